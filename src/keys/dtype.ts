@@ -1,0 +1,60 @@
+import { DtypeError } from '../util/errors.js';
+
+/** Names of the element types that clsort sorts, in order of width. */
+export const DTYPES = ['u8', 'i8', 'u16', 'i16', 'f16', 'u32', 'i32', 'f32', 'u64', 'i64', 'f64'] as const;
+
+export type Dtype = (typeof DTYPES)[number];
+export type DtypeKind = 'unsigned' | 'signed' | 'float';
+
+export type KeyArray =
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | Float32Array
+  | BigUint64Array
+  | BigInt64Array
+  | Float64Array;
+
+/** What is known of a dtype: how wide it is and how its bits are to be read. */
+export interface DtypeInfo {
+  readonly name: Dtype;
+  readonly kind: DtypeKind;
+  /** Bits of a key, 8 to 64. */
+  readonly width: 8 | 16 | 32 | 64;
+  /** Bytes of a key, 1 to 8. */
+  readonly bytes: 1 | 2 | 4 | 8;
+  /** M of the key codec: how many negative NaN bit patterns there are; 0 for integers. */
+  readonly negativeNaNs: bigint;
+}
+
+const info = (name: Dtype, kind: DtypeKind, width: DtypeInfo['width'], mantissaBits = 0n): DtypeInfo => ({
+  name,
+  kind,
+  width,
+  bytes: (width / 8) as DtypeInfo['bytes'],
+  negativeNaNs: kind === 'float' ? (1n << mantissaBits) - 1n : 0n,
+});
+
+const TABLE: Readonly<Record<Dtype, DtypeInfo>> = {
+  u8: info('u8', 'unsigned', 8),
+  i8: info('i8', 'signed', 8),
+  u16: info('u16', 'unsigned', 16),
+  i16: info('i16', 'signed', 16),
+  f16: info('f16', 'float', 16, 10n),
+  u32: info('u32', 'unsigned', 32),
+  i32: info('i32', 'signed', 32),
+  f32: info('f32', 'float', 32, 23n),
+  u64: info('u64', 'unsigned', 64),
+  i64: info('i64', 'signed', 64),
+  f64: info('f64', 'float', 64, 52n),
+};
+
+/** @throws DtypeError when `name` is no dtype. */
+export function dtypeInfo(name: string): DtypeInfo {
+  const found = Object.hasOwn(TABLE, name) ? TABLE[name as Dtype] : undefined;
+  if (!found) throw new DtypeError(`unknown dtype '${name}': expected one of ${DTYPES.join(' ')}`);
+  return found;
+}

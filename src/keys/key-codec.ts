@@ -1,0 +1,88 @@
+import { type Dtype, type DtypeInfo, dtypeInfo } from './dtype.js';
+
+/** How keys are ordered. */
+export interface Order {
+  /** Largest number first; equal keys still keep their input order. Default false. */
+  readonly descending?: boolean;
+  /** Where NaNs go, in either direction. Default 'last'. */
+  readonly nan?: 'first' | 'last';
+}
+
+/**
+ * The bijection between the bit patterns of a dtype and unsigned codes of the same width whose
+ * numeric order is the wanted order. Pure data, so that the device and the host share one definition:
+ *
+ *     code = key ^ (top bit of key set ? negativeFlip : positiveFlip)
+ *     code = code - rotate                                  (mod 2^w: both signs of NaN end on top)
+ *     code = descending && code <= lastNumber ? lastNumber - code : code
+ *     code = code + nanShift                                (mod 2^w: NaNs wrap to the bottom)
+ */
+export interface KeyCodec {
+  readonly dtype: DtypeInfo;
+  readonly positiveFlip: bigint;
+  readonly negativeFlip: bigint;
+  readonly rotate: bigint;
+  readonly lastNumber: bigint;
+  readonly nanShift: bigint;
+  readonly descending: boolean;
+  /** True when the code of every key is the key itself. */
+  readonly identity: boolean;
+}
+
+/** @throws DtypeError when `dtype` is no dtype. */
+export function keyCodec(dtype: Dtype, { descending = false, nan = 'last' }: Order = {}): KeyCodec {
+  const type = dtypeInfo(dtype);
+  const ones = (1n << BigInt(type.width)) - 1n;
+  const top = 1n << BigInt(type.width - 1);
+  const m = type.negativeNaNs;
+  const positiveFlip = type.kind === 'unsigned' ? 0n : top;
+  const negativeFlip = type.kind === 'float' ? ones : positiveFlip;
+  return {
+    dtype: type,
+    positiveFlip,
+    negativeFlip,
+    rotate: m,
+    lastNumber: ones - 2n * m,
+    nanShift: nan === 'first' ? 2n * m : 0n,
+    descending,
+    identity: type.kind === 'unsigned' && !descending,
+  };
+}
+
+/** Code of one key, both as unsigned bit patterns. */
+export function encode(codec: KeyCodec, bits: bigint): bigint {
+  const w = codec.dtype.width;
+  const flip = bits >> BigInt(w - 1) ? codec.negativeFlip : codec.positiveFlip;
+  let code = BigInt.asUintN(w, (bits ^ flip) - codec.rotate);
+  if (codec.descending && code <= codec.lastNumber) code = codec.lastNumber - code;
+  return BigInt.asUintN(w, code + codec.nanShift);
+}
+
+/** Inverse of `encode`. */
+export function decode(codec: KeyCodec, code: bigint): bigint {
+  const w = codec.dtype.width;
+  let bits = BigInt.asUintN(w, code - codec.nanShift);
+  if (codec.descending && bits <= codec.lastNumber) bits = codec.lastNumber - bits;
+  bits = BigInt.asUintN(w, bits + codec.rotate);
+  // Flipping with negativeFlip clears the top bit of a negative key, positiveFlip sets it on a positive
+  // one (signed and float); unsigned keys flip nothing.
+  return bits ^ (bits >> BigInt(w - 1) ? codec.positiveFlip : codec.negativeFlip);
+}
+
+/**
+ * The codec as the kernels take it: an 8-vector of code words, `uint8` up to 32-bit keys, `ulong8` for
+ * 64-bit ones (see cl/key_codec.clh for the order of its components).
+ */
+export function codecVector(codec: KeyCodec): Uint32Array | BigUint64Array {
+  const words = [
+    codec.positiveFlip,
+    codec.negativeFlip,
+    codec.rotate,
+    codec.lastNumber,
+    codec.nanShift,
+    codec.descending ? 1n : 0n,
+    codec.identity ? 1n : 0n,
+    0n,
+  ];
+  return codec.dtype.width === 64 ? BigUint64Array.from(words) : Uint32Array.from(words, Number);
+}
