@@ -1,0 +1,247 @@
+/* The classic multi-kernel LSD radix sort, 8 bits a pass, as known from AMD's OpenCL samples:
+ *
+ *   histogram      digit counts of each block of 256 keys               -> buckets
+ *   ScanArraysdim2 for each bin, exclusive scan over runs of 64 blocks  -> scannedBuckets, sumBuffer
+ *   prefixSum      for each bin, exclusive scan of its run totals       -> sumBuffer, binTotals
+ *   blockAddition  add each run's prefix to its 64 blocks               -> scannedBuckets
+ *   ScanArraysdim1 exclusive scan of the 256 bin totals                 -> binTotals
+ *   fixOffset      add each bin's base                                  -> scannedBuckets
+ *   permute        each work-item moves the keys of one block to their places
+ *
+ * With one run of blocks (16384 keys) prefixSum and blockAddition have nothing to add, and
+ * ScanArraysdim1 scans sumBuffer itself: the scan of 3 kernels. Otherwise it takes all 5.
+ *
+ * The input counts as padded to a multiple of 16384 keys: a key beyond n reads as the all-ones code.
+ * It has the largest digit in every pass and stands behind all real keys, so its place is always beyond
+ * n, and is never written. The tables are padded, the key buffers need not be.
+ *
+ * Set by src/algorithms/amd-radix.ts, besides the macros of common.clh:
+ *   LOCAL_SIZE  work-items of a group in every kernel, a power of two from 1 to 64
+ */
+#include "key_codec.clh"
+
+#ifndef LOCAL_SIZE
+# error "LOCAL_SIZE: work-items of a group, a power of two from 1 to 64, set by src/algorithms/amd-radix.ts"
+#endif
+#if LOCAL_SIZE > 64 || (LOCAL_SIZE & (LOCAL_SIZE - 1)) != 0
+# error "LOCAL_SIZE must be a power of two from 1 to 64"
+#endif
+
+#define RADIX 256
+#define BLOCK 256 /* keys of a block */
+#define RUN 64    /* blocks of a run */
+
+/* What a pass does besides moving keys. */
+#define PASS_ENCODE 1u  /* first pass: keys come in as the user's bits */
+#define PASS_DECODE 2u  /* last pass: they go out so */
+#define PASS_INDICES 4u /* first pass of an argsort: a value is the key's position */
+
+static inline code_t load_code(__global const key_t *keys, size_t i, ulong n, codec_t codec, uint flags)
+{
+    if (i >= n)
+        return CODE_MAX;
+    return (flags & PASS_ENCODE) ? encode_key(keys[i], codec) : (code_t)keys[i];
+}
+
+/* Counts the digits of one block per group.
+ * @post buckets[block * 256 + bin] = keys of the block with that digit; each block sums to 256 */
+__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+void histogram(__global const key_t *keys, __global uint *buckets, ulong n,
+               codec_t codec, uint flags, uint shift, uint bits)
+{
+    __local uint bins[RADIX];
+    const uint lid = get_local_id(0);
+    const size_t block = get_group_id(0);
+
+    for (uint bin = lid; bin < RADIX; bin += LOCAL_SIZE)
+        bins[bin] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = lid; k < BLOCK; k += LOCAL_SIZE) {
+        const code_t code = load_code(keys, block * BLOCK + k, n, codec, flags);
+        atomic_inc(&bins[code_digit(code, shift, bits)]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint bin = lid; bin < RADIX; bin += LOCAL_SIZE)
+        buckets[block * RADIX + bin] = bins[bin];
+}
+
+/* Hillis and Steele's scan along the blocks, for SCAN_BINS bins at once so that rows of the table are
+ * read whole.
+ * NDRange: dimension 0 the runs, dimension 1 the groups of SCAN_BINS bins.
+ * @post scannedBuckets = exclusive scan over each run of 64 blocks, sumBuffer[bin * runs + run] = its total */
+#define SCAN_BINS 16
+
+__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+void ScanArraysdim2(__global const uint *buckets, __global uint *scannedBuckets, __global uint *sumBuffer)
+{
+    /* Two copies, so that a step reads one and writes the other; the odd row length spreads the banks. */
+    __local uint sums[2][SCAN_BINS * (RUN + 1)];
+    const uint lid = get_local_id(0);
+    const size_t run = get_group_id(0);
+    const size_t runs = get_num_groups(0);
+    const uint first_bin = get_group_id(1) * SCAN_BINS;
+    const size_t first = run * RUN * RADIX + first_bin;
+
+    for (uint i = lid; i < RUN * SCAN_BINS; i += LOCAL_SIZE) {
+        const uint block = i / SCAN_BINS, bin = i % SCAN_BINS;
+        sums[0][bin * (RUN + 1) + block] = buckets[first + block * RADIX + bin];
+    }
+    uint from = 0;
+    for (uint distance = 1; distance < RUN; distance <<= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = lid; i < RUN * SCAN_BINS; i += LOCAL_SIZE) {
+            const uint block = i % RUN, at = i / RUN * (RUN + 1) + block;
+            const uint before = block >= distance ? sums[from][at - distance] : 0;
+            sums[1 - from][at] = sums[from][at] + before;
+        }
+        from = 1 - from;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = lid; i < RUN * SCAN_BINS; i += LOCAL_SIZE) {
+        const uint block = i / SCAN_BINS, bin = i % SCAN_BINS;
+        scannedBuckets[first + block * RADIX + bin] = block > 0 ? sums[from][bin * (RUN + 1) + block - 1] : 0;
+    }
+    for (uint bin = lid; bin < SCAN_BINS; bin += LOCAL_SIZE)
+        sumBuffer[(first_bin + bin) * runs + run] = sums[from][bin * (RUN + 1) + RUN - 1];
+}
+
+/* Exclusive scan of LOCAL_SIZE values across the group.
+ * @pre  called by all work-items, with LOCAL_SIZE words of local memory
+ * @post *total = sum of all values, for every work-item; `sums` may be used again */
+static uint group_scan_exclusive(uint value, __local uint *sums, uint *total)
+{
+    const uint lid = get_local_id(0);
+    uint sum = value;
+    for (uint distance = 1; distance < LOCAL_SIZE; distance <<= 1) {
+        sums[lid] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid >= distance)
+            sum += sums[lid - distance];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    sums[lid] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    *total = sums[LOCAL_SIZE - 1];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum - value;
+}
+
+/* Scans the run totals of one bin per group, LOCAL_SIZE * SUMS_PER_ITEM of them at a time with a carry.
+ * @post sumBuffer[bin * runs + run] = keys with this digit in earlier runs, binTotals[bin] = all of them */
+#define SUMS_PER_ITEM 8
+
+__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+void prefixSum(__global uint *sumBuffer, __global uint *binTotals, uint runs)
+{
+    __local uint sums[LOCAL_SIZE];
+    const uint lid = get_local_id(0);
+    __global uint *row = sumBuffer + (size_t)get_group_id(0) * runs;
+    uint carry = 0;
+
+    for (uint tile = 0; tile < runs; tile += LOCAL_SIZE * SUMS_PER_ITEM) {
+        const uint first = tile + lid * SUMS_PER_ITEM;
+        uint values[SUMS_PER_ITEM], sum = 0, total;
+        for (uint i = 0; i < SUMS_PER_ITEM; i++) {
+            values[i] = first + i < runs ? row[first + i] : 0;
+            sum += values[i];
+        }
+        uint prefix = carry + group_scan_exclusive(sum, sums, &total);
+        for (uint i = 0; i < SUMS_PER_ITEM; i++) {
+            if (first + i < runs)
+                row[first + i] = prefix;
+            prefix += values[i];
+        }
+        carry += total;
+    }
+    if (lid == 0)
+        binTotals[get_group_id(0)] = carry;
+}
+
+/* Adds to every block the prefix of its run.
+ * NDRange: dimension 0 the bins, dimension 1 the blocks.
+ * @post scannedBuckets[block * 256 + bin] = keys with this digit in earlier blocks */
+__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+void blockAddition(__global uint *scannedBuckets, __global const uint *sumBuffer)
+{
+    const size_t bin = get_global_id(0), block = get_global_id(1);
+    const size_t runs = get_global_size(1) / RUN;
+    scannedBuckets[block * RADIX + bin] += sumBuffer[bin * runs + block / RUN];
+}
+
+/* Scans the 256 bin totals in place, in one group.
+ * @post totals[bin] = keys with a smaller digit */
+__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+void ScanArraysdim1(__global uint *totals)
+{
+    __local uint sums[LOCAL_SIZE];
+    const uint lid = get_local_id(0);
+    uint carry = 0;
+
+    for (uint tile = 0; tile < RADIX; tile += LOCAL_SIZE) {
+        uint total;
+        const uint prefix = group_scan_exclusive(totals[tile + lid], sums, &total);
+        totals[tile + lid] = carry + prefix;
+        carry += total;
+    }
+}
+
+/* Adds to every block the base of the bin.
+ * NDRange: dimension 0 the bins, dimension 1 the blocks.
+ * @post scannedBuckets[block * 256 + bin] = place of the block's first key with this digit */
+__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+void fixOffset(__global uint *scannedBuckets, __global const uint *binTotals)
+{
+    const size_t bin = get_global_id(0), block = get_global_id(1);
+    scannedBuckets[block * RADIX + bin] += binTotals[bin];
+}
+
+/* Moves the keys (and values): each work-item walks its own block in order, which keeps the sort stable.
+ *
+ * A place is the block's base, a 32-bit word that fixOffset left in global memory, and the number of
+ * keys of that digit the walk has met so far. Only that running number is kept in local memory; it is
+ * below 256 whenever it is read, so a byte holds it. No work-item reads another one's counters, so the
+ * walk needs no barrier; the barriers belong to the loads, which the group does together so that
+ * neighbours read neighbouring keys. */
+#define WALK 16 /* keys of a block that are loaded at a time */
+
+__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+void permute(__global const key_t *keys, __global key_t *keys_out, __global const uint *scannedBuckets,
+#if HAS_VALUES
+             __global const value_t *values, __global value_t *values_out,
+#endif
+             ulong n, codec_t codec, uint flags, uint shift, uint bits)
+{
+    __local uchar running[RADIX * LOCAL_SIZE];
+    __local key_t loaded[LOCAL_SIZE * (WALK + 1)];
+    const uint lid = get_local_id(0);
+    const size_t first_block = (size_t)get_group_id(0) * LOCAL_SIZE;
+    const size_t block = first_block + lid;
+
+    for (uint bin = 0; bin < RADIX; bin++)
+        running[bin * LOCAL_SIZE + lid] = 0;
+    for (uint walked = 0; walked < BLOCK; walked += WALK) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = lid; i < LOCAL_SIZE * WALK; i += LOCAL_SIZE) {
+            const size_t from = (first_block + i / WALK) * BLOCK + walked + i % WALK;
+            loaded[i / WALK * (WALK + 1) + i % WALK] = (key_t)load_code(keys, from, n, codec, flags);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = 0; k < WALK; k++) {
+            const size_t from = block * BLOCK + walked + k;
+            const code_t code = loaded[lid * (WALK + 1) + k];
+            const uint digit = code_digit(code, shift, bits);
+            const uint met = running[digit * LOCAL_SIZE + lid]++;
+            if (from >= n)
+                continue;
+            const size_t to = (size_t)scannedBuckets[block * RADIX + digit] + met;
+            keys_out[to] = (flags & PASS_DECODE) ? decode_key(code, codec) : (key_t)code;
+#if HAS_VALUES
+# if VALUE_BYTES == 4
+            values_out[to] = (flags & PASS_INDICES) ? (uint)from : values[from];
+# else
+            values_out[to] = values[from];
+# endif
+#endif
+        }
+    }
+}

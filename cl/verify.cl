@@ -1,0 +1,93 @@
+/* Proof of a sort: is it in order, and is it a permutation of what came in?
+ *
+ * One pass over the keys (and the values beside them) that counts neighbours out of order and sums a
+ * 64-bit hash of every element. The sum does not depend on the order, so input and output of a sort
+ * must agree on it; a lost, doubled or altered element changes it, and so does a value that moved to
+ * another key.
+ *
+ * Set by src/sort/verify.ts, besides the macros of common.clh:
+ *   LOCAL_SIZE  work-items of a group, a power of two
+ */
+#include "key_codec.clh"
+
+#ifndef LOCAL_SIZE
+# error "LOCAL_SIZE: work-items of a group, a power of two, set by src/sort/verify.ts"
+#endif
+
+#define VERIFY_ORDER 1u   /* count neighbours out of order */
+#define VERIFY_INDICES 2u /* values are positions: not read but made (input), or checked for stability (output) */
+
+/* Sebastiano Vigna's finalizer of splitmix64 (2015): every input bit reaches every output bit. */
+static inline ulong mix(ulong x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9UL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebUL;
+    return x ^ (x >> 31);
+}
+
+#if HAS_VALUES
+static inline ulong hash_pair(key_t key, value_t value)
+{
+    ulong hash = mix((ulong)key + 0x9e3779b97f4a7c15UL);
+# if VALUE_BYTES == 16
+    hash = mix(hash + (((ulong)value.s1 << 32) | value.s0));
+    return mix(hash + (((ulong)value.s3 << 32) | value.s2));
+# elif VALUE_BYTES == 8
+    return mix(hash + (((ulong)value.s1 << 32) | value.s0));
+# else
+    return mix(hash + value);
+# endif
+}
+#endif
+
+/* Each group takes `per_group` neighbouring elements.
+ * @post partials[2 * group] = sum of hashes (mod 2^64), partials[2 * group + 1] = neighbours out of order */
+__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+void verify(__global const key_t *keys,
+#if HAS_VALUES
+            __global const value_t *values,
+#endif
+            __global ulong *partials, ulong n, ulong per_group, codec_t codec, uint begin, uint bits, uint flags)
+{
+    __local ulong sums[2 * LOCAL_SIZE];
+    const uint lid = get_local_id(0);
+    const ulong first = get_group_id(0) * per_group;
+    const ulong last = min(first + per_group, n);
+    const code_t mask = bits >= KEY_BITS ? CODE_MAX : (code_t)(((code_t)1 << bits) - 1);
+    ulong hashes = 0, inversions = 0;
+
+    for (ulong i = first + lid; i < last; i += LOCAL_SIZE) {
+        const key_t key = keys[i];
+#if HAS_VALUES
+# if VALUE_BYTES == 4
+        const value_t value = (flags & VERIFY_INDICES) && !(flags & VERIFY_ORDER) ? (uint)i : values[i];
+# else
+        const value_t value = values[i];
+# endif
+        hashes += hash_pair(key, value);
+#else
+        hashes += mix((ulong)key + 0x9e3779b97f4a7c15UL);
+#endif
+        if ((flags & VERIFY_ORDER) && bits > 0 && i + 1 < n) {
+            const code_t here = (encode_key(key, codec) >> begin) & mask;
+            const code_t next = (encode_key(keys[i + 1], codec) >> begin) & mask;
+            inversions += here > next;
+#if HAS_VALUES && VALUE_BYTES == 4
+            inversions += (flags & VERIFY_INDICES) && here == next && values[i] >= values[i + 1];
+#endif
+        }
+    }
+    sums[lid] = hashes;
+    sums[LOCAL_SIZE + lid] = inversions;
+    for (uint half_size = LOCAL_SIZE / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid < half_size) {
+            sums[lid] += sums[lid + half_size];
+            sums[LOCAL_SIZE + lid] += sums[LOCAL_SIZE + lid + half_size];
+        }
+    }
+    if (lid == 0) {
+        partials[2 * get_group_id(0)] = sums[0];
+        partials[2 * get_group_id(0) + 1] = sums[LOCAL_SIZE];
+    }
+}

@@ -1,0 +1,15 @@
+import { UsageError } from '../util/errors.js';
+import type { AlgorithmFactory } from './algorithm.js';
+import { amdRadix } from './amd-radix.js';
+
+/** Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. */
+export const ALGORITHMS: readonly AlgorithmFactory[] = [amdRadix];
+
+/** @throws UsageError when there is no algorithm of that name */
+export function algorithmNamed(name: string): AlgorithmFactory {
+  const found = ALGORITHMS.find((algorithm) => algorithm.name === name);
+  if (found) return found;
+  throw new UsageError(
+    `unknown algorithm '${name}': expected auto, host or one of ${ALGORITHMS.map((a) => a.name).join(' ')}`,
+  );
+}

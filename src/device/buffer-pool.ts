@@ -1,0 +1,69 @@
+import type { Buffer } from './buffer.js';
+
+/**
+ * Keeps released buffers for the next sort of a similar size, up to a budget of idle bytes.
+ *
+ * Allocation costs more than a small sort on most drivers. Since there is one in-order queue, a buffer
+ * can be handed out again while commands that use it are still in flight.
+ */
+export class BufferPool {
+  readonly #allocate: (bytes: number) => Buffer;
+  readonly #budget: number;
+  readonly #idle: Buffer[] = [];
+  #idleBytes = 0;
+  #lentBytes = 0;
+
+  constructor(allocate: (bytes: number) => Buffer, budgetBytes: number) {
+    this.#allocate = allocate;
+    this.#budget = budgetBytes;
+  }
+
+  /** A buffer of at least `bytes` bytes. @throws MemoryError */
+  take(bytes: number): Buffer {
+    const fits = (buffer: Buffer) => buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096);
+    const found = this.#idle.findIndex(fits);
+    const buffer = found >= 0 ? this.#idle.splice(found, 1)[0] : undefined;
+    if (buffer) this.#idleBytes -= buffer.bytes;
+    const taken = buffer ?? this.#allocateAnew(bytes);
+    this.#lentBytes += taken.bytes;
+    return taken;
+  }
+
+  #allocateAnew(bytes: number): Buffer {
+    try {
+      return this.#allocate(bytes);
+    } catch (error) {
+      if (this.#idle.length === 0) throw error;
+      this.clear(); // idle memory must never be the reason for a failure
+      return this.#allocate(bytes);
+    }
+  }
+
+  /** Takes a buffer back. */
+  give(buffer: Buffer): void {
+    this.#lentBytes -= buffer.bytes;
+    if (buffer.bytes > this.#budget) {
+      buffer.release();
+      return;
+    }
+    this.#idle.push(buffer);
+    this.#idleBytes += buffer.bytes;
+    while (this.#idleBytes > this.#budget) {
+      const oldest = this.#idle.shift();
+      if (!oldest) break;
+      this.#idleBytes -= oldest.bytes;
+      oldest.release();
+    }
+  }
+
+  /** Releases every idle buffer. */
+  clear(): void {
+    for (const buffer of this.#idle.splice(0)) buffer.release();
+    this.#idleBytes = 0;
+  }
+
+  /** Bytes that wait for use, and bytes in use. */
+  get usage(): { idle: number; lent: number } {
+    return { idle: this.#idleBytes, lent: this.#lentBytes };
+  }
+}

@@ -1,0 +1,110 @@
+import * as cl from '../opencl/index.js';
+import { Buffer, type BufferOptions } from './buffer.js';
+import { BufferPool } from './buffer-pool.js';
+import { type Capabilities, capabilitiesOf } from './capabilities.js';
+import { type DeviceInfo, type FoundDevice, findDevices } from './platform.js';
+import { Program } from './program.js';
+import { Queue } from './queue.js';
+import { type DeviceSpec, selectDevice } from './select.js';
+import { defineOptions, programSource } from './source.js';
+import { typedError } from './status.js';
+
+/** Share of device memory that idle pooled buffers may hold. */
+const POOL_SHARE = 0.25;
+
+/** An opened device: context, queue, compiled programs, pooled memory. */
+export class Device {
+  readonly info: DeviceInfo;
+  readonly capabilities: Capabilities;
+  readonly queue: Queue;
+  readonly pool: BufferPool;
+  readonly handle: cl.Device;
+  readonly context: cl.Context;
+  readonly #programs = new Map<string, Promise<Program>>();
+  #closed = false;
+
+  private constructor({ info, handle, platform }: FoundDevice) {
+    this.info = info;
+    this.handle = handle;
+    this.capabilities = capabilitiesOf(info, handle);
+    try {
+      this.context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
+      this.queue = new Queue(
+        cl.createCommandQueue(this.context, handle, cl.QUEUE_PROFILING_ENABLE),
+        this.capabilities,
+      );
+    } catch (error) {
+      throw typedError(error, `opening ${info.name}`);
+    }
+    this.pool = new BufferPool((bytes) => this.buffer(bytes), info.globalBytes * POOL_SHARE);
+  }
+
+  /**
+   * Opens the device that `spec` names (see `selectDevice`).
+   *
+   * @throws NoLoaderError, NoPlatformError, NoDeviceError
+   */
+  static async open(spec: DeviceSpec = 'auto'): Promise<Device> {
+    return new Device(selectDevice(spec, findDevices()));
+  }
+
+  /**
+   * Compiles `cl/<file>` with `defines`, or returns the program compiled before.
+   *
+   * @param options further compiler options; `-cl-std` is added where the driver takes it
+   * @throws BuildError with `details.log`
+   */
+  program(
+    file: string,
+    defines: Readonly<Record<string, string | number>> = {},
+    options: readonly string[] = [],
+  ): Promise<Program> {
+    const standard =
+      this.capabilities.quirks.acceptsClStd && !options.some((option) => option.startsWith('-cl-std'))
+        ? ['-cl-std=CL1.2']
+        : [];
+    const all = [...standard, ...options, ...defineOptions(defines)].join(' ');
+    const key = `${file} ${all}`;
+    let program = this.#programs.get(key);
+    if (!program) {
+      program = Program.build(this.context, this.handle, programSource(file), all, `cl/${file}`);
+      program.catch(() => this.#programs.delete(key)); // a failure is reported to its caller, not kept
+      this.#programs.set(key, program);
+    }
+    return program;
+  }
+
+  /** Device memory that the caller releases. @throws MemoryError */
+  buffer(bytes: number, options?: BufferOptions): Buffer {
+    return Buffer.create(this.context, bytes, options);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Waits for the queue, then releases everything of this device. May be called twice. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.queue.finish().catch(() => undefined); // closing a lost device is no second failure
+    await this.#release();
+  }
+
+  /** Releases without waiting: for a device that was given up. */
+  async abandon(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#release();
+  }
+
+  async #release(): Promise<void> {
+    this.pool.clear();
+    for (const program of await Promise.allSettled(this.#programs.values())) {
+      if (program.status === 'fulfilled') program.value.release();
+    }
+    this.#programs.clear();
+    cl.releaseAsync(this.queue.handle);
+    cl.releaseAsync(this.context);
+  }
+}

@@ -1,0 +1,96 @@
+import * as cl from '../opencl/index.js';
+
+export type DeviceType = 'cpu' | 'gpu' | 'accelerator' | 'other';
+
+/** One OpenCL device as `clsort devices` lists it. */
+export interface DeviceInfo {
+  /** `P:D`: position of the platform and of the device in it; valid within this process. */
+  readonly id: string;
+  readonly platform: string;
+  readonly name: string;
+  readonly vendor: string;
+  readonly type: DeviceType;
+  /** Version of OpenCL that the device implements, `major.minor`. */
+  readonly version: string;
+  /** Driver version as the driver words it. */
+  readonly driver: string;
+  readonly computeUnits: number;
+  /** Bytes of device memory. */
+  readonly globalBytes: number;
+  /** Bytes of the largest single buffer. */
+  readonly maxAllocation: number;
+  /** Bytes of local memory of a work-group. */
+  readonly localBytes: number;
+  /** Work-items of the largest work-group. */
+  readonly maxWorkGroup: number;
+}
+
+/** A device as the layers below know it. */
+export interface FoundDevice {
+  readonly info: DeviceInfo;
+  readonly platform: cl.Platform;
+  readonly handle: cl.Device;
+}
+
+/** A 64-bit info value, `[hi, lo]` or number, as a number. */
+export function toNumber(value: unknown): number {
+  if (Array.isArray(value)) return (value[0] >>> 0) * 2 ** 32 + (value[1] >>> 0);
+  return Number(value);
+}
+
+function deviceType(bits: number): DeviceType {
+  if (bits & cl.DEVICE_TYPE_GPU) return 'gpu';
+  if (bits & cl.DEVICE_TYPE_CPU) return 'cpu';
+  if (bits & cl.DEVICE_TYPE_ACCELERATOR) return 'accelerator';
+  return 'other';
+}
+
+const text = (value: unknown): string => String(value).replaceAll('\0', '').trim();
+
+function describe(id: string, platform: cl.Platform, device: cl.Device): DeviceInfo {
+  const ask = (name: number): unknown => cl.getDeviceInfo(device, name);
+  return {
+    id,
+    platform: text(cl.getPlatformInfo(platform, cl.PLATFORM_NAME)),
+    name: text(ask(cl.DEVICE_NAME)),
+    vendor: text(ask(cl.DEVICE_VENDOR)),
+    type: deviceType(toNumber(ask(cl.DEVICE_TYPE))),
+    version: /OpenCL (\d+\.\d+)/.exec(text(ask(cl.DEVICE_VERSION)))?.[1] ?? '1.0',
+    driver: text(ask(cl.DRIVER_VERSION)),
+    computeUnits: toNumber(ask(cl.DEVICE_MAX_COMPUTE_UNITS)),
+    globalBytes: toNumber(ask(cl.DEVICE_GLOBAL_MEM_SIZE)),
+    maxAllocation: toNumber(ask(cl.DEVICE_MAX_MEM_ALLOC_SIZE)),
+    localBytes: toNumber(ask(cl.DEVICE_LOCAL_MEM_SIZE)),
+    maxWorkGroup: toNumber(ask(cl.DEVICE_MAX_WORK_GROUP_SIZE)),
+  };
+}
+
+const isDeviceNotFound = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === -1 || /DEVICE_NOT_FOUND/.test(String(error));
+
+/**
+ * Every device of every platform, with its handles.
+ *
+ * @throws NoLoaderError, NoPlatformError
+ */
+export function findDevices(): FoundDevice[] {
+  return cl.getPlatformIDs().flatMap((platform, p) => {
+    let handles: cl.Device[];
+    try {
+      handles = cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
+    } catch (error) {
+      if (isDeviceNotFound(error)) return [];
+      throw error;
+    }
+    return handles.map((handle, d) => ({ info: describe(`${p}:${d}`, platform, handle), platform, handle }));
+  });
+}
+
+/**
+ * Every OpenCL device of this machine.
+ *
+ * @throws NoLoaderError when there is no OpenCL loader, NoPlatformError when no driver is installed
+ */
+export function devices(): DeviceInfo[] {
+  return findDevices().map(({ info }) => info);
+}

@@ -1,0 +1,95 @@
+import * as cl from '../opencl/index.js';
+import { BuildError } from '../util/errors.js';
+import { toNumber } from './platform.js';
+import { statusOf, typedError } from './status.js';
+
+/** One kernel of a built program, with the limits that the compiler found. */
+export class Kernel {
+  readonly name: string;
+  readonly handle: cl.Kernel;
+  /** Most work-items of a group of this kernel on this device. */
+  readonly workGroupLimit: number;
+  /** Bytes of local memory that the kernel declares itself. */
+  readonly localBytes: number;
+  /** Bytes of private memory of a work-item; more than 0 hints at spilled registers. */
+  readonly privateBytes: number;
+  /** What each argument was last set to, so that equal arguments are not set again. */
+  readonly bound: unknown[] = [];
+
+  constructor(program: cl.Program, name: string, device: cl.Device) {
+    this.name = name;
+    this.handle = cl.createKernel(program, name);
+    const ask = (what: number) => toNumber(cl.getKernelWorkGroupInfo(this.handle, device, what));
+    this.workGroupLimit = ask(cl.KERNEL_WORK_GROUP_SIZE);
+    this.localBytes = ask(cl.KERNEL_LOCAL_MEM_SIZE);
+    this.privateBytes = ask(cl.KERNEL_PRIVATE_MEM_SIZE);
+  }
+}
+
+/** A built program; kernels are made once and kept. */
+export class Program {
+  readonly #handle: cl.Program;
+  readonly #device: cl.Device;
+  readonly #kernels = new Map<string, Kernel>();
+
+  private constructor(handle: cl.Program, device: cl.Device) {
+    this.#handle = handle;
+    this.#device = device;
+  }
+
+  /**
+   * Compiles without blocking the event loop.
+   *
+   * @throws BuildError with `details.log`
+   */
+  static async build(
+    context: cl.Context,
+    device: cl.Device,
+    source: string,
+    options: string,
+    name: string,
+  ): Promise<Program> {
+    const handle = cl.createProgramWithSource(context, source);
+    try {
+      await cl.buildProgramAsync(handle, [device], options);
+      return new Program(handle, device);
+    } catch (error) {
+      const log = buildLog(handle, device);
+      cl.releaseAsync(handle);
+      const status = statusOf(error);
+      // -11 build failure, -43 invalid build options, -45 invalid executable: the program's fault, not the device's
+      if (status !== -11 && status !== -43 && status !== -45) throw typedError(error, `building ${name}`);
+      throw new BuildError(`${name} does not compile for this device:\n${log.trim() || String(error)}`, {
+        cause: error,
+        details: { program: name, options, log },
+      });
+    }
+  }
+
+  kernel(name: string): Kernel {
+    let kernel = this.#kernels.get(name);
+    if (!kernel) {
+      try {
+        kernel = new Kernel(this.#handle, name, this.#device);
+      } catch (error) {
+        throw typedError(error, `creating kernel ${name}`);
+      }
+      this.#kernels.set(name, kernel);
+    }
+    return kernel;
+  }
+
+  release(): void {
+    for (const kernel of this.#kernels.values()) cl.releaseAsync(kernel.handle);
+    this.#kernels.clear();
+    cl.releaseAsync(this.#handle);
+  }
+}
+
+function buildLog(program: cl.Program, device: cl.Device): string {
+  try {
+    return String(cl.getProgramBuildInfo(program, device, cl.PROGRAM_BUILD_LOG)).replaceAll('\0', '');
+  } catch {
+    return '';
+  }
+}

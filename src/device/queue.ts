@@ -1,0 +1,263 @@
+import * as cl from '../opencl/index.js';
+import { TimeoutError, UnsupportedError } from '../util/errors.js';
+import { Buffer } from './buffer.js';
+import type { Capabilities } from './capabilities.js';
+import { toNumber } from './platform.js';
+import type { Kernel } from './program.js';
+import { typedError } from './status.js';
+
+/** A scalar by value. */
+interface Scalar {
+  readonly type: 'uint' | 'int' | 'float' | 'ulong' | 'long' | 'double';
+  readonly value: number | bigint;
+}
+/** Bytes of local memory. */
+interface Local {
+  readonly localBytes: number;
+}
+/** A vector or struct by value. */
+interface Vector {
+  readonly bytes: Uint8Array;
+  readonly key: string;
+}
+
+export type KernelArgument = Buffer | Scalar | Local | Vector;
+
+export const u32 = (value: number): KernelArgument => ({ type: 'uint', value });
+export const i32 = (value: number): KernelArgument => ({ type: 'int', value });
+export const f32 = (value: number): KernelArgument => ({ type: 'float', value });
+export const f64 = (value: number): KernelArgument => ({ type: 'double', value });
+export const u64 = (value: number | bigint): KernelArgument => ({ type: 'ulong', value: BigInt(value) });
+export const i64 = (value: number | bigint): KernelArgument => ({ type: 'long', value: BigInt(value) });
+export const local = (localBytes: number): KernelArgument => ({ localBytes });
+export const vector = (data: ArrayBufferView): KernelArgument => {
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice();
+  return { bytes, key: bytes.join() };
+};
+
+export interface Launch {
+  /** Work-items in each dimension. */
+  readonly global: number | readonly number[];
+  /** Work-items of a group in each dimension. */
+  readonly local?: number | readonly number[];
+  /** Name in the stage table; default: the kernel's. */
+  readonly stage?: string;
+  /** Number of the pass that the launch belongs to. */
+  readonly pass?: number;
+}
+
+/** What one command cost on the device. */
+export interface StageTime {
+  readonly stage: string;
+  readonly pass?: number;
+  /** Device seconds from start to end; null where the device does not tell. */
+  readonly seconds: number | null;
+}
+
+interface Recorded {
+  readonly stage: string;
+  readonly pass?: number;
+  readonly event: cl.Event;
+}
+
+const list = (range: number | readonly number[]): number[] =>
+  typeof range === 'number' ? [range] : [...range];
+const product = (range: readonly number[]): number => range.reduce((a, b) => a * b, 1);
+
+/**
+ * One in-order command queue.
+ *
+ * Commands run in the order they were enqueued, so a pipeline is a chain without wait lists, and one
+ * `finish()` at its end is the only wait. Nothing here blocks the JavaScript thread.
+ */
+export class Queue {
+  readonly handle: cl.CommandQueue;
+  readonly #capabilities: Capabilities;
+  #recorded: Recorded[] | undefined;
+
+  constructor(handle: cl.CommandQueue, capabilities: Capabilities) {
+    this.handle = handle;
+    this.#capabilities = capabilities;
+  }
+
+  /**
+   * Enqueues a kernel.
+   *
+   * @throws UnsupportedError when the group or its local memory is larger than the device can hold:
+   *   some drivers abort the process instead of returning an error
+   */
+  run(kernel: Kernel, args: readonly KernelArgument[], { global, local, stage, pass }: Launch): void {
+    const globalSize = list(global);
+    const localSize = local === undefined ? null : list(local);
+    this.#check(kernel, args, localSize);
+    if (globalSize.includes(0)) return;
+    this.#bind(kernel, args);
+    this.#record(stage ?? kernel.name, pass, (event) =>
+      cl.enqueueNDRangeKernel(
+        this.handle,
+        kernel.handle,
+        globalSize.length,
+        null,
+        globalSize,
+        localSize,
+        null,
+        event,
+      ),
+    );
+  }
+
+  #check(kernel: Kernel, args: readonly KernelArgument[], localSize: readonly number[] | null): void {
+    const items = localSize === null ? 1 : product(localSize);
+    if (items > kernel.workGroupLimit) {
+      throw new UnsupportedError(
+        `kernel ${kernel.name} takes groups of at most ${kernel.workGroupLimit} work-items on this device, not ${items}`,
+      );
+    }
+    const bytes = args.reduce(
+      (sum, arg) => sum + ('localBytes' in arg ? arg.localBytes : 0),
+      kernel.localBytes,
+    );
+    if (bytes > this.#capabilities.localBytes && !this.#capabilities.quirks.inlinePtx) {
+      throw new UnsupportedError(
+        `kernel ${kernel.name} needs ${bytes} bytes of local memory; the device has ${this.#capabilities.localBytes}`,
+      );
+    }
+  }
+
+  #bind({ handle, name, bound }: Kernel, args: readonly KernelArgument[]): void {
+    args.forEach((arg, i) => {
+      const before = bound[i];
+      try {
+        if (arg instanceof Buffer) {
+          if (before === arg) return;
+          cl.setKernelArg(handle, i, null, arg.handle);
+        } else if ('localBytes' in arg) {
+          if ((before as Local | undefined)?.localBytes === arg.localBytes) return;
+          cl.setKernelArg(handle, i, 'local', arg.localBytes);
+        } else if ('bytes' in arg) {
+          if ((before as Vector | undefined)?.key === arg.key) return;
+          cl.setKernelArg(handle, i, null, arg.bytes);
+        } else {
+          const last = before as Scalar | undefined;
+          if (last?.type === arg.type && last.value === arg.value) return;
+          cl.setKernelArg(handle, i, arg.type, arg.value);
+        }
+      } catch (error) {
+        bound[i] = undefined;
+        throw typedError(error, `setting argument ${i} of ${name}`);
+      }
+      bound[i] = arg;
+    });
+  }
+
+  #record(stage: string, pass: number | undefined, enqueue: (event: boolean) => unknown): void {
+    let event: unknown;
+    try {
+      event = enqueue(this.#recorded !== undefined);
+    } catch (error) {
+      throw typedError(error, `enqueueing ${stage}`);
+    }
+    this.#recorded?.push({ stage, ...(pass === undefined ? {} : { pass }), event: event as cl.Event });
+  }
+
+  /** Sets `bytes` bytes from `offset` on to repetitions of one 32-bit word; both are multiples of 4. */
+  fill(
+    buffer: Buffer,
+    word: number,
+    { offset = 0, bytes = buffer.bytes - offset, stage = 'fill' } = {},
+  ): void {
+    if (bytes === 0) return;
+    const pattern = globalThis.Buffer.from(Uint32Array.of(word).buffer);
+    this.#record(stage, undefined, (event) =>
+      cl.enqueueFillBuffer(this.handle, buffer.handle, pattern, offset, bytes, null, event),
+    );
+  }
+
+  /** Copies `bytes` bytes on the device. */
+  copy(from: Buffer, to: Buffer, { bytes, fromOffset = 0, toOffset = 0, stage = 'copy' }: CopyOptions): void {
+    if (bytes === 0) return;
+    this.#record(stage, undefined, (event) =>
+      cl.enqueueCopyBuffer(this.handle, from.handle, to.handle, fromOffset, toOffset, bytes, null, event),
+    );
+  }
+
+  /** Host to device. `view` must not change before the next `finish()`. */
+  write(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
+    if (view.byteLength === 0) return;
+    this.#record('upload', undefined, (event) =>
+      cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, view.byteLength, view, null, event),
+    );
+  }
+
+  /** Device to host. `view` holds the data after the next `finish()`. */
+  read(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
+    if (view.byteLength === 0) return;
+    this.#record('download', undefined, (event) =>
+      cl.enqueueReadBuffer(this.handle, buffer.handle, false, offset, view.byteLength, view, null, event),
+    );
+  }
+
+  /**
+   * Waits, off the JavaScript thread, until everything enqueued so far is done.
+   *
+   * @param deadlineSeconds gives the device up after that time
+   * @throws TimeoutError, DeviceLostError, MemoryError
+   */
+  async finish(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
+    const done = cl.finishAsync(this.handle);
+    try {
+      await (Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done);
+    } catch (error) {
+      throw typedError(error, 'waiting for the device');
+    }
+  }
+
+  /** From now on each command keeps an event, until `endProfile`. */
+  startProfile(): void {
+    this.#recorded = [];
+  }
+
+  /** Times of the commands since `startProfile`, in order. To be called after `finish()`. */
+  endProfile(): StageTime[] {
+    const recorded = this.#recorded ?? [];
+    this.#recorded = undefined;
+    return recorded.map(({ event, ...stage }) => {
+      const seconds = this.#capabilities.quirks.profiles ? elapsed(event) : null;
+      cl.releaseAsync(event);
+      return { ...stage, seconds };
+    });
+  }
+}
+
+export interface CopyOptions {
+  readonly bytes: number;
+  readonly fromOffset?: number;
+  readonly toOffset?: number;
+  readonly stage?: string;
+}
+
+function elapsed(event: cl.Event): number | null {
+  try {
+    const start = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_START));
+    const end = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
+    return end > start ? (end - start) * 1e-9 : null;
+  } catch {
+    return null; // CL_PROFILING_INFO_NOT_AVAILABLE: the stage table says n/a
+  }
+}
+
+async function withDeadline(done: Promise<void>, seconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new TimeoutError(`the device did not finish within ${seconds} s; it is given up`)),
+      seconds * 1000,
+    );
+  });
+  try {
+    await Promise.race([done, late]);
+  } finally {
+    clearTimeout(timer);
+    done.catch(() => undefined); // a late failure of a device that was given up is nobody's any more
+  }
+}

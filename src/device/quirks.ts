@@ -1,0 +1,74 @@
+import type { DeviceInfo } from './platform.js';
+
+/** What a driver does that its capabilities don't tell. Every row of the table has its reason. */
+export interface Quirks {
+  /** Iterations of one loop after which a work-item stops without a word. */
+  readonly maxLoopIterations: number;
+  /** Values of `-cl-std` may be given. */
+  readonly acceptsClStd: boolean;
+  /** Event profiling returns real times. */
+  readonly profiles: boolean;
+  /** All host calls must come from one thread. */
+  readonly singleThreaded: boolean;
+  /** The driver keeps compiled programs on disk by itself. */
+  readonly cachesPrograms: boolean;
+  /** Inline PTX in OpenCL C. */
+  readonly inlinePtx: boolean;
+  /** Buffers over host memory work in place, without copies. */
+  readonly zeroCopy: boolean;
+}
+
+interface Row {
+  readonly matches: (device: DeviceInfo) => boolean;
+  readonly quirks: Partial<Quirks>;
+  readonly reason: string;
+}
+
+const NONE: Quirks = {
+  maxLoopIterations: Number.POSITIVE_INFINITY,
+  acceptsClStd: true,
+  profiles: true,
+  singleThreaded: false,
+  cachesPrograms: false,
+  inlinePtx: false,
+  zeroCopy: false,
+};
+
+const ROWS: readonly Row[] = [
+  {
+    matches: ({ platform }) => /portable computing language/i.test(platform),
+    quirks: { cachesPrograms: true },
+    reason: 'PoCL keeps its own cache of compiled kernels; a corrupt binary handed to it aborts the process',
+  },
+  {
+    matches: ({ type, platform }) => type === 'cpu' && !/oclgrind|rusticl|clover/i.test(platform),
+    quirks: { zeroCopy: true },
+    reason: 'a CPU device works on host memory itself when a buffer is made over it',
+  },
+  {
+    matches: ({ platform }) => /rusticl/i.test(platform),
+    quirks: { maxLoopIterations: 65_535, profiles: false },
+    reason:
+      'llvmpipe ends a loop after 65,535 iterations of a work-item; rusticl 22 reports all times as zero',
+  },
+  {
+    matches: ({ platform }) => /clover/i.test(platform),
+    quirks: { maxLoopIterations: 65_535, acceptsClStd: false },
+    reason: 'llvmpipe as above; Clover rejects -cl-std=CL1.2 because its devices are OpenCL 1.1',
+  },
+  {
+    matches: ({ platform }) => /oclgrind/i.test(platform),
+    quirks: { singleThreaded: true },
+    reason: 'the simulator is not thread-safe',
+  },
+  {
+    matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),
+    quirks: { cachesPrograms: true, inlinePtx: true },
+    reason: 'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv',
+  },
+];
+
+/** The quirks of a device: all rows that match it, where rows disagree the later one. */
+export function quirksOf(device: DeviceInfo): Quirks {
+  return Object.assign({}, NONE, ...ROWS.filter((row) => row.matches(device)).map((row) => row.quirks));
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../util/paths.js';
+
+const INCLUDE = /^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/;
+
+/**
+ * The text of `cl/<file>` with its includes put in place, each once, and `#line` directives so that a
+ * compiler's messages point at the real file and line.
+ *
+ * Includes are resolved here because not every driver takes `-I`, and none finds a path on another
+ * machine's disk.
+ */
+export function programSource(file: string, seen = new Set<string>()): string {
+  seen.add(file);
+  const lines = readFileSync(join(packageRoot, 'cl', file), 'utf8').split('\n');
+  const out = [`#line 1 "${file}"`];
+  lines.forEach((line, i) => {
+    const included = INCLUDE.exec(line)?.[1];
+    if (included === undefined) out.push(line);
+    else if (!seen.has(included)) out.push(programSource(included, seen), `#line ${i + 2} "${file}"`);
+    else out.push('');
+  });
+  return out.join('\n');
+}
+
+/** `-D` options of a program, sorted so that equal defines give equal options. */
+export function defineOptions(defines: Readonly<Record<string, string | number>>): string[] {
+  return Object.entries(defines)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => `-D${name}=${value}`);
+}

@@ -1,0 +1,34 @@
+import { BuildError, ClsortError, DeviceLostError, MemoryError, UnsupportedError } from '../util/errors.js';
+
+/** OpenCL statuses that mean: not enough memory, whichever call returned them. */
+const MEMORY = new Set([-4, -5, -6, -61]);
+/** Statuses after which a context is not to be trusted. */
+const LOST = new Set([-14, -36]);
+
+/** OpenCL status of an error that the binding threw, if it has one. */
+export function statusOf(error: unknown): number | undefined {
+  const { status, code } = error as { status?: unknown; code?: unknown };
+  if (typeof status === 'number') return status;
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** An error of the binding as one of clsort's; those that are already typed pass through. */
+export function typedError(error: unknown, doing: string): ClsortError {
+  if (error instanceof ClsortError) return error;
+  const status = statusOf(error);
+  const said = error instanceof Error ? error.message : String(error);
+  const details = { cause: error, details: { status, doing } };
+  if (status !== undefined && MEMORY.has(status)) {
+    return new MemoryError(`the device ran out of memory while ${doing} (${said})`, details);
+  }
+  if (status !== undefined && LOST.has(status)) {
+    return new DeviceLostError(`the device failed while ${doing} (${said}); reopen it`, details);
+  }
+  if (status === -11 || status === -15 || status === -17) {
+    return new BuildError(`an OpenCL program did not build while ${doing} (${said})`, details);
+  }
+  if (status === -54 || status === -55 || status === -59 || status === -1001) {
+    return new UnsupportedError(`the device cannot do this: ${said}, while ${doing}`, details);
+  }
+  return new DeviceLostError(`unexpected OpenCL error while ${doing}: ${said}`, details);
+}
