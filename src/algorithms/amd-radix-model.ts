@@ -1,4 +1,4 @@
-import { type AmdGeometry, amdGeometry, type ScanChain } from './amd-radix.js';
+import { type AmdGeometry, amdGeometry, BLOCK, RADIX, RUN, type ScanChain } from './amd-geometry.js';
 
 /** What each kernel of one pass of the AMD-style pipeline must leave behind, by the name of its buffer. */
 export interface AmdPassModel {
@@ -20,10 +20,6 @@ export interface AmdPassModel {
   /** Place of each key, pads included: a bijection of 0 … padded - 1. */
   readonly places: Uint32Array;
 }
-
-const RADIX = 256;
-const BLOCK = 256;
-const RUN = 64;
 
 /**
  * The reference for one pass, written for clarity.

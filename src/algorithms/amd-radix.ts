@@ -13,49 +13,13 @@ import {
   type SortRequest,
   type SortWork,
 } from './algorithm.js';
+import { type AmdGeometry, amdGeometry, MAX_PADDED, PADDING, RADIX } from './amd-geometry.js';
 
 const RADIX_BITS = 8;
-const RADIX = 256;
-const BLOCK = 256;
-const RUN = 64;
 const SCAN_BINS = 16;
-/** Keys are counted up to a multiple of this: a run of 64 blocks of 256. */
-export const PADDING = RUN * BLOCK;
-/** Places of keys are 32-bit words in the tables. */
-const MAX_PADDED = 2 ** 32;
-
 const PASS_ENCODE = 1;
 const PASS_DECODE = 2;
 const PASS_INDICES = 4;
-
-/** Kernels of the scan: 3 with a single run of blocks, 5 otherwise (or forced). */
-export type ScanChain = 3 | 5;
-
-/** How the pipeline cuts up n keys. */
-export interface AmdGeometry {
-  /** n rounded up to a multiple of 16384. */
-  readonly padded: number;
-  /** Blocks of 256 keys. */
-  readonly blocks: number;
-  /** Runs of 64 blocks. */
-  readonly runs: number;
-  readonly scan: ScanChain;
-}
-
-/**
- * @param chain a forced scan chain; 'auto' takes the shorter one that is enough
- * @throws UsageError when 3 kernels are forced and there is more than one run
- */
-export function amdGeometry(n: number, chain: ScanChain | 'auto' = 'auto'): AmdGeometry {
-  const padded = Math.max(1, Math.ceil(n / PADDING)) * PADDING;
-  const runs = padded / PADDING;
-  if (chain === 3 && runs > 1) {
-    throw new UsageError(
-      `scan: 3 serves at most ${PADDING} keys (one run of blocks), not ${n}; use scan: 5 or 'auto'`,
-    );
-  }
-  return { padded, blocks: padded / BLOCK, runs, scan: chain === 'auto' ? (runs === 1 ? 3 : 5) : chain };
-}
 
 const passesOf = ([begin, end]: readonly [number, number]): number => Math.ceil((end - begin) / RADIX_BITS);
 

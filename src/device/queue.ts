@@ -161,11 +161,8 @@ export class Queue {
   }
 
   /** Sets `bytes` bytes from `offset` on to repetitions of one 32-bit word; both are multiples of 4. */
-  fill(
-    buffer: Buffer,
-    word: number,
-    { offset = 0, bytes = buffer.bytes - offset, stage = 'fill' } = {},
-  ): void {
+  fill(buffer: Buffer, word: number, options: FillOptions = {}): void {
+    const { offset = 0, bytes = buffer.bytes - offset, stage = 'fill' } = options;
     if (bytes === 0) return;
     const pattern = globalThis.Buffer.from(Uint32Array.of(word).buffer);
     this.#record(stage, undefined, (event) =>
@@ -227,6 +224,12 @@ export class Queue {
       return { ...stage, seconds };
     });
   }
+}
+
+export interface FillOptions {
+  readonly offset?: number;
+  readonly bytes?: number;
+  readonly stage?: string;
 }
 
 export interface CopyOptions {

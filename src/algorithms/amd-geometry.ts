@@ -1,0 +1,41 @@
+import { UsageError } from '../util/errors.js';
+
+/** Bins of an 8-bit digit. */
+export const RADIX = 256;
+/** Keys of a block. */
+export const BLOCK = 256;
+/** Blocks of a run. */
+export const RUN = 64;
+/** Keys are counted up to a multiple of this: a run of 64 blocks of 256. */
+export const PADDING = RUN * BLOCK;
+/** Places of keys are 32-bit words in the tables. */
+export const MAX_PADDED = 2 ** 32;
+
+/** Kernels of the scan: 3 with a single run of blocks, 5 otherwise (or forced). */
+export type ScanChain = 3 | 5;
+
+/** How the pipeline cuts up n keys. */
+export interface AmdGeometry {
+  /** n rounded up to a multiple of 16384. */
+  readonly padded: number;
+  /** Blocks of 256 keys. */
+  readonly blocks: number;
+  /** Runs of 64 blocks. */
+  readonly runs: number;
+  readonly scan: ScanChain;
+}
+
+/**
+ * @param chain a forced scan chain; 'auto' takes the shorter one that is enough
+ * @throws UsageError when 3 kernels are forced and there is more than one run
+ */
+export function amdGeometry(n: number, chain: ScanChain | 'auto' = 'auto'): AmdGeometry {
+  const padded = Math.max(1, Math.ceil(n / PADDING)) * PADDING;
+  const runs = padded / PADDING;
+  if (chain === 3 && runs > 1) {
+    throw new UsageError(
+      `scan: 3 serves at most ${PADDING} keys (one run of blocks), not ${n}; use scan: 5 or 'auto'`,
+    );
+  }
+  return { padded, blocks: padded / BLOCK, runs, scan: chain === 'auto' ? (runs === 1 ? 3 : 5) : chain };
+}

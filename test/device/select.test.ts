@@ -1,0 +1,61 @@
+import test from 'ava';
+import type { DeviceInfo } from '../../src/device/platform.js';
+import { quirksOf } from '../../src/device/quirks.js';
+import { selectDevice } from '../../src/device/select.js';
+import { NoDeviceError, UsageError } from '../../src/util/errors.js';
+
+const device = (id: string, over: Partial<DeviceInfo>): { info: DeviceInfo } => ({
+  info: {
+    id,
+    platform: 'Some Platform',
+    name: `device ${id}`,
+    vendor: 'Some Vendor',
+    type: 'cpu',
+    version: '3.0',
+    driver: '1',
+    computeUnits: 2,
+    globalBytes: 2 ** 30,
+    maxAllocation: 2 ** 28,
+    localBytes: 32768,
+    maxWorkGroup: 1024,
+    ...over,
+  },
+});
+
+const found = [
+  device('0:0', { name: 'pthread-cpu', platform: 'Portable Computing Language' }),
+  device('1:0', { name: 'Small Radeon', type: 'gpu', computeUnits: 8 }),
+  device('1:1', { name: 'Large Radeon', type: 'gpu', computeUnits: 60 }),
+];
+
+for (const [spec, id] of [
+  ['auto', '1:1'],
+  ['gpu', '1:1'],
+  ['cpu', '0:0'],
+  ['1:0', '1:0'],
+  ['small', '1:0'],
+  ['portable', '0:0'],
+  [' RADEON ', '1:1'],
+] as const) {
+  test(`'${spec}' selects device ${id}`, (t) => {
+    t.is(selectDevice(spec, found).info.id, id);
+  });
+}
+
+test('a device that is not there is an error that lists those that are', (t) => {
+  const error = t.throws(() => selectDevice('GeForce', found), { instanceOf: NoDeviceError });
+  t.regex(error?.message ?? '', /'GeForce'.*1:0 Small Radeon/s);
+  t.throws(() => selectDevice('gpu', found.slice(0, 1)), { instanceOf: NoDeviceError });
+  t.throws(() => selectDevice('auto', []), { instanceOf: NoDeviceError, message: /none at all/ });
+});
+
+test('an empty device is a usage error', (t) => {
+  t.throws(() => selectDevice('  ', found), { instanceOf: UsageError });
+});
+
+test('quirks follow the platform: rusticl ends long loops, PoCL works in host memory', (t) => {
+  const rusticl = quirksOf(device('0:0', { platform: 'rusticl' }).info);
+  t.is(rusticl.maxLoopIterations, 65_535);
+  t.false(rusticl.zeroCopy);
+  t.true(quirksOf(found[0]?.info ?? device('', {}).info).zeroCopy);
+});
