@@ -6,11 +6,14 @@ export const DTYPES = ['u8', 'i8', 'u16', 'i16', 'f16', 'u32', 'i32', 'f32', 'u6
 export type Dtype = (typeof DTYPES)[number];
 export type DtypeKind = 'unsigned' | 'signed' | 'float';
 
+/** Arrays that hold keys. Where Node has no Float16Array, f16 keys are the bits in a Uint16Array. */
 export type KeyArray =
   | Uint8Array
+  | Uint8ClampedArray
   | Int8Array
   | Uint16Array
   | Int16Array
+  | Float16Array
   | Uint32Array
   | Int32Array
   | Float32Array

@@ -1,0 +1,173 @@
+import { DtypeError, InputError } from '../util/errors.js';
+import { type Dtype, type DtypeInfo, dtypeInfo, type KeyArray } from './dtype.js';
+
+/** Bit patterns of keys, one unsigned word a key. */
+export type KeyWords = Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
+
+/** Keys on the host: an array as the caller knows it, and the bits that are sorted. */
+export interface KeyColumn<K extends KeyArray = KeyArray> {
+  readonly array: K;
+  readonly dtype: DtypeInfo;
+  /** Number of keys. */
+  readonly n: number;
+  /** The bits of the keys; shares memory with `array` unless `copied`. */
+  readonly words: KeyWords;
+  /** True when `array` does not stand on a multiple of the key size, so that `words` is a copy. */
+  readonly copied: boolean;
+}
+
+/** Values on the host: `valueBytes` bytes for each key, in any typed array. */
+export interface ValueColumn<V extends ArrayBufferView = ArrayBufferView> {
+  readonly array: V;
+  /** The same memory as bytes. */
+  readonly bytes: Uint8Array;
+  /** Bytes of one value, 1 to 16. */
+  readonly valueBytes: number;
+}
+
+/** Widest value that can travel with a key. */
+export const MAX_VALUE_BYTES = 16;
+
+const DTYPE_OF_ARRAY: Readonly<Record<string, Dtype>> = {
+  Uint8Array: 'u8',
+  Uint8ClampedArray: 'u8',
+  Int8Array: 'i8',
+  Uint16Array: 'u16',
+  Int16Array: 'i16',
+  Float16Array: 'f16',
+  Uint32Array: 'u32',
+  Int32Array: 'i32',
+  Float32Array: 'f32',
+  BigUint64Array: 'u64',
+  BigInt64Array: 'i64',
+  Float64Array: 'f64',
+};
+
+/** Name of a typed array's type; works across realms, and says 'Uint8Array' for a Buffer. */
+const typeName = (value: unknown): string | undefined =>
+  ArrayBuffer.isView(value)
+    ? (value as unknown as { [Symbol.toStringTag]: string })[Symbol.toStringTag]
+    : undefined;
+
+function described(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  return (
+    typeName(value) ?? (typeof value === 'object' ? (value.constructor?.name ?? 'an object') : typeof value)
+  );
+}
+
+/**
+ * The dtype that a typed array holds.
+ *
+ * @throws InputError when `array` is no typed array
+ */
+export function dtypeOf(array: unknown): Dtype {
+  const name = typeName(array);
+  const dtype = name === undefined ? undefined : DTYPE_OF_ARRAY[name];
+  if (!dtype) {
+    throw new InputError(
+      `keys are ${described(array)}: expected a typed array or a Buffer, such as Uint32Array.from(numbers)`,
+    );
+  }
+  return dtype;
+}
+
+/**
+ * Reads a typed array as keys.
+ *
+ * @param dtype what its bits mean, when not what the array's type says: any dtype of the same width, and
+ *   for a Buffer or Uint8Array, which are bytes, any dtype at all
+ * @throws InputError when `keys` is no typed array, is detached, or holds no whole number of keys;
+ *   DtypeError when `dtype` does not fit the array
+ */
+export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn<K> {
+  const own = dtypeInfo(dtypeOf(keys));
+  const wanted = dtype === undefined ? own : dtypeInfo(dtype);
+  assertAttached(keys, 'keys');
+  if (wanted.width !== own.width && own.width !== 8) {
+    throw new DtypeError(
+      `dtype '${wanted.name}' does not fit ${described(keys)}, whose elements have ${own.width} bits: ` +
+        `use one of that width, or a Uint8Array over the same bytes`,
+    );
+  }
+  const n = keys.byteLength / wanted.bytes;
+  if (!Number.isInteger(n)) {
+    throw new InputError(
+      `${keys.byteLength} bytes are no whole number of ${wanted.name} keys of ${wanted.bytes} bytes`,
+    );
+  }
+  const copied = keys.byteOffset % wanted.bytes !== 0;
+  const bytes = copied ? bytesOf(keys).slice() : bytesOf(keys);
+  return { array: keys, dtype: wanted, n, words: wordsOver(bytes, wanted), copied };
+}
+
+/**
+ * Reads a typed array as the values of `n` keys: as many elements for each key as fit.
+ *
+ * @throws InputError when `values` is no typed array, is detached, or does not divide into `n` values of
+ *   1 to 16 bytes
+ */
+export function valueColumn<V extends ArrayBufferView>(values: V, n: number): ValueColumn<V> {
+  if (!ArrayBuffer.isView(values) || values instanceof DataView) {
+    throw new InputError(`values are ${described(values)}: expected a typed array or a Buffer`);
+  }
+  assertAttached(values, 'values');
+  const element = (values as unknown as Uint8Array).BYTES_PER_ELEMENT;
+  const valueBytes = n === 0 && values.byteLength === 0 ? element : values.byteLength / n;
+  if (valueBytes % element !== 0 || valueBytes < 1 || valueBytes > MAX_VALUE_BYTES) {
+    const length = values.byteLength / element;
+    throw new InputError(
+      `${length} values do not fit ${n} keys: expected ${n} elements, or a multiple that makes up to ` +
+        `${MAX_VALUE_BYTES} bytes for each key`,
+    );
+  }
+  return { array: values, bytes: bytesOf(values), valueBytes };
+}
+
+/**
+ * A new array of the same type and length, in memory of its own.
+ *
+ * Its contents are undefined: every element is to be written before it is handed out.
+ */
+export function emptyLike<A extends ArrayBufferView>(array: A): A {
+  if (Buffer.isBuffer(array)) return Buffer.allocUnsafeSlow(array.byteLength) as unknown as A;
+  const name = typeName(array) as 'Uint8Array'; // stands for all of them: they are constructed alike
+  const length = (array as unknown as Uint8Array).length;
+  return new globalThis[name](length) as unknown as A;
+}
+
+/**
+ * @throws InputError when two arrays share memory: devices work in place on host memory, and one buffer
+ *   over a part of another has undefined contents
+ */
+export function assertDisjoint(a: ArrayBufferView, b: ArrayBufferView, what: string): void {
+  if (a.buffer !== b.buffer || a.byteLength === 0 || b.byteLength === 0) return;
+  if (a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength) {
+    throw new InputError(`${what} share memory: pass a copy of one of them (array.slice())`);
+  }
+}
+
+/** The memory of a view as plain bytes. */
+export function bytesOf(view: ArrayBufferView): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+}
+
+function wordsOver({ buffer, byteOffset, byteLength }: Uint8Array, { bytes }: DtypeInfo): KeyWords {
+  if (bytes === 1) return new Uint8Array(buffer, byteOffset, byteLength);
+  if (bytes === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
+  if (bytes === 4) return new Uint32Array(buffer, byteOffset, byteLength / 4);
+  return new BigUint64Array(buffer, byteOffset, byteLength / 8);
+}
+
+/** A detached array looks empty; its iterator refuses, as it does for one whose buffer has shrunk. */
+function assertAttached(array: ArrayBufferView, what: string): void {
+  try {
+    Uint8Array.prototype.keys.call(array);
+  } catch (cause) {
+    throw new InputError(
+      `${what} are detached: their buffer was transferred (postMessage, structuredClone) or has shrunk`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,179 @@
+import { DTYPES, type Dtype, type DtypeInfo } from '../keys/dtype.js';
+import type { Order } from '../keys/key-codec.js';
+import { UsageError } from '../util/errors.js';
+import { suggestion } from '../util/suggest.js';
+import type { Report } from './report.js';
+
+/** How far a call has come. */
+export interface Progress {
+  /** What is done now: `upload`, a kernel's name, `verify`, … */
+  readonly stage: string;
+  /** Steps done and steps in all. */
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What `sort`, `argsort` and `sortPairs` take. Every one may be left out; an unknown name throws. */
+export interface SortOptions extends Order {
+  /** Window `[begin, end)` of the bits of the code that are compared; default: all. */
+  readonly bits?: readonly [begin: number, end: number];
+  /** What the keys are, when not what the array's type says: `'f16'` for a Uint16Array, any for a Buffer. */
+  readonly dtype?: Dtype;
+  /** `auto`, `cpu`, `gpu`, `host`, `P:D` or a part of a device's name. Default `auto`. */
+  readonly device?: string;
+  /** Name of an algorithm, or `auto`, which lets the planner choose. Default `auto`. */
+  readonly algorithm?: string;
+  /** Kernels of the AMD-style pipeline's scan. Default `auto`. */
+  readonly scan?: 3 | 5 | 'auto';
+  /** Check order and permutation of the result on the device. Default false. */
+  readonly verify?: boolean;
+  /** When verification fails: sort again another way, or throw a MismatchError. Default `retry`. */
+  readonly onMismatch?: 'retry' | 'throw';
+  /** Stops the call, which then rejects with an AbortedError. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Measure each kernel for the report. Default false. */
+  readonly profile?: boolean;
+  /** Gets warnings, such as a variant that was left out. Default: `process.emitWarning`. */
+  readonly onWarning?: (message: string) => void;
+  /** Gets what was done, after each call that succeeds. */
+  readonly onReport?: (report: Report) => void;
+  /** Constants of the algorithm's kernels, for measurements. */
+  readonly tuning?: Readonly<Record<string, number>>;
+}
+
+/** What `Sorter.open` takes. */
+export type OpenOptions = Pick<SortOptions, 'device' | 'onWarning'>;
+
+/** Options with every default filled in; only callbacks and what depends on the keys may be missing. */
+export type SortSettings = Required<
+  Pick<
+    SortOptions,
+    'descending' | 'nan' | 'device' | 'algorithm' | 'scan' | 'verify' | 'onMismatch' | 'profile' | 'tuning'
+  >
+> &
+  Pick<SortOptions, 'bits' | 'dtype' | 'signal' | 'onProgress' | 'onReport'> & {
+    readonly onWarning: (message: string) => void;
+  };
+
+/** Says whether a value will do, and if not what is expected. */
+interface Rule {
+  readonly expected: string;
+  readonly accepts: (value: unknown) => boolean;
+}
+
+const boolean: Rule = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' };
+const callback: Rule = { expected: 'a function', accepts: (value) => typeof value === 'function' };
+const word: Rule = {
+  expected: 'a name',
+  accepts: (value) => typeof value === 'string' && value.trim() !== '',
+};
+const oneOf = (...values: readonly unknown[]): Rule => ({
+  expected: values.map((value) => (typeof value === 'string' ? `'${value}'` : value)).join(', '),
+  accepts: (value) => values.includes(value),
+});
+
+const isWindow = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  value.every((bit) => Number.isInteger(bit) && bit >= 0 && bit <= 64) &&
+  value[0] <= value[1];
+
+const isTuning = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.values(value).every(Number.isFinite);
+
+const RULES: Readonly<Record<keyof SortOptions, Rule>> = {
+  descending: boolean,
+  nan: oneOf('first', 'last'),
+  bits: { expected: '[begin, end] with 0 <= begin <= end <= the width of a key', accepts: isWindow },
+  dtype: oneOf(...DTYPES),
+  device: word,
+  algorithm: word,
+  scan: oneOf(3, 5, 'auto'),
+  verify: boolean,
+  onMismatch: oneOf('retry', 'throw'),
+  signal: { expected: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal },
+  onProgress: callback,
+  profile: boolean,
+  onWarning: callback,
+  onReport: callback,
+  tuning: { expected: 'an object of numbers', accepts: isTuning },
+};
+
+const OPEN_OPTIONS = ['device', 'onWarning'] as const satisfies readonly (keyof SortOptions)[];
+
+const warn = (message: string): void => process.emitWarning(message, 'ClsortWarning');
+
+function check(options: unknown, names: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new UsageError(
+      `options are ${JSON.stringify(options)}: expected an object such as { descending: true }`,
+    );
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!names.includes(name)) {
+      throw new UsageError(`unknown option '${name}'${suggestion(name, names)} Known: ${names.join(', ')}`, {
+        details: { option: name },
+      });
+    }
+    const { expected, accepts } = RULES[name as keyof SortOptions];
+    if (value !== undefined && !accepts(value)) {
+      throw new UsageError(`option '${name}' is ${shown(value)}: expected ${expected}`, {
+        details: { option: name, value },
+      });
+    }
+  }
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'function'
+    ? 'a function'
+    : typeof value === 'bigint'
+      ? `${value}n`
+      : (JSON.stringify(value) ?? String(value));
+
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws UsageError for an unknown name or an impossible value
+ */
+export function parseSortOptions(options: SortOptions = {}): SortSettings {
+  check(options, Object.keys(RULES));
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return {
+    descending: false,
+    nan: 'last',
+    device: 'auto',
+    algorithm: 'auto',
+    scan: 'auto',
+    verify: false,
+    onMismatch: 'retry',
+    profile: false,
+    tuning: {},
+    onWarning: warn,
+    ...given,
+  };
+}
+
+/** @throws UsageError for an unknown name or an impossible value */
+export function parseOpenOptions(options: OpenOptions = {}): Required<OpenOptions> {
+  check(options, OPEN_OPTIONS);
+  const { device, onWarning } = options;
+  return { device: device ?? 'auto', onWarning: onWarning ?? warn };
+}
+
+/**
+ * The bits of the code to compare.
+ *
+ * @throws UsageError when the window reaches beyond the keys
+ */
+export function bitWindow(
+  bits: SortOptions['bits'],
+  { name, width }: DtypeInfo,
+): readonly [begin: number, end: number] {
+  if (!bits) return [0, width];
+  if (bits[1] > width) {
+    throw new UsageError(`option 'bits' is ${JSON.stringify(bits)}: ${name} keys have ${width} bits`);
+  }
+  return bits;
+}
