@@ -7,22 +7,24 @@ export type KeyWords = Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
 /** Keys on the host: an array as the caller knows it, and the bits that are sorted. */
 export interface KeyColumn<K extends KeyArray = KeyArray> {
   readonly array: K;
-  readonly dtype: DtypeInfo;
+  readonly dtype: Dtype;
+  readonly info: DtypeInfo;
   /** Number of keys. */
   readonly n: number;
   /** The bits of the keys; shares memory with `array` unless `copied`. */
-  readonly words: KeyWords;
-  /** True when `array` does not stand on a multiple of the key size, so that `words` is a copy. */
+  readonly view: KeyWords;
+  /** True when `array` does not stand on a multiple of the key size, so that `view` is a copy. */
   readonly copied: boolean;
 }
 
-/** Values on the host: `valueBytes` bytes for each key, in any typed array. */
-export interface ValueColumn<V extends ArrayBufferView = ArrayBufferView> {
+/** Arrays that hold values: any typed array, Buffers among them. */
+export type ValueArray = KeyArray;
+
+/** Values on the host: `bytes` bytes for each key, in any typed array. */
+export interface ValueColumn<V extends ValueArray = ValueArray> {
   readonly array: V;
-  /** The same memory as bytes. */
-  readonly bytes: Uint8Array;
   /** Bytes of one value, 1 to 16. */
-  readonly valueBytes: number;
+  readonly bytes: number;
 }
 
 /** Widest value that can travel with a key. */
@@ -99,41 +101,39 @@ export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn
   }
   const copied = keys.byteOffset % wanted.bytes !== 0;
   const bytes = copied ? bytesOf(keys).slice() : bytesOf(keys);
-  return { array: keys, dtype: wanted, n, words: wordsOver(bytes, wanted), copied };
+  return { array: keys, dtype: wanted.name, info: wanted, n, view: wordsOver(bytes, wanted), copied };
 }
 
 /**
- * Reads a typed array as the values of `n` keys: as many elements for each key as fit.
+ * Reads a typed array as the values of `n` keys: as many elements for each key as there are.
  *
  * @throws InputError when `values` is no typed array, is detached, or does not divide into `n` values of
  *   1 to 16 bytes
  */
-export function valueColumn<V extends ArrayBufferView>(values: V, n: number): ValueColumn<V> {
-  if (!ArrayBuffer.isView(values) || values instanceof DataView) {
+export function valueColumn<V extends ValueArray>(values: V, { n }: { readonly n: number }): ValueColumn<V> {
+  if (DTYPE_OF_ARRAY[typeName(values) ?? ''] === undefined) {
     throw new InputError(`values are ${described(values)}: expected a typed array or a Buffer`);
   }
   assertAttached(values, 'values');
-  const element = (values as unknown as Uint8Array).BYTES_PER_ELEMENT;
-  const valueBytes = n === 0 && values.byteLength === 0 ? element : values.byteLength / n;
-  if (valueBytes % element !== 0 || valueBytes < 1 || valueBytes > MAX_VALUE_BYTES) {
-    const length = values.byteLength / element;
+  const { length, BYTES_PER_ELEMENT: element } = values;
+  const bytes = n === 0 && length === 0 ? element : values.byteLength / n;
+  if (bytes % element !== 0 || bytes < 1 || bytes > MAX_VALUE_BYTES) {
     throw new InputError(
-      `${length} values do not fit ${n} keys: expected ${n} elements, or a multiple that makes up to ` +
-        `${MAX_VALUE_BYTES} bytes for each key`,
+      `${length} values do not fit ${n} keys: expected one for each key, or the same number for each that ` +
+        `makes at most ${MAX_VALUE_BYTES} bytes`,
     );
   }
-  return { array: values, bytes: bytesOf(values), valueBytes };
+  return { array: values, bytes };
 }
 
 /**
- * A new array of the same type and length, in memory of its own.
+ * A new array of the same type, in memory of its own.
  *
  * Its contents are undefined: every element is to be written before it is handed out.
  */
-export function emptyLike<A extends ArrayBufferView>(array: A): A {
-  if (Buffer.isBuffer(array)) return Buffer.allocUnsafeSlow(array.byteLength) as unknown as A;
+export function emptyLike<A extends ValueArray>(array: A, length: number = array.length): A {
+  if (Buffer.isBuffer(array)) return Buffer.allocUnsafeSlow(length) as unknown as A;
   const name = typeName(array) as 'Uint8Array'; // stands for all of them: they are constructed alike
-  const length = (array as unknown as Uint8Array).length;
   return new globalThis[name](length) as unknown as A;
 }
 

@@ -1,14 +1,14 @@
 import { DTYPES, type Dtype, type DtypeInfo } from '../keys/dtype.js';
 import type { Order } from '../keys/key-codec.js';
-import { UsageError } from '../util/errors.js';
+import { type ClsortError, UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
-import type { Report } from './report.js';
+import type { SortReport } from './report.js';
 
 /** How far a call has come. */
 export interface Progress {
-  /** What is done now: `upload`, a kernel's name, `verify`, … */
-  readonly stage: string;
-  /** Steps done and steps in all. */
+  /** What is being done. */
+  readonly phase: string;
+  /** Keys (or what the phase counts) done and in all. */
   readonly done: number;
   readonly total: number;
 }
@@ -31,30 +31,30 @@ export interface SortOptions extends Order {
   readonly onMismatch?: 'retry' | 'throw';
   /** Stops the call, which then rejects with an AbortedError. */
   readonly signal?: AbortSignal;
+  /** Give the device up when it has not finished after so many seconds. Default: wait. */
+  readonly timeout?: number;
   readonly onProgress?: (progress: Progress) => void;
   /** Measure each kernel for the report. Default false. */
   readonly profile?: boolean;
-  /** Gets warnings, such as a variant that was left out. Default: `process.emitWarning`. */
-  readonly onWarning?: (message: string) => void;
+  /** Gets warnings, such as a variant that was left out. Default: what the Sorter was opened with. */
+  readonly onWarning?: (warning: ClsortError) => void;
   /** Gets what was done, after each call that succeeds. */
-  readonly onReport?: (report: Report) => void;
+  readonly onReport?: (report: SortReport) => void;
   /** Constants of the algorithm's kernels, for measurements. */
   readonly tuning?: Readonly<Record<string, number>>;
 }
 
-/** What `Sorter.open` takes. */
+/** What `Sorter.open` takes. `onWarning` is `process.emitWarning` by default. */
 export type OpenOptions = Pick<SortOptions, 'device' | 'onWarning'>;
 
-/** Options with every default filled in; only callbacks and what depends on the keys may be missing. */
+/** Options with defaults filled in; those that have none may be missing. */
 export type SortSettings = Required<
   Pick<
     SortOptions,
     'descending' | 'nan' | 'device' | 'algorithm' | 'scan' | 'verify' | 'onMismatch' | 'profile' | 'tuning'
   >
 > &
-  Pick<SortOptions, 'bits' | 'dtype' | 'signal' | 'onProgress' | 'onReport'> & {
-    readonly onWarning: (message: string) => void;
-  };
+  Pick<SortOptions, 'bits' | 'dtype' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'>;
 
 /** Says whether a value will do, and if not what is expected. */
 interface Rule {
@@ -93,6 +93,10 @@ const RULES: Readonly<Record<keyof SortOptions, Rule>> = {
   verify: boolean,
   onMismatch: oneOf('retry', 'throw'),
   signal: { expected: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal },
+  timeout: {
+    expected: 'seconds above 0',
+    accepts: (value) => typeof value === 'number' && value > 0,
+  },
   onProgress: callback,
   profile: boolean,
   onWarning: callback,
@@ -102,7 +106,8 @@ const RULES: Readonly<Record<keyof SortOptions, Rule>> = {
 
 const OPEN_OPTIONS = ['device', 'onWarning'] as const satisfies readonly (keyof SortOptions)[];
 
-const warn = (message: string): void => process.emitWarning(message, 'ClsortWarning');
+const warn = (warning: ClsortError): void =>
+  process.emitWarning(warning.message, { type: 'ClsortWarning', code: warning.code });
 
 function check(options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -150,7 +155,6 @@ export function parseSortOptions(options: SortOptions = {}): SortSettings {
     onMismatch: 'retry',
     profile: false,
     tuning: {},
-    onWarning: warn,
     ...given,
   };
 }

@@ -5,7 +5,7 @@ export interface StageReport {
   readonly stage: string;
   /** Number of the radix pass; left out where the stage belongs to no pass. */
   readonly pass?: number;
-  /** Device time of all its launches; null where the device does not measure. */
+  /** Time of all its launches; null where the device does not measure. */
   readonly seconds: number | null;
   readonly launches: number;
 }
@@ -14,28 +14,30 @@ export interface StageReport {
 export interface ReportDevice {
   readonly name: string;
   readonly type: 'cpu' | 'gpu' | 'accelerator' | 'other' | 'host';
-  readonly platform: string;
-  readonly driver: string;
+  /** What follows is left out for the host engine. */
+  readonly platform?: string;
+  readonly driver?: string;
+  /** `P:D` as `clsort devices` shows it. */
+  readonly id?: string;
 }
 
 /** What a sort did, as `onReport` gets it. */
-export interface Report {
+export interface SortReport {
   readonly n: number;
   readonly dtype: Dtype;
   readonly device: ReportDevice;
   /** Name of the algorithm that made the result. */
   readonly algorithm: string;
+  /** Why the planner took it. */
+  readonly reason: string;
   /** Kernels of the AMD-style pipeline's scan. */
   readonly scan?: 3 | 5;
   /** Keys that were counted, where the algorithm pads. */
   readonly padded?: number;
   /** What `verify` found; left out without it. */
   readonly verified?: { readonly order: boolean; readonly permutation: boolean };
-  /** Filled when `profile` is on, in the order in which they ran. */
+  /** What the device did, transfers (`upload`, `download`) included, in order of first appearance. */
   readonly stages: readonly StageReport[];
-  /** Uploads and downloads, likewise. */
-  readonly transfers: readonly StageReport[];
   /** Wall-clock time from call to result. */
   readonly seconds: number;
-  readonly warnings: readonly string[];
 }
