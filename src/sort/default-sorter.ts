@@ -1,0 +1,72 @@
+import type { KeyArray } from '../keys/dtype.js';
+import type { SortOptions } from './options.js';
+import { Sorter } from './sorter.js';
+
+/** One lazily opened Sorter for each device that was asked for. */
+const sorters = new Map<string, Promise<Sorter>>();
+
+/** Opens the Sorter of a device, or finds it open. A failure is not kept. */
+function sorterFor({ device = 'auto', onWarning }: SortOptions): Promise<Sorter> {
+  let sorter = sorters.get(device);
+  if (!sorter) {
+    sorter = Sorter.open({ device, ...(onWarning && { onWarning }) });
+    sorter.catch(() => sorters.delete(device));
+    sorters.set(device, sorter);
+  }
+  return sorter;
+}
+
+/** A function that checks nothing and opens only what it needs: the Sorter does the rest. */
+async function withSorter<T>(
+  options: SortOptions = {},
+  use: (sorter: Sorter, options: SortOptions) => Promise<T>,
+): Promise<T> {
+  const { device: _, ...rest } = options;
+  return use(await sorterFor(options), rest);
+}
+
+/**
+ * Sorts `keys` into a new array of the same type, on the best device there is (option `device`).
+ *
+ *     const sorted = await sort(Float32Array.of(3, 1, 2), { descending: true });
+ *
+ * Stable. Numbers in order, −0 before +0, NaN last (option `nan`); bit patterns survive.
+ *
+ * @throws UsageError, DtypeError, InputError for wrong arguments; NoLoaderError, NoPlatformError,
+ *   NoDeviceError when a device was asked for and is not there; MemoryError, DeviceLostError,
+ *   MismatchError, AbortedError while sorting
+ */
+export function sort<K extends KeyArray>(keys: K, options?: SortOptions): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.sort(keys, rest));
+}
+
+/**
+ * The positions of `keys` in sorted order, as 32-bit numbers: `keys[result[0]]` comes first.
+ *
+ * @throws as `sort`
+ */
+export function argsort(keys: KeyArray, options?: SortOptions): Promise<Uint32Array> {
+  return withSorter(options, (sorter, rest) => sorter.argsort(keys, rest));
+}
+
+/**
+ * Sorts `keys` and moves `values` (1 to 16 bytes for each key, any typed array) along with them.
+ *
+ * @throws as `sort`; InputError when the lengths do not fit or the arrays overlap
+ */
+export function sortPairs<K extends KeyArray, V extends ArrayBufferView>(
+  keys: K,
+  values: V,
+  options?: SortOptions,
+): Promise<{ keys: K; values: V }> {
+  return withSorter(options, (sorter, rest) => sorter.sortPairs(keys, values, rest));
+}
+
+/** Closes the Sorters that `sort`, `argsort` and `sortPairs` opened. Not needed before a program ends. */
+export async function close(): Promise<void> {
+  const open = [...sorters.values()];
+  sorters.clear();
+  for (const sorter of await Promise.allSettled(open)) {
+    if (sorter.status === 'fulfilled') await sorter.value.close();
+  }
+}

@@ -1,0 +1,124 @@
+import type { Algorithm, AlgorithmShape } from '../algorithms/algorithm.js';
+import { algorithmNamed } from '../algorithms/registry.js';
+import { enqueueWithScratch } from '../algorithms/run.js';
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import type { KeyCodec } from '../keys/key-codec.js';
+import { UnsupportedError } from '../util/errors.js';
+import type { Plan } from './planner.js';
+import { type Verified, Verifier, verdict } from './verify.js';
+
+/** Buffers of one sort on the device. */
+export interface DeviceElements {
+  readonly input: Buffer;
+  readonly output: Buffer;
+  readonly inputValues?: Buffer;
+  readonly outputValues?: Buffer;
+}
+
+export interface DeviceWork extends DeviceElements {
+  readonly codec: KeyCodec;
+  /** The values are made: positions of the keys. */
+  readonly indices: boolean;
+  readonly verify: boolean;
+}
+
+/** A sort whose commands are enqueued; `settle` is for after the wait. */
+export interface Pending {
+  /** Gives scratch back and says how it went: `gaveUp` when the algorithm asks for another one. */
+  settle(): { gaveUp: boolean; verified?: Verified };
+}
+
+/** Runs plans on one device: keeps compiled algorithms and verifiers. */
+export class DeviceSort {
+  readonly #device: Device;
+  readonly #algorithms = new Map<string, Promise<Algorithm>>();
+  readonly #verifiers = new Map<string, Promise<Verifier>>();
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  /** @throws BuildError, UnsupportedError when the compiled algorithm cannot run the plan */
+  async prepare(plan: Plan): Promise<Algorithm> {
+    const { shape, algorithm: name } = plan;
+    if (!shape) throw new UnsupportedError(`a plan for the ${plan.engine} engine cannot run on a device`);
+    const algorithm = await cached(this.#algorithms, `${name} ${shapeKey(shape)}`, () =>
+      algorithmNamed(name).create(this.#device, shape),
+    );
+    const supported = algorithm.supports({
+      dtype: plan.dtype,
+      n: plan.n,
+      bits: plan.bits,
+      valueBytes: plan.valueBytes,
+      stable: true,
+    });
+    if (supported !== true) {
+      throw new UnsupportedError(
+        `algorithm '${name}' cannot sort this on ${this.#device.info.name}: ${supported}`,
+      );
+    }
+    return algorithm;
+  }
+
+  /** @throws BuildError */
+  verifier(plan: Plan): Promise<Verifier> {
+    const keyBits = plan.shape?.keyBits ?? 32;
+    return cached(this.#verifiers, `${keyBits} ${plan.valueBytes}`, () =>
+      Verifier.create(this.#device, { keyBits, valueBytes: plan.valueBytes }),
+    );
+  }
+
+  /**
+   * Enqueues a sort, between the sums that verification compares.
+   *
+   * @param verifier from `verifier(plan)` when the work is to be verified
+   * @throws MemoryError
+   */
+  enqueue(algorithm: Algorithm, plan: Plan, work: DeviceWork, verifier?: Verifier): Pending {
+    const { n, bits } = plan;
+    const { queue } = this.#device;
+    const checked = { n, codec: work.codec, bits, indices: work.indices };
+    const before = verifier?.input(
+      { keys: work.input, ...(work.inputValues && { values: work.inputValues }) },
+      checked,
+    );
+    const run = enqueueWithScratch(algorithm, queue, {
+      n,
+      bits,
+      codec: work.codec,
+      input: work.input,
+      output: work.output,
+      indices: work.indices,
+      ...(work.inputValues && { inputValues: work.inputValues }),
+      ...(work.outputValues && { outputValues: work.outputValues }),
+    });
+    const after = verifier?.output(
+      { keys: work.output, ...(work.outputValues && { values: work.outputValues }) },
+      checked,
+    );
+    const status = new Uint32Array(1);
+    if (run.status) queue.read(run.status, status);
+    return {
+      settle: () => {
+        run.release();
+        const gaveUp = status[0] !== 0;
+        return { gaveUp, ...(before && after && { verified: verdict(before, after) }) };
+      },
+    };
+  }
+}
+
+const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string =>
+  `${keyBits} ${valueBytes} ${JSON.stringify(Object.entries(tuning).toSorted())}`;
+
+/** One promise for each key; a failure is not kept. */
+function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  let promise = map.get(key);
+  if (!promise) {
+    promise = make();
+    promise.catch(() => map.delete(key));
+    map.set(key, promise);
+  }
+  return promise;
+}
