@@ -1,3 +1,4 @@
+import type { ValueArray } from '../keys/array.js';
 import type { KeyArray } from '../keys/dtype.js';
 import type { SortOptions } from './options.js';
 import { Sorter } from './sorter.js';
@@ -54,7 +55,7 @@ export function argsort(keys: KeyArray, options?: SortOptions): Promise<Uint32Ar
  *
  * @throws as `sort`; InputError when the lengths do not fit or the arrays overlap
  */
-export function sortPairs<K extends KeyArray, V extends ArrayBufferView>(
+export function sortPairs<K extends KeyArray, V extends ValueArray>(
   keys: K,
   values: V,
   options?: SortOptions,

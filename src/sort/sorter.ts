@@ -1,12 +1,20 @@
 import type { Algorithm } from '../algorithms/algorithm.js';
 import { Device } from '../device/device.js';
 import type { StageTime } from '../device/queue.js';
-import { assertDisjoint, emptyLike, type KeyColumn, keyColumn, valueColumn } from '../keys/array.js';
+import {
+  assertDisjoint,
+  emptyLike,
+  type KeyColumn,
+  keyColumn,
+  type ValueArray,
+  valueColumn,
+} from '../keys/array.js';
 import type { KeyArray } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import {
   AbortedError,
   BuildError,
+  type ClsortError,
   MismatchError,
   NoDeviceError,
   NoLoaderError,
@@ -15,7 +23,7 @@ import {
   UsageError,
 } from '../util/errors.js';
 import { DeviceSort } from './device-sort.js';
-import { hostArgsort, hostGather, hostSort } from './host-sort.js';
+import { hostGather, hostSort, hostVerify } from './host-sort.js';
 import {
   bitWindow,
   type OpenOptions,
@@ -25,7 +33,7 @@ import {
   type SortSettings,
 } from './options.js';
 import { devicePlans, hostPlan, type Plan, type PlanRequest } from './planner.js';
-import type { Report, ReportDevice, StageReport } from './report.js';
+import type { ReportDevice, StageReport } from './report.js';
 import { lendInput, lendOutput } from './transfer.js';
 import type { Verified } from './verify.js';
 
@@ -38,17 +46,21 @@ const DEVICE_ATTEMPTS = 2;
 /** Largest position that a 32-bit index can hold, plus one. */
 const MAX_INDICES = 2 ** 32;
 
-const HOST: ReportDevice = { name: 'host', type: 'host', platform: 'clsort', driver: process.version };
+const HOST: ReportDevice = { name: 'host', type: 'host' };
 
-/** One sort as the public functions hand it to `#run`. */
-interface Job {
-  readonly keys: KeyColumn;
-  readonly settings: SortSettings;
+/** Arrays of one sort on the host, beside its keys. */
+export interface HostArrays {
   /** Where sorted keys go; left out for an argsort. */
   readonly sorted?: ArrayBufferView;
   readonly values?: { readonly view: ArrayBufferView; readonly bytes: number };
-  /** Where values (or, without `values`, positions) go. */
+  /** Where values (or, without `values`, 32-bit positions) go. */
   readonly moved?: ArrayBufferView;
+}
+
+/** One sort as the public functions hand it to `#run`. */
+interface Job extends HostArrays {
+  readonly keys: KeyColumn;
+  readonly settings: SortSettings;
 }
 
 interface Outcome {
@@ -65,10 +77,12 @@ interface Outcome {
 export class Sorter implements AsyncDisposable {
   readonly #device: Device | undefined;
   readonly #engine: DeviceSort | undefined;
+  readonly #onWarning: (warning: ClsortError) => void;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  private constructor(device?: Device) {
+  private constructor(onWarning: (warning: ClsortError) => void, device?: Device) {
+    this.#onWarning = onWarning;
     this.#device = device;
     this.#engine = device && new DeviceSort(device);
   }
@@ -81,15 +95,17 @@ export class Sorter implements AsyncDisposable {
    */
   static async open(options: OpenOptions = {}): Promise<Sorter> {
     const { device, onWarning } = parseOpenOptions(options);
-    if (device === 'host') return new Sorter();
+    if (device === 'host') return new Sorter(onWarning);
     try {
-      return new Sorter(await Device.open(device));
+      return new Sorter(onWarning, await Device.open(device));
     } catch (error) {
       const nothingThere =
         error instanceof NoLoaderError || error instanceof NoPlatformError || error instanceof NoDeviceError;
       if (device !== 'auto' || !nothingThere) throw error;
-      onWarning(`no OpenCL device, so the host engine sorts: ${error.message}`);
-      return new Sorter();
+      onWarning(
+        new NoDeviceError(`no OpenCL device, so the host engine sorts: ${error.message}`, { cause: error }),
+      );
+      return new Sorter(onWarning);
     }
   }
 
@@ -130,22 +146,22 @@ export class Sorter implements AsyncDisposable {
    *
    * @throws as `sort`; InputError when the lengths do not fit
    */
-  async sortPairs<K extends KeyArray, V extends ArrayBufferView>(
+  async sortPairs<K extends KeyArray, V extends ValueArray>(
     keys: K,
     values: V,
     options?: SortOptions,
   ): Promise<{ keys: K; values: V }> {
     const { column, settings } = read(keys, options);
-    const { valueBytes } = valueColumn(values, column.n);
+    const { bytes } = valueColumn(values, column);
     assertDisjoint(keys, values, 'keys and values');
     const sorted = emptyLike(keys);
     const moved = emptyLike(values);
-    if (CARRIED_VALUE_BYTES.has(valueBytes)) {
-      await this.#run({ keys: column, settings, sorted, values: { view: values, bytes: valueBytes }, moved });
+    if (CARRIED_VALUE_BYTES.has(bytes)) {
+      await this.#run({ keys: column, settings, sorted, values: { view: values, bytes }, moved });
     } else {
       const positions = new Uint32Array(column.n);
       await this.#run({ keys: column, settings, sorted, moved: positions });
-      hostGather(values, positions, valueBytes, moved);
+      hostGather(values, positions, bytes, moved);
     }
     return { keys: sorted, values: moved };
   }
@@ -173,43 +189,37 @@ export class Sorter implements AsyncDisposable {
     const { keys, settings } = job;
     const started = performance.now();
     throwIfAborted(settings.signal);
-    settings.onProgress?.({ stage: 'sort', done: 0, total: keys.n });
-    const warnings: string[] = [];
-    const warn = (message: string): void => {
-      warnings.push(message);
-      settings.onWarning(message);
-    };
+    settings.onProgress?.({ phase: 'sort', done: 0, total: keys.n });
+    const warn = settings.onWarning ?? this.#onWarning;
     const { plan, stages, verified } = await this.#execute(job, warn);
     throwIfAborted(settings.signal);
-    settings.onProgress?.({ stage: 'done', done: keys.n, total: keys.n });
-    const [transfers, kernels] = partition(stages, ({ stage }) => stage === 'upload' || stage === 'download');
+    settings.onProgress?.({ phase: 'sort', done: keys.n, total: keys.n });
     settings.onReport?.({
       n: keys.n,
-      dtype: keys.dtype.name,
+      dtype: keys.dtype,
       device: this.#describe(plan),
       algorithm: plan.algorithm,
       ...(plan.scan && { scan: plan.scan }),
       ...(plan.padded && { padded: plan.padded }),
       ...(verified && { verified }),
-      stages: summarize(kernels),
-      transfers: summarize(transfers),
+      reason: plan.reason,
+      stages: summarize(stages),
       seconds: (performance.now() - started) / 1000,
-      warnings,
-    } satisfies Report);
+    });
   }
 
   #describe({ engine }: Plan): ReportDevice {
     if (engine === 'host' || !this.#device) return HOST;
-    const { name, type, platform, driver } = this.#device.info;
-    return { name, type, platform, driver };
+    const { name, type, platform, driver, id } = this.#device.info;
+    return { name, type, platform, driver, id };
   }
 
-  async #execute(job: Job, warn: (message: string) => void): Promise<Outcome> {
+  async #execute(job: Job, warn: (warning: ClsortError) => void): Promise<Outcome> {
     const { keys, settings } = job;
     const request: PlanRequest = {
       n: keys.n,
-      dtype: keys.dtype.name,
-      bits: bitWindow(settings.bits, keys.dtype),
+      dtype: keys.dtype,
+      bits: bitWindow(settings.bits, keys.info),
       valueBytes: job.values?.bytes ?? (job.moved ? 4 : 0),
       algorithm: settings.algorithm,
       scan: settings.scan,
@@ -235,12 +245,12 @@ export class Sorter implements AsyncDisposable {
       failures.push(`${plan.algorithm} ${outcome}`);
       const message = `${plan.algorithm} on ${device.info.name} ${outcome}`;
       if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
-      warn(`${message}; another way is tried`);
+      warn(new MismatchError(`${message}; another way is tried`));
     }
     if (attempts === 0) {
       throw new UnsupportedError(`no algorithm could be used on ${device.info.name}: ${failures.join('; ')}`);
     }
-    warn(`the host engine sorts, since on ${device.info.name}: ${failures.join('; ')}`);
+    warn(new MismatchError(`the host engine sorts, since on ${device.info.name}: ${failures.join('; ')}`));
     return hostOutcome(job, hostPlan(request, failures.join('; ')));
   }
 
@@ -263,10 +273,10 @@ export class Sorter implements AsyncDisposable {
       return one;
     };
     try {
-      const input = keep(lendInput(device, keys.words));
+      const input = keep(lendInput(device, keys.view));
       const inputValues = values && keep(lendInput(device, values.view));
       // The keys of an argsort are sorted too, but stay on the device.
-      const scratchKeys = sorted ? undefined : pool.take(keys.words.byteLength);
+      const scratchKeys = sorted ? undefined : pool.take(keys.view.byteLength);
       if (scratchKeys) keep({ release: () => pool.give(scratchKeys) });
       const output = sorted && keep(lendOutput(device, sorted));
       const outputValues = moved && keep(lendOutput(device, moved));
@@ -278,7 +288,7 @@ export class Sorter implements AsyncDisposable {
           output: output?.buffer ?? scratchKeys ?? input.buffer,
           ...(inputValues && { inputValues: inputValues.buffer }),
           ...(outputValues && { outputValues: outputValues.buffer }),
-          codec: keyCodec(keys.dtype.name, settings),
+          codec: keyCodec(keys.dtype, settings),
           indices: moved !== undefined && values === undefined,
           verify: settings.verify,
         },
@@ -307,7 +317,7 @@ async function prepare(
   plan: Plan,
   settings: SortSettings,
   failures: string[],
-  warn: (message: string) => void,
+  warn: (warning: ClsortError) => void,
 ): Promise<Algorithm | undefined> {
   try {
     return await engine.prepare(plan);
@@ -315,7 +325,7 @@ async function prepare(
     const skippable = error instanceof BuildError || error instanceof UnsupportedError;
     if (settings.algorithm !== 'auto' || !skippable) throw error;
     failures.push(error.message);
-    if (error instanceof BuildError) warn(`${plan.algorithm} is left out: ${error.message}`);
+    if (error instanceof BuildError) warn(error);
     return undefined;
   }
 }
@@ -334,15 +344,17 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /** Sorts on the host, and checks when asked to: the host engine is trusted no more than a device. */
-function hostOutcome({ keys, settings, sorted, values, moved }: Job, plan: Plan): Outcome {
+function hostOutcome({ keys, settings, ...arrays }: Job, plan: Plan): Outcome {
   const started = performance.now();
-  const verified = hostSort(keys, settings, { sorted, values, moved });
+  hostSort(keys, settings, arrays);
   const seconds = (performance.now() - started) / 1000;
-  return { plan, stages: [{ stage: 'host sort', seconds }], ...(settings.verify && { verified }) };
-}
-
-function partition<T>(all: readonly T[], test: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(test), all.filter((one) => !test(one))];
+  const verified = settings.verify ? hostVerify(keys, settings, arrays) : undefined;
+  if (verified && !(verified.order && verified.permutation)) {
+    throw new MismatchError('the host engine made a wrong result: please report this', {
+      details: { verified },
+    });
+  }
+  return { plan, stages: [{ stage: 'host sort', seconds }], ...(verified && { verified }) };
 }
 
 /** Launches of the same stage together, in order of first appearance. */
