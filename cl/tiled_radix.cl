@@ -1,0 +1,176 @@
+/* Radix sort with three kernels per digit: count, scan, scatter. Every group owns one contiguous piece of the
+ * array, a whole number of tiles, in both the first and the last kernel. Nothing waits for another group.
+ *
+ *   tiled_upsweep    counts the digits of each group's piece
+ *   tiled_spine      scans the counts of one bin over all groups
+ *   tiled_downsweep  ranks tile after tile and scatters
+ *
+ *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
+ *   OFFSET_BITS    32: fewer than 2^31 keys; 64: any number
+ *   COUNT_COLUMNS  copies of the counters in an upsweep group, a power of two: work-items side by side count in
+ *                  different copies
+ */
+#include "radix_tile.clh"
+
+#ifndef COUNT_COLUMNS
+# error "COUNT_COLUMNS: copies of the counters in an upsweep group, set by src/algorithms/tiled-radix.ts"
+#endif
+#define COLUMN_STRIDE_LOG2 (COUNT_COLUMNS == 32 ? 7 : COUNT_COLUMNS == 16 ? 6 : COUNT_COLUMNS == 8 ? 5 : \
+                            COUNT_COLUMNS == 4 ? 4 : COUNT_COLUMNS == 2 ? 3 : 2)
+
+/* Sixteen bytes of keys, and how many keys those are. */
+#if KEY_BITS == 64
+typedef ulong2 keys_t;
+#else
+typedef uint4 keys_t;
+#endif
+#define VECTOR_KEYS (128 / KEY_BITS)
+
+INLINE void count_key(__local uint *bins, uint column, digit_t digit, key_t key, codec_t codec, uint flags)
+{
+    const code_t code = flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key;
+    local_add(bins, column + digit_offset(code, digit), 1);
+}
+
+INLINE void count_keys(__local uint *bins, uint column, digit_t digit, keys_t keys, codec_t codec, uint flags)
+{
+#if KEY_BITS == 64
+    count_key(bins, column, digit, keys.x, codec, flags);
+    count_key(bins, column, digit, keys.y, codec, flags);
+#else
+    const uint words[4] = { keys.x, keys.y, keys.z, keys.w };
+# pragma unroll
+    for (uint i = 0; i < 4; i++)
+# pragma unroll
+        for (uint shift = 0; shift < 32; shift += KEY_BITS)
+            count_key(bins, column, digit, (key_t)(words[i] >> shift), codec, flags);
+#endif
+}
+
+/* @param counts  of the pieces, [bin][group] */
+TILE_KERNEL void tiled_upsweep(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n,
+                               uint tiles_per_group, uint shift, uint bits, codec_t codec, uint flags)
+{
+    __local uint bins[BINS * COUNT_COLUMNS] __attribute__((aligned(1024)));
+    const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
+    const digit_t digit = digit_at(shift, bits, COLUMN_STRIDE_LOG2);
+    for (uint i = item; i < BINS * COUNT_COLUMNS; i += GROUP_SIZE)
+        bins[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    const uint column = LOCAL_BASE(bins) + (item & (COUNT_COLUMNS - 1)) * 4;
+    const ulong piece = (ulong)tiles_per_group * TILE;
+    const ulong start = min(group * piece, n), end = min(start + piece, n);
+    __global const keys_t *vectors = (__global const keys_t *)(keys + start);
+    const uint whole = (uint)((end - start) / VECTOR_KEYS);
+    uint i = item;
+    for (; i + 3 * GROUP_SIZE < whole; i += 4 * GROUP_SIZE) {
+        const keys_t a = vectors[i], b = vectors[i + GROUP_SIZE], c = vectors[i + 2 * GROUP_SIZE],
+                     d = vectors[i + 3 * GROUP_SIZE];
+        count_keys(bins, column, digit, a, codec, flags);
+        count_keys(bins, column, digit, b, codec, flags);
+        count_keys(bins, column, digit, c, codec, flags);
+        count_keys(bins, column, digit, d, codec, flags);
+    }
+    for (; i < whole; i += GROUP_SIZE)
+        count_keys(bins, column, digit, vectors[i], codec, flags);
+    for (ulong rest = start + (ulong)whole * VECTOR_KEYS + item; rest < end; rest += GROUP_SIZE)
+        count_key(bins, column, digit, keys[rest], codec, flags);
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    for (uint bin = item; bin < BINS; bin += GROUP_SIZE) {
+        uint sum = 0;
+        for (uint i = 0; i < COUNT_COLUMNS; i++)
+            sum += bins[bin * COUNT_COLUMNS + ((i + item) & (COUNT_COLUMNS - 1))];
+        counts[(size_t)bin * groups + group] = sum;
+    }
+}
+
+/* Group b scans row b of the counts, exclusively, in place.
+ * @param totals  the sum of each row
+ */
+TILE_KERNEL void tiled_spine(__global offset_t *restrict counts, __global offset_t *restrict totals, uint groups)
+{
+    __local offset_t scratch[GROUP_SIZE];
+    const uint item = (uint)get_local_id(0);
+    __global offset_t *row = counts + (size_t)get_group_id(0) * groups;
+    offset_t carry = 0;
+    for (uint first = 0; first < groups; first += GROUP_SIZE) {
+        const offset_t count = first + item < groups ? row[first + item] : 0;
+        const offset_t before = work_group_scan_offsets(count, GROUP_SIZE, scratch);
+        if (first + item < groups)
+            row[first + item] = carry + before;
+        carry += scratch[GROUP_SIZE - 1];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (item == 0)
+        totals[get_group_id(0)] = carry;
+}
+
+/* @param counts  of the pieces before each group's, [bin][group]
+ * @param totals  of each bin
+ */
+TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
+#if HAS_VALUES
+                                 __global const value_t *restrict values_in, __global value_t *restrict values_out,
+#endif
+                                 __global const offset_t *restrict counts, __global const offset_t *restrict totals,
+                                 ulong n, uint tiles_per_group, uint shift, uint bits, codec_t codec, uint flags)
+{
+    TILE_MEMORY(memory);
+    const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
+    digit_t digit = digit_at(shift, bits, 2);
+
+    /* Where the group's next key of each bin goes. */
+    offset_t next[BINS_PER_ITEM], sum = 0;
+#pragma unroll
+    for (uint j = 0; j < BINS_PER_ITEM; j++) {
+        next[j] = sum;
+        sum += item < BIN_ITEMS ? totals[item * BINS_PER_ITEM + j] : 0;
+    }
+    sum = work_group_scan_offsets(sum, BIN_ITEMS, (__local offset_t *)(memory + ORIGINS_AT / 4));
+#pragma unroll
+    for (uint j = 0; j < BINS_PER_ITEM; j++)
+        next[j] += sum + (item < BIN_ITEMS ? counts[(size_t)(item * BINS_PER_ITEM + j) * groups + group] : 0);
+
+    const ulong piece = (ulong)tiles_per_group * TILE;
+    const ulong end = min(group * piece + piece, n);
+    for (ulong start = group * piece; start < end; start += TILE) {
+        const tile_t tile = tile_share(memory, (uint)min(n - start, (ulong)TILE));
+        clear_counters(memory);
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        code_t codes[KEYS_PER_ITEM];
+        uint ranks[RANK_WORDS], places[HAS_VALUES ? KEYS_PER_ITEM : 1];
+        load_codes(tile, keys_in + start, codec, flags, codes);
+        count_digits(tile, digit, codes, ranks);
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        uint totals_here[BINS_PER_ITEM], smaller[BINS_PER_ITEM];
+        sum_rows(tile, totals_here);
+        scan_bins(tile, totals_here, smaller);
+
+        REDERIVE(digit.rotation);
+        exchange_codes(tile, digit, codes, ranks, places);
+        if (item < BIN_ITEMS) {
+#pragma unroll
+            for (uint j = 0; j < BINS_PER_ITEM; j++) {
+                set_origin(tile, item * BINS_PER_ITEM + j, next[j] - smaller[j]);
+                next[j] += totals_here[j];
+            }
+        }
+#if HAS_VALUES
+        value_t values[KEYS_PER_ITEM];
+        load_values(tile, values_in + start, start, flags, values);
+        exchange_values(tile, values, places);
+#endif
+        barrier(CLK_LOCAL_MEM_FENCE);
+        REDERIVE(digit.rotation);
+        store_tile(tile, digit, keys_out,
+#if HAS_VALUES
+                   values_out,
+#endif
+                   codec, flags);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
