@@ -4,7 +4,8 @@ import { enqueueWithScratch } from '../algorithms/run.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import type { KeyCodec } from '../keys/key-codec.js';
-import { UnsupportedError } from '../util/errors.js';
+import { MismatchError, UnsupportedError } from '../util/errors.js';
+import { type Certificate, certify } from './certify.js';
 import type { Plan } from './planner.js';
 import { type Verified, Verifier, verdict } from './verify.js';
 
@@ -32,20 +33,34 @@ export interface Pending {
 /** Runs plans on one device: keeps compiled algorithms and verifiers. */
 export class DeviceSort {
   readonly #device: Device;
-  readonly #algorithms = new Map<string, Promise<Algorithm>>();
+  readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
 
   constructor(device: Device) {
     this.#device = device;
   }
 
-  /** @throws BuildError, UnsupportedError when the compiled algorithm cannot run the plan */
+  /**
+   * @throws BuildError; MismatchError when the variant is not certified; UnsupportedError when the compiled
+   *   algorithm cannot run the plan
+   */
   async prepare(plan: Plan): Promise<Algorithm> {
     const { shape, algorithm: name } = plan;
     if (!shape) throw new UnsupportedError(`a plan for the ${plan.engine} engine cannot run on a device`);
-    const algorithm = await cached(this.#algorithms, `${name} ${shapeKey(shape)}`, () =>
-      algorithmNamed(name).create(this.#device, shape),
+    const { algorithm, certificate } = await cached(
+      this.#algorithms,
+      `${name} ${shapeKey(shape)}`,
+      async () => {
+        const made = await algorithmNamed(name).create(this.#device, shape);
+        return { algorithm: made, certificate: await certify(made) };
+      },
     );
+    if (!certificate.ok) {
+      throw new MismatchError(
+        `algorithm '${name}' failed its self-test on ${this.#device.info.name} and is left out: ${certificate.reason}`,
+        { details: { certificate } },
+      );
+    }
     const supported = algorithm.supports({
       dtype: plan.dtype,
       n: plan.n,

@@ -322,10 +322,11 @@ async function prepare(
   try {
     return await engine.prepare(plan);
   } catch (error) {
-    const skippable = error instanceof BuildError || error instanceof UnsupportedError;
-    if (settings.algorithm !== 'auto' || !skippable) throw error;
+    // That an algorithm does not serve this size is the planner's business; that it does not work is worth a warning.
+    const broken = error instanceof BuildError || error instanceof MismatchError;
+    if (settings.algorithm !== 'auto' || !(broken || error instanceof UnsupportedError)) throw error;
     failures.push(error.message);
-    if (error instanceof BuildError) warn(error);
+    if (broken) warn(error);
     return undefined;
   }
 }
