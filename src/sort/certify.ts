@@ -132,13 +132,8 @@ function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
 
 async function tryOne(
   algorithm: Algorithm,
-  {
-    dtype,
-    order,
-    n,
-    pattern,
-    seed,
-  }: { dtype: Dtype; order: Order; n: number; pattern: Pattern; seed: number },
+  { dtype, order, n, pattern }: Try,
+  seed: number,
 ): Promise<string | undefined> {
   const { device, shape } = algorithm;
   const { bytes, width } = dtypeInfo(dtype);
