@@ -36,7 +36,7 @@
 #define PASS_DECODE 2u  /* last pass: they go out so */
 #define PASS_INDICES 4u /* first pass of an argsort: a value is the key's position */
 
-static inline code_t load_code(__global const key_t *keys, size_t i, ulong n, codec_t codec, uint flags)
+INLINE code_t load_code(__global const key_t *keys, size_t i, ulong n, codec_t codec, uint flags)
 {
     if (i >= n)
         return CODE_MAX;
@@ -108,7 +108,7 @@ void ScanArraysdim2(__global const uint *buckets, __global uint *scannedBuckets,
 /* Exclusive scan of LOCAL_SIZE values across the group.
  * @pre  called by all work-items, with LOCAL_SIZE words of local memory
  * @post *total = sum of all values, for every work-item; `sums` may be used again */
-static uint group_scan_exclusive(uint value, __local uint *sums, uint *total)
+INLINE uint group_scan_exclusive(uint value, __local uint *sums, uint *total)
 {
     const uint lid = get_local_id(0);
     uint sum = value;

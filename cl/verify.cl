@@ -18,7 +18,7 @@
 #define VERIFY_INDICES 2u /* values are positions: not read but made (input), or checked for stability (output) */
 
 /* Sebastiano Vigna's finalizer of splitmix64 (2015): every input bit reaches every output bit. */
-static inline ulong mix(ulong x)
+INLINE ulong mix(ulong x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9UL;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebUL;
@@ -26,7 +26,7 @@ static inline ulong mix(ulong x)
 }
 
 #if HAS_VALUES
-static inline ulong hash_pair(key_t key, value_t value)
+INLINE ulong hash_pair(key_t key, value_t value)
 {
     ulong hash = mix((ulong)key + 0x9e3779b97f4a7c15UL);
 # if VALUE_BYTES == 16
