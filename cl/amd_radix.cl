@@ -157,15 +157,17 @@ void prefixSum(__global uint *sumBuffer, __global uint *binTotals, uint runs)
         binTotals[get_group_id(0)] = carry;
 }
 
-/* Adds to every block the prefix of its run.
- * NDRange: dimension 0 the bins, dimension 1 the blocks.
+/* Adds to every block the prefix of its run, four neighbouring bins a work-item.
+ * NDRange: dimension 0 the bins / 4, dimension 1 the blocks.
  * @post scannedBuckets[block * 256 + bin] = keys with this digit in earlier blocks */
 __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
-void blockAddition(__global uint *scannedBuckets, __global const uint *sumBuffer)
+void blockAddition(__global uint4 *scannedBuckets, __global const uint *sumBuffer)
 {
-    const size_t bin = get_global_id(0), block = get_global_id(1);
+    const size_t bin = 4 * get_global_id(0), block = get_global_id(1);
     const size_t runs = get_global_size(1) / RUN;
-    scannedBuckets[block * RADIX + bin] += sumBuffer[bin * runs + block / RUN];
+    __global const uint *prefix = sumBuffer + bin * runs + block / RUN;
+    scannedBuckets[block * (RADIX / 4) + get_global_id(0)] +=
+        (uint4)(prefix[0], prefix[runs], prefix[2 * runs], prefix[3 * runs]);
 }
 
 /* Scans the 256 bin totals in place, in one group.
@@ -185,14 +187,14 @@ void ScanArraysdim1(__global uint *totals)
     }
 }
 
-/* Adds to every block the base of the bin.
- * NDRange: dimension 0 the bins, dimension 1 the blocks.
+/* Adds to every block the bases of its bins, four neighbouring bins a work-item.
+ * NDRange: dimension 0 the bins / 4, dimension 1 the blocks.
  * @post scannedBuckets[block * 256 + bin] = place of the block's first key with this digit */
 __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
-void fixOffset(__global uint *scannedBuckets, __global const uint *binTotals)
+void fixOffset(__global uint4 *scannedBuckets, __global const uint4 *binTotals)
 {
-    const size_t bin = get_global_id(0), block = get_global_id(1);
-    scannedBuckets[block * RADIX + bin] += binTotals[bin];
+    const size_t bins = get_global_id(0), block = get_global_id(1);
+    scannedBuckets[block * (RADIX / 4) + bins] += binTotals[bins];
 }
 
 /* Moves the keys (and values): each work-item walks its own block in order, which keeps the sort stable.
@@ -205,9 +207,10 @@ void fixOffset(__global uint *scannedBuckets, __global const uint *binTotals)
 #define WALK 16 /* keys of a block that are loaded at a time */
 
 __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
-void permute(__global const key_t *keys, __global key_t *keys_out, __global const uint *scannedBuckets,
+void permute(__global const key_t *restrict keys, __global key_t *restrict keys_out,
+             __global const uint *restrict scannedBuckets,
 #if HAS_VALUES
-             __global const value_t *values, __global value_t *values_out,
+             __global const value_t *restrict values, __global value_t *restrict values_out,
 #endif
              ulong n, codec_t codec, uint flags, uint shift, uint bits)
 {

@@ -17,6 +17,7 @@ import { type AmdGeometry, amdGeometry, MAX_PADDED, PADDING, RADIX } from './amd
 
 const RADIX_BITS = 8;
 const SCAN_BINS = 16;
+const BINS_PER_ITEM = 4;
 const PASS_ENCODE = 1;
 const PASS_DECODE = 2;
 const PASS_INDICES = 4;
@@ -148,12 +149,12 @@ class AmdRadix implements Algorithm {
     });
     if (scan === 5) {
       run('prefixSum', [sumBuffer, binTotals, u32(runs)], [RADIX * localSize], { sumBuffer, binTotals });
-      run('blockAddition', [scannedBuckets, sumBuffer], [RADIX, blocks], { scannedBuckets });
+      run('blockAddition', [scannedBuckets, sumBuffer], [RADIX / BINS_PER_ITEM, blocks], { scannedBuckets });
     }
     // With a single run its totals are the bins' totals.
     const totals = scan === 5 ? binTotals : sumBuffer;
     run('ScanArraysdim1', [totals], [localSize], { binTotals: totals });
-    run('fixOffset', [scannedBuckets, totals], [RADIX, blocks], { scannedBuckets });
+    run('fixOffset', [scannedBuckets, totals], [RADIX / BINS_PER_ITEM, blocks], { scannedBuckets });
   }
 }
 
