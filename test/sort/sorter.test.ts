@@ -119,7 +119,7 @@ test('wrong arguments are typed errors and leave the Sorter usable', async (t) =
   await t.throwsAsync(async () => sorter.sort(random(4), { bits: [0, 33] }), { instanceOf: UsageError });
   await t.throwsAsync(async () => sorter.sortPairs(random(4), random(3)), { instanceOf: InputError });
   const detached = random(4);
-  structuredClone(detached, { transfer: [detached.buffer] });
+  structuredClone(detached, { transfer: [detached.buffer as ArrayBuffer] });
   await t.throwsAsync(async () => sorter.sort(detached), { instanceOf: InputError });
   t.deepEqual(await sorter.sort(Uint8Array.of(2, 1)), Uint8Array.of(1, 2));
 });
