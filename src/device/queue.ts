@@ -164,6 +164,14 @@ export class Queue {
   fill(buffer: Buffer, word: number, options: FillOptions = {}): void {
     const { offset = 0, bytes = buffer.bytes - offset, stage = 'fill' } = options;
     if (bytes === 0) return;
+    if (this.#capabilities.version < 1.2) {
+      // OpenCL 1.1 has no fill.
+      const words = new Uint32Array(bytes / 4).fill(word);
+      this.#record(stage, undefined, (event) =>
+        cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, bytes, words, null, event),
+      );
+      return;
+    }
     const pattern = globalThis.Buffer.from(Uint32Array.of(word).buffer);
     this.#record(stage, undefined, (event) =>
       cl.enqueueFillBuffer(this.handle, buffer.handle, pattern, offset, bytes, null, event),
