@@ -99,9 +99,8 @@ export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn
       `${keys.byteLength} bytes are no whole number of ${wanted.name} keys of ${wanted.bytes} bytes`,
     );
   }
-  const copied = keys.byteOffset % wanted.bytes !== 0;
-  const bytes = copied ? bytesOf(keys).slice() : bytesOf(keys);
-  return { array: keys, dtype: wanted.name, info: wanted, n, view: wordsOver(bytes, wanted), copied };
+  const view = keyWords(bytesOf(keys), wanted);
+  return { array: keys, dtype: wanted.name, info: wanted, n, view, copied: view.buffer !== keys.buffer };
 }
 
 /**
@@ -153,10 +152,15 @@ export function bytesOf(view: ArrayBufferView): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }
 
-function wordsOver({ buffer, byteOffset, byteLength }: Uint8Array, { bytes }: DtypeInfo): KeyWords {
-  if (bytes === 1) return new Uint8Array(buffer, byteOffset, byteLength);
-  if (bytes === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
-  if (bytes === 4) return new Uint32Array(buffer, byteOffset, byteLength / 4);
+/**
+ * Bytes as words of a key's width: the same memory when it stands on a multiple of that, else new memory
+ * with the same contents.
+ */
+export function keyWords(bytes: Uint8Array, { bytes: unit }: DtypeInfo): KeyWords {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % unit === 0 ? bytes : new Uint8Array(bytes);
+  if (unit === 1) return new Uint8Array(buffer, byteOffset, byteLength);
+  if (unit === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
+  if (unit === 4) return new Uint32Array(buffer, byteOffset, byteLength / 4);
   return new BigUint64Array(buffer, byteOffset, byteLength / 8);
 }
 

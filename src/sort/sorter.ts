@@ -23,7 +23,8 @@ import {
   UsageError,
 } from '../util/errors.js';
 import { DeviceSort } from './device-sort.js';
-import { hostGather, hostSort, hostVerify } from './host-sort.js';
+import { hostGather, hostSort } from './host-sort.js';
+import { hostVerify } from './host-verify.js';
 import {
   bitWindow,
   type OpenOptions,

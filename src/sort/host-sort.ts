@@ -1,0 +1,269 @@
+/**
+ * The host engine: the executable specification of the order, and what sorts where no OpenCL device is.
+ *
+ * A least-significant-digit radix sort on codes (see keys/key-codec.ts), stable in both directions since
+ * descending is an encoding of its own. Records of one to three 32-bit words are moved pass by pass
+ * between two arrays: the words of the code, then one word that travels along, a position or a value.
+ * Numbers only: BigInt arithmetic is an order of magnitude slower.
+ */
+import { bytesOf, type KeyColumn, type KeyWords, keyWords } from '../keys/array.js';
+import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../keys/codec-records.js';
+import { type KeyCodec, keyCodec, type Order } from '../keys/key-codec.js';
+import { InputError } from '../util/errors.js';
+
+/** Order of a sort, and the window of the code's bits that it compares. */
+export interface HostOrder extends Order {
+  readonly bits?: readonly [begin: number, end: number] | undefined;
+}
+
+/** Values beside the keys: `bytes` bytes for each. */
+export interface HostValues {
+  readonly view: ArrayBufferView;
+  readonly bytes: number;
+}
+
+/** Where results go. What is left out is not made. */
+export interface HostResult {
+  /** Sorted keys; as many bytes as the input. */
+  readonly sorted?: ArrayBufferView | undefined;
+  readonly values?: HostValues | undefined;
+  /** The values in the order of their keys; without `values` the positions, as a Uint32Array. */
+  readonly moved?: ArrayBufferView | undefined;
+}
+
+/** Longest array of records: what V8 allows on every Node that we support. */
+const MAX_WORDS = 2 ** 32 - 1;
+
+/** Below this many keys, clearing and summing the bins of wide digits would cost more than passes save. */
+const WIDE_DIGITS_FROM = 2048;
+const COUNT_WORDS_FROM = 16_384;
+const NARROW_DIGIT = 8;
+const WIDE_DIGIT = 11;
+
+/**
+ * Sorts `keys`, whose memory is not changed (unless the result lies in it).
+ *
+ * @throws InputError for more keys than 32-bit positions can tell apart
+ */
+export function hostSort(keys: KeyColumn, order: HostOrder, { sorted, values, moved }: HostResult): void {
+  const { info, n } = keys;
+  const codec = keyCodec(keys.dtype, order);
+  const [begin, end] = order.bits ?? [0, info.width];
+  const output = sorted && keyWords(bytesOf(sorted), info);
+  if (output && !moved && end - begin === info.width && isCountable(keys.view)) {
+    countingSort(keys.view, output, codec);
+  } else {
+    sortByDigits(keys, codec, digitsOf(begin, end, n), { output, values, moved });
+  }
+  if (sorted && output && output.buffer !== sorted.buffer) bytesOf(sorted).set(bytesOf(output));
+}
+
+function sortByDigits(
+  { view, info, n }: KeyColumn,
+  codec: KeyCodec,
+  digits: readonly Digit[],
+  { output, values, moved }: Omit<HostResult, 'sorted'> & { readonly output: KeyWords | undefined },
+): void {
+  const codeWords = codeWordsOf(info);
+  const stride = codeWords + (moved ? 1 : 0);
+  if (n * stride > MAX_WORDS) {
+    const most = Math.floor(MAX_WORDS / stride);
+    throw new InputError(`the host engine sorts at most ${most} such keys, not ${n}: sort them in parts`);
+  }
+  // Codes of keys alone that fill whole words are made where the result will be.
+  const inOutput = output && stride * 4 === info.bytes;
+  let records: Uint32Array = inOutput
+    ? new Uint32Array(output.buffer, output.byteOffset, n * stride)
+    : new Uint32Array(n * stride);
+  encodeRecords(view, records, stride, codec);
+  const carried = values && carriedWords(values, n);
+  if (moved) fillLastWord(records, stride, carried);
+  records = sortRecords(records, n, stride, digits);
+  if (output) decodeRecords(records, stride, output, codec);
+  if (!moved) return;
+  if (carried || !values) {
+    takeLastWord(records, stride, moved);
+  } else {
+    const positions = new Uint32Array(n);
+    takeLastWord(records, stride, positions);
+    hostGather(values.view, positions, values.bytes, moved);
+  }
+}
+
+/** Moves values of `bytes` bytes: `to[i] = from[positions[i]]`. */
+export function hostGather(
+  from: ArrayBufferView,
+  positions: Uint32Array,
+  bytes: number,
+  to: ArrayBufferView,
+): void {
+  const aligned = (unit: number) => (bytes | from.byteOffset | to.byteOffset) % unit === 0;
+  const unit = aligned(4) ? 4 : aligned(2) ? 2 : 1;
+  const words = bytes / unit;
+  const source = unitsOver(from, unit);
+  const target = unitsOver(to, unit);
+  if (words === 1) {
+    for (let i = 0; i < positions.length; i++) target[i] = source[positions[i] as number] as number;
+    return;
+  }
+  let at = 0;
+  for (let i = 0; i < positions.length; i++) {
+    const first = (positions[i] as number) * words;
+    for (let j = 0; j < words; j++) target[at++] = source[first + j] as number;
+  }
+}
+
+function unitsOver({ buffer, byteOffset, byteLength }: ArrayBufferView, unit: 1 | 2 | 4) {
+  if (unit === 4) return new Uint32Array(buffer, byteOffset, byteLength / 4);
+  if (unit === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Values of one aligned 32-bit word can travel in the record; others are gathered by position. */
+function carriedWords({ view, bytes }: HostValues, n: number): Uint32Array | undefined {
+  if (bytes !== 4 || view.byteOffset % 4 !== 0) return undefined;
+  return new Uint32Array(view.buffer, view.byteOffset, n);
+}
+
+/** One digit: where it stands in a record, and its bits. */
+interface Digit {
+  readonly word: number;
+  readonly shift: number;
+  readonly bits: number;
+}
+
+/** Digits of the window, least significant first. None crosses a word, which costs a pass at most. */
+function digitsOf(begin: number, end: number, n: number): Digit[] {
+  const widest = n < WIDE_DIGITS_FROM ? NARROW_DIGIT : WIDE_DIGIT;
+  return [0, 1].flatMap((word) => {
+    const first = Math.max(begin - 32 * word, 0);
+    const last = Math.min(end - 32 * word, 32);
+    const passes = Math.max(0, Math.ceil((last - first) / widest));
+    return Array.from({ length: passes }, (_, pass) => {
+      const shift = first + Math.floor(((last - first) * pass) / passes);
+      return { word, shift, bits: first + Math.floor(((last - first) * (pass + 1)) / passes) - shift };
+    });
+  });
+}
+
+/** Sorts records by `digits`. @returns the array that holds the result, `records` or another one */
+function sortRecords(records: Uint32Array, n: number, stride: number, digits: readonly Digit[]) {
+  let from = records;
+  let to: Uint32Array | undefined;
+  const scatter = stride === 1 ? scatter1 : stride === 2 ? scatter2 : scatter3;
+  for (const { word, shift, bits } of digits) {
+    const mask = (1 << bits) - 1;
+    const bins = new Uint32Array(1 << bits);
+    countDigits(from, word, stride, shift, mask, bins);
+    if (n === 0 || bins[((from[word] as number) >>> shift) & mask] === n) continue; // nothing would move
+    exclusiveScan(bins);
+    to ??= new Uint32Array(from.length);
+    scatter(from, to, word, shift, mask, bins);
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+function countDigits(
+  from: Uint32Array,
+  word: number,
+  stride: number,
+  shift: number,
+  mask: number,
+  bins: Uint32Array,
+): void {
+  for (let at = word; at < from.length; at += stride) {
+    const digit = ((from[at] as number) >>> shift) & mask;
+    bins[digit] = (bins[digit] as number) + 1;
+  }
+}
+
+function exclusiveScan(bins: Uint32Array): void {
+  let sum = 0;
+  for (let bin = 0; bin < bins.length; bin++) {
+    const count = bins[bin] as number;
+    bins[bin] = sum;
+    sum += count;
+  }
+}
+
+type Scatter = (
+  from: Uint32Array,
+  to: Uint32Array,
+  word: number,
+  shift: number,
+  mask: number,
+  next: Uint32Array,
+) => void;
+
+// One function for each record size: these loops are where the time goes.
+
+const scatter1: Scatter = (from, to, _word, shift, mask, next) => {
+  for (let i = 0; i < from.length; i++) {
+    const code = from[i] as number;
+    const digit = (code >>> shift) & mask;
+    const place = next[digit] as number;
+    next[digit] = place + 1;
+    to[place] = code;
+  }
+};
+
+const scatter2: Scatter = (from, to, word, shift, mask, next) => {
+  for (let i = 0; i < from.length; i += 2) {
+    const digit = ((from[i + word] as number) >>> shift) & mask;
+    const place = next[digit] as number;
+    next[digit] = place + 1;
+    to[place * 2] = from[i] as number;
+    to[place * 2 + 1] = from[i + 1] as number;
+  }
+};
+
+const scatter3: Scatter = (from, to, word, shift, mask, next) => {
+  for (let i = 0; i < from.length; i += 3) {
+    const digit = ((from[i + word] as number) >>> shift) & mask;
+    const place = next[digit] as number;
+    next[digit] = place + 1;
+    to[place * 3] = from[i] as number;
+    to[place * 3 + 1] = from[i + 1] as number;
+    to[place * 3 + 2] = from[i + 2] as number;
+  }
+};
+
+/** Puts a position, or a carried value, behind each code. */
+function fillLastWord(records: Uint32Array, stride: number, carried: Uint32Array | undefined): void {
+  if (carried) {
+    for (let at = stride - 1, i = 0; at < records.length; at += stride) records[at] = carried[i++] as number;
+  } else {
+    for (let at = stride - 1, i = 0; at < records.length; at += stride) records[at] = i++;
+  }
+}
+
+function takeLastWord(records: Uint32Array, stride: number, view: ArrayBufferView): void {
+  const n = records.length / stride;
+  const to =
+    view.byteOffset % 4 === 0 ? new Uint32Array(view.buffer, view.byteOffset, n) : new Uint32Array(n);
+  for (let at = stride - 1, i = 0; at < records.length; at += stride) to[i++] = records[at] as number;
+  if (to.buffer !== view.buffer) bytesOf(view).set(bytesOf(to));
+}
+
+/** Whether counting each possible key beats passes: always for 8 bits, from some thousands on for 16. */
+const isCountable = (view: KeyWords): view is Uint8Array | Uint16Array =>
+  view.BYTES_PER_ELEMENT === 1 || (view.BYTES_PER_ELEMENT === 2 && view.length >= COUNT_WORDS_FROM);
+
+/** Keys alone with few possible values: equal codes are equal keys, so counting them is enough. */
+function countingSort(keys: Uint8Array | Uint16Array, sorted: KeyWords, codec: KeyCodec): void {
+  const numbers = codec32(codec);
+  const counts = new Float64Array(numbers.mask + 1); // exact beyond 2^32
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as number;
+    counts[key] = (counts[key] as number) + 1;
+  }
+  let place = 0;
+  for (let code = 0; code <= numbers.mask; code++) {
+    const key = decode32(numbers, code);
+    const count = counts[key] as number;
+    if (count === 0) continue;
+    (sorted as Uint8Array | Uint16Array).fill(key, place, place + count);
+    place += count;
+  }
+}

@@ -1,0 +1,147 @@
+import { bytesOf, type KeyColumn, type KeyWords, keyWords } from '../keys/array.js';
+import { codeWordsOf, encodeRecords } from '../keys/codec-records.js';
+import type { DtypeInfo } from '../keys/dtype.js';
+import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
+import type { HostOrder, HostResult } from './host-sort.js';
+
+/** Keys whose codes are held at a time. */
+const PIECE = 65_536;
+
+/**
+ * Checks a result against its input on the host: that it is in order, and that it holds the elements of
+ * the input (by 64-bit sums of hashes over keys, or over keys and the values beside them; exactly for
+ * positions).
+ */
+export function hostVerify(
+  keys: KeyColumn,
+  order: HostOrder,
+  { sorted, values, moved }: HostResult,
+): { order: boolean; permutation: boolean } {
+  const codec = keyCodec(keys.dtype, order);
+  const window = order.bits ?? [0, keys.info.width];
+  if (moved && !values) {
+    const positions = new Uint32Array(moved.buffer, moved.byteOffset, keys.n);
+    if (!areAllPositions(positions)) return { order: false, permutation: false };
+    const gathered = gatherWords(keys.view, positions);
+    const same = !sorted || Buffer.compare(bytesOf(gathered), bytesOf(sorted)) === 0;
+    return { order: isOrdered(gathered, codec, window, positions), permutation: same };
+  }
+  if (!sorted) return { order: true, permutation: true };
+  const output = keyWords(bytesOf(sorted), keys.info);
+  const width = values && moved ? values.bytes : 0;
+  const before = hashSum(keys.view, keys.info, values && bytesOf(values.view), width);
+  const after = hashSum(output, keys.info, moved && bytesOf(moved), width);
+  return { order: isOrdered(output, codec, window), permutation: before === after };
+}
+
+function areAllPositions(positions: Uint32Array): boolean {
+  const seen = new Uint8Array(positions.length);
+  for (const position of positions) {
+    if (seen[position] !== 0) return false; // undefined when out of range
+    seen[position] = 1;
+  }
+  return true;
+}
+
+function gatherWords(words: KeyWords, positions: Uint32Array): KeyWords {
+  // One type stands for all four: each is indexed alike.
+  const from = words as Uint32Array;
+  const to = from.slice();
+  for (let i = 0; i < positions.length; i++) to[i] = from[positions[i] as number] as number;
+  return to;
+}
+
+/** Whether codes never fall within the window, and positions (when given) rise where codes are equal. */
+function isOrdered(
+  words: KeyWords,
+  codec: KeyCodec,
+  [begin, end]: readonly [number, number],
+  positions?: Uint32Array,
+): boolean {
+  return firstDescent(words, codec, [begin, end], positions) === -1;
+}
+
+/**
+ * The first place whose key does not belong behind its neighbour's, -1 when all are in order.
+ *
+ * @param positions where each key stood in the input, which is to rise where keys are equal
+ */
+export function firstDescent(
+  words: KeyWords,
+  codec: KeyCodec,
+  [begin, end]: readonly [begin: number, end: number],
+  positions?: Uint32Array,
+): number {
+  const stride = codeWordsOf(codec.dtype);
+  const lowMask = windowMask(begin, end);
+  const highMask = windowMask(begin - 32, end - 32);
+  const codes = new Uint32Array(Math.min(PIECE, words.length) * stride);
+  let lastLow = 0;
+  let lastHigh = 0;
+  for (let start = 0; start < words.length; start += PIECE) {
+    const piece = words.subarray(start, start + PIECE);
+    encodeRecords(piece, codes.subarray(0, piece.length * stride), stride, codec);
+    for (let i = 0; i < piece.length; i++) {
+      const low = ((codes[i * stride] as number) & lowMask) >>> 0;
+      const high = stride === 2 ? ((codes[i * 2 + 1] as number) & highMask) >>> 0 : 0;
+      const at = start + i;
+      if (high < lastHigh || (high === lastHigh && low < lastLow)) return at;
+      if (positions && at > 0 && high === lastHigh && low === lastLow) {
+        if ((positions[at - 1] as number) > (positions[at] as number)) return at;
+      }
+      lastLow = low;
+      lastHigh = high;
+    }
+  }
+  return -1;
+}
+
+/** The bits of a 32-bit word that lie within a window which may begin before and end after it. */
+function windowMask(begin: number, end: number): number {
+  const upTo = (bit: number) => (bit <= 0 ? 0 : bit >= 32 ? 0xffff_ffff : 2 ** bit - 1);
+  return (upTo(end) & ~upTo(begin)) >>> 0;
+}
+
+const mixA = (hash: number, word: number): number => {
+  let h = Math.imul(hash ^ word, 0x9e3779b1);
+  h ^= h >>> 15;
+  return Math.imul(h, 0x85ebca6b) ^ (h >>> 13);
+};
+const mixB = (hash: number, word: number): number => {
+  let h = Math.imul(hash ^ word ^ (word >>> 16), 0xc2b2ae35);
+  h ^= h >>> 16;
+  return Math.imul(h, 0x27d4eb2f) ^ (h >>> 15);
+};
+
+/** Sum of two independent 32-bit hashes of every element: the same in any order. */
+function hashSum(
+  words: KeyWords,
+  { bytes: unit }: DtypeInfo,
+  values: Uint8Array | undefined,
+  width: number,
+): bigint {
+  const narrow = unit < 4;
+  const halves = narrow
+    ? (words as Uint8Array | Uint16Array)
+    : new Uint32Array(words.buffer, words.byteOffset, words.byteLength / 4);
+  const stride = unit === 8 ? 2 : 1;
+  let sumA = 0;
+  let sumB = 0;
+  for (let i = 0; i < words.length; i++) {
+    let a = 0x2545f491;
+    let b = 0x1b873593;
+    for (let j = i * stride; j < (i + 1) * stride; j++) {
+      a = mixA(a, halves[j] as number);
+      b = mixB(b, halves[j] as number);
+    }
+    if (values) {
+      for (let j = i * width; j < (i + 1) * width; j++) {
+        a = mixA(a, values[j] as number);
+        b = mixB(b, values[j] as number);
+      }
+    }
+    sumA = (sumA + mixA(a, 1)) >>> 0;
+    sumB = (sumB + mixB(b, 2)) >>> 0;
+  }
+  return (BigInt(sumA) << 32n) | BigInt(sumB);
+}
