@@ -9,15 +9,17 @@
 #endif
 
 /* Sort n <= TILE keys by the window [begin, end) of their codes, stably. May work in place. */
-TILE_KERNEL void group_radix(__global const key_t *keys_in, __global key_t *keys_out,
+GROUP_KERNEL(GROUP_SIZE) void group_radix(__global const key_t *keys_in, __global key_t *keys_out,
 #if HAS_VALUES
                              __global const value_t *values_in, __global value_t *values_out,
 #endif
                              uint n, uint begin, uint end, codec_t codec, uint flags)
 {
     TILE_MEMORY(memory);
-    const tile_t tile = tile_share(memory, n);
+    const tile_t tile = tile_share(memory, (uint)get_local_id(0), n);
 
+    if (get_local_id(0) == 0)
+        memory[ZERO_AT / 4] = 0;
     code_t codes[KEYS_PER_ITEM];
     uint ranks[RANK_WORDS];
     load_codes(tile, keys_in, codec, flags, codes);
@@ -35,14 +37,14 @@ TILE_KERNEL void group_radix(__global const key_t *keys_in, __global key_t *keys
         digit_t digit = digit_at(shift, bits, 2);
         shift += bits;
 
-        clear_counters(memory);
+            clear_counters(memory);
         barrier(CLK_LOCAL_MEM_FENCE);
         count_digits(tile, digit, codes, ranks);
         barrier(CLK_LOCAL_MEM_FENCE);
         uint totals[BINS_PER_ITEM], smaller[BINS_PER_ITEM];
         sum_rows(tile, totals);
         scan_bins(tile, totals, smaller);
-        REDERIVE(digit.rotation);
+        digit = next_phase(tile, digit);
         exchange_codes(tile, digit, codes, ranks, places);
 #if HAS_VALUES
         exchange_values(tile, values, places);

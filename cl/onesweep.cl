@@ -128,14 +128,9 @@ INLINE void count_keys(__local uint *bins, uint column, const digit_t *digits, k
  * @param state         look-back state of all passes, `state_vectors` times 16 bytes, is cleared
  * @param control       CONTROL_WORDS, cleared
  */
-#if INLINE_PTX
-__kernel
-#else
-__kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1)))
-#endif
-void onesweep_histogram(__global const key_t *restrict keys, __global uint *restrict counts,
-                        __global uint4 *restrict state, __global uint *restrict control, ulong n, uint begin, uint end,
-                        ulong state_vectors, codec_t codec, uint flags)
+GROUP_KERNEL(HISTOGRAM_SIZE) void onesweep_histogram(
+    __global const key_t *restrict keys, __global uint *restrict counts, __global uint4 *restrict state,
+    __global uint *restrict control, ulong n, uint begin, uint end, ulong state_vectors, codec_t codec, uint flags)
 {
     __local uint bins[PASSES * BINS * HISTOGRAM_COLUMNS] __attribute__((aligned(1024)));
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
@@ -221,12 +216,46 @@ INLINE offset_t look_back(__global state_t *state, uint tile, uint bin, __global
     return before;
 }
 
+/* The first tile has no predecessor: its keys go behind all smaller digits of the whole array. That is where the
+ * histogram comes in, and the only place: later tiles learn it from this one.
+ * @pre   called by all work-items of the group
+ * @post  origin_of_bin, for the bins that this work-item looks after
+ */
+INLINE void set_first_origins(tile_t tile, __global const uint *counts, uint histogram_groups)
+{
+    offset_t sums[BINS_PER_ITEM], sum = 0;
+#pragma unroll
+    for (uint j = 0; j < BINS_PER_ITEM; j++) {
+        sums[j] = 0;
+        if (tile.item < BIN_ITEMS) {
+#pragma unroll 16
+            for (uint group = 0; group < histogram_groups; group++)
+                sums[j] += counts[group * BINS + tile.item * BINS_PER_ITEM + j];
+        }
+        sum += sums[j];
+    }
+#if OFFSET_BITS == 32
+    sum = work_group_scan(sum, BIN_ITEMS, tile.memory + SCAN_AT / 4);
+#else
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sum = work_group_scan_offsets(sum, BIN_ITEMS, (__local offset_t *)(tile.memory + ORIGINS_AT / 4));
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    if (tile.item < BIN_ITEMS) {
+#pragma unroll
+        for (uint j = 0; j < BINS_PER_ITEM; j++) {
+            set_origin(tile, tile.item * BINS_PER_ITEM + j, sum);
+            sum += sums[j];
+        }
+    }
+}
+
 /* Sort by one digit, stably.
  * @param counts  of this pass and all histogram groups, [group][bin]
  * @param state   of this pass, [tile][bin], zero
  * @param ticket  zero
  */
-TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
+GROUP_KERNEL(GROUP_SIZE) void onesweep_pass(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 #if HAS_VALUES
                                __global const value_t *restrict values_in, __global value_t *restrict values_out,
 #endif
@@ -239,13 +268,15 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     counts += (size_t)pass * histogram_groups * BINS;
     state += (size_t)pass * get_num_groups(0) * BINS;
 
-    if (item == 0)
-        memory[SCAN_AT / 4] = atomic_inc(&control[CONTROL_TICKETS + pass]);
+    if (item == 0) {
+        memory[ZERO_AT / 4] = 0;
+        memory[ORIGINS_AT / 4] = atomic_inc(&control[CONTROL_TICKETS + pass]);
+    }
     clear_counters(memory);
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint number = memory[SCAN_AT / 4];
+    const uint number = memory[ORIGINS_AT / 4];
     const ulong start = (ulong)number * TILE;
-    tile_t tile = tile_share(memory, (uint)min(n - start, (ulong)TILE));
+    tile_t tile = tile_share(memory, item, (uint)min(n - start, (ulong)TILE));
 
     code_t codes[KEYS_PER_ITEM];
     uint ranks[RANK_WORDS], places[HAS_VALUES ? KEYS_PER_ITEM : 1];
@@ -260,7 +291,7 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
             publish_state(&state[(size_t)number * BINS + item * BINS_PER_ITEM + j], STATE_COUNT | totals[j]);
     scan_bins(tile, totals, smaller);
 
-    REDERIVE(digit.rotation);
+    digit = next_phase(tile, digit);
     exchange_codes(tile, digit, codes, ranks, places);
 #if HAS_VALUES
     value_t values[KEYS_PER_ITEM];
@@ -268,26 +299,13 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
 #endif
 
     if (number == 0) {
-        /* The first tile has no predecessor: its keys go behind all smaller digits of the whole array. */
-        offset_t sums[BINS_PER_ITEM], sum = 0;
-#pragma unroll
-        for (uint j = 0; j < BINS_PER_ITEM; j++) {
-            sums[j] = 0;
-            if (item < BIN_ITEMS) {
-#pragma unroll 16
-                for (uint group = 0; group < histogram_groups; group++)
-                    sums[j] += counts[group * BINS + item * BINS_PER_ITEM + j];
-            }
-            sum += sums[j];
-        }
-        sum = work_group_scan_offsets(sum, BIN_ITEMS, (__local offset_t *)(memory + ORIGINS_AT / 4));
-        barrier(CLK_LOCAL_MEM_FENCE);
+        set_first_origins(tile, counts, histogram_groups);
         if (item < BIN_ITEMS) {
             for (uint j = 0; j < BINS_PER_ITEM; j++) {
                 const uint bin = item * BINS_PER_ITEM + j;
-                publish_state(&state[bin], STATE_SUM | (state_t)(sum + totals[j]));
-                set_origin(tile, bin, sum - smaller[j]);
-                sum += sums[j];
+                const offset_t before = origin_of_bin(tile, bin);
+                publish_state(&state[bin], STATE_SUM | (state_t)(before + totals[j]));
+                set_origin(tile, bin, before - smaller[j]);
             }
         }
     } else if (item < BIN_ITEMS) {
@@ -302,7 +320,7 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     exchange_values(tile, values, places);
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
-    REDERIVE(digit.rotation);
+    digit = next_phase(tile, digit);
     store_tile(tile, digit, keys_out,
 #if HAS_VALUES
                values_out,

@@ -48,7 +48,7 @@ INLINE void count_keys(__local uint *bins, uint column, digit_t digit, keys_t ke
 }
 
 /* @param counts  of the pieces, [bin][group] */
-TILE_KERNEL void tiled_upsweep(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n,
+GROUP_KERNEL(GROUP_SIZE) void tiled_upsweep(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n,
                                uint tiles_per_group, uint shift, uint bits, codec_t codec, uint flags)
 {
     __local uint bins[BINS * COUNT_COLUMNS] __attribute__((aligned(1024)));
@@ -89,7 +89,7 @@ TILE_KERNEL void tiled_upsweep(__global const key_t *restrict keys, __global off
 /* Group b scans row b of the counts, exclusively, in place.
  * @param totals  the sum of each row
  */
-TILE_KERNEL void tiled_spine(__global offset_t *restrict counts, __global offset_t *restrict totals, uint groups)
+GROUP_KERNEL(GROUP_SIZE) void tiled_spine(__global offset_t *restrict counts, __global offset_t *restrict totals, uint groups)
 {
     __local offset_t scratch[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
@@ -110,7 +110,7 @@ TILE_KERNEL void tiled_spine(__global offset_t *restrict counts, __global offset
 /* @param counts  of the pieces before each group's, [bin][group]
  * @param totals  of each bin
  */
-TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
+GROUP_KERNEL(GROUP_SIZE) void tiled_downsweep(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 #if HAS_VALUES
                                  __global const value_t *restrict values_in, __global value_t *restrict values_out,
 #endif
@@ -120,6 +120,9 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
     digit_t digit = digit_at(shift, bits, 2);
+
+    if (item == 0)
+        memory[ZERO_AT / 4] = 0;
 
     /* Where the group's next key of each bin goes. */
     offset_t next[BINS_PER_ITEM], sum = 0;
@@ -136,8 +139,8 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
     const ulong piece = (ulong)tiles_per_group * TILE;
     const ulong end = min(group * piece + piece, n);
     for (ulong start = group * piece; start < end; start += TILE) {
-        const tile_t tile = tile_share(memory, (uint)min(n - start, (ulong)TILE));
-        clear_counters(memory);
+        const tile_t tile = tile_share(memory, opaque(item, memory + ZERO_AT / 4), (uint)min(n - start, (ulong)TILE));
+            clear_counters(memory);
         barrier(CLK_LOCAL_MEM_FENCE);
 
         code_t codes[KEYS_PER_ITEM];
@@ -150,7 +153,7 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
         sum_rows(tile, totals_here);
         scan_bins(tile, totals_here, smaller);
 
-        REDERIVE(digit.rotation);
+        digit = next_phase(tile, digit);
         exchange_codes(tile, digit, codes, ranks, places);
         if (item < BIN_ITEMS) {
 #pragma unroll
@@ -165,7 +168,7 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
         exchange_values(tile, values, places);
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);
-        REDERIVE(digit.rotation);
+        digit = next_phase(tile, digit);
         store_tile(tile, digit, keys_out,
 #if HAS_VALUES
                    values_out,
