@@ -27,6 +27,7 @@ export class Device {
     this.info = info;
     this.handle = handle;
     this.capabilities = capabilitiesOf(info, handle);
+    if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
     try {
       this.context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
       this.queue = new Queue(
