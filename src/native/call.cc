@@ -1,0 +1,300 @@
+#include "call.h"
+
+#include <cmath>
+
+namespace clsort {
+
+namespace {
+
+std::string Ordinal(int i) { return "argument " + std::to_string(i + 1); }
+
+std::string VersionText(unsigned version) {
+  return std::to_string(version / 100) + "." + std::to_string(version / 10 % 10);
+}
+
+v8::Local<v8::String> TextValue(const std::string& text) { return Nan::New(text).ToLocalChecked(); }
+
+}  // namespace
+
+Environment* EnvironmentOf(const Nan::FunctionCallbackInfo<v8::Value>& info) {
+  return static_cast<Environment*>(info.Data().As<v8::External>()->Value());
+}
+
+v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const char* call,
+                               const std::string& reason, const std::string& log) {
+  Nan::EscapableHandleScope scope;
+  v8::Local<v8::Value> arguments[] = {Nan::New(status), TextValue(call), TextValue(reason), TextValue(log)};
+  v8::Local<v8::Value> error;
+  if (environment.make_error.IsEmpty() ||
+      !Nan::Call(Nan::New(environment.make_error), Nan::New<v8::Object>(), 4, arguments).ToLocal(&error)) {
+    return scope.Escape(Nan::Error(call));
+  }
+  return scope.Escape(error);
+}
+
+Call::Call(const Nan::FunctionCallbackInfo<v8::Value>& info, const char* name)
+    : info_(info), environment_(EnvironmentOf(info)), name_(name) {
+  // Handles collected since the last call: a loop that never yields must not pile up their objects.
+  if (environment_->objects().HasDead()) environment_->objects().Bury();
+}
+
+bool Call::Fail(cl_int status, const std::string& reason, const std::string& log) {
+  if (failed_) return false;
+  failed_ = true;
+  Nan::ThrowError(MakeError(*environment_, status, name_, reason, log));
+  return false;
+}
+
+bool Call::FailVersion(unsigned have, unsigned need) {
+  return Fail(kUnsupported, "it needs OpenCL " + VersionText(need) + "; the platform has OpenCL " + VersionText(have));
+}
+
+std::shared_ptr<Object> Call::Handle(v8::Local<v8::Value> value, Kind kind, cl_int status) {
+  if (failed_) return nullptr;
+  auto object = UnwrapAny(*environment_, kind, value);
+  if (object && object->raw && !object->HostDetached()) return object;
+  if (object && object->raw) {
+    Fail(status, "the ArrayBuffer that it lives in was detached");
+    return nullptr;
+  }
+  Fail(status, object ? std::string("the ") + NameOf(kind) + " was released"
+                      : std::string("expected a handle of kind ") + NameOf(kind));
+  return nullptr;
+}
+
+std::vector<std::shared_ptr<Object>> Call::Handles(int i, Kind kind, cl_int status) {
+  std::vector<std::shared_ptr<Object>> objects;
+  if (failed_ || !Has(i)) return objects;
+  auto array = Array(i, status);
+  if (failed_) return objects;
+  for (uint32_t k = 0; k < array->Length() && !failed_; k++) {
+    v8::Local<v8::Value> element;
+    if (!Nan::Get(array, k).ToLocal(&element)) {
+      failed_ = true;
+      break;
+    }
+    objects.push_back(Handle(element, kind, InvalidStatus(kind)));
+  }
+  if (failed_) objects.clear();
+  return objects;
+}
+
+uint64_t Call::Unsigned(v8::Local<v8::Value> value, cl_int status, uint64_t max) {
+  if (failed_) return 0;
+  if (value->IsUint32()) {
+    uint64_t number = value.As<v8::Uint32>()->Value();
+    if (number <= max) return number;
+  } else if (value->IsNumber()) {
+    double number = value.As<v8::Number>()->Value();
+    if (number >= 0 && number <= 9007199254740991.0 && std::floor(number) == number &&
+        static_cast<uint64_t>(number) <= max) {
+      return static_cast<uint64_t>(number);
+    }
+  } else if (value->IsBigInt()) {
+    bool lossless = false;
+    uint64_t number = value.As<v8::BigInt>()->Uint64Value(&lossless);
+    if (lossless && number <= max) return number;
+  }
+  Fail(status, "expected a whole number from 0 to " + std::to_string(max));
+  return 0;
+}
+
+int64_t Call::Signed(v8::Local<v8::Value> value, cl_int status) {
+  if (failed_) return 0;
+  if (value->IsInt32()) return value.As<v8::Int32>()->Value();
+  if (value->IsNumber()) {
+    double number = value.As<v8::Number>()->Value();
+    if (std::fabs(number) <= 9007199254740991.0 && std::floor(number) == number) {
+      return static_cast<int64_t>(number);
+    }
+  } else if (value->IsBigInt()) {
+    bool lossless = false;
+    int64_t number = value.As<v8::BigInt>()->Int64Value(&lossless);
+    if (lossless) return number;
+  }
+  Fail(status, "expected a whole number");
+  return 0;
+}
+
+std::string Call::Text(v8::Local<v8::Value> value, cl_int status) {
+  if (failed_) return {};
+  if (!value->IsString()) {
+    Fail(status, "expected a string");
+    return {};
+  }
+  Nan::Utf8String text(value);
+  return std::string(*text, text.length());
+}
+
+v8::Local<v8::Array> Call::Array(int i, cl_int status) {
+  if (failed_) return {};
+  if (!info_[i]->IsArray()) {
+    Fail(status, Ordinal(i) + ": expected an array");
+    return {};
+  }
+  return info_[i].As<v8::Array>();
+}
+
+std::vector<size_t> Call::Sizes(int i, size_t length, cl_int status) {
+  std::vector<size_t> sizes;
+  if (failed_ || !Has(i)) return sizes;
+  auto array = Array(i, status);
+  if (failed_) return sizes;
+  if (array->Length() != length) {
+    Fail(status, Ordinal(i) + ": expected " + std::to_string(length) + " numbers, got " +
+                     std::to_string(array->Length()));
+    return sizes;
+  }
+  for (uint32_t k = 0; k < length && !failed_; k++) {
+    v8::Local<v8::Value> element;
+    if (!Nan::Get(array, k).ToLocal(&element)) {
+      failed_ = true;
+      break;
+    }
+    sizes.push_back(Unsigned(element, status, SIZE_MAX));
+  }
+  if (failed_) sizes.clear();
+  return sizes;
+}
+
+std::vector<size_t> Call::Origin(int i, cl_int status) {
+  if (!failed_ && !Has(i)) Fail(status, Ordinal(i) + ": expected 3 numbers");
+  auto sizes = Sizes(i, 3, status);
+  sizes.resize(3);  // so that callers may pass data() on before they look at ok()
+  return sizes;
+}
+
+v8::Local<v8::Value> Call::Property(v8::Local<v8::Object> object, const char* name) {
+  v8::Local<v8::Value> value = Nan::Undefined();
+  if (failed_) return value;
+  if (!Nan::Get(object, Nan::New(name).ToLocalChecked()).ToLocal(&value)) failed_ = true;  // a getter threw
+  return failed_ ? v8::Local<v8::Value>(Nan::Undefined()) : value;
+}
+
+HostMemory Call::Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status) {
+  HostMemory memory;
+  if (failed_) return memory;
+  if (!HostMemory::Of(value, &memory)) {
+    Fail(status, "expected a Buffer, a typed array, a DataView or an ArrayBuffer");
+  } else if (memory.bytes < bytes) {
+    Fail(status, "the host memory has " + std::to_string(memory.bytes) + " bytes, the call uses " +
+                     std::to_string(bytes));
+  }
+  return failed_ ? HostMemory() : memory;
+}
+
+HostMemory Call::LastingMemory(int i, size_t bytes, cl_int status) {
+  HostMemory memory = Memory(i, bytes, status);
+  if (memory.resizable) {
+    Fail(status, "a resizable ArrayBuffer could lose its memory while the device uses it");
+  }
+  return memory;
+}
+
+WaitList Call::Events(int i) {
+  WaitList list;
+  if (failed_ || !Has(i)) return list;
+  auto array = Array(i, CL_INVALID_EVENT_WAIT_LIST);
+  if (failed_) return list;
+  for (uint32_t k = 0; k < array->Length() && !failed_; k++) {
+    v8::Local<v8::Value> element;
+    if (!Nan::Get(array, k).ToLocal(&element)) {
+      failed_ = true;
+      break;
+    }
+    auto event = Handle(element, Kind::kEvent, CL_INVALID_EVENT_WAIT_LIST);
+    if (event) list.events.push_back(event->As<cl_event>());
+  }
+  return list;
+}
+
+std::vector<uint64_t> Call::RawProperties(int i, cl_int status) {
+  std::vector<uint64_t> list;
+  if (failed_ || !Has(i)) return list;
+  auto array = Array(i, status);
+  if (failed_) return list;
+  for (uint32_t k = 0; k < array->Length() && !failed_; k++) {
+    v8::Local<v8::Value> element;
+    if (!Nan::Get(array, k).ToLocal(&element)) {
+      failed_ = true;
+      break;
+    }
+    if (element->IsBoolean()) {
+      list.push_back(element->IsTrue() ? CL_TRUE : CL_FALSE);
+    } else if (element->IsObject()) {
+      std::shared_ptr<Object> object;
+      for (size_t kind = 0; kind < kKinds && !object; kind++) {
+        object = Unwrap(*environment_, static_cast<Kind>(kind), element);
+      }
+      if (object) {
+        list.push_back(reinterpret_cast<uintptr_t>(object->raw));
+      } else {
+        Fail(status, Ordinal(i) + ": expected numbers and handles");
+      }
+    } else {
+      list.push_back(static_cast<uint64_t>(Signed(element, status)));
+    }
+  }
+  // Drivers read up to the end mark; whoever wrote one already gets a second, which nobody reads.
+  if (!failed_) list.push_back(0);
+  return list;
+}
+
+v8::Local<v8::Function> Call::Callable(int i) {
+  if (failed_ || !Has(i)) return {};
+  if (!info_[i]->IsFunction()) {
+    Fail(CL_INVALID_VALUE, Ordinal(i) + ": expected a function");
+    return {};
+  }
+  return info_[i].As<v8::Function>();
+}
+
+bool Call::CheckWait(cl_int status) {
+  bool detached = environment_->in_flight().SweepAndTellDetached();
+  if (!Check(status)) return false;
+  return !detached || Fail(CL_INVALID_HOST_PTR, kDetachedReason);
+}
+
+void Call::ReturnHandle(cl_int status, Kind kind, void* raw, Platform* platform) {
+  if (Check(status)) Return(Wrap(*environment_, kind, raw, platform));
+}
+
+void Call::ReturnEvent(cl_int status, bool wanted, cl_event event, Platform* platform) {
+  if (!Check(status)) return;
+  if (wanted) {
+    Return(Wrap(*environment_, Kind::kEvent, event, platform));
+  } else {
+    ReturnSuccess();
+  }
+}
+
+Exports::Exports(Environment& environment, v8::Local<v8::Object> target)
+    : target_(target), environment_(Nan::New<v8::External>(&environment)) {}
+
+void Exports::Set(const char* name, Nan::FunctionCallback function) {
+  Nan::SetMethod(target_, name, function, environment_);
+}
+
+void RetainHandle(Call& call, Kind kind) {
+  auto object = call.Handle(0, kind);
+  if (!call.ok() || !call.Check(Retain(kind, object->platform, object->raw))) return;
+  object->references++;
+  call.ReturnSuccess();
+}
+
+void ReleaseHandle(Call& call, Kind kind) {
+  auto object = UnwrapAny(call.environment(), kind, call[0]);
+  if (object && object->released_with_all) return call.ReturnSuccess();
+  if (!object || !object->raw) return (void)call.Handle(0, kind);  // throws
+  cl_int status = CL_SUCCESS;
+  if (object->references > 1) {
+    status = Release(kind, object->platform, object->raw);
+    if (status == CL_SUCCESS) object->references--;
+  } else {
+    OwnedReference last = object->TakeReferences();
+    if (last.count) status = Release(kind, last.platform, last.raw);
+  }
+  if (call.Check(status)) call.ReturnSuccess();
+}
+
+}  // namespace clsort

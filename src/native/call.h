@@ -1,0 +1,172 @@
+#ifndef CLSORT_NATIVE_CALL_H_
+#define CLSORT_NATIVE_CALL_H_
+
+#include <nan.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "environment.h"
+
+namespace clsort {
+
+/** Statuses of ours, outside of OpenCL's range: the TypeScript side makes typed errors of them. */
+constexpr cl_int kNoLoader = -2'000'001;
+constexpr cl_int kUnsupported = -2'000'002;
+
+constexpr char kDetachedReason[] = "an ArrayBuffer was detached while a command used its memory";
+
+/** Events that a command waits for. */
+struct WaitList {
+  std::vector<cl_event> events;
+  cl_uint count() const { return static_cast<cl_uint>(events.size()); }
+  const cl_event* data() const { return events.empty() ? nullptr : events.data(); }
+};
+
+/**
+ * One call from JavaScript into one OpenCL function: reads the arguments, throws, returns.
+ *
+ * The first argument that is wrong throws; from then on every reader returns a harmless default, so a
+ * function reads all its arguments in a row and asks `ok()` once before it calls the driver. There are no
+ * C++ exceptions.
+ */
+class Call {
+ public:
+  Call(const Nan::FunctionCallbackInfo<v8::Value>& info, const char* name);
+
+  Environment& environment() const { return *environment_; }
+  bool ok() const { return !failed_; }
+  v8::Local<v8::Value> operator[](int i) const { return info_[i]; }
+  /** Neither undefined nor null. */
+  bool Has(int i) const { return !info_[i]->IsUndefined() && !info_[i]->IsNull(); }
+
+  /** Whether the loader has the function, for calls that need no handle; throws otherwise. */
+  template <typename Pointer>
+  bool Loaded(const Function<Pointer>& function) {
+    if (failed_) return false;
+    if (!OpenLoader().loaded) return Fail(kNoLoader, OpenLoader().problem);
+    if (!function.pointer) return Fail(kUnsupported, "the OpenCL loader lacks it");
+    return true;
+  }
+  /** Whether loader and platform have the function; throws otherwise. */
+  template <typename Pointer>
+  bool Supported(const Function<Pointer>& function, const Platform* platform) {
+    if (!Loaded(function)) return false;
+    if (platform->version < function.since) return FailVersion(platform->version, function.since);
+    return true;
+  }
+
+  // Readers. `status` is what is thrown for a value that cannot be.
+  std::shared_ptr<Object> Handle(int i, Kind kind) { return Handle(info_[i], kind, InvalidStatus(kind)); }
+  std::shared_ptr<Object> Handle(v8::Local<v8::Value> value, Kind kind, cl_int status);
+  /** An array of handles, or none for undefined and null. */
+  std::vector<std::shared_ptr<Object>> Handles(int i, Kind kind, cl_int status);
+  /** Whole numbers from 0 to 2^64 - 1: safe integers and bigints. */
+  uint64_t Unsigned(v8::Local<v8::Value> value, cl_int status, uint64_t max = UINT64_MAX);
+  size_t Size(int i, cl_int status = CL_INVALID_VALUE) { return Unsigned(info_[i], status, SIZE_MAX); }
+  cl_uint Uint(int i, cl_int status = CL_INVALID_VALUE) {
+    return static_cast<cl_uint>(Unsigned(info_[i], status, UINT32_MAX));
+  }
+  /** As `Size`, but 0 where nothing is given. */
+  size_t SizeOr0(int i) { return Has(i) ? Size(i) : 0; }
+  /** Flags: as `Unsigned`, nothing means none. */
+  cl_bitfield Bits(int i) { return Has(i) ? Unsigned(info_[i], CL_INVALID_VALUE) : 0; }
+  /** Whole numbers that may be negative. */
+  int64_t Signed(v8::Local<v8::Value> value, cl_int status);
+  bool Bool(int i) const { return Nan::To<bool>(info_[i]).FromMaybe(false); }
+  std::string Text(int i, cl_int status = CL_INVALID_VALUE) { return Text(info_[i], status); }
+  std::string Text(v8::Local<v8::Value> value, cl_int status);
+  /** `length` sizes, or an empty vector for undefined and null. */
+  std::vector<size_t> Sizes(int i, size_t length, cl_int status);
+  /** Three sizes that must be given. */
+  std::vector<size_t> Origin(int i, cl_int status = CL_INVALID_VALUE);
+  v8::Local<v8::Array> Array(int i, cl_int status = CL_INVALID_VALUE);
+  /** A property of an object, undefined where it has none. */
+  v8::Local<v8::Value> Property(v8::Local<v8::Object> object, const char* name);
+  /** Host memory of at least `bytes` bytes; `status` is thrown for anything else. */
+  HostMemory Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status);
+  HostMemory Memory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) {
+    return Memory(info_[i], bytes, status);
+  }
+  /** Like `Memory`, for memory that is used after the call has returned. */
+  HostMemory LastingMemory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE);
+  WaitList Events(int i);
+  /** A list of properties that ends with a 0, or an empty vector: numbers, booleans and handles. */
+  template <typename T>
+  std::vector<T> Properties(int i, cl_int status) {
+    std::vector<T> list;
+    for (uint64_t value : RawProperties(i, status)) list.push_back(static_cast<T>(value));
+    return list;
+  }
+  /** A function, or empty. */
+  v8::Local<v8::Function> Callable(int i);
+
+  /** Throws; always false. `reason` says what is wrong with which argument. */
+  bool Fail(cl_int status, const std::string& reason = {}, const std::string& log = {});
+  /** Throws unless the status is CL_SUCCESS. */
+  bool Check(cl_int status, const std::string& log = {}) {
+    return status == CL_SUCCESS ? ok() : Fail(status, {}, log);
+  }
+  /** `Check` for a call that has waited: host memory in flight may be free now, or turn out to be lost. */
+  bool CheckWait(cl_int status);
+
+  void Return(v8::Local<v8::Value> value) { info_.GetReturnValue().Set(value); }
+  /** CL_SUCCESS as a number. */
+  void ReturnSuccess() { info_.GetReturnValue().Set(static_cast<int32_t>(CL_SUCCESS)); }
+  /** A new handle, unless the status is an error. */
+  void ReturnHandle(cl_int status, Kind kind, void* raw, Platform* platform);
+  /** The event where one was asked for, CL_SUCCESS otherwise. */
+  void ReturnEvent(cl_int status, bool wanted, cl_event event, Platform* platform);
+
+ private:
+  bool FailVersion(unsigned have, unsigned need);
+  std::vector<uint64_t> RawProperties(int i, cl_int status);
+
+  const Nan::FunctionCallbackInfo<v8::Value>& info_;
+  Environment* environment_;
+  const char* name_;
+  bool failed_ = false;
+};
+
+/** The environment that a function belongs to. */
+Environment* EnvironmentOf(const Nan::FunctionCallbackInfo<v8::Value>& info);
+
+/** Makes an error as `Call::Fail` throws it. */
+v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const char* call,
+                               const std::string& reason = {}, const std::string& log = {});
+
+/** Sets functions of `exports` that find their environment. */
+class Exports {
+ public:
+  Exports(Environment& environment, v8::Local<v8::Object> target);
+  void Set(const char* name, Nan::FunctionCallback function);
+
+ private:
+  v8::Local<v8::Object> target_;
+  v8::Local<v8::External> environment_;
+};
+
+// One per OpenCL object.
+void ExportPlatform(Exports& exports);
+void ExportDevice(Exports& exports);
+void ExportContext(Exports& exports);
+void ExportCommandQueue(Exports& exports);
+void ExportMemObject(Exports& exports);
+void ExportImage(Exports& exports);
+void ExportPipe(Exports& exports);
+void ExportSampler(Exports& exports);
+void ExportProgram(Exports& exports);
+void ExportKernel(Exports& exports);
+void ExportEvent(Exports& exports);
+void ExportTransfer(Exports& exports);
+void ExportSvm(Exports& exports);
+
+/** Retains a handle's object: the exported retain… of every counted kind. */
+void RetainHandle(Call& call, Kind kind);
+/** Releases one reference of a handle: the exported release… of every counted kind. */
+void ReleaseHandle(Call& call, Kind kind);
+
+}  // namespace clsort
+
+#endif

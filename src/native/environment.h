@@ -1,0 +1,160 @@
+#ifndef CLSORT_NATIVE_ENVIRONMENT_H_
+#define CLSORT_NATIVE_ENVIRONMENT_H_
+
+#include <nan.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "host_memory.h"
+#include "object.h"
+
+namespace clsort {
+
+/** Work for a thread of ours. `Run` must not touch JavaScript; `Finish` runs on the loop afterwards. */
+class Job {
+ public:
+  virtual ~Job() = default;
+  virtual void Run() = 0;
+  /** With a HandleScope and a callback scope open; not called when the environment ends first. */
+  virtual void Finish(Environment&) {}
+  /** Whether the job is to run even when the environment is ending. */
+  virtual bool Essential() const { return false; }
+  /** Whether somebody waits for `Finish`, so that the loop has to stay alive for it. */
+  virtual bool Awaited() const { return true; }
+};
+
+using Letter = std::function<void(Environment&)>;
+
+/** How driver threads reach the loop. Outlives the environment: letters that come too late are dropped. */
+class Mailbox {
+ public:
+  explicit Mailbox(uv_async_t* bell) : bell_(bell) {}
+  void Post(Letter letter);
+  std::vector<Letter> Take();
+  void Close();
+
+ private:
+  std::mutex guard_;
+  std::vector<Letter> letters_;
+  uv_async_t* bell_;
+};
+
+/** A JavaScript function that a driver will cause to be called. */
+struct Callback {
+  Nan::Global<v8::Function> function;
+  Nan::Global<v8::Value> data;
+  /** The handle that the callback is about, if it is passed along. */
+  Nan::Global<v8::Object> subject;
+  /** The loop stays alive for it. */
+  bool awaited = true;
+};
+
+/**
+ * What the addon keeps for one Node environment (the main one, or a worker's).
+ *
+ * Everything but the mailbox and the job queue belongs to the environment's loop thread. When the
+ * environment ends, running jobs are waited for, since a driver must not be left inside a call while
+ * its library is torn down; queued ones are dropped.
+ */
+class Environment : public std::enable_shared_from_this<Environment> {
+ public:
+  static std::shared_ptr<Environment> Create(v8::Local<v8::Object> exports);
+  ~Environment();
+
+  v8::Isolate* isolate() const { return isolate_; }
+  std::shared_ptr<Mailbox> mailbox() const { return mailbox_; }
+
+  /** Runs a job on a thread of ours, or here and now when the platform wants a single thread. */
+  void Start(std::unique_ptr<Job> job, const Platform* platform);
+
+  /** Keeps a JavaScript callback until `TakeCallback`, and the loop alive if it is awaited. */
+  uint64_t AddCallback(std::unique_ptr<Callback> callback);
+  std::unique_ptr<Callback> TakeCallback(uint64_t id);
+  /** The callback without taking it, for those that may come more than once. */
+  Callback* PeekCallback(uint64_t id);
+
+  ObjectRegistry& objects() { return objects_; }
+  InFlight& in_flight() { return in_flight_; }
+  ForeignMemory& foreign() { return foreign_; }
+  Mappings& mappings() { return mappings_; }
+  SvmRegistry& svm() { return svm_; }
+
+  Nan::Persistent<v8::FunctionTemplate> templates[kKinds];
+  /** Makes the error objects: (status, call, reason, log) => Error. */
+  Nan::Persistent<v8::Function> make_error;
+  /** Where V8 forbids ArrayBuffers over foreign memory, mapped memory is copied. */
+  bool copy_mappings = false;
+
+  /** Releases every object of this environment now, but for contexts. May block. */
+  void ReleaseAll();
+
+ private:
+  explicit Environment(v8::Isolate* isolate) : isolate_(isolate) {}
+
+  /** What objects hold, to be given back in this order. */
+  struct Holdings {
+    std::vector<OwnedReference> references;
+    std::vector<SvmMemory> svm;
+    void Give() const;
+  };
+  /** Takes all references out of all objects; out of contexts and sub-devices too if `contexts` is set. */
+  Holdings TakeAll(bool contexts);
+
+  static void OnCleanup(void* self, void (*done)(void*), void* done_data);
+  static void OnExit(void* self);
+  static void OnBell(uv_async_t* bell);
+  static void OnBellClosed(uv_handle_t* bell);
+  void Deliver();
+  void Hold();
+  void Unhold();
+  /** Stops taking work and gives up everything of JavaScript's. On the loop thread. */
+  void BeginClose();
+  /** Waits for running jobs, finishes queues, releases what is left. On any thread. */
+  void Drain();
+  void Work();
+  void JobDone(std::unique_ptr<Job> job);
+
+  v8::Isolate* isolate_;
+  Nan::Global<v8::Context> context_;
+  node::AsyncCleanupHookHandle cleanup_hook_;
+  std::shared_ptr<Mailbox> mailbox_;
+  uv_async_t* bell_ = nullptr;
+  size_t awaited_ = 0;
+
+  std::mutex guard_;
+  std::condition_variable work_;
+  std::deque<std::unique_ptr<Job>> queue_;
+  std::vector<std::thread> threads_;
+  size_t idle_ = 0;
+  bool closing_ = false;
+  std::vector<std::unique_ptr<Job>> dropped_;
+
+  /** Set on the loop's thread once JavaScript is over. */
+  bool closed_ = false;
+  std::thread drainer_;
+  std::atomic<bool> drained_{false};
+  std::shared_ptr<Environment> self_;
+  void (*done_)(void*) = nullptr;
+  void* done_data_ = nullptr;
+
+  uint64_t next_callback_ = 1;
+  std::unordered_map<uint64_t, std::unique_ptr<Callback>> callbacks_;
+  ObjectRegistry objects_;
+  InFlight in_flight_;
+  ForeignMemory foreign_;
+  Mappings mappings_;
+  SvmRegistry svm_;
+  Holdings leftovers_;
+};
+
+}  // namespace clsort
+
+#endif

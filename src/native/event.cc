@@ -1,0 +1,191 @@
+#include "info.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+const std::vector<InfoRow> kEventInfo = {
+    {CL_EVENT_COMMAND_QUEUE, Info::kHandle, Kind::kCommandQueue},
+    {CL_EVENT_CONTEXT, Info::kHandle, Kind::kContext},
+    {CL_EVENT_COMMAND_TYPE, Info::kUint},
+    {CL_EVENT_COMMAND_EXECUTION_STATUS, Info::kInt},
+    {CL_EVENT_REFERENCE_COUNT, Info::kUint},
+};
+
+const std::vector<InfoRow> kProfilingInfo = {
+    {CL_PROFILING_COMMAND_QUEUED, Info::kLong},   {CL_PROFILING_COMMAND_SUBMIT, Info::kLong},
+    {CL_PROFILING_COMMAND_START, Info::kLong},    {CL_PROFILING_COMMAND_END, Info::kLong},
+    {CL_PROFILING_COMMAND_COMPLETE, Info::kLong},
+};
+
+/** Has a device start on what an event stands for; user events have no queue. May block. */
+void FlushQueueOf(cl_event event) {
+  cl_command_queue queue = nullptr;
+  api.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr);
+  if (queue) api.clFlush(queue);
+}
+
+NAN_METHOD(WaitForEvents) {
+  Call call(info, "clWaitForEvents");
+  if (call.ok() && !call.Has(0)) call.Fail(CL_INVALID_VALUE, "argument 1: expected events");
+  auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
+  if (!call.ok()) return;
+  if (events.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected at least one event");
+  std::vector<cl_event> list;
+  for (auto& event : events) list.push_back(event->As<cl_event>());
+  if (call.CheckWait(api.clWaitForEvents(static_cast<cl_uint>(list.size()), list.data()))) {
+    call.ReturnSuccess();
+  }
+}
+
+class WaitJob final : public PromiseJob {
+ public:
+  explicit WaitJob(const std::vector<std::shared_ptr<Object>>& events) : PromiseJob("clWaitForEvents") {
+    for (auto& event : events) events_.emplace_back(Kind::kEvent, event->platform, event->raw);
+  }
+  void Run() override {
+    std::vector<cl_event> list;
+    for (const Retained& event : events_) {
+      list.push_back(event.As<cl_event>());
+      FlushQueueOf(list.back());
+    }
+    status_ = api.clWaitForEvents(static_cast<cl_uint>(list.size()), list.data());
+  }
+
+ private:
+  std::vector<Retained> events_;
+};
+
+NAN_METHOD(WaitForEventsAsync) {
+  Call call(info, "clWaitForEvents");
+  auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
+  if (!call.ok()) return;
+  if (events.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected at least one event");
+  StartPromise(call, std::make_unique<WaitJob>(events), events[0]->platform);
+}
+
+NAN_METHOD(GetEventInfo) {
+  Call call(info, "clGetEventInfo");
+  auto event = call.Handle(0, Kind::kEvent);
+  cl_uint name = call.Uint(1);
+  ReturnInfo(call, name, kEventInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return api.clGetEventInfo(event->As<cl_event>(), name, bytes, value, needed);
+             },
+             event ? event->platform : nullptr);
+  // A program that polls may go on with the memory as soon as it knows.
+  call.environment().in_flight().Sweep();
+}
+
+NAN_METHOD(GetEventProfilingInfo) {
+  Call call(info, "clGetEventProfilingInfo");
+  auto event = call.Handle(0, Kind::kEvent);
+  cl_uint name = call.Uint(1);
+  ReturnInfo(call, name, kProfilingInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return api.clGetEventProfilingInfo(event->As<cl_event>(), name, bytes, value, needed);
+             },
+             event ? event->platform : nullptr);
+}
+
+NAN_METHOD(CreateUserEvent) {
+  Call call(info, "clCreateUserEvent");
+  auto context = call.Handle(0, Kind::kContext);
+  if (!call.ok() || !call.Supported(api.clCreateUserEvent, context->platform)) return;
+  cl_int status = CL_SUCCESS;
+  cl_event event = api.clCreateUserEvent(context->As<cl_context>(), &status);
+  if (!call.Check(status)) return;
+  auto handle = Wrap(call.environment(), Kind::kEvent, event, context->platform);
+  Unwrap(call.environment(), Kind::kEvent, handle)->open_user_event = true;
+  call.Return(handle);
+}
+
+NAN_METHOD(SetUserEventStatus) {
+  Call call(info, "clSetUserEventStatus");
+  auto event = call.Handle(0, Kind::kEvent);
+  auto status = static_cast<cl_int>(call.Signed(call[1], CL_INVALID_VALUE));
+  if (!call.ok() || !call.Supported(api.clSetUserEventStatus, event->platform)) return;
+  if (!call.Check(api.clSetUserEventStatus(event->As<cl_event>(), status))) return;
+  event->open_user_event = false;
+  call.ReturnSuccess();
+}
+
+NAN_METHOD(RetainEvent) {
+  Call call(info, "clRetainEvent");
+  RetainHandle(call, Kind::kEvent);
+}
+
+NAN_METHOD(ReleaseEvent) {
+  Call call(info, "clReleaseEvent");
+  ReleaseHandle(call, Kind::kEvent);
+}
+
+/** What an event callback needs; freed by the one call that the driver makes. */
+struct EventNotify {
+  std::shared_ptr<Mailbox> mailbox;
+  uint64_t callback;
+};
+
+void CL_CALLBACK OnEvent(cl_event, cl_int status, void* user_data) {
+  std::unique_ptr<EventNotify> notify(static_cast<EventNotify*>(user_data));
+  notify->mailbox->Post([id = notify->callback, status](Environment& environment) {
+    environment.in_flight().Sweep();
+    auto callback = environment.TakeCallback(id);
+    if (!callback) return;
+    v8::Local<v8::Value> arguments[] = {Nan::New(callback->data), Nan::New(status),
+                                        Nan::New(callback->subject)};
+    Nan::Call(Nan::New(callback->function), Nan::New<v8::Object>(), 3, arguments);
+  });
+}
+
+/** clFlush on a thread of ours, since it may block. */
+class FlushJob final : public Job {
+ public:
+  explicit FlushJob(const Object& event) : event_(Kind::kEvent, event.platform, event.raw) {}
+  void Run() override { FlushQueueOf(event_.As<cl_event>()); }
+  bool Awaited() const override { return false; }
+
+ private:
+  Retained event_;
+};
+
+NAN_METHOD(SetEventCallback) {
+  Call call(info, "clSetEventCallback");
+  auto event = call.Handle(0, Kind::kEvent);
+  auto type = static_cast<cl_int>(call.Signed(call[1], CL_INVALID_VALUE));
+  auto function = call.Callable(2);
+  if (!call.ok() || !call.Supported(api.clSetEventCallback, event->platform)) return;
+  if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected a function");
+  auto callback = std::make_unique<Callback>();
+  callback->function.Reset(function);
+  callback->data.Reset(call[3]);
+  callback->subject.Reset(call[0].As<v8::Object>());
+  uint64_t id = call.environment().AddCallback(std::move(callback));
+  auto* notify = new EventNotify{call.environment().mailbox(), id};
+  cl_int status = api.clSetEventCallback(event->As<cl_event>(), type, OnEvent, notify);
+  if (status != CL_SUCCESS) {
+    delete notify;
+    call.environment().TakeCallback(id);
+  }
+  if (!call.Check(status)) return;
+  // A command that nobody flushed might never start, and the loop would wait for it for ever.
+  call.environment().Start(std::make_unique<FlushJob>(*event), event->platform);
+  call.ReturnSuccess();
+}
+
+}  // namespace
+
+void ExportEvent(Exports& exports) {
+  exports.Set("waitForEvents", WaitForEvents);
+  exports.Set("waitForEventsAsync", WaitForEventsAsync);
+  exports.Set("getEventInfo", GetEventInfo);
+  exports.Set("getEventProfilingInfo", GetEventProfilingInfo);
+  exports.Set("createUserEvent", CreateUserEvent);
+  exports.Set("setUserEventStatus", SetUserEventStatus);
+  exports.Set("retainEvent", RetainEvent);
+  exports.Set("releaseEvent", ReleaseEvent);
+  exports.Set("setEventCallback", SetEventCallback);
+}
+
+}  // namespace clsort

@@ -1,0 +1,130 @@
+#include "loader.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#endif
+
+namespace clsort {
+
+Loader api;
+
+namespace {
+
+std::mutex guard;
+
+#ifdef _WIN32
+const char* const kNames[] = {"OpenCL.dll"};
+
+void* Open(const char* name, std::string* problem) {
+  HMODULE module = LoadLibraryA(name);
+  if (!module) *problem = "error " + std::to_string(GetLastError());
+  return module;
+}
+void* Find(void* library, const char* name) {
+  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
+}
+std::string PathOf(void* library, void*, const char* name) {
+  char path[MAX_PATH];
+  DWORD length = GetModuleFileNameA(static_cast<HMODULE>(library), path, MAX_PATH);
+  return length ? std::string(path, length) : name;
+}
+#else
+#ifdef __APPLE__
+const char* const kNames[] = {"/System/Library/Frameworks/OpenCL.framework/OpenCL", "libOpenCL.dylib"};
+#else
+const char* const kNames[] = {"libOpenCL.so.1", "libOpenCL.so"};
+#endif
+
+void* Open(const char* name, std::string* problem) {
+  void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* reason = dlerror();
+    *problem = reason ? reason : "unknown reason";
+  }
+  return library;
+}
+void* Find(void* library, const char* name) { return dlsym(library, name); }
+std::string PathOf(void*, void* symbol, const char* name) {
+  Dl_info found;
+  return symbol && dladdr(symbol, &found) && found.dli_fname ? found.dli_fname : name;
+}
+#endif
+
+/** "OpenCL 1.2 vendor text" → 120. */
+unsigned ParseVersion(const char* text) {
+  unsigned major = 1, minor = 0;
+  if (std::sscanf(text, "OpenCL %u.%u", &major, &minor) != 2) return 100;
+  return major * 100 + minor * 10;
+}
+
+}  // namespace
+
+const Loader& OpenLoader() {
+  std::lock_guard<std::mutex> lock(guard);
+  if (api.loaded) return api;
+  std::vector<std::string> names(std::begin(kNames), std::end(kNames));
+  // For systems that keep the loader in an unusual place, and for tests.
+  if (const char* chosen = std::getenv("CLSORT_OPENCL_LIBRARY")) names = {chosen};
+  api.problem.clear();
+  for (const std::string& name : names) {
+    std::string problem;
+    void* library = Open(name.c_str(), &problem);
+    if (!library) {
+      api.problem += (api.problem.empty() ? "" : "; ") + problem;
+      continue;
+    }
+#define CLSORT_FIND(function, since) \
+  api.function.pointer = reinterpret_cast<decltype(&::function)>(Find(library, #function));
+    CLSORT_FUNCTIONS(CLSORT_FIND)
+#undef CLSORT_FIND
+    if (!api.clGetPlatformIDs.pointer) {
+      api.problem = name + " has no clGetPlatformIDs: it is no OpenCL library";
+      continue;
+    }
+    api.path = PathOf(library, reinterpret_cast<void*>(api.clGetPlatformIDs.pointer), name.c_str());
+    api.loaded = true;
+    break;
+  }
+  return api;
+}
+
+Platform* PlatformOf(cl_platform_id id) {
+  static std::map<cl_platform_id, Platform> known;
+  std::lock_guard<std::mutex> lock(guard);
+  auto found = known.find(id);
+  if (found != known.end()) return &found->second;
+  char version[256] = "";
+  if (api.clGetPlatformInfo(id, CL_PLATFORM_VERSION, sizeof version - 1, version, nullptr) != CL_SUCCESS) {
+    version[0] = '\0';
+  }
+  return &known.emplace(id, Platform{id, ParseVersion(version), false}).first->second;
+}
+
+Platform* PlatformOf(cl_device_id device) {
+  cl_platform_id id = nullptr;
+  api.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof id, &id, nullptr);
+  return PlatformOf(id);
+}
+
+void PinAddon() {
+#ifdef _WIN32
+  HMODULE self;
+  GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                     reinterpret_cast<LPCSTR>(&PinAddon), &self);
+#else
+  Dl_info self;
+  if (dladdr(reinterpret_cast<void*>(&PinAddon), &self) && self.dli_fname) {
+    dlopen(self.dli_fname, RTLD_NOW | RTLD_NODELETE);
+  }
+#endif
+}
+
+}  // namespace clsort

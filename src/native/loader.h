@@ -1,0 +1,60 @@
+#ifndef CLSORT_NATIVE_LOADER_H_
+#define CLSORT_NATIVE_LOADER_H_
+
+#include <string>
+
+#include "functions.h"
+#include "opencl.h"
+
+namespace clsort {
+
+/** An OpenCL function as found in the loader, or nullptr; `since` is 110 for OpenCL 1.1 and so on. */
+template <typename Pointer>
+struct Function {
+  const char* name;
+  unsigned since;
+  Pointer pointer;
+
+  template <typename... Arguments>
+  auto operator()(Arguments... arguments) const {
+    return pointer(arguments...);
+  }
+};
+
+/** The functions of the OpenCL loader (libOpenCL), opened at run time. */
+struct Loader {
+#define CLSORT_MEMBER(name, since) Function<decltype(&::name)> name{#name, since, nullptr};
+  CLSORT_FUNCTIONS(CLSORT_MEMBER)
+#undef CLSORT_MEMBER
+
+  std::string path;
+  std::string problem;
+  bool loaded = false;
+};
+
+/** The process's loader. Where opening it failed before, this tries again. */
+const Loader& OpenLoader();
+
+/** The process's loader, which some earlier call has opened: whoever has a handle may call this. */
+extern Loader api;
+
+/** Facts about a platform that hold for every object made from it. */
+struct Platform {
+  cl_platform_id id;
+  /** 110 for OpenCL 1.1 and so on. */
+  unsigned version;
+  /** All calls must come from the JavaScript thread. */
+  bool single_threaded;
+};
+
+/** Facts of a platform; the pointer stays valid for the life of the process. */
+Platform* PlatformOf(cl_platform_id id);
+/** Facts of the platform that a device belongs to. */
+Platform* PlatformOf(cl_device_id device);
+
+/** Keeps this addon's code mapped for good: drivers call back on their threads at any time. */
+void PinAddon();
+
+}  // namespace clsort
+
+#endif

@@ -1,0 +1,146 @@
+#include "memory.h"
+
+#include "info.h"
+#include "once.h"
+
+namespace clsort {
+
+namespace {
+
+const std::vector<InfoRow> kMemInfo = {
+    {CL_MEM_TYPE, Info::kUint},
+    {CL_MEM_FLAGS, Info::kBits},
+    {CL_MEM_SIZE, Info::kSize},
+    {CL_MEM_HOST_PTR, Info::kPointer},
+    {CL_MEM_MAP_COUNT, Info::kUint},
+    {CL_MEM_REFERENCE_COUNT, Info::kUint},
+    {CL_MEM_CONTEXT, Info::kHandle, Kind::kContext},
+    {CL_MEM_ASSOCIATED_MEMOBJECT, Info::kHandle, Kind::kMemObject},
+    {CL_MEM_OFFSET, Info::kSize},
+    {CL_MEM_USES_SVM_POINTER, Info::kBool},
+    {CL_MEM_PROPERTIES, Info::kProperties},
+};
+
+void CL_CALLBACK OnHostMemoryFree(cl_mem, void* store) {
+  delete static_cast<std::shared_ptr<v8::BackingStore>*>(store);
+}
+
+NAN_METHOD(CreateBuffer) {
+  Call call(info, "clCreateBuffer");
+  auto context = call.Handle(0, Kind::kContext);
+  cl_mem_flags flags = call.Bits(1);
+  size_t size = call.Size(2, CL_INVALID_BUFFER_SIZE);
+  HostMemory host = ReadHostPointer(call, 3, flags, size);
+  if (!call.ok()) return;
+  cl_int status = CL_SUCCESS;
+  cl_mem memory = api.clCreateBuffer(context->As<cl_context>(), flags, size, host.data, &status);
+  ReturnMemObject(call, status, memory, context->platform, flags, host);
+}
+
+NAN_METHOD(CreateBufferWithProperties) {
+  Call call(info, "clCreateBufferWithProperties");
+  auto context = call.Handle(0, Kind::kContext);
+  auto properties = call.Properties<cl_mem_properties>(1, CL_INVALID_PROPERTY);
+  cl_mem_flags flags = call.Bits(2);
+  size_t size = call.Size(3, CL_INVALID_BUFFER_SIZE);
+  HostMemory host = ReadHostPointer(call, 4, flags, size);
+  if (!call.ok() || !call.Supported(api.clCreateBufferWithProperties, context->platform)) return;
+  cl_int status = CL_SUCCESS;
+  cl_mem memory = api.clCreateBufferWithProperties(context->As<cl_context>(),
+                                                   properties.empty() ? nullptr : properties.data(), flags,
+                                                   size, host.data, &status);
+  ReturnMemObject(call, status, memory, context->platform, flags, host);
+}
+
+NAN_METHOD(CreateSubBuffer) {
+  Call call(info, "clCreateSubBuffer");
+  auto buffer = call.Handle(0, Kind::kMemObject);
+  cl_mem_flags flags = call.Bits(1);
+  cl_uint type = call.Uint(2);
+  if (call.ok() && !call[3]->IsObject()) call.Fail(CL_INVALID_VALUE, "argument 4: expected { origin, size }");
+  if (!call.ok()) return;
+  auto region = call[3].As<v8::Object>();
+  cl_buffer_region info_region;
+  info_region.origin = call.Unsigned(call.Property(region, "origin"), CL_INVALID_VALUE, SIZE_MAX);
+  info_region.size = call.Unsigned(call.Property(region, "size"), CL_INVALID_VALUE, SIZE_MAX);
+  if (!call.ok() || !call.Supported(api.clCreateSubBuffer, buffer->platform)) return;
+  if (type != CL_BUFFER_CREATE_TYPE_REGION) {
+    return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected BUFFER_CREATE_TYPE_REGION");
+  }
+  cl_int status = CL_SUCCESS;
+  cl_mem part = api.clCreateSubBuffer(buffer->As<cl_mem>(), flags, type, &info_region, &status);
+  call.ReturnHandle(status, Kind::kMemObject, part, buffer->platform);
+}
+
+NAN_METHOD(RetainMemObject) {
+  Call call(info, "clRetainMemObject");
+  RetainHandle(call, Kind::kMemObject);
+}
+
+NAN_METHOD(ReleaseMemObject) {
+  Call call(info, "clReleaseMemObject");
+  ReleaseHandle(call, Kind::kMemObject);
+}
+
+NAN_METHOD(GetMemObjectInfo) {
+  Call call(info, "clGetMemObjectInfo");
+  auto memory = call.Handle(0, Kind::kMemObject);
+  cl_uint name = call.Uint(1);
+  ReturnInfo(call, name, kMemInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return api.clGetMemObjectInfo(memory->As<cl_mem>(), name, bytes, value, needed);
+             },
+             memory ? memory->platform : nullptr);
+}
+
+void CL_CALLBACK OnMemObjectDestroyed(cl_mem, void* user_data) { PostOnce(user_data); }
+
+NAN_METHOD(SetMemObjectDestructorCallback) {
+  Call call(info, "clSetMemObjectDestructorCallback");
+  auto memory = call.Handle(0, Kind::kMemObject);
+  auto function = call.Callable(1);
+  if (!call.ok() || !call.Supported(api.clSetMemObjectDestructorCallback, memory->platform)) return;
+  if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected a function");
+  Once* once = MakeOnce(call, function, call[2]);
+  cl_int status = api.clSetMemObjectDestructorCallback(memory->As<cl_mem>(), OnMemObjectDestroyed, once);
+  if (status != CL_SUCCESS) CancelOnce(call.environment(), once);
+  if (call.Check(status)) call.ReturnSuccess();
+}
+
+}  // namespace
+
+HostMemory ReadHostPointer(Call& call, int i, cl_mem_flags flags, size_t bytes) {
+  if (!call.ok() || !call.Has(i)) return {};
+  return flags & CL_MEM_USE_HOST_PTR ? call.LastingMemory(i, bytes, CL_INVALID_HOST_PTR)
+                                     : call.Memory(i, bytes, CL_INVALID_HOST_PTR);
+}
+
+void ReturnMemObject(Call& call, cl_int status, cl_mem memory, Platform* platform, cl_mem_flags flags,
+                     const HostMemory& host) {
+  if (!call.Check(status)) return;
+  auto handle = Wrap(call.environment(), Kind::kMemObject, memory, platform);
+  if (flags & CL_MEM_USE_HOST_PTR && host.store) {
+    auto object = Unwrap(call.environment(), Kind::kMemObject, handle);
+    object->host_store = host.store;
+    if (!host.buffer.IsEmpty()) object->host_buffer.Reset(host.buffer);
+    // The driver may outlive the handle, with commands in flight: it has the last word.
+    auto* root = new std::shared_ptr<v8::BackingStore>(host.store);
+    if (platform->version < api.clSetMemObjectDestructorCallback.since ||
+        api.clSetMemObjectDestructorCallback(memory, OnHostMemoryFree, root) != CL_SUCCESS) {
+      delete root;
+    }
+  }
+  call.Return(handle);
+}
+
+void ExportMemObject(Exports& exports) {
+  exports.Set("createBuffer", CreateBuffer);
+  exports.Set("createBufferWithProperties", CreateBufferWithProperties);
+  exports.Set("createSubBuffer", CreateSubBuffer);
+  exports.Set("retainMemObject", RetainMemObject);
+  exports.Set("releaseMemObject", ReleaseMemObject);
+  exports.Set("getMemObjectInfo", GetMemObjectInfo);
+  exports.Set("setMemObjectDestructorCallback", SetMemObjectDestructorCallback);
+}
+
+}  // namespace clsort

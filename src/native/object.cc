@@ -1,0 +1,207 @@
+#include "object.h"
+
+#include "environment.h"
+
+namespace clsort {
+
+namespace {
+
+/** Gives references back on a thread: clRelease… blocks in some drivers. */
+class ReleaseJob final : public Job {
+ public:
+  explicit ReleaseJob(OwnedReference reference) : reference_(reference) {}
+  void Run() override { reference_.Give(); }
+  bool Essential() const override { return true; }
+  bool Awaited() const override { return false; }
+
+ private:
+  OwnedReference reference_;
+};
+
+void OnCollected(const v8::WeakCallbackInfo<Handle>& info) {
+  Handle* handle = info.GetParameter();
+  handle->environment->objects().Collected(handle);
+}
+
+Handle* HandleOf(Environment& environment, Kind kind, v8::Local<v8::Value> value) {
+  if (!value->IsObject()) return nullptr;
+  if (!Nan::New(environment.templates[static_cast<size_t>(kind)])->HasInstance(value)) return nullptr;
+  return static_cast<Handle*>(Nan::GetInternalFieldPointer(value.As<v8::Object>(), 0));
+}
+
+NAN_METHOD(Construct) {
+  Nan::ThrowTypeError("Illegal constructor: OpenCL objects come from the create… and get… functions");
+}
+
+}  // namespace
+
+const char* NameOf(Kind kind) {
+  static const char* const names[kKinds] = {"Platform", "Device",  "Context", "CommandQueue", "MemObject",
+                                            "Sampler",  "Program", "Kernel",  "Event"};
+  return names[static_cast<size_t>(kind)];
+}
+
+cl_int InvalidStatus(Kind kind) {
+  static const cl_int statuses[kKinds] = {CL_INVALID_PLATFORM,      CL_INVALID_DEVICE,  CL_INVALID_CONTEXT,
+                                          CL_INVALID_COMMAND_QUEUE, CL_INVALID_MEM_OBJECT,
+                                          CL_INVALID_SAMPLER,       CL_INVALID_PROGRAM, CL_INVALID_KERNEL,
+                                          CL_INVALID_EVENT};
+  return statuses[static_cast<size_t>(kind)];
+}
+
+cl_int Retain(Kind kind, const Platform* platform, void* raw) {
+  switch (kind) {
+    case Kind::kPlatform:
+      return CL_SUCCESS;
+    case Kind::kDevice:
+      return platform->version < api.clRetainDevice.since ? CL_SUCCESS
+                                                          : api.clRetainDevice(static_cast<cl_device_id>(raw));
+    case Kind::kContext:
+      return api.clRetainContext(static_cast<cl_context>(raw));
+    case Kind::kCommandQueue:
+      return api.clRetainCommandQueue(static_cast<cl_command_queue>(raw));
+    case Kind::kMemObject:
+      return api.clRetainMemObject(static_cast<cl_mem>(raw));
+    case Kind::kSampler:
+      return api.clRetainSampler(static_cast<cl_sampler>(raw));
+    case Kind::kProgram:
+      return api.clRetainProgram(static_cast<cl_program>(raw));
+    case Kind::kKernel:
+      return api.clRetainKernel(static_cast<cl_kernel>(raw));
+    case Kind::kEvent:
+      return api.clRetainEvent(static_cast<cl_event>(raw));
+  }
+  return CL_INVALID_VALUE;
+}
+
+cl_int Release(Kind kind, const Platform* platform, void* raw) {
+  switch (kind) {
+    case Kind::kPlatform:
+      return CL_SUCCESS;
+    case Kind::kDevice:
+      return platform->version < api.clReleaseDevice.since
+                 ? CL_SUCCESS
+                 : api.clReleaseDevice(static_cast<cl_device_id>(raw));
+    case Kind::kContext:
+      return api.clReleaseContext(static_cast<cl_context>(raw));
+    case Kind::kCommandQueue:
+      return api.clReleaseCommandQueue(static_cast<cl_command_queue>(raw));
+    case Kind::kMemObject:
+      return api.clReleaseMemObject(static_cast<cl_mem>(raw));
+    case Kind::kSampler:
+      return api.clReleaseSampler(static_cast<cl_sampler>(raw));
+    case Kind::kProgram:
+      return api.clReleaseProgram(static_cast<cl_program>(raw));
+    case Kind::kKernel:
+      return api.clReleaseKernel(static_cast<cl_kernel>(raw));
+    case Kind::kEvent:
+      return api.clReleaseEvent(static_cast<cl_event>(raw));
+  }
+  return CL_INVALID_VALUE;
+}
+
+void OwnedReference::Give() const {
+  for (unsigned i = 0; i < count; i++) Release(kind, platform, raw);
+}
+
+Object::Object(Environment* environment, Kind kind, void* raw, Platform* platform)
+    : environment(environment), kind(kind), raw(raw), platform(platform), references(raw ? 1 : 0) {
+  if (kind == Kind::kPlatform ||
+      (kind == Kind::kDevice && raw && !IsSubDevice(static_cast<cl_device_id>(raw), platform))) {
+    references = 0;
+  }
+  environment->objects().Add(this);
+}
+
+Object::~Object() {
+  environment->objects().Remove(this);
+  ReleaseLater();
+}
+
+void Object::ReleaseLater() {
+  OwnedReference reference = TakeReferences();
+  if (reference.count > 0) {
+    environment->Start(std::make_unique<ReleaseJob>(reference), reference.platform);
+  }
+}
+
+OwnedReference Object::TakeReferences() {
+  OwnedReference taken{kind, platform, raw, references};
+  raw = nullptr;
+  references = 0;
+  arguments.clear();
+  if (kind == Kind::kMemObject) environment->mappings().Drop(this, environment->foreign());
+  host_buffer.Reset();
+  host_store.reset();
+  return taken;
+}
+
+bool Object::HostDetached() const {
+  return !host_buffer.IsEmpty() && Nan::New(host_buffer)->WasDetached();
+}
+
+std::vector<Object*> ObjectRegistry::OfKind(Kind kind) const {
+  std::vector<Object*> found;
+  for (Object* object : objects_) {
+    if (object->kind == kind && object->raw) found.push_back(object);
+  }
+  return found;
+}
+
+void ObjectRegistry::Collected(Handle* handle) {
+  handle->handle.Reset();
+  dead_.push_back(std::move(handle->object));
+  handles_.erase(handle);
+  delete handle;
+}
+
+void ObjectRegistry::Bury() {
+  auto dead = std::move(dead_);
+  dead_.clear();
+}
+
+void ObjectRegistry::DropHandles() {
+  for (Handle* handle : handles_) {
+    handle->handle.Reset();
+    dead_.push_back(std::move(handle->object));
+    delete handle;
+  }
+  handles_.clear();
+  Bury();
+}
+
+void InitializeClasses(Environment& environment, v8::Local<v8::Object> exports) {
+  for (size_t kind = 0; kind < kKinds; kind++) {
+    auto constructor = Nan::New<v8::FunctionTemplate>(Construct);
+    auto name = Nan::New(NameOf(static_cast<Kind>(kind))).ToLocalChecked();
+    constructor->SetClassName(name);
+    constructor->InstanceTemplate()->SetInternalFieldCount(1);
+    environment.templates[kind].Reset(constructor);
+    Nan::Set(exports, name, Nan::GetFunction(constructor).ToLocalChecked());
+  }
+}
+
+v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform) {
+  Nan::EscapableHandleScope scope;
+  auto constructor = Nan::New(environment.templates[static_cast<size_t>(kind)]);
+  auto object = Nan::NewInstance(constructor->InstanceTemplate()).ToLocalChecked();
+  auto* handle = new Handle{&environment, std::make_shared<Object>(&environment, kind, raw, platform), {}};
+  Nan::SetInternalFieldPointer(object, 0, handle);
+  environment.objects().Add(handle);
+  v8::Global<v8::Object>& weak = handle->handle;
+  weak.Reset(environment.isolate(), object);
+  weak.SetWeak(handle, OnCollected, v8::WeakCallbackType::kParameter);
+  return scope.Escape(object);
+}
+
+std::shared_ptr<Object> UnwrapAny(Environment& environment, Kind kind, v8::Local<v8::Value> value) {
+  Handle* handle = HandleOf(environment, kind, value);
+  return handle ? handle->object : nullptr;
+}
+
+std::shared_ptr<Object> Unwrap(Environment& environment, Kind kind, v8::Local<v8::Value> value) {
+  auto object = UnwrapAny(environment, kind, value);
+  return object && object->raw ? object : nullptr;
+}
+
+}  // namespace clsort

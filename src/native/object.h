@@ -1,0 +1,175 @@
+#ifndef CLSORT_NATIVE_OBJECT_H_
+#define CLSORT_NATIVE_OBJECT_H_
+
+#include <nan.h>
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "loader.h"
+
+namespace clsort {
+
+class Environment;
+
+enum class Kind : uint8_t {
+  kPlatform,
+  kDevice,
+  kContext,
+  kCommandQueue,
+  kMemObject,
+  kSampler,
+  kProgram,
+  kKernel,
+  kEvent,
+};
+constexpr size_t kKinds = 9;
+
+/** Name of the JavaScript class of a kind. */
+const char* NameOf(Kind kind);
+/** The status that says: not a valid object of this kind. */
+cl_int InvalidStatus(Kind kind);
+/** Whether a device is a part of another one: only those are reference-counted. */
+bool IsSubDevice(cl_device_id device, const Platform* platform);
+/** clRetain…; CL_SUCCESS for kinds that are not counted. */
+cl_int Retain(Kind kind, const Platform* platform, void* raw);
+/** clRelease…; may block in some drivers. */
+cl_int Release(Kind kind, const Platform* platform, void* raw);
+
+/** References to a driver's object that are to be given back. */
+struct OwnedReference {
+  Kind kind;
+  const Platform* platform;
+  void* raw;
+  unsigned count;
+  void Give() const;
+};
+
+/** A reference to a driver's object for as long as this lives: what jobs on other threads hold. */
+class Retained {
+ public:
+  Retained() = default;
+  Retained(Kind kind, const Platform* platform, void* raw) : kind_(kind), platform_(platform), raw_(raw) {
+    if (raw_) Retain(kind_, platform_, raw_);
+  }
+  Retained(Retained&& other) noexcept
+      : kind_(other.kind_), platform_(other.platform_), raw_(std::exchange(other.raw_, nullptr)) {}
+  Retained& operator=(Retained&& other) noexcept {
+    std::swap(kind_, other.kind_);
+    std::swap(platform_, other.platform_);
+    std::swap(raw_, other.raw_);
+    return *this;
+  }
+  ~Retained() {
+    if (raw_) Release(kind_, platform_, raw_);
+  }
+  template <typename T>
+  T As() const {
+    return static_cast<T>(raw_);
+  }
+
+ private:
+  Kind kind_ = Kind::kEvent;
+  const Platform* platform_ = nullptr;
+  void* raw_ = nullptr;
+};
+
+class Object;
+
+/** What a kernel remembers of its arguments. */
+struct KernelArgument {
+  /** The object last set: checked before each launch, kept alive when its handle is collected. */
+  std::shared_ptr<Object> object;
+  /** Shared virtual memory last set. */
+  void* svm = nullptr;
+  /** Type name and address qualifier, once asked for; empty where the program has no argument info. */
+  bool asked = false;
+  cl_int status = CL_SUCCESS;
+  std::string type;
+  bool local = false;
+};
+
+/**
+ * One OpenCL object as JavaScript holds it: which kind it is and how many references it owns.
+ *
+ * With no reference left it is released: `raw` is null and every use is refused.
+ */
+class Object {
+ public:
+  Object(Environment* environment, Kind kind, void* raw, Platform* platform);
+  ~Object();
+  Object(const Object&) = delete;
+
+  template <typename T>
+  T As() const {
+    return static_cast<T>(raw);
+  }
+
+  /** Takes all references out of this object, which is released from now on. */
+  OwnedReference TakeReferences();
+  /** The ArrayBuffer that the object lives in was detached: the program sees none of its contents. */
+  bool HostDetached() const;
+  /** Takes them out and gives them back on a thread. */
+  void ReleaseLater();
+
+  Environment* const environment;
+  const Kind kind;
+  void* raw;
+  Platform* platform;
+  /** References that this object gives back; 0 for platforms and root devices. */
+  unsigned references;
+  /** releaseAll() released it: the owner's own release, should it still come, is no mistake. */
+  bool released_with_all = false;
+  /** A user event that nobody has completed. */
+  bool open_user_event = false;
+  std::vector<KernelArgument> arguments;
+  /** The ArrayBuffer that a memory object made with CL_MEM_USE_HOST_PTR lives in. */
+  Nan::Global<v8::ArrayBuffer> host_buffer;
+  std::shared_ptr<v8::BackingStore> host_store;
+};
+
+/** What a JavaScript handle's internal field points to. */
+struct Handle {
+  Environment* environment;
+  std::shared_ptr<Object> object;
+  Nan::Global<v8::Object> handle;
+};
+
+/** The live objects and handles of an environment. */
+class ObjectRegistry {
+ public:
+  void Add(Object* object) { objects_.insert(object); }
+  void Remove(Object* object) { objects_.erase(object); }
+  std::vector<Object*> OfKind(Kind kind) const;
+
+  void Add(Handle* handle) { handles_.insert(handle); }
+  /** A handle was collected. Its object goes at the next `Bury`, since V8 is off limits until then. */
+  void Collected(Handle* handle);
+  bool HasDead() const { return !dead_.empty(); }
+  void Bury();
+  /** Cuts every object off from JavaScript. */
+  void DropHandles();
+
+ private:
+  std::unordered_set<Object*> objects_;
+  std::unordered_set<Handle*> handles_;
+  std::vector<std::shared_ptr<Object>> dead_;
+};
+
+/** Makes the JavaScript classes and sets them on `exports`. */
+void InitializeClasses(Environment& environment, v8::Local<v8::Object> exports);
+
+/** A new handle that owns one reference; a null `raw` gives a handle that counts as released. */
+v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform);
+
+/** The object behind a handle of this kind; empty for anything else, released handles included. */
+std::shared_ptr<Object> Unwrap(Environment& environment, Kind kind, v8::Local<v8::Value> value);
+/** As `Unwrap`, but handles that were released count. */
+std::shared_ptr<Object> UnwrapAny(Environment& environment, Kind kind, v8::Local<v8::Value> value);
+
+}  // namespace clsort
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef CLSORT_NATIVE_ONCE_H_
+#define CLSORT_NATIVE_ONCE_H_
+
+#include "call.h"
+
+namespace clsort {
+
+/** A JavaScript callback that a driver thread will ask for once, with the driver's `user_data` pointer. */
+struct Once {
+  std::shared_ptr<Mailbox> mailbox;
+  uint64_t callback;
+};
+
+/** Registers `function(data)`; it does not keep the loop alive, since nobody knows when an object dies. */
+Once* MakeOnce(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data);
+/** On any thread: has the function called on its loop, if that still runs. Frees `user_data`. */
+void PostOnce(void* user_data);
+/** The driver refused: forgets the function. */
+void CancelOnce(Environment& environment, Once* once);
+
+}  // namespace clsort
+
+#endif

@@ -1,0 +1,85 @@
+#include "info.h"
+
+namespace clsort {
+
+namespace {
+
+const std::vector<InfoRow> kPlatformInfo = {
+    {CL_PLATFORM_PROFILE, Info::kText},
+    {CL_PLATFORM_VERSION, Info::kText},
+    {CL_PLATFORM_NAME, Info::kText},
+    {CL_PLATFORM_VENDOR, Info::kText},
+    {CL_PLATFORM_EXTENSIONS, Info::kText},
+    {CL_PLATFORM_ICD_SUFFIX_KHR, Info::kText},
+    {CL_PLATFORM_HOST_TIMER_RESOLUTION, Info::kLong},
+    {CL_PLATFORM_NUMERIC_VERSION, Info::kVersion},
+    {CL_PLATFORM_EXTENSIONS_WITH_VERSION, Info::kVersions},
+};
+
+NAN_METHOD(GetPlatformIDs) {
+  Call call(info, "clGetPlatformIDs");
+  if (!call.Loaded(api.clGetPlatformIDs)) return;
+  cl_uint count = 0;
+  if (!call.Check(api.clGetPlatformIDs(0, nullptr, &count))) return;
+  // A loader without drivers answers with CL_PLATFORM_NOT_FOUND_KHR or with none, as it likes.
+  if (count == 0) return (void)call.Fail(CL_PLATFORM_NOT_FOUND_KHR);
+  std::vector<cl_platform_id> ids(count);
+  if (!call.Check(api.clGetPlatformIDs(count, ids.data(), nullptr))) return;
+  auto array = Nan::New<v8::Array>();
+  for (cl_uint i = 0; i < count; i++) {
+    Nan::Set(array, i, Wrap(call.environment(), Kind::kPlatform, ids[i], PlatformOf(ids[i])));
+  }
+  call.Return(array);
+}
+
+NAN_METHOD(GetPlatformInfo) {
+  Call call(info, "clGetPlatformInfo");
+  auto platform = call.Handle(0, Kind::kPlatform);
+  cl_uint name = call.Uint(1);
+  ReturnInfo(call, name, kPlatformInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return api.clGetPlatformInfo(platform->As<cl_platform_id>(), name, bytes, value, needed);
+             },
+             platform ? platform->platform : nullptr);
+}
+
+NAN_METHOD(UnloadPlatformCompiler) {
+  Call call(info, "clUnloadPlatformCompiler");
+  auto platform = call.Handle(0, Kind::kPlatform);
+  if (!call.ok() || !call.Supported(api.clUnloadPlatformCompiler, platform->platform)) return;
+  if (call.Check(api.clUnloadPlatformCompiler(platform->As<cl_platform_id>()))) call.ReturnSuccess();
+}
+
+NAN_METHOD(UnloadCompiler) {
+  Call call(info, "clUnloadCompiler");
+  if (call.Loaded(api.clUnloadCompiler) && call.Check(api.clUnloadCompiler())) call.ReturnSuccess();
+}
+
+/** From now on every call for objects of this platform is made on the JavaScript thread. */
+NAN_METHOD(SetSingleThreaded) {
+  Call call(info, "setSingleThreaded");
+  auto platform = call.Handle(0, Kind::kPlatform);
+  if (call.ok()) platform->platform->single_threaded = call.Bool(1);
+}
+
+/** { path, problem }: which loader was found, or why none. */
+NAN_METHOD(LoaderInfo) {
+  const Loader& loader = OpenLoader();
+  auto object = Nan::New<v8::Object>();
+  Nan::Set(object, Nan::New("path").ToLocalChecked(), Nan::New(loader.path).ToLocalChecked());
+  Nan::Set(object, Nan::New("problem").ToLocalChecked(), Nan::New(loader.problem).ToLocalChecked());
+  info.GetReturnValue().Set(object);
+}
+
+}  // namespace
+
+void ExportPlatform(Exports& exports) {
+  exports.Set("getPlatformIDs", GetPlatformIDs);
+  exports.Set("getPlatformInfo", GetPlatformInfo);
+  exports.Set("unloadPlatformCompiler", UnloadPlatformCompiler);
+  exports.Set("unloadCompiler", UnloadCompiler);
+  exports.Set("setSingleThreaded", SetSingleThreaded);
+  exports.Set("loaderInfo", LoaderInfo);
+}
+
+}  // namespace clsort

@@ -1,0 +1,433 @@
+#include <cstring>
+
+#include "info.h"
+#include "once.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+const std::vector<InfoRow> kProgramInfo = {
+    {CL_PROGRAM_REFERENCE_COUNT, Info::kUint},
+    {CL_PROGRAM_CONTEXT, Info::kHandle, Kind::kContext},
+    {CL_PROGRAM_NUM_DEVICES, Info::kUint},
+    {CL_PROGRAM_DEVICES, Info::kHandles, Kind::kDevice},
+    {CL_PROGRAM_SOURCE, Info::kText},
+    {CL_PROGRAM_BINARY_SIZES, Info::kSizes},
+    {CL_PROGRAM_NUM_KERNELS, Info::kSize},
+    {CL_PROGRAM_KERNEL_NAMES, Info::kText},
+    {CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, Info::kBool},
+    {CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT, Info::kBool},
+};
+
+const std::vector<InfoRow> kBuildInfo = {
+    {CL_PROGRAM_BUILD_STATUS, Info::kInt},
+    {CL_PROGRAM_BUILD_OPTIONS, Info::kText},
+    {CL_PROGRAM_BUILD_LOG, Info::kText},
+    {CL_PROGRAM_BINARY_TYPE, Info::kUint},
+    {CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, Info::kSize},
+};
+
+std::vector<cl_device_id> DevicesOf(cl_program program) {
+  size_t bytes = 0;
+  api.clGetProgramInfo(program, CL_PROGRAM_DEVICES, 0, nullptr, &bytes);
+  std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
+  if (bytes) api.clGetProgramInfo(program, CL_PROGRAM_DEVICES, bytes, devices.data(), nullptr);
+  return devices;
+}
+
+/** The logs of all devices, those that say nothing left out. */
+std::string BuildLog(cl_program program) {
+  std::string log;
+  for (cl_device_id device : DevicesOf(program)) {
+    size_t bytes = 0;
+    if (api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &bytes) != CL_SUCCESS) {
+      continue;
+    }
+    std::string text(bytes, '\0');
+    if (bytes) api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, text.data(), nullptr);
+    log += text.c_str();
+  }
+  return log;
+}
+
+NAN_METHOD(CreateProgramWithSource) {
+  Call call(info, "clCreateProgramWithSource");
+  auto context = call.Handle(0, Kind::kContext);
+  std::string source = call.Text(1);
+  if (!call.ok()) return;
+  const char* text = source.c_str();
+  size_t length = source.size();
+  cl_int status = CL_SUCCESS;
+  cl_program program = api.clCreateProgramWithSource(context->As<cl_context>(), 1, &text, &length, &status);
+  call.ReturnHandle(status, Kind::kProgram, program, context->platform);
+}
+
+NAN_METHOD(CreateProgramWithBinary) {
+  Call call(info, "clCreateProgramWithBinary");
+  auto context = call.Handle(0, Kind::kContext);
+  auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
+  auto sizes = call.Array(2);
+  auto binaries = call.Array(3);
+  if (!call.ok()) return;
+  size_t count = devices.size();
+  if (count == 0 || sizes->Length() != count || binaries->Length() != count) {
+    return (void)call.Fail(CL_INVALID_VALUE, "expected as many sizes and binaries as devices, at least one");
+  }
+  std::vector<cl_device_id> ids;
+  std::vector<size_t> lengths;
+  std::vector<HostMemory> memories;
+  std::vector<const unsigned char*> pointers;
+  for (uint32_t i = 0; i < count && call.ok(); i++) {
+    ids.push_back(devices[i]->As<cl_device_id>());
+    lengths.push_back(call.Unsigned(Nan::Get(sizes, i).ToLocalChecked(), CL_INVALID_VALUE, SIZE_MAX));
+    memories.push_back(call.Memory(Nan::Get(binaries, i).ToLocalChecked(), lengths.back(), CL_INVALID_VALUE));
+    pointers.push_back(static_cast<const unsigned char*>(memories.back().data));
+  }
+  if (!call.ok()) return;
+  cl_int status = CL_SUCCESS;
+  cl_program program =
+      api.clCreateProgramWithBinary(context->As<cl_context>(), static_cast<cl_uint>(count), ids.data(),
+                                    lengths.data(), pointers.data(), nullptr, &status);
+  call.ReturnHandle(status, Kind::kProgram, program, context->platform);
+}
+
+NAN_METHOD(CreateProgramWithIL) {
+  Call call(info, "clCreateProgramWithIL");
+  auto context = call.Handle(0, Kind::kContext);
+  HostMemory il = call.Memory(1, 1);
+  if (!call.ok() || !call.Supported(api.clCreateProgramWithIL, context->platform)) return;
+  cl_int status = CL_SUCCESS;
+  cl_program program = api.clCreateProgramWithIL(context->As<cl_context>(), il.data, il.bytes, &status);
+  call.ReturnHandle(status, Kind::kProgram, program, context->platform);
+}
+
+NAN_METHOD(CreateProgramWithBuiltInKernels) {
+  Call call(info, "clCreateProgramWithBuiltInKernels");
+  auto context = call.Handle(0, Kind::kContext);
+  auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
+  std::string names;
+  if (call.ok() && call[2]->IsString()) {
+    names = call.Text(2);
+  } else if (call.ok()) {
+    auto list = call.Array(2);
+    for (uint32_t i = 0; call.ok() && i < list->Length(); i++) {
+      names += (i ? ";" : "") + call.Text(Nan::Get(list, i).ToLocalChecked(), CL_INVALID_VALUE);
+    }
+  }
+  if (!call.ok() || !call.Supported(api.clCreateProgramWithBuiltInKernels, context->platform)) return;
+  if (devices.empty() || names.empty()) {
+    return (void)call.Fail(CL_INVALID_VALUE, "expected at least one device and one kernel name");
+  }
+  std::vector<cl_device_id> ids;
+  for (auto& device : devices) ids.push_back(device->As<cl_device_id>());
+  cl_int status = CL_SUCCESS;
+  cl_program program = api.clCreateProgramWithBuiltInKernels(
+      context->As<cl_context>(), static_cast<cl_uint>(ids.size()), ids.data(), names.c_str(), &status);
+  call.ReturnHandle(status, Kind::kProgram, program, context->platform);
+}
+
+NAN_METHOD(RetainProgram) {
+  Call call(info, "clRetainProgram");
+  RetainHandle(call, Kind::kProgram);
+}
+
+NAN_METHOD(ReleaseProgram) {
+  Call call(info, "clReleaseProgram");
+  ReleaseHandle(call, Kind::kProgram);
+}
+
+/** What clBuildProgram and clCompileProgram work on, held for as long as they run. */
+struct BuildWork {
+  bool compile = false;
+  Retained program;
+  std::vector<Retained> held;
+  std::vector<cl_device_id> devices;
+  std::string options;
+  std::vector<cl_program> headers;
+  std::vector<std::string> header_names;
+  std::string log;
+
+  cl_int Run() {
+    auto device_count = static_cast<cl_uint>(devices.size());
+    const cl_device_id* device_list = devices.empty() ? nullptr : devices.data();
+    cl_program raw = program.As<cl_program>();
+    cl_int status;
+    if (compile) {
+      std::vector<const char*> names;
+      for (const std::string& name : header_names) names.push_back(name.c_str());
+      status = api.clCompileProgram(raw, device_count, device_list, options.c_str(),
+                                    static_cast<cl_uint>(headers.size()),
+                                    headers.empty() ? nullptr : headers.data(),
+                                    names.empty() ? nullptr : names.data(), nullptr, nullptr);
+    } else {
+      status = api.clBuildProgram(raw, device_count, device_list, options.c_str(), nullptr, nullptr);
+    }
+    if (status != CL_SUCCESS) log = BuildLog(raw);
+    return status;
+  }
+};
+
+/** Arguments 0 to 2, and for a compilation 3 and 4. */
+BuildWork ReadBuild(Call& call, bool compile) {
+  BuildWork work;
+  work.compile = compile;
+  auto program = call.Handle(0, Kind::kProgram);
+  auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
+  if (call.Has(2)) work.options = call.Text(2, compile ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS);
+  if (compile) {
+    for (auto& header : call.Handles(3, Kind::kProgram, CL_INVALID_VALUE)) {
+      work.headers.push_back(header->As<cl_program>());
+      work.held.emplace_back(Kind::kProgram, header->platform, header->raw);
+    }
+    if (call.ok() && call.Has(4)) {
+      auto names = call.Array(4);
+      for (uint32_t i = 0; call.ok() && i < names->Length(); i++) {
+        work.header_names.push_back(call.Text(Nan::Get(names, i).ToLocalChecked(), CL_INVALID_VALUE));
+      }
+    }
+    if (call.ok() && work.headers.size() != work.header_names.size()) {
+      call.Fail(CL_INVALID_VALUE, "expected as many include names as headers");
+    }
+  }
+  if (!call.ok()) return work;
+  for (auto& device : devices) {
+    work.devices.push_back(device->As<cl_device_id>());
+    work.held.emplace_back(Kind::kDevice, device->platform, device->raw);
+  }
+  work.program = Retained(Kind::kProgram, program->platform, program->raw);
+  return work;
+}
+
+class BuildPromise final : public PromiseJob {
+ public:
+  BuildPromise(const char* call, BuildWork work) : PromiseJob(call), work_(std::move(work)) {}
+  void Run() override {
+    status_ = work_.Run();
+    log_ = work_.log;
+  }
+
+ private:
+  BuildWork work_;
+};
+
+/** A build that calls a function in the end, whether it failed or not, as OpenCL's callback does. */
+class BuildWithCallback final : public Job {
+ public:
+  BuildWithCallback(BuildWork work, v8::Local<v8::Function> function, v8::Local<v8::Value> data,
+                    v8::Local<v8::Object> program)
+      : work_(std::move(work)) {
+    function_.Reset(function);
+    data_.Reset(data);
+    program_.Reset(program);
+  }
+  void Run() override { work_.Run(); }
+  void Finish(Environment&) override {
+    v8::Local<v8::Value> arguments[] = {Nan::New(data_), Nan::New(program_)};
+    Nan::Call(Nan::New(function_), Nan::New<v8::Object>(), 2, arguments);
+  }
+
+ private:
+  BuildWork work_;
+  Nan::Global<v8::Function> function_;
+  Nan::Global<v8::Value> data_;
+  Nan::Global<v8::Object> program_;
+};
+
+void Build(Call& call, bool compile, int callback) {
+  BuildWork work = ReadBuild(call, compile);
+  auto function = call.Callable(callback);
+  if (!call.ok()) return;
+  auto program = Unwrap(call.environment(), Kind::kProgram, call[0]);
+  if (compile && !call.Supported(api.clCompileProgram, program->platform)) return;
+  if (function.IsEmpty()) {
+    cl_int status = work.Run();
+    if (call.Check(status, work.log)) call.ReturnSuccess();
+    return;
+  }
+  call.environment().Start(std::make_unique<BuildWithCallback>(std::move(work), function, call[callback + 1],
+                                                               call[0].As<v8::Object>()),
+                           program->platform);
+  call.ReturnSuccess();
+}
+
+void BuildAsync(Call& call, const char* name, bool compile) {
+  BuildWork work = ReadBuild(call, compile);
+  if (!call.ok()) return;
+  auto program = Unwrap(call.environment(), Kind::kProgram, call[0]);
+  if (compile && !call.Supported(api.clCompileProgram, program->platform)) return;
+  StartPromise(call, std::make_unique<BuildPromise>(name, std::move(work)), program->platform);
+}
+
+NAN_METHOD(BuildProgram) {
+  Call call(info, "clBuildProgram");
+  Build(call, false, 3);
+}
+
+NAN_METHOD(BuildProgramAsync) {
+  Call call(info, "clBuildProgram");
+  BuildAsync(call, "clBuildProgram", false);
+}
+
+NAN_METHOD(CompileProgram) {
+  Call call(info, "clCompileProgram");
+  Build(call, true, 5);
+}
+
+NAN_METHOD(CompileProgramAsync) {
+  Call call(info, "clCompileProgram");
+  BuildAsync(call, "clCompileProgram", true);
+}
+
+/** Calls `function(data, program)` on a later turn of the loop. */
+void CallLater(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data,
+               v8::Local<v8::Object> subject) {
+  auto callback = std::make_unique<Callback>();
+  callback->function.Reset(function);
+  callback->data.Reset(data);
+  callback->subject.Reset(subject);
+  uint64_t id = call.environment().AddCallback(std::move(callback));
+  call.environment().mailbox()->Post([id](Environment& environment) {
+    auto taken = environment.TakeCallback(id);
+    if (!taken) return;
+    v8::Local<v8::Value> arguments[] = {Nan::New(taken->data), Nan::New(taken->subject)};
+    Nan::Call(Nan::New(taken->function), Nan::New<v8::Object>(), 2, arguments);
+  });
+}
+
+NAN_METHOD(LinkProgram) {
+  Call call(info, "clLinkProgram");
+  auto context = call.Handle(0, Kind::kContext);
+  auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
+  std::string options = call.Has(2) ? call.Text(2, CL_INVALID_LINKER_OPTIONS) : std::string();
+  auto inputs = call.Handles(3, Kind::kProgram, CL_INVALID_VALUE);
+  auto function = call.Callable(4);
+  if (!call.ok() || !call.Supported(api.clLinkProgram, context->platform)) return;
+  if (inputs.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: expected at least one program");
+  std::vector<cl_device_id> ids;
+  for (auto& device : devices) ids.push_back(device->As<cl_device_id>());
+  std::vector<cl_program> programs;
+  for (auto& input : inputs) programs.push_back(input->As<cl_program>());
+  cl_int status = CL_SUCCESS;
+  cl_program program = api.clLinkProgram(
+      context->As<cl_context>(), static_cast<cl_uint>(ids.size()), ids.empty() ? nullptr : ids.data(),
+      options.c_str(), static_cast<cl_uint>(programs.size()), programs.data(), nullptr, nullptr, &status);
+  if (status != CL_SUCCESS) {
+    std::string log = program ? BuildLog(program) : std::string();
+    if (program) api.clReleaseProgram(program);
+    return (void)call.Check(status, log);
+  }
+  auto handle = Wrap(call.environment(), Kind::kProgram, program, context->platform);
+  if (!function.IsEmpty()) CallLater(call, function, call[5], handle);
+  call.Return(handle);
+}
+
+/** Binaries come as Uint8Arrays, one for each device, each over an ArrayBuffer of its own. */
+void ReturnBinaries(Call& call, cl_program program) {
+  size_t bytes = 0;
+  if (!call.Check(api.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 0, nullptr, &bytes))) return;
+  std::vector<size_t> sizes(bytes / sizeof(size_t));
+  if (!call.Check(api.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, bytes, sizes.data(), nullptr))) return;
+  std::vector<std::vector<unsigned char>> binaries;
+  std::vector<unsigned char*> pointers;
+  for (size_t size : sizes) {
+    binaries.emplace_back(size + 1);  // one more, since an empty vector may have no address
+    pointers.push_back(binaries.back().data());
+  }
+  if (!call.Check(api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, pointers.size() * sizeof(void*),
+                                       pointers.data(), nullptr))) {
+    return;
+  }
+  auto array = Nan::New<v8::Array>();
+  for (size_t i = 0; i < sizes.size(); i++) {
+    auto buffer = v8::ArrayBuffer::New(call.environment().isolate(), sizes[i]);
+    if (sizes[i]) std::memcpy(buffer->GetBackingStore()->Data(), pointers[i], sizes[i]);
+    Nan::Set(array, static_cast<uint32_t>(i), v8::Uint8Array::New(buffer, 0, sizes[i]));
+  }
+  call.Return(array);
+}
+
+/** CL_PROGRAM_IL is bytes of any length. */
+void ReturnIL(Call& call, cl_program program) {
+  size_t bytes = 0;
+  if (!call.Check(api.clGetProgramInfo(program, CL_PROGRAM_IL, 0, nullptr, &bytes))) return;
+  std::string il(bytes, '\0');
+  if (bytes && !call.Check(api.clGetProgramInfo(program, CL_PROGRAM_IL, bytes, il.data(), nullptr))) return;
+  call.Return(Nan::CopyBuffer(il.data(), static_cast<uint32_t>(bytes)).ToLocalChecked());
+}
+
+NAN_METHOD(GetProgramInfo) {
+  Call call(info, "clGetProgramInfo");
+  auto program = call.Handle(0, Kind::kProgram);
+  cl_uint name = call.Uint(1);
+  if (!call.ok()) return;
+  if (name == CL_PROGRAM_BINARIES) return ReturnBinaries(call, program->As<cl_program>());
+  if (name == CL_PROGRAM_IL) return ReturnIL(call, program->As<cl_program>());
+  ReturnInfo(call, name, kProgramInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return api.clGetProgramInfo(program->As<cl_program>(), name, bytes, value, needed);
+             },
+             program->platform);
+}
+
+NAN_METHOD(GetProgramBuildInfo) {
+  Call call(info, "clGetProgramBuildInfo");
+  auto program = call.Handle(0, Kind::kProgram);
+  auto device = call.Handle(1, Kind::kDevice);
+  cl_uint name = call.Uint(2);
+  ReturnInfo(call, name, kBuildInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return api.clGetProgramBuildInfo(program->As<cl_program>(), device->As<cl_device_id>(), name,
+                                                bytes, value, needed);
+             },
+             program ? program->platform : nullptr);
+}
+
+void CL_CALLBACK OnProgramReleased(cl_program, void* user_data) { PostOnce(user_data); }
+
+NAN_METHOD(SetProgramReleaseCallback) {
+  Call call(info, "clSetProgramReleaseCallback");
+  auto program = call.Handle(0, Kind::kProgram);
+  auto function = call.Callable(1);
+  if (!call.ok() || !call.Supported(api.clSetProgramReleaseCallback, program->platform)) return;
+  if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected a function");
+  Once* once = MakeOnce(call, function, call[2]);
+  cl_int status = api.clSetProgramReleaseCallback(program->As<cl_program>(), OnProgramReleased, once);
+  if (status != CL_SUCCESS) CancelOnce(call.environment(), once);
+  if (call.Check(status)) call.ReturnSuccess();
+}
+
+NAN_METHOD(SetProgramSpecializationConstant) {
+  Call call(info, "clSetProgramSpecializationConstant");
+  auto program = call.Handle(0, Kind::kProgram);
+  cl_uint id = call.Uint(1);
+  HostMemory value = call.Memory(2, 1);
+  if (!call.ok() || !call.Supported(api.clSetProgramSpecializationConstant, program->platform)) return;
+  if (call.Check(api.clSetProgramSpecializationConstant(program->As<cl_program>(), id, value.bytes,
+                                                        value.data))) {
+    call.ReturnSuccess();
+  }
+}
+
+}  // namespace
+
+void ExportProgram(Exports& exports) {
+  exports.Set("createProgramWithSource", CreateProgramWithSource);
+  exports.Set("createProgramWithBinary", CreateProgramWithBinary);
+  exports.Set("createProgramWithIL", CreateProgramWithIL);
+  exports.Set("createProgramWithBuiltInKernels", CreateProgramWithBuiltInKernels);
+  exports.Set("retainProgram", RetainProgram);
+  exports.Set("releaseProgram", ReleaseProgram);
+  exports.Set("buildProgram", BuildProgram);
+  exports.Set("buildProgramAsync", BuildProgramAsync);
+  exports.Set("compileProgram", CompileProgram);
+  exports.Set("compileProgramAsync", CompileProgramAsync);
+  exports.Set("linkProgram", LinkProgram);
+  exports.Set("getProgramInfo", GetProgramInfo);
+  exports.Set("getProgramBuildInfo", GetProgramBuildInfo);
+  exports.Set("setProgramReleaseCallback", SetProgramReleaseCallback);
+  exports.Set("setProgramSpecializationConstant", SetProgramSpecializationConstant);
+}
+
+}  // namespace clsort

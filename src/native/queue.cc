@@ -1,0 +1,149 @@
+#include "info.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+const std::vector<InfoRow> kQueueInfo = {
+    {CL_QUEUE_CONTEXT, Info::kHandle, Kind::kContext},
+    {CL_QUEUE_DEVICE, Info::kHandle, Kind::kDevice},
+    {CL_QUEUE_REFERENCE_COUNT, Info::kUint},
+    {CL_QUEUE_PROPERTIES, Info::kBits},
+    {CL_QUEUE_SIZE, Info::kUint},
+    {CL_QUEUE_DEVICE_DEFAULT, Info::kHandle, Kind::kCommandQueue},
+    {CL_QUEUE_PROPERTIES_ARRAY, Info::kProperties},
+};
+
+NAN_METHOD(CreateCommandQueue) {
+  Call call(info, "clCreateCommandQueue");
+  auto context = call.Handle(0, Kind::kContext);
+  auto device = call.Handle(1, Kind::kDevice);
+  cl_command_queue_properties properties = call.Bits(2);
+  if (!call.ok() || !call.Supported(api.clCreateCommandQueue, context->platform)) return;
+  cl_int status = CL_SUCCESS;
+  cl_command_queue queue = api.clCreateCommandQueue(context->As<cl_context>(), device->As<cl_device_id>(),
+                                                    properties, &status);
+  call.ReturnHandle(status, Kind::kCommandQueue, queue, context->platform);
+}
+
+NAN_METHOD(CreateCommandQueueWithProperties) {
+  Call call(info, "clCreateCommandQueueWithProperties");
+  auto context = call.Handle(0, Kind::kContext);
+  auto device = call.Handle(1, Kind::kDevice);
+  auto properties = call.Properties<cl_queue_properties>(2, CL_INVALID_VALUE);
+  if (!call.ok()) return;
+  cl_int status = CL_SUCCESS;
+  cl_command_queue queue;
+  if (context->platform->version >= api.clCreateCommandQueueWithProperties.since &&
+      api.clCreateCommandQueueWithProperties.pointer) {
+    queue = api.clCreateCommandQueueWithProperties(context->As<cl_context>(), device->As<cl_device_id>(),
+                                                   properties.empty() ? nullptr : properties.data(), &status);
+  } else {
+    // An older platform can do what its own call can: plain flags, or nothing.
+    cl_command_queue_properties flags = 0;
+    for (size_t i = 0; i + 1 < properties.size() && properties[i] != 0; i += 2) {
+      if (properties[i] != CL_QUEUE_PROPERTIES) {
+        call.Supported(api.clCreateCommandQueueWithProperties, context->platform);
+        return;
+      }
+      flags = properties[i + 1];
+    }
+    queue = api.clCreateCommandQueue(context->As<cl_context>(), device->As<cl_device_id>(), flags, &status);
+  }
+  call.ReturnHandle(status, Kind::kCommandQueue, queue, context->platform);
+}
+
+NAN_METHOD(RetainCommandQueue) {
+  Call call(info, "clRetainCommandQueue");
+  RetainHandle(call, Kind::kCommandQueue);
+}
+
+NAN_METHOD(ReleaseCommandQueue) {
+  Call call(info, "clReleaseCommandQueue");
+  ReleaseHandle(call, Kind::kCommandQueue);
+}
+
+NAN_METHOD(GetCommandQueueInfo) {
+  Call call(info, "clGetCommandQueueInfo");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  cl_uint name = call.Uint(1);
+  ReturnInfo(call, name, kQueueInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return api.clGetCommandQueueInfo(queue->As<cl_command_queue>(), name, bytes, value, needed);
+             },
+             queue ? queue->platform : nullptr);
+}
+
+NAN_METHOD(SetCommandQueueProperty) {
+  Call call(info, "clSetCommandQueueProperty");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  cl_command_queue_properties properties = call.Bits(1), old = 0;
+  if (!call.ok() || !call.Loaded(api.clSetCommandQueueProperty)) return;
+  // Removed in OpenCL 1.1, where drivers need not have it any more.
+  if (queue->platform->version > 100) {
+    return (void)call.Fail(kUnsupported, "OpenCL 1.1 took it out: make a queue with these properties instead");
+  }
+  if (call.Check(api.clSetCommandQueueProperty(queue->As<cl_command_queue>(), properties,
+                                               call.Bool(2) ? CL_TRUE : CL_FALSE, &old))) {
+    call.Return(Nan::New(static_cast<double>(old)));
+  }
+}
+
+NAN_METHOD(SetDefaultDeviceCommandQueue) {
+  Call call(info, "clSetDefaultDeviceCommandQueue");
+  auto context = call.Handle(0, Kind::kContext);
+  auto device = call.Handle(1, Kind::kDevice);
+  auto queue = call.Handle(2, Kind::kCommandQueue);
+  if (!call.ok() || !call.Supported(api.clSetDefaultDeviceCommandQueue, context->platform)) return;
+  if (call.Check(api.clSetDefaultDeviceCommandQueue(context->As<cl_context>(), device->As<cl_device_id>(),
+                                                    queue->As<cl_command_queue>()))) {
+    call.ReturnSuccess();
+  }
+}
+
+NAN_METHOD(Flush) {
+  Call call(info, "clFlush");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  if (call.ok() && call.Check(api.clFlush(queue->As<cl_command_queue>()))) call.ReturnSuccess();
+}
+
+NAN_METHOD(Finish) {
+  Call call(info, "clFinish");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  if (!call.ok()) return;
+  if (call.CheckWait(api.clFinish(queue->As<cl_command_queue>()))) call.ReturnSuccess();
+}
+
+class FinishJob final : public PromiseJob {
+ public:
+  explicit FinishJob(const Object& queue)
+      : PromiseJob("clFinish"), queue_(Kind::kCommandQueue, queue.platform, queue.raw) {}
+  void Run() override { status_ = api.clFinish(queue_.As<cl_command_queue>()); }
+
+ private:
+  Retained queue_;
+};
+
+NAN_METHOD(FinishAsync) {
+  Call call(info, "clFinish");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  if (call.ok()) StartPromise(call, std::make_unique<FinishJob>(*queue), queue->platform);
+}
+
+}  // namespace
+
+void ExportCommandQueue(Exports& exports) {
+  exports.Set("createCommandQueue", CreateCommandQueue);
+  exports.Set("createCommandQueueWithProperties", CreateCommandQueueWithProperties);
+  exports.Set("retainCommandQueue", RetainCommandQueue);
+  exports.Set("releaseCommandQueue", ReleaseCommandQueue);
+  exports.Set("getCommandQueueInfo", GetCommandQueueInfo);
+  exports.Set("setCommandQueueProperty", SetCommandQueueProperty);
+  exports.Set("setDefaultDeviceCommandQueue", SetDefaultDeviceCommandQueue);
+  exports.Set("flush", Flush);
+  exports.Set("finish", Finish);
+  exports.Set("finishAsync", FinishAsync);
+}
+
+}  // namespace clsort

@@ -1,0 +1,71 @@
+#include "info.h"
+
+namespace clsort {
+
+namespace {
+
+const std::vector<InfoRow> kSamplerInfo = {
+    {CL_SAMPLER_REFERENCE_COUNT, Info::kUint},
+    {CL_SAMPLER_CONTEXT, Info::kHandle, Kind::kContext},
+    {CL_SAMPLER_NORMALIZED_COORDS, Info::kBool},
+    {CL_SAMPLER_ADDRESSING_MODE, Info::kUint},
+    {CL_SAMPLER_FILTER_MODE, Info::kUint},
+    {CL_SAMPLER_PROPERTIES, Info::kProperties},
+};
+
+NAN_METHOD(CreateSampler) {
+  Call call(info, "clCreateSampler");
+  auto context = call.Handle(0, Kind::kContext);
+  bool normalized = call.Bool(1);
+  cl_addressing_mode addressing = call.Uint(2);
+  cl_filter_mode filter = call.Uint(3);
+  if (!call.ok()) return;
+  cl_int status = CL_SUCCESS;
+  cl_sampler sampler = api.clCreateSampler(context->As<cl_context>(), normalized ? CL_TRUE : CL_FALSE,
+                                           addressing, filter, &status);
+  call.ReturnHandle(status, Kind::kSampler, sampler, context->platform);
+}
+
+NAN_METHOD(CreateSamplerWithProperties) {
+  Call call(info, "clCreateSamplerWithProperties");
+  auto context = call.Handle(0, Kind::kContext);
+  auto properties = call.Properties<cl_sampler_properties>(1, CL_INVALID_VALUE);
+  if (!call.ok() || !call.Supported(api.clCreateSamplerWithProperties, context->platform)) return;
+  cl_int status = CL_SUCCESS;
+  cl_sampler sampler = api.clCreateSamplerWithProperties(
+      context->As<cl_context>(), properties.empty() ? nullptr : properties.data(), &status);
+  call.ReturnHandle(status, Kind::kSampler, sampler, context->platform);
+}
+
+NAN_METHOD(RetainSampler) {
+  Call call(info, "clRetainSampler");
+  RetainHandle(call, Kind::kSampler);
+}
+
+NAN_METHOD(ReleaseSampler) {
+  Call call(info, "clReleaseSampler");
+  ReleaseHandle(call, Kind::kSampler);
+}
+
+NAN_METHOD(GetSamplerInfo) {
+  Call call(info, "clGetSamplerInfo");
+  auto sampler = call.Handle(0, Kind::kSampler);
+  cl_uint name = call.Uint(1);
+  ReturnInfo(call, name, kSamplerInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return api.clGetSamplerInfo(sampler->As<cl_sampler>(), name, bytes, value, needed);
+             },
+             sampler ? sampler->platform : nullptr);
+}
+
+}  // namespace
+
+void ExportSampler(Exports& exports) {
+  exports.Set("createSampler", CreateSampler);
+  exports.Set("createSamplerWithProperties", CreateSamplerWithProperties);
+  exports.Set("retainSampler", RetainSampler);
+  exports.Set("releaseSampler", ReleaseSampler);
+  exports.Set("getSamplerInfo", GetSamplerInfo);
+}
+
+}  // namespace clsort

@@ -1,0 +1,218 @@
+#include "once.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+/** Host memory of an argument with whether it is shared virtual memory. */
+struct SvmArgument {
+  HostMemory memory;
+  bool shared = false;
+};
+
+SvmArgument ReadSvm(Call& call, v8::Local<v8::Value> value, size_t bytes) {
+  SvmArgument argument;
+  argument.memory = call.Memory(value, bytes, CL_INVALID_VALUE);
+  if (call.ok()) argument.shared = call.environment().svm().Contains(argument.memory.data);
+  return argument;
+}
+
+/** Memory that must come from SVMAlloc. */
+HostMemory ReadShared(Call& call, v8::Local<v8::Value> value, size_t bytes) {
+  SvmArgument argument = ReadSvm(call, value, bytes);
+  if (call.ok() && !argument.shared) call.Fail(CL_INVALID_VALUE, "expected memory of SVMAlloc that is not freed");
+  return argument.memory;
+}
+
+NAN_METHOD(SVMAlloc) {
+  Call call(info, "clSVMAlloc");
+  auto context = call.Handle(0, Kind::kContext);
+  cl_svm_mem_flags flags = call.Has(1) ? call.Bits(1) : 0;
+  size_t size = call.Size(2);
+  cl_uint alignment = call.Has(3) ? call.Uint(3) : 0;
+  if (!call.ok() || !call.Supported(api.clSVMAlloc, context->platform)) return;
+  if (flags == 0) flags = CL_MEM_READ_WRITE;
+  void* pointer = api.clSVMAlloc(context->As<cl_context>(), flags, size, alignment);
+  // The function has no status: it fails for want of memory, of support or for a wrong argument.
+  if (!pointer) return (void)call.Fail(CL_INVALID_VALUE, "the driver gave no memory");
+  Environment& environment = call.environment();
+  auto buffer = environment.foreign().Wrap(pointer, size);
+  auto owner = std::make_shared<Retained>(Kind::kContext, context->platform, context->raw);
+  environment.svm().Add(SvmMemory{pointer, size, owner}, buffer);
+  call.Return(buffer);
+}
+
+NAN_METHOD(SVMFree) {
+  Call call(info, "clSVMFree");
+  auto context = call.Handle(0, Kind::kContext);
+  HostMemory memory = call.Memory(1, 0);
+  if (!call.ok() || !call.Supported(api.clSVMFree, context->platform)) return;
+  // As in C, freeing what is no such memory, or no longer, does nothing.
+  SvmMemory taken;
+  Environment& environment = call.environment();
+  if (environment.svm().Take(memory.data, environment.foreign(), &taken)) taken.Free();
+  call.ReturnSuccess();
+}
+
+struct FreeNotify {
+  std::vector<SvmMemory> memory;
+  Once* once;
+};
+
+/** Frees on the driver's thread when the queue has come to it, and tells JavaScript. */
+void CL_CALLBACK OnSvmFree(cl_command_queue, cl_uint, void**, void* user_data) {
+  std::unique_ptr<FreeNotify> notify(static_cast<FreeNotify*>(user_data));
+  for (const SvmMemory& memory : notify->memory) memory.Free();
+  if (notify->once) PostOnce(notify->once);
+}
+
+NAN_METHOD(EnqueueSVMFree) {
+  Call call(info, "clEnqueueSVMFree");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  auto list = call.Array(1);
+  auto function = call.Callable(2);
+  std::vector<HostMemory> memories;
+  for (uint32_t i = 0; call.ok() && i < list->Length(); i++) {
+    memories.push_back(ReadShared(call, Nan::Get(list, i).ToLocalChecked(), 0));
+  }
+  WaitList waits = call.Events(4);
+  bool wanted = call.Bool(5);
+  if (!call.ok() || !call.Supported(api.clEnqueueSVMFree, queue->platform)) return;
+  if (memories.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one ArrayBuffer");
+  Environment& environment = call.environment();
+  auto* notify = new FreeNotify{{}, function.IsEmpty() ? nullptr : MakeOnce(call, function, call[3])};
+  std::vector<void*> pointers;
+  for (const HostMemory& memory : memories) {
+    SvmMemory taken;
+    if (!environment.svm().Take(memory.data, environment.foreign(), &taken)) continue;
+    pointers.push_back(taken.pointer);
+    notify->memory.push_back(std::move(taken));
+  }
+  cl_event event = nullptr;
+  cl_int status = api.clEnqueueSVMFree(queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()),
+                                       pointers.data(), OnSvmFree, notify, waits.count(), waits.data(),
+                                       wanted ? &event : nullptr);
+  if (status != CL_SUCCESS) {  // the ArrayBuffers are gone already, so the memory goes, too
+    for (const SvmMemory& memory : notify->memory) memory.Free();
+    if (notify->once) CancelOnce(environment, notify->once);
+    delete notify;
+  }
+  call.ReturnEvent(status, wanted, event, queue->platform);
+}
+
+/** Ends a command on memory that may be plain host memory. */
+void FinishSvm(Call& call, const Object& queue, cl_int status, bool blocking, bool wanted, cl_event event,
+               std::initializer_list<const SvmArgument*> arguments) {
+  InFlight& in_flight = call.environment().in_flight();
+  if (status == CL_SUCCESS && !blocking) {
+    for (const SvmArgument* argument : arguments) {
+      if (!argument->shared) in_flight.Add(argument->memory, event);
+    }
+  }
+  in_flight.Sweep();
+  if (status == CL_SUCCESS && !wanted && event) api.clReleaseEvent(event);
+  call.ReturnEvent(status, wanted, event, queue.platform);
+}
+
+NAN_METHOD(EnqueueSVMMemcpy) {
+  Call call(info, "clEnqueueSVMMemcpy");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  bool blocking = call.Bool(1);
+  size_t size = call.Size(4);
+  SvmArgument to = ReadSvm(call, call[2], size), from = ReadSvm(call, call[3], size);
+  WaitList waits = call.Events(5);
+  bool wanted = call.Bool(6);
+  if (!call.ok() || !call.Supported(api.clEnqueueSVMMemcpy, queue->platform)) return;
+  cl_event event = nullptr;
+  cl_int status = api.clEnqueueSVMMemcpy(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE,
+                                         to.memory.data, from.memory.data, size, waits.count(), waits.data(),
+                                         &event);
+  FinishSvm(call, *queue, status, blocking, wanted, event, {&to, &from});
+}
+
+NAN_METHOD(EnqueueSVMMemFill) {
+  Call call(info, "clEnqueueSVMMemFill");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  size_t size = call.Size(3);
+  HostMemory memory = ReadShared(call, call[1], size);
+  HostMemory pattern = call.Memory(2, 1);
+  WaitList waits = call.Events(4);
+  bool wanted = call.Bool(5);
+  if (!call.ok() || !call.Supported(api.clEnqueueSVMMemFill, queue->platform)) return;
+  cl_event event = nullptr;
+  cl_int status = api.clEnqueueSVMMemFill(queue->As<cl_command_queue>(), memory.data, pattern.data,
+                                          pattern.bytes, size, waits.count(), waits.data(),
+                                          wanted ? &event : nullptr);
+  call.ReturnEvent(status, wanted, event, queue->platform);
+}
+
+NAN_METHOD(EnqueueSVMMap) {
+  Call call(info, "clEnqueueSVMMap");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  bool blocking = call.Bool(1);
+  cl_map_flags flags = call.Bits(2);
+  size_t size = call.Size(4);
+  HostMemory memory = ReadShared(call, call[3], size);
+  WaitList waits = call.Events(5);
+  bool wanted = call.Bool(6);
+  if (!call.ok() || !call.Supported(api.clEnqueueSVMMap, queue->platform)) return;
+  cl_event event = nullptr;
+  cl_int status = api.clEnqueueSVMMap(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE, flags,
+                                      memory.data, size, waits.count(), waits.data(),
+                                      wanted ? &event : nullptr);
+  call.ReturnEvent(status, wanted, event, queue->platform);
+}
+
+NAN_METHOD(EnqueueSVMUnmap) {
+  Call call(info, "clEnqueueSVMUnmap");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  HostMemory memory = ReadShared(call, call[1], 0);
+  WaitList waits = call.Events(2);
+  bool wanted = call.Bool(3);
+  if (!call.ok() || !call.Supported(api.clEnqueueSVMUnmap, queue->platform)) return;
+  cl_event event = nullptr;
+  cl_int status = api.clEnqueueSVMUnmap(queue->As<cl_command_queue>(), memory.data, waits.count(),
+                                        waits.data(), wanted ? &event : nullptr);
+  call.ReturnEvent(status, wanted, event, queue->platform);
+}
+
+NAN_METHOD(EnqueueSVMMigrateMem) {
+  Call call(info, "clEnqueueSVMMigrateMem");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  auto list = call.Array(1);
+  std::vector<const void*> pointers;
+  std::vector<HostMemory> memories;
+  for (uint32_t i = 0; call.ok() && i < list->Length(); i++) {
+    memories.push_back(ReadShared(call, Nan::Get(list, i).ToLocalChecked(), 0));
+    pointers.push_back(memories.back().data);
+  }
+  std::vector<size_t> sizes = call.Sizes(2, pointers.size(), CL_INVALID_VALUE);
+  cl_mem_migration_flags flags = call.Bits(3);
+  WaitList waits = call.Events(4);
+  bool wanted = call.Bool(5);
+  if (!call.ok() || !call.Supported(api.clEnqueueSVMMigrateMem, queue->platform)) return;
+  for (size_t i = 0; i < sizes.size(); i++) {
+    if (sizes[i] > memories[i].bytes) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: beyond the memory");
+  }
+  cl_event event = nullptr;
+  cl_int status = api.clEnqueueSVMMigrateMem(
+      queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()), pointers.data(),
+      sizes.empty() ? nullptr : sizes.data(), flags, waits.count(), waits.data(), wanted ? &event : nullptr);
+  call.ReturnEvent(status, wanted, event, queue->platform);
+}
+
+}  // namespace
+
+void ExportSvm(Exports& exports) {
+  exports.Set("SVMAlloc", SVMAlloc);
+  exports.Set("SVMFree", SVMFree);
+  exports.Set("enqueueSVMFree", EnqueueSVMFree);
+  exports.Set("enqueueSVMMemcpy", EnqueueSVMMemcpy);
+  exports.Set("enqueueSVMMemFill", EnqueueSVMMemFill);
+  exports.Set("enqueueSVMMap", EnqueueSVMMap);
+  exports.Set("enqueueSVMUnmap", EnqueueSVMUnmap);
+  exports.Set("enqueueSVMMigrateMem", EnqueueSVMMigrateMem);
+}
+
+}  // namespace clsort

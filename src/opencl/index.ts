@@ -1,0 +1,35 @@
+/**
+ * `clsort/opencl`: OpenCL 1.0 to 3.0 with the names and argument orders of the npm package node-opencl.
+ *
+ * Functions are named as in C without `cl`, constants without `CL_`; sizes are bytes unless said otherwise.
+ * Importing this loads nothing: the addon and the OpenCL loader are opened by the first call.
+ */
+
+export * from './constants.js';
+export * from './context.js';
+export * from './device.js';
+export { OpenCLError } from './errors.js';
+export * from './event.js';
+export * from './info.js';
+export * from './kernel.js';
+export * from './memory.js';
+export {
+  CommandQueue,
+  Context,
+  Device,
+  Event,
+  Kernel,
+  MemObject,
+  Platform,
+  Program,
+  Sampler,
+} from './objects.js';
+export * from './platform.js';
+export * from './program.js';
+export * from './queue.js';
+export * from './release.js';
+export * from './sampler.js';
+export * from './svm.js';
+export * from './transfer.js';
+export type * from './types.js';
+export * from './versions.js';

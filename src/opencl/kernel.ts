@@ -1,0 +1,204 @@
+import { native } from './binding.js';
+import type { CommandQueue, Device, Kernel, MemObject, Program, Sampler } from './objects.js';
+import type { Enqueued, HostMemory, InfoValue, Size, WaitList } from './types.js';
+
+/** What a kernel argument may be set to. */
+export type KernelArgumentValue =
+  | number
+  | bigint
+  | boolean
+  | readonly (number | bigint)[]
+  | HostMemory
+  | MemObject
+  | Sampler
+  | CommandQueue
+  | null;
+
+/**
+ * A kernel of a built program. Calls clCreateKernel.
+ *
+ * @throws INVALID_PROGRAM, INVALID_PROGRAM_EXECUTABLE, INVALID_KERNEL_NAME, INVALID_VALUE
+ */
+export function createKernel(program: Program, name: string): Kernel {
+  return native().createKernel(program, name);
+}
+
+/**
+ * All kernels of a built program. Calls clCreateKernelsInProgram.
+ *
+ * @throws INVALID_PROGRAM, INVALID_PROGRAM_EXECUTABLE
+ */
+export function createKernelsInProgram(program: Program): Kernel[] {
+  return native().createKernelsInProgram(program);
+}
+
+/**
+ * A copy of a kernel with its arguments. Calls clCloneKernel (OpenCL 2.1).
+ *
+ * @throws INVALID_KERNEL
+ */
+export function cloneKernel(kernel: Kernel): Kernel {
+  return native().cloneKernel(kernel);
+}
+
+/**
+ * Adds a reference. Calls clRetainKernel.
+ *
+ * @throws INVALID_KERNEL
+ */
+export function retainKernel(kernel: Kernel): 0 {
+  return native().retainKernel(kernel);
+}
+
+/**
+ * Gives a reference back. Calls clReleaseKernel.
+ *
+ * @throws INVALID_KERNEL, also for a kernel that is released already
+ */
+export function releaseKernel(kernel: Kernel): 0 {
+  return native().releaseKernel(kernel);
+}
+
+/**
+ * Sets an argument. Calls clSetKernelArg.
+ *
+ * @param type `'uint'`, `'float4'`, … for values, `'float*'`, `'image2d_t'` or `'cl_mem'` for memory objects,
+ *   `'sampler_t'`, `'queue_t'`, `'local'` for local memory; null takes it from the kernel's argument info
+ *   (build with `-cl-kernel-arg-info`), and where there is none a handle or bytes speak for themselves
+ * - a scalar takes a number or bigint within its range, a vector an array of as many numbers
+ * - any value takes its bytes, as a Buffer or typed array of just that size; a struct takes nothing else
+ * - `'local'` takes a size in bytes
+ * @throws INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_ARG_VALUE, INVALID_ARG_SIZE, INVALID_MEM_OBJECT,
+ *   INVALID_SAMPLER
+ */
+export function setKernelArg(
+  kernel: Kernel,
+  index: number,
+  type: string | null | undefined,
+  value: KernelArgumentValue,
+): 0 {
+  return native().setKernelArg(kernel, index, type, value);
+}
+
+/**
+ * Sets a pointer argument to shared virtual memory. Calls clSetKernelArgSVMPointer (OpenCL 2.0).
+ *
+ * @param memory what `SVMAlloc` returned, or a view of it
+ * @throws INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_ARG_VALUE for any other memory
+ */
+export function setKernelArgSVMPointer(kernel: Kernel, index: number, memory: HostMemory): 0 {
+  return native().setKernelArgSVMPointer(kernel, index, memory);
+}
+
+/**
+ * Tells what a kernel reaches through pointers. Calls clSetKernelExecInfo (OpenCL 2.0).
+ *
+ * @param name `KERNEL_EXEC_INFO_SVM_PTRS` with a list of memory, or `KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM`
+ * @throws INVALID_KERNEL, INVALID_VALUE, INVALID_OPERATION
+ */
+export function setKernelExecInfo(kernel: Kernel, name: number, value: readonly HostMemory[] | boolean): 0 {
+  return native().setKernelExecInfo(kernel, name, value);
+}
+
+/**
+ * A fact about a kernel. Calls clGetKernelInfo.
+ *
+ * @param name `KERNEL_FUNCTION_NAME`, `KERNEL_NUM_ARGS`, …
+ * @throws INVALID_KERNEL, INVALID_VALUE
+ */
+export function getKernelInfo(kernel: Kernel, name: number): InfoValue {
+  return native().getKernelInfo(kernel, name);
+}
+
+/**
+ * A fact about an argument. Calls clGetKernelArgInfo (OpenCL 1.2).
+ *
+ * @param name `KERNEL_ARG_TYPE_NAME`, `KERNEL_ARG_NAME`, …
+ * @throws INVALID_KERNEL, INVALID_ARG_INDEX, INVALID_VALUE, KERNEL_ARG_INFO_NOT_AVAILABLE
+ */
+export function getKernelArgInfo(kernel: Kernel, index: number, name: number): InfoValue {
+  return native().getKernelArgInfo(kernel, index, name);
+}
+
+/**
+ * A fact about a kernel on a device. Calls clGetKernelWorkGroupInfo.
+ *
+ * @param device may be left out when the kernel's context has one only
+ * @param name `KERNEL_WORK_GROUP_SIZE` (work-items), `KERNEL_LOCAL_MEM_SIZE` (bytes, [hi, lo]), …
+ * @throws INVALID_KERNEL, INVALID_DEVICE, INVALID_VALUE
+ */
+export function getKernelWorkGroupInfo(
+  kernel: Kernel,
+  device: Device | null | undefined,
+  name: number,
+): InfoValue {
+  return native().getKernelWorkGroupInfo(kernel, device, name);
+}
+
+/**
+ * A fact about the sub-groups of a kernel. Calls clGetKernelSubGroupInfo (OpenCL 2.1).
+ *
+ * @param input the work-group size, or the number of sub-groups, that the question is about
+ * @throws INVALID_KERNEL, INVALID_DEVICE, INVALID_VALUE, INVALID_OPERATION
+ */
+export function getKernelSubGroupInfo(
+  kernel: Kernel,
+  device: Device | null | undefined,
+  name: number,
+  input?: Size | readonly Size[] | null,
+): InfoValue {
+  return native().getKernelSubGroupInfo(kernel, device, name, input);
+}
+
+/**
+ * Runs a kernel. Calls clEnqueueNDRangeKernel.
+ *
+ * @param dimensions 1 to 3; each array has as many numbers
+ * @param global work-items in each dimension
+ * @param local work-items of a work-group in each dimension; null lets the driver choose
+ * @throws INVALID_COMMAND_QUEUE, INVALID_KERNEL, INVALID_WORK_DIMENSION, INVALID_GLOBAL_OFFSET,
+ *   INVALID_GLOBAL_WORK_SIZE, INVALID_WORK_GROUP_SIZE, INVALID_KERNEL_ARGS when one is missing or released,
+ *   INVALID_EVENT_WAIT_LIST
+ * @param waitList events that have to complete first
+ * @param wantEvent return an event for this command
+ * @returns the event, or SUCCESS when none is wanted
+ */
+export function enqueueNDRangeKernel<W extends boolean | undefined = false>(
+  queue: CommandQueue,
+  kernel: Kernel,
+  dimensions: number,
+  offset: readonly Size[] | null | undefined,
+  global: readonly Size[],
+  local?: readonly Size[] | null,
+  waitList?: WaitList,
+  wantEvent?: W,
+): Enqueued<W> {
+  return native().enqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waitList, wantEvent);
+}
+
+/**
+ * Runs a kernel with one work-item. Calls clEnqueueTask, which OpenCL 2.0 deprecated.
+ *
+ * @throws as `enqueueNDRangeKernel`
+ * @param waitList events that have to complete first
+ * @param wantEvent return an event for this command
+ * @returns the event, or SUCCESS when none is wanted
+ */
+export function enqueueTask<W extends boolean | undefined = false>(
+  queue: CommandQueue,
+  kernel: Kernel,
+  waitList?: WaitList,
+  wantEvent?: W,
+): Enqueued<W> {
+  return native().enqueueTask(queue, kernel, waitList, wantEvent);
+}
+
+/**
+ * Not supported: a native kernel is a C function that a driver calls on a thread of its own, where no
+ * JavaScript can run.
+ *
+ * @throws UnsupportedError
+ */
+export function enqueueNativeKernel(..._unused: readonly unknown[]): never {
+  return native().enqueueNativeKernel() as never;
+}
