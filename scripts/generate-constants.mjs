@@ -19,7 +19,7 @@ const TARGET = fileURLToPath(new URL('../src/opencl/constants.ts', import.meta.u
 const SKIPPED =
   /^(API_|EXT_|EXTERN|CALLBACK|TARGET_|ENABLE_|USE_|MAKE_VERSION|VERSION_|NAME_VERSION_|KHRONOS_|AVC_|ME_)/;
 /** Negative numbers that are values and no statuses. */
-const NOT_STATUS = /^(BUILD_|PARTITION_BY_)/;
+const NOT_STATUS = /^(BUILD_(NONE|ERROR|IN_PROGRESS)|PARTITION_BY_)/;
 
 /** The value of a macro's text as a BigInt, or undefined where it is no number. */
 function evaluate(text, macros, depth = 0) {

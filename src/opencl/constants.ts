@@ -5,7 +5,6 @@ import { errorConstant } from './errors.js';
 
 // Numbers, named as in C without CL_.
 export const SUCCESS = 0;
-export const BUILD_PROGRAM_FAILURE = -11;
 export const FALSE = 0;
 export const TRUE = 1;
 export const BLOCKING = 1;
@@ -752,6 +751,7 @@ export const PROFILING_INFO_NOT_AVAILABLE = errorConstant('PROFILING_INFO_NOT_AV
 export const MEM_COPY_OVERLAP = errorConstant('MEM_COPY_OVERLAP', -8);
 export const IMAGE_FORMAT_MISMATCH = errorConstant('IMAGE_FORMAT_MISMATCH', -9);
 export const IMAGE_FORMAT_NOT_SUPPORTED = errorConstant('IMAGE_FORMAT_NOT_SUPPORTED', -10);
+export const BUILD_PROGRAM_FAILURE = errorConstant('BUILD_PROGRAM_FAILURE', -11);
 export const MAP_FAILURE = errorConstant('MAP_FAILURE', -12);
 export const MISALIGNED_SUB_BUFFER_OFFSET = errorConstant('MISALIGNED_SUB_BUFFER_OFFSET', -13);
 export const EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST = errorConstant('EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST', -14);
