@@ -1,0 +1,188 @@
+import { type KeyWords, keyWords } from '../keys/array.js';
+import { codeWordsOf, decodeRecords } from '../keys/codec-records.js';
+import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
+import { keyCodec } from '../keys/key-codec.js';
+import { UsageError } from '../util/errors.js';
+import { Random } from '../util/random.js';
+import { suggestion } from '../util/suggest.js';
+
+/** What test and benchmark data look like. */
+export const DISTRIBUTIONS = [
+  'uniform',
+  'constant',
+  'two',
+  'sorted',
+  'reversed',
+  'nearly-sorted',
+  'low-byte',
+  'high-byte',
+  'and3',
+  'and9',
+  'and15',
+  'special',
+] as const;
+
+export type Distribution = (typeof DISTRIBUTIONS)[number];
+
+export interface GenRequest {
+  readonly dtype: Dtype;
+  readonly count: number;
+  readonly distribution: Distribution;
+  readonly seed: bigint | number;
+}
+
+/** One key of a 'nearly-sorted' sequence in so many is anywhere. */
+const STRAY_EVERY = 64;
+
+/**
+ * Makes keys from a seed, piece by piece, so that files larger than memory can be written. The keys do not
+ * depend on where the pieces end.
+ *
+ * `uniform`, `low-byte`, `high-byte` and `and3` … `and15` (bits set with a chance of 2^-3 …) are about bit
+ * patterns, so that floats come with NaNs and infinities; `sorted`, `reversed` and `nearly-sorted` about
+ * codes in ascending order; `special` draws from zeros, infinities, NaN payloads, denormals and extremes.
+ */
+export class Generator {
+  readonly #request: GenRequest;
+  readonly #info: DtypeInfo;
+  readonly #random: Random;
+  /** Codes or bits of the piece, one or two words each. */
+  readonly #draw: (at: number, out: Uint32Array, i: number) => void;
+  readonly #codes: boolean;
+  #at = 0;
+
+  /** @throws UsageError for an unknown distribution, DtypeError for an unknown dtype */
+  constructor(request: GenRequest) {
+    const { distribution, dtype } = request;
+    if (!DISTRIBUTIONS.includes(distribution)) {
+      const hint = suggestion(distribution, DISTRIBUTIONS);
+      throw new UsageError(
+        `unknown distribution '${distribution}'${hint} Expected one of ${DISTRIBUTIONS.join(' ')}`,
+      );
+    }
+    this.#request = request;
+    this.#info = dtypeInfo(dtype);
+    this.#random = new Random(request.seed);
+    this.#codes = ['sorted', 'reversed', 'nearly-sorted'].includes(distribution);
+    this.#draw = this.#drawer(distribution);
+  }
+
+  /** Keys still to come. */
+  get left(): number {
+    return this.#request.count - this.#at;
+  }
+
+  /** The next keys, at most `most`, as bytes. */
+  next(most: number): Uint8Array {
+    const n = Math.min(most, this.left);
+    const bytes = new Uint8Array(n * this.#info.bytes);
+    const words = keyWords(bytes, this.#info);
+    const stride = codeWordsOf(this.#info);
+    const records = new Uint32Array(n * stride);
+    for (let i = 0; i < n; i++) this.#draw(this.#at++, records, i * stride);
+    if (this.#codes) decodeRecords(records, stride, words, keyCodec(this.#info.name));
+    else copyBits(records, words);
+    return bytes;
+  }
+
+  #drawer(distribution: Distribution): (at: number, out: Uint32Array, i: number) => void {
+    const random = this.#random;
+    const { width } = this.#info;
+    const wide = width === 64;
+    const uniform = (_: number, out: Uint32Array, i: number): void => {
+      out[i] = random.u32();
+      if (wide) out[i + 1] = random.u32();
+    };
+    const oneOf = (keys: readonly bigint[]) => (_: number, out: Uint32Array, i: number) => {
+      const key = keys[random.below(keys.length)] ?? 0n;
+      out[i] = Number(key & 0xffff_ffffn);
+      if (wide) out[i + 1] = Number(key >> 32n);
+    };
+    const anyKey = (): bigint => BigInt.asUintN(width, (BigInt(random.u32()) << 32n) | BigInt(random.u32()));
+    const and = (draws: number) => (_: number, out: Uint32Array, i: number) => {
+      for (let word = i; word < i + (wide ? 2 : 1); word++) {
+        let bits = 0xffff_ffff;
+        for (let draw = 0; draw < draws; draw++) bits &= random.u32();
+        out[word] = bits;
+      }
+    };
+    const rising = (at: number, out: Uint32Array, i: number): void =>
+      placeCode((at + random.u32() / 2 ** 32) / this.#request.count, width, out, i);
+    switch (distribution) {
+      case 'uniform':
+        return uniform;
+      case 'constant':
+        return oneOf([anyKey()]);
+      case 'two':
+        return oneOf([anyKey(), anyKey()]);
+      case 'sorted':
+        return rising;
+      case 'reversed':
+        return (at, out, i) => rising(this.#request.count - 1 - at, out, i);
+      case 'nearly-sorted':
+        return (at, out, i) => (random.below(STRAY_EVERY) === 0 ? uniform : rising)(at, out, i);
+      case 'low-byte':
+        return (_, out, i) => {
+          out[i] = random.u32() & 0xff;
+        };
+      case 'high-byte':
+        return (_, out, i) => {
+          out[wide ? i + 1 : i] = (random.u32() & 0xff) << ((width - 8) % 32);
+        };
+      case 'and3':
+        return and(3);
+      case 'and9':
+        return and(9);
+      case 'and15':
+        return and(15);
+      case 'special':
+        return oneOf(specialKeys(this.#info));
+    }
+  }
+}
+
+/** All keys of a request at once, as bytes. */
+export function generate(request: GenRequest): Uint8Array {
+  return new Generator(request).next(request.count);
+}
+
+/** Zeros, extremes and neighbours; for floats also infinities, denormals and NaNs of both signs. */
+export function specialKeys({ kind, width, negativeNaNs }: DtypeInfo): bigint[] {
+  const ones = (1n << BigInt(width)) - 1n;
+  const top = 1n << BigInt(width - 1);
+  if (kind !== 'float') return [0n, 1n, 2n, top - 1n, top, top + 1n, ones - 1n, ones];
+  const infinity = top - negativeNaNs - 1n;
+  const quiet = (negativeNaNs + 1n) >> 1n;
+  const positive = [
+    0n, // zero
+    1n, // smallest denormal
+    negativeNaNs, // largest denormal
+    negativeNaNs + 1n, // smallest normal
+    infinity >> 1n, // a plain number
+    infinity - 1n, // largest number
+    infinity,
+    infinity + 1n, // signalling NaN with the smallest payload
+    infinity + quiet - 1n, // … with the largest
+    infinity + quiet, // the usual quiet NaN
+    infinity + quiet + 1n,
+    top - 1n, // quiet NaN with the largest payload
+  ];
+  return [...positive, ...positive.map((bits) => bits | top)];
+}
+
+/** The code at `share` (0 to 1) of all codes; never falls when `share` rises. */
+function placeCode(share: number, width: number, out: Uint32Array, i: number): void {
+  const scaled = Math.min(share, 1 - 2 ** -53) * 2 ** Math.min(width, 32);
+  if (width < 64) {
+    out[i] = Math.floor(scaled);
+    return;
+  }
+  const high = Math.floor(scaled);
+  out[i + 1] = high;
+  out[i] = Math.floor((scaled - high) * 2 ** 21) * 2 ** 11; // a double has 53 bits to give
+}
+
+function copyBits(records: Uint32Array, words: KeyWords): void {
+  if (words.BYTES_PER_ELEMENT < 4) words.set(records as never);
+  else new Uint32Array(words.buffer, words.byteOffset, records.length).set(records);
+}

@@ -1,0 +1,130 @@
+import test from 'ava';
+import { bytesOf, emptyLike, keyColumn } from '../../src/keys/array.js';
+import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
+import { type HostOrder, hostSort } from '../../src/sort/host-sort.js';
+import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../distributions.js';
+import { pick, referenceArgsort, referenceSort, sameMultiset } from '../reference.js';
+
+const ORDERS = [
+  { descending: false, nan: 'last' },
+  { descending: false, nan: 'first' },
+  { descending: true, nan: 'last' },
+  { descending: true, nan: 'first' },
+] as const;
+
+const sortKeys = <K extends KeyArray>(keys: K, dtype: Dtype, order: HostOrder = {}): K => {
+  const sorted = emptyLike(keys);
+  hostSort(keyColumn(keys, dtype), order, { sorted });
+  return sorted;
+};
+
+const positionsOf = (keys: KeyArray, dtype: Dtype, order: HostOrder = {}): Uint32Array => {
+  const moved = new Uint32Array(keys.length);
+  hostSort(keyColumn(keys, dtype), order, { moved });
+  return moved;
+};
+
+/** Compares bytes: NaN payloads and signs of zero count. */
+const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
+  Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+for (const dtype of DTYPES) {
+  for (const order of ORDERS) {
+    const how = `${order.descending ? 'descending' : 'ascending'}, NaN ${order.nan}`;
+    test(`${dtype} ${how}: keys and positions of every distribution are the reference's`, (t) => {
+      for (const distribution of DISTRIBUTIONS) {
+        for (const n of [0, 1, 2, 3, 33, 257]) {
+          const keys = keysOf(dtype, distribution, n);
+          const expected = referenceArgsort(bytesOf(keys), dtype, order);
+          const what = `${distribution} ${n} seed ${SEED}`;
+          const sorted = sortKeys(keys, dtype, order);
+          t.true(same(sorted, pick(bytesOf(keys), keys.BYTES_PER_ELEMENT, expected)), what);
+          t.deepEqual([...positionsOf(keys, dtype, order)], expected, what);
+          t.true(sameMultiset(bytesOf(keys), bytesOf(sorted), keys.BYTES_PER_ELEMENT), what);
+        }
+      }
+    });
+  }
+
+  test(`${dtype}: every bit window, the empty one included, both directions`, (t) => {
+    const keys = keysOf(dtype, 'uniform', 300);
+    for (const bits of bitWindows(dtype)) {
+      for (const descending of [false, true]) {
+        const order = { bits, descending };
+        t.true(same(sortKeys(keys, dtype, order), referenceSort(bytesOf(keys), dtype, order)), `${bits}`);
+        t.deepEqual(
+          [...positionsOf(keys, dtype, order)],
+          referenceArgsort(bytesOf(keys), dtype, order),
+          `${bits}`,
+        );
+      }
+    }
+  });
+
+  test(`${dtype}: sizes at which digits widen or keys are counted`, (t) => {
+    for (const n of [2047, 2048, 16_383, 16_384, 20_000]) {
+      for (const distribution of ['uniform', 'special', 'and3'] as const) {
+        const keys = keysOf(dtype, distribution, n);
+        t.true(same(sortKeys(keys, dtype), referenceSort(bytesOf(keys), dtype)), `${distribution} ${n}`);
+      }
+    }
+  });
+
+  for (const width of [1, 2, 3, 4, 8, 12, 16]) {
+    test(`${dtype}: values of ${width} bytes move with their keys`, (t) => {
+      const keys = keysOf(dtype, 'and3', 500);
+      const values = Uint8Array.from({ length: 500 * width }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
+      const sorted = emptyLike(keys);
+      // An odd offset, so that the values stand on no multiple of anything.
+      const room = new Uint8Array(values.length + 1);
+      const moved = room.subarray(1);
+      hostSort(keyColumn(keys, dtype), {}, { sorted, values: { view: values, bytes: width }, moved });
+      const expected = referenceArgsort(bytesOf(keys), dtype);
+      t.true(same(moved, pick(values, width, expected)));
+      t.true(same(sorted, pick(bytesOf(keys), dtypeInfo(dtype).bytes, expected)));
+    });
+  }
+}
+
+test('agrees with TypedArray.prototype.sort on numbers', (t) => {
+  for (const dtype of ['u8', 'i8', 'u16', 'i16', 'u32', 'i32', 'u64', 'i64'] as const) {
+    const keys = keysOf(dtype, 'uniform', 5000);
+    t.deepEqual(sortKeys(keys, dtype), keys.slice().sort());
+  }
+  const floats = Float64Array.from({ length: 5000 }, (_, i) => Math.sin(i) * 10 ** (i % 300));
+  t.deepEqual(sortKeys(floats, 'f64'), floats.slice().sort());
+});
+
+test('sorts negative zero before zero and NaNs of both signs last, in both directions', (t) => {
+  const keys = Float32Array.of(0, Number.NaN, -0, 1, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, -1);
+  new Uint32Array(keys.buffer)[1] = 0xffc00001; // a negative NaN
+  t.deepEqual(
+    [...sortKeys(keys, 'f32')],
+    [Number.NEGATIVE_INFINITY, -1, -0, 0, 1, Number.POSITIVE_INFINITY, Number.NaN],
+  );
+  t.deepEqual(
+    [...sortKeys(keys, 'f32', { descending: true })],
+    [Number.POSITIVE_INFINITY, 1, 0, -0, -1, Number.NEGATIVE_INFINITY, Number.NaN],
+  );
+  t.true(Number.isNaN(sortKeys(keys, 'f32', { nan: 'first' })[0]));
+});
+
+test('sorts in place when the result lies in the input', (t) => {
+  for (const dtype of DTYPES) {
+    const keys = keysOf(dtype, 'special', 3000);
+    const expected = referenceSort(bytesOf(keys), dtype, { descending: true });
+    hostSort(keyColumn(keys, dtype), { descending: true }, { sorted: keys });
+    t.true(same(keys, expected), dtype);
+  }
+});
+
+test('reads keys at odd offsets of a Buffer, and in shared memory', (t) => {
+  const plain = keysOf('f64', 'uniform', 1000);
+  const odd = Buffer.alloc(8001).subarray(1);
+  odd.set(bytesOf(plain));
+  const expected = referenceSort(bytesOf(plain), 'f64');
+  t.true(same(sortKeys(odd, 'f64'), expected));
+  const shared = new Float64Array(new SharedArrayBuffer(8000));
+  bytesOf(shared).set(bytesOf(plain));
+  t.true(same(sortKeys(shared, 'f64'), expected));
+});
