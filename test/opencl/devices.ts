@@ -1,0 +1,83 @@
+import * as cl from '../../src/opencl/index.js';
+
+/** Part of the platform's name by which the tests know a driver. */
+const PLATFORMS: Readonly<Record<string, string>> = {
+  pocl: 'Portable Computing Language',
+  rusticl: 'rusticl',
+  clover: 'Clover',
+  oclgrind: 'Oclgrind',
+};
+
+/** A device under test with what nearly every test needs of it. */
+export interface Opened {
+  /** Name in CLSORT_TEST_DEVICES. */
+  readonly name: string;
+  readonly platform: cl.Platform;
+  readonly device: cl.Device;
+  readonly context: cl.Context;
+  readonly queue: cl.CommandQueue;
+  /** 110 for OpenCL 1.1, and so on. */
+  readonly version: number;
+  readonly images: boolean;
+  /** The driver is no good for threads: no worker threads, no user events. */
+  readonly singleThreaded: boolean;
+}
+
+/** The names in CLSORT_TEST_DEVICES, separated by commas; by default PoCL's. */
+export const deviceNames = (process.env.CLSORT_TEST_DEVICES ?? 'pocl').split(',').map((name) => name.trim());
+
+export function findPlatform(name: string): cl.Platform {
+  const part = PLATFORMS[name] ?? name;
+  const found = cl
+    .getPlatformIDs()
+    .find((platform) => String(cl.getPlatformInfo(platform, cl.PLATFORM_NAME)).includes(part));
+  if (!found) throw new Error(`no platform '${part}'; this process has: ${JSON.stringify(cl.openclInfo())}`);
+  return found;
+}
+
+/** Opens a device by its name in CLSORT_TEST_DEVICES. */
+export function open(name: string): Opened {
+  const platform = findPlatform(name);
+  const singleThreaded = name === 'oclgrind';
+  if (singleThreaded) cl.setSingleThreaded(platform, true);
+  const [device] = cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
+  if (!device) throw new Error(`${name} has no device`);
+  const context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [device]);
+  const [, major, minor] = /OpenCL (\d)\.(\d)/.exec(cl.getPlatformInfo(platform, cl.PLATFORM_VERSION)) ?? [];
+  return {
+    name,
+    platform,
+    device,
+    context,
+    queue: cl.createCommandQueue(context, device, cl.QUEUE_PROFILING_ENABLE),
+    version: Number(major) * 100 + Number(minor) * 10,
+    images: cl.getDeviceInfo(device, cl.DEVICE_IMAGE_SUPPORT),
+    singleThreaded,
+  };
+}
+
+/** All devices under test, opened. */
+export const opened: readonly Opened[] = deviceNames.map(open);
+
+/** Builds a program of one kernel and makes that kernel. */
+export function kernel({ context, device }: Opened, source: string, options = '-cl-kernel-arg-info'): cl.Kernel {
+  const program = cl.createProgramWithSource(context, source);
+  cl.buildProgram(program, [device], options);
+  const [made] = cl.createKernelsInProgram(program);
+  cl.releaseProgram(program);
+  if (!made) throw new Error('no kernel');
+  return made;
+}
+
+/** [hi, lo] as a number. */
+export const toNumber = ([high, low]: cl.HighLow): number => high * 2 ** 32 + low;
+
+/** What a call threw. */
+export function thrown(call: () => unknown): cl.OpenCLError & { code: unknown } {
+  try {
+    call();
+  } catch (error) {
+    return error as cl.OpenCLError;
+  }
+  throw new Error('nothing was thrown');
+}
