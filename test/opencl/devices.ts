@@ -60,7 +60,11 @@ export function open(name: string): Opened {
 export const opened: readonly Opened[] = deviceNames.map(open);
 
 /** Builds a program of one kernel and makes that kernel. */
-export function kernel({ context, device }: Opened, source: string, options = '-cl-kernel-arg-info'): cl.Kernel {
+export function kernel(
+  { context, device }: Opened,
+  source: string,
+  options = '-cl-kernel-arg-info',
+): cl.Kernel {
   const program = cl.createProgramWithSource(context, source);
   cl.buildProgram(program, [device], options);
   const [made] = cl.createKernelsInProgram(program);
