@@ -93,6 +93,8 @@ export interface AlgorithmFactory {
   readonly stable: boolean;
   /** Widths and values it can be compiled for on this device: true, or the reason why not. */
   available(device: Device, shape: AlgorithmShape): true | string;
+  /** The shape with the parameters that suit n keys, or the reason why the algorithm is not for so many. */
+  tune?(device: Device, shape: AlgorithmShape, n: number): AlgorithmShape | string;
   /** Compiles the programs. Rejects with BuildError. */
   create(device: Device, shape: AlgorithmShape): Promise<Algorithm>;
 }

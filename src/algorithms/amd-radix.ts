@@ -111,7 +111,7 @@ class AmdRadix implements Algorithm {
       run(
         'permute',
         [from, to, table(scratch, 'scannedBuckets'), ...(step ? [step.from, step.to] : []), ...digit],
-        [geometry.blocks],
+        [geometry.blocks * this.#localSize],
         { keys: to, ...(step && { values: step.to }) },
       );
     }
@@ -182,8 +182,8 @@ const KERNELS = [
   'permute',
 ];
 
-/** Bytes of local memory that `permute` takes for each work-item: counters and loaded keys. */
-const localBytesPerItem = (keyBits: number): number => RADIX + (17 * keyBits) / 8;
+/** Bytes of local memory that `permute` takes for each work-item: a counter for each digit. */
+const LOCAL_BYTES_PER_ITEM = RADIX;
 
 export const amdRadix: AlgorithmFactory = {
   name: 'amd',
@@ -197,7 +197,7 @@ export const amdRadix: AlgorithmFactory = {
 
   async create(device, shape) {
     const { maxWorkGroup, localBytes } = device.capabilities;
-    const fitting = Math.min(64, maxWorkGroup, localBytes / localBytesPerItem(shape.keyBits));
+    const fitting = Math.min(64, maxWorkGroup, localBytes / LOCAL_BYTES_PER_ITEM);
     // A compiler may allow some kernel less than the device allows in general: ask, and build again smaller.
     for (let localSize = 2 ** Math.floor(Math.log2(fitting)); ; localSize /= 2) {
       const program = await device.program('amd_radix.cl', {

@@ -77,6 +77,11 @@ export function devicePlans(
         reasons.push(`${factory.name}: ${available}`);
         return [];
       }
+      const tuned = factory.tune?.(device, shape, n) ?? shape;
+      if (typeof tuned === 'string') {
+        reasons.push(`${factory.name}: ${tuned}`);
+        return [];
+      }
       const geometry = factory.name === 'amd' ? amdGeometry(n, scan) : undefined;
       return [
         {
@@ -86,7 +91,7 @@ export function devicePlans(
           dtype,
           bits,
           valueBytes,
-          shape,
+          shape: tuned,
           ...(geometry && { padded: geometry.padded, scan: geometry.scan }),
           reason:
             algorithm === 'auto' ? `first choice left for ${device.capabilities.type} devices` : 'asked for',

@@ -1,0 +1,103 @@
+/* Radix sort for CPU devices: one work-item is a work-group, owns one contiguous run of the array and works alone,
+ * with counters in private memory: no barriers, no atomics.
+ *
+ *   serial_count    counts the digits of each run
+ *   serial_scan     one work-item scans the counts of all runs
+ *   serial_scatter  moves the keys of each run to their places
+ *
+ *   RADIX_BITS   bits of a digit, 1 to 12
+ *   OFFSET_BITS  32: fewer than 2^32 keys; 64: any number
+ */
+#include "key_codec.clh"
+
+#ifndef RADIX_BITS
+# error "RADIX_BITS: bits of a digit, set by src/algorithms/serial-radix.ts"
+#endif
+#if RADIX_BITS < 1 || RADIX_BITS > 12
+# error "RADIX_BITS must be 1 to 12"
+#endif
+#define BINS (1 << RADIX_BITS)
+
+#ifndef OFFSET_BITS
+# define OFFSET_BITS 32
+#endif
+#if OFFSET_BITS == 32
+typedef uint offset_t;
+#elif OFFSET_BITS == 64
+typedef ulong offset_t;
+#else
+# error "OFFSET_BITS must be 32 (fewer than 2^32 keys) or 64"
+#endif
+
+/* Kernel argument `flags`: what this pass does besides moving codes. */
+#define FLAG_ENCODE 1u    /* the input holds keys, not codes: the first pass */
+#define FLAG_DECODE 2u    /* the output shall hold keys: the last pass */
+#define FLAG_POSITIONS 4u /* the values are the positions of the keys: the first pass of an argsort */
+
+/* @return the code of an element of the input */
+INLINE code_t code_of(key_t key, codec_t codec, uint flags)
+{
+    return flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key;
+}
+
+/* @param counts  [bin][run] */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void serial_count(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n, ulong run_keys,
+                  uint shift, uint bits, codec_t codec, uint flags)
+{
+    const size_t run = get_global_id(0), runs = get_global_size(0);
+    const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
+    offset_t bins[BINS];
+    for (uint bin = 0; bin < BINS; bin++)
+        bins[bin] = 0;
+    for (size_t i = start; i < end; i++)
+        bins[code_digit(code_of(keys[i], codec, flags), shift, bits)]++;
+    for (uint bin = 0; bin < BINS; bin++)
+        counts[bin * runs + run] = bins[bin];
+}
+
+/* Exclusive scan of all counts, in place. */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void serial_scan(__global offset_t *restrict counts, uint entries)
+{
+    offset_t sum = 0;
+    for (uint i = 0; i < entries; i++) {
+        const offset_t count = counts[i];
+        counts[i] = sum;
+        sum += count;
+    }
+}
+
+/* @param places  of the first key of each bin and run, [bin][run] */
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void serial_scatter(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
+#if HAS_VALUES
+                    __global const value_t *restrict values_in, __global value_t *restrict values_out,
+#endif
+                    __global const offset_t *restrict places, ulong n, ulong run_keys, uint shift, uint bits,
+                    codec_t codec, uint flags)
+{
+    const size_t run = get_global_id(0), runs = get_global_size(0);
+    const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
+    offset_t next[BINS];
+    for (uint bin = 0; bin < BINS; bin++)
+        next[bin] = places[bin * runs + run];
+    for (size_t i = start; i < end; i++) {
+        const code_t code = code_of(keys_in[i], codec, flags);
+        const offset_t place = next[code_digit(code, shift, bits)]++;
+        keys_out[place] = flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
+#if HAS_VALUES
+        if (!(flags & FLAG_POSITIONS)) {
+            values_out[place] = values_in[i];
+        } else {
+# if VALUE_BYTES == 8
+            values_out[place] = as_uint2((ulong)i);
+# elif VALUE_BYTES == 16
+            values_out[place] = (uint4)((uint)i, (uint)((ulong)i >> 32), 0, 0);
+# else
+            values_out[place] = (value_t)i;
+# endif
+        }
+#endif
+    }
+}

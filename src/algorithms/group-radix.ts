@@ -1,0 +1,102 @@
+import type { Device } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import {
+  buildTile,
+  FLAG_DECODE,
+  FLAG_ENCODE,
+  FLAG_POSITIONS,
+  fitTile,
+  type TileTuning,
+  tileAvailable,
+} from './tile.js';
+import { tuningFor } from './tuning.js';
+
+const KERNEL = 'group_radix';
+
+const tileOf = (device: Device, shape: AlgorithmShape, n?: number): TileTuning =>
+  fitTile(device, shape, tuningFor('group', device, shape, n));
+
+const keysOf = ({ groupSize, keysPerItem }: TileTuning): number => groupSize * keysPerItem;
+
+/**
+ * Sort of a small array by one work-group in a single launch.
+ *
+ * Idea: the whole array is one tile of the radix sort; its keys stay in private and local memory for all
+ * passes, so that launches, which cost more than the work, come down to one. Needs no scratch.
+ */
+class GroupRadix implements Algorithm {
+  readonly name = 'group';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #program: Program;
+  readonly #tile: TileTuning;
+
+  constructor(device: Device, shape: AlgorithmShape, program: Program, tile: TileTuning) {
+    this.device = device;
+    this.shape = shape;
+    this.#program = program;
+    this.#tile = tile;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    return n <= keysOf(this.#tile) || `one work-group sorts at most ${keysOf(this.#tile)} keys`;
+  }
+
+  scratch(): ScratchSizes {
+    return {};
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, input, output, inputValues, outputValues, indices, codec, bits, onStage } = work;
+    if (n === 0) return {};
+    const flags = (codec.identity ? 0 : FLAG_ENCODE | FLAG_DECODE) | (indices ? FLAG_POSITIONS : 0);
+    queue.run(
+      this.#program.kernel(KERNEL),
+      [
+        input,
+        output,
+        ...(this.shape.valueBytes > 0 && outputValues ? [inputValues ?? outputValues, outputValues] : []),
+        u32(n),
+        u32(bits[0]),
+        u32(bits[1]),
+        vector(codecVector(codec)),
+        u32(flags),
+      ],
+      { global: this.#tile.groupSize, local: this.#tile.groupSize },
+    );
+    onStage?.({ kernel: KERNEL, buffers: { keys: output, ...(outputValues && { values: outputValues }) } });
+    return {};
+  }
+}
+
+export const groupRadix: AlgorithmFactory = {
+  name: 'group',
+  stable: true,
+
+  available: tileAvailable,
+
+  tune(device, shape, n) {
+    const most = keysOf(tileOf(device, shape));
+    if (n > most) return `one work-group sorts at most ${most} keys`;
+    return { ...shape, tuning: tuningFor('group', device, shape, n) };
+  },
+
+  async create(device, shape) {
+    const { program, tile } = await buildTile(device, 'group_radix.cl', shape, tileOf(device, shape), [
+      KERNEL,
+    ]);
+    return new GroupRadix(device, shape, program, tile);
+  },
+};

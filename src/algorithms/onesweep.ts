@@ -1,0 +1,227 @@
+import type { Device } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32, u64, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import { digitsOf } from './digits.js';
+import {
+  alternateBytes,
+  buildTile,
+  FLAG_ENCODE,
+  fitTile,
+  localBudget,
+  numberOf,
+  passSteps,
+  scratchOf,
+  stepBuffers,
+  stepOutputs,
+  type TileTuning,
+  tileAvailable,
+} from './tile.js';
+import { tuningFor } from './tuning.js';
+
+const RADIX_BITS = 8;
+const BINS = 2 ** RADIX_BITS;
+/** Bytes of `control` in cl/onesweep.cl: a status word and a ticket for each pass. */
+const CONTROL_BYTES = 64;
+/** Keys from which on look-back sums need 64-bit words: two bits of a word say what it holds. */
+const WIDE = 2 ** 30;
+/** Keys that a work-item of the histogram should have at least: fewer groups leave fewer counts to add. */
+const HISTOGRAM_KEYS = 16;
+
+interface OnesweepTuning extends TileTuning {
+  readonly histogramSize: number;
+  readonly histogramColumns: number;
+}
+
+/**
+ * One histogram of all digits, then one kernel per digit: every key is read and written once a pass.
+ *
+ * Idea: a group ranks its tile while it learns from its predecessors, tile by tile backwards, how many
+ * keys of each digit lie before it (decoupled look-back).
+ *
+ * Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs" (2022).
+ *
+ * Complexity: 1 + passes launches, 2 × key (+ value) bytes of traffic per key and pass, and one more read
+ * of the keys. Limit: work-groups must make progress side by side, which OpenCL does not promise. Waits are
+ * bounded; when one runs out the status word says so and another algorithm sorts.
+ */
+class Onesweep implements Algorithm {
+  readonly name = 'onesweep';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #program: Program;
+  /** For the first pass over whole keys without values: equal digits in any order. */
+  readonly #unordered: Program | undefined;
+  readonly #tuning: OnesweepTuning;
+
+  constructor(
+    device: Device,
+    shape: AlgorithmShape,
+    program: Program,
+    unordered: Program | undefined,
+    tuning: OnesweepTuning,
+  ) {
+    this.device = device;
+    this.shape = shape;
+    this.#program = program;
+    this.#unordered = unordered;
+    this.#tuning = tuning;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    if (this.#tuning.offsetBits === 32 && n >= WIDE)
+      return 'compiled for fewer than 2^30 keys (tuning offsetBits: 64)';
+    return true;
+  }
+
+  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
+    const passes = digitsOf(bits, RADIX_BITS).length;
+    return {
+      ...alternateBytes(this.shape, n, passes, inPlace),
+      counts: passes * this.#histogramGroups(n) * BINS * 4,
+      state: this.#stateVectors(n, passes) * 16,
+      control: CONTROL_BYTES,
+    };
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, bits, codec, onStage } = work;
+    if (n === 0) return {};
+    const { groupSize, histogramSize } = this.#tuning;
+    const digits = digitsOf(bits, RADIX_BITS);
+    const counts = scratchOf(work, 'counts');
+    const state = scratchOf(work, 'state');
+    const control = scratchOf(work, 'control');
+    const codecWords = vector(codecVector(codec));
+    const steps = passSteps(queue, this.shape, digits.length, work);
+    const groups = this.#histogramGroups(n);
+
+    const first = steps[0];
+    if (!first) return {};
+    queue.run(
+      this.#program.kernel('onesweep_histogram'),
+      [
+        first.from,
+        counts,
+        state,
+        control,
+        u64(n),
+        u32(bits[0]),
+        u32(bits[1]),
+        u64(this.#stateVectors(n, digits.length)),
+        codecWords,
+        u32(first.flags & FLAG_ENCODE),
+      ],
+      { global: groups * histogramSize, local: histogramSize },
+    );
+    onStage?.({ kernel: 'onesweep_histogram', buffers: { counts, state, control } });
+
+    // Nobody can tell equal keys apart when there are no values and all bits are sorted on.
+    const anyOrder = this.shape.valueBytes === 0 && bits[0] === 0 && bits[1] === this.shape.keyBits;
+    for (const [pass, step] of steps.entries()) {
+      const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
+      const program = pass === 0 && anyOrder && this.#unordered ? this.#unordered : this.#program;
+      queue.run(
+        program.kernel('onesweep_pass'),
+        [
+          ...stepBuffers(step),
+          counts,
+          state,
+          control,
+          u64(n),
+          u32(pass),
+          u32(shift),
+          u32(width),
+          u32(groups),
+          codecWords,
+          u32(step.flags),
+        ],
+        { global: this.#tiles(n) * groupSize, local: groupSize, pass },
+      );
+      onStage?.({ kernel: 'onesweep_pass', pass, buffers: { ...stepOutputs(step), state, control } });
+    }
+    return { status: control };
+  }
+
+  #tiles(n: number): number {
+    return Math.ceil(n / (this.#tuning.groupSize * this.#tuning.keysPerItem));
+  }
+
+  #histogramGroups(n: number): number {
+    const busy = Math.ceil(n / (this.#tuning.histogramSize * HISTOGRAM_KEYS));
+    return Math.max(1, Math.min(this.device.capabilities.computeUnits, busy));
+  }
+
+  #stateVectors(n: number, passes: number): number {
+    return (passes * this.#tiles(n) * BINS * (this.#tuning.offsetBits / 8)) / 16;
+  }
+}
+
+export const onesweep: AlgorithmFactory = {
+  name: 'onesweep',
+  stable: true,
+
+  available(device, shape) {
+    const { quirks, int64Atomics } = device.capabilities;
+    if (Number.isFinite(quirks.maxLoopIterations))
+      return 'the driver ends long loops without a word, waits among them';
+    if (shape.tuning?.offsetBits === 64 && !quirks.inlinePtx && !int64Atomics) {
+      return '2^30 keys and more need 64-bit atomics';
+    }
+    return tileAvailable(device, shape);
+  },
+
+  tune(device, shape, n) {
+    const tuning = tuningFor('onesweep', device, shape, n);
+    return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning } };
+  },
+
+  async create(device, shape) {
+    const tuning = tuningFor('onesweep', device, shape);
+    const histogramSize = Math.min(numberOf(tuning, 'histogramSize'), device.capabilities.maxWorkGroup);
+    let histogramColumns = numberOf(tuning, 'histogramColumns');
+    // The whole budget may be asked for: a histogram group has a unit to itself.
+    const columnBytes = Math.ceil(shape.keyBits / RADIX_BITS) * BINS * 4;
+    while (histogramColumns > 1 && histogramColumns * columnBytes > localBudget(device.capabilities))
+      histogramColumns /= 2;
+    const defines = {
+      HISTOGRAM_SIZE: histogramSize,
+      HISTOGRAM_COLUMNS: histogramColumns,
+      LOOK_BACK: numberOf(tuning, 'lookBack'),
+      SPIN_LIMIT: numberOf(tuning, 'spinLimit'),
+    };
+    const fitted = { ...fitTile(device, shape, tuning), radixBits: RADIX_BITS };
+    const { program, tile } = await buildTile(
+      device,
+      'onesweep.cl',
+      shape,
+      fitted,
+      ['onesweep_pass'],
+      defines,
+    );
+    const unordered =
+      tuning.unorderedFirst === true
+        ? (
+            await buildTile(
+              device,
+              'onesweep.cl',
+              shape,
+              { ...tile, rank: 'unordered' },
+              ['onesweep_pass'],
+              defines,
+            )
+          ).program
+        : undefined;
+    return new Onesweep(device, shape, program, unordered, { ...tile, histogramSize, histogramColumns });
+  },
+};

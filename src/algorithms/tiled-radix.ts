@@ -1,0 +1,162 @@
+import type { Device } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32, u64, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import { digitsOf } from './digits.js';
+import {
+  alternateBytes,
+  buildTile,
+  FLAG_ENCODE,
+  fitTile,
+  localBudget,
+  numberOf,
+  passSteps,
+  scratchOf,
+  stepBuffers,
+  stepOutputs,
+  type TileTuning,
+  tileAvailable,
+} from './tile.js';
+import { tuningFor } from './tuning.js';
+
+/** Keys from which on positions need 64 bits: differences of positions are signed. */
+const WIDE = 2 ** 31;
+/** Most tiles of a group: keeps every loop of a work-item short, which some drivers need. */
+const TILES_PER_GROUP = 256;
+const KERNELS = ['tiled_upsweep', 'tiled_spine', 'tiled_downsweep'] as const;
+
+interface TiledTuning extends TileTuning {
+  readonly groupsPerUnit: number;
+}
+
+/**
+ * Count, scan, scatter, with large tiles.
+ *
+ * Idea: every group owns one piece of the array. It counts the digits of its piece; a scan of all counts
+ * tells it where its keys of each digit go; it ranks and scatters its piece tile by tile.
+ *
+ * Source: the reduce-then-scan radix sort of Merrill and Grimshaw, "High Performance and Scalable Radix
+ * Sorting" (2011).
+ *
+ * Complexity: 3 launches a pass, 3 × key (+ 2 × value) bytes of traffic per key and pass. No group waits for
+ * another, so it runs on every device.
+ */
+class TiledRadix implements Algorithm {
+  readonly name = 'tiled';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #program: Program;
+  readonly #tuning: TiledTuning;
+
+  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: TiledTuning) {
+    this.device = device;
+    this.shape = shape;
+    this.#program = program;
+    this.#tuning = tuning;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    if (this.#tuning.offsetBits === 32 && n >= WIDE)
+      return 'compiled for fewer than 2^31 keys (tuning offsetBits: 64)';
+    return true;
+  }
+
+  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
+    const { radixBits, offsetBits } = this.#tuning;
+    const bins = 2 ** radixBits;
+    return {
+      ...alternateBytes(this.shape, n, digitsOf(bits, radixBits).length, inPlace),
+      counts: (bins * this.#groups(n).groups * offsetBits) / 8,
+      totals: (bins * offsetBits) / 8,
+    };
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, bits, codec, onStage } = work;
+    if (n === 0) return {};
+    const { groupSize, radixBits } = this.#tuning;
+    const { groups, tilesPerGroup } = this.#groups(n);
+    const digits = digitsOf(bits, radixBits);
+    const counts = scratchOf(work, 'counts');
+    const totals = scratchOf(work, 'totals');
+    const codecWords = vector(codecVector(codec));
+    const launch = (workGroups: number, pass: number) => ({
+      global: workGroups * groupSize,
+      local: groupSize,
+      pass,
+    });
+
+    for (const [pass, step] of passSteps(queue, this.shape, digits.length, work).entries()) {
+      const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
+      const piece = [u64(n), u32(tilesPerGroup), u32(shift), u32(width), codecWords];
+      queue.run(
+        this.#program.kernel('tiled_upsweep'),
+        [step.from, counts, ...piece, u32(step.flags & FLAG_ENCODE)],
+        launch(groups, pass),
+      );
+      onStage?.({ kernel: 'tiled_upsweep', pass, buffers: { counts } });
+      queue.run(
+        this.#program.kernel('tiled_spine'),
+        [counts, totals, u32(groups)],
+        launch(2 ** radixBits, pass),
+      );
+      onStage?.({ kernel: 'tiled_spine', pass, buffers: { counts, totals } });
+      queue.run(
+        this.#program.kernel('tiled_downsweep'),
+        [...stepBuffers(step), counts, totals, ...piece, u32(step.flags)],
+        launch(groups, pass),
+      );
+      onStage?.({ kernel: 'tiled_downsweep', pass, buffers: stepOutputs(step) });
+    }
+    return {};
+  }
+
+  /** Groups, and tiles that each of them owns. */
+  #groups(n: number): { groups: number; tilesPerGroup: number } {
+    const { groupSize, keysPerItem, groupsPerUnit } = this.#tuning;
+    const tiles = Math.max(1, Math.ceil(n / (groupSize * keysPerItem)));
+    const wanted = Math.max(
+      this.device.capabilities.computeUnits * groupsPerUnit,
+      Math.ceil(tiles / TILES_PER_GROUP),
+    );
+    const tilesPerGroup = Math.ceil(tiles / wanted);
+    return { groups: Math.ceil(tiles / tilesPerGroup), tilesPerGroup };
+  }
+}
+
+export const tiledRadix: AlgorithmFactory = {
+  name: 'tiled',
+  stable: true,
+
+  available: tileAvailable,
+
+  tune(device, shape, n) {
+    const tuning = tuningFor('tiled', device, shape, n);
+    return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning } };
+  },
+
+  async create(device, shape) {
+    const tuning = tuningFor('tiled', device, shape);
+    const fitted = fitTile(device, shape, tuning);
+    let countColumns = numberOf(tuning, 'countColumns');
+    while (countColumns > 1 && countColumns * 2 ** fitted.radixBits * 4 > localBudget(device.capabilities))
+      countColumns /= 2;
+    const { program, tile } = await buildTile(device, 'tiled_radix.cl', shape, fitted, KERNELS, {
+      COUNT_COLUMNS: countColumns,
+    });
+    return new TiledRadix(device, shape, program, {
+      ...tile,
+      groupsPerUnit: numberOf(tuning, 'groupsPerUnit'),
+    });
+  },
+};

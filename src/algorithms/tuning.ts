@@ -1,0 +1,198 @@
+import { architectureOf } from '../device/architecture.js';
+import type { Device } from '../device/device.js';
+import type { AlgorithmShape } from './algorithm.js';
+
+/** Parameters of an algorithm, as they stand in `AlgorithmShape.tuning`. */
+export type Tuning = Readonly<Record<string, number | string | boolean>>;
+
+/** Which devices a row is for; what is left out matches all. */
+interface Where {
+  readonly device?: RegExp;
+  readonly architecture?: string;
+  readonly family?: string;
+  readonly type?: string;
+}
+
+/** Which sorts a row is for; what is left out matches all. */
+interface Which {
+  readonly keyBits?: number;
+  readonly valueBytes?: number;
+  /** Most keys. */
+  readonly n?: number;
+}
+
+interface Row {
+  readonly algorithm: string;
+  readonly where?: Where;
+  readonly which?: Which;
+  readonly tuning: Tuning;
+}
+
+const hopper = { architecture: 'hopper' } as const;
+
+/**
+ * Measured parameters. All rows that match count: those for a device win over those for an architecture,
+ * these over those for a family or type, these over defaults; among equals the later row wins.
+ *
+ * `hopper`: NVIDIA H200, driver 580.159, November 2026. `pocl`: PoCL 3.1 on two cores of an AMD EPYC.
+ */
+const ROWS: readonly Row[] = [
+  {
+    algorithm: 'onesweep',
+    tuning: {
+      rank: 'masks',
+      groupSize: 256,
+      keysPerItem: 16,
+      histogramSize: 256,
+      histogramColumns: 4,
+      lookBack: 4,
+      spinLimit: 2_000_000,
+    },
+  },
+  {
+    algorithm: 'onesweep',
+    where: { type: 'cpu' },
+    // A group that was sent to sleep may keep others waiting for long.
+    tuning: {
+      groupSize: 64,
+      keysPerItem: 4,
+      histogramSize: 64,
+      histogramColumns: 1,
+      spinLimit: 2_000_000_000,
+    },
+  },
+  {
+    algorithm: 'onesweep',
+    where: { family: 'nvidia' },
+    tuning: { rank: 'ptx', histogramSize: 1024, histogramColumns: 32 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: { family: 'nvidia' },
+    which: { keyBits: 64 },
+    tuning: { histogramColumns: 16 },
+  },
+  { algorithm: 'onesweep', where: hopper, tuning: { groupSize: 384, keysPerItem: 24, maxRegisters: 56 } },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { valueBytes: 4 },
+    tuning: { groupSize: 384, keysPerItem: 28, maxRegisters: 80 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { valueBytes: 8 },
+    tuning: { groupSize: 384, keysPerItem: 16, maxRegisters: 80 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { keyBits: 64 },
+    tuning: { groupSize: 384, keysPerItem: 16, maxRegisters: 56 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { keyBits: 64, valueBytes: 4 },
+    tuning: { groupSize: 384, keysPerItem: 16, maxRegisters: 80 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { keyBits: 64, valueBytes: 8 },
+    tuning: { groupSize: 384, keysPerItem: 12, maxRegisters: 80 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { n: 2 ** 23 },
+    tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 64 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { n: 2 ** 19 },
+    tuning: { groupSize: 512, keysPerItem: 8, maxRegisters: 64, histogramSize: 512, histogramColumns: 8 },
+  },
+
+  {
+    algorithm: 'tiled',
+    tuning: {
+      rank: 'masks',
+      radixBits: 8,
+      groupSize: 256,
+      keysPerItem: 20,
+      countColumns: 8,
+      groupsPerUnit: 4,
+    },
+  },
+  { algorithm: 'tiled', where: { type: 'cpu' }, tuning: { groupSize: 64, keysPerItem: 4, countColumns: 1 } },
+  {
+    algorithm: 'tiled',
+    where: { family: 'nvidia' },
+    tuning: {
+      rank: 'ptx',
+      groupSize: 384,
+      keysPerItem: 20,
+      maxRegisters: 56,
+      countColumns: 32,
+      groupsPerUnit: 6,
+    },
+  },
+
+  { algorithm: 'group', tuning: { rank: 'masks', radixBits: 8, groupSize: 256, keysPerItem: 16 } },
+  { algorithm: 'group', which: { n: 1024 }, tuning: { keysPerItem: 4 } },
+  { algorithm: 'group', where: { type: 'cpu' }, tuning: { groupSize: 64, keysPerItem: 16 } },
+  { algorithm: 'group', where: { type: 'cpu' }, which: { n: 256 }, tuning: { keysPerItem: 4 } },
+  {
+    algorithm: 'group',
+    where: { family: 'nvidia' },
+    tuning: { rank: 'ptx', groupSize: 1024, keysPerItem: 4, maxRegisters: 64 },
+  },
+  {
+    algorithm: 'group',
+    where: { family: 'nvidia' },
+    which: { n: 1024 },
+    tuning: { groupSize: 256, keysPerItem: 4 },
+  },
+
+  { algorithm: 'serial', tuning: { radixBits: 8, runsPerUnit: 4 } },
+];
+
+const specificity = ({ where = {} }: Row): number =>
+  where.device ? 3 : where.architecture ? 2 : where.family || where.type ? 1 : 0;
+
+function matches(
+  { where = {}, which = {} }: Row,
+  device: Device,
+  { keyBits, valueBytes }: AlgorithmShape,
+  n: number,
+): boolean {
+  const { family, type } = device.capabilities;
+  return (
+    (where.device?.test(device.info.name) ?? true) &&
+    (where.architecture ?? architectureOf(device.info)) === architectureOf(device.info) &&
+    (where.family ?? family) === family &&
+    (where.type ?? type) === type &&
+    (which.keyBits ?? keyBits) === keyBits &&
+    (which.valueBytes ?? valueBytes) === valueBytes &&
+    n <= (which.n ?? Number.POSITIVE_INFINITY)
+  );
+}
+
+/**
+ * Parameters for an algorithm on a device; what the shape itself says goes before the table.
+ *
+ * @param n number of keys, if known: small sorts want smaller tiles
+ */
+export function tuningFor(
+  algorithm: string,
+  device: Device,
+  shape: AlgorithmShape,
+  n: number = Number.POSITIVE_INFINITY,
+): Tuning {
+  const rows = ROWS.filter((row) => row.algorithm === algorithm && matches(row, device, shape, n));
+  const ordered = rows.toSorted((a, b) => specificity(a) - specificity(b));
+  return Object.assign({}, ...ordered.map((row) => row.tuning), shape.tuning);
+}
