@@ -6,7 +6,7 @@
  *   blockAddition  add each run's prefix to its 64 blocks               -> scannedBuckets
  *   ScanArraysdim1 exclusive scan of the 256 bin totals                 -> binTotals
  *   fixOffset      add each bin's base                                  -> scannedBuckets
- *   permute        each work-item moves the keys of one block to their places
+ *   permute        one group moves the keys of a block, each work-item a stretch of it
  *
  * With one run of blocks (16384 keys) prefixSum and blockAddition have nothing to add, and
  * ScanArraysdim1 scans sumBuffer itself: the scan of 3 kernels. Otherwise it takes all 5.
@@ -197,14 +197,17 @@ void fixOffset(__global uint4 *scannedBuckets, __global const uint4 *binTotals)
     scannedBuckets[block * (RADIX / 4) + bins] += binTotals[bins];
 }
 
-/* Moves the keys (and values): each work-item walks its own block in order, which keeps the sort stable.
+/* Moves the keys (and values) of one block per group: each work-item walks its own stretch of the block in
+ * order, which keeps the sort stable.
  *
  * A place is the block's base, a 32-bit word that fixOffset left in global memory, and the number of
- * keys of that digit the walk has met so far. Only that running number is kept in local memory; it is
- * below 256 whenever it is read, so a byte holds it. No work-item reads another one's counters, so the
- * walk needs no barrier; the barriers belong to the loads, which the group does together so that
- * neighbours read neighbouring keys. */
-#define WALK 16 /* keys of a block that are loaded at a time */
+ * keys of that digit in front of it in the block. Only that running number is kept in local memory, for
+ * each work-item and digit: it is below 256 whenever it is read, so a byte holds it. The work-items first
+ * count their stretches, then four digits at a time are scanned over the work-items, then each walks its
+ * stretch again. Neighbouring groups fill neighbouring places at about the same time, so that the memory
+ * system can put whole lines together. */
+#define STRETCH (BLOCK / LOCAL_SIZE)
+#define COUNTER_WORDS (RADIX / 4)
 
 __kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
 void permute(__global const key_t *restrict keys, __global key_t *restrict keys_out,
@@ -214,37 +217,46 @@ void permute(__global const key_t *restrict keys, __global key_t *restrict keys_
 #endif
              ulong n, codec_t codec, uint flags, uint shift, uint bits)
 {
-    __local uchar running[RADIX * LOCAL_SIZE];
-    __local key_t loaded[LOCAL_SIZE * (WALK + 1)];
+    __local uint counters[LOCAL_SIZE * COUNTER_WORDS];
     const uint lid = get_local_id(0);
-    const size_t first_block = (size_t)get_group_id(0) * LOCAL_SIZE;
-    const size_t block = first_block + lid;
+    const size_t block = get_group_id(0);
+    const size_t first = block * BLOCK + lid * STRETCH;
+    __global const uint *bases = scannedBuckets + block * RADIX;
+    __local uchar *running = (__local uchar *)(counters + lid * COUNTER_WORDS);
+    code_t codes[STRETCH];
 
-    for (uint bin = 0; bin < RADIX; bin++)
-        running[bin * LOCAL_SIZE + lid] = 0;
-    for (uint walked = 0; walked < BLOCK; walked += WALK) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = lid; i < LOCAL_SIZE * WALK; i += LOCAL_SIZE) {
-            const size_t from = (first_block + i / WALK) * BLOCK + walked + i % WALK;
-            loaded[i / WALK * (WALK + 1) + i % WALK] = (key_t)load_code(keys, from, n, codec, flags);
+    for (uint i = lid; i < LOCAL_SIZE * COUNTER_WORDS; i += LOCAL_SIZE)
+        counters[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < STRETCH; k++) {
+        codes[k] = load_code(keys, first + k, n, codec, flags);
+        running[code_digit(codes[k], shift, bits)]++;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    /* Bytes are added four in a word. One that reaches 256 would carry into the next, but only a block of
+     * one digit can reach it, with its last work-item, and no one reads the sum behind that. */
+    for (uint word = lid; word < COUNTER_WORDS; word += LOCAL_SIZE) {
+        uint sum = 0;
+        for (uint item = 0; item < LOCAL_SIZE; item++) {
+            const uint count = counters[item * COUNTER_WORDS + word];
+            counters[item * COUNTER_WORDS + word] = sum;
+            sum += count;
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint k = 0; k < WALK; k++) {
-            const size_t from = block * BLOCK + walked + k;
-            const code_t code = loaded[lid * (WALK + 1) + k];
-            const uint digit = code_digit(code, shift, bits);
-            const uint met = running[digit * LOCAL_SIZE + lid]++;
-            if (from >= n)
-                continue;
-            const size_t to = (size_t)scannedBuckets[block * RADIX + digit] + met;
-            keys_out[to] = (flags & PASS_DECODE) ? decode_key(code, codec) : (key_t)code;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = 0; k < STRETCH; k++) {
+        const size_t from = first + k;
+        const uint digit = code_digit(codes[k], shift, bits);
+        const size_t to = (size_t)bases[digit] + running[digit]++;
+        if (from >= n)
+            continue;
+        keys_out[to] = (flags & PASS_DECODE) ? decode_key(codes[k], codec) : (key_t)codes[k];
 #if HAS_VALUES
 # if VALUE_BYTES == 4
-            values_out[to] = (flags & PASS_INDICES) ? (uint)from : values[from];
+        values_out[to] = (flags & PASS_INDICES) ? (uint)from : values[from];
 # else
-            values_out[to] = values[from];
+        values_out[to] = values[from];
 # endif
 #endif
-        }
     }
 }
