@@ -25,10 +25,10 @@ export interface Source {
   close(): Promise<void>;
 }
 
-export function ioError(what: string, name: string, cause: unknown): IoError {
+export function ioError(what: 'read' | 'write', name: string, cause: unknown): IoError {
   const { code = '', message = String(cause) } = cause as NodeJS.ErrnoException;
   const said: Record<string, string> = {
-    ENOENT: 'there is no such file',
+    ENOENT: what === 'read' ? 'there is no such file' : 'its folder does not exist',
     EACCES: 'permission denied',
     EPERM: 'permission denied',
     EISDIR: 'it is a directory',
@@ -36,7 +36,10 @@ export function ioError(what: string, name: string, cause: unknown): IoError {
     EROFS: 'the file system is read-only',
     ENOTDIR: 'a part of the path is no directory',
   };
-  return new IoError(`cannot ${what} ${name}: ${said[code] ?? message}`, { cause, details: { path: name } });
+  return new IoError(`cannot ${what} ${name || "''"}: ${said[code] ?? message}`, {
+    cause,
+    details: { path: name },
+  });
 }
 
 /** @throws IoError when the length is no whole number of units */

@@ -14,7 +14,7 @@ function distance(a: string, b: string): number {
 
 /** The known word that `word` was probably meant to be, when one is near enough. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  const limit = Math.max(1, Math.floor(word.length / 3));
+  const limit = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
   const [best] = known
     .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))
     .filter(({ edits }) => edits <= limit)

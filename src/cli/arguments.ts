@@ -1,0 +1,78 @@
+/** Arguments that several commands take, and how their text is read. */
+import type { Argv } from 'yargs';
+import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
+import { bitWindow } from '../sort/options.js';
+import { UsageError } from '../util/errors.js';
+
+export interface OrderArguments {
+  readonly dtype: string;
+  readonly descending: boolean;
+  readonly nan: string;
+  readonly bits: string | undefined;
+}
+
+/** Adds --dtype, --descending, --nan and --bits. */
+export const withOrder = <T>(yargs: Argv<T>) =>
+  yargs
+    .option('dtype', {
+      type: 'string',
+      demandOption: true,
+      describe: `what the keys are: ${DTYPES.join(' ')}`,
+    })
+    .option('descending', { type: 'boolean', default: false, describe: 'largest key first' })
+    .option('nan', { type: 'string', default: 'last', choices: ['first', 'last'], describe: 'where NaNs go' })
+    .option('bits', { type: 'string', describe: 'compare only bits A to B of the code, as A:B' });
+
+/** How keys are ordered, as given on the command line. */
+export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
+  const info = dtypeInfo(dtype);
+  return {
+    info,
+    dtype: info.name as Dtype,
+    descending,
+    nan: nan === 'first' ? ('first' as const) : ('last' as const),
+    bits: readBits(bits, info),
+  };
+}
+
+function readBits(text: string | undefined, info: DtypeInfo): readonly [number, number] {
+  if (text === undefined) return bitWindow(undefined, info);
+  const match = /^(\d+):(\d+)$/.exec(text);
+  const window = [Number(match?.[1]), Number(match?.[2])] as const;
+  if (!match || window[0] > window[1]) {
+    throw new UsageError(`--bits is '${text}': expected A:B with 0 <= A <= B <= ${info.width}, such as 0:16`);
+  }
+  return bitWindow(window, info);
+}
+
+const SUFFIXES: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  m: 1e6,
+  g: 1e9,
+  ki: 2 ** 10,
+  mi: 2 ** 20,
+  gi: 2 ** 30,
+};
+
+/** A number of keys: 1000, 1_000_000, 1e6, 16Mi, 2^24. */
+export function readCount(text: string): number {
+  const plain = text.replaceAll(/[_,]/g, '');
+  const power = /^2\^(\d{1,2})$/.exec(plain);
+  const scaled = /^(\d+(?:\.\d+)?(?:e\d+)?)(ki|mi|gi|k|m|g|)$/i.exec(plain);
+  const count = power
+    ? 2 ** Number(power[1])
+    : Number(scaled?.[1]) * (SUFFIXES[scaled?.[2]?.toLowerCase() ?? ''] ?? Number.NaN);
+  if (!Number.isSafeInteger(count)) {
+    throw new UsageError(`--count is '${text}': expected a whole number such as 1000, 1e6, 16Mi or 2^24`);
+  }
+  return count;
+}
+
+/** A seed of 64 bits, decimal or 0x…. */
+export function readSeed(text: string): bigint {
+  if (!/^(\d+|0x[0-9a-f]+)$/i.test(text) || BigInt(text) >= 2n ** 64n) {
+    throw new UsageError(`--seed is '${text}': expected a whole number from 0 to 2^64 - 1`);
+  }
+  return BigInt(text);
+}

@@ -1,0 +1,83 @@
+import type { Argv } from 'yargs';
+import { checkOrder, isPermutation } from '../../io/check.js';
+import { openSource, rereadable, STDIO } from '../../io/raw.js';
+import { UsageError } from '../../util/errors.js';
+import { type OrderArguments, readOrder, withOrder } from '../arguments.js';
+import { type Console, print } from '../console.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { grouped } from '../table.js';
+
+export const command = 'check <file>';
+export const describe = 'Check that a raw file is sorted';
+
+export interface CheckArguments extends OrderArguments {
+  readonly file: string;
+  readonly against: string | undefined;
+  readonly json: boolean;
+}
+
+export const builder = (yargs: Argv) =>
+  withOrder(yargs)
+    .nargs('file', 1)
+    .positional('file', { type: 'string', demandOption: true, describe: "raw file, '-' for stdin" })
+    .option('against', {
+      type: 'string',
+      nargs: 1,
+      describe: 'also check that FILE holds the keys of this file, each as often',
+    })
+    .option('json', { type: 'boolean', default: false, describe: 'result as JSON' })
+    .example('$0 check out.u32 --dtype u32 --against in.u32', 'order and permutation')
+    .epilogue('Exit code 0 when the file is sorted (and a permutation), 1 when it is not.');
+
+export async function run(args: CheckArguments, console: Console): Promise<ExitCode> {
+  const { info, ...order } = readOrder(args);
+  if (args.file === STDIO && args.against === STDIO) {
+    throw new UsageError("both files are '-': only one can be read from stdin");
+  }
+  const opened = await openSource(args.file, console.stdin);
+  try {
+    // Without --against one look is enough, and a pipe of any length can be checked.
+    const file = args.against === undefined ? opened : await rereadable(opened, info.bytes);
+    const { n, descent } = await checkOrder(file, order);
+    let permutation: boolean | null = null;
+    if (args.against !== undefined) {
+      const against = await openSource(args.against, console.stdin);
+      try {
+        permutation = await isPermutation(file, against, order.dtype);
+      } finally {
+        await against.close();
+      }
+    }
+    const sorted = descent === undefined;
+    if (args.json) {
+      const first = descent
+        ? { at: descent.at, before: String(descent.before), key: String(descent.key) }
+        : null;
+      const { dtype, descending } = order;
+      print(
+        console,
+        JSON.stringify({ schema: 1, n, dtype, descending, sorted, permutation, firstOutOfOrder: first }),
+      );
+    } else {
+      const direction = order.descending ? 'descending' : 'ascending';
+      print(console, `${file.name}: ${grouped(n)} ${order.dtype} keys, ${direction}`);
+      print(
+        console,
+        descent
+          ? `order: WRONG, key ${descent.at} (${descent.key}) belongs before the one in front of it (${descent.before})`
+          : 'order: right',
+      );
+      if (permutation !== null) {
+        print(
+          console,
+          permutation
+            ? `permutation: right, the keys are those of ${args.against}`
+            : `permutation: WRONG, the keys are not those of ${args.against}`,
+        );
+      }
+    }
+    return sorted && permutation !== false ? EXIT.ok : EXIT.notSorted;
+  } finally {
+    await opened.close();
+  }
+}

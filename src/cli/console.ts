@@ -1,0 +1,16 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** The process as a command sees it: the one place that knows of streams and signals. */
+export interface Console {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  /** Fires when the user interrupts. */
+  readonly signal: AbortSignal;
+}
+
+/** A result line. */
+export const print = ({ stdout }: Console, text: string): void => void stdout.write(`${text}\n`);
+
+/** A line about how it goes, for people. */
+export const say = ({ stderr }: Console, text: string): void => void stderr.write(`${text}\n`);

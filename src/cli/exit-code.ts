@@ -1,0 +1,45 @@
+import {
+  AbortedError,
+  ClsortError,
+  DtypeError,
+  InputError,
+  IoError,
+  NoDeviceError,
+  NoLoaderError,
+  NoPlatformError,
+  UsageError,
+} from '../util/errors.js';
+
+/** Exit codes of the command; scripts rely on them. */
+export const EXIT = {
+  ok: 0,
+  /** `check` found a file that is not sorted, or no permutation. */
+  notSorted: 1,
+  usage: 2,
+  noDevice: 3,
+  /** The device failed, or its result was wrong. */
+  device: 4,
+  io: 5,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+type ErrorClass = abstract new (...args: never[]) => Error;
+
+const CODES: readonly (readonly [ErrorClass, ExitCode])[] = [
+  [UsageError, EXIT.usage],
+  [DtypeError, EXIT.usage],
+  [NoLoaderError, EXIT.noDevice],
+  [NoPlatformError, EXIT.noDevice],
+  [NoDeviceError, EXIT.noDevice],
+  [IoError, EXIT.io],
+  [InputError, EXIT.io],
+  [AbortedError, EXIT.interrupted],
+  [ClsortError, EXIT.device], // build, memory, device lost, timeout, mismatch, unsupported
+];
+
+/** The exit code for an error; undefined for one that only a defect of ours explains. */
+export function exitCodeOf(error: unknown): ExitCode | undefined {
+  return CODES.find(([type]) => error instanceof type)?.[1];
+}

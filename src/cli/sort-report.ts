@@ -1,0 +1,90 @@
+import { dtypeInfo } from '../keys/dtype.js';
+import type { SortReport, StageReport } from '../sort/report.js';
+import { grouped, secondsText, table } from './table.js';
+
+/** What the command adds to the library's report. */
+export interface FileReport extends SortReport {
+  readonly descending: boolean;
+  readonly argsort: boolean;
+  readonly readSeconds: number;
+  readonly writeSeconds: number;
+  readonly warnings: readonly string[];
+}
+
+/** The report as `--json` prints it. A field that does not apply is null. */
+export function reportJson(report: FileReport): string {
+  const { n, dtype, device, algorithm, reason, scan = null, padded = null, verified = null } = report;
+  const { descending, argsort, stages, seconds, readSeconds, writeSeconds, warnings } = report;
+  const order = { descending, argsort };
+  const json = { schema: 1, n, dtype, ...order, device, algorithm, reason, scan, padded, verified, stages };
+  return JSON.stringify({ ...json, seconds, readSeconds, writeSeconds, warnings }, null, 2);
+}
+
+/** The report for people; its last line tells what verification found. */
+export function reportText(report: FileReport): string {
+  const { n, dtype, device, algorithm, scan, padded, verified, seconds, stages } = report;
+  const order = report.descending ? 'descending' : 'ascending';
+  const details = [
+    scan && `scan chain of ${scan} kernels`,
+    padded && padded !== n && `padded to ${grouped(padded)}`,
+    report.reason,
+  ].filter(Boolean);
+  const platform = device.platform === undefined ? '' : `, ${device.platform}, driver ${device.driver}`;
+  const lines = [
+    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${dtype} keys, ${order}`,
+    `device     ${device.name} (${device.type}${platform})`,
+    `algorithm  ${algorithm}${details.length > 0 ? ` (${details.join('; ')})` : ''}`,
+    `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,
+  ];
+  if (stages.length > 0) lines.push('', stageTable(report), '');
+  if (verified) {
+    lines.push(
+      `verified: order ${verified.order ? 'right' : 'WRONG'}, permutation ${verified.permutation ? 'right' : 'WRONG'}`,
+    );
+  }
+  return lines.join('\n');
+}
+
+const isTransfer = ({ stage }: StageReport): boolean => stage === 'upload' || stage === 'download';
+
+function stageTable({ n, dtype, argsort, stages }: FileReport): string {
+  const sum = (list: readonly StageReport[]): number | null =>
+    list.some(({ seconds }) => seconds === null)
+      ? null
+      : list.reduce((all, { seconds }) => all + (seconds ?? 0), 0);
+  const total = sum(stages);
+  const row = (name: string, launches: number, seconds: number | null, rate: string): string[] => [
+    name,
+    String(launches),
+    seconds === null ? 'n/a' : (seconds * 1000).toFixed(3),
+    seconds === null || !total ? 'n/a' : `${((seconds / total) * 100).toFixed(1)} %`,
+    rate,
+  ];
+  // A device that works in host memory has no uploads, and downloads no keys either.
+  const isCopied = stages.some(({ stage }) => stage === 'upload');
+  const bytesPerKey = (stage: string): number =>
+    stage === 'download' && argsort ? 4 : dtypeInfo(dtype).bytes;
+  const rows = stages.map((stage) => {
+    const { seconds, launches } = stage;
+    const rate = isTransfer(stage)
+      ? perSecond(isCopied ? n * bytesPerKey(stage.stage) : 0, seconds, 'GB/s')
+      : perSecond(n * launches, seconds, 'Gkeys/s');
+    return row(stage.stage, launches, seconds, rate);
+  });
+  const kernels = stages.filter((stage) => !isTransfer(stage));
+  const launches = kernels.reduce((all, stage) => all + stage.launches, 0);
+  const kernelSeconds = sum(kernels);
+  const last = row('all kernels', launches, kernelSeconds, perSecond(n, kernelSeconds, 'Gkeys/s'));
+  return table(
+    [['stage', 'launches', 'ms', 'share', 'rate'], ...rows, last],
+    ['left', 'right', 'right', 'right', 'right'],
+  );
+}
+
+function perSecond(amount: number, seconds: number | null, unit: string): string {
+  if (!seconds || amount === 0) return 'n/a';
+  return `${(amount / seconds / 1e9).toFixed(3)} ${unit}`;
+}
+
+const speed = (n: number, seconds: number): string =>
+  seconds > 0 ? `${(n / seconds / 1e6).toPrecision(3)} Mkeys/s` : 'n/a';
