@@ -55,6 +55,7 @@ class AmdRadix implements Algorithm {
 
   supports({ n, valueBytes }: SortRequest): true | string {
     if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    if (this.shape.tuning?.scan === 3 && n > PADDING) return `scan: 3 serves at most ${PADDING} keys`;
     if (Math.ceil(n / PADDING) * PADDING > MAX_PADDED) return 'places are 32-bit: at most 2^32 keys';
     return true;
   }
