@@ -16,7 +16,19 @@ export function reportJson(report: FileReport): string {
   const { n, dtype, device, algorithm, reason, scan = null, padded = null, verified = null } = report;
   const { descending, argsort, stages, seconds, readSeconds, writeSeconds, warnings } = report;
   const order = { descending, argsort };
-  const json = { schema: 1, n, dtype, ...order, device, algorithm, reason, scan, padded, verified, stages };
+  const json = {
+    schema: 'clsort.sort/1',
+    n,
+    dtype,
+    ...order,
+    device,
+    algorithm,
+    reason,
+    scan,
+    padded,
+    verified,
+    stages,
+  };
   return JSON.stringify({ ...json, seconds, readSeconds, writeSeconds, warnings }, null, 2);
 }
 

@@ -56,7 +56,15 @@ export async function run(args: CheckArguments, console: Console): Promise<ExitC
       const { dtype, descending } = order;
       print(
         console,
-        JSON.stringify({ schema: 1, n, dtype, descending, sorted, permutation, firstOutOfOrder: first }),
+        JSON.stringify({
+          schema: 'clsort.check/1',
+          n,
+          dtype,
+          descending,
+          sorted,
+          permutation,
+          firstOutOfOrder: first,
+        }),
       );
     } else {
       const direction = order.descending ? 'descending' : 'ascending';

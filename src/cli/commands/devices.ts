@@ -15,7 +15,7 @@ export const builder = (yargs: Argv) =>
 export async function run({ json }: { readonly json: boolean }, console: Console): Promise<ExitCode> {
   const found = await devices();
   if (json) {
-    print(console, JSON.stringify({ schema: 1, devices: found }, null, 2));
+    print(console, JSON.stringify({ schema: 'clsort.devices/1', devices: found }, null, 2));
     return EXIT.ok;
   }
   const rows = found.map(({ id, type, name, platform, driver, version, computeUnits, globalBytes }) => [

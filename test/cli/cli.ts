@@ -1,0 +1,52 @@
+/** Runs the command as a process, as a script would. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../src/util/paths.js';
+
+const MAIN = join(packageRoot, 'dist/src/cli/main.js');
+
+export interface Ran {
+  /** Exit code; null when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunOptions {
+  /** What stdin gives; `open` leaves it open without data. Default: nothing. */
+  readonly input?: Uint8Array | 'open';
+  readonly env?: NodeJS.ProcessEnv;
+  /** Gets the running process, to send signals. */
+  readonly onStart?: (child: ChildProcess) => void;
+}
+
+export function clsort(args: readonly string[], { input, env, onStart }: RunOptions = {}): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+    child.stdin.on('error', () => undefined); // the command may leave without reading
+    if (input !== 'open') child.stdin.end(input);
+    child.on('error', reject);
+    child.on('close', (code) => {
+      const stdout = Buffer.concat(out);
+      resolve({ code, stdout, out: stdout.toString(), err: Buffer.concat(err).toString() });
+    });
+    onStart?.(child);
+  });
+}
+
+/** A new folder, removed by `remove`. */
+export function scratchFolder(): { path: (name: string) => string; folder: string; remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-test-'));
+  return {
+    folder,
+    path: (name) => join(folder, name),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
