@@ -1,0 +1,117 @@
+// Debian packages without root: fetched by apt into a folder of ours, unpacked by dpkg, and found through
+// the environment.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const ARCH = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch] ?? '';
+
+/**
+ * Fetches the packages and what they depend on beyond what the system has, and unpacks them into
+ * `<state>/root`.
+ *
+ * @param run runs a command and throws when it fails
+ */
+export function unpackPackages(state, packages, run) {
+  const apt = join(state, 'apt');
+  const root = join(state, 'root');
+  for (const folder of ['lists/partial', 'archives/partial'])
+    mkdirSync(join(apt, folder), { recursive: true });
+  mkdirSync(root, { recursive: true });
+  const options = [
+    ['Dir::State::lists', join(apt, 'lists')],
+    ['Dir::Cache', apt],
+    ['Dir::Cache::archives', join(apt, 'archives')],
+    ['Dir::State::status', '/var/lib/dpkg/status'],
+    // dpkg's own lock belongs to root; nothing of dpkg's is touched here.
+    ['Debug::NoLocking', '1'],
+    ['APT::Sandbox::User', ''],
+  ].flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+  run('apt-get', [...options, 'update', '-q']);
+  run('apt-get', [
+    ...options,
+    'install',
+    '-y',
+    '-q',
+    '--no-install-recommends',
+    '--download-only',
+    ...packages,
+  ]);
+  const archives = join(apt, 'archives');
+  for (const name of readdirSync(archives).filter((file) => file.endsWith('.deb'))) {
+    run('dpkg-deb', ['-x', join(archives, name), root]);
+    rmSync(join(archives, name));
+  }
+  writeEnvironment(state, root);
+}
+
+/** Writes what the unpacked packages need to be found. */
+function writeEnvironment(state, root) {
+  const below = (...paths) => paths.map((path) => join(root, path)).filter((path) => existsSync(path));
+  const llvm = existsSync(join(root, 'usr/lib'))
+    ? readdirSync(join(root, 'usr/lib')).filter((name) => name.startsWith('llvm-'))
+    : [];
+  const libraries = below(
+    `usr/lib/${ARCH}`,
+    `lib/${ARCH}`,
+    'usr/lib',
+    ...llvm.map((name) => `usr/lib/${name}/lib`),
+  );
+  const variables = {
+    PATH: below('usr/bin', 'bin'),
+    LD_LIBRARY_PATH: libraries,
+    LIBRARY_PATH: [...linkerScripts(state, root), ...libraries],
+    CPATH: below('usr/include', `usr/include/${ARCH}`),
+    OCL_ICD_VENDORS: vendors(state, root),
+  };
+  const used = Object.entries(variables).filter(([, folders]) => folders.length > 0);
+  writeFileSync(join(state, 'env.json'), `${JSON.stringify(Object.fromEntries(used), null, 2)}\n`);
+}
+
+/** A folder of .icd files that name the unpacked drivers by their absolute paths. */
+function vendors(state, root) {
+  const from = join(root, 'etc/OpenCL/vendors');
+  if (!existsSync(from)) return [];
+  const folder = join(state, 'vendors');
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(from)) {
+    const library = readFileSync(join(from, name), 'utf8').trim();
+    const unpacked = [join(root, library), join(root, 'usr/lib', ARCH, library)].find((path) =>
+      existsSync(path),
+    );
+    writeFileSync(join(folder, name), `${unpacked ?? library}\n`);
+  }
+  return [folder];
+}
+
+/**
+ * PoCL links each kernel against libm and libc by the names that only development packages have: where the
+ * system has none, linker scripts of one line stand in for them.
+ */
+function linkerScripts(state, root) {
+  const folder = join(state, 'stubs');
+  mkdirSync(folder, { recursive: true });
+  for (const [name, library] of [
+    ['libm.so', 'libm.so.6'],
+    ['libc.so', 'libc.so.6'],
+  ]) {
+    const folders = [`/usr/lib/${ARCH}`, `/lib/${ARCH}`];
+    const real = folders.map((path) => join(path, library)).find((path) => existsSync(path));
+    const there = [...folders, join(root, 'usr/lib', ARCH)].some((path) => existsSync(join(path, name)));
+    if (real && !there) writeFileSync(join(folder, name), `GROUP ( ${real} )\n`);
+  }
+  return [folder];
+}
+
+/** The variables of `<state>/env.json` in front of those of this process; empty where there is no such file. */
+export function rootlessEnv(state) {
+  const file = join(state, 'env.json');
+  if (!existsSync(file)) return {};
+  return Object.fromEntries(
+    Object.entries(JSON.parse(readFileSync(file, 'utf8'))).map(([name, folders]) => {
+      // Drivers of the system come first only where there are some: the loader takes one folder of vendors.
+      const rest = name === 'OCL_ICD_VENDORS' ? undefined : process.env[name];
+      return [name, [...folders, ...(rest ? [rest] : [])].join(delimiter)];
+    }),
+  );
+}

@@ -1,0 +1,241 @@
+#!/usr/bin/env node
+// Sets up everything that building, running and testing clsort needs:
+//
+//   node scripts/setup.mjs [--no-device]
+//
+// npm packages from the lock file; a C++ toolchain and OpenCL headers where they are missing; the addon
+// and the compiled TypeScript where their sources changed; and, only if no OpenCL device answers, PoCL as
+// an embedded default device. It says each step, asks nothing, and does nothing twice.
+//
+// System packages come through apt, as root or with sudo. Without either they are fetched with apt and
+// unpacked into .setup/root, and .setup/env.json holds the environment that finds them there (run.mjs
+// applies it). Plain JavaScript without dependencies: it runs before npm has installed anything.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { rootlessEnv, unpackPackages } from './rootless.mjs';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+const state = join(root, '.setup');
+const MINIMUM_NODE = [20, 19];
+
+const TOOLCHAIN = ['g++', 'make', 'python3', 'opencl-headers'];
+const DEVICE = ['pocl-opencl-icd', 'ocl-icd-libopencl1'];
+
+const say = (line) => process.stderr.write(`set-up: ${line}\n`);
+
+/** A step that failed in a way the user has to know about. */
+class SetupError extends Error {}
+
+// ---------------------------------------------------------------- running things
+
+/** The environment of everything that is run here: the user's, and what .setup/root needs. */
+const environment = () => ({ ...process.env, ...rootlessEnv(state) });
+
+const isThere = (command) =>
+  (environment().PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)));
+
+/** Runs a command; what it prints goes to stderr. */
+function run(command, args, { quiet = false, ...options } = {}) {
+  const { status, signal, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    env: environment(),
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    stdio: ['ignore', quiet ? 'pipe' : process.stderr, quiet ? 'pipe' : process.stderr],
+    ...options,
+  });
+  if (status === 0) return stdout ?? '';
+  const said = `${stdout ?? ''}${stderr ?? ''}`.trim().split('\n').slice(-30).join('\n');
+  throw new SetupError(
+    `${[command, ...args].join(' ')} failed (${error?.message ?? signal ?? `exit code ${status}`})\n${said}`,
+  );
+}
+
+function step(name, work) {
+  const started = performance.now();
+  say(`${name} …`);
+  work();
+  say(`${name}: done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+// ---------------------------------------------------------------- doing nothing twice
+
+function filesBelow(path) {
+  const full = join(root, path);
+  if (!existsSync(full)) return [];
+  return readdirSync(full, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+}
+
+function hashOf(files, ...words) {
+  const sum = createHash('sha256');
+  for (const word of words) sum.update(`${word}\0`);
+  for (const file of files) sum.update(`${file}\0`).update(readFileSync(file));
+  return sum.digest('hex');
+}
+
+/** Does `work` unless it was done for the same hash and its result is still there. */
+function once(name, hash, result, work) {
+  const stamp = join(state, `${name.replaceAll(/\W+/g, '-')}.stamp`);
+  const last = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+  if (last === hash && existsSync(join(root, result))) return false;
+  rmSync(stamp, { force: true });
+  step(name, work);
+  mkdirSync(state, { recursive: true });
+  writeFileSync(stamp, hash);
+  return true;
+}
+
+// ---------------------------------------------------------------- system packages
+
+const isRoot = () => process.getuid?.() === 0;
+const mayUseSudo = () =>
+  isThere('sudo') && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
+
+/** Installs Debian packages, or unpacks them into a folder of ours. @throws SetupError */
+function installPackages(packages, why) {
+  if (process.platform !== 'linux' || !isThere('apt-get')) {
+    throw new SetupError(
+      `${why}: install the equivalent of Debian's ${packages.join(' ')} for this system, then run this again`,
+    );
+  }
+  const prefix = isRoot() ? [] : mayUseSudo() ? ['sudo', '-n'] : undefined;
+  if (!prefix) {
+    step(`${why}: no root and no sudo, so ${packages.join(' ')} are unpacked into .setup/root`, () =>
+      unpackPackages(state, packages, (command, args) => run(command, args, { quiet: true })),
+    );
+    return;
+  }
+  step(`${why}: installing ${packages.join(' ')} with apt`, () => {
+    const apt = (...args) => {
+      const [command, ...rest] = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args];
+      run(command, rest, { quiet: true });
+    };
+    apt('update', '-q');
+    apt('install', '-y', '-q', '--no-install-recommends', ...packages);
+  });
+}
+
+// ---------------------------------------------------------------- the steps
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [wantedMajor, wantedMinor] = MINIMUM_NODE;
+  if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) {
+    throw new SetupError(
+      `Node ${process.versions.node} is too old: clsort needs ${MINIMUM_NODE.join('.')} or newer`,
+    );
+  }
+}
+
+function npmPackages() {
+  const lock = join(root, 'package-lock.json');
+  once('npm packages', hashOf([lock], process.version), 'node_modules/.package-lock.json', () => {
+    const npm = process.env.npm_execpath;
+    const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    if (npm) run(process.execPath, [npm, ...args], { quiet: true });
+    else run(process.platform === 'win32' ? 'npm.cmd' : 'npm', args, { quiet: true });
+  });
+}
+
+function addon() {
+  const sources = [join(root, 'binding.gyp'), ...filesBelow('src/native')];
+  const hash = hashOf(sources, process.versions.modules, process.arch);
+  once('native addon', hash, 'build/Release/clsort.node', () => {
+    const headers = ['/usr/include', '/usr/local/include', join(state, 'root', 'usr', 'include')];
+    const missing = TOOLCHAIN.filter((name) =>
+      name === 'opencl-headers'
+        ? !headers.some((folder) => existsSync(join(folder, 'CL', 'cl.h')))
+        : !isThere(name),
+    );
+    if (missing.length > 0 && process.platform === 'linux') installPackages(missing, 'to build the addon');
+    const home = dirname(dirname(process.execPath));
+    const nodedir = existsSync(join(home, 'include', 'node', 'node.h')) ? [`--nodedir=${home}`] : [];
+    const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
+    run(process.execPath, [gyp, 'rebuild', '--jobs=max', '--loglevel=error', ...nodedir], { quiet: true });
+  });
+}
+
+function typescript() {
+  const sources = [join(root, 'tsconfig.json'), ...['src', 'test', 'scripts'].flatMap(filesBelow)].filter(
+    (file) => /\.(ts|json)$/.test(file),
+  );
+  once('TypeScript', hashOf(sources), 'dist/src/index.js', () => {
+    // Not incremental: what was compiled from a file that is gone must go, too.
+    rmSync(join(root, 'dist'), { recursive: true, force: true });
+    run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root], {
+      quiet: true,
+    });
+  });
+}
+
+/** What `clsort devices` sees, as a list of names; empty where no device answers. */
+function answeringDevices() {
+  try {
+    const listing = execFileSync(process.execPath, ['dist/src/cli/main.js', 'devices', '--json'], {
+      cwd: root,
+      env: environment(),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const { devices } = JSON.parse(listing);
+    return devices.filter(({ type }) => type !== 'host').map(({ name, platform }) => `${name} (${platform})`);
+  } catch {
+    return [];
+  }
+}
+
+/** @returns whether an OpenCL device answers in the end */
+function device() {
+  const found = answeringDevices();
+  if (found.length > 0) {
+    say(`OpenCL device: ${found.join(', ')}`);
+    return true;
+  }
+  try {
+    installPackages(DEVICE, 'no OpenCL device answers');
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    say(`PoCL could not be installed: ${error.message}`);
+  }
+  const now = answeringDevices();
+  if (now.length > 0) say(`OpenCL device: ${now.join(', ')}`);
+  else say('still no OpenCL device answers: the host engine will sort (slower, same results)');
+  return now.length > 0;
+}
+
+/**
+ * Runs all steps.
+ *
+ * @param {{ wantDevice?: boolean }} options
+ */
+export function setUp({ wantDevice = true } = {}) {
+  const started = performance.now();
+  checkNode();
+  npmPackages();
+  addon();
+  typescript();
+  if (wantDevice) device();
+  say(`ready after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** Runs `main` and ends the process as a script should: with a message instead of a stack. */
+export async function asScript(main) {
+  try {
+    await main();
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    process.stderr.write(`set-up failed: ${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await asScript(() => setUp({ wantDevice: !process.argv.includes('--no-device') }));
+}
