@@ -1,0 +1,79 @@
+import test from 'ava';
+import { DISTRIBUTIONS, Generator, generate } from '../../src/io/gen.js';
+import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
+import { UsageError } from '../../src/util/errors.js';
+import { patterns, referenceSort } from '../reference.js';
+
+const request = { dtype: 'u32', count: 5000, distribution: 'uniform', seed: 1n } as const;
+
+test('keys do not depend on where pieces end', (t) => {
+  for (const dtype of ['u8', 'f32', 'i64'] as const) {
+    for (const distribution of DISTRIBUTIONS) {
+      const whole = generate({ ...request, dtype, distribution });
+      const generator = new Generator({ ...request, dtype, distribution });
+      const pieces: Uint8Array[] = [];
+      while (generator.left > 0) pieces.push(generator.next(777));
+      t.deepEqual(Buffer.concat(pieces), Buffer.from(whole), `${dtype} ${distribution}`);
+    }
+  }
+});
+
+test('all 64 bits of the seed matter, and the keys of a seed never change', (t) => {
+  t.notDeepEqual(generate({ ...request, seed: 1n }), generate({ ...request, seed: 1n + (1n << 63n) }));
+  t.deepEqual(
+    patterns(generate({ ...request, count: 3 }), 'u32'),
+    patterns(generate({ ...request, count: 3, seed: 1 }), 'u32'),
+  );
+});
+
+for (const dtype of DTYPES) {
+  test(`${dtype}: sorted is sorted, reversed the other way, nearly sorted nearly`, (t) => {
+    const make = (distribution: 'sorted' | 'reversed' | 'nearly-sorted') =>
+      generate({ ...request, dtype, count: 1000, distribution });
+    const sorted = make('sorted');
+    t.deepEqual(sorted, referenceSort(sorted, dtype));
+    const reversed = patterns(make('reversed'), dtype).reverse();
+    const back = patterns(referenceSort(make('reversed'), dtype), dtype);
+    t.deepEqual(reversed, back);
+    const nearly = make('nearly-sorted');
+    const inOrder = patterns(referenceSort(nearly, dtype), dtype);
+    const misplaced = patterns(nearly, dtype).filter((key, i) => key !== inOrder[i]).length;
+    t.true(misplaced > 0);
+  });
+
+  test(`${dtype}: bytes and bits of the other distributions`, (t) => {
+    const { width } = dtypeInfo(dtype);
+    const make = (distribution: (typeof DISTRIBUTIONS)[number]) =>
+      patterns(generate({ ...request, dtype, count: 4000, distribution }), dtype);
+    t.true(make('low-byte').every((key) => key < 256n));
+    t.true(make('high-byte').every((key) => BigInt.asUintN(width - 8, key) === 0n));
+    t.true(make('high-byte').some((key) => key >> BigInt(width - 1) === 1n));
+    t.is(new Set(make('constant')).size, 1);
+    t.is(new Set(make('two')).size, 2);
+    const ones = (keys: bigint[]) =>
+      keys.reduce((sum, key) => sum + key.toString(2).replaceAll('0', '').length, 0) / (keys.length * width);
+    t.true(Math.abs(ones(make('uniform')) - 1 / 2) < 0.02);
+    t.true(Math.abs(ones(make('and3')) - 1 / 8) < 0.02);
+    t.true(ones(make('and15')) < 0.01);
+  });
+}
+
+test('special floats hold both zeros, infinities, denormals and NaNs of both signs', (t) => {
+  const floats = new Float32Array(generate({ ...request, dtype: 'f32', distribution: 'special' }).buffer);
+  for (const wanted of [0, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** -149, -(2 ** -149)]) {
+    t.true(
+      floats.some((value) => Object.is(value, wanted)),
+      String(wanted),
+    );
+  }
+  const nans = new Uint32Array(floats.buffer).filter((_, i) => Number.isNaN(floats[i]));
+  t.true(new Set(nans).size >= 10);
+  t.true(nans.some((bits) => bits >>> 31 === 1) && nans.some((bits) => bits >>> 31 === 0));
+});
+
+test('an unknown distribution throws, with the one that was probably meant', (t) => {
+  t.throws(() => new Generator({ ...request, distribution: 'revers' as 'two' }), {
+    instanceOf: UsageError,
+    message: /did you mean 'reversed'/,
+  });
+});

@@ -1,0 +1,141 @@
+import test from 'ava';
+import {
+  assertDisjoint,
+  bytesOf,
+  dtypeOf,
+  emptyLike,
+  keyColumn,
+  keyWords,
+  valueColumn,
+} from '../../src/keys/array.js';
+import { dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
+import { DtypeError, InputError } from '../../src/util/errors.js';
+
+const ARRAYS = [
+  [Uint8Array, 'u8'],
+  [Uint8ClampedArray, 'u8'],
+  [Int8Array, 'i8'],
+  [Uint16Array, 'u16'],
+  [Int16Array, 'i16'],
+  [Uint32Array, 'u32'],
+  [Int32Array, 'i32'],
+  [Float32Array, 'f32'],
+  [BigUint64Array, 'u64'],
+  [BigInt64Array, 'i64'],
+  [Float64Array, 'f64'],
+] as const;
+
+const detached = (): Uint32Array => {
+  const array = Uint32Array.of(1, 2, 3);
+  structuredClone(array, { transfer: [array.buffer] });
+  return array;
+};
+
+test('the dtype of a typed array is that of its elements', (t) => {
+  for (const [type, dtype] of ARRAYS) t.is(dtypeOf(new type(1)), dtype);
+  t.is(dtypeOf(Buffer.alloc(1)), 'u8');
+  const half = (globalThis as { Float16Array?: new (length: number) => unknown }).Float16Array;
+  if (half) t.is(dtypeOf(new half(1)), 'f16');
+});
+
+test('what is no typed array is refused with what it is', (t) => {
+  for (const [value, what] of [
+    [[3, 1, 2], /an array/],
+    [null, /null/],
+    [undefined, /undefined/],
+    ['abc', /string/],
+    [new ArrayBuffer(8), /ArrayBuffer/],
+    [new DataView(new ArrayBuffer(8)), /DataView/],
+  ] as const) {
+    const error = t.throws(() => keyColumn(value as unknown as KeyArray), { instanceOf: InputError });
+    t.regex(error?.message ?? '', what);
+  }
+});
+
+test('a column shares the bits of its array, from any offset', (t) => {
+  const floats = Float32Array.of(1, -2, 3).subarray(1);
+  const { view, n, dtype, copied } = keyColumn(floats);
+  t.deepEqual([n, dtype, copied], [2, 'f32', false]);
+  t.deepEqual(view, Uint32Array.of(0xc0000000, 0x40400000));
+  t.is(view.buffer, floats.buffer);
+});
+
+test('a dtype of the same width may replace that of the array, another may not', (t) => {
+  t.is(keyColumn(Uint16Array.of(1), 'f16').dtype, 'f16');
+  t.is(keyColumn(Float64Array.of(1), 'u64').dtype, 'u64');
+  t.throws(() => keyColumn(Float64Array.of(1), 'f32'), { instanceOf: DtypeError });
+  t.throws(() => keyColumn(Uint16Array.of(1), 'u8'), { instanceOf: DtypeError });
+  t.throws(() => keyColumn(Uint16Array.of(1), 'u17' as 'u16'), { instanceOf: DtypeError });
+});
+
+test('bytes are read as any dtype, copied only where they stand on an odd offset', (t) => {
+  const bytes = Buffer.alloc(17, 7);
+  const odd = keyColumn(bytes.subarray(1), 'u64');
+  t.deepEqual([odd.n, odd.copied], [2, (bytes.byteOffset + 1) % 8 !== 0]);
+  t.deepEqual(bytesOf(odd.view), new Uint8Array(16).fill(7));
+  const error = t.throws(() => keyColumn(bytes, 'u64'), { instanceOf: InputError });
+  t.regex(error?.message ?? '', /17 bytes.*u64 keys of 8 bytes/);
+});
+
+test('keys in shared memory are keys', (t) => {
+  const shared = new Int32Array(new SharedArrayBuffer(8));
+  shared.set([5, -5]);
+  t.deepEqual([...keyColumn(shared).view], [5, 0xfffffffb]);
+});
+
+test('detached keys and values are refused', (t) => {
+  t.throws(() => keyColumn(detached()), { instanceOf: InputError, message: /keys are detached/ });
+  t.throws(() => valueColumn(detached(), { n: 3 }), {
+    instanceOf: InputError,
+    message: /values are detached/,
+  });
+});
+
+test('values divide evenly into 1 to 16 bytes for each key', (t) => {
+  t.is(valueColumn(new Uint8Array(3), { n: 3 }).bytes, 1);
+  t.is(valueColumn(new Float64Array(6), { n: 3 }).bytes, 16);
+  t.is(valueColumn(new Uint8Array(9), { n: 3 }).bytes, 3);
+  t.is(valueColumn(new Uint16Array(0), { n: 0 }).bytes, 2);
+  for (const [values, n] of [
+    [new Uint32Array(4), 3],
+    [new Float64Array(9), 3], // 24 bytes each
+    [new Uint16Array(3), 2], // 3 bytes each, but one and a half elements
+    [new Uint8Array(0), 3],
+    [new Uint8Array(3), 0],
+  ] as const) {
+    t.throws(() => valueColumn(values, { n }), { instanceOf: InputError }, `${values.length} for ${n}`);
+  }
+});
+
+test('an empty like another is of its type, in memory of its own', (t) => {
+  for (const [type] of ARRAYS) {
+    const array = new type(5).subarray(2);
+    const like = emptyLike(array as Uint8Array);
+    t.is(like.constructor, type);
+    t.is(like.length, 3);
+    t.not(like.buffer, array.buffer);
+  }
+  const buffer = emptyLike(Buffer.alloc(5));
+  t.true(Buffer.isBuffer(buffer));
+  t.is(buffer.byteOffset, 0); // not from the shared pool
+  t.is(emptyLike(new Uint32Array(1), 9).length, 9);
+});
+
+test('arrays that overlap are told apart from neighbours', (t) => {
+  const memory = new ArrayBuffer(64);
+  const view = (offset: number, length: number) => new Uint32Array(memory, offset, length);
+  t.throws(() => assertDisjoint(view(0, 5), view(16, 4), 'keys and values'), {
+    instanceOf: InputError,
+    message: /keys and values share memory/,
+  });
+  t.notThrows(() => assertDisjoint(view(0, 4), view(16, 4), ''));
+  t.notThrows(() => assertDisjoint(view(0, 4), view(4, 0), ''));
+  t.notThrows(() => assertDisjoint(view(0, 4), new Uint32Array(4), ''));
+});
+
+test('words over bytes share memory only where they can', (t) => {
+  const bytes = new Uint8Array(16);
+  t.is(keyWords(bytes, dtypeInfo('f64')).buffer, bytes.buffer);
+  t.not(keyWords(bytes.subarray(4, 12), dtypeInfo('f64')).buffer, bytes.buffer);
+  t.is(keyWords(bytes.subarray(4, 12), dtypeInfo('f32')).buffer, bytes.buffer);
+});
