@@ -37,6 +37,10 @@
 #define CONTROL_TICKETS 1
 #define CONTROL_WORDS 16
 
+/* Number of a tile that must be left alone: a pass before gave up, so that the histogram does not fit the keys any
+ * more and places might lie outside of the output. */
+#define NO_TILE 0xffffffffu
+
 /* Passes over a whole key; a narrow window has fewer. A 64-bit code is cut at its middle. */
 #if KEY_BITS == 64
 # define PASSES (2 * ((32 + RADIX_BITS - 1) / RADIX_BITS))
@@ -56,37 +60,36 @@ typedef ulong state_t;
 
 /* What a group publishes carries all its meaning in one word, so no other access needs to be ordered with it. */
 #if INLINE_PTX
-INLINE state_t load_state(__global state_t *state)
-{
-    return *(volatile __global state_t *)state;
-}
-
-INLINE void publish_state(__global state_t *state, state_t value)
-{
-    *(volatile __global state_t *)state = value;
-}
+# define LOAD_STATE(word) (*(volatile __global state_t *)(word))
+# define STORE_STATE(word, value) (*(volatile __global state_t *)(word) = (value))
 #elif OFFSET_BITS == 32
-INLINE state_t load_state(__global state_t *state)
-{
-    return atomic_or(state, 0);
-}
-
-INLINE void publish_state(__global state_t *state, state_t value)
-{
-    atomic_xchg(state, value);
-}
+# define LOAD_STATE(word) atomic_or(word, 0)
+# define STORE_STATE(word, value) atomic_xchg(word, value)
 #else
 # pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+# define LOAD_STATE(word) atom_add(word, 0)
+# define STORE_STATE(word, value) atom_xchg(word, value)
+#endif
+
 INLINE state_t load_state(__global state_t *state)
 {
-    return atom_add(state, 0);
+    return LOAD_STATE(state);
 }
 
 INLINE void publish_state(__global state_t *state, state_t value)
 {
-    atom_xchg(state, value);
+    STORE_STATE(state, value);
 }
+
+/* Has a group given up? */
+INLINE bool gave_up(__global uint *control)
+{
+#if INLINE_PTX
+    return ((volatile __global uint *)control)[CONTROL_STATUS] != 0;
+#else
+    return atomic_or(&control[CONTROL_STATUS], 0) != 0;
 #endif
+}
 
 /* Sixteen bytes of keys, and how many keys those are. */
 #if KEY_BITS == 64
@@ -124,7 +127,7 @@ INLINE void count_keys(__local uint *bins, uint column, const digit_t *digits, k
 }
 
 /* Count the digits of every pass over the window [begin, end) of the codes.
- * @param counts        of digits, [pass][group][bin]
+ * @param counts        of digits, [pass][group][bin], for all PASSES: those past the window count in bin 0
  * @param state         look-back state of all passes, `state_vectors` times 16 bytes, is cleared
  * @param control       CONTROL_WORDS, cleared
  */
@@ -184,7 +187,7 @@ GROUP_KERNEL(HISTOGRAM_SIZE) void onesweep_histogram(
 /* Keys of the tiles before this one with the digit `bin`, and keys of the whole array with a smaller digit.
  * @param state  of the pass
  */
-INLINE offset_t look_back(__global state_t *state, uint tile, uint bin, __global uint *status)
+INLINE offset_t look_back(__global state_t *state, uint tile, uint bin, __global uint *control)
 {
     offset_t before = 0;
     uint next = tile;
@@ -207,12 +210,12 @@ INLINE offset_t look_back(__global state_t *state, uint tile, uint bin, __global
         next -= used;
         if (used == 0) {
             spins++;
-            if (spins % 1024 == 0 && load_state((__global state_t *)status) != 0)
+            if (spins % 1024 == 0 && gave_up(control))
                 break;
         }
     }
-    /* Never reached where groups make progress; sums that are too small keep every write inside the output. */
-    *status = 1;
+    /* Never reached where groups make progress. Sums that are too small still lead to places inside the output. */
+    atomic_or(&control[CONTROL_STATUS], 1);
     return before;
 }
 
@@ -270,11 +273,14 @@ GROUP_KERNEL(GROUP_SIZE) void onesweep_pass(__global const key_t *restrict keys_
 
     if (item == 0) {
         memory[ZERO_AT / 4] = 0;
-        memory[ORIGINS_AT / 4] = atomic_inc(&control[CONTROL_TICKETS + pass]);
+        const uint ticket = atomic_inc(&control[CONTROL_TICKETS + pass]);
+        memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TILE : ticket;
     }
     clear_counters(memory);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint number = memory[ORIGINS_AT / 4];
+    if (number == NO_TILE)
+        return;
     const ulong start = (ulong)number * TILE;
     tile_t tile = tile_share(memory, item, (uint)min(n - start, (ulong)TILE));
 
@@ -311,7 +317,7 @@ GROUP_KERNEL(GROUP_SIZE) void onesweep_pass(__global const key_t *restrict keys_
     } else if (item < BIN_ITEMS) {
         for (uint j = 0; j < BINS_PER_ITEM; j++) {
             const uint bin = item * BINS_PER_ITEM + j;
-            const offset_t before = look_back(state, number, bin, &control[CONTROL_STATUS]);
+            const offset_t before = look_back(state, number, bin, control);
             publish_state(&state[(size_t)number * BINS + bin], STATE_SUM | (state_t)(before + totals[j]));
             set_origin(tile, bin, before - smaller[j]);
         }

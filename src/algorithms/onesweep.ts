@@ -88,7 +88,8 @@ class Onesweep implements Algorithm {
     const passes = digitsOf(bits, RADIX_BITS).length;
     return {
       ...alternateBytes(this.shape, n, passes, inPlace),
-      counts: passes * this.#histogramGroups(n) * BINS * 4,
+      // The histogram covers whole keys; digits outside of the window count in bin 0.
+      counts: (this.shape.keyBits / RADIX_BITS) * this.#histogramGroups(n) * BINS * 4,
       state: this.#stateVectors(n, passes) * 16,
       control: CONTROL_BYTES,
     };

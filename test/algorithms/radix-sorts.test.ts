@@ -1,0 +1,225 @@
+/** Whole sorts by the radix algorithms, against the reference: order, permutation and stability. */
+import test from 'ava';
+import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
+import { groupRadix } from '../../src/algorithms/group-radix.js';
+import { onesweep } from '../../src/algorithms/onesweep.js';
+import { serialRadix } from '../../src/algorithms/serial-radix.js';
+import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
+import { tuningFor } from '../../src/algorithms/tuning.js';
+import { DTYPES, type Dtype } from '../../src/keys/dtype.js';
+import { bitWindows, DISTRIBUTIONS, keysOf } from '../distributions.js';
+import { forEachDevice } from '../each-device.js';
+import { pick, referenceArgsort } from '../reference.js';
+import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
+
+/** Most keys of the tests' group sort, so that one compiled program serves them. */
+const GROUP_KEYS = 1024;
+
+const SORTS: readonly { factory: AlgorithmFactory; most: number }[] = [
+  { factory: onesweep, most: 3001 },
+  { factory: tiledRadix, most: 3001 },
+  { factory: groupRadix, most: GROUP_KEYS },
+  { factory: serialRadix, most: 10_007 },
+];
+
+forEachDevice((title, device, small) => {
+  for (const { factory, most } of SORTS) {
+    const claim = (text: string) => title(`${factory.name} ${text}`);
+
+    /** Declares a test, to be left out where the algorithm says that it is not for the device. */
+    const check = (text: string, body: (t: import('ava').ExecutionContext) => Promise<void>) =>
+      test.serial(claim(text), async (t) => {
+        const available = factory.available(await device(), { keyBits: 32, valueBytes: 0 });
+        if (available === true) await body(t);
+        else t.regex(available, /\w+ \w+/);
+      });
+
+    /** Sorts and compares everything that can be seen. */
+    async function expectSorted(
+      t: import('ava').ExecutionContext,
+      keys: ArrayBufferView,
+      options: SortCase & { dtype: Dtype },
+    ): Promise<void> {
+      const bytes = bytesOf(keys);
+      const { dtype, order, bits, values, indices } = options;
+      const unit = bytes.byteLength / (keys as unknown as { length: number }).length || 1;
+      const positions = referenceArgsort(bytes, dtype, { ...order, ...(bits && { bits }) });
+      const result = await sortBytes(await device(), factory, bytes, options);
+      const equal = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
+      const what = JSON.stringify({ dtype, order, bits, n: positions.length, tuning: options.tuning });
+      t.is(result.status, 0, what);
+      t.true(equal(result.keys, pick(bytes, unit, positions)), `keys of ${what}`);
+      if (indices) t.true(equal(result.values, positionBytes(positions, indices)), `positions of ${what}`);
+      if (values)
+        t.true(equal(result.values, pick(values.bytes, values.width, positions)), `values of ${what}`);
+    }
+
+    check('argsorts every dtype, up and down, stably', async (t) => {
+      for (const dtype of DTYPES) {
+        const keys = keysOf(dtype, 'uniform', Math.min(most, 2003));
+        await expectSorted(t, keys, { dtype, indices: 4 });
+        await expectSorted(t, keys, { dtype, indices: 4, order: { descending: true, nan: 'first' } });
+      }
+    });
+
+    check('sorts every size around its tiles', async (t) => {
+      const tile = 256;
+      const sizes = [
+        1,
+        2,
+        3,
+        31,
+        32,
+        33,
+        tile - 1,
+        tile,
+        tile + 1,
+        3 * tile - 1,
+        3 * tile,
+        3 * tile + 1,
+        most,
+      ];
+      for (const n of sizes) await expectSorted(t, keysOf('u32', 'uniform', n), { dtype: 'u32', indices: 4 });
+      const tuning = tuningFor(factory.name, await device(), { keyBits: 32, valueBytes: 4 });
+      const full = Number(tuning.groupSize ?? 0) * Number(tuning.keysPerItem ?? 0);
+      for (const n of [full - 1, full, full + 1]) {
+        if (full > 0 && n <= most)
+          await expectSorted(t, keysOf('u32', 'uniform', n), { dtype: 'u32', indices: 4 });
+      }
+    });
+
+    check('sorts every distribution, the largest keys in front of the padding', async (t) => {
+      for (const distribution of DISTRIBUTIONS) {
+        await expectSorted(t, keysOf('u32', distribution, Math.min(most, 1000)), {
+          dtype: 'u32',
+          indices: 4,
+        });
+      }
+      const largest = Uint32Array.from({ length: 1001 }, (_, i) => (i % 3 ? 0xffffffff : i));
+      await expectSorted(t, largest, { dtype: 'u32', indices: 4 });
+    });
+
+    check('sorts on any window of bits alone, in place too', async (t) => {
+      for (const dtype of ['u32', 'f64'] as const) {
+        const keys = keysOf(dtype, 'uniform', 700);
+        const windows = [
+          ...bitWindows(dtype),
+          ...(dtype === 'f64' ? ([[29, 43]] as const) : ([[3, 14]] as const)),
+        ];
+        for (const bits of windows) {
+          await expectSorted(t, keys, { dtype, bits, indices: 4 });
+          await expectSorted(t, keys, { dtype, bits, indices: 4, inPlace: true });
+        }
+      }
+    });
+
+    for (const width of [1, 4, 8]) {
+      check(`carries values of ${width} bytes, also in place`, async (t) => {
+        const n = Math.min(most, 1500);
+        const values = { bytes: bytesOf(keysOf('u8', 'uniform', n * width, 77n)), width };
+        // Keys with few bits: many are equal, so that values out of order show.
+        const keys = (keysOf('u16', 'uniform', n) as Uint16Array).map((key) => key & 0xf00f);
+        await expectSorted(t, keys, { dtype: 'u16', values });
+        await expectSorted(t, keys, { dtype: 'u16', values, inPlace: true });
+      });
+    }
+
+    check('makes positions of 8 bytes', async (t) => {
+      await expectSorted(t, keysOf('i64', 'uniform', 900), { dtype: 'i64', indices: 8 });
+    });
+
+    check('sorts keys alone, in place and not', async (t) => {
+      const keys = keysOf('f32', 'uniform', most);
+      for (const inPlace of [false, true]) await expectSorted(t, keys, { dtype: 'f32', inPlace });
+      await expectSorted(t, keysOf('u64', 'uniform', Math.min(most, 1500)), { dtype: 'u64' });
+    });
+
+    check('leaves an empty array alone', async (t) => {
+      const result = await sortBytes(await device(), factory, new Uint8Array(0), { dtype: 'u32' });
+      t.deepEqual(result, { keys: new Uint8Array(0), values: new Uint8Array(0), status: 0 });
+    });
+
+    check('says what it cannot do', async (t) => {
+      const opened = await device();
+      t.regex(String(factory.available(opened, { keyBits: 32, valueBytes: 3 })), /3 bytes/);
+      const algorithm = await factory.create(opened, { keyBits: 32, valueBytes: 0 });
+      const ask = (n: number, valueBytes = 0) =>
+        String(algorithm.supports({ dtype: 'u32', n, bits: [0, 32], valueBytes, stable: true }));
+      t.regex(ask(2 ** 32 + 7), /at most|fewer than|loops/);
+      t.regex(ask(10, 4), /values of 0 bytes/);
+    });
+
+    if (factory !== groupRadix) {
+      check('sorts with 64-bit positions', async (t) => {
+        const tuning = { offsetBits: 64 };
+        if (factory.available(await device(), { keyBits: 32, valueBytes: 4, tuning }) !== true)
+          return void t.pass();
+        await expectSorted(t, keysOf('u32', 'uniform', most), { dtype: 'u32', indices: 4, tuning });
+      });
+    }
+  }
+
+  for (const radixBits of [1, 2, 3, 4, 8]) {
+    test.serial(title(`tiled sorts with digits of ${radixBits} bits`), async (t) => {
+      const keys = keysOf('i32', 'uniform', 1500);
+      const result = await sortBytes(await device(), tiledRadix, bytesOf(keys), {
+        dtype: 'i32',
+        indices: 4,
+        tuning: { radixBits },
+      });
+      const positions = referenceArgsort(bytesOf(keys), 'i32');
+      t.deepEqual(result.values, positionBytes(positions, 4));
+      t.deepEqual(result.keys, pick(bytesOf(keys), 4, positions));
+    });
+  }
+
+  test.serial(title('serial sorts with digits of 11 bits'), async (t) => {
+    for (const dtype of ['f32', 'u64'] as const) {
+      const keys = bytesOf(keysOf(dtype, 'uniform', 9001));
+      const result = await sortBytes(await device(), serialRadix, keys, {
+        dtype,
+        indices: 4,
+        tuning: { radixBits: 11 },
+      });
+      t.deepEqual(result.values, positionBytes(referenceArgsort(keys, dtype), 4));
+    }
+  });
+
+  test.serial(
+    title('onesweep sorts whole keys with an unordered first pass, and windows without'),
+    async (t) => {
+      const opened = await device();
+      const tuning = { unorderedFirst: true };
+      if (onesweep.available(opened, { keyBits: 32, valueBytes: 0 }) !== true) return void t.pass();
+      for (const bits of [
+        [0, 32],
+        [8, 24],
+      ] as const) {
+        const keys = bytesOf(keysOf('f32', 'uniform', 2501));
+        const result = await sortBytes(opened, onesweep, keys, { dtype: 'f32', bits, tuning });
+        t.deepEqual(result.keys, pick(keys, 4, referenceArgsort(keys, 'f32', { bits })));
+      }
+    },
+  );
+
+  test.serial(title('onesweep that may hardly wait sorts, or says that it gave up'), async (t) => {
+    const opened = await device();
+    if (onesweep.available(opened, { keyBits: 32, valueBytes: 0 }) !== true) return void t.pass();
+    const keys = keysOf('u32', 'uniform', 200_003) as Uint32Array;
+    for (let round = 0; round < 3; round++) {
+      const result = await sortBytes(opened, onesweep, bytesOf(keys), { tuning: { spinLimit: 1 } });
+      t.true(result.status !== 0 || Buffer.compare(result.keys, bytesOf(keys.toSorted())) === 0);
+    }
+  });
+
+  if (!small) {
+    for (const factory of [onesweep, tiledRadix, serialRadix]) {
+      test.serial(title(`${factory.name} sorts 2^20 + 3 keys`), async (t) => {
+        const keys = keysOf('u32', 'uniform', 2 ** 20 + 3) as Uint32Array;
+        const result = await sortBytes(await device(), factory, bytesOf(keys));
+        t.is(Buffer.compare(result.keys, bytesOf(keys.toSorted())), 0);
+        t.is(result.status, 0);
+      });
+    }
+  }
+});

@@ -1,0 +1,98 @@
+/** Runs one algorithm on raw bytes, with poisoned outputs and scratch. */
+import type { AlgorithmFactory, AlgorithmShape, Stage } from '../../src/algorithms/algorithm.js';
+import type { Tuning } from '../../src/algorithms/tuning.js';
+import type { Device } from '../../src/device/device.js';
+import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
+import { keyCodec, type Order } from '../../src/keys/key-codec.js';
+
+export interface SortCase {
+  readonly dtype?: Dtype;
+  readonly order?: Order;
+  readonly bits?: readonly [begin: number, end: number];
+  /** Values that travel along, with their width in bytes. */
+  readonly values?: { readonly bytes: Uint8Array; readonly width: number };
+  /** Bytes of the positions to be made. */
+  readonly indices?: 4 | 8;
+  readonly inPlace?: boolean;
+  readonly tuning?: Tuning;
+  readonly onStage?: (stage: Stage) => void;
+}
+
+export interface SortResult {
+  readonly keys: Uint8Array;
+  readonly values: Uint8Array;
+  /** Of the status word, 0 where there is none. */
+  readonly status: number;
+}
+
+const POISON = 0xa5a5a5a5;
+
+/** Sorts `keys` (elements of a dtype, as bytes) with an algorithm compiled as it would be for them. */
+export async function sortBytes(
+  device: Device,
+  factory: AlgorithmFactory,
+  keys: Uint8Array,
+  { dtype = 'u32', order = {}, bits, values, indices, inPlace = false, tuning, onStage }: SortCase = {},
+): Promise<SortResult> {
+  const { width, bytes: unit } = dtypeInfo(dtype);
+  const n = keys.byteLength / unit;
+  const valueBytes = values?.width ?? indices ?? 0;
+  const shape: AlgorithmShape = { keyBits: width, valueBytes, ...(tuning && { tuning }) };
+  const tuned = factory.tune?.(device, shape, n) ?? shape;
+  if (typeof tuned === 'string') throw new Error(tuned);
+  const algorithm = await factory.create(device, tuned);
+  const window = bits ?? [0, width];
+  const supported = algorithm.supports({ dtype, n, bits: window, valueBytes, stable: true });
+  if (supported !== true) throw new Error(supported);
+
+  const { queue } = device;
+  const made: { release(): void }[] = [];
+  const poisoned = (size: number) => {
+    const buffer = device.buffer(Math.ceil(size / 4) * 4);
+    made.push(buffer);
+    queue.fill(buffer, POISON);
+    return buffer;
+  };
+  const input = poisoned(keys.byteLength);
+  const output = inPlace ? input : poisoned(keys.byteLength);
+  const outputValues = valueBytes > 0 ? poisoned(n * valueBytes) : undefined;
+  const inputValues = values && (inPlace ? outputValues : poisoned(n * valueBytes));
+  queue.write(input, keys);
+  if (values && inputValues) queue.write(inputValues, values.bytes);
+  const scratch = Object.fromEntries(
+    Object.entries(algorithm.scratch(n, { inPlace, bits: window })).map(([name, size]) => [
+      name,
+      poisoned(size),
+    ]),
+  );
+  const enqueued = algorithm.enqueue(queue, {
+    n,
+    input,
+    output,
+    ...(inputValues && { inputValues }),
+    ...(outputValues && { outputValues }),
+    indices: indices !== undefined,
+    codec: keyCodec(dtype, order),
+    bits: window,
+    scratch,
+    ...(onStage && { onStage }),
+  });
+  const sorted = new Uint8Array(keys.byteLength);
+  const moved = new Uint8Array(n * valueBytes);
+  const status = new Uint32Array(1);
+  queue.read(output, sorted);
+  if (outputValues) queue.read(outputValues, moved);
+  if (enqueued.status) queue.read(enqueued.status, status);
+  await queue.finish();
+  for (const buffer of new Set(made)) buffer.release();
+  return { keys: sorted, values: moved, status: status[0] ?? 0 };
+}
+
+/** The bytes of an array. */
+export const bytesOf = (array: ArrayBufferView): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** Positions as the sorts write them. */
+export function positionBytes(positions: readonly number[], width: 4 | 8): Uint8Array {
+  return bytesOf(width === 4 ? Uint32Array.from(positions) : BigUint64Array.from(positions, BigInt));
+}
