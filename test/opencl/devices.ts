@@ -19,9 +19,12 @@ export interface Opened {
   /** 110 for OpenCL 1.1, and so on. */
   readonly version: number;
   readonly images: boolean;
-  /** The driver is no good for threads: no worker threads, no user events. */
+  /** The driver is no good for threads: all calls come from one, so no workers and no open user events. */
   readonly singleThreaded: boolean;
 }
+
+/** The simulator is not thread-safe; Clover crashes when one thread compiles and another releases. */
+const SINGLE_THREADED = new Set(['oclgrind', 'clover']);
 
 /** The names in CLSORT_TEST_DEVICES, separated by commas; by default PoCL's. */
 export const deviceNames = (process.env.CLSORT_TEST_DEVICES ?? 'pocl').split(',').map((name) => name.trim());
@@ -38,7 +41,7 @@ export function findPlatform(name: string): cl.Platform {
 /** Opens a device by its name in CLSORT_TEST_DEVICES. */
 export function open(name: string): Opened {
   const platform = findPlatform(name);
-  const singleThreaded = name === 'oclgrind';
+  const singleThreaded = SINGLE_THREADED.has(name);
   if (singleThreaded) cl.setSingleThreaded(platform, true);
   const [device] = cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
   if (!device) throw new Error(`${name} has no device`);

@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+// Builds the addon with AddressSanitizer and UndefinedBehaviorSanitizer in a folder of its own and runs the
+// binding's tests with it, with the garbage collector exposed.
+//
+//   node scripts/sanitize.mjs [TEST-FILE | -- COMMAND ARG …]
+//
+// Drivers are not instrumented, but their heap is watched: a read of memory that a driver freed is found.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const tree = join(root, '.setup', 'sanitized');
+
+/** The running Node's own headers, where it brings them; node-gyp fetches them otherwise. */
+function headers() {
+  const prefix = join(process.execPath, '..', '..');
+  return existsSync(join(prefix, 'include', 'node', 'node.h')) ? [`--nodedir=${prefix}`] : [];
+}
+
+function build() {
+  mkdirSync(tree, { recursive: true });
+  for (const name of ['binding.gyp', 'package.json', 'src', 'node_modules']) {
+    if (!existsSync(join(tree, name))) symlinkSync(join(root, name), join(tree, name));
+  }
+  const flags = '-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g -O1';
+  const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
+  const command = existsSync(join(tree, 'build', 'Makefile')) ? 'build' : 'rebuild';
+  execFileSync(process.execPath, [gyp, command, ...headers(), '--loglevel=warn', '-C', tree], {
+    cwd: tree,
+    stdio: 'inherit',
+    env: { ...process.env, CXXFLAGS: flags, LDFLAGS: '-fsanitize=address,undefined' },
+  });
+  return join(tree, 'build', 'Release', 'clsort.node');
+}
+
+const library = (name) => execFileSync('g++', [`-print-file-name=${name}`], { encoding: 'utf8' }).trim();
+
+function run(addon) {
+  const args = process.argv.slice(2);
+  const folder = join('dist', 'test', 'opencl');
+  const files = readdirSync(join(root, folder))
+    .filter((name) => name.endsWith('.test.js'))
+    .map((name) => join(folder, name));
+  const ava = [
+    'node_modules/ava/entrypoints/cli.mjs',
+    '--serial',
+    '--concurrency=1',
+    '--timeout=20m',
+    '--node-arguments=--expose-gc',
+  ];
+  const nodeArgs = args[0] === '--' ? args.slice(1) : [...ava, ...(args.length > 0 ? args : files)];
+  const { status, signal } = spawnSync(process.execPath, ['--expose-gc', ...nodeArgs], {
+    cwd: root,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      CLSORT_ADDON: addon,
+      LD_PRELOAD: `${library('libasan.so')} ${library('libubsan.so')}`,
+      // Node and the drivers leave memory to the end of the process; LLVM uses deep stacks.
+      ASAN_OPTIONS: 'detect_leaks=0:use_sigaltstack=0:abort_on_error=1:detect_stack_use_after_return=0',
+      UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1',
+    },
+  });
+  process.exitCode = signal ? 1 : (status ?? 1);
+}
+
+run(build());
