@@ -52,6 +52,8 @@ export interface StageTime {
   readonly pass?: number;
   /** Device seconds from start to end; null where the device does not tell. */
   readonly seconds: number | null;
+  /** Device seconds from the start of the first command to the end of this one; null likewise. */
+  readonly ended?: number | null;
 }
 
 interface Recorded {
@@ -226,10 +228,16 @@ export class Queue {
   endProfile(): StageTime[] {
     const recorded = this.#recorded ?? [];
     this.#recorded = undefined;
+    let first: number | undefined;
     return recorded.map(({ event, ...stage }) => {
-      const seconds = this.#capabilities.quirks.profiles ? elapsed(event) : null;
+      const times = this.#capabilities.quirks.profiles ? timesOf(event) : null;
       cl.releaseAsync(event);
-      return { ...stage, seconds };
+      first ??= times?.start;
+      return {
+        ...stage,
+        seconds: times && (times.end - times.start) * 1e-9,
+        ended: times && first !== undefined ? (times.end - first) * 1e-9 : null,
+      };
     });
   }
 }
@@ -247,11 +255,12 @@ export interface CopyOptions {
   readonly stage?: string;
 }
 
-function elapsed(event: cl.Event): number | null {
+/** Nanoseconds of the device's clock. */
+function timesOf(event: cl.Event): { start: number; end: number } | null {
   try {
     const start = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_START));
     const end = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
-    return end > start ? (end - start) * 1e-9 : null;
+    return end > start ? { start, end } : null;
   } catch {
     return null; // CL_PROFILING_INFO_NOT_AVAILABLE: the stage table says n/a
   }

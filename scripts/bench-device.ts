@@ -1,0 +1,246 @@
+/**
+ * Device time of the sorts, data already on the device, beside CUB on the same keys.
+ *
+ *     node dist/scripts/bench-device.js --device nvidia --algorithms onesweep,tiled --shapes u32,u64,u32+4 \
+ *       --sizes 16,20,24,28 --distributions uniform --cub ./cub --json results.json
+ *
+ * A size is an exponent of two; a shape is a dtype, with +BYTES for values that travel along. Every row is
+ * verified on the device before it is timed. `--tuning` overrides parameters (JSON). CUB is left out without
+ * `--cub`, the program made from scripts/peers/cub.cu.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomFillSync } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { AlgorithmShape } from '../src/algorithms/algorithm.js';
+import { algorithmNamed } from '../src/algorithms/registry.js';
+import { enqueueWithScratch } from '../src/algorithms/run.js';
+import { Device } from '../src/device/device.js';
+import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
+import { keyCodec } from '../src/keys/key-codec.js';
+import { Verifier, verdict } from '../src/sort/verify.js';
+
+interface Row {
+  readonly algorithm: string;
+  readonly dtype: string;
+  readonly valueBytes: number;
+  readonly n: number;
+  readonly distribution: string;
+  readonly result: 'ok' | 'wrong' | 'gave up' | 'unsupported' | 'error';
+  readonly reason?: string;
+  /** From the start of the first kernel to the end of the last one, median. */
+  readonly milliseconds?: number;
+  readonly gigakeysPerSecond?: number;
+  /** Of CUB, for a count passed as int and as size_t. */
+  readonly cub?: { readonly int: number; readonly size_t: number };
+  /** Time of CUB's faster form over ours. */
+  readonly timesCub?: number;
+}
+
+const { values: options } = parseArgs({
+  options: {
+    device: { type: 'string', default: 'auto' },
+    algorithms: { type: 'string', default: 'onesweep,tiled' },
+    shapes: { type: 'string', default: 'u32,u64,u32+4' },
+    sizes: { type: 'string', default: '16,20,24' },
+    distributions: { type: 'string', default: 'uniform' },
+    repeats: { type: 'string', default: '9' },
+    tuning: { type: 'string', default: '{}' },
+    cub: { type: 'string' },
+    json: { type: 'string' },
+    stages: { type: 'boolean', default: false },
+  },
+});
+const list = (text: string): string[] => text.split(',').filter(Boolean);
+const repeats = Number(options.repeats);
+const median = (times: number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
+
+/** Raw keys; made by word operations, since a generator per key would take minutes for 2^28. */
+function makeKeys(distribution: string, bytes: number, unit: number): Uint8Array {
+  const keys = new Uint8Array(bytes);
+  const words = new Uint32Array(keys.buffer);
+  const random = (into: Uint8Array) => {
+    for (let at = 0; at < bytes; at += 2 ** 30) randomFillSync(into, at, Math.min(2 ** 30, bytes - at));
+  };
+  const step = unit / 4;
+  if (distribution === 'uniform') random(keys);
+  else if (distribution === 'constant') words.fill(0x12345678);
+  else if (distribution === 'two') {
+    random(keys);
+    for (let i = 0; i < words.length; i++) words[i] = (words[i - (i % step)] ?? 0) & 1 ? 0xf0000001 : 5;
+  } else if (distribution === 'low-byte') {
+    random(keys);
+    for (let i = 0; i < words.length; i++) words[i] = i % step === 0 ? (words[i] ?? 0) & 255 : 0;
+  } else if (distribution === 'high-byte') {
+    random(keys);
+    for (let i = 0; i < words.length; i++)
+      words[i] = i % step === step - 1 ? (words[i] ?? 0) & 0xff000000 : 0;
+  } else if (distribution === 'sorted' || distribution === 'reversed') {
+    const spread = Math.floor(2 ** 32 / (words.length / step));
+    const count = words.length / step;
+    for (let i = 0; i < count; i++) {
+      words[i * step + step - 1] = (distribution === 'sorted' ? i : count - 1 - i) * spread;
+    }
+  } else if (/^and\d+$/.test(distribution)) {
+    const draw = new Uint8Array(bytes);
+    const drawn = new Uint32Array(draw.buffer);
+    words.fill(0xffffffff);
+    for (let round = 0; round < Number(distribution.slice(3)); round++) {
+      random(draw);
+      for (let i = 0; i < words.length; i++) words[i] = (words[i] ?? 0) & (drawn[i] ?? 0);
+    }
+  } else throw new Error(`unknown distribution '${distribution}'`);
+  return keys;
+}
+
+function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub'] {
+  if (!options.cub) return undefined;
+  const file = join(tmpdir(), `keys-${process.pid}.bin`);
+  writeFileSync(file, keys);
+  try {
+    const line = execFileSync(options.cub, [keyBits, valueBytes, file, repeats].map(String), {
+      encoding: 'utf8',
+    });
+    return JSON.parse(line) as { int: number; size_t: number };
+  } finally {
+    rmSync(file);
+  }
+}
+
+const device = await Device.open(options.device);
+const { queue } = device;
+
+/** Verifies one algorithm on keys that lie on the device, then times it. */
+async function measure(
+  name: string,
+  dtype: Dtype,
+  valueBytes: number,
+  n: number,
+  keys: Uint8Array,
+): Promise<Pick<Row, 'result' | 'reason' | 'milliseconds' | 'gigakeysPerSecond'>> {
+  const { width } = dtypeInfo(dtype);
+  const factory = algorithmNamed(name);
+  const shape: AlgorithmShape = { keyBits: width, valueBytes, tuning: JSON.parse(String(options.tuning)) };
+  const available = factory.available(device, shape);
+  if (available !== true) return { result: 'unsupported', reason: available };
+  const tuned = factory.tune?.(device, shape, n) ?? shape;
+  if (typeof tuned === 'string') return { result: 'unsupported', reason: tuned };
+  const algorithm = await factory.create(device, tuned);
+  const bits = [0, width] as const;
+  const supported = algorithm.supports({ dtype, n, bits, valueBytes, stable: true });
+  if (supported !== true) return { result: 'unsupported', reason: supported };
+
+  const input = device.buffer(keys.byteLength);
+  const output = device.buffer(keys.byteLength);
+  const outputValues = valueBytes ? device.buffer(n * valueBytes) : undefined;
+  // Values are read like any others in the timed sorts; positions show in the check whether they kept their order.
+  const inputValues = valueBytes ? device.buffer(n * valueBytes) : undefined;
+  try {
+    queue.write(input, keys);
+    const codec = keyCodec(dtype);
+    const work = { n, input, output, codec, bits, ...(outputValues && { outputValues }) };
+    const verifier = await Verifier.create(device, { keyBits: width, valueBytes });
+    const checked = { n, codec, bits, indices: valueBytes > 0 };
+    const sort = (indices: boolean) =>
+      enqueueWithScratch(algorithm, queue, {
+        ...work,
+        indices,
+        ...(inputValues && !indices && { inputValues }),
+      });
+
+    queue.fill(output, 0xdeadbeef);
+    const before = verifier.input({ keys: input }, checked);
+    const sorted = sort(valueBytes > 0);
+    const status = new Uint32Array(1);
+    if (sorted.status) queue.read(sorted.status, status);
+    const after = verifier.output({ keys: output, ...(outputValues && { values: outputValues }) }, checked);
+    await queue.finish();
+    sorted.release();
+    if (status[0]) return { result: 'gave up' };
+    const { order, permutation } = verdict(before, after);
+    if (!order || !permutation) return { result: 'wrong', reason: order ? 'no permutation' : 'not in order' };
+
+    if (inputValues && outputValues) queue.copy(outputValues, inputValues, { bytes: n * valueBytes });
+    const times: number[] = [];
+    for (let i = 0; i < repeats + 2; i++) {
+      await queue.finish();
+      queue.startProfile();
+      const timed = sort(false);
+      await queue.finish();
+      timed.release();
+      const stages = queue.endProfile();
+      if (i >= 2) times.push((stages.at(-1)?.ended ?? Number.NaN) * 1e3);
+      if (options.stages && i === repeats + 1) {
+        console.log(
+          stages.map(({ stage, seconds }) => `${stage} ${((seconds ?? 0) * 1e6).toFixed(1)}`).join(', '),
+        );
+      }
+    }
+    const milliseconds = median(times);
+    return { result: 'ok', milliseconds, gigakeysPerSecond: n / milliseconds / 1e6 };
+  } finally {
+    for (const buffer of [input, output, inputValues, outputValues]) buffer?.release();
+    device.pool.clear();
+    await queue.finish();
+  }
+}
+
+const rows: Row[] = [];
+for (const shape of list(options.shapes)) {
+  const [dtype = 'u32', plus = '0'] = shape.split('+');
+  const { width, bytes: unit } = dtypeInfo(dtype);
+  for (const exponent of list(options.sizes)) {
+    const n = Math.round(2 ** Number(exponent));
+    for (const distribution of list(options.distributions)) {
+      const keys = makeKeys(distribution, n * unit, unit);
+      const cub = runCub(keys, width, Number(plus));
+      for (const algorithm of list(options.algorithms)) {
+        const measured = await measure(algorithm, dtype as Dtype, Number(plus), n, keys).catch(
+          (error: unknown) => ({
+            result: 'error' as const,
+            reason: String(error),
+          }),
+        );
+        const timesCub =
+          cub && 'milliseconds' in measured && measured.milliseconds
+            ? Math.min(cub.int, cub.size_t) / measured.milliseconds
+            : undefined;
+        const row: Row = {
+          algorithm,
+          dtype,
+          valueBytes: Number(plus),
+          n,
+          distribution,
+          ...measured,
+          ...(cub && { cub }),
+          ...(timesCub && { timesCub }),
+        };
+        rows.push(row);
+        const text =
+          'milliseconds' in measured && measured.milliseconds
+            ? `${measured.milliseconds.toFixed(4)} ms ${(n / measured.milliseconds / 1e6).toFixed(2)} Gkeys/s`
+            : ('reason' in measured && measured.reason) || '';
+        console.log(
+          `${measured.result} ${algorithm} ${shape} 2^${exponent} ${distribution} ${text}` +
+            (cub ? ` | cub ${cub.int.toFixed(4)} ${cub.size_t.toFixed(4)} ms` : '') +
+            (timesCub ? ` | x${timesCub.toFixed(3)}` : ''),
+        );
+      }
+    }
+  }
+}
+if (options.json) {
+  const { name, platform, driver } = device.info;
+  const record = {
+    device: name,
+    platform,
+    driver,
+    date: new Date().toISOString().slice(0, 10),
+    command: process.argv.slice(2),
+    rows,
+  };
+  writeFileSync(options.json, `${JSON.stringify(record, null, 1)}\n`);
+}
+await device.close();
