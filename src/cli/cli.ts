@@ -4,6 +4,7 @@ import yargs, { type Argv } from 'yargs';
 import { type ClsortError, UsageError } from '../util/errors.js';
 import { packageRoot } from '../util/paths.js';
 import { nearest, suggestion } from '../util/suggest.js';
+import * as batch from './commands/batch.js';
 import * as check from './commands/check.js';
 import * as devices from './commands/devices.js';
 import * as gen from './commands/gen.js';
@@ -54,6 +55,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
   };
   add(devices);
   add(sort as Command<sort.SortArguments>);
+  add(batch as Command<batch.BatchArguments>);
   add(check as Command<check.CheckArguments>);
   add(gen as Command<gen.GenArguments>);
   try {
@@ -84,7 +86,7 @@ function explain(error: unknown, argv: readonly string[], console: Console): Exi
 
 const isYargsError = (error: unknown): error is Error => (error as Error)?.name === 'YError';
 
-const COMMANDS = ['devices', 'sort', 'check', 'gen'];
+const COMMANDS = ['devices', 'sort', 'batch', 'check', 'gen'];
 const OPTIONS = [
   ...['dtype', 'descending', 'nan', 'bits', 'argsort', 'algorithm', 'scan', 'device', 'verify', 'json'],
   ...['out', 'against', 'count', 'distribution', 'seed', 'help', 'version'],

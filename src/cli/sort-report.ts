@@ -1,20 +1,12 @@
+import type { FileReport } from '../batch/sort-file.js';
 import { dtypeInfo } from '../keys/dtype.js';
-import type { SortReport, StageReport } from '../sort/report.js';
+import type { StageReport } from '../sort/report.js';
 import { grouped, secondsText, table } from './table.js';
 
-/** What the command adds to the library's report. */
-export interface FileReport extends SortReport {
-  readonly descending: boolean;
-  readonly argsort: boolean;
-  readonly readSeconds: number;
-  readonly writeSeconds: number;
-  readonly warnings: readonly string[];
-}
-
 /** The report as `--json` prints it. A field that does not apply is null. */
-export function reportJson(report: FileReport): string {
+export function reportJson(report: FileReport, warnings: readonly string[]): string {
   const { n, dtype, device, algorithm, reason, scan = null, padded = null, verified = null } = report;
-  const { descending, argsort, stages, seconds, readSeconds, writeSeconds, warnings } = report;
+  const { descending, argsort, stages, seconds, readSeconds, writeSeconds } = report;
   const order = { descending, argsort };
   const json = {
     schema: 'clsort.sort/1',

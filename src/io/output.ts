@@ -3,7 +3,7 @@ import { unlinkSync } from 'node:fs';
 import { chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { IoError } from '../util/errors.js';
+import { AbortedError, IoError } from '../util/errors.js';
 import { ioError, STDIO, writeFully } from './raw.js';
 
 /** Where bytes go. Nothing is to be seen of them under the final name before `commit`. */
@@ -109,6 +109,38 @@ function streamOutput(stream: Writable): Output {
       stream.write(bytes, (error) => (error ? reject(ioError('write', 'stdout', error)) : resolve()));
     });
   return { name: 'stdout', write: put, commit: () => put(new Uint8Array(0)), discard: () => undefined };
+}
+
+/**
+ * Runs `write` with an output that is put in its place when that succeeds, and dropped at once when it
+ * fails or `signal` fires.
+ *
+ * @throws IoError; AbortedError when the signal fired; what `write` throws
+ */
+export async function withOutput(
+  path: string,
+  { stdout, signal }: { readonly stdout: Writable; readonly signal: AbortSignal },
+  write: (output: Output) => Promise<void>,
+): Promise<void> {
+  const output = await openOutput(path, stdout);
+  const drop = () => output.discard();
+  signal.addEventListener('abort', drop);
+  try {
+    await write(output);
+    assertGoing(signal);
+    await output.commit();
+  } catch (error) {
+    output.discard();
+    assertGoing(signal); // a write to a file that the interruption has closed is no failure of its own
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', drop);
+  }
+}
+
+/** @throws AbortedError when the signal has fired */
+export function assertGoing(signal: AbortSignal): void {
+  if (signal.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
 }
 
 /** Whether two paths name the same file; `-` names none. */

@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
 import { DISTRIBUTIONS, type Distribution, Generator } from '../../io/gen.js';
+import { assertGoing, withOutput } from '../../io/output.js';
 import { STDIO } from '../../io/raw.js';
 import { DTYPES, dtypeInfo } from '../../keys/dtype.js';
 import { readCount, readSeed } from '../arguments.js';
@@ -7,7 +8,6 @@ import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
 import { bytesText, grouped } from '../table.js';
-import { assertGoing, withOutput } from '../with-output.js';
 
 export const command = 'gen';
 export const describe = 'Make a raw file of test keys from a seed';
@@ -56,7 +56,7 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
   await withOutput(args.out, console, async (output) => {
     while (generator.left > 0) {
       await output.write(generator.next(PIECE));
-      assertGoing(console);
+      assertGoing(console.signal);
       bar.update('making', count - generator.left, count);
     }
     bar.clear();

@@ -1,17 +1,13 @@
 import type { Argv } from 'yargs';
+import { type FileReport, sortFile } from '../../batch/sort-file.js';
 import { Sorter } from '../../index.js';
-import { isSameFile } from '../../io/output.js';
-import { openSource, STDIO } from '../../io/raw.js';
-import { bytesOf } from '../../keys/array.js';
-import type { SortOptions } from '../../sort/options.js';
-import type { SortReport } from '../../sort/report.js';
-import { UsageError } from '../../util/errors.js';
+import { STDIO } from '../../io/raw.js';
+import type { Progress } from '../../sort/options.js';
 import { type OrderArguments, readOrder, withOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
-import { type FileReport, reportJson, reportText } from '../sort-report.js';
-import { assertGoing, withOutput } from '../with-output.js';
+import { reportJson, reportText } from '../sort-report.js';
 
 export const command = 'sort <in>';
 export const describe = 'Sort a raw file of numbers';
@@ -63,10 +59,7 @@ export const builder = (yargs: Argv) =>
     .epilogue("The report goes to stdout, with '-o -' to stderr. OUT is replaced when all is well.");
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
-  const { info, ...order } = readOrder(args);
-  if (args.argsort && (await isSameFile(args.in, args.out))) {
-    throw new UsageError('--argsort would replace the keys by their positions: name another output');
-  }
+  const { info: _, ...order } = readOrder(args);
   const bar = new ProgressBar(console);
   const warnings: string[] = [];
   const onWarning = ({ message }: Error): void => {
@@ -74,54 +67,19 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     warnings.push(message);
     say(console, `clsort: warning: ${message}`);
   };
-  const source = await openSource(args.in, console.stdin);
-  let report: FileReport | undefined;
+  const sorter = await Sorter.open({ device: args.device, onWarning });
+  let report: FileReport;
   try {
-    await withOutput(args.out, console, async (output) => {
-      const sorter = await Sorter.open({ device: args.device, onWarning });
-      try {
-        bar.update('reading', 0, 1);
-        const [bytes, readSeconds] = await timed(source.read(info.bytes));
-        assertGoing(console);
-        let made: SortReport | undefined;
-        const options: SortOptions = {
-          ...order,
-          algorithm: args.algorithm,
-          scan: args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5,
-          verify: args.verify,
-          profile: true,
-          signal: console.signal,
-          onWarning,
-          onProgress: ({ phase, done, total }) => bar.update(phase, done, total),
-          onReport: (one) => {
-            made = one;
-          },
-        };
-        const result = args.argsort
-          ? await sorter.argsort(bytes, options)
-          : await sorter.sort(bytes, options);
-        bar.update('writing', 1, 1);
-        const [, writeSeconds] = await timed(output.write(bytesOf(result)));
-        const { descending } = order;
-        if (made)
-          report = { ...made, descending, argsort: args.argsort, readSeconds, writeSeconds, warnings };
-      } finally {
-        bar.clear();
-        await sorter.close();
-      }
-    });
+    const { in: from, out, argsort, algorithm, verify } = args;
+    const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
+    const job = { in: from, out, ...order, argsort, algorithm, scan, verify } as const;
+    const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
+    report = await sortFile(sorter, job, { ...console, onWarning, onProgress });
   } finally {
-    await source.close();
+    bar.clear();
+    await sorter.close();
   }
-  if (report) {
-    const tell = args.out === STDIO ? say : print;
-    tell(console, args.json ? reportJson(report) : reportText(report));
-  }
+  const tell = args.out === STDIO ? say : print;
+  tell(console, args.json ? reportJson(report, warnings) : reportText(report));
   return EXIT.ok;
-}
-
-async function timed<T>(promise: Promise<T>): Promise<[result: T, seconds: number]> {
-  const started = performance.now();
-  const result = await promise;
-  return [result, (performance.now() - started) / 1000];
 }

@@ -1,0 +1,184 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import { DTYPES, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
+import { UsageError } from '../util/errors.js';
+import { suggestion } from '../util/suggest.js';
+import type { FileJob } from './sort-file.js';
+
+/** One job of a batch. */
+export interface Job extends FileJob {
+  /** For reports; by default the name of the input as the batch has it. */
+  readonly name: string;
+  /** The device that is to do it; by default whichever is free. */
+  readonly device?: string;
+}
+
+export interface Batch {
+  /** Devices that share the jobs without one of their own; empty where the batch does not say. */
+  readonly devices: readonly string[];
+  readonly jobs: readonly Job[];
+}
+
+/** Most errors that are told at once. */
+const MOST_ERRORS = 10;
+
+interface Rule {
+  readonly expected: string;
+  readonly accepts: (value: unknown) => boolean;
+}
+
+const text: Rule = {
+  expected: 'a name',
+  accepts: (value) => typeof value === 'string' && value.trim() !== '',
+};
+const file: Rule = {
+  expected: "a file (a batch has no stdin and stdout, so not '-')",
+  accepts: (value) => text.accepts(value) && value !== '-',
+};
+const boolean: Rule = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' };
+const oneOf = (...values: readonly unknown[]): Rule => ({
+  expected: `one of ${values.join(' ')}`,
+  accepts: (value) => values.includes(value),
+});
+const list = (rule: Rule): Rule => ({
+  expected: `a list, each ${rule.expected}`,
+  accepts: (value) => Array.isArray(value) && value.every(rule.accepts),
+});
+
+const JOB_RULES: Readonly<Record<keyof Job, Rule>> = {
+  name: text,
+  in: file,
+  out: file,
+  dtype: oneOf(...DTYPES),
+  descending: boolean,
+  nan: oneOf('first', 'last'),
+  bits: {
+    expected: '[begin, end] with 0 <= begin <= end',
+    accepts: (value) =>
+      Array.isArray(value) &&
+      value.length === 2 &&
+      value.every((bit) => Number.isInteger(bit) && bit >= 0) &&
+      value[0] <= value[1],
+  },
+  argsort: boolean,
+  algorithm: text,
+  scan: oneOf(3, 5, 'auto'),
+  verify: boolean,
+  device: text,
+};
+
+const REQUIRED = ['in', 'out', 'dtype'] as const;
+
+const BATCH_RULES: Readonly<Record<string, Rule>> = {
+  schema: oneOf('clsort.batch/1'),
+  devices: list(text),
+  defaults: { expected: 'an object', accepts: isObject },
+  jobs: { expected: 'a list of jobs', accepts: Array.isArray },
+};
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads a batch: `{ "devices"?, "defaults"?, "jobs": [{ "in", "out", "dtype", … }] }`, or the list of jobs
+ * alone. Jobs take the fields of `defaults` that they do not have. Files are relative to `folder`.
+ *
+ * @param name of the batch, for messages
+ * @throws UsageError that names every field that is wrong (the first ten)
+ */
+export function parseBatch(json: string, { name, folder }: { name: string; folder: string }): Batch {
+  const errors: string[] = [];
+  const batch = asObject(json, name);
+  checkFields(batch, BATCH_RULES, '', errors);
+  fail(errors, name); // the fields below are of the right types from here on
+  const {
+    devices = [],
+    defaults = {},
+    jobs = [],
+  } = batch as {
+    devices?: string[];
+    defaults?: Record<string, unknown>;
+    jobs?: unknown[];
+  };
+  checkFields(defaults, JOB_RULES, 'defaults.', errors);
+  const merged = jobs.flatMap((job, i): Job[] => {
+    const where = `jobs[${i}]`;
+    if (!isObject(job)) {
+      errors.push(`${where} is ${JSON.stringify(job)}: expected an object`);
+      return [];
+    }
+    const before = errors.length;
+    checkFields(job, JOB_RULES, `${where}.`, errors);
+    const whole = { ...defaults, ...job };
+    for (const field of REQUIRED) {
+      if (whole[field] === undefined) errors.push(`${where}.${field} is missing`);
+    }
+    if (errors.length > before) return [];
+    const made = whole as unknown as Job;
+    checkWindow(made, dtypeInfo(made.dtype), where, errors);
+    return [
+      { ...made, name: made.name ?? made.in, in: within(folder, made.in), out: within(folder, made.out) },
+    ];
+  });
+  checkFiles(merged, errors);
+  fail(errors, name);
+  return { devices, jobs: merged };
+}
+
+function asObject(json: string, name: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (cause) {
+    throw new UsageError(`${name} is no JSON: ${(cause as Error).message}`, { cause });
+  }
+  const batch = Array.isArray(value) ? { jobs: value } : value;
+  if (!isObject(batch) || batch.jobs === undefined) {
+    throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": …, "dtype": … }] }`);
+  }
+  return batch;
+}
+
+function checkFields(
+  object: Record<string, unknown>,
+  rules: Readonly<Record<string, Rule>>,
+  where: string,
+  errors: string[],
+): void {
+  for (const [field, value] of Object.entries(object)) {
+    const rule = Object.hasOwn(rules, field) ? rules[field] : undefined;
+    if (!rule) errors.push(`${where}${field} is unknown${suggestion(field, Object.keys(rules))}`);
+    else if (!rule.accepts(value)) {
+      errors.push(`${where}${field} is ${JSON.stringify(value)}: expected ${rule.expected}`);
+    }
+  }
+}
+
+function checkWindow({ bits }: Job, { name, width }: DtypeInfo, where: string, errors: string[]): void {
+  if (bits && bits[1] > width) {
+    errors.push(`${where}.bits is ${JSON.stringify(bits)}: ${name} keys have ${width} bits`);
+  }
+}
+
+/** Jobs run in no fixed order, so none may write what another reads or writes. */
+function checkFiles(jobs: readonly Job[], errors: string[]): void {
+  jobs.forEach((job, i) => {
+    jobs.forEach((other, j) => {
+      if (i === j) return;
+      if (job.out === other.in) errors.push(`jobs[${i}].out is the input of jobs[${j}]`);
+      if (i < j && job.out === other.out) errors.push(`jobs[${i}].out is the output of jobs[${j}] too`);
+    });
+  });
+}
+
+function fail(errors: readonly string[], name: string): void {
+  if (errors.length === 0) return;
+  const shown = errors.slice(0, MOST_ERRORS).map((error) => `\n  ${error}`);
+  const more = errors.length > MOST_ERRORS ? `\n  and ${errors.length - MOST_ERRORS} more` : '';
+  throw new UsageError(`${name} is no batch that can be run:${shown.join('')}${more}`, {
+    details: { errors },
+  });
+}
+
+const within = (folder: string, path: string): string =>
+  isAbsolute(path) ? resolve(path) : join(folder, path);
