@@ -183,6 +183,10 @@ const KERNELS = [
   'permute',
 ];
 
+/** A CPU loops over the work-items of a group: fewer of them scan fewer counters for each block in `permute`. */
+const GPU_LOCAL_SIZE = 64;
+const CPU_LOCAL_SIZE = 16;
+
 /** Bytes of local memory that `permute` takes for each work-item: a counter for each digit. */
 const LOCAL_BYTES_PER_ITEM = RADIX;
 
@@ -197,8 +201,9 @@ export const amdRadix: AlgorithmFactory = {
   },
 
   async create(device, shape) {
-    const { maxWorkGroup, localBytes } = device.capabilities;
-    const fitting = Math.min(64, maxWorkGroup, localBytes / LOCAL_BYTES_PER_ITEM);
+    const { maxWorkGroup, localBytes, type } = device.capabilities;
+    const wanted = Number(shape.tuning?.localSize ?? (type === 'cpu' ? CPU_LOCAL_SIZE : GPU_LOCAL_SIZE));
+    const fitting = Math.min(wanted, maxWorkGroup, localBytes / LOCAL_BYTES_PER_ITEM);
     // A compiler may allow some kernel less than the device allows in general: ask, and build again smaller.
     for (let localSize = 2 ** Math.floor(Math.log2(fitting)); ; localSize /= 2) {
       const program = await device.program('amd_radix.cl', {
