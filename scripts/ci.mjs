@@ -1,0 +1,163 @@
+#!/usr/bin/env node
+// Everything that has to hold before a change lands, on a machine with nothing but Node, git and Debian:
+//
+//   node scripts/ci.mjs
+//
+// Each check runs even when an earlier one failed; the last line is `N passed, N failed`.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rootlessEnv } from './rootless.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const ava = ['node_modules/ava/entrypoints/cli.mjs'];
+const totals = { passed: 0, failed: 0 };
+
+/** What the drivers of Mesa need to show a device on a CPU. */
+const MESA = {
+  RUSTICL_ENABLE: 'llvmpipe',
+  LP_CL: '1',
+  CLOVER_EXTRA_BUILD_OPTIONS: '-no-opaque-pointers',
+};
+/** The simulator alone, driven from one thread. */
+const OCLGRIND = {
+  OCL_ICD_VENDORS: '/usr/lib/oclgrind/liboclgrind-rt-icd.so',
+  CLSORT_TEST_DEVICES: 'oclgrind',
+  UV_THREADPOOL_SIZE: '1',
+};
+
+const ESCAPE = String.fromCharCode(27);
+const plain = (text) => text.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '');
+
+/** Runs a command, shows what it prints, and counts the tests in it. */
+function run(name, command, args, { env = {}, minutes = 20 } = {}) {
+  process.stdout.write(`\n=== ${name}\n`);
+  const started = performance.now();
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...rootlessEnv(join(root, '.setup')), ...env },
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), minutes * 60_000);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (data) => {
+        output += data;
+        process.stdout.write(data);
+      });
+    }
+    child.on('error', (error) => process.stdout.write(`${error.message}\n`));
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      const ok = code === 0;
+      process.stdout.write(
+        `--- ${name}: ${ok ? 'ok' : `FAILED (${signal ?? `exit code ${code}`})`} after ${seconds} s\n`,
+      );
+      resolve({ ok, output: plain(output) });
+    });
+  });
+}
+
+/** A check that holds or does not: counts as one. */
+async function check(...call) {
+  const result = await run(...call);
+  totals[result.ok ? 'passed' : 'failed']++;
+  return result;
+}
+
+/** A run of the test suite: counts its tests; a run that fails without a failed test counts as one. */
+async function tests(name, files, options) {
+  const args = options?.through ? [options.through, '--', ...ava] : ava;
+  const { ok, output } = await run(name, process.execPath, [...args, ...files], options);
+  const sum = (pattern) => [...output.matchAll(pattern)].reduce((all, [, count]) => all + Number(count), 0);
+  const passed = sum(/^\s*(\d+) tests? passed/gm);
+  const failed = sum(
+    /^\s*(\d+) (?:tests? failed|known failures?|uncaught exceptions?|unhandled rejections?)/gm,
+  );
+  totals.passed += passed;
+  totals.failed += failed + (failed === 0 && (!ok || passed === 0) ? 1 : 0);
+  return ok;
+}
+
+/** The simulator's exit code is always 0: what it found stands in its log. */
+function emptyLog(name, file) {
+  const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  totals[found === '' ? 'passed' : 'failed']++;
+  if (found !== '') process.stdout.write(`--- ${name}: FAILED\n${found.slice(0, 4000)}\n`);
+}
+
+/** With every check on, the simulator sorts a few hundred keys a second: few tests, all kernels. */
+const ON_OCLGRIND = [
+  'dist/test/algorithms/amd-radix.test.js',
+  '--concurrency=1',
+  '--match=*sorts 257 random*',
+  '--match=*f32 with NaN first, descending*',
+  '--match=*chains of 3 and 5*',
+];
+
+/** Test files that run on every driver, at small sizes. */
+const MATRIX = ['dist/test/algorithms/**/*.test.js'];
+
+async function main() {
+  const apt = (...args) =>
+    spawnSync('apt-get', args, {
+      stdio: 'inherit',
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
+  apt('update', '-q');
+  apt('install', '-y', '-q', '--no-install-recommends', 'mesa-opencl-icd', 'oclgrind');
+  await check('set-up', process.execPath, ['scripts/setup.mjs']);
+  const again = await check('set-up, the second time', process.execPath, ['scripts/setup.mjs']);
+  if (/…/.test(again.output)) {
+    totals.failed++;
+    process.stdout.write('--- set-up did something again that was done already\n');
+  }
+  await check('lint', 'node_modules/.bin/biome', ['ci', '.']);
+  await check('types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']);
+  if (existsSync(join(root, 'scripts/check-api.mjs'))) {
+    await check('the API is complete', process.execPath, ['scripts/check-api.mjs']);
+  }
+  await tests('npm test', [], { minutes: 45 });
+  for (const device of ['rusticl', 'clover']) {
+    await tests(`small sizes on ${device}`, MATRIX, { env: { ...MESA, CLSORT_TEST_DEVICES: device } });
+  }
+  const logs = join(root, '.setup', 'logs');
+  rmSync(logs, { recursive: true, force: true });
+  mkdirSync(logs, { recursive: true });
+  const races = join(logs, 'races.log');
+  await tests('small sizes on Oclgrind, with race and API checks', ON_OCLGRIND, {
+    env: {
+      ...OCLGRIND,
+      OCLGRIND_DATA_RACES: '1',
+      OCLGRIND_CHECK_API: '1',
+      OCLGRIND_LOG: races,
+    },
+  });
+  emptyLog('Oclgrind found races or wrong calls', races);
+  const reads = join(logs, 'uninitialised.log');
+  await tests('small sizes on Oclgrind, with uninitialised reads', ON_OCLGRIND, {
+    env: {
+      ...OCLGRIND,
+      OCLGRIND_UNINITIALIZED: '1',
+      OCLGRIND_BUILD_OPTIONS: '-cl-opt-disable',
+      OCLGRIND_LOG: reads,
+    },
+  });
+  emptyLog('Oclgrind found uninitialised reads', reads);
+  if (existsSync(join(root, 'scripts/sanitize.mjs'))) {
+    const { ok, output } = await run('the binding under ASan and UBSan', process.execPath, [
+      'scripts/sanitize.mjs',
+    ]);
+    const passed = Number(/^\s*(\d+) tests? passed/m.exec(output)?.[1] ?? 0);
+    totals.passed += passed;
+    if (!ok || passed === 0) totals.failed++;
+  }
+  process.stdout.write(`\n${totals.passed} passed, ${totals.failed} failed\n`);
+  process.exitCode = totals.failed === 0 && totals.passed > 0 ? 0 : 1;
+}
+
+await main();

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import test from 'ava';
+import { packageRoot } from '../src/util/paths.js';
+
+/** A layer imports from those to its right only. */
+const ORDER = [
+  'cli',
+  ['explain', 'matrix', 'batch', 'bench'],
+  'io',
+  'sort',
+  ['algorithms', 'primitives'],
+  'device',
+  'keys',
+  'opencl',
+  'util',
+] as const;
+
+const RANK = new Map(
+  ORDER.flatMap((layers, rank) => [layers].flat().map((layer) => [layer as string, rank])),
+);
+
+const src = join(packageRoot, 'src');
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
+const layerOf = (file: string): string => (file.includes('/') ? (file.split('/')[0] ?? '') : 'index');
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const imports: Import[] = files.flatMap((from) => {
+  const text = readFileSync(join(src, from), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(([, path = '']) => ({
+    from,
+    to: relative(src, resolve(src, dirname(from), path)),
+  }));
+});
+
+test('every folder of src is a known layer', (t) => {
+  const layers = new Set(files.map(layerOf));
+  layers.delete('index');
+  t.deepEqual(
+    [...layers].filter((layer) => !RANK.has(layer)),
+    [],
+  );
+});
+
+test('imports go one way: a layer uses those below it, never those above or beside it', (t) => {
+  const wrong = imports.filter(({ from, to }) => {
+    const [upper, lower] = [layerOf(from), layerOf(to)];
+    if (upper === lower || upper === 'index') return false;
+    // The command uses the library by its public entry.
+    if (lower === 'index') return !['cli', 'batch', 'matrix', 'bench', 'explain'].includes(upper);
+    return (RANK.get(upper) ?? 0) >= (RANK.get(lower) ?? 0);
+  });
+  t.deepEqual(wrong, []);
+});
+
+test('util and keys need no device', (t) => {
+  const below = new Set(['util', 'keys']);
+  t.deepEqual(
+    imports.filter(({ from, to }) => below.has(layerOf(from)) && !below.has(layerOf(to))),
+    [],
+  );
+});
+
+const matching = (pattern: RegExp, except: (file: string) => boolean): string[] =>
+  files.filter((file) => !except(file) && pattern.test(readFileSync(join(src, file), 'utf8')));
+
+test('only opencl/binding.ts loads the addon', (t) => {
+  t.deepEqual(
+    matching(/createRequire|\.node['"`]/, (file) => file === 'opencl/binding.ts'),
+    [],
+  );
+});
+
+test('only cli/ touches stdout, stderr, signals and the exit of the process', (t) => {
+  t.deepEqual(
+    matching(/process\.(stdout|stderr|exit\b|exitCode|on\()|console\.(log|error|warn)\(/, (file) =>
+      file.startsWith('cli/'),
+    ),
+    [],
+  );
+});
+
+test('only device/ names a vendor in code', (t) => {
+  const code = (file: string) =>
+    readFileSync(join(src, file), 'utf8')
+      .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+      .replaceAll(/\/\/.*$/gm, '');
+  const named = files.filter((file) => /nvidia|radeon|\bmesa\b|rusticl|clover/i.test(code(file)));
+  // Rows of the tuning table are data, keyed by the names that device/ gives.
+  t.deepEqual(
+    named.filter((file) => !file.startsWith('device/') && !/tuning/.test(file)),
+    [],
+  );
+});
