@@ -453,7 +453,13 @@ NAN_METHOD(EnqueueWaitForEvents) {
   Command command = ReadCommand(call);
   WaitList waits = call.Events(1);
   if (!call.Loaded(api.clEnqueueWaitForEvents)) return;
-  Finish(call, command, api.clEnqueueWaitForEvents(command.raw(), waits.count(), waits.data()));
+  if (waits.count() == 0) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one event");
+  // Where its replacement exists the old call may not: PoCL ends the process in it.
+  bool replaced = command.queue->platform->version >= api.clEnqueueBarrierWithWaitList.since;
+  Finish(call, command,
+         replaced
+             ? api.clEnqueueBarrierWithWaitList(command.raw(), waits.count(), waits.data(), nullptr)
+             : api.clEnqueueWaitForEvents(command.raw(), waits.count(), waits.data()));
 }
 
 }  // namespace

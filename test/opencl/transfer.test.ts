@@ -1,0 +1,150 @@
+import test from 'ava';
+import * as cl from '../../src/opencl/index.js';
+import { opened, thrown } from './devices.js';
+
+const bytes = (n: number) => new Uint8Array(n).map((_, i) => i);
+
+for (const { name, context, queue, version, images } of opened) {
+  const title = (claim: string): string => `${name}: ${claim}`;
+  const read = (buffer: cl.MemObject, n: number) => {
+    const host = new Uint8Array(n);
+    cl.enqueueReadBuffer(queue, buffer, true, 0, n, host);
+    return [...host];
+  };
+
+  test(title('writes, copies and reads parts of buffers'), (t) => {
+    const from = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
+    const to = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 16, new Uint8Array(16));
+    cl.enqueueWriteBuffer(queue, from, true, 0, 16, bytes(16));
+    t.is(cl.enqueueCopyBuffer(queue, from, to, 4, 2, 3), 0);
+    t.deepEqual(read(to, 8), [0, 0, 4, 5, 6, 0, 0, 0]);
+    const event = cl.enqueueCopyBuffer(queue, from, to, 0, 8, 8, null, true);
+    t.true(event instanceof cl.Event);
+    cl.waitForEvents([event]);
+    t.is(cl.getEventInfo(event, cl.EVENT_COMMAND_EXECUTION_STATUS), cl.COMPLETE);
+    t.is(cl.getEventInfo(event, cl.EVENT_COMMAND_TYPE), cl.COMMAND_COPY_BUFFER);
+    cl.releaseEvent(event);
+    for (const buffer of [from, to]) cl.releaseMemObject(buffer);
+  });
+
+  test(title('fills with 4 bytes of an integer, 8 of a fraction, or memory as it is'), (t) => {
+    if (version < 120) return t.pass();
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
+    cl.enqueueFillBuffer(queue, buffer, -2, 0, 16);
+    t.deepEqual(read(buffer, 5), [254, 255, 255, 255, 254]);
+    cl.enqueueFillBuffer(queue, buffer, 0xfffffffe, 0, 16);
+    t.deepEqual(read(buffer, 5), [254, 255, 255, 255, 254]);
+    cl.enqueueFillBuffer(queue, buffer, 2.5, 0, 16);
+    t.deepEqual(read(buffer, 16), [...new Uint8Array(Float64Array.of(2.5, 2.5).buffer)]);
+    cl.enqueueFillBuffer(queue, buffer, Buffer.from([1, 2]), 4, 4);
+    t.deepEqual(read(buffer, 8).slice(4), [1, 2, 1, 2]);
+    t.is(thrown(() => cl.enqueueFillBuffer(queue, buffer, null as never, 0, 16)).code, cl.INVALID_VALUE.code);
+    cl.releaseMemObject(buffer);
+  });
+
+  test(title('a part of a buffer is a buffer'), (t) => {
+    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
+    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 16n });
+    t.is(cl.getMemObjectInfo(part, cl.MEM_OFFSET), 2048);
+    t.is(cl.getMemObjectInfo(part, cl.MEM_SIZE), 16);
+    t.deepEqual(read(part, 3), [0, 1, 2]);
+    cl.releaseMemObject(part);
+    cl.releaseMemObject(whole);
+  });
+
+  test(title('a mapping is the memory itself, until it is unmapped'), (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 16, bytes(16));
+    const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_READ | cl.MAP_WRITE, 4, 8);
+    t.true(mapped instanceof ArrayBuffer);
+    const view = new Uint8Array(mapped);
+    t.deepEqual([...view], [4, 5, 6, 7, 8, 9, 10, 11]);
+    view.fill(99);
+    t.is(cl.enqueueUnmapMemObject(queue, buffer, view), 0);
+    t.is(mapped.byteLength, 0);
+    t.is(view.length, 0);
+    cl.finish(queue);
+    t.deepEqual(read(buffer, 14), [0, 1, 2, 3, 99, 99, 99, 99, 99, 99, 99, 99, 12, 13]);
+    t.is(thrown(() => cl.enqueueUnmapMemObject(queue, buffer, mapped)).code, cl.INVALID_VALUE.code);
+    t.is(
+      thrown(() => cl.enqueueUnmapMemObject(queue, buffer, new Uint8Array(8))).code,
+      cl.INVALID_VALUE.code,
+    );
+    cl.releaseMemObject(buffer);
+  });
+
+  test(title('a mapping without waiting carries its event'), async (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, bytes(8));
+    const mapped = cl.enqueueMapBuffer(queue, buffer, false, cl.MAP_READ, 0, 8, [], true);
+    t.true(mapped.event instanceof cl.Event);
+    await mapped.event?.completed;
+    t.deepEqual([...new Uint8Array(mapped)], [...bytes(8)]);
+    cl.enqueueUnmapMemObject(queue, buffer, mapped);
+    cl.finish(queue);
+    cl.releaseMemObject(buffer);
+  });
+
+  test(title('images are written, filled, copied, mapped and read'), (t) => {
+    if (!images || version < 120) return t.pass();
+    const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+    const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 3 };
+    const image = cl.createImage(context, cl.MEM_READ_WRITE, format, shape);
+    const other = cl.createImage(context, cl.MEM_READ_WRITE | cl.MEM_COPY_HOST_PTR, format, shape, bytes(48));
+    t.is(cl.getImageInfo(image, cl.IMAGE_WIDTH), 4);
+    const found = cl.getImageInfo(image, cl.IMAGE_FORMAT);
+    t.true(Array.isArray(found));
+    t.is(found.channel_order, cl.RGBA);
+    const readImage = (source: cl.MemObject) => {
+      const host = new Uint8Array(48);
+      cl.enqueueReadImage(queue, source, true, [0, 0, 0], [4, 3, 1], 0, 0, host);
+      return [...host];
+    };
+    t.deepEqual(readImage(other), [...bytes(48)]);
+    cl.enqueueFillImage(queue, image, [1, 2, 3, 4], [0, 0, 0], [4, 3, 1]);
+    t.deepEqual(
+      readImage(image),
+      Array.from({ length: 48 }, (_, i) => (i % 4) + 1),
+    );
+    cl.enqueueCopyImage(queue, other, image, [0, 0, 0], [1, 1, 0], [2, 1, 1]);
+    t.deepEqual(readImage(image).slice(20, 28), [...bytes(8)]);
+    cl.enqueueWriteImage(queue, image, true, [0, 0, 0], [1, 1, 1], 0, 0, Uint8Array.of(9, 9, 9, 9));
+    t.deepEqual(readImage(image).slice(0, 5), [9, 9, 9, 9, 1]);
+    const short = () =>
+      cl.enqueueReadImage(queue, image, true, [0, 0, 0], [4, 3, 1], 0, 0, new Uint8Array(47));
+    t.is(thrown(short).code, cl.INVALID_VALUE.code);
+    const small = () => cl.createImage(context, cl.MEM_COPY_HOST_PTR, format, shape, new Uint8Array(47));
+    t.is(thrown(small).code, cl.INVALID_HOST_PTR.code);
+    const mapped = cl.enqueueMapImage(queue, other, true, cl.MAP_READ, [0, 0, 0], [4, 2, 1]);
+    t.deepEqual([...new Uint8Array(mapped, 0, 4)], [0, 1, 2, 3]);
+    t.true((mapped.row_pitch ?? 0) >= 16);
+    cl.enqueueUnmapMemObject(queue, other, mapped);
+    cl.finish(queue);
+    for (const memory of [image, other]) cl.releaseMemObject(memory);
+  });
+
+  test(title('bad formats and shapes of images are told apart'), (t) => {
+    if (!images || version < 120) return t.pass();
+    const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+    const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 4 };
+    const code = (f: unknown, s: unknown) =>
+      thrown(() => cl.createImage(context, 0, f as cl.ImageFormat, s as cl.ImageDescription)).code;
+    t.is(code(-1, shape), cl.INVALID_IMAGE_FORMAT_DESCRIPTOR.code);
+    t.is(code({}, shape), cl.INVALID_IMAGE_FORMAT_DESCRIPTOR.code);
+    t.is(code(format, -1), cl.INVALID_IMAGE_DESCRIPTOR.code);
+    t.is(code(format, { ...shape, width: -4 }), cl.INVALID_IMAGE_DESCRIPTOR.code);
+    t.true(cl.getSupportedImageFormats(context, cl.MEM_READ_ONLY, cl.MEM_OBJECT_IMAGE2D).length > 0);
+  });
+
+  test(title('markers and barriers come with events'), (t) => {
+    const marker = cl.enqueueMarker(queue, true);
+    t.true(marker instanceof cl.Event);
+    t.is(cl.enqueueBarrier(queue), 0);
+    t.is(cl.enqueueWaitForEvents(queue, [marker]), 0);
+    if (version >= 120) {
+      const barrier = cl.enqueueBarrierWithWaitList(queue, [marker], true);
+      t.true(barrier instanceof cl.Event);
+      cl.releaseEvent(barrier);
+    }
+    cl.finish(queue);
+    cl.releaseEvent(marker);
+  });
+}
