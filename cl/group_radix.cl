@@ -9,7 +9,7 @@
 #endif
 
 /* Sort n <= TILE keys by the window [begin, end) of their codes, stably. May work in place. */
-GROUP_KERNEL(GROUP_SIZE) void group_radix(__global const key_t *keys_in, __global key_t *keys_out,
+TILE_KERNEL void group_radix(__global const key_t *keys_in, __global key_t *keys_out,
 #if HAS_VALUES
                              __global const value_t *values_in, __global value_t *values_out,
 #endif

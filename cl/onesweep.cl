@@ -131,7 +131,7 @@ INLINE void count_keys(__local uint *bins, uint column, const digit_t *digits, k
  * @param state         look-back state of all passes, `state_vectors` times 16 bytes, is cleared
  * @param control       CONTROL_WORDS, cleared
  */
-GROUP_KERNEL(HISTOGRAM_SIZE) void onesweep_histogram(
+__kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void onesweep_histogram(
     __global const key_t *restrict keys, __global uint *restrict counts, __global uint4 *restrict state,
     __global uint *restrict control, ulong n, uint begin, uint end, ulong state_vectors, codec_t codec, uint flags)
 {
@@ -258,7 +258,7 @@ INLINE void set_first_origins(tile_t tile, __global const uint *counts, uint his
  * @param state   of this pass, [tile][bin], zero
  * @param ticket  zero
  */
-GROUP_KERNEL(GROUP_SIZE) void onesweep_pass(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
+TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 #if HAS_VALUES
                                __global const value_t *restrict values_in, __global value_t *restrict values_out,
 #endif

@@ -1,5 +1,7 @@
 /* Radix sort for CPU devices: one work-item is a work-group, owns one contiguous run of the array and works alone,
- * with counters in private memory: no barriers, no atomics.
+ * with counters in private memory: no barriers, no atomics. What it scatters it gathers in lines first, one for each
+ * bin, which leave for memory when they are full: a core keeps hundreds of short lines in its cache, but not the
+ * pages of hundreds of places in the output.
  *
  *   serial_count    counts the digits of each run
  *   serial_scan     one work-item scans the counts of all runs
@@ -68,6 +70,53 @@ void serial_scan(__global offset_t *restrict counts, uint entries)
     }
 }
 
+/* Elements of a line: the shorter of key and value fills 64 bytes, a cache line of all CPUs of today. */
+#if HAS_VALUES && VALUE_BYTES * 8 < KEY_BITS
+# define LINE (64 / VALUE_BYTES)
+#else
+# define LINE (512 / KEY_BITS)
+#endif
+#define VECTORS(element) (LINE * sizeof(element) / sizeof(uint16))
+
+/* Write one full line past the caches, which it would only fill; `place` is aligned. */
+#ifdef __has_builtin
+# if __has_builtin(__builtin_nontemporal_store)
+#  define STREAM(value, place) __builtin_nontemporal_store(value, place)
+# endif
+#endif
+#ifndef STREAM
+# define STREAM(value, place) (*(place) = (value))
+#endif
+
+/* Move elements [first, last) of the output out of the line that they lie in. */
+#define WRITE_LINE(element, line, output, first, last)                                                      \
+    do {                                                                                                    \
+        __global element *to = (output) + (first);                                                          \
+        if ((last) - (first) == LINE && ((size_t)to & 63) == 0) {                                           \
+            for (uint v = 0; v < VECTORS(element); v++)                                                     \
+                STREAM((line)[v], (__global uint16 *)to + v);                                               \
+        } else {                                                                                            \
+            for (offset_t i = (first); i < (last); i++)                                                     \
+                (output)[i] = ((const element *)(line))[i % LINE];                                          \
+        }                                                                                                   \
+    } while (0)
+
+/* @return the value that travels with key number i */
+#if HAS_VALUES
+INLINE value_t value_of(__global const value_t *values, size_t i, uint flags)
+{
+    if (!(flags & FLAG_POSITIONS))
+        return values[i];
+# if VALUE_BYTES == 8
+    return as_uint2((ulong)i);
+# elif VALUE_BYTES == 16
+    return (uint4)((uint)i, (uint)((ulong)i >> 32), 0, 0);
+# else
+    return (value_t)i;
+# endif
+}
+#endif
+
 /* @param places  of the first key of each bin and run, [bin][run] */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_scatter(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
@@ -79,25 +128,38 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
 {
     const size_t run = get_global_id(0), runs = get_global_size(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
-    offset_t next[BINS];
+    /* Of each bin: where its next key goes, and its first key that lies in a line. */
+    offset_t next[BINS], waiting[BINS];
+    uint16 key_lines[BINS * VECTORS(key_t)];
+#if HAS_VALUES
+    uint16 value_lines[BINS * VECTORS(value_t)];
+#endif
     for (uint bin = 0; bin < BINS; bin++)
-        next[bin] = places[bin * runs + run];
+        next[bin] = waiting[bin] = places[bin * runs + run];
+
     for (size_t i = start; i < end; i++) {
         const code_t code = code_of(keys_in[i], codec, flags);
-        const offset_t place = next[code_digit(code, shift, bits)]++;
-        keys_out[place] = flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
+        const uint bin = code_digit(code, shift, bits);
+        const offset_t place = next[bin]++;
+        const uint slot = bin * LINE + place % LINE;
+        ((key_t *)key_lines)[slot] = flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
 #if HAS_VALUES
-        if (!(flags & FLAG_POSITIONS)) {
-            values_out[place] = values_in[i];
-        } else {
-# if VALUE_BYTES == 8
-            values_out[place] = as_uint2((ulong)i);
-# elif VALUE_BYTES == 16
-            values_out[place] = (uint4)((uint)i, (uint)((ulong)i >> 32), 0, 0);
-# else
-            values_out[place] = (value_t)i;
-# endif
+        ((value_t *)value_lines)[slot] = value_of(values_in, i, flags);
+#endif
+        if (place % LINE == LINE - 1) {
+            const offset_t first = waiting[bin];
+            WRITE_LINE(key_t, key_lines + bin * VECTORS(key_t), keys_out, first, place + 1);
+#if HAS_VALUES
+            WRITE_LINE(value_t, value_lines + bin * VECTORS(value_t), values_out, first, place + 1);
+#endif
+            waiting[bin] = place + 1;
         }
+    }
+
+    for (uint bin = 0; bin < BINS; bin++) {
+        WRITE_LINE(key_t, key_lines + bin * VECTORS(key_t), keys_out, waiting[bin], next[bin]);
+#if HAS_VALUES
+        WRITE_LINE(value_t, value_lines + bin * VECTORS(value_t), values_out, waiting[bin], next[bin]);
 #endif
     }
 }

@@ -48,7 +48,7 @@ INLINE void count_keys(__local uint *bins, uint column, digit_t digit, keys_t ke
 }
 
 /* @param counts  of the pieces, [bin][group] */
-GROUP_KERNEL(GROUP_SIZE) void tiled_upsweep(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n,
+TILE_KERNEL void tiled_upsweep(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n,
                                uint tiles_per_group, uint shift, uint bits, codec_t codec, uint flags)
 {
     __local uint bins[BINS * COUNT_COLUMNS] __attribute__((aligned(1024)));
@@ -89,7 +89,7 @@ GROUP_KERNEL(GROUP_SIZE) void tiled_upsweep(__global const key_t *restrict keys,
 /* Group b scans row b of the counts, exclusively, in place.
  * @param totals  the sum of each row
  */
-GROUP_KERNEL(GROUP_SIZE) void tiled_spine(__global offset_t *restrict counts, __global offset_t *restrict totals, uint groups)
+TILE_KERNEL void tiled_spine(__global offset_t *restrict counts, __global offset_t *restrict totals, uint groups)
 {
     __local offset_t scratch[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
@@ -110,7 +110,7 @@ GROUP_KERNEL(GROUP_SIZE) void tiled_spine(__global offset_t *restrict counts, __
 /* @param counts  of the pieces before each group's, [bin][group]
  * @param totals  of each bin
  */
-GROUP_KERNEL(GROUP_SIZE) void tiled_downsweep(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
+TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 #if HAS_VALUES
                                  __global const value_t *restrict values_in, __global value_t *restrict values_out,
 #endif

@@ -95,6 +95,16 @@ function makeKeys(distribution: string, bytes: number, unit: number): Uint8Array
   return keys;
 }
 
+/** Positions as values of any width. */
+function positions(n: number, valueBytes: number): Uint8Array {
+  const bytes = new Uint8Array(n * valueBytes);
+  if (valueBytes === 8) {
+    const words = new Uint32Array(bytes.buffer);
+    for (let i = 0; i < n; i++) words[2 * i] = i;
+  } else for (let i = 0; i < n; i++) bytes[i * valueBytes] = i;
+  return bytes;
+}
+
 function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub'] {
   if (!options.cub) return undefined;
   const file = join(tmpdir(), `keys-${process.pid}.bin`);
@@ -141,8 +151,11 @@ async function measure(
     queue.write(input, keys);
     const codec = keyCodec(dtype);
     const work = { n, input, output, codec, bits, ...(outputValues && { outputValues }) };
+    // Positions of 4 bytes are made by the sort and show whether equal keys kept their order.
+    const indices = valueBytes === 4;
+    if (inputValues && !indices) queue.write(inputValues, positions(n, valueBytes));
     const verifier = await Verifier.create(device, { keyBits: width, valueBytes });
-    const checked = { n, codec, bits, indices: valueBytes > 0 };
+    const checked = { n, codec, bits, indices };
     const sort = (indices: boolean) =>
       enqueueWithScratch(algorithm, queue, {
         ...work,
@@ -151,8 +164,11 @@ async function measure(
       });
 
     queue.fill(output, 0xdeadbeef);
-    const before = verifier.input({ keys: input }, checked);
-    const sorted = sort(valueBytes > 0);
+    const before = verifier.input(
+      { keys: input, ...(inputValues && !indices && { values: inputValues }) },
+      checked,
+    );
+    const sorted = sort(indices);
     const status = new Uint32Array(1);
     if (sorted.status) queue.read(sorted.status, status);
     const after = verifier.output({ keys: output, ...(outputValues && { values: outputValues }) }, checked);
@@ -162,7 +178,8 @@ async function measure(
     const { order, permutation } = verdict(before, after);
     if (!order || !permutation) return { result: 'wrong', reason: order ? 'no permutation' : 'not in order' };
 
-    if (inputValues && outputValues) queue.copy(outputValues, inputValues, { bytes: n * valueBytes });
+    if (indices && inputValues && outputValues)
+      queue.copy(outputValues, inputValues, { bytes: n * valueBytes });
     const times: number[] = [];
     for (let i = 0; i < repeats + 2; i++) {
       await queue.finish();

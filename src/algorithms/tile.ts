@@ -152,7 +152,10 @@ export async function buildTile(
       { ...tileDefines(shape, tile), ...defines },
       tileOptions(tile),
     );
-    const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
+    const limit =
+      tile.maxRegisters > 0 // tells nothing about groups of open size
+        ? tile.groupSize
+        : Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
     if (limit >= tile.groupSize) return { program, tile };
     if (tile.groupSize <= 16) {
       throw new UnsupportedError(`cl/${file} needs groups of 16 work-items; the compiler allows ${limit}`);

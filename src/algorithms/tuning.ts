@@ -133,12 +133,26 @@ const ROWS: readonly Row[] = [
     where: { family: 'nvidia' },
     tuning: {
       rank: 'ptx',
-      groupSize: 384,
+      groupSize: 512,
       keysPerItem: 20,
-      maxRegisters: 56,
+      maxRegisters: 64,
       countColumns: 32,
-      groupsPerUnit: 6,
+      groupsPerUnit: 4,
     },
+  },
+  { algorithm: 'tiled', where: { family: 'nvidia' }, which: { keyBits: 64 }, tuning: { keysPerItem: 12 } },
+  {
+    algorithm: 'tiled',
+    where: { family: 'nvidia' },
+    which: { valueBytes: 4 },
+    tuning: { groupSize: 384, keysPerItem: 20, maxRegisters: 80 },
+  },
+  {
+    algorithm: 'tiled',
+    where: { family: 'nvidia' },
+    which: { valueBytes: 8 },
+    tuning: { groupSize: 384, keysPerItem: 12, maxRegisters: 80 },
+  },
   },
 
   { algorithm: 'group', tuning: { rank: 'masks', radixBits: 8, groupSize: 256, keysPerItem: 16 } },
@@ -157,7 +171,10 @@ const ROWS: readonly Row[] = [
     tuning: { groupSize: 256, keysPerItem: 4 },
   },
 
-  { algorithm: 'serial', tuning: { radixBits: 8, runsPerUnit: 4 } },
+  { algorithm: 'serial', tuning: { radixBits: 8, runsPerUnit: 2 } },
+  { algorithm: 'serial', which: { keyBits: 32 }, tuning: { radixBits: 11 } },
+  { algorithm: 'serial', which: { keyBits: 64 }, tuning: { radixBits: 11 } },
+  { algorithm: 'serial', which: { n: 2 ** 16 }, tuning: { radixBits: 8 } },
 ];
 
 const specificity = ({ where = {} }: Row): number =>

@@ -110,9 +110,13 @@ export class Queue {
 
   #check(kernel: Kernel, args: readonly KernelArgument[], localSize: readonly number[] | null): void {
     const items = localSize === null ? 1 : product(localSize);
-    if (items > kernel.workGroupLimit) {
+    // NVIDIA's driver tells 256 for every kernel of open group size and runs larger groups all the same.
+    const limit = this.#capabilities.quirks.inlinePtx
+      ? this.#capabilities.maxWorkGroup
+      : kernel.workGroupLimit;
+    if (items > limit) {
       throw new UnsupportedError(
-        `kernel ${kernel.name} takes groups of at most ${kernel.workGroupLimit} work-items on this device, not ${items}`,
+        `kernel ${kernel.name} takes groups of at most ${limit} work-items on this device, not ${items}`,
       );
     }
     const bytes = args.reduce(
