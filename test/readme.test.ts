@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { packageRoot } from '../src/util/paths.js';
+
+const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
+const snippets = [...readme.matchAll(/<!-- run -->\n```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+
+/** Runs a snippet as a user's program: in a folder of its own, with the package installed. */
+function run(code: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-readme-'));
+  try {
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(packageRoot, join(folder, 'node_modules', 'clsort'));
+    const file = join(folder, 'snippet.mjs');
+    writeFileSync(file, code);
+    return spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+test('the README has snippets to run', (t) => {
+  t.true(snippets.length >= 3);
+});
+
+for (const [i, code] of snippets.entries()) {
+  test(`README snippet ${i + 1} runs and prints what it promises`, (t) => {
+    const { status, stdout, stderr } = run(code);
+    t.is(status, 0, stderr);
+    t.not(stdout, '');
+    for (const [, promised = ''] of code.matchAll(/console\.log\(.*\/\/ ([-\d., NaN]+)$/gm)) {
+      const numbers = promised.split(', ').join(', ');
+      t.true(stdout.replaceAll(/\s+/g, ' ').includes(numbers), `${numbers} in ${stdout}`);
+    }
+  });
+}
+
+test('the package serves require as well as import', (t) => {
+  const { status, stdout, stderr } = run(
+    "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" +
+      "console.log(typeof require('clsort').sort, typeof require('clsort/opencl').getPlatformIDs);",
+  );
+  t.is(status, 0, stderr);
+  t.is(stdout.trim(), 'function function');
+});
