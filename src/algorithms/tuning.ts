@@ -72,7 +72,11 @@ const ROWS: readonly Row[] = [
     which: { keyBits: 64 },
     tuning: { histogramColumns: 16 },
   },
-  { algorithm: 'onesweep', where: hopper, tuning: { groupSize: 384, keysPerItem: 24, maxRegisters: 56 } },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    tuning: { groupSize: 384, keysPerItem: 24, maxRegisters: 56, unorderedFirst: true },
+  },
   {
     algorithm: 'onesweep',
     where: hopper,
@@ -152,7 +156,6 @@ const ROWS: readonly Row[] = [
     where: { family: 'nvidia' },
     which: { valueBytes: 8 },
     tuning: { groupSize: 384, keysPerItem: 12, maxRegisters: 80 },
-  },
   },
 
   { algorithm: 'group', tuning: { rank: 'masks', radixBits: 8, groupSize: 256, keysPerItem: 16 } },
