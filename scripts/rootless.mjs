@@ -61,7 +61,8 @@ function writeEnvironment(state, root) {
     PATH: below('usr/bin', 'bin'),
     LD_LIBRARY_PATH: libraries,
     LIBRARY_PATH: [...linkerScripts(state, root), ...libraries],
-    CPATH: below('usr/include', `usr/include/${ARCH}`),
+    // Behind the compiler's own folders, where the C++ headers look for the C ones.
+    CXXFLAGS: below(`usr/include/${ARCH}`, 'usr/include').map((folder) => `-idirafter ${folder}`),
     OCL_ICD_VENDORS: vendors(state, root),
   };
   const used = Object.entries(variables).filter(([, folders]) => folders.length > 0);
@@ -111,7 +112,7 @@ export function rootlessEnv(state) {
     Object.entries(JSON.parse(readFileSync(file, 'utf8'))).map(([name, folders]) => {
       // Drivers of the system come first only where there are some: the loader takes one folder of vendors.
       const rest = name === 'OCL_ICD_VENDORS' ? undefined : process.env[name];
-      return [name, [...folders, ...(rest ? [rest] : [])].join(delimiter)];
+      return [name, [...folders, ...(rest ? [rest] : [])].join(name === 'CXXFLAGS' ? ' ' : delimiter)];
     }),
   );
 }
