@@ -211,7 +211,7 @@ export const onesweep: AlgorithmFactory = {
       defines,
     );
     const unordered =
-      tuning.unorderedFirst === true
+      tuning.unorderedFirst === true && shape.valueBytes === 0
         ? (
             await buildTile(
               device,

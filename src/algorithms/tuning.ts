@@ -110,13 +110,19 @@ const ROWS: readonly Row[] = [
   {
     algorithm: 'onesweep',
     where: hopper,
-    which: { n: 2 ** 23 },
+    which: { keyBits: 32, valueBytes: 0, n: 2 ** 23 },
     tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 64 },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
-    which: { n: 2 ** 19 },
+    which: { keyBits: 32, valueBytes: 4, n: 2 ** 22 },
+    tuning: { groupSize: 384, keysPerItem: 20, maxRegisters: 72 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { keyBits: 32, valueBytes: 0, n: 2 ** 19 },
     tuning: { groupSize: 512, keysPerItem: 8, maxRegisters: 64, histogramSize: 512, histogramColumns: 8 },
   },
 
