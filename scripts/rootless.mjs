@@ -42,7 +42,23 @@ export function unpackPackages(state, packages, run) {
     run('dpkg-deb', ['-x', join(archives, name), root]);
     rmSync(join(archives, name));
   }
+  correctLinkerScripts(root);
   writeEnvironment(state, root);
+}
+
+/** Lets the linker scripts among the unpacked libraries name unpacked files where there are such. */
+function correctLinkerScripts(root) {
+  const folder = join(root, 'usr/lib', ARCH);
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (!entry.isFile() || !entry.name.endsWith('.so')) continue;
+    const file = join(folder, entry.name);
+    const text = readFileSync(file, 'latin1');
+    if (!text.startsWith('/* GNU ld script')) continue;
+    const path = (absolute) => (existsSync(join(root, absolute)) ? join(root, absolute) : absolute);
+    const isOurs = text.includes(root);
+    if (!isOurs) writeFileSync(file, text.replaceAll(/(?<=[\s(])\/[^\s)]+/g, path), 'latin1');
+  }
 }
 
 /** Writes what the unpacked packages need to be found. */
