@@ -73,10 +73,16 @@ function writeEnvironment(state, root) {
     'usr/lib',
     ...llvm.map((name) => `usr/lib/${name}/lib`),
   );
+  const gcc = join('usr/lib/gcc', ARCH);
+  const compilers = existsSync(join(root, gcc)) ? readdirSync(join(root, gcc)) : [];
   const variables = {
     PATH: below('usr/bin', 'bin'),
     LD_LIBRARY_PATH: libraries,
-    LIBRARY_PATH: [...linkerScripts(state, root), ...libraries],
+    LIBRARY_PATH: [
+      ...libraries,
+      ...below(...compilers.map((version) => join(gcc, version))),
+      ...linkerScripts(state, root),
+    ],
     // Behind the compiler's own folders, where the C++ headers look for the C ones.
     CXXFLAGS: below(`usr/include/${ARCH}`, 'usr/include').map((folder) => `-idirafter ${folder}`),
     OCL_ICD_VENDORS: vendors(state, root),
@@ -102,8 +108,8 @@ function vendors(state, root) {
 }
 
 /**
- * PoCL links each kernel against libm and libc by the names that only development packages have: where the
- * system has none, linker scripts of one line stand in for them.
+ * PoCL links each kernel against libm, libc and libgcc by the names that only development packages have:
+ * where there are none, linker scripts of one line stand in for them.
  */
 function linkerScripts(state, root) {
   const folder = join(state, 'stubs');
@@ -111,6 +117,8 @@ function linkerScripts(state, root) {
   for (const [name, library] of [
     ['libm.so', 'libm.so.6'],
     ['libc.so', 'libc.so.6'],
+    ['libgcc.so', 'libgcc_s.so.1'],
+    ['libgcc_s.so', 'libgcc_s.so.1'],
   ]) {
     const folders = [`/usr/lib/${ARCH}`, `/lib/${ARCH}`];
     const real = folders.map((path) => join(path, library)).find((path) => existsSync(path));
