@@ -205,7 +205,7 @@ Environment::Holdings Environment::TakeAll(bool contexts) {
                              Kind::kSampler, Kind::kMemObject, Kind::kCommandQueue};
   if (contexts) order.insert(order.end(), {Kind::kContext, Kind::kDevice});
   for (Kind kind : order) {
-    for (Object* object : objects_.OfKind(kind)) {
+    for (const std::shared_ptr<Object>& object : objects_.OfKind(kind)) {
       if (object->open_user_event) {
         // Nobody can complete it any more, so whoever waits for it would wait for ever.
         api.clSetUserEventStatus(object->As<cl_event>(), CL_INVALID_EVENT);
@@ -226,7 +226,6 @@ void Environment::BeginClose() {
   closed_ = true;
   leftovers_ = TakeAll(true);
   objects_.DropHandles();
-  mappings_.Clear();
   in_flight_.Surrender();
   callbacks_.clear();
   for (auto& constructor : templates) constructor.Reset();

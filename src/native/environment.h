@@ -81,6 +81,11 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** The callback without taking it, for those that may come more than once. */
   Callback* PeekCallback(uint64_t id);
 
+  /** Has the loop look after collected handles soon. Safe during garbage collection. */
+  void Ring() {
+    if (!closed_) uv_async_send(bell_);
+  }
+
   ObjectRegistry& objects() { return objects_; }
   InFlight& in_flight() { return in_flight_; }
   ForeignMemory& foreign() { return foreign_; }

@@ -1,6 +1,7 @@
 #include "host_memory.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace clsort {
 
@@ -110,15 +111,17 @@ bool Mappings::Take(const Object* object, v8::Local<v8::ArrayBuffer> buffer, Map
 }
 
 void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
-  auto dropped = std::stable_partition(mappings_.begin(), mappings_.end(), [object](const Mapping& mapping) {
+  auto first = std::stable_partition(mappings_.begin(), mappings_.end(), [object](const Mapping& mapping) {
     return mapping.object.get() != object;
   });
-  if (dropped == mappings_.end()) return;
+  if (first == mappings_.end()) return;
+  // Out of the list before they die: a mapping may be the last to hold its object, which comes back here.
+  std::vector<Mapping> dropped(std::make_move_iterator(first), std::make_move_iterator(mappings_.end()));
+  mappings_.erase(first, mappings_.end());
   Nan::HandleScope scope;
-  for (auto mapping = dropped; mapping != mappings_.end(); ++mapping) {
-    if (!mapping->copied) foreign.Detach(Nan::New(mapping->buffer));
+  for (Mapping& mapping : dropped) {
+    if (!mapping.copied) foreign.Detach(Nan::New(mapping.buffer));
   }
-  mappings_.erase(dropped, mappings_.end());
 }
 
 void SvmMemory::Free() const { api.clSVMFree(context->As<cl_context>(), pointer); }

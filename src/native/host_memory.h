@@ -90,7 +90,6 @@ class Mappings {
   bool Take(const Object* object, v8::Local<v8::ArrayBuffer> buffer, Mapping* taken);
   /** Detaches every ArrayBuffer over the memory of `object`, which is about to go. */
   void Drop(const Object* object, ForeignMemory& foreign);
-  void Clear() { mappings_.clear(); }
 
  private:
   std::vector<Mapping> mappings_;

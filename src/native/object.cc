@@ -20,7 +20,9 @@ class ReleaseJob final : public Job {
 
 void OnCollected(const v8::WeakCallbackInfo<Handle>& info) {
   Handle* handle = info.GetParameter();
-  handle->environment->objects().Collected(handle);
+  Environment* environment = handle->environment;
+  environment->objects().Collected(handle);
+  environment->Ring();
 }
 
 Handle* HandleOf(Environment& environment, Kind kind, v8::Local<v8::Value> value) {
@@ -126,6 +128,8 @@ void Object::ReleaseLater() {
 }
 
 OwnedReference Object::TakeReferences() {
+  // What goes here may have been the last to hold this object.
+  std::shared_ptr<Object> self = weak_from_this().lock();
   OwnedReference taken{kind, platform, raw, references};
   raw = nullptr;
   references = 0;
@@ -140,10 +144,11 @@ bool Object::HostDetached() const {
   return !host_buffer.IsEmpty() && Nan::New(host_buffer)->WasDetached();
 }
 
-std::vector<Object*> ObjectRegistry::OfKind(Kind kind) const {
-  std::vector<Object*> found;
+std::vector<std::shared_ptr<Object>> ObjectRegistry::OfKind(Kind kind) const {
+  std::vector<std::shared_ptr<Object>> found;
   for (Object* object : objects_) {
-    if (object->kind == kind && object->raw) found.push_back(object);
+    if (object->kind != kind || !object->raw) continue;
+    if (auto shared = object->weak_from_this().lock()) found.push_back(std::move(shared));
   }
   return found;
 }

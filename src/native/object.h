@@ -97,7 +97,7 @@ struct KernelArgument {
  *
  * With no reference left it is released: `raw` is null and every use is refused.
  */
-class Object {
+class Object : public std::enable_shared_from_this<Object> {
  public:
   Object(Environment* environment, Kind kind, void* raw, Platform* platform);
   ~Object();
@@ -143,7 +143,7 @@ class ObjectRegistry {
  public:
   void Add(Object* object) { objects_.insert(object); }
   void Remove(Object* object) { objects_.erase(object); }
-  std::vector<Object*> OfKind(Kind kind) const;
+  std::vector<std::shared_ptr<Object>> OfKind(Kind kind) const;
 
   void Add(Handle* handle) { handles_.insert(handle); }
   /** A handle was collected. Its object goes at the next `Bury`, since V8 is off limits until then. */

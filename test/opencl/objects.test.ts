@@ -1,0 +1,198 @@
+import test from 'ava';
+import * as cl from '../../src/opencl/index.js';
+import { kernel, opened, thrown, toNumber } from './devices.js';
+
+for (const opening of opened) {
+  const { name, context, device, platform, queue, version, images } = opening;
+  const title = (claim: string): string => `${name}: ${claim}`;
+
+  test(title('a device tells about itself in numbers, booleans, text, arrays and handles'), (t) => {
+    const ask = (what: number) => cl.getDeviceInfo(device, what);
+    t.is(typeof ask(cl.DEVICE_NAME), 'string');
+    t.false(ask(cl.DEVICE_EXTENSIONS).includes('\0'));
+    t.true(ask(cl.DEVICE_MAX_COMPUTE_UNITS) > 0);
+    t.is(ask(cl.DEVICE_AVAILABLE), true);
+    t.is(ask(cl.DEVICE_MAX_WORK_ITEM_SIZES).length, ask(cl.DEVICE_MAX_WORK_ITEM_DIMENSIONS));
+    t.true(toNumber(ask(cl.DEVICE_GLOBAL_MEM_SIZE)) > 2 ** 20);
+    t.is(ask(cl.DEVICE_MAX_MEM_ALLOC_SIZE).length, 2);
+    t.true(ask(cl.DEVICE_PLATFORM) instanceof cl.Platform);
+    t.is(cl.getPlatformInfo(ask(cl.DEVICE_PLATFORM), cl.PLATFORM_NAME), cl.getPlatformInfo(platform, cl.PLATFORM_NAME));
+    for (const wrong of [-1, -123.56, 'a string', 123456, null] as never[]) {
+      t.is(thrown(() => ask(wrong)).code, cl.INVALID_VALUE.code);
+    }
+    if (version >= 300) {
+      const [first] = ask(cl.DEVICE_OPENCL_C_ALL_VERSIONS);
+      t.is(first.name, 'OpenCL C');
+      t.is(typeof first.version, 'number');
+    }
+  });
+
+  test(title('root devices are not counted, sub-devices are'), (t) => {
+    t.is(thrown(() => cl.retainDevice(device)).code, cl.INVALID_DEVICE.code);
+    t.is(thrown(() => cl.releaseDevice(device)).code, cl.INVALID_DEVICE.code);
+    if (version < 120) return;
+    let parts: cl.Device[];
+    try {
+      parts = cl.createSubDevices(device, [cl.DEVICE_PARTITION_EQUALLY, 1]);
+    } catch (error) {
+      const { code } = error as cl.OpenCLError;
+      t.true([cl.INVALID_VALUE.code, cl.DEVICE_PARTITION_FAILED.code].includes(code), String(error));
+      return;
+    }
+    t.true(parts.length > 0);
+    for (const part of parts) {
+      t.is(cl.getDeviceInfo(part, cl.DEVICE_MAX_COMPUTE_UNITS), 1);
+      t.is(cl.releaseDevice(part), 0);
+      t.true(part.released);
+    }
+  });
+
+  test(title('contexts are made of devices or of a type'), (t) => {
+    t.is(thrown(() => cl.createContext(null, null as never)).code, cl.INVALID_VALUE.code);
+    t.is(thrown(() => cl.createContext(null, [])).code, cl.INVALID_VALUE.code);
+    t.is(thrown(() => cl.createContext(['x' as never], [device])).code, cl.INVALID_PROPERTY.code);
+    const made = cl.createContextFromType([cl.CONTEXT_PLATFORM, platform], cl.DEVICE_TYPE_ALL);
+    t.is(cl.getContextInfo(made, cl.CONTEXT_REFERENCE_COUNT), 1);
+    t.true(cl.getContextInfo(made, cl.CONTEXT_DEVICES)[0] instanceof cl.Device);
+    t.true(Array.isArray(cl.getContextInfo(made, cl.CONTEXT_PROPERTIES)));
+    t.is(thrown(() => cl.getContextInfo(made, -1)).code, cl.INVALID_VALUE.code);
+    cl.releaseContext(made);
+  });
+
+  test(title('queues are made either way, and know their properties'), (t) => {
+    const plain = cl.createCommandQueueWithProperties(context, device, []);
+    t.is(cl.getCommandQueueInfo(plain, cl.QUEUE_PROPERTIES) & cl.QUEUE_PROFILING_ENABLE, 0);
+    const timed = cl.createCommandQueueWithProperties(context, device, [
+      cl.QUEUE_PROPERTIES,
+      cl.QUEUE_PROFILING_ENABLE,
+    ]);
+    t.is(cl.getCommandQueueInfo(timed, cl.QUEUE_PROPERTIES) & cl.QUEUE_PROFILING_ENABLE, cl.QUEUE_PROFILING_ENABLE);
+    t.true(cl.getCommandQueueInfo(timed, cl.QUEUE_DEVICE) instanceof cl.Device);
+    t.is(thrown(() => cl.createCommandQueue(context, 'x' as never)).code, cl.INVALID_DEVICE.code);
+    t.is(thrown(() => cl.createCommandQueueWithProperties(context, device, ['x' as never])).code, cl.INVALID_VALUE.code);
+    t.throws(() => cl.createCommandQueue(context, device, -1));
+    for (const made of [plain, timed]) cl.releaseCommandQueue(made);
+  });
+
+  test(title('profiling times are [hi, lo] and in order'), (t) => {
+    const nothing = kernel(opening, 'kernel void nothing() {}');
+    const event = cl.enqueueNDRangeKernel(queue, nothing, 1, null, [64], null, null, true);
+    cl.waitForEvents([event]);
+    const at = (what: number) => toNumber(cl.getEventProfilingInfo(event, what));
+    t.true(at(cl.PROFILING_COMMAND_QUEUED) <= at(cl.PROFILING_COMMAND_START));
+    t.true(at(cl.PROFILING_COMMAND_START) <= at(cl.PROFILING_COMMAND_END));
+    cl.releaseEvent(event);
+    cl.releaseKernel(nothing);
+  });
+
+  test(title('programs come from source, from binaries and from linking'), (t) => {
+    const source = 'kernel void twice(global int* a) { a[get_global_id(0)] *= 2; }';
+    const program = cl.createProgramWithSource(context, source);
+    t.is(cl.getProgramInfo(program, cl.PROGRAM_SOURCE), source);
+    t.is(cl.buildProgram(program, [device], '-D UNUSED=1'), 0);
+    t.is(cl.getProgramBuildInfo(program, device, cl.PROGRAM_BUILD_STATUS), cl.BUILD_SUCCESS);
+    t.true(cl.getProgramBuildInfo(program, device, cl.PROGRAM_BUILD_OPTIONS).includes('-D UNUSED=1'));
+    const sizes = cl.getProgramInfo(program, cl.PROGRAM_BINARY_SIZES);
+    const binaries: Uint8Array[] = cl.getProgramInfo(program, cl.PROGRAM_BINARIES);
+    t.is(binaries[0]?.byteLength, sizes[0]);
+    t.is(binaries[0]?.buffer.byteLength, sizes[0]);
+    const again = cl.createProgramWithBinary(context, [device], sizes, binaries);
+    cl.buildProgram(again, [device]);
+    const twice = cl.createKernel(again, 'twice');
+    const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, Int32Array.of(21, 4));
+    cl.setKernelArg(twice, 0, 'int*', buffer);
+    cl.enqueueNDRangeKernel(queue, twice, 1, null, [2], null);
+    const host = new Int32Array(2);
+    cl.enqueueReadBuffer(queue, buffer, true, 0, 8, host);
+    t.deepEqual([...host], [42, 8]);
+    t.is(thrown(() => cl.createProgramWithBinary(context, [device], [], [])).code, cl.INVALID_VALUE.code);
+    const lie = () => cl.createProgramWithBinary(context, [device], [1e6], binaries);
+    t.is(thrown(lie).code, cl.INVALID_VALUE.code);
+    cl.releaseMemObject(buffer);
+    cl.releaseKernel(twice);
+    for (const made of [program, again]) cl.releaseProgram(made);
+  });
+
+  test(title('programs are compiled with headers and linked'), async (t) => {
+    if (version < 120) return t.pass();
+    const header = cl.createProgramWithSource(context, '#define ANSWER 42');
+    const user = cl.createProgramWithSource(context, '#include "answer.h"\nkernel void put(global int* a) { *a = ANSWER; }');
+    try {
+      await cl.compileProgramAsync(user, [device], '', [header], ['answer.h']);
+    } catch (error) {
+      t.is((error as cl.OpenCLError).code, cl.COMPILE_PROGRAM_FAILURE.code); // a driver without a compiler for headers
+      return;
+    }
+    const linked = cl.linkProgram(context, [device], '', [user]);
+    t.deepEqual(cl.getProgramInfo(linked, cl.PROGRAM_KERNEL_NAMES), 'put');
+    t.is(thrown(() => cl.compileProgram(user, null, null, [header], [])).code, cl.INVALID_VALUE.code);
+    t.is(thrown(() => cl.linkProgram(context, null, null, [context as never])).code, cl.INVALID_PROGRAM.code);
+    for (const program of [header, user, linked]) cl.releaseProgram(program);
+  });
+
+  test(title('samplers know how they were made'), (t) => {
+    if (!images) return t.pass();
+    const sampler = cl.createSampler(context, true, cl.ADDRESS_CLAMP, cl.FILTER_NEAREST);
+    t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_REFERENCE_COUNT), 1);
+    t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_NORMALIZED_COORDS), true);
+    t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_ADDRESSING_MODE), cl.ADDRESS_CLAMP);
+    t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_FILTER_MODE), cl.FILTER_NEAREST);
+    t.is(cl.releaseSampler(sampler), 0);
+    t.is(thrown(() => cl.releaseSampler(sampler)).code, cl.INVALID_SAMPLER.code);
+  });
+
+  test(title('pipes have a size, or the device has no pipes'), (t) => {
+    if (version < 200) return t.pass();
+    t.is(thrown(() => cl.createPipe(context, 0, 0, 100)).code, cl.INVALID_PIPE_SIZE.code);
+    t.is(thrown(() => cl.createPipe(context, 0, 8, 0)).code, cl.INVALID_PIPE_SIZE.code);
+    t.is(thrown(() => cl.createPipe(context, 0, 8, 100, ['a'] as never)).code, cl.INVALID_VALUE.code);
+    try {
+      const pipe = cl.createPipe(context, 0, 8, 100);
+      t.is(cl.getPipeInfo(pipe, cl.PIPE_PACKET_SIZE), 8);
+      t.is(cl.getPipeInfo(pipe, cl.PIPE_MAX_PACKETS), 100);
+      cl.releaseMemObject(pipe);
+    } catch (error) {
+      t.is((error as cl.OpenCLError).code, cl.INVALID_OPERATION.code);
+    }
+  });
+
+  test(title('shared virtual memory is written, filled, used by a kernel, and detached when freed'), (t) => {
+    if (version < 200 || !cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES)) return t.pass();
+    const memory = cl.SVMAlloc(context, 0, 64);
+    t.true(memory instanceof ArrayBuffer);
+    t.is(memory.byteLength, 64);
+    cl.enqueueSVMMemcpy(queue, true, memory, Uint8Array.of(1, 2, 3, 4), 4);
+    const increment = kernel(opening, 'kernel void increment(global uchar* a) { a[get_global_id(0)]++; }');
+    t.is(thrown(() => cl.setKernelArgSVMPointer(increment, 0, new Uint8Array(8))).code, cl.INVALID_ARG_VALUE.code);
+    cl.setKernelArgSVMPointer(increment, 0, memory);
+    cl.enqueueNDRangeKernel(queue, increment, 1, null, [4], null);
+    cl.enqueueSVMMap(queue, true, cl.MAP_READ | cl.MAP_WRITE, memory, 64);
+    t.deepEqual([...new Uint8Array(memory, 0, 4)], [2, 3, 4, 5]);
+    cl.enqueueSVMUnmap(queue, memory);
+    cl.enqueueSVMMemFill(queue, memory, Uint8Array.of(9, 8), 64);
+    const host = new Uint8Array(64);
+    cl.enqueueSVMMemcpy(queue, true, host, memory, 64);
+    t.deepEqual([...host.subarray(0, 4)], [9, 8, 9, 8]);
+    t.is(thrown(() => cl.enqueueSVMMemcpy(queue, true, memory, host, 65)).code, cl.INVALID_VALUE.code);
+    cl.finish(queue);
+    cl.SVMFree(context, memory);
+    t.is(memory.byteLength, 0);
+    t.is(cl.SVMFree(context, memory), 0);
+    t.is(cl.SVMFree(context, new ArrayBuffer(8)), 0);
+    const launch = () => cl.enqueueNDRangeKernel(queue, increment, 1, null, [4], null);
+    t.is(thrown(launch).code, cl.INVALID_KERNEL_ARGS.code);
+    cl.releaseKernel(increment);
+  });
+
+  test(title('shared virtual memory is freed in its turn, and says so'), async (t) => {
+    if (version < 200 || !cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES)) return t.pass();
+    const memory = [cl.SVMAlloc(context, 0, 64), cl.SVMAlloc(context, 0, 64)];
+    const keepAlive = setTimeout(() => t.fail('never called'), 10_000);
+    const freed = new Promise((resolve) => cl.enqueueSVMFree(queue, memory, resolve, 'freed'));
+    t.deepEqual(memory.map((one) => one.byteLength), [0, 0]);
+    await cl.finishAsync(queue);
+    t.is(await freed, 'freed');
+    clearTimeout(keepAlive);
+    t.is(thrown(() => cl.enqueueSVMFree(queue, [])).code, cl.INVALID_VALUE.code);
+  });
+}
