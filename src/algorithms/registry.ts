@@ -1,9 +1,14 @@
 import { UsageError } from '../util/errors.js';
 import type { AlgorithmFactory } from './algorithm.js';
 import { amdRadix } from './amd-radix.js';
+import { bitonic } from './bitonic.js';
 import { groupRadix } from './group-radix.js';
+import { merge } from './merge.js';
+import { oddEven } from './odd-even.js';
 import { onesweep } from './onesweep.js';
+import { rowSort } from './row-sort.js';
 import { serialRadix } from './serial-radix.js';
+import { splitRadix } from './split-radix.js';
 import { tiledRadix } from './tiled-radix.js';
 
 /** Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. */
@@ -13,6 +18,11 @@ export const ALGORITHMS: readonly AlgorithmFactory[] = [
   tiledRadix,
   serialRadix,
   amdRadix,
+  merge,
+  bitonic,
+  splitRadix,
+  rowSort,
+  oddEven,
 ];
 
 /** @throws UsageError when there is no algorithm of that name */

@@ -1,0 +1,169 @@
+import type { Device } from '../device/device.js';
+import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import {
+  buildFitting,
+  elementArguments,
+  type Fitted,
+  FLAG_DECODE,
+  FLAG_ENCODE,
+  FLAG_POSITIONS,
+  localElements,
+  scratchOf,
+  valuesAvailable,
+  wholeGroups,
+  windowMask,
+  written,
+} from './comparison.js';
+
+const GROUP_SIZE = 256;
+const BLOCK = 1024;
+
+interface Variant extends Fitted {
+  readonly block: number;
+}
+
+/**
+ * Bitonic sort: a network of comparators that merges sorted halves, each merge a mirror step and then
+ * steps of halving distance. Comparators all point up, so any n is sorted without pads.
+ *
+ * Source: K. E. Batcher, "Sorting Networks and Their Applications" (1968).
+ *
+ * Complexity: log n (log n + 1) / 2 steps of n / 2 comparators; steps within a block of 1024 keys share a
+ * launch in local memory. In place, no scratch for whole keys alone. The network is not stable: with
+ * values or a window of bits each element carries its first position, a word, to break ties (`tuning`
+ * `stable: false` leaves that out; it limits n to 2^32).
+ *
+ * The planner picks it last: it needs nothing but barriers. `tuning` `network: true` launches every step
+ * by itself, for `clsort explain`.
+ */
+class Bitonic implements Algorithm {
+  readonly name = 'bitonic';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #ties: Variant | undefined;
+  readonly #plain: Variant | undefined;
+
+  constructor(
+    device: Device,
+    shape: AlgorithmShape,
+    variants: { ties: Variant | undefined; plain: Variant | undefined },
+  ) {
+    this.device = device;
+    this.shape = shape;
+    this.#ties = variants.ties;
+    this.#plain = variants.plain;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    return n <= 2 ** 32 || 'positions that break ties are 32-bit: at most 2^32 keys';
+  }
+
+  /** The variant for a window: equal whole keys are the same key, so they have no order to be kept. */
+  #variant([begin, end]: readonly [number, number]): { variant: Variant; ties: boolean } {
+    const whole = begin === 0 && end === this.shape.keyBits;
+    const ties = this.#plain === undefined || (this.#ties !== undefined && !whole);
+    const variant = ties ? this.#ties : this.#plain;
+    if (!variant) throw new Error('bitonic was made without a program');
+    return { variant, ties };
+  }
+
+  scratch(n: number, { bits }: { bits: readonly [number, number] }): ScratchSizes {
+    return this.#variant(bits).ties ? { order: n * 4 } : {};
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, output, outputValues, codec } = work;
+    if (n === 0) return {};
+    const { variant, ties } = this.#variant(work.bits);
+    const { program, groupSize } = variant;
+    const network = this.shape.tuning?.network === true;
+    const block = network ? 1 : variant.block;
+    const order = ties ? [scratchOf(work, 'order')] : [];
+    const range = [u64(n), u64(windowMask(work.bits))];
+    const codecWords = vector(codecVector(codec));
+    const size = 2 ** Math.ceil(Math.log2(n));
+    let pass = 0;
+
+    const within = (sizes: readonly [number, number], tail: boolean, flags: number) => {
+      const first = pass === 0;
+      const buffers = {
+        from: first ? work.input : output,
+        to: output,
+        ...(outputValues && {
+          fromValues: first ? (work.inputValues ?? outputValues) : outputValues,
+          toValues: outputValues,
+        }),
+      };
+      const steps = [u32(sizes[0]), u32(sizes[1]), u32(tail ? 1 : 0), codecWords, u32(flags)];
+      const args = [...elementArguments(buffers), ...order, ...range, ...steps];
+      const global = Math.ceil(n / variant.block) * groupSize;
+      queue.run(program.kernel('bitonic_block'), args, { global, local: groupSize, pass });
+      work.onStage?.({ kernel: 'bitonic_block', pass, buffers: written(buffers) });
+      pass++;
+    };
+    const across = (blockSize: number, stride: number) => {
+      const values: KernelArgument[] = outputValues ? [outputValues] : [];
+      const args = [output, ...values, ...order, ...range, u64(blockSize), u64(stride)];
+      const global = wholeGroups(Math.ceil(size / 2), groupSize);
+      queue.run(program.kernel('bitonic_step'), args, { global, local: groupSize, pass });
+      const buffers = { keys: output, ...(outputValues && { values: outputValues }) };
+      work.onStage?.({ kernel: 'bitonic_step', pass, buffers });
+      pass++;
+    };
+
+    const alone = size <= block && !network;
+    within([2, block], false, FLAG_ENCODE | (work.indices ? FLAG_POSITIONS : 0) | (alone ? FLAG_DECODE : 0));
+    for (let merged = 2 * block; merged <= size; merged *= 2) {
+      across(merged, 0);
+      for (let stride = merged / 4; stride >= block; stride /= 2) across(merged, stride);
+      if (!network) within([block, block], true, merged === size ? FLAG_DECODE : 0);
+    }
+    if (network) within([2, 1], false, FLAG_DECODE);
+    return {};
+  }
+}
+
+async function build(device: Device, shape: AlgorithmShape, ties: boolean): Promise<Variant> {
+  const bytesEach = shape.keyBits / 8 + shape.valueBytes + (ties ? 4 : 0);
+  const block = localElements(device, bytesEach, Number(shape.tuning?.block ?? BLOCK));
+  const fitted = await buildFitting(
+    device,
+    'bitonic.cl',
+    ['bitonic_step', 'bitonic_block'],
+    Math.min(GROUP_SIZE, block),
+    (groupSize) => ({
+      KEY_BITS: shape.keyBits,
+      VALUE_BYTES: shape.valueBytes,
+      GROUP_SIZE: groupSize,
+      BLOCK: block,
+      TIES: ties ? 1 : 0,
+    }),
+  );
+  return { ...fitted, block };
+}
+
+export const bitonic: AlgorithmFactory = {
+  name: 'bitonic',
+  stable: true,
+  available: valuesAvailable,
+
+  async create(device, shape) {
+    const stable = shape.tuning?.stable !== false;
+    const [ties, plain] = await Promise.all([
+      stable ? build(device, shape, true) : undefined,
+      stable && shape.valueBytes > 0 ? undefined : build(device, shape, false),
+    ]);
+    return new Bitonic(device, shape, { ties, plain });
+  },
+};

@@ -1,0 +1,133 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import {
+  alternates,
+  buildFitting,
+  elementArguments,
+  type Fitted,
+  localElements,
+  passesOf,
+  passFlags,
+  scratchOf,
+  valuesAvailable,
+  wholeGroups,
+  windowMask,
+  written,
+} from './comparison.js';
+
+const GROUP_SIZE = 256;
+const TILE = 1024;
+/** Runs up to this length are merged by single work-items. */
+const SHORT = 16;
+const KERNELS = ['merge_pairs', 'merge_local', 'merge_split', 'merge_tiles'];
+
+/** Passes that double runs of one key until one run is left; an empty window is one pass that copies. */
+export const mergePasses = (n: number, [begin, end]: readonly [number, number]): number =>
+  begin === end ? 1 : Math.max(1, Math.ceil(Math.log2(n)));
+
+/**
+ * Merge sort: runs of one key are merged pairwise until one is left. Short runs are merged by single
+ * work-items, middle ones by a group in local memory, long ones by many groups that cut the merge along
+ * the merge path into tiles.
+ *
+ * Source: J. von Neumann (1945); ranks by binary search N. Satish, M. Harris, M. Garland, "Designing
+ * Efficient Sorting Algorithms for Manycore GPUs" (2009); merge path O. Green, R. McColl, D. A. Bader (2012).
+ *
+ * Complexity: log2 n passes of one launch (two for long runs), each of 8 bytes of traffic per 32-bit
+ * key; scratch as large as the input and 8 bytes per tile. Positions are 64-bit: any n.
+ *
+ * The planner picks it where no radix sort can be used; it is the stable sort by comparison.
+ */
+class Merge implements Algorithm {
+  readonly name = 'merge';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #fitted: Fitted;
+  readonly #tile: number;
+
+  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted, tile: number) {
+    this.device = device;
+    this.shape = shape;
+    this.#fitted = fitted;
+    this.#tile = tile;
+  }
+
+  supports({ valueBytes }: SortRequest): true | string {
+    return valueBytes === this.shape.valueBytes || `compiled for values of ${this.shape.valueBytes} bytes`;
+  }
+
+  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
+    return {
+      ...alternates(n, mergePasses(n, bits), inPlace, this.shape),
+      ...(n > this.#tile && { splits: Math.ceil(n / this.#tile) * 8 }),
+    };
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, bits, codec } = work;
+    if (n === 0) return {};
+    const { program, groupSize } = this.#fitted;
+    const passes = mergePasses(n, bits);
+    const order = [u64(n), u64(windowMask(bits))];
+    const codecWords = vector(codecVector(codec));
+    const tiles = Math.ceil(n / this.#tile);
+    for (const [pass, buffers] of passesOf(queue, work, passes, this.shape).entries()) {
+      const width = 2 ** pass;
+      const elements = elementArguments(buffers);
+      const last = [codecWords, u32(passFlags(pass, passes, work))];
+      const run = (kernel: string, args: KernelArgument[], items: number, wrote: Record<string, Buffer>) => {
+        queue.run(program.kernel(kernel), args, { global: items, local: groupSize, pass });
+        work.onStage?.({ kernel, pass, buffers: wrote });
+      };
+      if (width <= SHORT) {
+        const pairs = wholeGroups(Math.ceil(n / (2 * width)), groupSize);
+        run('merge_pairs', [...elements, ...order, u32(width), ...last], pairs, written(buffers));
+      } else if (2 * width <= this.#tile) {
+        const args = [...elements, ...order, u32(width), ...last];
+        run('merge_local', args, tiles * groupSize, written(buffers));
+      } else {
+        const splits = scratchOf(work, 'splits');
+        const cut = [buffers.from, splits, ...order, u64(width), u64(tiles)];
+        run('merge_split', cut, wholeGroups(tiles, groupSize), { splits });
+        const args = [...elements, splits, ...order, u64(width), ...last];
+        run('merge_tiles', args, tiles * groupSize, written(buffers));
+      }
+    }
+    return {};
+  }
+}
+
+export const merge: AlgorithmFactory = {
+  name: 'merge',
+  stable: true,
+  available: valuesAvailable,
+
+  async create(device, shape) {
+    const wanted = Number(shape.tuning?.tile ?? TILE);
+    const tile = localElements(device, shape.keyBits / 8, wanted);
+    const fitted = await buildFitting(
+      device,
+      'merge.cl',
+      KERNELS,
+      Math.min(GROUP_SIZE, tile),
+      (groupSize) => ({
+        KEY_BITS: shape.keyBits,
+        VALUE_BYTES: shape.valueBytes,
+        GROUP_SIZE: groupSize,
+        TILE: tile,
+      }),
+    );
+    return new Merge(device, shape, fitted, tile);
+  },
+};

@@ -1,0 +1,101 @@
+import type { Device } from '../device/device.js';
+import { type Queue, u32, u64, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import {
+  buildFitting,
+  elementArguments,
+  type Fitted,
+  passFlags,
+  valuesAvailable,
+  wholeGroups,
+  windowMask,
+  written,
+} from './comparison.js';
+
+/** One launch per key: above this the launches alone take longer than any other sort. */
+export const ODD_EVEN_MAX = 8192;
+
+/**
+ * Odd-even transposition sort: n phases, in which neighbours at even, then at odd places change if they
+ * are out of order.
+ *
+ * Source: N. Haberman, "Parallel Neighbor-Sort" (1972).
+ *
+ * Complexity: n launches, n^2 / 2 comparisons, no scratch; stable. Limit: 8192 keys.
+ *
+ * The planner never picks it by itself; it is the simplest sorting network, to look at and to check
+ * others against.
+ */
+class OddEven implements Algorithm {
+  readonly name = 'odd-even';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #fitted: Fitted;
+
+  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted) {
+    this.device = device;
+    this.shape = shape;
+    this.#fitted = fitted;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    return n <= ODD_EVEN_MAX || `takes one launch per key: at most ${ODD_EVEN_MAX} keys`;
+  }
+
+  scratch(): ScratchSizes {
+    return {};
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, output, outputValues, codec } = work;
+    const { program, groupSize } = this.#fitted;
+    const kernel = program.kernel('odd_even_phase');
+    const window = u64(windowMask(work.bits));
+    const codecWords = vector(codecVector(codec));
+    for (let phase = 0; phase < n; phase++) {
+      const buffers = {
+        from: phase === 0 ? work.input : output,
+        to: output,
+        ...(outputValues && {
+          fromValues: phase === 0 ? (work.inputValues ?? outputValues) : outputValues,
+          toValues: outputValues,
+        }),
+      };
+      const parity = phase % 2;
+      const order = [u32(n), u32(parity), window, codecWords, u32(passFlags(phase, n, work))];
+      const pairs = Math.ceil((n + parity) / 2);
+      queue.run(kernel, [...elementArguments(buffers), ...order], {
+        global: wholeGroups(pairs, groupSize),
+        local: groupSize,
+        pass: phase,
+      });
+      work.onStage?.({ kernel: kernel.name, pass: phase, buffers: written(buffers) });
+    }
+    return {};
+  }
+}
+
+export const oddEven: AlgorithmFactory = {
+  name: 'odd-even',
+  stable: true,
+  available: valuesAvailable,
+
+  async create(device, shape) {
+    const fitted = await buildFitting(device, 'odd_even.cl', ['odd_even_phase'], 256, (groupSize) => ({
+      KEY_BITS: shape.keyBits,
+      VALUE_BYTES: shape.valueBytes,
+      GROUP_SIZE: groupSize,
+    }));
+    return new OddEven(device, shape, fitted);
+  },
+};

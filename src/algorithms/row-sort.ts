@@ -1,0 +1,152 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { type Queue, u32, u64, vector } from '../device/queue.js';
+import { codecVector, type KeyCodec } from '../keys/key-codec.js';
+import { UsageError } from '../util/errors.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import {
+  buildFitting,
+  elementArguments,
+  type Fitted,
+  FLAG_DECODE,
+  FLAG_ENCODE,
+  FLAG_POSITIONS,
+  type PassBuffers,
+  valuesAvailable,
+  written,
+} from './comparison.js';
+
+/** Most keys of a row. */
+export const ROW_MAX = 64;
+/** Work-items of a row. */
+const LANES = 32;
+
+/** How the mask of zero bits comes about, see cl/row_sort.cl. */
+const VOTES = { masks: 0, khr: 1, ptx: 2 } as const;
+
+/** Many rows of keys that lie one behind the other. */
+export interface RowWork extends PassBuffers {
+  /** Keys of all rows together; the last row may be shorter. */
+  readonly n: number;
+  readonly rowLength: number;
+  readonly codec: KeyCodec;
+  readonly bits: readonly [begin: number, end: number];
+  readonly indices?: boolean;
+  /** For `tuning` `trace: true`: masks, places and codes of each bit of the first row. */
+  readonly trace?: { readonly masks: Buffer; readonly places: Buffer; readonly codes: Buffer };
+}
+
+/**
+ * Row sort: 32 work-items sort a row of up to 64 keys in local memory, one bit at a time; the mask of the
+ * row's zero bits and a population count give each key its place. Many rows are sorted by one launch.
+ *
+ * Source: D. Merrill, A. Grimshaw, "High Performance and Scalable Radix Sorting" (2011) for ranks by
+ * votes within a warp; the split itself is G. E. Blelloch's (1990).
+ *
+ * Complexity: one launch, one step per bit of the window, every key read and written once. Limit: rows
+ * of 64 keys. The default form assumes nothing of sub-groups; `tuning` `vote` is masks, khr or ptx.
+ *
+ * The planner never picks it by itself; segmented work on tiny rows is what it is for.
+ */
+export class RowSort implements Algorithm {
+  readonly name = 'row';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #fitted: Fitted;
+  /** Most keys of a row as compiled: 32 or 64. */
+  readonly row: number;
+
+  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted, row: number) {
+    this.device = device;
+    this.shape = shape;
+    this.#fitted = fitted;
+    this.row = row;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    return n <= this.row || `sorts one row: at most ${this.row} keys`;
+  }
+
+  scratch(): ScratchSizes {
+    return {};
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, input, output, inputValues, outputValues, codec, bits } = work;
+    if (n === 0) return {};
+    const buffers = {
+      from: input,
+      to: output,
+      ...(outputValues && { fromValues: inputValues ?? outputValues, toValues: outputValues }),
+    };
+    this.enqueueRows(queue, { ...buffers, n, rowLength: n, codec, bits, indices: work.indices === true });
+    work.onStage?.({ kernel: 'row_sort', pass: 0, buffers: written(buffers) });
+    return {};
+  }
+
+  /** Sorts every row by itself. @throws UsageError when rows are longer than compiled for */
+  enqueueRows(queue: Queue, work: RowWork): void {
+    const { n, rowLength, codec, bits, indices, trace } = work;
+    if (rowLength < 1 || rowLength > this.row) {
+      throw new UsageError(`rows of ${rowLength} keys: this program sorts rows of 1 to ${this.row}`);
+    }
+    const { program, groupSize } = this.#fitted;
+    const rows = Math.ceil(n / rowLength);
+    const flags = FLAG_ENCODE | FLAG_DECODE | (indices ? FLAG_POSITIONS : 0);
+    const args = [
+      ...elementArguments(work),
+      ...(trace ? [trace.masks, trace.places, trace.codes] : []),
+      u64(n),
+      u32(rowLength),
+      vector(codecVector(codec)),
+      u32(bits[0]),
+      u32(bits[1]),
+      u32(flags),
+    ];
+    const global = Math.ceil((rows * LANES) / groupSize) * groupSize;
+    queue.run(program.kernel('row_sort'), args, { global, local: groupSize });
+  }
+}
+
+function voteOf({ capabilities }: Device, wanted: unknown): keyof typeof VOTES {
+  if (wanted === undefined || wanted === 'masks') return 'masks';
+  if (wanted === 'khr' && capabilities.subGroupBallot) return 'khr';
+  if (wanted === 'ptx' && capabilities.quirks.inlinePtx) return 'ptx';
+  throw new UsageError(`row sort cannot vote by '${wanted}' on this device: expected masks, khr or ptx`);
+}
+
+/** Compiles the sort of rows. */
+export async function createRowSort(device: Device, shape: AlgorithmShape): Promise<RowSort> {
+  const row = shape.tuning?.row === 32 ? 32 : ROW_MAX;
+  const vote = VOTES[voteOf(device, shape.tuning?.vote)];
+  const fitted = await buildFitting(device, 'row_sort.cl', ['row_sort'], 128, (groupSize) => ({
+    KEY_BITS: shape.keyBits,
+    VALUE_BYTES: shape.valueBytes,
+    GROUP_SIZE: groupSize,
+    ROW: row,
+    ROW_VOTE: vote,
+    ROW_TRACE: shape.tuning?.trace === true ? 1 : 0,
+  }));
+  return new RowSort(device, shape, fitted, row);
+}
+
+export const rowSort: AlgorithmFactory = {
+  name: 'row',
+  stable: true,
+
+  available(device, shape) {
+    if (device.capabilities.maxWorkGroup < LANES) return `needs work-groups of ${LANES} work-items`;
+    return valuesAvailable(device, shape);
+  },
+
+  create: createRowSort,
+};

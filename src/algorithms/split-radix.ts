@@ -1,0 +1,132 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import { UsageError } from '../util/errors.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import {
+  alternates,
+  buildFitting,
+  elementArguments,
+  type Fitted,
+  passesOf,
+  passFlags,
+  scratchOf,
+  valuesAvailable,
+  wholeGroups,
+  written,
+} from './comparison.js';
+
+const GROUP_SIZE = 256;
+/** Places are 32-bit words. */
+const MAX_KEYS = 2 ** 32 - 1;
+const KERNELS = ['split_count', 'split_scan', 'split_offset', 'split_move'];
+
+const digitsOf = ([begin, end]: readonly [number, number], radixBits: number): number =>
+  Math.max(1, Math.ceil((end - begin) / radixBits));
+
+/**
+ * Split radix sort: from the lowest bit to the highest, all keys with a zero move stably in front of all
+ * keys with a one, their places found by a scan. Digits of up to four bits are split in the same way.
+ *
+ * Source: G. E. Blelloch, "Prefix Sums and Their Applications" (1990); on GPUs M. Harris, S. Sengupta,
+ * J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA" (GPU Gems 3, 2007).
+ *
+ * Complexity: 4 launches and about 36 bytes of traffic per 32-bit key for each digit, 32 digits by
+ * default; a word per key of scratch. Limit: fewer than 2^32 keys.
+ *
+ * The planner never picks it by itself: it is the worked example of `clsort explain`, and a reference
+ * that needs no atomics.
+ */
+class SplitRadix implements Algorithm {
+  readonly name = 'split';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #fitted: Fitted;
+  readonly #radixBits: number;
+
+  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted, radixBits: number) {
+    this.device = device;
+    this.shape = shape;
+    this.#fitted = fitted;
+    this.#radixBits = radixBits;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    return n <= MAX_KEYS || 'places are 32-bit: fewer than 2^32 keys';
+  }
+
+  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
+    const bins = 2 ** this.#radixBits;
+    return {
+      ...alternates(n, digitsOf(bits, this.#radixBits), inPlace, this.shape),
+      offsets: n * 4,
+      counts: bins * Math.ceil(n / this.#fitted.groupSize) * 4,
+      histogram: bins * 4,
+      prefix: bins * 4,
+    };
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, bits, codec } = work;
+    if (n === 0) return {};
+    const { program, groupSize } = this.#fitted;
+    const [offsets, counts, histogram, prefix] = ['offsets', 'counts', 'histogram', 'prefix'].map((name) =>
+      scratchOf(work, name),
+    ) as [Buffer, Buffer, Buffer, Buffer];
+    const passes = digitsOf(bits, this.#radixBits);
+    const codecWords = vector(codecVector(codec));
+    for (const [pass, buffers] of passesOf(queue, work, passes, this.shape).entries()) {
+      const shift = bits[0] + pass * this.#radixBits;
+      const width = Math.min(this.#radixBits, bits[1] - shift);
+      const flags = passFlags(pass, passes, work);
+      // An empty window is one pass on a digit of no bits, at a shift that a code still has.
+      const digit = [u64(n), codecWords, u32(flags), u32(width > 0 ? shift : 0), u32(width)];
+      const run = (kernel: string, args: KernelArgument[], wrote: Record<string, Buffer>, single = false) => {
+        const global = single ? groupSize : wholeGroups(n, groupSize);
+        queue.run(program.kernel(kernel), args, { global, local: groupSize, pass });
+        work.onStage?.({ kernel, pass, buffers: wrote });
+      };
+      const { from } = buffers;
+      const tiles = Math.ceil(n / groupSize);
+      run('split_count', [from, offsets, counts, ...digit], { offsets, counts });
+      const scanned = { counts, histogram, prefix };
+      run('split_scan', [counts, histogram, prefix, u32(tiles), u32(n)], scanned, true);
+      run('split_offset', [from, offsets, counts, prefix, ...digit], { offsets });
+      run('split_move', [...elementArguments(buffers), offsets, prefix, ...digit], {
+        places: offsets,
+        ...written(buffers),
+      });
+    }
+    return {};
+  }
+}
+
+export const splitRadix: AlgorithmFactory = {
+  name: 'split',
+  stable: true,
+  available: valuesAvailable,
+
+  async create(device, shape) {
+    const radixBits = Number(shape.tuning?.radixBits ?? 1);
+    if (!Number.isInteger(radixBits) || radixBits < 1 || radixBits > 4) {
+      throw new UsageError(`radixBits of split is ${radixBits}: expected 1 to 4`);
+    }
+    const fitted = await buildFitting(device, 'split_radix.cl', KERNELS, GROUP_SIZE, (groupSize) => ({
+      KEY_BITS: shape.keyBits,
+      VALUE_BYTES: shape.valueBytes,
+      GROUP_SIZE: groupSize,
+      RADIX_BITS: radixBits,
+    }));
+    return new SplitRadix(device, shape, fitted, radixBits);
+  },
+};

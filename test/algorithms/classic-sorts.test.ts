@@ -1,0 +1,262 @@
+/** Whole sorts by the classic algorithms, against the reference: order, permutation and stability. */
+import test, { type ExecutionContext } from 'ava';
+import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
+import { bitonic } from '../../src/algorithms/bitonic.js';
+import { merge } from '../../src/algorithms/merge.js';
+import { ODD_EVEN_MAX, oddEven } from '../../src/algorithms/odd-even.js';
+import { ALGORITHMS } from '../../src/algorithms/registry.js';
+import { createRowSort, ROW_MAX, rowSort } from '../../src/algorithms/row-sort.js';
+import { splitRadix } from '../../src/algorithms/split-radix.js';
+import type { Tuning } from '../../src/algorithms/tuning.js';
+import { DTYPES, type Dtype, type KeyArray } from '../../src/keys/dtype.js';
+import { keyCodec } from '../../src/keys/key-codec.js';
+import { Random } from '../../src/util/random.js';
+import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../distributions.js';
+import { forEachDevice } from '../each-device.js';
+import { pick, referenceArgsort, sameMultiset } from '../reference.js';
+import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
+
+const FULL = process.env.CLSORT_TEST_FULL !== undefined;
+
+interface Subject {
+  readonly factory: AlgorithmFactory;
+  /** Most keys, on a fast device and on a simulator. */
+  readonly most: readonly [fast: number, small: number];
+}
+
+const SUBJECTS: readonly Subject[] = [
+  { factory: splitRadix, most: [2 ** 20 + 3, 1025] },
+  { factory: rowSort, most: [ROW_MAX, ROW_MAX] },
+  { factory: bitonic, most: [2 ** 20 + 3, 3001] },
+  { factory: oddEven, most: [ODD_EVEN_MAX, 65] },
+  { factory: merge, most: [2 ** 20 + 3, 3001] },
+];
+
+const SIZES = [
+  ...[0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2049, 3001],
+  ...[8192, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537],
+  ...(FULL ? [2 ** 20, 2 ** 20 + 3] : [2 ** 20 + 3]),
+];
+
+/** One key of an array takes these bytes. */
+const unitOf = (keys: KeyArray): number => keys.BYTES_PER_ELEMENT;
+
+forEachDevice((title, device, small) => {
+  for (const { factory, most } of SUBJECTS) {
+    const claim = (text: string) => title(`${factory.name} ${text}`);
+    const limit = most[small ? 1 : 0];
+    const usual = Math.min(limit, small ? 257 : 2003);
+
+    async function expectSorted(
+      t: ExecutionContext,
+      keys: KeyArray,
+      options: SortCase & { dtype: Dtype },
+      by: AlgorithmFactory = factory,
+    ): Promise<void> {
+      const bytes = bytesOf(keys);
+      const { dtype, order, bits, values, indices } = options;
+      const positions = referenceArgsort(bytes, dtype, { ...order, ...(bits && { bits }) });
+      const result = await sortBytes(await device(), by, bytes, options);
+      const equal = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
+      const what = JSON.stringify({
+        dtype,
+        order,
+        bits,
+        n: keys.length,
+        tuning: options.tuning,
+        seed: `${SEED}`,
+      });
+      t.true(equal(result.keys, pick(bytes, unitOf(keys), positions)), `keys of ${what}`);
+      if (indices) t.true(equal(result.values, positionBytes(positions, indices)), `positions of ${what}`);
+      if (values) {
+        t.true(equal(result.values, pick(values.bytes, values.width, positions)), `values of ${what}`);
+      }
+    }
+
+    for (const n of SIZES.filter((size) => size <= limit && (size <= 3001 || !small))) {
+      if (n > 70_000) {
+        // Compared by typed arrays: the reference in BigInt would take longer than the sort.
+        test.serial(claim(`sorts ${n} keys: order and permutation`), async (t) => {
+          const keys = keysOf('u32', 'uniform', n) as Uint32Array;
+          const { keys: sorted } = await sortBytes(await device(), factory, bytesOf(keys));
+          t.is(Buffer.compare(sorted, bytesOf(keys.toSorted())), 0);
+        });
+      } else {
+        test.serial(claim(`argsorts ${n} keys: order, permutation and stability`), async (t) => {
+          const keys = keysOf('u32', 'uniform', n) as Uint32Array;
+          for (const [i, key] of keys.entries()) if (i % 3 === 0) keys[i] = key & 0xf000_000f;
+          await expectSorted(t, keys, { dtype: 'u32', indices: 4 });
+        });
+      }
+    }
+
+    test.serial(claim('sorts every dtype, both directions, NaN last and first'), async (t) => {
+      for (const dtype of DTYPES) {
+        const keys = keysOf(dtype, 'uniform', Math.min(usual, 301));
+        for (const descending of [false, true]) {
+          await expectSorted(t, keys, { dtype, order: { descending, nan: descending ? 'first' : 'last' } });
+        }
+      }
+    });
+
+    test.serial(claim('sorts every distribution stably, in place and out of place'), async (t) => {
+      for (const distribution of DISTRIBUTIONS) {
+        const keys = keysOf('f32', distribution, usual);
+        await expectSorted(t, keys, { dtype: 'f32', indices: 4, inPlace: true });
+        await expectSorted(t, keys, { dtype: 'f32', order: { descending: true } });
+      }
+    });
+
+    test.serial(claim('sorts stably on every window of bits, the empty one included'), async (t) => {
+      for (const dtype of ['u32', 'f64'] as const) {
+        const keys = keysOf(dtype, 'uniform', Math.min(usual, 301));
+        for (const bits of bitWindows(dtype)) {
+          await expectSorted(t, keys, { dtype, bits, inPlace: bits[0] % 2 === 1 });
+          await expectSorted(t, keys, { dtype, bits, indices: 4, order: { descending: true } });
+        }
+      }
+    });
+
+    for (const width of small ? [4] : [1, 2, 4, 8, 16]) {
+      test.serial(claim(`keeps values of ${width} bytes beside their keys, in place too`), async (t) => {
+        const keys = keysOf('i32', 'two', usual);
+        const values = { bytes: bytesOf(keysOf('u8', 'uniform', usual * width)), width };
+        for (const inPlace of [false, true]) await expectSorted(t, keys, { dtype: 'i32', values, inPlace });
+      });
+    }
+
+    test.serial(claim('keeps real keys of the largest and smallest code'), async (t) => {
+      const keys = Uint32Array.from({ length: usual }, (_, i) => (i % 3 ? 0xffff_ffff : i % 2 ? i : 0));
+      await expectSorted(t, keys, { dtype: 'u32', indices: 4 });
+      await expectSorted(t, keys, { dtype: 'u32', indices: 4, order: { descending: true } });
+    });
+
+    test(claim('says what it cannot do'), async (t) => {
+      t.regex(String(factory.available(await device(), { keyBits: 32, valueBytes: 3 })), /3 bytes/);
+      t.true(ALGORITHMS.includes(factory));
+    });
+  }
+
+  const tuned = async (
+    t: ExecutionContext,
+    factory: AlgorithmFactory,
+    tuning: Tuning,
+    n: number,
+    bits: readonly [number, number] = [0, 32],
+  ) => {
+    const keys = keysOf('u32', 'two', n) as Uint32Array;
+    for (const [i, key] of keys.entries()) keys[i] = key ^ (i % 5);
+    const bytes = bytesOf(keys);
+    const positions = referenceArgsort(bytes, 'u32', { bits });
+    const sorted = await sortBytes(await device(), factory, bytes, { tuning, bits, indices: 4 });
+    t.deepEqual(sorted.values, positionBytes(positions, 4), JSON.stringify({ tuning, n, bits }));
+  };
+
+  for (const radixBits of [1, 2, 3, 4]) {
+    test.serial(
+      title(`split by digits of ${radixBits} bits, windows that end within a digit too`),
+      async (t) => {
+        await tuned(t, splitRadix, { radixBits }, 700);
+        await tuned(t, splitRadix, { radixBits }, 100, [1, 12]);
+      },
+    );
+  }
+
+  test.serial(title('bitonic across many small blocks and step by step gives the same'), async (t) => {
+    for (const n of [1, 2, 3, 31, 63, 64, 65, 100, 129]) {
+      await tuned(t, bitonic, { block: 8 }, n);
+      await tuned(t, bitonic, { network: true }, n);
+    }
+  });
+
+  test.serial(title('bitonic without tie-break loses no pair'), async (t) => {
+    const keys = keysOf('u32', 'two', 700) as Uint32Array;
+    const { keys: sorted, values } = await sortBytes(await device(), bitonic, bytesOf(keys), {
+      tuning: { stable: false },
+      indices: 4,
+    });
+    const order = new Uint32Array(values.buffer);
+    t.deepEqual(new Uint32Array(sorted.buffer), keys.toSorted());
+    t.deepEqual(order.toSorted(), Uint32Array.from(keys.keys()));
+    t.true(order.every((from, i) => keys[from] === new Uint32Array(sorted.buffer)[i]));
+  });
+
+  test.serial(title('merge meets all three regimes and odd numbers of runs on small tiles'), async (t) => {
+    for (const n of [1, 3, 17, 33, 64, 65, 96, 97, 160, 191, 193, 300])
+      await tuned(t, merge, { tile: 64 }, n);
+  });
+
+  test.serial(title('odd-even says that more than 8192 keys are too many, row more than 64'), async (t) => {
+    const ask = { dtype: 'u32', bits: [0, 32], valueBytes: 0, stable: true } as const;
+    const shape = { keyBits: 32, valueBytes: 0 } as const;
+    const sort = await oddEven.create(await device(), shape);
+    t.is(sort.supports({ ...ask, n: 8192 }), true);
+    t.regex(String(sort.supports({ ...ask, n: 8193 })), /8192/);
+    const row = await rowSort.create(await device(), shape);
+    t.is(row.supports({ ...ask, n: 64 }), true);
+    t.regex(String(row.supports({ ...ask, n: 65 })), /64 keys/);
+  });
+
+  const rows = small ? 40 : 100_000;
+  for (const rowLength of [32, 64]) {
+    test.serial(
+      title(`row sort sorts ${rows} random rows of ${rowLength} keys, over all windows`),
+      async (t) => {
+        const opened = await device();
+        const sort = await createRowSort(opened, { keyBits: 32, valueBytes: 0, tuning: { row: rowLength } });
+        const random = new Random(SEED);
+        const windows = bitWindows('u32');
+        const share = Math.ceil(rows / windows.length);
+        for (const bits of windows) {
+          const keys = Uint32Array.from({ length: share * rowLength }, () => random.u32());
+          const input = opened.buffer(keys.byteLength);
+          const output = opened.buffer(keys.byteLength);
+          opened.queue.write(input, keys);
+          const codec = keyCodec('u32');
+          sort.enqueueRows(opened.queue, { from: input, to: output, n: keys.length, rowLength, codec, bits });
+          const sorted = new Uint32Array(keys.length);
+          opened.queue.read(output, sorted);
+          await opened.queue.finish();
+          input.release();
+          output.release();
+          const mask = (2 ** (bits[1] - bits[0]) - 1) >>> 0;
+          const digit = (key: number) => (bits[0] === 32 ? 0 : ((key >>> bits[0]) & mask) >>> 0);
+          for (let row = 0; row < share; row++) {
+            const own = keys.subarray(row * rowLength, (row + 1) * rowLength);
+            const expected = Array.from(own).sort((a, b) => digit(a) - digit(b));
+            const got = sorted.subarray(row * rowLength, (row + 1) * rowLength);
+            if (expected.some((key, i) => key !== got[i])) {
+              t.fail(`row ${row} of window ${bits} is wrong`);
+              return;
+            }
+          }
+        }
+        t.pass();
+      },
+    );
+  }
+
+  test.serial(title('row sort leaves a shorter last row and short rows right'), async (t) => {
+    const opened = await device();
+    const sort = await createRowSort(opened, { keyBits: 32, valueBytes: 0 });
+    const keys = keysOf('u32', 'uniform', 7 * 21 + 5) as Uint32Array;
+    const buffer = opened.buffer(keys.byteLength);
+    opened.queue.write(buffer, keys);
+    sort.enqueueRows(opened.queue, {
+      from: buffer,
+      to: buffer,
+      n: keys.length,
+      rowLength: 21,
+      codec: keyCodec('u32'),
+      bits: [0, 32],
+    });
+    const sorted = new Uint32Array(keys.length);
+    opened.queue.read(buffer, sorted);
+    await opened.queue.finish();
+    buffer.release();
+    t.true(sameMultiset(bytesOf(sorted), bytesOf(keys), 4));
+    for (let first = 0; first < keys.length; first += 21) {
+      t.deepEqual(sorted.slice(first, first + 21), keys.slice(first, first + 21).toSorted());
+    }
+  });
+});
