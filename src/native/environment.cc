@@ -4,8 +4,8 @@ namespace clsort {
 
 namespace {
 
-/** More threads than this are only wanted by code that waits for very many things at once. */
-constexpr size_t kMaxThreads = 16;
+/** Threads only wait. So many waits at once are beyond use, but not beyond programs. */
+constexpr size_t kMaxThreads = 64;
 
 }  // namespace
 

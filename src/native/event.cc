@@ -121,15 +121,15 @@ NAN_METHOD(ReleaseEvent) {
   ReleaseHandle(call, Kind::kEvent);
 }
 
-/** What an event callback needs; freed by the one call that the driver makes. */
+/** What an event callback needs. The driver's copy is freed by the one call that the driver makes. */
 struct EventNotify {
   std::shared_ptr<Mailbox> mailbox;
   uint64_t callback;
 };
 
-void CL_CALLBACK OnEvent(cl_event, cl_int status, void* user_data) {
-  std::unique_ptr<EventNotify> notify(static_cast<EventNotify*>(user_data));
-  notify->mailbox->Post([id = notify->callback, status](Environment& environment) {
+/** Has the JavaScript callback called, unless it was already. On any thread. */
+void PostEvent(const EventNotify& notify, cl_int status) {
+  notify.mailbox->Post([id = notify.callback, status](Environment& environment) {
     environment.in_flight().Sweep();
     auto callback = environment.TakeCallback(id);
     if (!callback) return;
@@ -139,15 +139,34 @@ void CL_CALLBACK OnEvent(cl_event, cl_int status, void* user_data) {
   });
 }
 
-/** clFlush on a thread of ours, since it may block. */
-class FlushJob final : public Job {
+void CL_CALLBACK OnEvent(cl_event, cl_int status, void* user_data) {
+  std::unique_ptr<EventNotify> notify(static_cast<EventNotify*>(user_data));
+  PostEvent(*notify, status);
+}
+
+/**
+ * Flushes an event's queue, since the loop would wait for ever for a command that never starts, and then
+ * waits for its end: several drivers call nobody when a command ends with an error.
+ */
+class WatchJob final : public Job {
  public:
-  explicit FlushJob(const Object& event) : event_(Kind::kEvent, event.platform, event.raw) {}
-  void Run() override { FlushQueueOf(event_.As<cl_event>()); }
-  bool Awaited() const override { return false; }
+  WatchJob(const Object& event, EventNotify notify, bool to_the_end)
+      : event_(Kind::kEvent, event.platform, event.raw), notify_(std::move(notify)), to_the_end_(to_the_end) {}
+  void Run() override {
+    auto event = event_.As<cl_event>();
+    FlushQueueOf(event);
+    if (!to_the_end_) return;
+    api.clWaitForEvents(1, &event);
+    cl_int status = CL_COMPLETE;
+    api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    if (status <= CL_COMPLETE) PostEvent(notify_, status);
+  }
+  bool Awaited() const override { return false; }  // the callback is
 
  private:
   Retained event_;
+  EventNotify notify_;
+  bool to_the_end_;
 };
 
 NAN_METHOD(SetEventCallback) {
@@ -157,20 +176,21 @@ NAN_METHOD(SetEventCallback) {
   auto function = call.Callable(2);
   if (!call.ok() || !call.Supported(api.clSetEventCallback, event->platform)) return;
   if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected a function");
+  Environment& environment = call.environment();
   auto callback = std::make_unique<Callback>();
   callback->function.Reset(function);
   callback->data.Reset(call[3]);
   callback->subject.Reset(call[0].As<v8::Object>());
-  uint64_t id = call.environment().AddCallback(std::move(callback));
-  auto* notify = new EventNotify{call.environment().mailbox(), id};
-  cl_int status = api.clSetEventCallback(event->As<cl_event>(), type, OnEvent, notify);
+  EventNotify notify{environment.mailbox(), environment.AddCallback(std::move(callback))};
+  auto* user_data = new EventNotify(notify);
+  cl_int status = api.clSetEventCallback(event->As<cl_event>(), type, OnEvent, user_data);
   if (status != CL_SUCCESS) {
-    delete notify;
-    call.environment().TakeCallback(id);
+    delete user_data;
+    environment.TakeCallback(notify.callback);
   }
   if (!call.Check(status)) return;
-  // A command that nobody flushed might never start, and the loop would wait for it for ever.
-  call.environment().Start(std::make_unique<FlushJob>(*event), event->platform);
+  bool to_the_end = !event->platform->single_threaded;  // else it would be this thread that waits
+  environment.Start(std::make_unique<WatchJob>(*event, std::move(notify), to_the_end), event->platform);
   call.ReturnSuccess();
 }
 

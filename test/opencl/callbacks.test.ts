@@ -66,21 +66,27 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a build with a callback returns at once and calls back in the end, failed or not'), async (t) => {
-    for (const [source, expected] of [
-      ['kernel void fine() {}', cl.BUILD_SUCCESS],
-      ['kernel void broken( {', cl.BUILD_ERROR],
-    ] as const) {
-      const program = cl.createProgramWithSource(context, source);
-      const [data, same] = await new Promise<unknown[]>((resolve) => {
-        t.is(cl.buildProgram(program, null, null, (...args) => resolve(args), 'mine'), 0);
-      });
-      t.is(data, 'mine');
-      t.is(same, program);
-      t.is(cl.getProgramBuildInfo(program, device.device, cl.PROGRAM_BUILD_STATUS), expected);
-      cl.releaseProgram(program);
-    }
-  });
+  test(
+    title('a build with a callback returns at once and calls back in the end, failed or not'),
+    async (t) => {
+      for (const [source, expected] of [
+        ['kernel void fine() {}', cl.BUILD_SUCCESS],
+        ['kernel void broken( {', cl.BUILD_ERROR],
+      ] as const) {
+        const program = cl.createProgramWithSource(context, source);
+        const [data, same] = await new Promise<unknown[]>((resolve) => {
+          t.is(
+            cl.buildProgram(program, null, null, (...args) => resolve(args), 'mine'),
+            0,
+          );
+        });
+        t.is(data, 'mine');
+        t.is(same, program);
+        t.is(cl.getProgramBuildInfo(program, device.device, cl.PROGRAM_BUILD_STATUS), expected);
+        cl.releaseProgram(program);
+      }
+    },
+  );
 
   test(title('a destructor callback comes when the object goes'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);

@@ -16,7 +16,10 @@ for (const opening of opened) {
     t.true(toNumber(ask(cl.DEVICE_GLOBAL_MEM_SIZE)) > 2 ** 20);
     t.is(ask(cl.DEVICE_MAX_MEM_ALLOC_SIZE).length, 2);
     t.true(ask(cl.DEVICE_PLATFORM) instanceof cl.Platform);
-    t.is(cl.getPlatformInfo(ask(cl.DEVICE_PLATFORM), cl.PLATFORM_NAME), cl.getPlatformInfo(platform, cl.PLATFORM_NAME));
+    t.is(
+      cl.getPlatformInfo(ask(cl.DEVICE_PLATFORM), cl.PLATFORM_NAME),
+      cl.getPlatformInfo(platform, cl.PLATFORM_NAME),
+    );
     for (const wrong of [-1, -123.56, 'a string', 123456, null] as never[]) {
       t.is(thrown(() => ask(wrong)).code, cl.INVALID_VALUE.code);
     }
@@ -66,10 +69,16 @@ for (const opening of opened) {
       cl.QUEUE_PROPERTIES,
       cl.QUEUE_PROFILING_ENABLE,
     ]);
-    t.is(cl.getCommandQueueInfo(timed, cl.QUEUE_PROPERTIES) & cl.QUEUE_PROFILING_ENABLE, cl.QUEUE_PROFILING_ENABLE);
+    t.is(
+      cl.getCommandQueueInfo(timed, cl.QUEUE_PROPERTIES) & cl.QUEUE_PROFILING_ENABLE,
+      cl.QUEUE_PROFILING_ENABLE,
+    );
     t.true(cl.getCommandQueueInfo(timed, cl.QUEUE_DEVICE) instanceof cl.Device);
     t.is(thrown(() => cl.createCommandQueue(context, 'x' as never)).code, cl.INVALID_DEVICE.code);
-    t.is(thrown(() => cl.createCommandQueueWithProperties(context, device, ['x' as never])).code, cl.INVALID_VALUE.code);
+    t.is(
+      thrown(() => cl.createCommandQueueWithProperties(context, device, ['x' as never])).code,
+      cl.INVALID_VALUE.code,
+    );
     t.throws(() => cl.createCommandQueue(context, device, -1));
     for (const made of [plain, timed]) cl.releaseCommandQueue(made);
   });
@@ -116,7 +125,10 @@ for (const opening of opened) {
   test(title('programs are compiled with headers and linked'), async (t) => {
     if (version < 120) return t.pass();
     const header = cl.createProgramWithSource(context, '#define ANSWER 42');
-    const user = cl.createProgramWithSource(context, '#include "answer.h"\nkernel void put(global int* a) { *a = ANSWER; }');
+    const user = cl.createProgramWithSource(
+      context,
+      '#include "answer.h"\nkernel void put(global int* a) { *a = ANSWER; }',
+    );
     try {
       await cl.compileProgramAsync(user, [device], '', [header], ['answer.h']);
     } catch (error) {
@@ -163,7 +175,10 @@ for (const opening of opened) {
     t.is(memory.byteLength, 64);
     cl.enqueueSVMMemcpy(queue, true, memory, Uint8Array.of(1, 2, 3, 4), 4);
     const increment = kernel(opening, 'kernel void increment(global uchar* a) { a[get_global_id(0)]++; }');
-    t.is(thrown(() => cl.setKernelArgSVMPointer(increment, 0, new Uint8Array(8))).code, cl.INVALID_ARG_VALUE.code);
+    t.is(
+      thrown(() => cl.setKernelArgSVMPointer(increment, 0, new Uint8Array(8))).code,
+      cl.INVALID_ARG_VALUE.code,
+    );
     cl.setKernelArgSVMPointer(increment, 0, memory);
     cl.enqueueNDRangeKernel(queue, increment, 1, null, [4], null);
     cl.enqueueSVMMap(queue, true, cl.MAP_READ | cl.MAP_WRITE, memory, 64);
@@ -189,7 +204,10 @@ for (const opening of opened) {
     const memory = [cl.SVMAlloc(context, 0, 64), cl.SVMAlloc(context, 0, 64)];
     const keepAlive = setTimeout(() => t.fail('never called'), 10_000);
     const freed = new Promise((resolve) => cl.enqueueSVMFree(queue, memory, resolve, 'freed'));
-    t.deepEqual(memory.map((one) => one.byteLength), [0, 0]);
+    t.deepEqual(
+      memory.map((one) => one.byteLength),
+      [0, 0],
+    );
     await cl.finishAsync(queue);
     t.is(await freed, 'freed');
     clearTimeout(keepAlive);

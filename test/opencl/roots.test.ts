@@ -53,21 +53,24 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  withUserEvents(title('memory that is detached while in flight does no harm, and the wait says so'), async (t) => {
-    const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8));
-    const gate = cl.createUserEvent(context);
-    const host = new Uint8Array(8);
-    cl.enqueueReadBuffer(queue, buffer, false, 0, 8, host, [gate]);
-    const moved = structuredClone(host.buffer, { transfer: [host.buffer] });
-    t.is(host.byteLength, 0);
-    cl.setUserEventStatus(gate, cl.COMPLETE);
-    const error = await t.throwsAsync<cl.OpenCLError>(cl.finishAsync(queue));
-    t.is(error?.code, cl.INVALID_HOST_PTR.code);
-    t.regex(error?.reason ?? '', /detached/);
-    t.deepEqual([...new Uint8Array(moved)], [1, 2, 3, 4, 5, 6, 7, 8]); // it went where the memory went
-    await t.notThrowsAsync(cl.finishAsync(queue), 'said once');
-    cl.releaseMemObject(buffer);
-  });
+  withUserEvents(
+    title('memory that is detached while in flight does no harm, and the wait says so'),
+    async (t) => {
+      const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8));
+      const gate = cl.createUserEvent(context);
+      const host = new Uint8Array(8);
+      cl.enqueueReadBuffer(queue, buffer, false, 0, 8, host, [gate]);
+      const moved = structuredClone(host.buffer, { transfer: [host.buffer] });
+      t.is(host.byteLength, 0);
+      cl.setUserEventStatus(gate, cl.COMPLETE);
+      const error = await t.throwsAsync<cl.OpenCLError>(cl.finishAsync(queue));
+      t.is(error?.code, cl.INVALID_HOST_PTR.code);
+      t.regex(error?.reason ?? '', /detached/);
+      t.deepEqual([...new Uint8Array(moved)], [1, 2, 3, 4, 5, 6, 7, 8]); // it went where the memory went
+      await t.notThrowsAsync(cl.finishAsync(queue), 'said once');
+      cl.releaseMemObject(buffer);
+    },
+  );
 
   test.serial(title('memory may be transferred as soon as a wait is over'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 1 << 12);
