@@ -93,7 +93,7 @@ const ROWS: readonly Row[] = [
     algorithm: 'onesweep',
     where: hopper,
     which: { keyBits: 64 },
-    tuning: { groupSize: 384, keysPerItem: 16, maxRegisters: 56 },
+    tuning: { groupSize: 384, keysPerItem: 15, maxRegisters: 56 },
   },
   {
     algorithm: 'onesweep',
@@ -117,13 +117,21 @@ const ROWS: readonly Row[] = [
     algorithm: 'onesweep',
     where: hopper,
     which: { keyBits: 32, valueBytes: 4, n: 2 ** 22 },
-    tuning: { groupSize: 384, keysPerItem: 20, maxRegisters: 72 },
+    tuning: { groupSize: 512, keysPerItem: 12, maxRegisters: 64 },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
-    which: { keyBits: 32, valueBytes: 0, n: 2 ** 19 },
-    tuning: { groupSize: 512, keysPerItem: 8, maxRegisters: 64, histogramSize: 512, histogramColumns: 8 },
+    which: { n: 2 ** 18 },
+    tuning: {
+      groupSize: 256,
+      keysPerItem: 8,
+      maxRegisters: 64,
+      histogramSize: 256,
+      histogramColumns: 4,
+      lookBack: 8,
+      unorderedFirst: false,
+    },
   },
 
   {
