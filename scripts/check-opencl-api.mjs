@@ -48,7 +48,7 @@ const exported = Object.keys(addon).filter((name) => /^[a-z]|^SVM/.test(name));
 
 const types = join(root, 'dist/src/opencl');
 const index = readFileSync(join(types, 'index.d.ts'), 'utf8');
-const declared = [...index.matchAll(/from '\.\/(\w+)\.js'/g)].flatMap(([, file]) => {
+const declared = [...index.matchAll(/export \* from '\.\/(\w+)\.js'/g)].flatMap(([, file]) => {
   const text = readFileSync(join(types, `${file}.d.ts`), 'utf8');
   return [...text.matchAll(/(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*)?export declare function (\w+)/g)].map(
     ([, doc, name]) => ({ name, documented: doc !== undefined }),
