@@ -1,0 +1,33 @@
+import test from 'ava';
+import { digitsOf } from '../../src/algorithms/digits.js';
+
+test('a window falls into digits that cover it once, in order', (t) => {
+  for (const radixBits of [1, 3, 4, 8, 11]) {
+    for (const [begin, end] of [
+      [0, 32],
+      [0, 64],
+      [3, 14],
+      [29, 43],
+      [31, 33],
+    ] as const) {
+      let shift: number = begin;
+      for (const digit of digitsOf([begin, end], radixBits)) {
+        t.is(digit.shift, shift);
+        t.true(digit.bits > 0 && digit.bits <= radixBits);
+        shift += digit.bits;
+      }
+      t.is(shift, end);
+    }
+  }
+});
+
+test('no digit crosses the middle of a 64-bit code', (t) => {
+  for (let begin = 0; begin < 64; begin++) {
+    for (const { shift, bits } of digitsOf([begin, 64], 8)) t.true(shift >= 32 || shift + bits <= 32);
+    t.true(digitsOf([begin, 64], 8).length <= 8);
+  }
+});
+
+test('an empty window is one digit of no bits', (t) => {
+  t.deepEqual(digitsOf([5, 5], 8), [{ shift: 5, bits: 0 }]);
+});

@@ -1,0 +1,70 @@
+import test from 'ava';
+import { fitTile, tileBytes, tileDefines } from '../../src/algorithms/tile.js';
+import { type Tuning, tuningFor } from '../../src/algorithms/tuning.js';
+import type { Device } from '../../src/device/device.js';
+
+/** As much of a device as the tuning looks at. */
+const deviceLike = (
+  name: string,
+  capabilities: {
+    family: string;
+    type: string;
+    maxWorkGroup: number;
+    localBytes: number;
+    inlinePtx?: boolean;
+  },
+): Device =>
+  ({
+    info: { name },
+    capabilities: { ...capabilities, quirks: { inlinePtx: capabilities.inlinePtx ?? false } },
+  }) as unknown as Device;
+
+const h200 = deviceLike('NVIDIA H200', {
+  family: 'nvidia',
+  type: 'gpu',
+  maxWorkGroup: 1024,
+  localBytes: 49_152,
+  inlinePtx: true,
+});
+const small = deviceLike('Some GPU', { family: 'other', type: 'gpu', maxWorkGroup: 128, localBytes: 16_384 });
+const u32 = { keyBits: 32, valueBytes: 0 } as const;
+
+test('tuning falls back from device and architecture over family and type to the default', (t) => {
+  t.is(tuningFor('onesweep', h200, u32).groupSize, 384, 'architecture');
+  t.is(tuningFor('tiled', h200, u32).rank, 'ptx', 'family');
+  t.is(tuningFor('tiled', small, u32).rank, 'masks', 'default');
+  t.is(tuningFor('tiled', { ...h200, info: { name: 'NVIDIA X' } } as Device, u32).rank, 'ptx');
+});
+
+test('small arrays get small tiles, and what the shape says goes first', (t) => {
+  t.is(tuningFor('onesweep', h200, u32, 2 ** 16).keysPerItem, 8);
+  t.is(tuningFor('onesweep', h200, u32, 2 ** 28).keysPerItem, 24);
+  t.is(tuningFor('onesweep', h200, { ...u32, tuning: { keysPerItem: 3 } }, 2 ** 16).keysPerItem, 3);
+});
+
+test('a tile shrinks until the device can hold it', (t) => {
+  for (const valueBytes of [0, 4, 8]) {
+    for (const keyBits of [8, 32, 64] as const) {
+      const shape = { keyBits, valueBytes };
+      const tile = fitTile(small, shape, tuningFor('tiled', small, shape));
+      t.true(tile.groupSize <= 128);
+      t.true(tileBytes(shape, tile) <= 16_384, `${keyBits} bits, ${valueBytes} bytes`);
+    }
+  }
+});
+
+test('inline PTX and register limits reach no device that has none', (t) => {
+  const tuning: Tuning = { rank: 'ptx', groupSize: 64, keysPerItem: 4, maxRegisters: 56 };
+  const defines = tileDefines(u32, fitTile(small, u32, tuning));
+  t.is(defines.INLINE_PTX, 0);
+  t.is(defines.RANK, 0);
+  t.is(defines.FIXED_GROUP, 1);
+  t.is(tileDefines(u32, fitTile(h200, u32, tuning)).INLINE_PTX, 1);
+});
+
+test('nonsense in the tuning is refused', (t) => {
+  t.throws(() => fitTile(small, u32, { rank: 'magic', groupSize: 64, keysPerItem: 4 }), { message: /magic/ });
+  t.throws(() => fitTile(small, u32, { rank: 'masks', groupSize: 'many', keysPerItem: 4 }), {
+    message: /many/,
+  });
+});

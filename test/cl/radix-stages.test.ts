@@ -1,0 +1,156 @@
+/** The kernels of the radix sorts one by one, against plain models of what each leaves behind. */
+import test from 'ava';
+import type { AlgorithmFactory, Stage } from '../../src/algorithms/algorithm.js';
+import { digitsOf } from '../../src/algorithms/digits.js';
+import { onesweep } from '../../src/algorithms/onesweep.js';
+import { serialRadix } from '../../src/algorithms/serial-radix.js';
+import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
+import type { Tuning } from '../../src/algorithms/tuning.js';
+import type { Device } from '../../src/device/device.js';
+import { encode, keyCodec } from '../../src/keys/key-codec.js';
+import { bytesOf, sortBytes } from '../algorithms/sorts.js';
+import { keysOf } from '../distributions.js';
+import { forEachDevice } from '../each-device.js';
+
+const DTYPE = 'i32';
+/** Keys of a tile of the onesweep test. */
+const TILE = 256;
+const ORDER = { descending: true } as const;
+const codec = keyCodec(DTYPE, ORDER);
+const encodeAll = (keys: Uint32Array) => Uint32Array.from(keys, (key) => Number(encode(codec, BigInt(key))));
+
+/** Counts of the digits of some codes. */
+function countsOf(codes: Uint32Array, shift: number, bits: number): Uint32Array {
+  const counts = new Uint32Array(2 ** bits);
+  for (const code of codes) {
+    const digit = (code >>> shift) & (2 ** bits - 1);
+    counts[digit] = (counts[digit] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Codes after a stable pass on one digit. */
+const passOf = (codes: Uint32Array, shift: number, bits: number): Uint32Array => {
+  const digit = (code: number) => (code >>> shift) & (2 ** bits - 1);
+  return Uint32Array.from(Array.from(codes).sort((a, b) => digit(a) - digit(b)));
+};
+
+const exclusive = (counts: Uint32Array): Uint32Array => {
+  let sum = 0;
+  return counts.map((count) => {
+    sum += count;
+    return sum - count;
+  });
+};
+
+/** Sorts, and keeps a copy of what every kernel wrote. */
+async function stagesOf(device: Device, factory: AlgorithmFactory, keys: Uint32Array, tuning?: Tuning) {
+  const seen: { stage: Stage; data: Map<string, Uint32Array> }[] = [];
+  const result = await sortBytes(device, factory, bytesOf(keys), {
+    dtype: DTYPE,
+    order: ORDER,
+    ...(tuning && { tuning }),
+    onStage: (stage) => {
+      const data = new Map<string, Uint32Array>();
+      for (const [name, buffer] of Object.entries(stage.buffers)) {
+        const copy = new Uint32Array(buffer.bytes / 4);
+        device.queue.read(buffer, copy);
+        data.set(name, copy);
+      }
+      seen.push({ stage, data });
+    },
+  });
+  const after = (kernel: string, pass: number | undefined, name: string): Uint32Array => {
+    const data = seen.find(({ stage }) => stage.kernel === kernel && stage.pass === pass)?.data.get(name);
+    if (!data) throw new Error(`${kernel} of pass ${pass} left no ${name}`);
+    return data;
+  };
+  return { after, result };
+}
+
+forEachDevice((title, device) => {
+  const keys = bytesOf(keysOf('u32', 'uniform', 3000));
+  const bits = new Uint32Array(keys.buffer, keys.byteOffset, 3000);
+
+  test.serial(title('tiled: counts, scans and passes are those of the model'), async (t) => {
+    const { after, result } = await stagesOf(await device(), tiledRadix, bits);
+    let codes: Uint32Array = encodeAll(bits);
+    for (const [pass, { shift, bits: width }] of digitsOf([0, 32], 8).entries()) {
+      const counted = after('tiled_upsweep', pass, 'counts');
+      const groups = counted.length / 256;
+      const sums = Uint32Array.from({ length: 256 }, (_, bin) =>
+        counted.subarray(bin * groups, (bin + 1) * groups).reduce((a, b) => a + b, 0),
+      );
+      t.deepEqual(sums, countsOf(codes, shift, width), 'counts of all groups together');
+      t.deepEqual(after('tiled_spine', pass, 'totals'), sums);
+      const scanned = after('tiled_spine', pass, 'counts');
+      for (let bin = 0; bin < 256; bin++) {
+        const row = counted.slice(bin * groups, (bin + 1) * groups);
+        t.deepEqual(scanned.slice(bin * groups, (bin + 1) * groups), exclusive(row), `bin ${bin}`);
+      }
+      codes = passOf(codes, shift, width);
+      if (pass < 3) t.deepEqual(after('tiled_downsweep', pass, 'keys'), codes);
+    }
+    t.deepEqual(encodeAll(new Uint32Array(result.keys.buffer)), codes);
+  });
+
+  test.serial(
+    title('onesweep: the histogram, the look-back sums and the passes are those of the model'),
+    async (t) => {
+      const opened = await device();
+      if (onesweep.available(opened, { keyBits: 32, valueBytes: 0 }) !== true) return void t.pass();
+      const { after } = await stagesOf(opened, onesweep, bits, {
+        unorderedFirst: false,
+        groupSize: 64,
+        keysPerItem: TILE / 64,
+      });
+      let codes: Uint32Array = encodeAll(bits);
+      const counts = after('onesweep_histogram', undefined, 'counts');
+      const groups = counts.length / (4 * 256);
+      t.true(
+        after('onesweep_histogram', undefined, 'state').every((word) => word === 0),
+        'the state is clear',
+      );
+      t.true(
+        after('onesweep_histogram', undefined, 'control').every((word) => word === 0),
+        'the tickets are',
+      );
+      for (const [pass, { shift, bits: width }] of digitsOf([0, 32], 8).entries()) {
+        const expected = countsOf(codes, shift, width);
+        for (let bin = 0; bin < 256; bin++) {
+          let sum = 0;
+          for (let group = 0; group < groups; group++)
+            sum += counts[(pass * groups + group) * 256 + bin] ?? 0;
+          t.is(sum, expected[bin] ?? 0, `pass ${pass}, bin ${bin}`);
+        }
+        // The last tile of the pass knows all keys of each digit and of the smaller ones; bit 31 says that it is a sum.
+        const state = after('onesweep_pass', pass, 'state');
+        const tiles = state.length / (4 * 256);
+        const last = state.slice((pass * tiles + tiles - 1) * 256, (pass * tiles + tiles) * 256);
+        const before = exclusive(expected);
+        // Padding of the last tile counts as the largest digit: nothing comes after it.
+        expected[255] = (expected[255] ?? 0) + tiles * TILE - bits.length;
+        t.deepEqual(
+          last.map((word) => word & 0x3fffffff),
+          before.map((sum, bin) => sum + (expected[bin] ?? 0)),
+        );
+        t.true(last.every((word) => word >>> 31 === 1));
+        codes = passOf(codes, shift, width);
+        if (pass < 3) t.deepEqual(after('onesweep_pass', pass, 'keys'), codes);
+      }
+    },
+  );
+
+  test.serial(title('serial: counts, places and passes are those of the model'), async (t) => {
+    const { after } = await stagesOf(await device(), serialRadix, bits, { radixBits: 11 });
+    let codes: Uint32Array = encodeAll(bits);
+    for (const [pass, { shift, bits: width }] of digitsOf([0, 32], 11).entries()) {
+      // 3000 keys make one run.
+      const counts = after('serial_count', pass, 'counts');
+      t.deepEqual(counts.slice(0, 2 ** width), countsOf(codes, shift, width));
+      t.deepEqual(after('serial_scan', pass, 'counts'), exclusive(counts));
+      codes = passOf(codes, shift, width);
+      if (pass < 2) t.deepEqual(after('serial_scatter', pass, 'keys'), codes);
+    }
+  });
+});
