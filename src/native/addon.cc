@@ -48,11 +48,11 @@ NAN_MODULE_INIT(Init) {
   PinAddon();
   auto environment = Environment::Create(target);
   Exports exports(*environment, target);
-  exports.Set("initialize", Initialize);
-  exports.Set("isReleased", IsReleased);
-  exports.Set("releaseAll", ReleaseAll);
-  exports.Set("releaseAsync", ReleaseAsync);
-  exports.Set("setCopyMappings", SetCopyMappings);
+  exports.Set<Initialize>("initialize");
+  exports.Set<IsReleased>("isReleased");
+  exports.Set<ReleaseAll>("releaseAll");
+  exports.Set<ReleaseAsync>("releaseAsync");
+  exports.Set<SetCopyMappings>("setCopyMappings");
   ExportPlatform(exports);
   ExportDevice(exports);
   ExportContext(exports);

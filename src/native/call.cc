@@ -62,6 +62,12 @@ std::shared_ptr<Object> Call::Handle(v8::Local<v8::Value> value, Kind kind, cl_i
   return nullptr;
 }
 
+Object* Call::Borrow(int i, Kind kind) {
+  if (failed_) return nullptr;
+  Object* object = BorrowHandle(*environment_, kind, info_[i]);
+  return object ? object : Handle(i, kind).get();  // which throws
+}
+
 std::vector<std::shared_ptr<Object>> Call::Handles(int i, Kind kind, cl_int status) {
   std::vector<std::shared_ptr<Object>> objects;
   if (failed_ || !Has(i)) return objects;
@@ -155,6 +161,29 @@ std::vector<size_t> Call::Sizes(int i, size_t length, cl_int status) {
   }
   if (failed_) sizes.clear();
   return sizes;
+}
+
+WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
+  WorkSize work;
+  if (failed_ || !Has(i)) return work;
+  auto array = Array(i, status);
+  if (failed_) return work;
+  if (array->Length() != dimensions) {
+    Fail(status, Ordinal(i) + ": expected " + std::to_string(dimensions) + " numbers, got " +
+                     std::to_string(array->Length()));
+    return work;
+  }
+  auto context = Nan::GetCurrentContext();
+  for (uint32_t k = 0; k < dimensions && !failed_; k++) {
+    v8::Local<v8::Value> element;
+    if (array->Get(context, k).ToLocal(&element)) {
+      work.sizes[k] = Unsigned(element, status, SIZE_MAX);
+    } else {
+      failed_ = true;
+    }
+  }
+  work.given = true;
+  return work;
 }
 
 std::vector<size_t> Call::Origin(int i, cl_int status) {
@@ -271,8 +300,12 @@ void Call::ReturnEvent(cl_int status, bool wanted, cl_event event, Platform* pla
 Exports::Exports(Environment& environment, v8::Local<v8::Object> target)
     : target_(target), environment_(Nan::New<v8::External>(&environment)) {}
 
-void Exports::Set(const char* name, Nan::FunctionCallback function) {
-  Nan::SetMethod(target_, name, function, environment_);
+void Exports::Set(const char* name, v8::FunctionCallback callback) {
+  auto constructor = v8::FunctionTemplate::New(v8::Isolate::GetCurrent(), callback, environment_);
+  auto function = Nan::GetFunction(constructor).ToLocalChecked();
+  auto key = Nan::New(name).ToLocalChecked();
+  function->SetName(key);
+  Nan::Set(target_, key, function);
 }
 
 void RetainHandle(Call& call, Kind kind) {

@@ -24,6 +24,13 @@ struct WaitList {
   const cl_event* data() const { return events.empty() ? nullptr : events.data(); }
 };
 
+/** Sizes in up to three dimensions, or none. */
+struct WorkSize {
+  size_t sizes[3];
+  bool given = false;
+  const size_t* data() const { return given ? sizes : nullptr; }
+};
+
 /**
  * One call from JavaScript into one OpenCL function: reads the arguments, throws, returns.
  *
@@ -60,6 +67,8 @@ class Call {
   // Readers. `status` is what is thrown for a value that cannot be.
   std::shared_ptr<Object> Handle(int i, Kind kind) { return Handle(info_[i], kind, InvalidStatus(kind)); }
   std::shared_ptr<Object> Handle(v8::Local<v8::Value> value, Kind kind, cl_int status);
+  /** As `Handle`, for calls that are made very often; the argument keeps the object for as long as the call. */
+  Object* Borrow(int i, Kind kind);
   /** An array of handles, or none for undefined and null. */
   std::vector<std::shared_ptr<Object>> Handles(int i, Kind kind, cl_int status);
   /** Whole numbers from 0 to 2^64 - 1: safe integers and bigints. */
@@ -79,6 +88,8 @@ class Call {
   std::string Text(v8::Local<v8::Value> value, cl_int status);
   /** `length` sizes, or an empty vector for undefined and null. */
   std::vector<size_t> Sizes(int i, size_t length, cl_int status);
+  /** Up to three sizes without a heap allocation, for calls that are made very often. */
+  WorkSize Work(int i, cl_uint dimensions, cl_int status);
   /** Three sizes that must be given. */
   std::vector<size_t> Origin(int i, cl_int status = CL_INVALID_VALUE);
   v8::Local<v8::Array> Array(int i, cl_int status = CL_INVALID_VALUE);
@@ -136,13 +147,25 @@ Environment* EnvironmentOf(const Nan::FunctionCallbackInfo<v8::Value>& info);
 v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const char* call,
                                const std::string& reason = {}, const std::string& log = {});
 
-/** Sets functions of `exports` that find their environment. */
+/**
+ * Sets functions of `exports` that find their environment.
+ *
+ * Not by Nan::SetMethod, whose way to a function's data costs a sixth of a kernel's launch.
+ */
 class Exports {
  public:
   Exports(Environment& environment, v8::Local<v8::Object> target);
-  void Set(const char* name, Nan::FunctionCallback function);
+
+  template <void (*function)(const Nan::FunctionCallbackInfo<v8::Value>&)>
+  void Set(const char* name) {
+    Set(name, [](const v8::FunctionCallbackInfo<v8::Value>& info) {
+      function(Nan::FunctionCallbackInfo<v8::Value>(info, info.Data()));
+    });
+  }
 
  private:
+  void Set(const char* name, v8::FunctionCallback callback);
+
   v8::Local<v8::Object> target_;
   v8::Local<v8::External> environment_;
 };

@@ -135,12 +135,12 @@ NAN_METHOD(SetContextDestructorCallback) {
 }  // namespace
 
 void ExportContext(Exports& exports) {
-  exports.Set("createContext", CreateContext);
-  exports.Set("createContextFromType", CreateContextFromType);
-  exports.Set("retainContext", RetainContext);
-  exports.Set("releaseContext", ReleaseContext);
-  exports.Set("getContextInfo", GetContextInfo);
-  exports.Set("setContextDestructorCallback", SetContextDestructorCallback);
+  exports.Set<CreateContext>("createContext");
+  exports.Set<CreateContextFromType>("createContextFromType");
+  exports.Set<RetainContext>("retainContext");
+  exports.Set<ReleaseContext>("releaseContext");
+  exports.Set<GetContextInfo>("getContextInfo");
+  exports.Set<SetContextDestructorCallback>("setContextDestructorCallback");
 }
 
 }  // namespace clsort

@@ -218,13 +218,13 @@ bool IsSubDevice(cl_device_id device, const Platform* platform) {
 }
 
 void ExportDevice(Exports& exports) {
-  exports.Set("getDeviceIDs", GetDeviceIDs);
-  exports.Set("getDeviceInfo", GetDeviceInfo);
-  exports.Set("createSubDevices", CreateSubDevices);
-  exports.Set("retainDevice", RetainDevice);
-  exports.Set("releaseDevice", ReleaseDevice);
-  exports.Set("getDeviceAndHostTimer", GetDeviceAndHostTimer);
-  exports.Set("getHostTimer", GetHostTimer);
+  exports.Set<GetDeviceIDs>("getDeviceIDs");
+  exports.Set<GetDeviceInfo>("getDeviceInfo");
+  exports.Set<CreateSubDevices>("createSubDevices");
+  exports.Set<RetainDevice>("retainDevice");
+  exports.Set<ReleaseDevice>("releaseDevice");
+  exports.Set<GetDeviceAndHostTimer>("getDeviceAndHostTimer");
+  exports.Set<GetHostTimer>("getHostTimer");
 }
 
 }  // namespace clsort

@@ -197,15 +197,15 @@ NAN_METHOD(SetEventCallback) {
 }  // namespace
 
 void ExportEvent(Exports& exports) {
-  exports.Set("waitForEvents", WaitForEvents);
-  exports.Set("waitForEventsAsync", WaitForEventsAsync);
-  exports.Set("getEventInfo", GetEventInfo);
-  exports.Set("getEventProfilingInfo", GetEventProfilingInfo);
-  exports.Set("createUserEvent", CreateUserEvent);
-  exports.Set("setUserEventStatus", SetUserEventStatus);
-  exports.Set("retainEvent", RetainEvent);
-  exports.Set("releaseEvent", ReleaseEvent);
-  exports.Set("setEventCallback", SetEventCallback);
+  exports.Set<WaitForEvents>("waitForEvents");
+  exports.Set<WaitForEventsAsync>("waitForEventsAsync");
+  exports.Set<GetEventInfo>("getEventInfo");
+  exports.Set<GetEventProfilingInfo>("getEventProfilingInfo");
+  exports.Set<CreateUserEvent>("createUserEvent");
+  exports.Set<SetUserEventStatus>("setUserEventStatus");
+  exports.Set<RetainEvent>("retainEvent");
+  exports.Set<ReleaseEvent>("releaseEvent");
+  exports.Set<SetEventCallback>("setEventCallback");
 }
 
 }  // namespace clsort

@@ -279,12 +279,12 @@ std::array<char, 16> ReadFillColor(Call& call, int i, const std::shared_ptr<Obje
 }
 
 void ExportImage(Exports& exports) {
-  exports.Set("createImage", CreateImage);
-  exports.Set("createImageWithProperties", CreateImageWithProperties);
-  exports.Set("createImage2D", CreateImage2D);
-  exports.Set("createImage3D", CreateImage3D);
-  exports.Set("getSupportedImageFormats", GetSupportedImageFormats);
-  exports.Set("getImageInfo", GetImageInfo);
+  exports.Set<CreateImage>("createImage");
+  exports.Set<CreateImageWithProperties>("createImageWithProperties");
+  exports.Set<CreateImage2D>("createImage2D");
+  exports.Set<CreateImage3D>("createImage3D");
+  exports.Set<GetSupportedImageFormats>("getSupportedImageFormats");
+  exports.Set<GetImageInfo>("getImageInfo");
 }
 
 }  // namespace clsort

@@ -442,25 +442,24 @@ bool CheckArguments(Call& call, const Object& kernel) {
 
 NAN_METHOD(EnqueueNDRangeKernel) {
   Call call(info, "clEnqueueNDRangeKernel");
-  auto queue = call.Handle(0, Kind::kCommandQueue);
-  auto kernel = call.Handle(1, Kind::kKernel);
+  Object* queue = call.Borrow(0, Kind::kCommandQueue);
+  Object* kernel = call.Borrow(1, Kind::kKernel);
   cl_uint dimensions = call.Uint(2, CL_INVALID_WORK_DIMENSION);
   if (call.ok() && (dimensions < 1 || dimensions > 3)) {
     call.Fail(CL_INVALID_WORK_DIMENSION, "expected 1, 2 or 3 dimensions");
   }
-  auto offset = call.Sizes(3, dimensions, CL_INVALID_GLOBAL_OFFSET);
-  auto global = call.Sizes(4, dimensions, CL_INVALID_GLOBAL_WORK_SIZE);
-  auto local = call.Sizes(5, dimensions, CL_INVALID_WORK_GROUP_SIZE);
+  WorkSize offset = call.Work(3, dimensions, CL_INVALID_GLOBAL_OFFSET);
+  WorkSize global = call.Work(4, dimensions, CL_INVALID_GLOBAL_WORK_SIZE);
+  WorkSize local = call.Work(5, dimensions, CL_INVALID_WORK_GROUP_SIZE);
   WaitList waits = call.Events(6);
   bool wanted = call.Bool(7);
   if (!call.ok() || !CheckArguments(call, *kernel)) return;
   // OpenCL 2.1 allows no size at all; what it means is rarely what was meant.
-  if (global.empty()) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 5: expected sizes");
+  if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 5: expected sizes");
   cl_event event = nullptr;
-  cl_int status = api.clEnqueueNDRangeKernel(
-      queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
-      offset.empty() ? nullptr : offset.data(), global.data(), local.empty() ? nullptr : local.data(),
-      waits.count(), waits.data(), wanted ? &event : nullptr);
+  cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
+                                             offset.data(), global.data(), local.data(), waits.count(),
+                                             waits.data(), wanted ? &event : nullptr);
   call.ReturnEvent(status, wanted, event, queue->platform);
 }
 
@@ -485,21 +484,21 @@ NAN_METHOD(EnqueueNativeKernel) {
 }  // namespace
 
 void ExportKernel(Exports& exports) {
-  exports.Set("createKernel", CreateKernel);
-  exports.Set("createKernelsInProgram", CreateKernelsInProgram);
-  exports.Set("cloneKernel", CloneKernel);
-  exports.Set("retainKernel", RetainKernel);
-  exports.Set("releaseKernel", ReleaseKernel);
-  exports.Set("setKernelArg", SetKernelArg);
-  exports.Set("setKernelArgSVMPointer", SetKernelArgSVMPointer);
-  exports.Set("setKernelExecInfo", SetKernelExecInfo);
-  exports.Set("getKernelInfo", GetKernelInfo);
-  exports.Set("getKernelArgInfo", GetKernelArgInfo);
-  exports.Set("getKernelWorkGroupInfo", GetKernelWorkGroupInfo);
-  exports.Set("getKernelSubGroupInfo", GetKernelSubGroupInfo);
-  exports.Set("enqueueNDRangeKernel", EnqueueNDRangeKernel);
-  exports.Set("enqueueTask", EnqueueTask);
-  exports.Set("enqueueNativeKernel", EnqueueNativeKernel);
+  exports.Set<CreateKernel>("createKernel");
+  exports.Set<CreateKernelsInProgram>("createKernelsInProgram");
+  exports.Set<CloneKernel>("cloneKernel");
+  exports.Set<RetainKernel>("retainKernel");
+  exports.Set<ReleaseKernel>("releaseKernel");
+  exports.Set<SetKernelArg>("setKernelArg");
+  exports.Set<SetKernelArgSVMPointer>("setKernelArgSVMPointer");
+  exports.Set<SetKernelExecInfo>("setKernelExecInfo");
+  exports.Set<GetKernelInfo>("getKernelInfo");
+  exports.Set<GetKernelArgInfo>("getKernelArgInfo");
+  exports.Set<GetKernelWorkGroupInfo>("getKernelWorkGroupInfo");
+  exports.Set<GetKernelSubGroupInfo>("getKernelSubGroupInfo");
+  exports.Set<EnqueueNDRangeKernel>("enqueueNDRangeKernel");
+  exports.Set<EnqueueTask>("enqueueTask");
+  exports.Set<EnqueueNativeKernel>("enqueueNativeKernel");
 }
 
 }  // namespace clsort

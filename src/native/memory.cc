@@ -134,13 +134,13 @@ void ReturnMemObject(Call& call, cl_int status, cl_mem memory, Platform* platfor
 }
 
 void ExportMemObject(Exports& exports) {
-  exports.Set("createBuffer", CreateBuffer);
-  exports.Set("createBufferWithProperties", CreateBufferWithProperties);
-  exports.Set("createSubBuffer", CreateSubBuffer);
-  exports.Set("retainMemObject", RetainMemObject);
-  exports.Set("releaseMemObject", ReleaseMemObject);
-  exports.Set("getMemObjectInfo", GetMemObjectInfo);
-  exports.Set("setMemObjectDestructorCallback", SetMemObjectDestructorCallback);
+  exports.Set<CreateBuffer>("createBuffer");
+  exports.Set<CreateBufferWithProperties>("createBufferWithProperties");
+  exports.Set<CreateSubBuffer>("createSubBuffer");
+  exports.Set<RetainMemObject>("retainMemObject");
+  exports.Set<ReleaseMemObject>("releaseMemObject");
+  exports.Set<GetMemObjectInfo>("getMemObjectInfo");
+  exports.Set<SetMemObjectDestructorCallback>("setMemObjectDestructorCallback");
 }
 
 }  // namespace clsort

@@ -204,6 +204,12 @@ std::shared_ptr<Object> UnwrapAny(Environment& environment, Kind kind, v8::Local
   return handle ? handle->object : nullptr;
 }
 
+Object* BorrowHandle(Environment& environment, Kind kind, v8::Local<v8::Value> value) {
+  Handle* handle = HandleOf(environment, kind, value);
+  Object* object = handle ? handle->object.get() : nullptr;
+  return object && object->raw && !object->HostDetached() ? object : nullptr;
+}
+
 std::shared_ptr<Object> Unwrap(Environment& environment, Kind kind, v8::Local<v8::Value> value) {
   auto object = UnwrapAny(environment, kind, value);
   return object && object->raw ? object : nullptr;

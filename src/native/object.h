@@ -167,6 +167,8 @@ v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platf
 
 /** The object behind a handle of this kind; empty for anything else, released handles included. */
 std::shared_ptr<Object> Unwrap(Environment& environment, Kind kind, v8::Local<v8::Value> value);
+/** As `Unwrap`, without taking part in its ownership; null also for a detached host buffer. */
+Object* BorrowHandle(Environment& environment, Kind kind, v8::Local<v8::Value> value);
 /** As `Unwrap`, but handles that were released count. */
 std::shared_ptr<Object> UnwrapAny(Environment& environment, Kind kind, v8::Local<v8::Value> value);
 

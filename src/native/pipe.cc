@@ -42,8 +42,8 @@ NAN_METHOD(GetPipeInfo) {
 }  // namespace
 
 void ExportPipe(Exports& exports) {
-  exports.Set("createPipe", CreatePipe);
-  exports.Set("getPipeInfo", GetPipeInfo);
+  exports.Set<CreatePipe>("createPipe");
+  exports.Set<GetPipeInfo>("getPipeInfo");
 }
 
 }  // namespace clsort

@@ -74,12 +74,12 @@ NAN_METHOD(LoaderInfo) {
 }  // namespace
 
 void ExportPlatform(Exports& exports) {
-  exports.Set("getPlatformIDs", GetPlatformIDs);
-  exports.Set("getPlatformInfo", GetPlatformInfo);
-  exports.Set("unloadPlatformCompiler", UnloadPlatformCompiler);
-  exports.Set("unloadCompiler", UnloadCompiler);
-  exports.Set("setSingleThreaded", SetSingleThreaded);
-  exports.Set("loaderInfo", LoaderInfo);
+  exports.Set<GetPlatformIDs>("getPlatformIDs");
+  exports.Set<GetPlatformInfo>("getPlatformInfo");
+  exports.Set<UnloadPlatformCompiler>("unloadPlatformCompiler");
+  exports.Set<UnloadCompiler>("unloadCompiler");
+  exports.Set<SetSingleThreaded>("setSingleThreaded");
+  exports.Set<LoaderInfo>("loaderInfo");
 }
 
 }  // namespace clsort

@@ -413,21 +413,21 @@ NAN_METHOD(SetProgramSpecializationConstant) {
 }  // namespace
 
 void ExportProgram(Exports& exports) {
-  exports.Set("createProgramWithSource", CreateProgramWithSource);
-  exports.Set("createProgramWithBinary", CreateProgramWithBinary);
-  exports.Set("createProgramWithIL", CreateProgramWithIL);
-  exports.Set("createProgramWithBuiltInKernels", CreateProgramWithBuiltInKernels);
-  exports.Set("retainProgram", RetainProgram);
-  exports.Set("releaseProgram", ReleaseProgram);
-  exports.Set("buildProgram", BuildProgram);
-  exports.Set("buildProgramAsync", BuildProgramAsync);
-  exports.Set("compileProgram", CompileProgram);
-  exports.Set("compileProgramAsync", CompileProgramAsync);
-  exports.Set("linkProgram", LinkProgram);
-  exports.Set("getProgramInfo", GetProgramInfo);
-  exports.Set("getProgramBuildInfo", GetProgramBuildInfo);
-  exports.Set("setProgramReleaseCallback", SetProgramReleaseCallback);
-  exports.Set("setProgramSpecializationConstant", SetProgramSpecializationConstant);
+  exports.Set<CreateProgramWithSource>("createProgramWithSource");
+  exports.Set<CreateProgramWithBinary>("createProgramWithBinary");
+  exports.Set<CreateProgramWithIL>("createProgramWithIL");
+  exports.Set<CreateProgramWithBuiltInKernels>("createProgramWithBuiltInKernels");
+  exports.Set<RetainProgram>("retainProgram");
+  exports.Set<ReleaseProgram>("releaseProgram");
+  exports.Set<BuildProgram>("buildProgram");
+  exports.Set<BuildProgramAsync>("buildProgramAsync");
+  exports.Set<CompileProgram>("compileProgram");
+  exports.Set<CompileProgramAsync>("compileProgramAsync");
+  exports.Set<LinkProgram>("linkProgram");
+  exports.Set<GetProgramInfo>("getProgramInfo");
+  exports.Set<GetProgramBuildInfo>("getProgramBuildInfo");
+  exports.Set<SetProgramReleaseCallback>("setProgramReleaseCallback");
+  exports.Set<SetProgramSpecializationConstant>("setProgramSpecializationConstant");
 }
 
 }  // namespace clsort

@@ -134,16 +134,16 @@ NAN_METHOD(FinishAsync) {
 }  // namespace
 
 void ExportCommandQueue(Exports& exports) {
-  exports.Set("createCommandQueue", CreateCommandQueue);
-  exports.Set("createCommandQueueWithProperties", CreateCommandQueueWithProperties);
-  exports.Set("retainCommandQueue", RetainCommandQueue);
-  exports.Set("releaseCommandQueue", ReleaseCommandQueue);
-  exports.Set("getCommandQueueInfo", GetCommandQueueInfo);
-  exports.Set("setCommandQueueProperty", SetCommandQueueProperty);
-  exports.Set("setDefaultDeviceCommandQueue", SetDefaultDeviceCommandQueue);
-  exports.Set("flush", Flush);
-  exports.Set("finish", Finish);
-  exports.Set("finishAsync", FinishAsync);
+  exports.Set<CreateCommandQueue>("createCommandQueue");
+  exports.Set<CreateCommandQueueWithProperties>("createCommandQueueWithProperties");
+  exports.Set<RetainCommandQueue>("retainCommandQueue");
+  exports.Set<ReleaseCommandQueue>("releaseCommandQueue");
+  exports.Set<GetCommandQueueInfo>("getCommandQueueInfo");
+  exports.Set<SetCommandQueueProperty>("setCommandQueueProperty");
+  exports.Set<SetDefaultDeviceCommandQueue>("setDefaultDeviceCommandQueue");
+  exports.Set<Flush>("flush");
+  exports.Set<Finish>("finish");
+  exports.Set<FinishAsync>("finishAsync");
 }
 
 }  // namespace clsort

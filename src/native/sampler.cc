@@ -61,11 +61,11 @@ NAN_METHOD(GetSamplerInfo) {
 }  // namespace
 
 void ExportSampler(Exports& exports) {
-  exports.Set("createSampler", CreateSampler);
-  exports.Set("createSamplerWithProperties", CreateSamplerWithProperties);
-  exports.Set("retainSampler", RetainSampler);
-  exports.Set("releaseSampler", ReleaseSampler);
-  exports.Set("getSamplerInfo", GetSamplerInfo);
+  exports.Set<CreateSampler>("createSampler");
+  exports.Set<CreateSamplerWithProperties>("createSamplerWithProperties");
+  exports.Set<RetainSampler>("retainSampler");
+  exports.Set<ReleaseSampler>("releaseSampler");
+  exports.Set<GetSamplerInfo>("getSamplerInfo");
 }
 
 }  // namespace clsort

@@ -205,14 +205,14 @@ NAN_METHOD(EnqueueSVMMigrateMem) {
 }  // namespace
 
 void ExportSvm(Exports& exports) {
-  exports.Set("SVMAlloc", SVMAlloc);
-  exports.Set("SVMFree", SVMFree);
-  exports.Set("enqueueSVMFree", EnqueueSVMFree);
-  exports.Set("enqueueSVMMemcpy", EnqueueSVMMemcpy);
-  exports.Set("enqueueSVMMemFill", EnqueueSVMMemFill);
-  exports.Set("enqueueSVMMap", EnqueueSVMMap);
-  exports.Set("enqueueSVMUnmap", EnqueueSVMUnmap);
-  exports.Set("enqueueSVMMigrateMem", EnqueueSVMMigrateMem);
+  exports.Set<SVMAlloc>("SVMAlloc");
+  exports.Set<SVMFree>("SVMFree");
+  exports.Set<EnqueueSVMFree>("enqueueSVMFree");
+  exports.Set<EnqueueSVMMemcpy>("enqueueSVMMemcpy");
+  exports.Set<EnqueueSVMMemFill>("enqueueSVMMemFill");
+  exports.Set<EnqueueSVMMap>("enqueueSVMMap");
+  exports.Set<EnqueueSVMUnmap>("enqueueSVMUnmap");
+  exports.Set<EnqueueSVMMigrateMem>("enqueueSVMMigrateMem");
 }
 
 }  // namespace clsort

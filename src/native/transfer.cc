@@ -465,28 +465,28 @@ NAN_METHOD(EnqueueWaitForEvents) {
 }  // namespace
 
 void ExportTransfer(Exports& exports) {
-  exports.Set("enqueueReadBuffer", EnqueueReadBuffer);
-  exports.Set("enqueueWriteBuffer", EnqueueWriteBuffer);
-  exports.Set("enqueueReadBufferRect", EnqueueReadBufferRect);
-  exports.Set("enqueueWriteBufferRect", EnqueueWriteBufferRect);
-  exports.Set("enqueueCopyBuffer", EnqueueCopyBuffer);
-  exports.Set("enqueueCopyBufferRect", EnqueueCopyBufferRect);
-  exports.Set("enqueueFillBuffer", EnqueueFillBuffer);
-  exports.Set("enqueueReadImage", EnqueueReadImage);
-  exports.Set("enqueueWriteImage", EnqueueWriteImage);
-  exports.Set("enqueueFillImage", EnqueueFillImage);
-  exports.Set("enqueueCopyImage", EnqueueCopyImage);
-  exports.Set("enqueueCopyImageToBuffer", EnqueueCopyImageToBuffer);
-  exports.Set("enqueueCopyBufferToImage", EnqueueCopyBufferToImage);
-  exports.Set("enqueueMapBuffer", EnqueueMapBuffer);
-  exports.Set("enqueueMapImage", EnqueueMapImage);
-  exports.Set("enqueueUnmapMemObject", EnqueueUnmapMemObject);
-  exports.Set("enqueueMigrateMemObjects", EnqueueMigrateMemObjects);
-  exports.Set("enqueueMarkerWithWaitList", EnqueueMarkerWithWaitList);
-  exports.Set("enqueueBarrierWithWaitList", EnqueueBarrierWithWaitList);
-  exports.Set("enqueueMarker", EnqueueMarker);
-  exports.Set("enqueueBarrier", EnqueueBarrier);
-  exports.Set("enqueueWaitForEvents", EnqueueWaitForEvents);
+  exports.Set<EnqueueReadBuffer>("enqueueReadBuffer");
+  exports.Set<EnqueueWriteBuffer>("enqueueWriteBuffer");
+  exports.Set<EnqueueReadBufferRect>("enqueueReadBufferRect");
+  exports.Set<EnqueueWriteBufferRect>("enqueueWriteBufferRect");
+  exports.Set<EnqueueCopyBuffer>("enqueueCopyBuffer");
+  exports.Set<EnqueueCopyBufferRect>("enqueueCopyBufferRect");
+  exports.Set<EnqueueFillBuffer>("enqueueFillBuffer");
+  exports.Set<EnqueueReadImage>("enqueueReadImage");
+  exports.Set<EnqueueWriteImage>("enqueueWriteImage");
+  exports.Set<EnqueueFillImage>("enqueueFillImage");
+  exports.Set<EnqueueCopyImage>("enqueueCopyImage");
+  exports.Set<EnqueueCopyImageToBuffer>("enqueueCopyImageToBuffer");
+  exports.Set<EnqueueCopyBufferToImage>("enqueueCopyBufferToImage");
+  exports.Set<EnqueueMapBuffer>("enqueueMapBuffer");
+  exports.Set<EnqueueMapImage>("enqueueMapImage");
+  exports.Set<EnqueueUnmapMemObject>("enqueueUnmapMemObject");
+  exports.Set<EnqueueMigrateMemObjects>("enqueueMigrateMemObjects");
+  exports.Set<EnqueueMarkerWithWaitList>("enqueueMarkerWithWaitList");
+  exports.Set<EnqueueBarrierWithWaitList>("enqueueBarrierWithWaitList");
+  exports.Set<EnqueueMarker>("enqueueMarker");
+  exports.Set<EnqueueBarrier>("enqueueBarrier");
+  exports.Set<EnqueueWaitForEvents>("enqueueWaitForEvents");
 }
 
 }  // namespace clsort
