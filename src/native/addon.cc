@@ -6,10 +6,10 @@ namespace clsort {
 
 namespace {
 
-/** Takes what only JavaScript can do: making errors, which it knows the names of, and Node's mark. */
+/** Takes what only JavaScript can do: making errors, which it knows the names of, and protecting ArrayBuffers. */
 NAN_METHOD(Initialize) {
   EnvironmentOf(info)->make_error.Reset(info[0].As<v8::Function>());
-  EnvironmentOf(info)->foreign().SetMark(info[1].As<v8::Function>());
+  EnvironmentOf(info)->foreign().SetProtect(info[1].As<v8::Function>());
 }
 
 NAN_METHOD(IsReleased) {

@@ -61,7 +61,7 @@ class Call {
   bool Supported(const Function<Pointer>& function, const Platform* platform) {
     if (!Loaded(function)) return false;
     if (platform->version < function.since) return FailVersion(platform->version, function.since);
-    return true;
+    return DriverHas(*platform, function.slot) || Fail(kUnsupported, "the driver lacks it");
   }
 
   // Readers. `status` is what is thrown for a value that cannot be.

@@ -206,11 +206,6 @@ Environment::Holdings Environment::TakeAll(bool contexts) {
   if (contexts) order.insert(order.end(), {Kind::kContext, Kind::kDevice});
   for (Kind kind : order) {
     for (const std::shared_ptr<Object>& object : objects_.OfKind(kind)) {
-      if (object->open_user_event) {
-        // Nobody can complete it any more, so whoever waits for it would wait for ever.
-        api.clSetUserEventStatus(object->As<cl_event>(), CL_INVALID_EVENT);
-        object->open_user_event = false;
-      }
       object->released_with_all = true;
       OwnedReference reference = object->TakeReferences();
       if (reference.count > 0) taken.references.push_back(reference);

@@ -7,9 +7,6 @@ namespace clsort {
 
 namespace {
 
-/** Whoever detaches an ArrayBuffer has to name its key. */
-v8::Local<v8::Value> ForeignKey() { return Nan::New("memory of an OpenCL driver").ToLocalChecked(); }
-
 /** Memory of a driver is not V8's to free. */
 void KeepMemory(void*, size_t, void*) {}
 
@@ -53,16 +50,15 @@ bool HostMemory::Of(v8::Local<v8::Value> value, HostMemory* memory) {
 v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes) {
   auto store = v8::ArrayBuffer::NewBackingStore(pointer, bytes, KeepMemory, nullptr);
   auto buffer = v8::ArrayBuffer::New(v8::Isolate::GetCurrent(), std::move(store));
-  buffer->SetDetachKey(ForeignKey());
-  if (!mark_.IsEmpty()) {
+  if (!protect_.IsEmpty()) {
     v8::Local<v8::Value> arguments[] = {buffer};
-    Nan::Call(Nan::New(mark_), Nan::New<v8::Object>(), 1, arguments);
+    Nan::Call(Nan::New(protect_), Nan::New<v8::Object>(), 1, arguments);
   }
   return buffer;
 }
 
 void ForeignMemory::Detach(v8::Local<v8::ArrayBuffer> buffer) {
-  if (buffer->IsDetachable()) buffer->Detach(ForeignKey()).Check();
+  if (buffer->IsDetachable() && !buffer->WasDetached()) buffer->Detach(Nan::Undefined()).Check();
 }
 
 void InFlight::Add(const HostMemory& memory, cl_event event) {

@@ -27,18 +27,18 @@ struct HostMemory {
  * ArrayBuffers over memory of a driver: of a mapping, or shared virtual memory.
  *
  * The memory goes away one day, so nobody but us may detach such an ArrayBuffer and carry its memory
- * elsewhere: a detach key keeps ArrayBuffer.prototype.transfer off, Node's mark keeps postMessage off.
+ * elsewhere: a function of ours in JavaScript sees to that. (V8's detach keys would be made for it, but both
+ * postMessage and ArrayBuffer.prototype.transfer end the process when they meet one.)
  */
 class ForeignMemory {
  public:
-  /** Node's markAsUntransferable. */
-  void SetMark(v8::Local<v8::Function> mark) { mark_.Reset(mark); }
+  void SetProtect(v8::Local<v8::Function> protect) { protect_.Reset(protect); }
   v8::Local<v8::ArrayBuffer> Wrap(void* pointer, size_t bytes);
   void Detach(v8::Local<v8::ArrayBuffer> buffer);
-  void Reset() { mark_.Reset(); }
+  void Reset() { protect_.Reset(); }
 
  private:
-  Nan::Global<v8::Function> mark_;
+  Nan::Global<v8::Function> protect_;
 };
 
 /**

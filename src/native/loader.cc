@@ -1,7 +1,9 @@
 #include "loader.h"
 
 #include <cstdio>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -65,7 +67,34 @@ unsigned ParseVersion(const char* text) {
   return major * 100 + minor * 10;
 }
 
+/**
+ * The dispatch table that a driver's objects begin with, as cl_khr_icd has it. Drivers leave out functions
+ * of their own version (rusticl: clCreateSubDevices), and the loader calls the null pointer all the same.
+ */
+const char* DispatchOf(cl_platform_id id) {
+#ifdef __APPLE__
+  return nullptr;  // the framework is no loader
+#else
+  size_t bytes = 0;
+  if (api.clGetPlatformInfo(id, CL_PLATFORM_EXTENSIONS, 0, nullptr, &bytes) != CL_SUCCESS) return nullptr;
+  std::string extensions(bytes, '\0');
+  api.clGetPlatformInfo(id, CL_PLATFORM_EXTENSIONS, bytes, extensions.data(), nullptr);
+  if (extensions.find("cl_khr_icd") == std::string::npos) return nullptr;
+  const auto* table = *reinterpret_cast<const cl_icd_dispatch* const*>(id);
+  // cl_khr_icd2 puts a tag where the first function was, and keeps the functions elsewhere.
+  auto first = reinterpret_cast<uintptr_t>(table->clGetPlatformIDs);
+  return static_cast<uint32_t>(first) == 0x434c3331 ? nullptr : reinterpret_cast<const char*>(table);
+#endif
+}
+
 }  // namespace
+
+bool DriverHas(const Platform& platform, size_t slot) {
+  if (!platform.dispatch) return true;
+  void* pointer;
+  std::memcpy(&pointer, platform.dispatch + slot, sizeof pointer);
+  return pointer != nullptr;
+}
 
 const Loader& OpenLoader() {
   std::lock_guard<std::mutex> lock(guard);
@@ -105,7 +134,7 @@ Platform* PlatformOf(cl_platform_id id) {
   if (api.clGetPlatformInfo(id, CL_PLATFORM_VERSION, sizeof version - 1, version, nullptr) != CL_SUCCESS) {
     version[0] = '\0';
   }
-  return &known.emplace(id, Platform{id, ParseVersion(version), false}).first->second;
+  return &known.emplace(id, Platform{id, ParseVersion(version), DispatchOf(id), false}).first->second;
 }
 
 Platform* PlatformOf(cl_device_id device) {

@@ -1,6 +1,7 @@
 #ifndef CLSORT_NATIVE_LOADER_H_
 #define CLSORT_NATIVE_LOADER_H_
 
+#include <cstddef>
 #include <string>
 
 #include "functions.h"
@@ -13,6 +14,8 @@ template <typename Pointer>
 struct Function {
   const char* name;
   unsigned since;
+  /** Where a driver's dispatch table has the function. */
+  size_t slot;
   Pointer pointer;
 
   template <typename... Arguments>
@@ -23,7 +26,7 @@ struct Function {
 
 /** The functions of the OpenCL loader (libOpenCL), opened at run time. */
 struct Loader {
-#define CLSORT_MEMBER(name, since) Function<decltype(&::name)> name{#name, since, nullptr};
+#define CLSORT_MEMBER(name, since) Function<decltype(&::name)> name{#name, since, offsetof(cl_icd_dispatch, name), nullptr};
   CLSORT_FUNCTIONS(CLSORT_MEMBER)
 #undef CLSORT_MEMBER
 
@@ -43,6 +46,8 @@ struct Platform {
   cl_platform_id id;
   /** 110 for OpenCL 1.1 and so on. */
   unsigned version;
+  /** The driver's functions; null where the loader does not tell. */
+  const char* dispatch;
   /** All calls must come from the JavaScript thread. */
   bool single_threaded;
 };
@@ -51,6 +56,9 @@ struct Platform {
 Platform* PlatformOf(cl_platform_id id);
 /** Facts of the platform that a device belongs to. */
 Platform* PlatformOf(cl_device_id device);
+
+/** Whether the driver itself has the function of this slot. */
+bool DriverHas(const Platform& platform, size_t slot);
 
 /** Keeps this addon's code mapped for good: drivers call back on their threads at any time. */
 void PinAddon();

@@ -130,6 +130,11 @@ void Object::ReleaseLater() {
 OwnedReference Object::TakeReferences() {
   // What goes here may have been the last to hold this object.
   std::shared_ptr<Object> self = weak_from_this().lock();
+  if (open_user_event) {
+    // Nobody can complete it any more, so whoever waits for it would wait for ever.
+    open_user_event = false;
+    api.clSetUserEventStatus(As<cl_event>(), CL_INVALID_EVENT);
+  }
   OwnedReference taken{kind, platform, raw, references};
   raw = nullptr;
   references = 0;

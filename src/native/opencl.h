@@ -12,6 +12,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
+#include <CL/cl_icd.h>
 
 #ifndef CL_VERSION_3_0
 #error "clsort needs the OpenCL 3.0 headers (package opencl-headers); older drivers are fine at run time"

@@ -59,9 +59,21 @@ function load(): Native {
   throw new UnsupportedError(explain(failures), { details: { failures } });
 }
 
+function refuseTransfer(): never {
+  throw new TypeError('this ArrayBuffer is memory of an OpenCL driver: it cannot be transferred');
+}
+
+/** Keeps an ArrayBuffer over a driver's memory from being carried away from under the driver. */
+function protect(buffer: ArrayBuffer): void {
+  markAsUntransferable(buffer);
+  for (const name of ['transfer', 'transferToFixedLength']) {
+    Object.defineProperty(buffer, name, { value: refuseTransfer });
+  }
+}
+
 /** Gives the addon what it cannot do itself, and its handles our classes. */
 function connect(loaded: Native): Native {
-  loaded.initialize(errorOf, markAsUntransferable);
+  loaded.initialize(errorOf, protect);
   for (const [name, ours] of Object.entries(classes)) {
     const theirs = loaded[name as keyof Native] as unknown as { prototype: object };
     Object.setPrototypeOf(theirs.prototype, ours.prototype);
