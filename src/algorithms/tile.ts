@@ -84,7 +84,11 @@ export function fitTile({ capabilities }: Device, shape: AlgorithmShape, tuning:
   }
   const { inlinePtx } = capabilities.quirks;
   let tile: TileTuning = {
-    rank: rank === 'ptx' && !inlinePtx ? 'masks' : (rank as Rank),
+    // Sub-group ballots are compiled for wave32 and wave64, but no row of the table asks for them yet.
+    rank:
+      (rank === 'ptx' && !inlinePtx) || (rank === 'khr' && !capabilities.subGroupBallot)
+        ? 'masks'
+        : (rank as Rank),
     inlinePtx: rank === 'ptx' && inlinePtx,
     groupSize: numberOf(tuning, 'groupSize'),
     keysPerItem: numberOf(tuning, 'keysPerItem'),
