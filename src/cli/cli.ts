@@ -7,7 +7,9 @@ import { nearest, suggestion } from '../util/suggest.js';
 import * as batch from './commands/batch.js';
 import * as check from './commands/check.js';
 import * as devices from './commands/devices.js';
+import * as explainCommand from './commands/explain.js';
 import * as gen from './commands/gen.js';
+import * as matrix from './commands/matrix.js';
 import * as sort from './commands/sort.js';
 import { type Console, print, say } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
@@ -58,6 +60,8 @@ export async function runCli(argv: readonly string[], console: Console): Promise
   add(batch as Command<batch.BatchArguments>);
   add(check as Command<check.CheckArguments>);
   add(gen as Command<gen.GenArguments>);
+  add(explainCommand as Command<explainCommand.ExplainArguments>);
+  add(matrix as Command<matrix.MatrixArguments>);
   try {
     // The callback keeps yargs from writing help and version by itself.
     await parser.parseAsync([...argv], {}, (_error, _args, output) => {
@@ -86,10 +90,10 @@ function explain(error: unknown, argv: readonly string[], console: Console): Exi
 
 const isYargsError = (error: unknown): error is Error => (error as Error)?.name === 'YError';
 
-const COMMANDS = ['devices', 'sort', 'batch', 'check', 'gen'];
+const COMMANDS = ['devices', 'sort', 'batch', 'check', 'gen', 'explain', 'matrix'];
 const OPTIONS = [
   ...['dtype', 'descending', 'nan', 'bits', 'argsort', 'algorithm', 'scan', 'device', 'verify', 'json'],
-  ...['out', 'against', 'count', 'distribution', 'seed', 'help', 'version'],
+  ...['out', 'against', 'count', 'distribution', 'seed', 'radix-bits', 'html', 'help', 'version'],
 ];
 
 /** Adds the command or option that was probably meant. */

@@ -215,11 +215,27 @@ export class Queue {
    * @throws TimeoutError, DeviceLostError, MemoryError
    */
   async finish(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
-    const done = cl.finishAsync(this.handle);
+    const done = this.#allDone();
     try {
       await (Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done);
     } catch (error) {
       throw typedError(error, 'waiting for the device');
+    }
+  }
+
+  /**
+   * A wait for the event of a marker rather than clFinish: rusticl's may return, when it is called from
+   * another thread than the enqueues, before the last commands are done.
+   */
+  async #allDone(): Promise<void> {
+    const marker =
+      this.#capabilities.version < 1.2
+        ? cl.enqueueMarker(this.handle, true)
+        : cl.enqueueMarkerWithWaitList(this.handle, null, true);
+    try {
+      await cl.waitForEventsAsync([marker]);
+    } finally {
+      cl.releaseAsync(marker);
     }
   }
 

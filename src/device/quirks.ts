@@ -10,6 +10,8 @@ export interface Quirks {
   readonly profiles: boolean;
   /** All host calls must come from one thread. */
   readonly singleThreaded: boolean;
+  /** A simulator, which sorts a few thousand keys a second. */
+  readonly simulated: boolean;
   /** The driver keeps compiled programs on disk by itself. */
   readonly cachesPrograms: boolean;
   /** Inline PTX in OpenCL C. */
@@ -29,6 +31,7 @@ const NONE: Quirks = {
   acceptsClStd: true,
   profiles: true,
   singleThreaded: false,
+  simulated: false,
   cachesPrograms: false,
   inlinePtx: false,
   zeroCopy: false,
@@ -58,8 +61,8 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ platform }) => /oclgrind/i.test(platform),
-    quirks: { singleThreaded: true },
-    reason: 'the simulator is not thread-safe',
+    quirks: { singleThreaded: true, simulated: true },
+    reason: 'a simulator that is not thread-safe',
   },
   {
     matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),

@@ -4,8 +4,10 @@ import type { DeviceInfo } from '../device/platform.js';
 import { type MatrixCase, type MatrixScope, matrixCases } from './case.js';
 import type { MatrixRow, Outcome } from './row.js';
 
-/** What a child says, one JSON object a line: a case begins, or is done. */
-export type ChildMessage = { readonly begin: number } | { readonly row: MatrixRow };
+/** What a child says when a case is done, one JSON object a line. */
+export interface ChildMessage {
+  readonly row: MatrixRow;
+}
 
 export interface MatrixOptions extends MatrixScope {
   /** Seconds that one case may take. */
@@ -50,10 +52,8 @@ export async function* deviceMatrix(device: DeviceInfo, options: MatrixOptions):
       for await (const line of createInterface({ input: child.stdout })) {
         const message = JSON.parse(line) as ChildMessage;
         watch();
-        if ('row' in message) {
-          yield message.row;
-          next++;
-        }
+        yield message.row;
+        next++;
       }
     }
     const end = await ended;

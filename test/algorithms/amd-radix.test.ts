@@ -240,6 +240,17 @@ forEachDevice((title, device, small) => {
     });
   }
 
+  test(title('a hundred short sorts in a row are each done when the wait is over'), async (t) => {
+    for (let round = 0; round < (small ? 30 : 100); round++) {
+      const keys = random(1 + ((round * 37) % 300), round + 1);
+      const { keys: sorted } = await run(await device(), keys);
+      if (Buffer.compare(Buffer.from(sorted.buffer), Buffer.from(keys.toSorted().buffer)) !== 0) {
+        t.fail(`round ${round} of ${keys.length} keys`);
+      }
+    }
+    t.pass();
+  });
+
   test(title('what it cannot do it says: values of 3 bytes, more than 2^32 keys'), async (t) => {
     const opened = await device();
     t.regex(String(amdRadix.available(opened, { keyBits: 32, valueBytes: 3 })), /3 bytes/);

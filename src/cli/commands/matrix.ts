@@ -1,0 +1,116 @@
+import type { Argv } from 'yargs';
+import { type DeviceInfo, devices } from '../../device/platform.js';
+import { quirksOf } from '../../device/quirks.js';
+import { DTYPES, type Dtype } from '../../keys/dtype.js';
+import { matrixCases } from '../../matrix/case.js';
+import { deviceMatrix, launchSelf } from '../../matrix/matrix.js';
+import { isBad, type MatrixRow, type Outcome } from '../../matrix/row.js';
+import { runCase } from '../../matrix/run-case.js';
+import { Sorter } from '../../sort/sorter.js';
+import { NoDeviceError } from '../../util/errors.js';
+import { type Console, print, say } from '../console.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { ProgressBar } from '../progress-bar.js';
+
+export const command = 'matrix';
+export const describe = 'Try every algorithm, type and size on every device';
+
+/** Keys that a simulator sorts in about a second. */
+const SIMULATED_KEYS = 300;
+
+export interface MatrixArguments {
+  readonly quick: boolean;
+  readonly device: readonly string[] | undefined;
+  readonly algorithm: readonly string[] | undefined;
+  readonly dtype: readonly Dtype[] | undefined;
+  readonly timeout: number;
+  /** Of the child process: which device, and the case to begin with. */
+  readonly child: string | undefined;
+  readonly from: number;
+}
+
+export const builder = (yargs: Argv) =>
+  yargs
+    .option('quick', { type: 'boolean', default: false, describe: 'two sizes, keys alone, ascending' })
+    .option('device', { type: 'string', array: true, describe: 'only devices whose name has this in it' })
+    .option('algorithm', { type: 'string', array: true, describe: 'only these algorithms' })
+    .option('dtype', { type: 'string', array: true, choices: DTYPES, describe: 'only these types' })
+    .option('timeout', { type: 'number', default: 120, describe: 'seconds for one case' })
+    .option('child', { type: 'string', hidden: true })
+    .option('from', { type: 'number', default: 0, hidden: true })
+    .example('$0 matrix --quick', 'a few minutes, every device')
+    .epilogue(
+      'One JSON object a line, with outcome ok, wrong, unsupported, error, crash or timeout, and why.\n' +
+        'Each device runs in a process of its own, so that a driver that crashes fails its own rows.\n' +
+        'Exit code 1 when a row is wrong, error, crash or timeout.',
+    );
+
+/** Positions in the list of devices differ from process to process; names do not. */
+const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
+
+const scopeOf = (args: MatrixArguments, device: DeviceInfo) => ({
+  quick: args.quick,
+  maxKeys: quirksOf(device).simulated ? SIMULATED_KEYS : Number.POSITIVE_INFINITY,
+  algorithms: args.algorithm,
+  dtypes: args.dtype,
+});
+
+export async function run(args: MatrixArguments, console: Console): Promise<ExitCode> {
+  if (args.child !== undefined) return runChild(args, console);
+  const wanted = args.device?.map((part) => part.toLowerCase());
+  const found = devices().filter(
+    (device) => wanted?.some((part) => nameOf(device).toLowerCase().includes(part)) ?? true,
+  );
+  if (found.length === 0) throw new NoDeviceError("no OpenCL device to try: 'clsort devices' lists them");
+  const bar = new ProgressBar(console);
+  const counts = new Map<Outcome, number>();
+  let bad = 0;
+  for (const device of found) {
+    const scope = scopeOf(args, device);
+    const total = matrixCases(scope).length;
+    let done = 0;
+    const launch = (one: DeviceInfo, from: number) => launchSelf(childArguments(args, one, from));
+    for await (const row of deviceMatrix(device, { ...scope, caseTimeout: args.timeout, launch })) {
+      bar.clear();
+      print(console, JSON.stringify(row));
+      counts.set(row.outcome, (counts.get(row.outcome) ?? 0) + 1);
+      if (isBad(row)) bad++;
+      bar.update(device.name, ++done, total);
+      if (console.signal.aborted) return EXIT.interrupted;
+    }
+  }
+  bar.clear();
+  say(console, `matrix: ${[...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`);
+  return bad === 0 ? EXIT.ok : EXIT.notSorted;
+}
+
+function childArguments(args: MatrixArguments, device: DeviceInfo, from: number): string[] {
+  const list = (name: string, values: readonly string[] | undefined) =>
+    values ? [`--${name}`, ...values] : [];
+  return [
+    'matrix',
+    ...(args.quick ? ['--quick'] : []),
+    ...list('algorithm', args.algorithm),
+    ...list('dtype', args.dtype),
+    '--child',
+    nameOf(device),
+    '--from',
+    String(from),
+  ];
+}
+
+/** The cases of one device from a number on; what it prints is for the parent. */
+async function runChild(args: MatrixArguments, console: Console): Promise<ExitCode> {
+  const device = devices().find((one) => nameOf(one) === args.child);
+  if (!device) throw new NoDeviceError(`the device '${args.child}' has gone`);
+  const sorter = await Sorter.open({ device: device.id, onWarning: () => undefined });
+  try {
+    for (const one of matrixCases(scopeOf(args, device)).slice(args.from)) {
+      const row: MatrixRow = await runCase(sorter, device, one);
+      print(console, JSON.stringify({ row }));
+    }
+  } finally {
+    await sorter.close();
+  }
+  return EXIT.ok;
+}
