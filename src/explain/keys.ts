@@ -1,0 +1,71 @@
+/** Keys as people write them, and as bits. */
+import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
+import { DtypeError, UsageError } from '../util/errors.js';
+
+/** The narrowest usual dtype that holds all the words: u32, i32 with a minus sign, f32 with a fraction. */
+export function guessDtype(words: readonly string[]): Dtype {
+  if (words.some((word) => !/^[+-]?\d+$/.test(word.trim()))) return 'f32';
+  return words.some((word) => word.trim().startsWith('-')) ? 'i32' : 'u32';
+}
+
+type FloatArray = Float32ArrayConstructor | Float64ArrayConstructor;
+
+function floatArray({ name, width }: DtypeInfo): FloatArray {
+  if (width === 64) return Float64Array;
+  if (width === 32) return Float32Array;
+  const { Float16Array: half } = globalThis as { Float16Array?: unknown };
+  if (half === undefined) throw new DtypeError(`${name} keys as text need Node 24 or later; use f32`);
+  return half as FloatArray;
+}
+
+/** Bit pattern of one written key. @throws UsageError when it is no number of the dtype */
+export function parseKey(word: string, dtype: Dtype): bigint {
+  const info = dtypeInfo(dtype);
+  if (info.kind === 'float') {
+    const number = /^[+-]?nan$/i.test(word)
+      ? Number.NaN
+      : Number(word.replace(/^([+-]?)inf(inity)?$/i, '$1Infinity'));
+    if (Number.isNaN(number) && !/nan$/i.test(word)) throw new UsageError(`'${word}' is no number`);
+    const bytes = new Uint8Array(floatArray(info).of(number).buffer);
+    return fromBytes(bytes, info.bytes)[0] ?? 0n;
+  }
+  const low = info.kind === 'signed' ? -(2n ** BigInt(info.width - 1)) : 0n;
+  const high = low + 2n ** BigInt(info.width) - 1n;
+  const number = /^[+-]?\d+$/.test(word) ? BigInt(word.replace(/^\+/, '')) : undefined;
+  if (number === undefined || number < low || number > high) {
+    throw new UsageError(`'${word}' is no ${dtype}: expected a whole number from ${low} to ${high}`);
+  }
+  return BigInt.asUintN(info.width, number);
+}
+
+/** A bit pattern as people write it. */
+export function keyText(pattern: bigint, dtype: Dtype): string {
+  const info = dtypeInfo(dtype);
+  if (info.kind === 'unsigned') return String(pattern);
+  if (info.kind === 'signed') return String(BigInt.asIntN(info.width, pattern));
+  const bytes = toBytes([pattern], info.bytes);
+  const [number = 0] = new (floatArray(info))(bytes.buffer as ArrayBuffer);
+  if (Object.is(number, -0)) return '-0';
+  // The shortest decimal that names this float: 0.1, not 0.10000000149011612.
+  for (let digits = 1; info.width < 64 && digits < 10 && Number.isFinite(number); digits++) {
+    const short = Number(number.toPrecision(digits));
+    if (floatArray(info).of(short)[0] === number) return String(short);
+  }
+  return String(number);
+}
+
+/** Little-endian elements of `unit` bytes as unsigned numbers. */
+export function fromBytes(bytes: Uint8Array, unit: number): bigint[] {
+  return Array.from({ length: bytes.length / unit }, (_, i) =>
+    bytes.subarray(i * unit, (i + 1) * unit).reduceRight((word, byte) => (word << 8n) | BigInt(byte), 0n),
+  );
+}
+
+/** Inverse of `fromBytes`. */
+export function toBytes(words: readonly bigint[], unit: number): Uint8Array {
+  const bytes = new Uint8Array(words.length * unit);
+  words.forEach((word, i) => {
+    for (let b = 0; b < unit; b++) bytes[i * unit + b] = Number((word >> BigInt(8 * b)) & 255n);
+  });
+  return bytes;
+}

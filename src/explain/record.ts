@@ -1,0 +1,149 @@
+import type { AlgorithmFactory, Stage } from '../algorithms/algorithm.js';
+import type { Tuning } from '../algorithms/tuning.js';
+import type { Device } from '../device/device.js';
+import type { DtypeInfo } from '../keys/dtype.js';
+import { decode, encode, type KeyCodec } from '../keys/key-codec.js';
+import { UnsupportedError } from '../util/errors.js';
+import { fromBytes, keyText, toBytes } from './keys.js';
+
+/** What is to be explained. */
+export interface Subject {
+  readonly codec: KeyCodec;
+  readonly info: DtypeInfo;
+  /** Bit patterns of the keys. */
+  readonly patterns: readonly bigint[];
+  readonly bits: readonly [begin: number, end: number];
+}
+
+export interface RecordedStage {
+  readonly kernel: string;
+  readonly pass: number;
+  /** What the kernel wrote, by name. */
+  readonly data: Readonly<Record<string, Uint8Array>>;
+}
+
+/** A sort of positions, with all that its kernels wrote. */
+export interface Recording {
+  readonly stages: readonly RecordedStage[];
+  readonly passes: number;
+  words(pass: number, kernel: string, buffer: string): number[];
+  /** Codes of the keys after a pass, and the first position of each. */
+  after(pass: number, kernel: string): { codes: bigint[]; ids: number[] };
+}
+
+/** Runs an algorithm and reads every buffer right after the kernel that wrote it. */
+export async function record(
+  device: Device,
+  factory: AlgorithmFactory,
+  { codec, info, patterns, bits }: Subject,
+  tuning: Tuning,
+): Promise<Recording> {
+  const n = patterns.length;
+  const { queue } = device;
+  const shape = { keyBits: info.width, valueBytes: 4, tuning };
+  const available = factory.available(device, shape);
+  if (available !== true) throw new UnsupportedError(`${factory.name}: ${available}`);
+  const algorithm = await factory.create(device, shape);
+  const supported = algorithm.supports({ dtype: info.name, n, bits, valueBytes: 4, stable: true });
+  if (supported !== true) throw new UnsupportedError(`${factory.name}: ${supported}`);
+
+  const stages: RecordedStage[] = [];
+  const sizes = new Map<unknown, number>();
+  const made = (bytes: number) => {
+    const buffer = device.buffer(bytes);
+    sizes.set(buffer, bytes);
+    return buffer;
+  };
+  const input = made(n * info.bytes);
+  const output = made(n * info.bytes);
+  const outputValues = made(n * 4);
+  const scratch = Object.fromEntries(
+    Object.entries(algorithm.scratch(n, { inPlace: false, bits })).map(([name, bytes]) => [
+      name,
+      made(bytes),
+    ]),
+  );
+  try {
+    queue.write(input, toBytes(patterns, info.bytes));
+    const onStage = ({ kernel, pass = 0, buffers }: Stage) => {
+      const data: Record<string, Uint8Array> = {};
+      for (const [name, buffer] of Object.entries(buffers)) {
+        const bytes = new Uint8Array(sizes.get(buffer) ?? buffer.bytes);
+        queue.read(buffer, bytes);
+        data[name] = bytes;
+      }
+      stages.push({ kernel, pass, data });
+    };
+    algorithm.enqueue(queue, {
+      n,
+      input,
+      output,
+      outputValues,
+      indices: true,
+      codec,
+      bits,
+      scratch,
+      onStage,
+    });
+    await queue.finish();
+  } finally {
+    for (const buffer of [input, output, outputValues, ...Object.values(scratch)]) buffer.release();
+  }
+
+  const passes = Math.max(0, ...stages.map(({ pass }) => pass + 1));
+  const find = (pass: number, kernel: string, buffer: string): Uint8Array => {
+    const stage = stages.find((one) => one.pass === pass && one.kernel === kernel);
+    const data = stage?.data[buffer];
+    if (!data) throw new Error(`kernel ${kernel} of pass ${pass} left no ${buffer}`);
+    return data;
+  };
+  const words = (pass: number, kernel: string, buffer: string) =>
+    fromBytes(find(pass, kernel, buffer), 4).map(Number);
+  return {
+    stages,
+    passes,
+    words,
+    after(pass, kernel) {
+      const keys = fromBytes(find(pass, kernel, 'keys'), info.bytes);
+      // The last pass writes keys again, all others leave codes.
+      const codes = pass === passes - 1 ? keys.map((key) => encode(codec, key)) : keys;
+      return { codes, ids: words(pass, kernel, 'values') };
+    },
+  };
+}
+
+/** Codes as the keys that they stand for. */
+export const texts = (codes: readonly bigint[], { codec, info }: Subject): string[] =>
+  codes.map((code) => keyText(decode(codec, code), info.name));
+
+/** The bits of a code that the sort looks at. */
+export const windowOf = (code: bigint, [begin, end]: readonly [number, number]): bigint =>
+  (code >> BigInt(begin)) & ((1n << BigInt(end - begin)) - 1n);
+
+/** Those bits, written out. */
+export const binary = (code: bigint, bits: readonly [number, number]): string =>
+  bits[0] === bits[1]
+    ? '-'
+    : windowOf(code, bits)
+        .toString(2)
+        .padStart(bits[1] - bits[0], '0');
+
+/** Where each element went: its place in `after` by its place in `before`. */
+export function newIndexOf(before: readonly number[], after: readonly number[]): number[] {
+  const places = new Map(after.map((id, place) => [id, place]));
+  return before.map((id) => places.get(id) ?? -1);
+}
+
+export const startOf = (subject: Subject): { codes: bigint[]; ids: number[] } => ({
+  codes: subject.patterns.map((pattern) => encode(subject.codec, pattern)),
+  ids: subject.patterns.map((_, i) => i),
+});
+
+/** The elements moved to their places. */
+export const moved = <T>(elements: readonly T[], places: readonly number[]): T[] => {
+  const after = new Array<T>(elements.length);
+  elements.forEach((element, i) => {
+    after[places[i] ?? 0] = element;
+  });
+  return after;
+};
