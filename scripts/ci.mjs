@@ -116,7 +116,7 @@ async function main() {
     totals.failed++;
     process.stdout.write('--- set-up did something again that was done already\n');
   }
-  await check('lint', 'node_modules/.bin/biome', ['ci', '.']);
+  await check('lint', 'node_modules/.bin/biome', ['ci', '--colors=off', '.']);
   await check('types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']);
   if (existsSync(join(root, 'scripts/check-api.mjs'))) {
     await check('the API is complete', process.execPath, ['scripts/check-api.mjs']);
