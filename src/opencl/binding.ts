@@ -10,7 +10,7 @@ import { classes } from './objects.js';
 
 let addon: Native | undefined;
 
-/** linux-x64, linux-x64-musl, darwin-arm64, … */
+/** linux-x64, linux-x64-musl, darwin-arm64, …; not for nothing, since a report takes its time. */
 function platformName(): string {
   const report =
     process.platform === 'linux' ? (process.report?.getReport() as { header?: object }) : undefined;
@@ -19,15 +19,12 @@ function platformName(): string {
 }
 
 /** Where the addon may be, best first: built here, then the one that the package brings for this Node. */
-function candidates(): string[] {
+function* candidates(): Generator<string> {
   const chosen = process.env.CLSORT_ADDON;
-  if (chosen) return [chosen];
-  const prebuilt = join(packageRoot, 'prebuilds', platformName(), `node-abi-${process.versions.modules}`);
-  return [
-    join(packageRoot, 'build', 'Release', 'clsort.node'),
-    join(packageRoot, 'build', 'Debug', 'clsort.node'),
-    join(prebuilt, 'clsort.node'),
-  ];
+  if (chosen) return yield chosen;
+  yield join(packageRoot, 'build', 'Release', 'clsort.node');
+  yield join(packageRoot, 'build', 'Debug', 'clsort.node');
+  yield join(packageRoot, 'prebuilds', platformName(), `node-abi-${process.versions.modules}`, 'clsort.node');
 }
 
 function explain(failures: readonly string[]): string {

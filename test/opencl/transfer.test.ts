@@ -1,4 +1,5 @@
 import test from 'ava';
+import { native } from '../../src/opencl/binding.js';
 import * as cl from '../../src/opencl/index.js';
 import { opened, thrown } from './devices.js';
 
@@ -69,6 +70,22 @@ for (const { name, context, queue, version, images } of opened) {
       thrown(() => cl.enqueueUnmapMemObject(queue, buffer, new Uint8Array(8))).code,
       cl.INVALID_VALUE.code,
     );
+    cl.releaseMemObject(buffer);
+  });
+
+  test(title('where foreign memory is forbidden a mapping is a copy, says so and is written back'), (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, bytes(8));
+    const before = native().setCopyMappings(true);
+    const mapped = cl.enqueueMapBuffer(queue, buffer, false, cl.MAP_READ | cl.MAP_WRITE, 2, 4, null, true);
+    native().setCopyMappings(before);
+    t.true(mapped.copied);
+    t.true(mapped.event instanceof cl.Event);
+    t.deepEqual([...new Uint8Array(mapped)], [2, 3, 4, 5]);
+    new Uint8Array(mapped).fill(7);
+    cl.enqueueUnmapMemObject(queue, buffer, mapped);
+    t.is(mapped.byteLength, 0);
+    cl.finish(queue);
+    t.deepEqual(read(buffer, 8), [0, 1, 7, 7, 7, 7, 6, 7]);
     cl.releaseMemObject(buffer);
   });
 
