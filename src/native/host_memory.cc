@@ -58,7 +58,9 @@ v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes) {
 }
 
 void ForeignMemory::Detach(v8::Local<v8::ArrayBuffer> buffer) {
-  if (buffer->IsDetachable() && !buffer->WasDetached()) buffer->Detach(Nan::Undefined()).Check();
+  if (!buffer->IsDetachable() || buffer->WasDetached()) return;
+  buffer->SetDetachKey(Nan::Undefined());  // Node 24's mark is a key, which nobody knows
+  buffer->Detach(Nan::Undefined()).Check();
 }
 
 void InFlight::Add(const HostMemory& memory, cl_event event) {
