@@ -8,7 +8,6 @@ import * as batch from './commands/batch.js';
 import * as check from './commands/check.js';
 import * as devices from './commands/devices.js';
 import * as explainCommand from './commands/explain.js';
-import * as explainCommand from './commands/explain.js';
 import * as gen from './commands/gen.js';
 import * as matrix from './commands/matrix.js';
 import * as sort from './commands/sort.js';
@@ -61,7 +60,6 @@ export async function runCli(argv: readonly string[], console: Console): Promise
   add(batch as Command<batch.BatchArguments>);
   add(check as Command<check.CheckArguments>);
   add(gen as Command<gen.GenArguments>);
-  add(explainCommand as Command<explainCommand.ExplainArguments>);
   add(explainCommand as Command<explainCommand.ExplainArguments>);
   add(matrix as Command<matrix.MatrixArguments>);
   try {
