@@ -37,7 +37,7 @@ TILE_KERNEL void group_radix(__global const key_t *keys_in, __global key_t *keys
         digit_t digit = digit_at(shift, bits, 2);
         shift += bits;
 
-            clear_counters(memory);
+        clear_counters(memory);
         barrier(CLK_LOCAL_MEM_FENCE);
         count_digits(tile, digit, codes, ranks);
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -140,7 +140,7 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
     const ulong end = min(group * piece + piece, n);
     for (ulong start = group * piece; start < end; start += TILE) {
         const tile_t tile = tile_share(memory, opaque(item, memory + ZERO_AT / 4), (uint)min(n - start, (ulong)TILE));
-            clear_counters(memory);
+        clear_counters(memory);
         barrier(CLK_LOCAL_MEM_FENCE);
 
         code_t codes[KEYS_PER_ITEM];
