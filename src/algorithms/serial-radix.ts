@@ -27,6 +27,11 @@ import { tuningFor } from './tuning.js';
 const WIDE = 2 ** 32;
 /** Fewest keys of a run: below that its private counters cost more than its keys. */
 const SHORTEST_RUN = 4096;
+/**
+ * Turns of all its loops that a work-item makes for a key, at most: drivers that end loops count the turns of
+ * inner and outer loops together (measured: 16,384 keys of a run were too many for 65,535 turns).
+ */
+const TURNS_PER_KEY = 6;
 
 interface SerialTuning {
   readonly radixBits: number;
@@ -63,7 +68,7 @@ class SerialRadix implements Algorithm {
     if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
     if (this.#tuning.offsetBits === 32 && n >= WIDE)
       return 'compiled for fewer than 2^32 keys (tuning offsetBits: 64)';
-    const longest = Math.max(this.#runs(n).runKeys, this.#entries(n));
+    const longest = Math.max(TURNS_PER_KEY * this.#runs(n).runKeys, this.#entries(n));
     const { maxLoopIterations } = this.device.capabilities.quirks;
     return longest <= maxLoopIterations || `the driver ends loops after ${maxLoopIterations} turns`;
   }
