@@ -1,0 +1,46 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { u64 } from '../device/queue.js';
+import { UsageError } from '../util/errors.js';
+import { buildForGroups } from './group.js';
+
+/** One gather. */
+export interface GatherWork {
+  /** `length` elements. */
+  readonly input: Buffer;
+  /** n indices, u32 or u64. */
+  readonly indices: Buffer;
+  /** Room for n elements; not `input`. */
+  readonly output: Buffer;
+  readonly n: number;
+  readonly length: number;
+}
+
+/**
+ * Compiles `output[i] = input[indices[i]]` for elements of 1 to 16 bytes: what brings values of any width
+ * behind their keys after an argsort.
+ *
+ * Complexity: one launch; each index and element read and written once, the reads scattered. An index
+ * beyond `length` gives zero bytes.
+ *
+ * @returns a function that enqueues one gather
+ */
+export async function createGather(
+  device: Device,
+  { elementBytes, indexBits = 32 }: { elementBytes: number; indexBits?: 32 | 64 },
+): Promise<(work: GatherWork) => void> {
+  if (!Number.isInteger(elementBytes) || elementBytes < 1 || elementBytes > 16) {
+    throw new UsageError(`elements of ${elementBytes} bytes: expected 1 to 16`);
+  }
+  const unit = [16, 8, 4, 2, 1].find((bytes) => elementBytes % bytes === 0) ?? 1;
+  const { program, groupSize } = await buildForGroups(device, 'gather.cl', ['gather'], {
+    UNIT_BYTES: unit,
+    UNITS: elementBytes / unit,
+    INDEX_BITS: indexBits,
+  });
+  return ({ input, indices, output, n, length }) => {
+    const global = Math.ceil(n / groupSize) * groupSize;
+    const args = [input, indices, output, u64(n), u64(length)];
+    device.queue.run(program.kernel('gather'), args, { global, local: groupSize });
+  };
+}

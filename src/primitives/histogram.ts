@@ -1,0 +1,171 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32, u64, vector } from '../device/queue.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { codecVector, type KeyCodec, keyCodec } from '../keys/key-codec.js';
+import { UnsupportedError, UsageError } from '../util/errors.js';
+import { buildForGroups, walkingGroups } from './group.js';
+
+/** Global atomics; private bytes, laid out by work-item and by bin; histograms of waves. */
+export const HISTOGRAM_STEPS = ['global', 'private_items', 'private_bins', 'waves'] as const;
+export type HistogramStep = (typeof HISTOGRAM_STEPS)[number];
+
+const MAX_BINS: Readonly<Record<HistogramStep, number>> = {
+  global: 65_536,
+  private_items: 64,
+  private_bins: 64,
+  waves: 256,
+};
+
+/** What falls into which bin. */
+export type Binning =
+  | {
+      /** The digit of the code in [begin, end): 2^(end - begin) bins. */ readonly bits: readonly [
+        number,
+        number,
+      ];
+    }
+  | {
+      /** Codes of the bins' edges, one more than there are bins, in ascending order. */ readonly edges: readonly bigint[];
+    };
+
+/**
+ * Counts of keys by bin.
+ *
+ * Source: V. Podlozhnyuk, "Histogram calculation in CUDA" (2007), for private byte counters and for
+ * histograms per warp; here the bytes are flushed before they overflow and the histograms use atomics.
+ *
+ * Complexity: every key read once, one launch and a second one that merges the groups' histograms. Bins
+ * 2 to 65,536; private bytes hold 64, waves 256. Counters are 32-bit: fewer than 2^32 keys.
+ */
+export class Histogram {
+  readonly #device: Device;
+  readonly #program: Program;
+  readonly #groupSize: number;
+  readonly #step: HistogramStep;
+  readonly #codec: KeyCodec;
+
+  private constructor(
+    device: Device,
+    step: HistogramStep,
+    codec: KeyCodec,
+    program: Program,
+    groupSize: number,
+  ) {
+    this.#device = device;
+    this.#step = step;
+    this.#codec = codec;
+    this.#program = program;
+    this.#groupSize = groupSize;
+  }
+
+  static async create(
+    device: Device,
+    { dtype, step }: { dtype: Dtype; step: HistogramStep },
+  ): Promise<Histogram> {
+    const kernels = ['histogram_global', 'histogram_private', 'histogram_waves', 'histogram_merge'];
+    const { program, groupSize } = await buildForGroups(device, 'histogram.cl', kernels, {
+      KEY_BITS: dtypeInfo(dtype).width,
+      VALUE_BYTES: 0,
+      LAYOUT: step === 'private_bins' ? 1 : 0,
+    });
+    return new Histogram(device, step, keyCodec(dtype), program, groupSize);
+  }
+
+  #groups(n: number): number {
+    return walkingGroups(this.#device, n, this.#groupSize);
+  }
+
+  /** Bytes of the groups' histograms, and of the edges' codes. */
+  scratch(n: number, binning: Binning): { partials: number; edges: number } {
+    const edges = 'edges' in binning ? binning.edges.length * this.#codec.dtype.bytes : 4;
+    return { partials: this.#step === 'global' ? 4 : this.#groups(n) * binsOf(binning) * 4, edges };
+  }
+
+  /** @param edges holds the codes of `binning.edges`. @throws UnsupportedError, UsageError */
+  enqueue(
+    queue: Queue,
+    binning: Binning,
+    {
+      keys,
+      n,
+      counts,
+      partials,
+      edges,
+    }: { keys: Buffer; n: number; counts: Buffer; partials: Buffer; edges: Buffer },
+  ): void {
+    const bins = binsOf(binning);
+    if (bins > MAX_BINS[this.#step]) {
+      throw new UnsupportedError(
+        `a histogram by ${this.#step} has at most ${MAX_BINS[this.#step]} bins, not ${bins}`,
+      );
+    }
+    if (n >= 2 ** 32) throw new UnsupportedError('counters are 32-bit: fewer than 2^32 keys');
+    const local = this.#groupSize;
+    const groups = this.#groups(n);
+    const byEdges = 'edges' in binning;
+    const how = [u64(n), u32(bins), u32(byEdges ? 0 : binning.bits[0]), u32(byEdges ? 1 : 0)];
+    const codec = vector(codecVector(this.#codec));
+    if (this.#step === 'global') {
+      queue.fill(counts, 0, { bytes: bins * 4 });
+      const args = [keys, counts, edges, ...how, codec];
+      queue.run(this.#program.kernel('histogram_global'), args, { global: groups * local, local });
+      return;
+    }
+    const kernel = this.#step === 'waves' ? 'histogram_waves' : 'histogram_private';
+    const args = [keys, partials, edges, ...how, codec];
+    queue.run(this.#program.kernel(kernel), args, { global: groups * local, local });
+    const global = Math.ceil(bins / local) * local;
+    const merge = [partials, counts, u32(bins), u32(groups)];
+    queue.run(this.#program.kernel('histogram_merge'), merge, { global, local });
+  }
+}
+
+const binsOf = (binning: Binning): number => {
+  const bins = 'edges' in binning ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
+  if (bins < 2 || bins > 65_536) throw new UsageError(`a histogram of ${bins} bins: expected 2 to 65536`);
+  return bins;
+};
+
+/**
+ * Counts keys in device memory by bin.
+ *
+ * @param step how; by default the one that suits the number of bins
+ */
+export async function histogram(
+  device: Device,
+  {
+    keys,
+    n,
+    dtype,
+    binning,
+    step,
+  }: { keys: Buffer; n: number; dtype: Dtype; binning: Binning; step?: HistogramStep },
+): Promise<Uint32Array> {
+  const bins = binsOf(binning);
+  const made = await Histogram.create(device, { dtype, step: step ?? (bins <= 256 ? 'waves' : 'global') });
+  const { bytes } = dtypeInfo(dtype);
+  const sizes = made.scratch(n, binning);
+  const [counts, partials, edges] = [
+    device.buffer(bins * 4),
+    device.buffer(sizes.partials),
+    device.buffer(sizes.edges),
+  ];
+  try {
+    if ('edges' in binning) {
+      const codes = new Uint8Array(sizes.edges);
+      binning.edges.forEach((code, i) => {
+        for (let b = 0; b < bytes; b++) codes[i * bytes + b] = Number((code >> BigInt(8 * b)) & 255n);
+      });
+      device.queue.write(edges, codes);
+    }
+    made.enqueue(device.queue, binning, { keys, n, counts, partials, edges });
+    const result = new Uint32Array(bins);
+    device.queue.read(counts, result);
+    await device.queue.finish();
+    return result;
+  } finally {
+    for (const buffer of [counts, partials, edges]) buffer.release();
+  }
+}

@@ -1,0 +1,103 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
+import type { Dtype } from '../keys/dtype.js';
+import { UnsupportedError } from '../util/errors.js';
+import { buildForGroups } from './group.js';
+
+/** Up and down a tree, the same with padding against bank conflicts, and the one that is used. */
+export const SCAN_STEPS = ['sweep', 'padded', 'tile'] as const;
+export type ScanStep = (typeof SCAN_STEPS)[number];
+
+const TYPES: Readonly<Partial<Record<Dtype, number>>> = { u32: 0, i32: 0, u64: 1, i64: 1, f32: 2, f64: 3 };
+/** Values of a tile for each work-item of its group. */
+const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = { sweep: 2, padded: 2, tile: 8 };
+
+/** One scan; `input` may be `output`. */
+export interface ScanWork {
+  readonly input: Buffer;
+  readonly output: Buffer;
+  readonly n: number;
+  readonly inclusive?: boolean;
+  /** A buffer for each entry of `sumBytes(n)`. */
+  readonly sums: readonly Buffer[];
+}
+
+/**
+ * Prefix sums of any n: tiles are scanned by groups, their sums recursively in the same way, and added
+ * back.
+ *
+ * Source: G. E. Blelloch, "Prefix Sums and Their Applications" (1990); M. Harris, S. Sengupta,
+ * J. D. Owens, "Parallel Prefix Sum (Scan) with CUDA" (2007), for the padding; W. D. Hillis, G. L. Steele,
+ * "Data Parallel Algorithms" (1986), for the scan within a group of the `tile` form.
+ *
+ * Complexity: two launches per level, a level for each factor of the tile (2048 values at groups of 256);
+ * each value read twice and written twice. u32, i32, u64 and i64 wrap in their own width; f64 needs a
+ * device with fp64; no other dtypes. Positions are 64-bit.
+ */
+export class Scan {
+  readonly #program: Program;
+  readonly #groupSize: number;
+  readonly #tile: number;
+  readonly #step: ScanStep;
+  readonly #valueBytes: number;
+
+  private constructor(program: Program, groupSize: number, step: ScanStep, valueBytes: number) {
+    this.#program = program;
+    this.#groupSize = groupSize;
+    this.#step = step;
+    this.#tile = groupSize * VALUES_PER_ITEM[step];
+    this.#valueBytes = valueBytes;
+  }
+
+  /** @throws UnsupportedError, BuildError */
+  static async create(
+    device: Device,
+    { dtype, step = 'tile' }: { dtype: Dtype; step?: ScanStep },
+  ): Promise<Scan> {
+    const type = TYPES[dtype];
+    if (type === undefined)
+      throw new UnsupportedError(`${dtype} cannot be scanned: expected u32 i32 u64 i64 f32 f64`);
+    if (dtype === 'f64' && !device.capabilities.fp64) {
+      throw new UnsupportedError(`${device.info.name} has no fp64, which scans of f64 need`);
+    }
+    const kernels = [...SCAN_STEPS.map((name) => `scan_${name}`), 'scan_add'];
+    const { program, groupSize } = await buildForGroups(device, 'scan.cl', kernels, { SCAN_TYPE: type });
+    return new Scan(program, groupSize, step, type === 0 || type === 2 ? 4 : 8);
+  }
+
+  /** Bytes of the buffer of tile sums of each level. */
+  sumBytes(n: number): number[] {
+    const tiles = Math.max(1, Math.ceil(n / this.#tile));
+    return [tiles * this.#valueBytes, ...(tiles > 1 ? this.sumBytes(tiles) : [])];
+  }
+
+  enqueue(queue: Queue, { input, output, n, inclusive = false, sums }: ScanWork): void {
+    const [own, ...above] = sums;
+    if (n === 0 || !own) return;
+    const local = this.#groupSize;
+    const tiles = Math.ceil(n / this.#tile);
+    const args = [input, output, own, u64(n), u32(inclusive ? 1 : 0)];
+    queue.run(this.#program.kernel(`scan_${this.#step}`), args, { global: tiles * local, local });
+    if (tiles === 1) return;
+    this.enqueue(queue, { input: own, output: own, n: tiles, sums: above });
+    const global = Math.ceil(n / local) * local;
+    queue.run(this.#program.kernel('scan_add'), [output, own, u64(n), u32(this.#tile)], { global, local });
+  }
+}
+
+/** Scans values in device memory, waiting for the result. */
+export async function scan(
+  device: Device,
+  { dtype, step, ...work }: Omit<ScanWork, 'sums'> & { dtype: Dtype; step?: ScanStep },
+): Promise<void> {
+  const made = await Scan.create(device, { dtype, ...(step && { step }) });
+  const sums = made.sumBytes(work.n).map((bytes) => device.pool.take(bytes));
+  try {
+    made.enqueue(device.queue, { ...work, sums });
+    await device.queue.finish();
+  } finally {
+    for (const buffer of sums) device.pool.give(buffer);
+  }
+}
