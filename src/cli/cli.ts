@@ -5,6 +5,7 @@ import { type ClsortError, UsageError } from '../util/errors.js';
 import { packageRoot } from '../util/paths.js';
 import { nearest, suggestion } from '../util/suggest.js';
 import * as batch from './commands/batch.js';
+import * as bench from './commands/bench.js';
 import * as check from './commands/check.js';
 import * as devices from './commands/devices.js';
 import * as explainCommand from './commands/explain.js';
@@ -58,6 +59,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
   add(devices);
   add(sort as Command<sort.SortArguments>);
   add(batch as Command<batch.BatchArguments>);
+  add(bench as Command<bench.BenchArguments>);
   add(check as Command<check.CheckArguments>);
   add(gen as Command<gen.GenArguments>);
   add(explainCommand as Command<explainCommand.ExplainArguments>);
@@ -90,7 +92,7 @@ function explain(error: unknown, argv: readonly string[], console: Console): Exi
 
 const isYargsError = (error: unknown): error is Error => (error as Error)?.name === 'YError';
 
-const COMMANDS = ['devices', 'sort', 'batch', 'check', 'gen', 'explain', 'matrix'];
+const COMMANDS = ['devices', 'sort', 'batch', 'bench', 'check', 'gen', 'explain', 'matrix'];
 const OPTIONS = [
   ...['dtype', 'descending', 'nan', 'bits', 'argsort', 'algorithm', 'scan', 'device', 'verify', 'json'],
   ...['out', 'against', 'count', 'distribution', 'seed', 'radix-bits', 'html', 'help', 'version'],
