@@ -3,6 +3,7 @@ import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { u32, u64, vector } from '../device/queue.js';
 import { codecVector, type KeyCodec } from '../keys/key-codec.js';
+import { UnsupportedError } from '../util/errors.js';
 
 /** What a check of a sort's result found. */
 export interface Verified {
@@ -42,13 +43,13 @@ export class Verifier {
   readonly #device: Device;
   readonly #program: Program;
   readonly #localSize: number;
-  readonly #hasValues: boolean;
+  readonly #valueBytes: number;
 
-  private constructor(device: Device, program: Program, localSize: number, hasValues: boolean) {
+  private constructor(device: Device, program: Program, localSize: number, valueBytes: number) {
     this.#device = device;
     this.#program = program;
     this.#localSize = localSize;
-    this.#hasValues = hasValues;
+    this.#valueBytes = valueBytes;
   }
 
   /** @throws BuildError */
@@ -61,7 +62,7 @@ export class Verifier {
         LOCAL_SIZE: localSize,
       });
       if (program.kernel('verify').workGroupLimit >= localSize || localSize === 1) {
-        return new Verifier(device, program, localSize, shape.valueBytes > 0);
+        return new Verifier(device, program, localSize, shape.valueBytes);
       }
     }
   }
@@ -77,6 +78,12 @@ export class Verifier {
   }
 
   #enqueue({ keys, values = keys }: Elements, work: VerifyWork, flags: number, stage: string): Digest {
+    // Positions are 32-bit words; only for them may the values be left out, since the kernel makes them.
+    if (this.#valueBytes > 0 && values === keys && !(work.indices && this.#valueBytes === 4)) {
+      throw new UnsupportedError(
+        `values of ${this.#valueBytes} bytes cannot be checked without their buffer`,
+      );
+    }
     const { queue, pool, capabilities } = this.#device;
     const { n, codec, bits } = work;
     const wanted = capabilities.computeUnits * (capabilities.type === 'cpu' ? 2 : 16);
@@ -87,7 +94,7 @@ export class Verifier {
       this.#program.kernel('verify'),
       [
         keys,
-        ...(this.#hasValues ? [values] : []),
+        ...(this.#valueBytes > 0 ? [values] : []),
         partials,
         u64(n),
         u64(perGroup),
