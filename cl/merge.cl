@@ -100,12 +100,11 @@ GROUP_KERNEL void merge_split(__global const key_t *keys, __global ulong *splits
     const ulong base = tile * TILE & ~(2 * width - 1);
     const ulong middle = min(base + width, n), end = min(base + 2 * width, n);
     const ulong diagonal = tile * TILE - base;
-    ulong low = diagonal > end - middle ? diagonal - (end - middle) : 0;
-    ulong high = min(diagonal, middle - base);
+    ulong low = 0, high = min(diagonal, middle - base);
     while (low < high) {
-        const ulong a = (low + high) >> 1;
-        /* A left key goes before an equal right one. */
-        if ((keys[base + a] & (code_t)window) <= (keys[middle + diagonal - 1 - a] & (code_t)window))
+        const ulong a = (low + high) >> 1, b = diagonal - 1 - a;
+        /* Where the right run is too short for b the left one gives more; a left key goes before an equal right one. */
+        if (middle + b >= end || (keys[base + a] & (code_t)window) <= (keys[middle + b] & (code_t)window))
             low = a + 1;
         else
             high = a;
