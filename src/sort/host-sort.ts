@@ -6,10 +6,11 @@
  * between two arrays: the words of the code, then one word that travels along, a position or a value.
  * Numbers only: BigInt arithmetic is an order of magnitude slower.
  */
+import { setImmediate } from 'node:timers/promises';
 import { bytesOf, type KeyColumn, type KeyWords, keyWords } from '../keys/array.js';
 import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../keys/codec-records.js';
 import { type KeyCodec, keyCodec, type Order } from '../keys/key-codec.js';
-import { InputError } from '../util/errors.js';
+import { AbortedError, InputError } from '../util/errors.js';
 
 /** Order of a sort, and the window of the code's bits that it compares. */
 export interface HostOrder extends Order {
@@ -34,6 +35,12 @@ export interface HostResult {
 /** Longest array of records: what V8 allows on every Node that we support. */
 const MAX_WORDS = 2 ** 32 - 1;
 
+/** How long the host engine keeps the thread, as far as its steps allow. */
+const TURN_MS = 20;
+
+/** Keys that are counted in one step. */
+const COUNT_AT_ONCE = 2 ** 24;
+
 /** Below this many keys, clearing and summing the bins of wide digits would cost more than passes save. */
 const WIDE_DIGITS_FROM = 2048;
 const COUNT_WORDS_FROM = 16_384;
@@ -45,25 +52,50 @@ const WIDE_DIGIT = 11;
  *
  * @throws InputError for more keys than 32-bit positions can tell apart
  */
-export function hostSort(keys: KeyColumn, order: HostOrder, { sorted, values, moved }: HostResult): void {
+export function hostSort(keys: KeyColumn, order: HostOrder, result: HostResult): void {
+  for (const _ of steps(keys, order, result));
+}
+
+/**
+ * `hostSort` that lets the process see to other things between passes, signals among them.
+ *
+ * @throws InputError as `hostSort`; AbortedError, with results half made, when `signal` fires
+ */
+export async function hostSortInTurns(
+  keys: KeyColumn,
+  order: HostOrder,
+  result: HostResult,
+  signal?: AbortSignal,
+): Promise<void> {
+  let turn = performance.now();
+  for (const _ of steps(keys, order, result)) {
+    if (performance.now() - turn < TURN_MS) continue;
+    await setImmediate();
+    if (signal?.aborted) throw new AbortedError('the sort was aborted', { cause: signal.reason });
+    turn = performance.now();
+  }
+}
+
+/** The sort, with a stop wherever it may be left alone for a while. */
+function* steps(keys: KeyColumn, order: HostOrder, { sorted, values, moved }: HostResult): Generator<void> {
   const { info, n } = keys;
   const codec = keyCodec(keys.dtype, order);
   const [begin, end] = order.bits ?? [0, info.width];
   const output = sorted && keyWords(bytesOf(sorted), info);
   if (output && !moved && end - begin === info.width && isCountable(keys.view)) {
-    countingSort(keys.view, output, codec);
+    yield* countingSort(keys.view, output, codec);
   } else {
-    sortByDigits(keys, codec, digitsOf(begin, end, n), { output, values, moved });
+    yield* sortByDigits(keys, codec, digitsOf(begin, end, n), { output, values, moved });
   }
   if (sorted && output && output.buffer !== sorted.buffer) bytesOf(sorted).set(bytesOf(output));
 }
 
-function sortByDigits(
+function* sortByDigits(
   { view, info, n }: KeyColumn,
   codec: KeyCodec,
   digits: readonly Digit[],
   { output, values, moved }: Omit<HostResult, 'sorted'> & { readonly output: KeyWords | undefined },
-): void {
+): Generator<void> {
   const codeWords = codeWordsOf(info);
   const stride = codeWords + (moved ? 1 : 0);
   if (n * stride > MAX_WORDS) {
@@ -76,9 +108,10 @@ function sortByDigits(
     ? new Uint32Array(output.buffer, output.byteOffset, n * stride)
     : new Uint32Array(n * stride);
   encodeRecords(view, records, stride, codec);
+  yield;
   const carried = values && carriedWords(values, n);
   if (moved) fillLastWord(records, stride, carried);
-  records = sortRecords(records, n, stride, digits);
+  records = yield* sortRecords(records, n, stride, digits);
   if (output) decodeRecords(records, stride, output, codec);
   if (!moved) return;
   if (carried || !values) {
@@ -147,7 +180,12 @@ function digitsOf(begin: number, end: number, n: number): Digit[] {
 }
 
 /** Sorts records by `digits`. @returns the array that holds the result, `records` or another one */
-function sortRecords(records: Uint32Array, n: number, stride: number, digits: readonly Digit[]) {
+function* sortRecords(
+  records: Uint32Array,
+  n: number,
+  stride: number,
+  digits: readonly Digit[],
+): Generator<void, Uint32Array> {
   let from = records;
   let to: Uint32Array | undefined;
   const scatter = stride === 1 ? scatter1 : stride === 2 ? scatter2 : scatter3;
@@ -160,6 +198,7 @@ function sortRecords(records: Uint32Array, n: number, stride: number, digits: re
     to ??= new Uint32Array(from.length);
     scatter(from, to, word, shift, mask, bins);
     [from, to] = [to, from];
+    yield;
   }
   return from;
 }
@@ -251,12 +290,12 @@ const isCountable = (view: KeyWords): view is Uint8Array | Uint16Array =>
   view.BYTES_PER_ELEMENT === 1 || (view.BYTES_PER_ELEMENT === 2 && view.length >= COUNT_WORDS_FROM);
 
 /** Keys alone with few possible values: equal codes are equal keys, so counting them is enough. */
-function countingSort(keys: Uint8Array | Uint16Array, sorted: KeyWords, codec: KeyCodec): void {
+function* countingSort(keys: Uint8Array | Uint16Array, sorted: KeyWords, codec: KeyCodec): Generator<void> {
   const numbers = codec32(codec);
   const counts = new Float64Array(numbers.mask + 1); // exact beyond 2^32
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] as number;
-    counts[key] = (counts[key] as number) + 1;
+  for (let start = 0; start < keys.length; start += COUNT_AT_ONCE) {
+    countKeys(keys.subarray(start, start + COUNT_AT_ONCE), counts);
+    yield;
   }
   let place = 0;
   for (let code = 0; code <= numbers.mask; code++) {
@@ -265,5 +304,12 @@ function countingSort(keys: Uint8Array | Uint16Array, sorted: KeyWords, codec: K
     if (count === 0) continue;
     (sorted as Uint8Array | Uint16Array).fill(key, place, place + count);
     place += count;
+  }
+}
+
+function countKeys(keys: Uint8Array | Uint16Array, counts: Float64Array): void {
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as number;
+    counts[key] = (counts[key] as number) + 1;
   }
 }

@@ -23,7 +23,7 @@ import {
   UsageError,
 } from '../util/errors.js';
 import { DeviceSort } from './device-sort.js';
-import { hostGather, hostSort } from './host-sort.js';
+import { hostGather, hostSortInTurns } from './host-sort.js';
 import { hostVerify } from './host-verify.js';
 import {
   bitWindow,
@@ -346,9 +346,9 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /** Sorts on the host, and checks when asked to: the host engine is trusted no more than a device. */
-function hostOutcome({ keys, settings, ...arrays }: Job, plan: Plan): Outcome {
+async function hostOutcome({ keys, settings, ...arrays }: Job, plan: Plan): Promise<Outcome> {
   const started = performance.now();
-  hostSort(keys, settings, arrays);
+  await hostSortInTurns(keys, settings, arrays, settings.signal);
   const seconds = (performance.now() - started) / 1000;
   const verified = settings.verify ? hostVerify(keys, settings, arrays) : undefined;
   if (verified && !(verified.order && verified.permutation)) {

@@ -1,7 +1,8 @@
 import test from 'ava';
 import { bytesOf, emptyLike, keyColumn } from '../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
-import { type HostOrder, hostSort } from '../../src/sort/host-sort.js';
+import { type HostOrder, hostSort, hostSortInTurns } from '../../src/sort/host-sort.js';
+import { AbortedError } from '../../src/util/errors.js';
 import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../distributions.js';
 import { pick, referenceArgsort, referenceSort, sameMultiset } from '../reference.js';
 
@@ -127,4 +128,24 @@ test('reads keys at odd offsets of a Buffer, and in shared memory', (t) => {
   const shared = new Float64Array(new SharedArrayBuffer(8000));
   bytesOf(shared).set(bytesOf(plain));
   t.true(same(sortKeys(shared, 'f64'), expected));
+});
+
+test('in turns: the same result, with other work done in between', async (t) => {
+  const keys = keysOf('f64', 'uniform', 3_000_000);
+  const sorted = emptyLike(keys);
+  let turns = 0;
+  const others = setInterval(() => turns++, 1);
+  await hostSortInTurns(keyColumn(keys), {}, { sorted });
+  clearInterval(others);
+  t.true(turns > 0);
+  t.true(same(sorted, sortKeys(keys, 'f64')));
+});
+
+test('in turns: a signal ends it between passes', async (t) => {
+  const keys = keysOf('u64', 'uniform', 3_000_000);
+  const controller = new AbortController();
+  setTimeout(() => controller.abort('enough'), 1);
+  const running = hostSortInTurns(keyColumn(keys), {}, { sorted: emptyLike(keys) }, controller.signal);
+  const error = await t.throwsAsync(running, { instanceOf: AbortedError });
+  t.is(error?.cause, 'enough');
 });
