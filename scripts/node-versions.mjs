@@ -52,10 +52,18 @@ function run(command, commandArgs, options) {
 function build(version, home) {
   const folder = buildFolder(version);
   const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
-  run(process.execPath, [gyp, 'rebuild', `--nodedir=${home}`, '--loglevel=warn', `-C=${folder}`], { cwd: folder });
+  run(process.execPath, [gyp, 'rebuild', `--nodedir=${home}`, '--loglevel=warn', `-C=${folder}`], {
+    cwd: folder,
+  });
   const node = join(home, 'bin', 'node');
   const abi = execFileSync(node, ['-p', 'process.versions.modules'], { encoding: 'utf8' }).trim();
-  const target = join(root, 'prebuilds', `${process.platform}-${process.arch}`, `node-abi-${abi}`, 'clsort.node');
+  const target = join(
+    root,
+    'prebuilds',
+    `${process.platform}-${process.arch}`,
+    `node-abi-${abi}`,
+    'clsort.node',
+  );
   mkdirSync(dirname(target), { recursive: true });
   copyFileSync(join(folder, 'build', 'Release', 'clsort.node'), target);
   return target;
