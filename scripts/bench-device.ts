@@ -47,7 +47,8 @@ interface Row {
 const { values: options } = parseArgs({
   options: {
     device: { type: 'string', default: 'auto' },
-    algorithms: { type: 'string', default: 'onesweep,tiled' },
+    algorithms: { type: 'string', default: 'onesweep,tiled,serial,amd' },
+    help: { type: 'boolean', default: false },
     shapes: { type: 'string', default: 'u32,u64,u32+4' },
     sizes: { type: 'string', default: '16,20,24' },
     distributions: { type: 'string', default: 'uniform' },
@@ -58,6 +59,15 @@ const { values: options } = parseArgs({
     stages: { type: 'boolean', default: false },
   },
 });
+if (options.help) {
+  console.log(
+    'Times sorts of data on the device and verifies each one. Options, with their defaults:\n' +
+      '  --device auto  --algorithms onesweep,tiled,serial,amd  --shapes u32,u64,u32+4 (dtype + bytes of a value)\n' +
+      '  --sizes 16,20,24 (exponents of 2)  --distributions uniform  --repeats 9  --tuning JSON\n' +
+      '  --cub PROGRAM (from scripts/peers/cub.cu)  --json FILE  --stages',
+  );
+  process.exit(0);
+}
 const list = (text: string): string[] => text.split(',').filter(Boolean);
 const repeats = Number(options.repeats);
 const median = (times: number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
