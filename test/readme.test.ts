@@ -9,14 +9,18 @@ const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
 const snippets = [...readme.matchAll(/<!-- run -->\n```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
 
 /** Runs a snippet as a user's program: in a folder of its own, with the package installed. */
-function run(code: string) {
+function run(code: string, env: NodeJS.ProcessEnv = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-readme-'));
   try {
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(packageRoot, join(folder, 'node_modules', 'clsort'));
     const file = join(folder, 'snippet.mjs');
     writeFileSync(file, code);
-    return spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8' });
+    return spawnSync(process.execPath, [file], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...process.env, ...env },
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -45,4 +49,18 @@ test('the package serves require as well as import', (t) => {
   );
   t.is(status, 0, stderr);
   t.is(stdout.trim(), 'function function');
+});
+
+test('without an addon the host engine sorts, with a warning; a device that was asked for is an error', (t) => {
+  const env = { CLSORT_ADDON: '/nowhere/clsort.node' };
+  const auto = run("import { sort } from 'clsort'; console.log(await sort(Uint8Array.of(3, 1, 2)));", env);
+  t.is(auto.status, 0, auto.stderr);
+  t.regex(auto.stdout, /1, 2, 3/);
+  t.regex(auto.stderr, /host engine sorts/);
+  const gpu = run(
+    "import { sort } from 'clsort'; await sort(Uint8Array.of(3, 1, 2), { device: 'gpu' });",
+    env,
+  );
+  t.not(gpu.status, 0);
+  t.regex(gpu.stderr, /ERR_CLSORT_UNSUPPORTED/);
 });

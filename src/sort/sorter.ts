@@ -100,9 +100,7 @@ export class Sorter implements AsyncDisposable {
     try {
       return new Sorter(onWarning, await Device.open(device));
     } catch (error) {
-      const nothingThere =
-        error instanceof NoLoaderError || error instanceof NoPlatformError || error instanceof NoDeviceError;
-      if (device !== 'auto' || !nothingThere) throw error;
+      if (device !== 'auto' || !isAbsence(error)) throw error;
       onWarning(
         new NoDeviceError(`no OpenCL device, so the host engine sorts: ${error.message}`, { cause: error }),
       );
@@ -340,6 +338,10 @@ function read<K extends KeyArray>(keys: K, options: SortOptions = {}) {
   }
   return { column: keyColumn(keys, settings.dtype), settings };
 }
+
+/** There is no OpenCL here: no loader, driver or device, or no addon for this Node and system. */
+const isAbsence = (error: unknown): error is Error =>
+  [NoLoaderError, NoPlatformError, NoDeviceError, UnsupportedError].some((type) => error instanceof type);
 
 function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new AbortedError('the sort was aborted', { cause: signal.reason });
