@@ -13,7 +13,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 for (const device of opened) {
   const { name, context, queue, version, singleThreaded } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
-  const withUserEvents = version >= 110 && !singleThreaded ? test.serial : test.skip;
+  // PoCL's basic device locks itself up when a user event completes that a command waits for.
+  const deadlocks = String(cl.getDeviceInfo(device.device, cl.DEVICE_NAME)).startsWith('basic');
+  const withUserEvents = version >= 110 && !singleThreaded && !deadlocks ? test.serial : test.skip;
 
   withUserEvents(title('memory of a command in flight outlives every reference to it'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 1 << 16);
