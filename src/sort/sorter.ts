@@ -79,11 +79,14 @@ export class Sorter implements AsyncDisposable {
   readonly #device: Device | undefined;
   readonly #engine: DeviceSort | undefined;
   readonly #onWarning: (warning: ClsortError) => void;
+  /** The host engine was asked for, rather than being all there is. */
+  readonly #hostWanted: boolean;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  private constructor(onWarning: (warning: ClsortError) => void, device?: Device) {
+  private constructor(onWarning: (warning: ClsortError) => void, device?: Device, hostWanted = false) {
     this.#onWarning = onWarning;
+    this.#hostWanted = hostWanted;
     this.#device = device;
     this.#engine = device && new DeviceSort(device);
   }
@@ -96,7 +99,7 @@ export class Sorter implements AsyncDisposable {
    */
   static async open(options: OpenOptions = {}): Promise<Sorter> {
     const { device, onWarning } = parseOpenOptions(options);
-    if (device === 'host') return new Sorter(onWarning);
+    if (device === 'host') return new Sorter(onWarning, undefined, true);
     try {
       return new Sorter(onWarning, await Device.open(device));
     } catch (error) {
@@ -226,7 +229,8 @@ export class Sorter implements AsyncDisposable {
     const device = this.#device;
     const engine = this.#engine;
     if (!device || !engine || settings.algorithm === 'host' || keys.n === 0) {
-      const reason = keys.n === 0 ? 'nothing to sort' : device ? 'asked for' : 'no OpenCL device';
+      const reason =
+        keys.n === 0 ? 'nothing to sort' : device || this.#hostWanted ? 'asked for' : 'no OpenCL device';
       if (!device && settings.algorithm !== 'host' && settings.algorithm !== 'auto') {
         throw new UnsupportedError(`algorithm '${settings.algorithm}' needs an OpenCL device; there is none`);
       }
@@ -295,7 +299,7 @@ export class Sorter implements AsyncDisposable {
       );
       output?.collect();
       outputValues?.collect();
-      await queue.finish();
+      await queue.finish(settings.timeout);
       const { gaveUp, verified } = pending.settle();
       if (gaveUp) return 'gave up (a bounded wait between its work-groups ran out)';
       if (verified && !verified.order) return 'left keys out of order';
