@@ -99,8 +99,23 @@ const ON_OCLGRIND = [
   '--match=*chains of 3 and 5*',
 ];
 
+/** The classic sorts, and what clsort explain reads of them. */
+const CLASSICS_ON_OCLGRIND = [
+  'dist/test/algorithms/classic-sorts.test.js',
+  'dist/test/explain/explain.test.js',
+  '--concurrency=1',
+  '--match=*argsorts 33 keys*',
+  '--match=*argsorts 3001 keys*',
+  '--match=*explains ties*',
+  '--match=*the worked example*',
+];
+
 /** Test files that run on every driver, at small sizes. */
-const MATRIX = ['dist/test/algorithms/**/*.test.js'];
+const MATRIX = [
+  'dist/test/algorithms/**/*.test.js',
+  'dist/test/primitives/**/*.test.js',
+  'dist/test/explain/explain.test.js',
+];
 
 async function main() {
   const apt = (...args) =>
@@ -129,6 +144,7 @@ async function main() {
   rmSync(logs, { recursive: true, force: true });
   mkdirSync(logs, { recursive: true });
   const races = join(logs, 'races.log');
+  const classicRaces = join(logs, 'classic-races.log');
   await tests('small sizes on Oclgrind, with race and API checks', ON_OCLGRIND, {
     env: {
       ...OCLGRIND,
@@ -137,7 +153,16 @@ async function main() {
       OCLGRIND_LOG: races,
     },
   });
+  await tests('classic sorts on Oclgrind, with race and API checks', CLASSICS_ON_OCLGRIND, {
+    env: {
+      ...OCLGRIND,
+      OCLGRIND_DATA_RACES: '1',
+      OCLGRIND_CHECK_API: '1',
+      OCLGRIND_LOG: classicRaces,
+    },
+  });
   emptyLog('Oclgrind found races or wrong calls', races);
+  emptyLog('Oclgrind found races or wrong calls in the classic sorts', classicRaces);
   const reads = join(logs, 'uninitialised.log');
   await tests('small sizes on Oclgrind, with uninitialised reads', ON_OCLGRIND, {
     env: {
