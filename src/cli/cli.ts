@@ -45,7 +45,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
     .version(version())
     .wrap(100)
     .epilogue(
-      'Exit codes: 0 ok, 1 not sorted, 2 usage, 3 no device, 4 device failure, 5 I/O, 130 interrupted',
+      'Exit codes: 0 ok, 1 not sorted or slower, 2 usage, 3 no device, 4 device failure, 5 I/O, 130 interrupted',
     )
     .exitProcess(false)
     .fail((message, error) => {
@@ -96,6 +96,7 @@ const COMMANDS = ['devices', 'sort', 'batch', 'bench', 'check', 'gen', 'explain'
 const OPTIONS = [
   ...['dtype', 'descending', 'nan', 'bits', 'argsort', 'algorithm', 'scan', 'device', 'verify', 'json'],
   ...['out', 'against', 'count', 'distribution', 'seed', 'radix-bits', 'html', 'help', 'version'],
+  ...['mode', 'repeats', 'csv', 'markdown', 'svg', 'baseline'],
 ];
 
 /** Adds the command or option that was probably meant. */

@@ -1,31 +1,60 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
+import { algorithmNamed } from '../../algorithms/registry.js';
+import { cells, csv, HEADINGS, markdown, svg } from '../../bench/format.js';
 import { type LadderRow, ladder } from '../../bench/ladder.js';
+import {
+  benchSorts,
+  MODES,
+  type Mode,
+  regressions,
+  SORT_SCHEMA,
+  type SortBench,
+  type SortCase,
+} from '../../bench/sorts.js';
 import { Device } from '../../device/device.js';
-import { UsageError } from '../../util/errors.js';
+import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
+import { dtypeInfo } from '../../keys/dtype.js';
+import { IoError, UsageError } from '../../util/errors.js';
 import { readCount } from '../arguments.js';
-import { type Console, print } from '../console.js';
+import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { ProgressBar } from '../progress-bar.js';
 import { grouped, secondsText, table } from '../table.js';
 
 export const command = 'bench <what>';
-export const describe = 'Measure this device: ladder, the steps of reduce, scan and histogram';
+export const describe = 'Measure this device: sorts, or ladder, the steps of reduce, scan and histogram';
 
 export interface BenchArguments {
   readonly what: string;
   readonly count: string;
   readonly device: string;
   readonly json: boolean;
+  readonly algorithm: string;
+  readonly dtype: string;
+  readonly mode: string;
+  readonly distribution: string;
+  readonly repeats: number;
+  readonly csv: boolean;
+  readonly markdown: boolean;
+  readonly svg?: string;
+  readonly baseline?: string;
 }
 
 /** What can be measured; each prints its own rows and says whether all of them are right. */
 const BENCHES: Readonly<Record<string, (args: BenchArguments, console: Console) => Promise<ExitCode>>> = {
   ladder: runLadder,
+  sorts: runSorts,
 };
 
 export const builder = (yargs: Argv) =>
   yargs
     .positional('what', { type: 'string', choices: Object.keys(BENCHES), demandOption: true })
-    .option('count', { type: 'string', default: '4Mi', describe: 'number of keys: 1000, 1e6, 16Mi, 2^24' })
+    .option('count', {
+      type: 'string',
+      default: '4Mi',
+      describe: 'number of keys: 1000, 1e6, 16Mi, 2^24; sorts: several',
+    })
     .option('device', {
       type: 'string',
       default: 'auto',
@@ -34,8 +63,22 @@ export const builder = (yargs: Argv) =>
     .option('json', {
       type: 'boolean',
       default: false,
-      describe: 'print { schema, device, n, rows } as JSON',
+      describe: 'print { schema, device, …, rows } as JSON',
     })
+    .option('algorithm', { type: 'string', default: 'auto', describe: 'sorts: names, with commas' })
+    .option('dtype', { type: 'string', default: 'u32', describe: 'sorts: key types, with commas' })
+    .option('mode', { type: 'string', default: 'keys', describe: `sorts: of ${MODES.join(' ')}` })
+    .option('distribution', { type: 'string', default: 'uniform', describe: 'sorts: as clsort gen has them' })
+    .option('repeats', { type: 'number', default: 7, describe: 'sorts: repetitions of each case' })
+    .option('csv', { type: 'boolean', default: false, describe: 'sorts: print CSV' })
+    .option('markdown', { type: 'boolean', default: false, describe: 'sorts: print a Markdown table' })
+    .option('svg', { type: 'string', nargs: 1, describe: 'sorts: write a plot of keys/s over n' })
+    .option('baseline', {
+      type: 'string',
+      nargs: 1,
+      describe: 'sorts: JSON of an earlier run; exit 1 when slower beyond noise',
+    })
+    .example('$0 bench sorts --count 64Ki,1Mi,16Mi --json', 'each size, verified, then timed')
     .example('$0 bench ladder', 'how each step of the lectures fares here');
 
 export async function run(args: BenchArguments, console: Console): Promise<ExitCode> {
@@ -64,6 +107,88 @@ async function runLadder({ count, device: spec, json }: BenchArguments, console:
     return rows.every(({ result }) => result === 'right') ? EXIT.ok : EXIT.device;
   } finally {
     await device.close();
+  }
+}
+
+async function runSorts(args: BenchArguments, console: Console): Promise<ExitCode> {
+  const { repeats } = args;
+  if (!Number.isInteger(repeats) || repeats < 1) throw new UsageError('--repeats: expected 1 or more');
+  const cases = readCases(args);
+  const before = args.baseline === undefined ? undefined : readBaseline(args.baseline);
+  const formats = [args.json, args.csv, args.markdown].filter(Boolean).length;
+  if (formats > 1) throw new UsageError('--json, --csv, --markdown: expected one of them');
+  const machine = formats > 0;
+  const bar = new ProgressBar(console);
+  let done = 0;
+  if (!machine) print(console, HEADINGS.join('\t'));
+  bar.update('bench', done, cases.length);
+  const bench = await benchSorts({
+    device: args.device,
+    cases,
+    repeats,
+    onRow: (row) => {
+      bar.clear();
+      if (!machine) print(console, cells(row).join('\t'));
+      bar.update('bench', ++done, cases.length);
+    },
+  }).finally(() => bar.clear());
+  if (args.json) print(console, JSON.stringify(bench, null, 2));
+  if (args.csv) print(console, csv(bench));
+  if (args.markdown) print(console, markdown(bench));
+  if (args.svg !== undefined) writePlot(args.svg, svg(bench));
+  if (bench.rows.some(({ result }) => result === 'wrong' || result === 'error')) return EXIT.device;
+  const slower = before ? regressions(before, bench) : [];
+  for (const row of slower) say(console, `clsort: slower than the baseline: ${cells(row).join(' ')}`);
+  return slower.length > 0 ? EXIT.notSorted : EXIT.ok;
+}
+
+const listed = (text: string): string[] => text.split(',').map((word) => word.trim());
+
+/** Every combination of the axes. */
+function readCases({ algorithm, dtype, mode, distribution, count }: BenchArguments): SortCase[] {
+  const modes = listed(mode).map((word): Mode => {
+    const found = MODES.find((known) => known === word);
+    if (!found) throw new UsageError(`unknown mode '${word}': expected of ${MODES.join(' ')}`);
+    return found;
+  });
+  const distributions = listed(distribution).map((word): Distribution => {
+    const found = DISTRIBUTIONS.find((known) => known === word);
+    if (!found)
+      throw new UsageError(`unknown distribution '${word}': expected of ${DISTRIBUTIONS.join(' ')}`);
+    return found;
+  });
+  const dtypes = listed(dtype).map((word) => dtypeInfo(word).name);
+  const counts = listed(count).map(readCount);
+  if (counts.includes(0)) throw new UsageError('--count is 0: there is nothing to measure');
+  for (const name of listed(algorithm)) if (name !== 'auto') algorithmNamed(name);
+  return listed(algorithm).flatMap((name) =>
+    dtypes.flatMap((type) =>
+      modes.flatMap((way) =>
+        distributions.flatMap((spread) =>
+          counts.map((n) => ({ algorithm: name, dtype: type, mode: way, distribution: spread, n })),
+        ),
+      ),
+    ),
+  );
+}
+
+function readBaseline(file: string): SortBench {
+  let bench: SortBench;
+  try {
+    bench = JSON.parse(readFileSync(file, 'utf8')) as SortBench;
+  } catch (error) {
+    throw new IoError(`cannot read the baseline ${file}: ${String(error)}`, { cause: error });
+  }
+  if (bench?.schema !== SORT_SCHEMA)
+    throw new UsageError(`${file} is no result of 'clsort bench sorts --json'`);
+  return bench;
+}
+
+function writePlot(file: string, plot: string): void {
+  try {
+    writeFileSync(file, plot);
+  } catch (error) {
+    throw new IoError(`cannot write ${file}: ${String(error)}`, { cause: error });
   }
 }
 

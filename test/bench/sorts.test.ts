@@ -1,0 +1,150 @@
+import test from 'ava';
+import { csv, markdown, svg } from '../../src/bench/format.js';
+import {
+  leastBytes,
+  measureSort,
+  regressions,
+  SORT_SCHEMA,
+  type SortBench,
+  type SortCase,
+  type SortRow,
+  type SortRunner,
+} from '../../src/bench/sorts.js';
+import { isSlower, timing } from '../../src/bench/statistics.js';
+import type { SortReport } from '../../src/sort/report.js';
+import { UnsupportedError } from '../../src/util/errors.js';
+import { clsort } from '../cli/cli.js';
+
+const sort: SortCase = { algorithm: 'fake', dtype: 'u8', mode: 'keys', distribution: 'uniform', n: 100 };
+
+const report: SortReport = {
+  n: 100,
+  dtype: 'u8',
+  device: { name: 'fake', type: 'cpu' },
+  algorithm: 'fake',
+  reason: 'asked for',
+  stages: [
+    { stage: 'upload', seconds: 8, launches: 1 },
+    { stage: 'count', seconds: 1, launches: 1 },
+    { stage: 'scatter', seconds: 3, launches: 1 },
+  ],
+  seconds: 20,
+};
+
+const right: SortRunner = async (_, keys) => ({ result: keys.toSorted(), report });
+
+test('the median and its deviation ignore one slow repetition', (t) => {
+  t.deepEqual(timing([3, 1, 2, 100, 2]), { median: 2, mad: 1 });
+  t.deepEqual(timing([1, 2]), { median: 1.5, mad: 0.5 });
+});
+
+test('slower is what exceeds 5 % and three deviations of both runs', (t) => {
+  t.false(isSlower({ median: 1, mad: 0 }, { median: 1.04, mad: 0 }));
+  t.true(isSlower({ median: 1, mad: 0 }, { median: 1.06, mad: 0 }));
+  t.false(isSlower({ median: 1, mad: 0.1 }, { median: 1.2, mad: 0 }));
+  t.false(isSlower({ median: 1, mad: 0 }, { median: 0.5, mad: 0 }));
+});
+
+test('a right sort gets kernel time without transfers, and rates from it', async (t) => {
+  const row = await measureSort(sort, right, right, { repeats: 2, copyBytesPerSecond: 150 });
+  t.deepEqual(row, {
+    ...sort,
+    result: 'ok',
+    kernel: { median: 4, mad: 0 },
+    endToEnd: { median: 20, mad: 0 },
+    keysPerSecond: 25,
+    bytesPerSecond: 75,
+    copyShare: 0.5,
+  });
+});
+
+test('a wrong sort prints wrong and never a time', async (t) => {
+  const wrong: SortRunner = async (_, keys) => ({ result: keys, report });
+  t.deepEqual(await measureSort(sort, wrong, right, { repeats: 1 }), { ...sort, result: 'wrong' });
+});
+
+test('a sort that is wrong only in a timed repetition is wrong', async (t) => {
+  const late: SortRunner = async (_, keys, profile) => ({ result: profile ? keys : keys.toSorted(), report });
+  t.deepEqual(await measureSort(sort, late, right, { repeats: 1 }), { ...sort, result: 'wrong' });
+});
+
+test('a sort that another algorithm made, or that cannot be, says so', async (t) => {
+  const other: SortRunner = async (_, keys) => ({
+    result: keys.toSorted(),
+    report: { ...report, algorithm: 'b' },
+  });
+  const row = await measureSort(sort, other, right, { repeats: 1 });
+  t.is(row.result, 'error');
+  t.is(row.reason, "'b' sorted instead");
+  const none: SortRunner = () => Promise.reject(new UnsupportedError('too many'));
+  t.like(await measureSort(sort, none, right, { repeats: 1 }), { result: 'unsupported', reason: 'too many' });
+});
+
+test('the fewest bytes are 36 a u32 key, 136 a u64 key, 68 a u32 pair', (t) => {
+  t.is(leastBytes({ dtype: 'u32', mode: 'keys', n: 1 }), 36);
+  t.is(leastBytes({ dtype: 'u64', mode: 'keys', n: 1 }), 136);
+  t.is(leastBytes({ dtype: 'u32', mode: 'pairs', n: 1 }), 68);
+});
+
+const ok = (n: number, seconds: number): SortRow => ({
+  ...sort,
+  n,
+  result: 'ok',
+  endToEnd: { median: seconds, mad: 0 },
+  keysPerSecond: n / seconds,
+});
+const bench = (...rows: SortRow[]): SortBench => ({
+  schema: SORT_SCHEMA,
+  device: 'A & <B>',
+  platform: 'fake',
+  driver: '1',
+  date: '2025-01-01',
+  copyBytesPerSecond: null,
+  rows,
+});
+
+test('a baseline finds the slower and the broken cases, by case', (t) => {
+  const broken: SortRow = { ...sort, n: 3, result: 'wrong' };
+  const before = bench(ok(1, 1), ok(2, 1), ok(3, 1));
+  t.deepEqual(regressions(before, bench(ok(2, 2), broken, ok(1, 1), ok(4, 9))), [ok(2, 2), broken]);
+});
+
+test('the plot is well-formed and has a point for each right row only', (t) => {
+  const plot = svg(bench(ok(1024, 1), ok(2048, 1), { ...sort, result: 'wrong' }));
+  t.is(plot.match(/<circle /g)?.length, 2);
+  t.true(plot.includes('A &amp; &lt;B&gt;'));
+  t.false(/NaN|Infinity|undefined/.test(plot));
+  const open: string[] = [];
+  for (const [, end, name = '', self] of plot.matchAll(/<(\/?)(\w+)[^>]*?(\/?)>/g)) {
+    if (end) t.is(open.pop(), name);
+    else if (!self) open.push(name);
+  }
+  t.deepEqual(open, []);
+  t.false(/NaN|Infinity/.test(svg(bench())), 'without rows');
+});
+
+test('CSV and Markdown keep commas, quotes and bars inside their cells', (t) => {
+  const odd = bench({ ...sort, result: 'error', reason: 'a,"b"|c' });
+  t.true(csv(odd).endsWith(',"a,""b""|c"'));
+  t.true(markdown(odd).endsWith(' a,"b"\\|c |'));
+});
+
+test('the command measures on a device and gives one row for each case', async (t) => {
+  const args = ['bench', 'sorts', '--count', '1000,3000', '--repeats', '1', '--device', 'Portable', '--json'];
+  const { code, out, err } = await clsort(args);
+  t.is(code, 0, err);
+  const made = JSON.parse(out) as SortBench;
+  t.is(made.schema, SORT_SCHEMA);
+  t.deepEqual(
+    made.rows.map(({ n, result }) => [n, result]),
+    [
+      [1000, 'ok'],
+      [3000, 'ok'],
+    ],
+  );
+});
+
+test('the command refuses unknown modes and baselines that are none', async (t) => {
+  t.is((await clsort(['bench', 'sorts', '--mode', 'both'])).code, 2);
+  t.is((await clsort(['bench', 'sorts', '--baseline', '/no/such/file'])).code, 5);
+});
