@@ -56,8 +56,10 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ platform }) => /clover/i.test(platform),
-    quirks: { maxLoopIterations: 65_535, acceptsClStd: false },
-    reason: 'llvmpipe as above; Clover rejects -cl-std=CL1.2 because its devices are OpenCL 1.1',
+    quirks: { maxLoopIterations: 65_535, acceptsClStd: false, singleThreaded: true },
+    reason:
+      'llvmpipe as above; Clover rejects -cl-std=CL1.2 because its devices are OpenCL 1.1, and it crashed when ' +
+      'it was called from several threads',
   },
   {
     matches: ({ platform }) => /oclgrind/i.test(platform),
