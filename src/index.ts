@@ -2,9 +2,32 @@ export { type DeviceInfo, type DeviceType, devices } from './device/platform.js'
 export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
-export { argsort, close, sort, sortPairs } from './sort/default-sorter.js';
-export type { OpenOptions, Progress, SortOptions } from './sort/options.js';
+export type { Keys } from './sort/array-store.js';
+export {
+  argsort,
+  close,
+  lexsort,
+  segmentedSort,
+  sort,
+  sortInPlace,
+  sortPairs,
+  topK,
+  unique,
+} from './sort/default-sorter.js';
+export { DeviceArray } from './sort/device-array.js';
+export type {
+  LexsortColumn,
+  LexsortOptions,
+  OpenOptions,
+  PlanOptions,
+  Progress,
+  SortOptions,
+  TopKOptions,
+  UniqueOptions,
+} from './sort/options.js';
+export type { Plan } from './sort/planner.js';
 export type { ReportDevice, SortReport, StageReport } from './sort/report.js';
-export { Sorter } from './sort/sorter.js';
+export type { Offsets } from './sort/segmented-sort.js';
+export { type ExplainedPlan, type Positions, Sorter } from './sort/sorter.js';
 export type { Verified } from './sort/verify.js';
 export * from './util/errors.js';

@@ -2,7 +2,7 @@ import test from 'ava';
 import { Device } from '../src/device/device.js';
 
 /** Part of the platform's name by which the tests know a driver. */
-const PLATFORMS: Readonly<Record<string, string>> = {
+export const PLATFORMS: Readonly<Record<string, string>> = {
   pocl: 'Portable Computing Language',
   rusticl: 'rusticl',
   clover: 'Clover',
@@ -10,7 +10,11 @@ const PLATFORMS: Readonly<Record<string, string>> = {
 };
 
 /** Simulators and slow drivers, which run the small sizes only. */
-const SMALL = new Set(['rusticl', 'clover', 'oclgrind']);
+export const SMALL = new Set(['rusticl', 'clover', 'oclgrind']);
+
+/** The names in CLSORT_TEST_DEVICES. */
+export const deviceNames = (): string[] =>
+  (process.env.CLSORT_TEST_DEVICES ?? 'pocl').split(',').map((name) => name.trim());
 
 /**
  * Declares the same tests for each device of `CLSORT_TEST_DEVICES` (names of drivers or device specs,
@@ -27,7 +31,7 @@ export function forEachDevice(
     name: string,
   ) => void,
 ): void {
-  const names = (process.env.CLSORT_TEST_DEVICES ?? 'pocl').split(',').map((name) => name.trim());
+  const names = deviceNames();
   for (const name of names) {
     let opened: Promise<Device> | undefined;
     const open = () => {

@@ -62,3 +62,33 @@ export function sameMultiset(a: Uint8Array, b: Uint8Array, width: number): boole
   tally(b, -1);
   return [...counts.values()].every((count) => count === 0);
 }
+
+/** Patterns with one NaN and one zero: equal where keys are equal as numbers. */
+export function canonicalPatterns(bytes: Uint8Array, dtype: Dtype): bigint[] {
+  const { kind, width, negativeNaNs } = dtypeInfo(dtype);
+  const all = patterns(bytes, dtype);
+  if (kind !== 'float') return all;
+  const ones = (1n << BigInt(width - 1)) - 1n; // all but the sign
+  const infinity = ones - negativeNaNs;
+  return all.map((key) => {
+    const magnitude = key & ones;
+    return magnitude > infinity ? ones : magnitude === 0n ? 0n : key;
+  });
+}
+
+/** Positions of rows, by canonical keys, the first column being the most significant. */
+export function referenceLexsort(
+  columns: readonly { readonly bytes: Uint8Array; readonly dtype: Dtype; readonly order?: Order }[],
+): number[] {
+  const codes = columns.map(({ bytes, dtype, order }) => {
+    const codec = keyCodec(dtype, order);
+    return canonicalPatterns(bytes, dtype).map((key) => encode(codec, key));
+  });
+  return Array.from(codes[0]?.keys() ?? []).sort((a, b) => {
+    for (const column of codes) {
+      const [x = 0n, y = 0n] = [column[a], column[b]];
+      if (x !== y) return x < y ? -1 : 1;
+    }
+    return a - b;
+  });
+}

@@ -117,7 +117,7 @@ async function sortedShare(
   const bytes = shares === 1 ? await source.read(info.bytes) : await gathered(source, info, share, shares);
   const view = keyWords(bytes, info);
   const n = view.length;
-  hostSort({ array: bytes, dtype: info.name, info, n, view, copied: false }, {}, { sorted: bytes });
+  hostSort({ dtype: info.name, info, n, view }, {}, { sorted: bytes });
   return bytes;
 }
 

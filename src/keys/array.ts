@@ -17,6 +17,9 @@ export interface KeyColumn<K extends KeyArray = KeyArray> {
   readonly copied: boolean;
 }
 
+/** Keys on the host as the engines take them, without the caller's array. */
+export type HostColumn = Pick<KeyColumn, 'dtype' | 'info' | 'n' | 'view'>;
+
 /** Arrays that hold values: any typed array, Buffers among them. */
 export type ValueArray = KeyArray;
 
@@ -144,6 +147,60 @@ export function assertDisjoint(a: ArrayBufferView, b: ArrayBufferView, what: str
   if (a.buffer !== b.buffer || a.byteLength === 0 || b.byteLength === 0) return;
   if (a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength) {
     throw new InputError(`${what} share memory: pass a copy of one of them (array.slice())`);
+  }
+}
+
+/** The array that holds a dtype; f16 as bits where Node has no Float16Array. */
+export interface ArraysByDtype {
+  u8: Uint8Array;
+  i8: Int8Array;
+  u16: Uint16Array;
+  i16: Int16Array;
+  f16: Float16Array | Uint16Array;
+  u32: Uint32Array;
+  i32: Int32Array;
+  f32: Float32Array;
+  u64: BigUint64Array;
+  i64: BigInt64Array;
+  f64: Float64Array;
+}
+
+export type ArrayOf<D extends Dtype> = ArraysByDtype[D];
+
+/** The dtype of an array's type; for a plain KeyArray any. */
+export type DtypeOf<K extends KeyArray> = K extends Float16Array
+  ? 'f16'
+  : K extends Uint8Array | Uint8ClampedArray
+    ? 'u8'
+    : { [D in Dtype]: K extends ArraysByDtype[D] ? D : never }[Dtype];
+
+const CONSTRUCTOR_NAMES: Readonly<Record<Dtype, string>> = {
+  u8: 'Uint8Array',
+  i8: 'Int8Array',
+  u16: 'Uint16Array',
+  i16: 'Int16Array',
+  f16: 'Float16Array' in globalThis ? 'Float16Array' : 'Uint16Array',
+  u32: 'Uint32Array',
+  i32: 'Int32Array',
+  f32: 'Float32Array',
+  u64: 'BigUint64Array',
+  i64: 'BigInt64Array',
+  f64: 'Float64Array',
+};
+
+/**
+ * An array of `length` zeros.
+ *
+ * @throws InputError for more elements than an array can have here
+ */
+export function newArray<D extends Dtype>(dtype: D, length: number): ArrayOf<D> {
+  const name = CONSTRUCTOR_NAMES[dtype] as 'Uint8Array'; // stands for all of them: they are constructed alike
+  try {
+    return new globalThis[name](length) as unknown as ArrayOf<D>;
+  } catch (cause) {
+    throw new InputError(`an array of ${length} ${dtype} elements cannot be had: take it in pieces`, {
+      cause,
+    });
   }
 }
 

@@ -61,3 +61,7 @@ export function dtypeInfo(name: string): DtypeInfo {
   if (!found) throw new DtypeError(`unknown dtype '${name}': expected one of ${DTYPES.join(' ')}`);
   return found;
 }
+
+/** The bits of +infinity, above which the magnitudes of NaNs are; 0 for integers, which have none. */
+export const infinityBits = ({ kind, width, negativeNaNs }: DtypeInfo): bigint =>
+  kind === 'float' ? (1n << BigInt(width - 1)) - 1n - negativeNaNs : 0n;

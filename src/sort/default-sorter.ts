@@ -1,6 +1,7 @@
 import type { ValueArray } from '../keys/array.js';
 import type { KeyArray } from '../keys/dtype.js';
-import type { SortOptions } from './options.js';
+import type { LexsortColumn, LexsortOptions, SortOptions, TopKOptions, UniqueOptions } from './options.js';
+import type { Offsets } from './segmented-sort.js';
 import { Sorter } from './sorter.js';
 
 /** One lazily opened Sorter for each device that was asked for. */
@@ -63,7 +64,78 @@ export function sortPairs<K extends KeyArray, V extends ValueArray>(
   return withSorter(options, (sorter, rest) => sorter.sortPairs(keys, values, rest));
 }
 
-/** Closes the Sorters that `sort`, `argsort` and `sortPairs` opened. Not needed before a program ends. */
+/**
+ * Sorts the memory of `keys` itself; after a failure the keys are as they were.
+ *
+ * @returns `keys`
+ * @throws as `sort`
+ */
+export function sortInPlace<K extends KeyArray>(keys: K, options?: SortOptions): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.sortInPlace(keys, rest));
+}
+
+/**
+ * The order of rows given by columns, the most significant first: `result[0]` is the position of the first
+ * row. Stable; all NaNs are equal, and −0 equals +0.
+ *
+ *     await lexsort([year, { keys: price, descending: true }]);
+ *
+ * @throws as `sort`; InputError when the columns differ in length
+ */
+export function lexsort(
+  columns: readonly (KeyArray | LexsortColumn<KeyArray>)[],
+  options?: LexsortOptions,
+): Promise<Uint32Array> {
+  return withSorter(options, (sorter, rest) => sorter.lexsort(columns, rest));
+}
+
+/**
+ * The `k` largest keys (smallest with `largest: false`) in order, and where they are: what `sort` and
+ * `argsort` would begin with.
+ *
+ * @throws as `sort`; UsageError when k is no whole number
+ */
+export async function topK<K extends KeyArray>(
+  keys: K,
+  k: number,
+  options?: TopKOptions,
+): Promise<{ keys: K; indices: Uint32Array }> {
+  return withSorter(options, (sorter, rest: TopKOptions) => sorter.topK<KeyArray>(keys, k, rest)) as Promise<{
+    keys: K;
+    indices: Uint32Array;
+  }>;
+}
+
+/**
+ * Sorts each segment of `keys` by itself: segment s is `[offsets[s], offsets[s + 1])`.
+ *
+ * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys
+ * @throws as `sort`; InputError for wrong offsets
+ */
+export function segmentedSort<K extends KeyArray>(
+  keys: K,
+  offsets: Offsets,
+  options?: SortOptions,
+): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.segmentedSort(keys, offsets, rest));
+}
+
+/**
+ * The distinct keys in order, and how often each is there; all NaNs are one key, and so are the zeros.
+ *
+ * @throws as `sort`
+ */
+export async function unique<K extends KeyArray>(
+  keys: K,
+  options?: UniqueOptions,
+): Promise<{ keys: K; counts: Uint32Array }> {
+  return withSorter(options, (sorter, rest) => sorter.unique<KeyArray>(keys, rest)) as Promise<{
+    keys: K;
+    counts: Uint32Array;
+  }>;
+}
+
+/** Closes the Sorters that the functions of this module opened. Not needed before a program ends. */
 export async function close(): Promise<void> {
   const open = [...sorters.values()];
   sorters.clear();

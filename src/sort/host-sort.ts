@@ -7,7 +7,7 @@
  * Numbers only: BigInt arithmetic is an order of magnitude slower.
  */
 import { setImmediate } from 'node:timers/promises';
-import { bytesOf, type KeyColumn, type KeyWords, keyWords } from '../keys/array.js';
+import { bytesOf, type HostColumn, type KeyWords, keyWords } from '../keys/array.js';
 import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../keys/codec-records.js';
 import { type KeyCodec, keyCodec, type Order } from '../keys/key-codec.js';
 import { AbortedError, InputError } from '../util/errors.js';
@@ -52,7 +52,7 @@ const WIDE_DIGIT = 11;
  *
  * @throws InputError for more keys than 32-bit positions can tell apart
  */
-export function hostSort(keys: KeyColumn, order: HostOrder, result: HostResult): void {
+export function hostSort(keys: HostColumn, order: HostOrder, result: HostResult): void {
   for (const _ of steps(keys, order, result));
 }
 
@@ -62,7 +62,7 @@ export function hostSort(keys: KeyColumn, order: HostOrder, result: HostResult):
  * @throws InputError as `hostSort`; AbortedError, with results half made, when `signal` fires
  */
 export async function hostSortInTurns(
-  keys: KeyColumn,
+  keys: HostColumn,
   order: HostOrder,
   result: HostResult,
   signal?: AbortSignal,
@@ -77,7 +77,7 @@ export async function hostSortInTurns(
 }
 
 /** The sort, with a stop wherever it may be left alone for a while. */
-function* steps(keys: KeyColumn, order: HostOrder, { sorted, values, moved }: HostResult): Generator<void> {
+function* steps(keys: HostColumn, order: HostOrder, { sorted, values, moved }: HostResult): Generator<void> {
   const { info, n } = keys;
   const codec = keyCodec(keys.dtype, order);
   const [begin, end] = order.bits ?? [0, info.width];
@@ -91,7 +91,7 @@ function* steps(keys: KeyColumn, order: HostOrder, { sorted, values, moved }: Ho
 }
 
 function* sortByDigits(
-  { view, info, n }: KeyColumn,
+  { view, info, n }: HostColumn,
   codec: KeyCodec,
   digits: readonly Digit[],
   { output, values, moved }: Omit<HostResult, 'sorted'> & { readonly output: KeyWords | undefined },

@@ -1,4 +1,4 @@
-import { bytesOf, type KeyColumn, type KeyWords, keyWords } from '../keys/array.js';
+import { bytesOf, type HostColumn, type KeyWords, keyWords } from '../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../keys/codec-records.js';
 import type { DtypeInfo } from '../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
@@ -13,7 +13,7 @@ const PIECE = 65_536;
  * positions).
  */
 export function hostVerify(
-  keys: KeyColumn,
+  keys: HostColumn,
   order: HostOrder,
   { sorted, values, moved }: HostResult,
 ): { order: boolean; permutation: boolean } {

@@ -40,9 +40,33 @@ export interface SortOptions extends Order {
   readonly onWarning?: (warning: ClsortError) => void;
   /** Gets what was done, after each call that succeeds. */
   readonly onReport?: (report: SortReport) => void;
-  /** Constants of the algorithm's kernels, for measurements. */
+  /** Constants for measurements and tests: `chunk`, the most keys that are sorted at a time. */
   readonly tuning?: Readonly<Record<string, number>>;
 }
+
+/** What `topK` takes: which end of the order, instead of a direction. */
+export type TopKOptions = Omit<SortOptions, 'descending'> & {
+  /** The largest keys (default), or the smallest. */
+  readonly largest?: boolean;
+};
+
+/** What `unique` takes: it compares whole keys. */
+export type UniqueOptions = Omit<SortOptions, 'bits'>;
+
+/** What `lexsort` takes: the order of columns that have none of their own, and how to run. */
+export type LexsortOptions = Omit<SortOptions, 'bits' | 'dtype'>;
+
+/** A column of `lexsort` with an order of its own; what is left out is as the options say. */
+export interface LexsortColumn<K> extends Order {
+  readonly keys: K;
+  readonly dtype?: Dtype;
+}
+
+/** What `Sorter.plan` takes. */
+export type PlanOptions = SortOptions & {
+  /** Bytes of the value beside each key; 4 for an argsort. Default 0. */
+  readonly valueBytes?: number;
+};
 
 /** What `Sorter.open` takes. `onWarning` is `process.emitWarning` by default. */
 export type OpenOptions = Pick<SortOptions, 'device' | 'onWarning'>;

@@ -1,6 +1,7 @@
 import type { AlgorithmFactory, AlgorithmShape } from '../algorithms/algorithm.js';
 import { amdGeometry, type ScanChain } from '../algorithms/amd-geometry.js';
 import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
+import type { Capabilities } from '../device/capabilities.js';
 import type { Device } from '../device/device.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { UnsupportedError } from '../util/errors.js';
@@ -28,10 +29,31 @@ export interface Plan {
   /** Keys that the AMD-style pipeline counts, a multiple of 16384, and kernels of its scan. */
   readonly padded?: number;
   readonly scan?: ScanChain;
+  /** Keys of a chunk, where the whole does not fit the device: chunks are sorted, then merged. */
+  readonly chunk?: number;
   /** What its programs are compiled for. */
   readonly shape?: AlgorithmShape;
   /** Why this one. */
   readonly reason: string;
+}
+
+/** Share of the device's memory that a sort may plan to take: drivers and displays need some too. */
+const MEMORY_SHARE = 0.9;
+
+/**
+ * Most keys that a device can sort at a time: none of its buffers may be larger than the largest
+ * allocation, and input, output and a second output to alternate with must fit together. An estimate,
+ * since tables of counters and other processes take memory as well.
+ */
+export function chunkLimit(
+  { maxAllocation, globalBytes, quirks }: Capabilities,
+  { dtype, valueBytes }: Pick<PlanRequest, 'dtype' | 'valueBytes'>,
+): number {
+  const keyBytes = dtypeInfo(dtype).bytes;
+  // On a device that works in host memory, input and output are the caller's.
+  const copies = quirks.zeroCopy ? 1 : 3;
+  const byMemory = (globalBytes * MEMORY_SHARE) / (copies * (keyBytes + valueBytes));
+  return Math.max(1, Math.floor(Math.min(maxAllocation / Math.max(keyBytes, valueBytes), byMemory)));
 }
 
 /** Names in the order in which they are tried, by what the device is. */
@@ -106,4 +128,18 @@ export function devicePlans(
     );
   }
   return plans;
+}
+
+/** A plan in words, a line for each fact. */
+export function explainPlan(plan: Plan): string {
+  const { engine, algorithm, n, dtype, bits, valueBytes, padded, scan, chunk, shape, reason } = plan;
+  const tuning = Object.entries(shape?.tuning ?? {}).map(([name, value]) => `${name} ${value}`);
+  return [
+    `${n} ${dtype} keys${valueBytes > 0 ? ` with values of ${valueBytes} bytes` : ''}, bits ${bits[0]} to ${bits[1]}`,
+    `engine     ${engine}`,
+    `algorithm  ${algorithm} (${reason})`,
+    ...(tuning.length > 0 ? [`tuning     ${tuning.join(', ')}`] : []),
+    ...(padded ? [`padded     ${padded} keys, scanned by a chain of ${scan} kernels`] : []),
+    ...(chunk ? [`chunks     ${Math.ceil(n / chunk)} of at most ${chunk} keys, merged afterwards`] : []),
+  ].join('\n');
 }

@@ -34,6 +34,8 @@ export interface SortReport {
   readonly scan?: 3 | 5;
   /** Keys that were counted, where the algorithm pads. */
   readonly padded?: number;
+  /** Pieces that the keys were cut into, where they did not fit the device whole. */
+  readonly chunks?: number;
   /** What `verify` found; left out without it. */
   readonly verified?: { readonly order: boolean; readonly permutation: boolean };
   /** What the device did, transfers (`upload`, `download`) included, in order of first appearance. */

@@ -1,94 +1,78 @@
-import type { Algorithm } from '../algorithms/algorithm.js';
 import { Device } from '../device/device.js';
-import type { StageTime } from '../device/queue.js';
 import {
   assertDisjoint,
-  emptyLike,
-  type KeyColumn,
+  bytesOf,
+  type DtypeOf,
+  dtypeOf,
   keyColumn,
   type ValueArray,
   valueColumn,
 } from '../keys/array.js';
-import type { KeyArray } from '../keys/dtype.js';
-import { keyCodec } from '../keys/key-codec.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import {
-  AbortedError,
-  BuildError,
-  type ClsortError,
-  MismatchError,
+  InputError,
   NoDeviceError,
   NoLoaderError,
   NoPlatformError,
   UnsupportedError,
   UsageError,
 } from '../util/errors.js';
-import { DeviceSort } from './device-sort.js';
-import { hostGather, hostSortInTurns } from './host-sort.js';
-import { hostVerify } from './host-verify.js';
+import { ArrayStore, type Keys } from './array-store.js';
+import { type Column, column, type Place } from './column.js';
+import { DeviceArray } from './device-array.js';
+import { Executor, type SortJob } from './executor.js';
+import { hostGather } from './host-sort.js';
+import { type LexColumn, lexsort } from './lexsort.js';
+import { Operation } from './operation.js';
 import {
   bitWindow,
+  type LexsortColumn,
+  type LexsortOptions,
   type OpenOptions,
+  type PlanOptions,
   parseOpenOptions,
   parseSortOptions,
   type SortOptions,
   type SortSettings,
+  type TopKOptions,
+  type UniqueOptions,
 } from './options.js';
-import { devicePlans, hostPlan, type Plan, type PlanRequest } from './planner.js';
-import type { ReportDevice, StageReport } from './report.js';
-import { lendInput, lendOutput } from './transfer.js';
-import type { Verified } from './verify.js';
+import { explainPlan, type Plan } from './planner.js';
+import { checkOffsets, type Offsets, segmentedSort } from './segmented-sort.js';
+import { topK } from './top-k.js';
+import { Turns } from './turns.js';
+import { unique } from './unique.js';
 
 /** Widths of values that kernels carry along; others are gathered on the host after an argsort. */
 const CARRIED_VALUE_BYTES = new Set([0, 1, 2, 4, 8, 16]);
 
-/** A device sort that verification rejects is tried on this many algorithms before the host sorts. */
-const DEVICE_ATTEMPTS = 2;
-
 /** Largest position that a 32-bit index can hold, plus one. */
 const MAX_INDICES = 2 ** 32;
 
-const HOST: ReportDevice = { name: 'host', type: 'host' };
+/** Positions come as what the keys were: on the host or on the device. */
+export type Positions<K extends Keys> = K extends DeviceArray ? DeviceArray<'u32'> : Uint32Array;
 
-/** Arrays of one sort on the host, beside its keys. */
-export interface HostArrays {
-  /** Where sorted keys go; left out for an argsort. */
-  readonly sorted?: ArrayBufferView;
-  readonly values?: { readonly view: ArrayBufferView; readonly bytes: number };
-  /** Where values (or, without `values`, 32-bit positions) go. */
-  readonly moved?: ArrayBufferView;
-}
+/** A column of rows, with an order of its own or as the options say. */
+export type RowColumn<K extends Keys> = K | LexsortColumn<K>;
 
-/** One sort as the public functions hand it to `#run`. */
-interface Job extends HostArrays {
-  readonly keys: KeyColumn;
-  readonly settings: SortSettings;
-}
-
-interface Outcome {
-  readonly plan: Plan;
-  readonly stages: readonly StageTime[];
-  readonly verified?: Verified;
-}
+/** A plan, and what it says in words. */
+export type ExplainedPlan = Plan & { explain(): string };
 
 /**
  * Sorts on one device, which it owns together with a command queue, compiled programs and pooled memory.
  *
  * Calls may overlap; they run one after the other. `close()` (or `await using`) gives everything back.
+ *
+ * Every operation takes typed arrays, or device arrays of this Sorter, and gives back the same kind.
  */
 export class Sorter implements AsyncDisposable {
-  readonly #device: Device | undefined;
-  readonly #engine: DeviceSort | undefined;
-  readonly #onWarning: (warning: ClsortError) => void;
-  /** The host engine was asked for, rather than being all there is. */
-  readonly #hostWanted: boolean;
-  #last: Promise<unknown> = Promise.resolve();
-  #closed = false;
+  readonly #executor: Executor;
+  readonly #arrays: ArrayStore;
+  readonly #turns = new Turns();
 
-  private constructor(onWarning: (warning: ClsortError) => void, device?: Device, hostWanted = false) {
-    this.#onWarning = onWarning;
-    this.#hostWanted = hostWanted;
-    this.#device = device;
-    this.#engine = device && new DeviceSort(device);
+  private constructor(executor: Executor) {
+    this.#executor = executor;
+    this.#arrays = new ArrayStore(executor.device, this.#turns);
   }
 
   /**
@@ -99,21 +83,21 @@ export class Sorter implements AsyncDisposable {
    */
   static async open(options: OpenOptions = {}): Promise<Sorter> {
     const { device, onWarning } = parseOpenOptions(options);
-    if (device === 'host') return new Sorter(onWarning, undefined, true);
+    if (device === 'host') return new Sorter(new Executor(onWarning, undefined, true));
     try {
-      return new Sorter(onWarning, await Device.open(device));
+      return new Sorter(new Executor(onWarning, await Device.open(device)));
     } catch (error) {
       if (device !== 'auto' || !isAbsence(error)) throw error;
       onWarning(
         new NoDeviceError(`no OpenCL device, so the host engine sorts: ${error.message}`, { cause: error }),
       );
-      return new Sorter(onWarning);
+      return new Sorter(new Executor(onWarning));
     }
   }
 
   /** The opened device, undefined when the host engine sorts. */
   get device(): Device['info'] | undefined {
-    return this.#device?.info;
+    return this.#executor.device?.info;
   }
 
   /**
@@ -121,260 +105,344 @@ export class Sorter implements AsyncDisposable {
    *
    * @throws UsageError, DtypeError, InputError, AbortedError, MemoryError, UnsupportedError, MismatchError, …
    */
-  async sort<K extends KeyArray>(keys: K, options?: SortOptions): Promise<K> {
-    const { column, settings } = read(keys, options);
-    const sorted = emptyLike(keys);
-    await this.#run({ keys: column, settings, sorted });
-    return sorted;
+  async sort<K extends Keys>(keys: K, options?: SortOptions): Promise<K> {
+    const settings = parse(options);
+    const input = this.#read(keys, settings);
+    return this.#arrays.making(async (make) => {
+      const sorted = make.like(keys, input.dtype, input.n);
+      await this.#sort({ keys: input, settings, sorted: sorted.place });
+      return sorted.result;
+    });
+  }
+
+  /**
+   * Sorts the memory of `keys` itself, through a second array of its size on the device. After a failure
+   * the keys are as they were.
+   *
+   * @returns `keys`
+   * @throws as `sort`
+   */
+  async sortInPlace<K extends Keys>(keys: K, options?: SortOptions): Promise<K> {
+    const settings = parse(options);
+    const input = this.#read(keys, settings);
+    if (keys instanceof DeviceArray) {
+      const sorted = this.#arrays.take(input.dtype, input.n);
+      try {
+        await this.#sort({ keys: input, settings, sorted: sorted.place });
+      } catch (error) {
+        this.#arrays.discard(sorted);
+        throw error;
+      }
+      keys.replace(sorted);
+      return keys;
+    }
+    await this.#operate(settings, async (operation) => {
+      const sorted = operation.temporary(input.dtype, input.n);
+      await operation.sort({ keys: input, sorted: sorted.place });
+      await operation.copy(sorted, { ...input, place: bytesOf(keys) });
+    });
+    return keys;
   }
 
   /**
    * The positions of `keys` in sorted order: `keys[result[0]]` is the first.
    *
-   * @throws as `sort`; InputError for 2^32 keys and more
+   * @throws as `sort`; UnsupportedError for 2^32 keys and more
    */
-  async argsort(keys: KeyArray, options?: SortOptions): Promise<Uint32Array> {
-    const { column, settings } = read(keys, options);
-    if (column.n >= MAX_INDICES) {
-      throw new UnsupportedError(`argsort gives 32-bit positions: at most 2^32 - 1 keys, not ${column.n}`);
-    }
-    const moved = new Uint32Array(column.n);
-    await this.#run({ keys: column, settings, moved });
-    return moved;
+  async argsort<K extends Keys>(keys: K, options?: SortOptions): Promise<Positions<K>> {
+    const settings = parse(options);
+    const input = this.#read(keys, settings);
+    assertIndexable(input.n);
+    return this.#arrays.making(async (make) => {
+      const moved = make.beside(keys, 'u32', input.n);
+      await this.#sort({ keys: input, settings, moved: moved.place });
+      return moved.result as Positions<K>;
+    });
   }
 
   /**
    * Sorts `keys` and moves `values` along: `values` holds the same number of elements of 1 to 16 bytes.
+   * Either both are typed arrays or both are device arrays.
    *
    * @throws as `sort`; InputError when the lengths do not fit
    */
-  async sortPairs<K extends KeyArray, V extends ValueArray>(
+  async sortPairs<K extends Keys, V extends ValueArray | DeviceArray>(
     keys: K,
     values: V,
     options?: SortOptions,
   ): Promise<{ keys: K; values: V }> {
-    const { column, settings } = read(keys, options);
-    const { bytes } = valueColumn(values, column);
-    assertDisjoint(keys, values, 'keys and values');
-    const sorted = emptyLike(keys);
-    const moved = emptyLike(values);
-    if (CARRIED_VALUE_BYTES.has(bytes)) {
-      await this.#run({ keys: column, settings, sorted, values: { view: values, bytes }, moved });
-    } else {
-      const positions = new Uint32Array(column.n);
-      await this.#run({ keys: column, settings, sorted, moved: positions });
-      hostGather(values, positions, bytes, moved);
-    }
-    return { keys: sorted, values: moved };
+    const settings = parse(options);
+    const input = this.#read(keys, settings);
+    const { place, bytes } = this.#readValues(keys, values, input);
+    return this.#arrays.making(async (make) => {
+      const sorted = make.like(keys, input.dtype, input.n);
+      const moved = make.like(values, dtypeOfValues(values), values.length);
+      if (CARRIED_VALUE_BYTES.has(bytes)) {
+        const job = { keys: input, settings, sorted: sorted.place, values: { place, bytes } };
+        await this.#sort({ ...job, moved: moved.place });
+      } else {
+        // No dtype has such a width, so these are typed arrays.
+        const positions = new Uint32Array(input.n);
+        await this.#sort({ keys: input, settings, sorted: sorted.place, moved: positions });
+        hostGather(place as ArrayBufferView, positions, bytes, moved.place as ArrayBufferView);
+      }
+      return { keys: sorted.result, values: moved.result };
+    });
   }
 
-  /** Waits for what is running, then releases the device. May be called twice. */
+  /**
+   * The order of rows that are given by columns, the most significant first: `result[0]` is the position
+   * of the first row. Stable. Keys are compared as numbers, so all NaNs are equal, and −0 equals +0.
+   *
+   * @param columns arrays of the same length, or `{ keys, descending, nan, dtype }` for an order of their own
+   * @throws as `sort`; InputError when the lengths differ; UnsupportedError for 2^32 rows and more
+   */
+  async lexsort(columns: readonly RowColumn<KeyArray>[], options?: LexsortOptions): Promise<Uint32Array>;
+  async lexsort(
+    columns: readonly RowColumn<DeviceArray>[],
+    options?: LexsortOptions,
+  ): Promise<DeviceArray<'u32'>>;
+  async lexsort(columns: readonly RowColumn<Keys>[], options?: LexsortOptions): Promise<Positions<Keys>> {
+    const settings = parse(options, ['bits', 'dtype']);
+    const parsed = columns.map((one): { like: Keys; column: LexColumn } => {
+      const { keys, ...own } = ArrayBuffer.isView(one) || one instanceof DeviceArray ? { keys: one } : one;
+      const order = parse({ ...pick(settings), ...own }, ['bits']);
+      return { like: keys, column: { keys: this.#read(keys, order), order: pick(order) } };
+    });
+    const [first] = parsed;
+    if (!first) throw new InputError('no columns to sort by: expected at least one');
+    const { n } = first.column.keys;
+    for (const { column: other } of parsed) {
+      if (other.keys.n !== n) {
+        throw new InputError(`columns of ${n} and of ${other.keys.n} keys: expected the same number`);
+      }
+    }
+    assertIndexable(n);
+    return this.#arrays.making(async (make) => {
+      const moved = make.beside(first.like, 'u32', n);
+      if (n > 0) {
+        await this.#operate(settings, (operation) =>
+          lexsort(
+            operation,
+            parsed.map((one) => one.column),
+            column('u32', n, moved.place),
+          ),
+        );
+      }
+      return moved.result as Positions<Keys>;
+    });
+  }
+
+  /**
+   * The `k` largest keys (all of them when there are fewer), or smallest with `largest: false`, in order,
+   * and their positions: what `sort` and `argsort` with `descending: largest` would begin with. Of equal
+   * keys the first ones are taken, NaNs only when the numbers do not suffice, or first with `nan: 'first'`.
+   *
+   * @throws as `sort`; UsageError when k is no whole number
+   */
+  async topK<K extends Keys>(
+    keys: K,
+    k: number,
+    options: TopKOptions = {},
+  ): Promise<{ keys: K; indices: Positions<K> }> {
+    const { largest = true, ...rest } = options;
+    if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
+    if (!Number.isSafeInteger(k) || k < 0)
+      throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
+    const settings = parse({ ...rest, descending: largest });
+    if ('descending' in options) throw new UsageError("topK takes 'largest', not 'descending'");
+    const input = this.#read(keys, settings);
+    assertIndexable(input.n);
+    const count = Math.min(k, input.n);
+    return this.#arrays.making(async (make) => {
+      const top = make.like(keys, input.dtype, count);
+      const indices = make.beside(keys, 'u32', count);
+      if (count > 0) {
+        await this.#operate(settings, (operation) =>
+          topK(operation, input, {
+            keys: column(input.dtype, count, top.place),
+            positions: column('u32', count, indices.place),
+          }),
+        );
+      }
+      return { keys: top.result, indices: indices.result as Positions<K> };
+    });
+  }
+
+  /**
+   * Sorts each segment of `keys` by itself: segment s is `[offsets[s], offsets[s + 1])`.
+   *
+   * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys
+   * @throws as `sort`; InputError for wrong offsets; UnsupportedError for 2^32 keys and more
+   */
+  async segmentedSort<K extends Keys>(keys: K, offsets: Offsets, options?: SortOptions): Promise<K> {
+    const settings = parse(options);
+    const input = this.#read(keys, settings);
+    assertIndexable(input.n);
+    const begins = checkOffsets(offsets, input.n);
+    return this.#arrays.making(async (make) => {
+      const sorted = make.like(keys, input.dtype, input.n);
+      if (input.n > 0) {
+        await this.#operate(settings, (operation) =>
+          segmentedSort(operation, input, begins, column(input.dtype, input.n, sorted.place)),
+        );
+      }
+      return sorted.result;
+    });
+  }
+
+  /**
+   * The distinct keys in order, and how often each is there. Keys are compared as numbers, so all NaNs are
+   * one, and so are the zeros; each result is, bit for bit, the first of its equals in the input.
+   *
+   * @throws as `sort`; UnsupportedError for 2^32 keys and more
+   */
+  async unique<K extends Keys>(keys: K, options?: UniqueOptions): Promise<{ keys: K; counts: Positions<K> }> {
+    const settings = parse(options, ['bits']);
+    const input = this.#read(keys, settings);
+    assertIndexable(input.n);
+    return this.#arrays.making(async (make) => {
+      const results = (distinct: number) => {
+        const found = make.like(keys, input.dtype, distinct);
+        const counts = make.beside(keys, 'u32', distinct);
+        return {
+          keys: column(input.dtype, distinct, found.place),
+          counts: column('u32', distinct, counts.place),
+          result: { keys: found.result, counts: counts.result as Positions<K> },
+        };
+      };
+      if (input.n === 0) return results(0).result;
+      const made = await this.#operate(settings, (operation) => unique(operation, input, results));
+      return made.result;
+    });
+  }
+
+  /**
+   * Copies `keys` into a device array, which operations then use without another transfer.
+   *
+   * @throws DtypeError, InputError; MemoryError when the device has no room
+   */
+  async upload<K extends KeyArray>(keys: K): Promise<DeviceArray<DtypeOf<K>>>;
+  async upload<D extends Dtype>(keys: KeyArray, options: { readonly dtype: D }): Promise<DeviceArray<D>>;
+  async upload(keys: KeyArray, options: { readonly dtype?: Dtype } = {}): Promise<DeviceArray> {
+    const dtype = options.dtype ?? dtypeOf(keys);
+    const { n } = keyColumn(keys, dtype);
+    const array = this.allocate(dtype, n);
+    try {
+      await array.write(keys);
+      return array;
+    } catch (error) {
+      array.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * A device array of `length` elements, to be filled by `write` in pieces. Its contents are undefined.
+   *
+   * @throws DtypeError; UsageError for an impossible length; MemoryError when the device has no room
+   */
+  allocate<D extends Dtype>(dtype: D, length: number): DeviceArray<D> {
+    dtypeInfo(dtype);
+    if (!Number.isSafeInteger(length) || length < 0) {
+      throw new UsageError(`${length} elements: expected a whole number from 0 on`);
+    }
+    this.#turns.assertOpen();
+    return this.#arrays.allocate(dtype, length);
+  }
+
+  /**
+   * How `sort` would sort n keys: algorithm, parameters, chunks. Compiles nothing and runs nothing, so a
+   * variant that turns out not to work on the device is still named.
+   *
+   * @param options those of `sort`; `dtype` (default u32) and `valueBytes` (default 0) say of what
+   * @throws UsageError, UnsupportedError
+   */
+  plan(n: number, options: PlanOptions = {}): ExplainedPlan {
+    const { valueBytes = 0, ...rest } = options;
+    const settings = parse(rest);
+    const info = dtypeInfo(settings.dtype ?? 'u32');
+    if (!Number.isSafeInteger(n) || n < 0)
+      throw new UsageError(`n is ${n}: expected a whole number from 0 on`);
+    const bits = bitWindow(settings.bits, info);
+    const { algorithm, scan, tuning } = settings;
+    const request = { n, dtype: info.name, bits, valueBytes, algorithm, scan };
+    const plan = this.#executor.plan(request, tuning.chunk ?? Number.POSITIVE_INFINITY);
+    // Plans are compared and printed as data: the method is none of it.
+    return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;
+  }
+
+  /** Waits for what is running, then releases the device and all device arrays. May be called twice. */
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#last;
-    await this.#device?.close();
+    await this.#turns.close();
+    this.#arrays.clear();
+    await this.#executor.device?.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** One after the other: overlapping sorts would only share the device and mix their stage times. */
-  #run(job: Job): Promise<void> {
-    if (this.#closed) throw new UsageError('this Sorter is closed: open another one');
-    const result = this.#last.then(() => this.#sort(job));
-    this.#last = result.catch(() => undefined);
-    return result;
+  #sort(job: SortJob): Promise<void> {
+    return this.#turns.alone(() => this.#executor.sort(job));
   }
 
-  async #sort(job: Job): Promise<void> {
-    const { keys, settings } = job;
-    const started = performance.now();
-    throwIfAborted(settings.signal);
-    settings.onProgress?.({ phase: 'sort', done: 0, total: keys.n });
-    const warn = settings.onWarning ?? this.#onWarning;
-    const { plan, stages, verified } = await this.#execute(job, warn);
-    throwIfAborted(settings.signal);
-    settings.onProgress?.({ phase: 'sort', done: keys.n, total: keys.n });
-    settings.onReport?.({
-      n: keys.n,
-      dtype: keys.dtype,
-      device: this.#describe(plan),
-      algorithm: plan.algorithm,
-      ...(plan.scan && { scan: plan.scan }),
-      ...(plan.padded && { padded: plan.padded }),
-      ...(verified && { verified }),
-      reason: plan.reason,
-      stages: summarize(stages),
-      seconds: (performance.now() - started) / 1000,
-    });
+  #operate<T>(settings: SortSettings, use: (operation: Operation) => Promise<T>): Promise<T> {
+    return this.#turns.alone(() => Operation.run(this.#executor, settings, use));
   }
 
-  #describe({ engine }: Plan): ReportDevice {
-    if (engine === 'host' || !this.#device) return HOST;
-    const { name, type, platform, driver, id } = this.#device.info;
-    return { name, type, platform, driver, id };
-  }
-
-  async #execute(job: Job, warn: (warning: ClsortError) => void): Promise<Outcome> {
-    const { keys, settings } = job;
-    const request: PlanRequest = {
-      n: keys.n,
-      dtype: keys.dtype,
-      bits: bitWindow(settings.bits, keys.info),
-      valueBytes: job.values?.bytes ?? (job.moved ? 4 : 0),
-      algorithm: settings.algorithm,
-      scan: settings.scan,
-    };
-    const device = this.#device;
-    const engine = this.#engine;
-    if (!device || !engine || settings.algorithm === 'host' || keys.n === 0) {
-      const reason =
-        keys.n === 0 ? 'nothing to sort' : device || this.#hostWanted ? 'asked for' : 'no OpenCL device';
-      if (!device && settings.algorithm !== 'host' && settings.algorithm !== 'auto') {
-        throw new UnsupportedError(`algorithm '${settings.algorithm}' needs an OpenCL device; there is none`);
+  /** Keys as a caller passes them, checked. */
+  #read(keys: Keys, { dtype }: Pick<SortSettings, 'dtype'>): Column {
+    if (keys instanceof DeviceArray) {
+      if (dtype !== undefined && dtype !== keys.dtype) {
+        throw new UsageError(`option 'dtype' is ${dtype}: this device array holds ${keys.dtype} keys`);
       }
-      return hostOutcome(job, hostPlan(request, reason));
+      return keys.columnFor(this.#arrays);
     }
-    let attempts = 0;
-    const failures: string[] = [];
-    for (const plan of devicePlans(device, request)) {
-      if (attempts === DEVICE_ATTEMPTS) break;
-      const algorithm = await prepare(engine, plan, settings, failures, warn);
-      if (!algorithm) continue;
-      attempts++;
-      const outcome = await this.#attempt(device, engine, algorithm, plan, job);
-      if (typeof outcome !== 'string') return outcome;
-      failures.push(`${plan.algorithm} ${outcome}`);
-      const message = `${plan.algorithm} on ${device.info.name} ${outcome}`;
-      if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
-      warn(new MismatchError(`${message}; another way is tried`));
-    }
-    if (attempts === 0) {
-      throw new UnsupportedError(`no algorithm could be used on ${device.info.name}: ${failures.join('; ')}`);
-    }
-    warn(new MismatchError(`the host engine sorts, since on ${device.info.name}: ${failures.join('; ')}`));
-    return hostOutcome(job, hostPlan(request, failures.join('; ')));
+    const { dtype: own, n, view } = keyColumn(keys, dtype);
+    return column(own, n, view);
   }
 
-  /** Sorts by one plan. @returns the outcome, or in words why it must not be used */
-  async #attempt(
-    device: Device,
-    engine: DeviceSort,
-    algorithm: Algorithm,
-    plan: Plan,
-    job: Job,
-  ): Promise<Outcome | string> {
-    const { keys, settings, values, moved, sorted } = job;
-    const verifier = settings.verify ? await engine.verifier(plan) : undefined;
-    const { queue, pool } = device;
-    const profiled = settings.profile || settings.onReport !== undefined;
-    if (profiled) queue.startProfile();
-    const lent: { release(): void }[] = [];
-    const keep = <L extends { release(): void }>(one: L): L => {
-      lent.push(one);
-      return one;
-    };
-    try {
-      const input = keep(lendInput(device, keys.view));
-      const inputValues = values && keep(lendInput(device, values.view));
-      // The keys of an argsort are sorted too, but stay on the device.
-      const scratchKeys = sorted ? undefined : pool.take(keys.view.byteLength);
-      if (scratchKeys) keep({ release: () => pool.give(scratchKeys) });
-      const output = sorted && keep(lendOutput(device, sorted));
-      const outputValues = moved && keep(lendOutput(device, moved));
-      const pending = engine.enqueue(
-        algorithm,
-        plan,
-        {
-          input: input.buffer,
-          output: output?.buffer ?? scratchKeys ?? input.buffer,
-          ...(inputValues && { inputValues: inputValues.buffer }),
-          ...(outputValues && { outputValues: outputValues.buffer }),
-          codec: keyCodec(keys.dtype, settings),
-          indices: moved !== undefined && values === undefined,
-          verify: settings.verify,
-        },
-        verifier,
-      );
-      output?.collect();
-      outputValues?.collect();
-      await queue.finish(settings.timeout);
-      const { gaveUp, verified } = pending.settle();
-      if (gaveUp) return 'gave up (a bounded wait between its work-groups ran out)';
-      if (verified && !verified.order) return 'left keys out of order';
-      if (verified && !verified.permutation) return 'lost or changed elements';
-      return { plan, stages: profiled ? queue.endProfile() : [], ...(verified && { verified }) };
-    } catch (error) {
-      if (profiled) queue.endProfile();
-      throw error;
-    } finally {
-      for (const one of lent) one.release();
+  #readValues(keys: Keys, values: ValueArray | DeviceArray, { n }: Column): { place: Place; bytes: number } {
+    if (values instanceof DeviceArray !== keys instanceof DeviceArray) {
+      throw new InputError('keys and values are in different places: upload both or none');
     }
+    if (values instanceof DeviceArray) {
+      if (values === keys) throw new InputError('keys and values are the same device array');
+      const { place, info, n: count } = values.columnFor(this.#arrays);
+      if (count !== n)
+        throw new InputError(`${count} values do not fit ${n} keys: expected one for each key`);
+      return { place, bytes: info.bytes };
+    }
+    const { bytes } = valueColumn(values, { n });
+    if (!(keys instanceof DeviceArray)) assertDisjoint(keys, values, 'keys and values');
+    return { place: values, bytes };
   }
 }
 
-/** Compiles a plan's algorithm; under `auto` a failure is a warning and the next plan is tried. */
-async function prepare(
-  engine: DeviceSort,
-  plan: Plan,
-  settings: SortSettings,
-  failures: string[],
-  warn: (warning: ClsortError) => void,
-): Promise<Algorithm | undefined> {
-  try {
-    return await engine.prepare(plan);
-  } catch (error) {
-    // That an algorithm does not serve this size is the planner's business; that it does not work is worth a warning.
-    const broken = error instanceof BuildError || error instanceof MismatchError;
-    if (settings.algorithm !== 'auto' || !(broken || error instanceof UnsupportedError)) throw error;
-    failures.push(error.message);
-    if (broken) warn(error);
-    return undefined;
-  }
-}
+const dtypeOfValues = (values: ValueArray | DeviceArray): Dtype =>
+  values instanceof DeviceArray ? values.dtype : dtypeOf(values);
 
-/** Keys and options as a caller passes them, checked. */
-function read<K extends KeyArray>(keys: K, options: SortOptions = {}) {
+const pick = ({ descending, nan }: SortSettings): LexColumn['order'] => ({ descending, nan });
+
+/** Options, checked, without those that the operation has no use for. */
+function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[] = []): SortSettings {
   const settings = parseSortOptions(options);
+  for (const name of without) {
+    if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
+  }
   if (options.device !== undefined) {
     throw new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
   }
-  return { column: keyColumn(keys, settings.dtype), settings };
+  return settings;
+}
+
+function assertIndexable(n: number): void {
+  if (n >= MAX_INDICES) {
+    throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${n}`);
+  }
 }
 
 /** There is no OpenCL here: no loader, driver or device, or no addon for this Node and system. */
 const isAbsence = (error: unknown): error is Error =>
   [NoLoaderError, NoPlatformError, NoDeviceError, UnsupportedError].some((type) => error instanceof type);
-
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new AbortedError('the sort was aborted', { cause: signal.reason });
-}
-
-/** Sorts on the host, and checks when asked to: the host engine is trusted no more than a device. */
-async function hostOutcome({ keys, settings, ...arrays }: Job, plan: Plan): Promise<Outcome> {
-  const started = performance.now();
-  await hostSortInTurns(keys, settings, arrays, settings.signal);
-  const seconds = (performance.now() - started) / 1000;
-  const verified = settings.verify ? hostVerify(keys, settings, arrays) : undefined;
-  if (verified && !(verified.order && verified.permutation)) {
-    throw new MismatchError('the host engine made a wrong result: please report this', {
-      details: { verified },
-    });
-  }
-  return { plan, stages: [{ stage: 'host sort', seconds }], ...(verified && { verified }) };
-}
-
-/** Launches of the same stage together, in order of first appearance. */
-function summarize(times: readonly StageTime[]): StageReport[] {
-  const stages = new Map<string, { stage: string; launches: number; seconds: number | null }>();
-  for (const { stage, seconds } of times) {
-    const sum = stages.get(stage);
-    if (!sum) stages.set(stage, { stage, launches: 1, seconds });
-    else {
-      sum.launches++;
-      sum.seconds = sum.seconds === null || seconds === null ? null : sum.seconds + seconds;
-    }
-  }
-  return [...stages.values()];
-}

@@ -1,0 +1,24 @@
+/* Segments of an array: [offsets[s], offsets[s + 1]) is segment s.
+ */
+#ifndef GROUP_SIZE
+# error "GROUP_SIZE: work-items of a work-group, set by src/sort/device-columns.ts"
+#endif
+
+/* @pre  offsets[0] = 0, rising, offsets[segments] = n
+ * @post ids[i] = the segment that element i lies in */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void segment_ids(__global const uint *offsets, __global uint *ids, ulong n, uint segments)
+{
+    const ulong i = get_global_id(0);
+    if (i >= n)
+        return;
+    uint low = 0, high = segments; /* offsets[low] <= i < offsets[high] */
+    while (high - low > 1) {
+        const uint middle = low + (high - low) / 2;
+        if (offsets[middle] <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    ids[i] = low;
+}

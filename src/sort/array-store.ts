@@ -1,0 +1,112 @@
+import type { Device } from '../device/device.js';
+import { bytesOf, emptyLike, newArray } from '../keys/array.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import { byteLengthOf, type Column, column, isOnDevice, type Place } from './column.js';
+import { type ArrayOwner, DeviceArray } from './device-array.js';
+import type { Turns } from './turns.js';
+
+/** Keys as operations take them: an array of the host, or one that stays on the device. */
+export type Keys = KeyArray | DeviceArray;
+
+/** A result in the making: where it is to be written, and what the caller gets. */
+export interface Made<R> {
+  readonly place: Place;
+  readonly result: R;
+}
+
+/** Makes results: on the device for device arrays, else in new arrays of the host. */
+export interface Maker {
+  /** Room for n keys in an array of the type of `array`. */
+  like<K extends Keys>(array: K, dtype: Dtype, n: number): Made<K>;
+  /** Room for n elements of `dtype` where `beside` is. */
+  beside(beside: Keys, dtype: Dtype, n: number): Made<Keys>;
+}
+
+/** The memory of a Sorter's device arrays. */
+export class ArrayStore implements ArrayOwner {
+  readonly #device: Device | undefined;
+  readonly #turns: Turns;
+  readonly #live = new Set<Column>();
+
+  constructor(device: Device | undefined, turns: Turns) {
+    this.#device = device;
+    this.#turns = turns;
+  }
+
+  /** @throws MemoryError */
+  allocate<D extends Dtype>(dtype: D, n: number): DeviceArray<D> {
+    return new DeviceArray(this, dtype, this.take(dtype, n));
+  }
+
+  /** Memory for a device array. @throws MemoryError */
+  take(dtype: Dtype, n: number): Column {
+    const place = this.#device ? this.#device.pool.take(byteLengthOf({ dtype, n })) : newArray(dtype, n);
+    const taken = column(dtype, n, place);
+    this.#live.add(taken);
+    return taken;
+  }
+
+  /** Takes memory back, when operations that were asked for before are done with it. */
+  discard(discarded: Column): void {
+    if (this.#turns.idle) this.#give(discarded);
+    // Refused when the Sorter is closing, which takes everything back itself.
+    else this.#turns.alone(async () => this.#give(discarded)).catch(() => undefined);
+  }
+
+  #give(discarded: Column): void {
+    if (this.#live.delete(discarded) && isOnDevice(discarded.place)) this.#device?.pool.give(discarded.place);
+  }
+
+  /** Takes the memory of all arrays back. */
+  clear(): void {
+    for (const live of [...this.#live]) this.#give(live);
+  }
+
+  async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    await this.#turns.alone(async () => {
+      if (!isOnDevice(place)) return bytesOf(place).set(bytesOf(view), offset * info.bytes);
+      this.#device?.queue.write(place, view, offset * info.bytes);
+      await this.#device?.queue.finish();
+    });
+  }
+
+  async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    const start = offset * info.bytes;
+    await this.#turns.alone(async () => {
+      if (!isOnDevice(place)) {
+        return bytesOf(view).set(bytesOf(place).subarray(start, start + view.byteLength));
+      }
+      this.#device?.queue.read(place, view, start);
+      await this.#device?.queue.finish();
+    });
+  }
+
+  /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
+  async making<T>(use: (make: Maker) => Promise<T>): Promise<T> {
+    const made: DeviceArray[] = [];
+    const onDevice = (dtype: Dtype, n: number): Made<DeviceArray> => {
+      const array = this.allocate(dtype, n);
+      made.push(array);
+      return { place: array.columnFor(this).place, result: array };
+    };
+    const make: Maker = {
+      like: <K extends Keys>(array: K, dtype: Dtype, n: number): Made<K> => {
+        // The kind of the array decides, which the compiler cannot follow.
+        if (array instanceof DeviceArray) return onDevice(dtype, n) as unknown as Made<K>;
+        const result = emptyLike(array as KeyArray, (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT);
+        return { place: result, result } as unknown as Made<K>;
+      },
+      beside: (beside, dtype, n) => {
+        if (beside instanceof DeviceArray) return onDevice(dtype, n);
+        const result = newArray(dtype, n);
+        return { place: result, result };
+      },
+    };
+    try {
+      return await use(make);
+    } catch (error) {
+      for (const array of made) array.dispose();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,401 @@
+import type { Algorithm } from '../algorithms/algorithm.js';
+import type { Device } from '../device/device.js';
+import type { StageTime } from '../device/queue.js';
+import { bytesOf, keyWords } from '../keys/array.js';
+import { keyCodec } from '../keys/key-codec.js';
+import {
+  AbortedError,
+  BuildError,
+  type ClsortError,
+  MemoryError,
+  MismatchError,
+  UnsupportedError,
+} from '../util/errors.js';
+import { type HostJob, sortInChunks } from './chunked.js';
+import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
+import { DeviceSort } from './device-sort.js';
+import { hostSortInTurns } from './host-sort.js';
+import { hostVerify } from './host-verify.js';
+import { bitWindow, type SortSettings } from './options.js';
+import { chunkLimit, devicePlans, hostPlan, type Plan, type PlanRequest } from './planner.js';
+import type { ReportDevice, StageReport } from './report.js';
+import { borrow, lendInput, lendOutput } from './transfer.js';
+import type { Verified } from './verify.js';
+
+/** A device sort that verification rejects is tried on this many algorithms before the host sorts. */
+const DEVICE_ATTEMPTS = 2;
+
+/** Chunks are not made smaller than this for want of memory: a device that has not even that is broken. */
+const SMALLEST_CHUNK = 4096;
+
+const HOST: ReportDevice = { name: 'host', type: 'host' };
+
+/** One sort. Nothing in it may share memory. */
+export interface SortJob {
+  readonly keys: Column;
+  readonly settings: SortSettings;
+  /** Where sorted keys go; left out when only the values are wanted. */
+  readonly sorted?: Place;
+  /** What travels along; without it, positions of 32 bits do. */
+  readonly values?: Values;
+  /** Where values or positions go; left out for keys alone. */
+  readonly moved?: Place;
+}
+
+interface Outcome {
+  readonly plan: Plan;
+  readonly stages: readonly StageTime[];
+  readonly verified?: Verified;
+  /** Pieces that were sorted by themselves. */
+  readonly chunks?: number;
+}
+
+/**
+ * Runs sorts on one device, or on the host where there is none: plans, falls back, verifies, cuts into
+ * chunks what does not fit, and reports. One at a time: that is the caller's business.
+ */
+export class Executor {
+  readonly device: Device | undefined;
+  readonly #engine: DeviceSort | undefined;
+  readonly #onWarning: (warning: ClsortError) => void;
+  /** The host engine was asked for, rather than being all there is. */
+  readonly #hostWanted: boolean;
+
+  constructor(onWarning: (warning: ClsortError) => void, device?: Device, hostWanted = false) {
+    this.#onWarning = onWarning;
+    this.#hostWanted = hostWanted;
+    this.device = device;
+    this.#engine = device && new DeviceSort(device);
+  }
+
+  /** @throws what the public functions of the Sorter say */
+  async sort(job: SortJob): Promise<void> {
+    const { keys, settings } = job;
+    const started = performance.now();
+    throwIfAborted(settings.signal);
+    settings.onProgress?.({ phase: 'sort', done: 0, total: keys.n });
+    const { plan, stages, verified, chunks } = await this.#fitting(job);
+    throwIfAborted(settings.signal);
+    settings.onProgress?.({ phase: 'sort', done: keys.n, total: keys.n });
+    settings.onReport?.({
+      n: keys.n,
+      dtype: keys.dtype,
+      device: this.#describe(plan),
+      algorithm: plan.algorithm,
+      ...(plan.scan && { scan: plan.scan }),
+      ...(plan.padded && { padded: plan.padded }),
+      ...(chunks && { chunks }),
+      ...(verified && { verified }),
+      reason: plan.reason,
+      stages: summarize(stages),
+      seconds: (performance.now() - started) / 1000,
+    });
+  }
+
+  /**
+   * The plan that is tried first.
+   *
+   * @throws UnsupportedError as `sort`
+   */
+  plan(request: PlanRequest, chunkKeys: number): Plan {
+    const { device } = this;
+    const onHost = this.#hostReason(request);
+    if (!device || onHost) return hostPlan(request, onHost ?? 'no OpenCL device');
+    const chunk = Math.min(chunkKeys, chunkLimit(device.capabilities, request));
+    if (chunk >= request.n) return firstOf(devicePlans(device, request));
+    const plan = firstOf(devicePlans(device, { ...request, n: chunk }));
+    return { ...plan, n: request.n, chunk, reason: `${plan.reason}, in chunks that fit the device` };
+  }
+
+  #describe({ engine }: Plan): ReportDevice {
+    if (engine === 'host' || !this.device) return HOST;
+    const { name, type, platform, driver, id } = this.device.info;
+    return { name, type, platform, driver, id };
+  }
+
+  /** Why the host engine is to sort; undefined when the device is. */
+  #hostReason({ n, algorithm }: PlanRequest): string | undefined {
+    if (!this.device && algorithm !== 'host' && algorithm !== 'auto') {
+      throw new UnsupportedError(`algorithm '${algorithm}' needs an OpenCL device; there is none`);
+    }
+    if (n === 0) return 'nothing to sort';
+    if (algorithm === 'host' || (!this.device && this.#hostWanted)) return 'asked for';
+    return this.device ? undefined : 'no OpenCL device';
+  }
+
+  /** Sorts whole, or in chunks of half the size as often as memory does not suffice. */
+  async #fitting(job: SortJob): Promise<Outcome> {
+    const { keys, settings } = job;
+    const request = requestOf(job);
+    const { tuning } = settings;
+    const host = hostJob(job);
+    // What is on the device already has passed its limits.
+    let chunk = host
+      ? Math.min(
+          tuning.chunk ?? Number.POSITIVE_INFINITY,
+          this.device && settings.algorithm !== 'host'
+            ? chunkLimit(this.device.capabilities, request)
+            : Number.POSITIVE_INFINITY,
+        )
+      : Number.POSITIVE_INFINITY;
+    for (;;) {
+      try {
+        if (chunk >= keys.n) return await this.#execute(job);
+        return await this.#inChunks(host as HostJob, chunk);
+      } catch (error) {
+        const next = Math.ceil(Math.min(chunk, keys.n) / 2);
+        if (!host || !this.device || !(error instanceof MemoryError) || next < SMALLEST_CHUNK) throw error;
+        this.device.pool.clear();
+        this.#warn(
+          settings,
+          new MemoryError(`${error.message}; going on with chunks of ${next} keys`, { cause: error }),
+        );
+        chunk = next;
+      }
+    }
+  }
+
+  async #inChunks(job: HostJob, chunk: number): Promise<Outcome> {
+    const { settings } = job;
+    const outcomes: Outcome[] = [];
+    const chunks = Math.ceil(job.keys.n / chunk);
+    await sortInChunks(job, chunk, async (part) => {
+      throwIfAborted(settings.signal);
+      outcomes.push(await this.#execute(sortJob({ ...part, settings: { ...settings, verify: false } })));
+      const done = Math.floor((job.keys.n * outcomes.length) / (2 * chunks)); // each is sorted and merged
+      settings.onProgress?.({ phase: 'sort', done, total: job.keys.n });
+    });
+    const [first] = outcomes;
+    if (!first) throw new UnsupportedError('a sort in chunks of nothing');
+    // Chunks that were each verified would not prove the whole.
+    const verified = settings.verify ? verifyOnHost(job) : undefined;
+    if (verified && !(verified.order && verified.permutation)) {
+      throw new MismatchError('the sort in chunks made a wrong result: please report this', {
+        details: { verified },
+      });
+    }
+    return {
+      plan: first.plan,
+      stages: outcomes.flatMap(({ stages }) => stages),
+      chunks,
+      ...(verified && { verified }),
+    };
+  }
+
+  #warn({ onWarning }: SortSettings, warning: ClsortError): void {
+    (onWarning ?? this.#onWarning)(warning);
+  }
+
+  async #execute(job: SortJob): Promise<Outcome> {
+    const { settings } = job;
+    const warn = (warning: ClsortError) => this.#warn(settings, warning);
+    const request = requestOf(job);
+    const { device } = this;
+    const engine = this.#engine;
+    const onHost = this.#hostReason(request);
+    if (!device || !engine || onHost) {
+      return this.#hostOutcome(job, hostPlan(request, onHost ?? 'no OpenCL device'));
+    }
+    let attempts = 0;
+    const failures: string[] = [];
+    for (const plan of devicePlans(device, request)) {
+      if (attempts === DEVICE_ATTEMPTS) break;
+      const algorithm = await prepare(engine, plan, settings, failures, warn);
+      if (!algorithm) continue;
+      attempts++;
+      const outcome = await this.#attempt(device, engine, algorithm, plan, job);
+      if (typeof outcome !== 'string') return outcome;
+      failures.push(`${plan.algorithm} ${outcome}`);
+      const message = `${plan.algorithm} on ${device.info.name} ${outcome}`;
+      if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
+      warn(new MismatchError(`${message}; another way is tried`));
+    }
+    if (attempts === 0) {
+      throw new UnsupportedError(`no algorithm could be used on ${device.info.name}: ${failures.join('; ')}`);
+    }
+    warn(new MismatchError(`the host engine sorts, since on ${device.info.name}: ${failures.join('; ')}`));
+    return this.#hostOutcome(job, hostPlan(request, failures.join('; ')));
+  }
+
+  /** Sorts on the host, and checks when asked to: the host engine is trusted no more than a device. */
+  async #hostOutcome(job: SortJob, plan: Plan): Promise<Outcome> {
+    const { settings } = job;
+    const started = performance.now();
+    const host = hostJob(job) ?? (await this.#download(job));
+    await hostSortInTurns(host.keys, settings, host, settings.signal);
+    const seconds = (performance.now() - started) / 1000;
+    const verified = settings.verify ? verifyOnHost(host) : undefined;
+    if (verified && !(verified.order && verified.permutation)) {
+      throw new MismatchError('the host engine made a wrong result: please report this', {
+        details: { verified },
+      });
+    }
+    await this.#upload(job, host);
+    return { plan, stages: [{ stage: 'host sort', seconds }], ...(verified && { verified }) };
+  }
+
+  /** Sorts by one plan. @returns the outcome, or in words why it must not be used */
+  async #attempt(
+    device: Device,
+    engine: DeviceSort,
+    algorithm: Algorithm,
+    plan: Plan,
+    job: SortJob,
+  ): Promise<Outcome | string> {
+    const { keys, settings, values, moved, sorted } = job;
+    const verifier = settings.verify ? await engine.verifier(plan) : undefined;
+    const { queue } = device;
+    const profiled = settings.profile || settings.onReport !== undefined;
+    if (profiled) queue.startProfile();
+    const lent: { release(): void }[] = [];
+    const keep = <L extends { release(): void }>(one: L): L => {
+      lent.push(one);
+      return one;
+    };
+    try {
+      const input = keep(lendInput(device, keys.place));
+      const inputValues = values && keep(lendInput(device, values.place));
+      // The keys of an argsort are sorted too, but stay on the device.
+      const output = keep(
+        sorted
+          ? lendOutput(device, sorted)
+          : { ...borrow(device, byteLengthOf(keys)), collect: () => undefined },
+      );
+
+      const outputValues = moved && keep(lendOutput(device, moved));
+      const pending = engine.enqueue(
+        algorithm,
+        plan,
+        {
+          input: input.buffer,
+          output: output.buffer,
+          ...(inputValues && { inputValues: inputValues.buffer }),
+          ...(outputValues && { outputValues: outputValues.buffer }),
+          codec: keyCodec(keys.dtype, settings),
+          indices: moved !== undefined && values === undefined,
+          verify: settings.verify,
+        },
+        verifier,
+      );
+      output.collect();
+      outputValues?.collect();
+      await queue.finish(settings.timeout);
+      const { gaveUp, verified } = pending.settle();
+      if (gaveUp) return 'gave up (a bounded wait between its work-groups ran out)';
+      if (verified && !verified.order) return 'left keys out of order';
+      if (verified && !verified.permutation) return 'lost or changed elements';
+      return { plan, stages: profiled ? queue.endProfile() : [], ...(verified && { verified }) };
+    } finally {
+      if (profiled) queue.endProfile(); // nothing is left to end after a success
+      for (const one of lent) one.release();
+    }
+  }
+  /** The same job on copies in host memory. */
+  async #download({ keys, settings, sorted, values, moved }: SortJob): Promise<HostJob> {
+    const fetch = (place: Place, bytes: number): Uint8Array => {
+      if (!isOnDevice(place)) return bytesOf(place).subarray(0, bytes);
+      const view = new Uint8Array(bytes);
+      this.device?.queue.read(place, view);
+      return view;
+    };
+    const valueBytes = keys.n * (values?.bytes ?? 4);
+    const job = {
+      keys: { ...keys, view: keyWords(fetch(keys.place, byteLengthOf(keys)), keys.info) },
+      settings,
+      ...(sorted && { sorted: new Uint8Array(byteLengthOf(keys)) }),
+      ...(values && { values: { view: fetch(values.place, valueBytes), bytes: values.bytes } }),
+      ...(moved && { moved: new Uint8Array(valueBytes) }),
+    };
+    await this.device?.queue.finish(settings.timeout);
+    return job;
+  }
+
+  /** Brings the results of a downloaded job to where they belong. */
+  async #upload({ settings, sorted, moved }: SortJob, host: HostJob): Promise<void> {
+    for (const [to, from] of [[sorted, host.sorted] as const, [moved, host.moved] as const]) {
+      if (!to || !from || to === from) continue;
+      if (isOnDevice(to)) this.device?.queue.write(to, from);
+      else bytesOf(to).set(bytesOf(from));
+    }
+    if ([sorted, moved].some((place) => place && isOnDevice(place))) {
+      await this.device?.queue.finish(settings.timeout);
+    }
+  }
+}
+
+const requestOf = ({ keys, settings, values, moved }: SortJob): PlanRequest => ({
+  n: keys.n,
+  dtype: keys.dtype,
+  bits: bitWindow(settings.bits, keys.info),
+  valueBytes: values?.bytes ?? (moved ? 4 : 0),
+  algorithm: settings.algorithm,
+  scan: settings.scan,
+});
+
+/** The job as the host engine takes it; undefined when something of it is on the device. */
+function hostJob({ keys, settings, sorted, values, moved }: SortJob): HostJob | undefined {
+  if (isOnDevice(keys.place)) return undefined;
+  if (values && isOnDevice(values.place)) return undefined;
+  if (sorted && isOnDevice(sorted)) return undefined;
+  if (moved && isOnDevice(moved)) return undefined;
+  const bytes = bytesOf(keys.place).subarray(0, byteLengthOf(keys));
+  return {
+    keys: { ...keys, view: keyWords(bytes, keys.info) },
+    settings,
+    ...(sorted && { sorted }),
+    ...(values && { values: { view: values.place as ArrayBufferView, bytes: values.bytes } }),
+    ...(moved && { moved }),
+  };
+}
+
+const sortJob = ({ keys, values, ...rest }: HostJob): SortJob => ({
+  ...rest,
+  keys: column(keys.dtype, keys.n, keys.view),
+  ...(values && { values: { place: values.view, bytes: values.bytes } }),
+});
+
+const verifyOnHost = (job: HostJob): Verified => hostVerify(job.keys, job.settings, job);
+
+function firstOf(plans: readonly Plan[]): Plan {
+  const [plan] = plans;
+  if (!plan) throw new UnsupportedError('there is no plan');
+  return plan;
+}
+
+/** Compiles a plan's algorithm; under `auto` a failure is a warning and the next plan is tried. */
+async function prepare(
+  engine: DeviceSort,
+  plan: Plan,
+  settings: SortSettings,
+  failures: string[],
+  warn: (warning: ClsortError) => void,
+): Promise<Algorithm | undefined> {
+  try {
+    return await engine.prepare(plan);
+  } catch (error) {
+    // That an algorithm does not serve this size is the planner's business; that it does not work is worth a warning.
+    const broken = error instanceof BuildError || error instanceof MismatchError;
+    if (settings.algorithm !== 'auto' || !(broken || error instanceof UnsupportedError)) throw error;
+    failures.push(error.message);
+    if (broken) warn(error);
+    return undefined;
+  }
+}
+
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortedError('the sort was aborted', { cause: signal.reason });
+}
+
+/** Launches of the same stage together, in order of first appearance. */
+function summarize(times: readonly StageTime[]): StageReport[] {
+  const stages = new Map<string, { stage: string; launches: number; seconds: number | null }>();
+  for (const { stage, seconds } of times) {
+    const sum = stages.get(stage);
+    if (!sum) stages.set(stage, { stage, launches: 1, seconds });
+    else {
+      sum.launches++;
+      sum.seconds = sum.seconds === null || seconds === null ? null : sum.seconds + seconds;
+    }
+  }
+  return [...stages.values()];
+}

@@ -1,0 +1,131 @@
+import { bytesOf, newArray } from '../keys/array.js';
+import type { Dtype } from '../keys/dtype.js';
+import type { KeyCodec } from '../keys/key-codec.js';
+import { UnsupportedError } from '../util/errors.js';
+import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
+import { DeviceColumns } from './device-columns.js';
+import type { Executor, SortJob } from './executor.js';
+import { HostColumns } from './host-columns.js';
+import type { SortSettings } from './options.js';
+import { borrow, lendInput, lendOutput } from './transfer.js';
+
+/**
+ * The steps, besides sorts, that operations are made of. On the device they are enqueued, and done when a
+ * later sort, or a step that returns a number, is done. Columns have fewer than 2^32 elements.
+ */
+export interface ColumnSteps {
+  /** Equal bits for keys that are equal as numbers: one NaN, +0 for either zero. */
+  canonical(from: Column, to: Column): Promise<void>;
+  /** `to[i] = from[positions[i]]` for each of `to`; both of the same width. @param positions u32 */
+  gather(from: Column, positions: Column, to: Column): Promise<void>;
+  /** The number of the segment of each element. @param offsets u32: where each segment begins, then n */
+  segmentIds(offsets: Column, ids: Column): Promise<void>;
+  /**
+   * The distinct keys of a sorted column.
+   *
+   * @param positions where each key stood in the input
+   * @param out `firsts` gets the positions of their first keys, `places` where they begin; u32
+   * @returns how many there are
+   */
+  distinct(
+    sorted: Column,
+    positions: Column,
+    out: { readonly firsts: Column; readonly places: Column },
+  ): Promise<number>;
+  /** How often each of the distinct keys is there. @param n keys in all */
+  counts(places: Column, n: number, to: Column): Promise<void>;
+  /** The first keys of the order, as many as `to` takes, and their positions, in input order. */
+  select(
+    keys: Column,
+    codec: KeyCodec,
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void>;
+}
+
+/**
+ * One operation: sorts and steps on columns, temporary ones among them, which end with it. It runs alike
+ * on a device and on the host; only the steps differ.
+ */
+export class Operation {
+  readonly steps: ColumnSteps;
+  readonly settings: SortSettings;
+  readonly #executor: Executor;
+  readonly #lent: { release(): void }[] = [];
+
+  private constructor(executor: Executor, settings: SortSettings) {
+    this.#executor = executor;
+    this.settings = settings;
+    this.steps = executor.device ? new DeviceColumns(executor.device) : new HostColumns();
+  }
+
+  /** Runs `use`, waits for what it enqueued, and gives its temporaries back. */
+  static async run<T>(
+    executor: Executor,
+    settings: SortSettings,
+    use: (operation: Operation) => Promise<T>,
+  ): Promise<T> {
+    const operation = new Operation(executor, settings);
+    const finish = async () => executor.device?.queue.finish(settings.timeout);
+    try {
+      const result = await use(operation);
+      await finish();
+      return result;
+    } catch (error) {
+      // Nothing may be in flight on host memory that the caller gets back; the first failure is the one to tell.
+      await finish().catch(() => undefined);
+      throw error;
+    } finally {
+      for (const lent of operation.#lent.splice(0)) lent.release();
+    }
+  }
+
+  /** A column until the end of the operation. @throws MemoryError */
+  temporary(dtype: Dtype, n: number): Column {
+    const { device } = this.#executor;
+    if (!device) return column(dtype, n, newArray(dtype, n));
+    const lent = borrow(device, byteLengthOf({ n, dtype }));
+    this.#lent.push(lent);
+    return column(dtype, n, lent.buffer);
+  }
+
+  /** The column where steps can read it. @throws MemoryError */
+  bring(from: Column): Column {
+    const { device } = this.#executor;
+    if (!device) return from;
+    const lent = lendInput(device, from.place);
+    this.#lent.push(lent);
+    return { ...from, place: lent.buffer };
+  }
+
+  /** Sorts by the settings of the operation, unless `settings` says otherwise. */
+  sort({
+    settings,
+    ...job
+  }: Omit<SortJob, 'settings'> & { settings?: Partial<SortSettings> }): Promise<void> {
+    const { onProgress: _, ...own } = this.settings; // the progress of one sort is not that of the operation
+    return this.#executor.sort({ ...job, settings: { ...own, ...settings } });
+  }
+
+  /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
+  async into(to: Column, write: (to: Column) => Promise<void>): Promise<void> {
+    const { device } = this.#executor;
+    if (!device) return write(to);
+    const lent = lendOutput(device, to.place);
+    this.#lent.push(lent);
+    await write({ ...to, place: lent.buffer });
+    lent.collect();
+  }
+
+  /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
+  async copy(from: Column, to: Column): Promise<void> {
+    const bytes = byteLengthOf(to);
+    if (!isOnDevice(from.place)) {
+      if (isOnDevice(to.place)) throw new UnsupportedError('a copy from the host to the device');
+      bytesOf(to.place).set(bytesOf(from.place).subarray(0, bytes));
+      return;
+    }
+    const queue = this.#executor.device?.queue;
+    if (isOnDevice(to.place)) queue?.copy(from.place, to.place, { bytes });
+    else queue?.read(from.place, to.place);
+  }
+}
