@@ -1,31 +1,27 @@
 #!/usr/bin/env node
-// What npm runs when the package is installed: nothing where a prebuilt addon loads or in a clone, whose
-// set-up builds it; else an attempt to build it, whose failure is no error, since the host engine sorts
+// What npm runs when the package is installed: nothing where there is a prebuilt addon, or in a tree of
+// sources, whose set-up builds it; else an attempt to build it, whose failure is no error, since the host engine sorts
 // without it and the addon's absence is explained when it is first needed.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const { platform, arch, versions, env } = process;
-const prebuilt = join(
-  root,
-  'prebuilds',
-  `${platform}-${arch}`,
-  `node-abi-${versions.modules}`,
-  'clsort.node',
-);
+const path = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url));
 
-if (!existsSync(prebuilt) && !existsSync(join(root, '.git'))) {
-  const gyp = env.npm_config_node_gyp;
-  const built =
-    gyp && spawnSync(process.execPath, [gyp, 'rebuild'], { cwd: root, stdio: 'inherit' }).status === 0;
-  if (!built) {
+/** Builds the addon with the node-gyp that npm brings. @returns whether that succeeded */
+function build() {
+  const gyp = process.env.npm_config_node_gyp;
+  if (!gyp) return false;
+  return spawnSync(process.execPath, [gyp, 'rebuild'], { cwd: path('.'), stdio: 'inherit' }).status === 0;
+}
+
+if (!existsSync(path('.git')) && existsSync(path('dist/src'))) {
+  const { platformName, prebuiltAddon } = await import('../dist/src/opencl/prebuilt.js');
+  if (!existsSync(prebuiltAddon()) && !build()) {
     process.stderr.write(
-      `clsort: no prebuilt addon for Node ${versions.node} on ${platform}-${arch}, and none could be built: ` +
-        'only the host engine will sort. With a C++ compiler, Python 3 and the OpenCL headers, ' +
+      `clsort: no prebuilt addon for Node ${process.versions.node} on ${platformName()}, and none could be ` +
+        'built: only the host engine will sort. With a C++ compiler, Python 3 and the OpenCL headers, ' +
         "'npm rebuild clsort' builds it.\n",
     );
   }

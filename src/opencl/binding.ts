@@ -7,16 +7,9 @@ import { packageRoot } from '../util/paths.js';
 import { errorOf } from './errors.js';
 import type { Native } from './native.js';
 import { classes } from './objects.js';
+import { platformName, prebuilds, prebuiltAddon } from './prebuilt.js';
 
 let addon: Native | undefined;
-
-/** linux-x64, linux-x64-musl, darwin-arm64, …; not for nothing, since a report takes its time. */
-function platformName(): string {
-  const report =
-    process.platform === 'linux' ? (process.report?.getReport() as { header?: object }) : undefined;
-  const musl = report?.header !== undefined && !('glibcVersionRuntime' in report.header);
-  return `${process.platform}-${process.arch}${musl ? '-musl' : ''}`;
-}
 
 /** Where the addon may be, best first: built here, then the one that the package brings for this Node. */
 function* candidates(): Generator<string> {
@@ -24,12 +17,11 @@ function* candidates(): Generator<string> {
   if (chosen) return yield chosen;
   yield join(packageRoot, 'build', 'Release', 'clsort.node');
   yield join(packageRoot, 'build', 'Debug', 'clsort.node');
-  yield join(packageRoot, 'prebuilds', platformName(), `node-abi-${process.versions.modules}`, 'clsort.node');
+  yield prebuiltAddon();
 }
 
 function explain(failures: readonly string[]): string {
-  const folder = join(packageRoot, 'prebuilds');
-  const brought = existsSync(folder) ? readdirSync(folder) : [];
+  const brought = existsSync(prebuilds) ? readdirSync(prebuilds) : [];
   return [
     `clsort's native addon for Node ${process.versions.node} on ${platformName()} could not be loaded.`,
     ...(failures.length > 0 ? failures : ['  No such file was found.']),

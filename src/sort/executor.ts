@@ -58,12 +58,12 @@ export class Executor {
   readonly device: Device | undefined;
   readonly #engine: DeviceSort | undefined;
   readonly #onWarning: (warning: ClsortError) => void;
-  /** The host engine was asked for, rather than being all there is. */
-  readonly #hostWanted: boolean;
+  /** Why no device could be opened; undefined where there is one, or the host engine was asked for. */
+  readonly #absence: Error | undefined;
 
-  constructor(onWarning: (warning: ClsortError) => void, device?: Device, hostWanted = false) {
+  constructor(onWarning: (warning: ClsortError) => void, device?: Device, absence?: Error) {
     this.#onWarning = onWarning;
-    this.#hostWanted = hostWanted;
+    this.#absence = absence;
     this.device = device;
     this.#engine = device && new DeviceSort(device);
   }
@@ -116,10 +116,14 @@ export class Executor {
   /** Why the host engine is to sort; undefined when the device is. */
   #hostReason({ n, algorithm }: PlanRequest): string | undefined {
     if (!this.device && algorithm !== 'host' && algorithm !== 'auto') {
-      throw new UnsupportedError(`algorithm '${algorithm}' needs an OpenCL device; there is none`);
+      const cause = this.#absence;
+      throw new UnsupportedError(
+        `algorithm '${algorithm}' needs an OpenCL device; ${cause ? `none was opened: ${cause.message}` : "'host' is none"}`,
+        { cause },
+      );
     }
     if (n === 0) return 'nothing to sort';
-    if (algorithm === 'host' || (!this.device && this.#hostWanted)) return 'asked for';
+    if (algorithm === 'host' || (!this.device && !this.#absence)) return 'asked for';
     return this.device ? undefined : 'no OpenCL device';
   }
 

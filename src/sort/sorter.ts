@@ -83,7 +83,7 @@ export class Sorter implements AsyncDisposable {
    */
   static async open(options: OpenOptions = {}): Promise<Sorter> {
     const { device, onWarning } = parseOpenOptions(options);
-    if (device === 'host') return new Sorter(new Executor(onWarning, undefined, true));
+    if (device === 'host') return new Sorter(new Executor(onWarning));
     try {
       return new Sorter(new Executor(onWarning, await Device.open(device)));
     } catch (error) {
@@ -91,7 +91,7 @@ export class Sorter implements AsyncDisposable {
       onWarning(
         new NoDeviceError(`no OpenCL device, so the host engine sorts: ${error.message}`, { cause: error }),
       );
-      return new Sorter(new Executor(onWarning));
+      return new Sorter(new Executor(onWarning, undefined, error));
     }
   }
 
