@@ -19,14 +19,18 @@ const LEFT_OUT = {
 
 /** What the binding has beyond the header. */
 const ADDED = [
+  'allocateHostMemory',
   'buildProgramAsync',
   'compileProgramAsync',
+  'enqueueKernels',
   'finishAsync',
   'openclInfo',
+  'readBufferAsync',
   'releaseAll',
   'releaseAsync',
   'setSingleThreaded',
   'waitForEventsAsync',
+  'writeBufferAsync',
 ];
 /** What only src/opencl itself calls. */
 const INTERNAL = ['initialize', 'isReleased', 'loaderInfo', 'setCopyMappings'];

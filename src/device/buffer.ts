@@ -6,11 +6,13 @@ import { typedError } from './status.js';
 export class Buffer {
   readonly bytes: number;
   readonly handle: cl.MemObject;
+  readonly #beforeRelease: (() => void) | undefined;
   #released = false;
 
-  constructor(bytes: number, handle: cl.MemObject) {
+  constructor(bytes: number, handle: cl.MemObject, beforeRelease?: () => void) {
     this.bytes = bytes;
     this.handle = handle;
+    this.#beforeRelease = beforeRelease;
   }
 
   /**
@@ -19,7 +21,8 @@ export class Buffer {
    * @param over host memory that the buffer lives in (CL_MEM_USE_HOST_PTR)
    * @throws MemoryError
    */
-  static create(context: cl.Context, bytes: number, { flags = 0, over }: BufferOptions = {}): Buffer {
+  static create(context: cl.Context, bytes: number, options: BufferOptions = {}): Buffer {
+    const { flags = 0, over, beforeRelease } = options;
     if (!Number.isSafeInteger(bytes) || bytes < 0) {
       throw new MemoryError(`a buffer of ${bytes} bytes cannot be: expected a whole number of bytes`);
     }
@@ -28,7 +31,7 @@ export class Buffer {
       const handle = over
         ? cl.createBuffer(context, cl.MEM_READ_WRITE | cl.MEM_USE_HOST_PTR | flags, size, over)
         : cl.createBuffer(context, cl.MEM_READ_WRITE | flags, size);
-      return new Buffer(size, handle);
+      return new Buffer(size, handle, beforeRelease);
     } catch (error) {
       throw typedError(error, `allocating ${size} bytes`);
     }
@@ -38,6 +41,7 @@ export class Buffer {
   release(): void {
     if (this.#released) return;
     this.#released = true;
+    this.#beforeRelease?.();
     cl.releaseAsync(this.handle);
   }
 
@@ -53,4 +57,6 @@ export class Buffer {
 export interface BufferOptions {
   readonly flags?: number;
   readonly over?: ArrayBufferView;
+  /** Called once, right before the memory goes. */
+  readonly beforeRelease?: () => void;
 }

@@ -17,6 +17,8 @@ export interface Capabilities {
   readonly subGroupBallot: boolean;
   readonly fp64: boolean;
   readonly int64Atomics: boolean;
+  /** Device and host share memory: there is nothing to transfer. */
+  readonly unifiedMemory: boolean;
   /** Device-scope atomics of OpenCL C 2.0 and later, so that work-groups can hand data to each other. */
   readonly deviceScopeAtomics: boolean;
   /** `vendor` key of the tuning table: nvidia, amd, intel, pocl, mesa, oclgrind or other. */
@@ -54,6 +56,7 @@ export function capabilitiesOf(info: DeviceInfo, handle: cl.Device): Capabilitie
     subGroupBallot: extensions.has('cl_khr_subgroup_ballot'),
     fp64: extensions.has('cl_khr_fp64'),
     int64Atomics: extensions.has('cl_khr_int64_base_atomics'),
+    unifiedMemory: info.type === 'cpu' || cl.getDeviceInfo(handle, cl.DEVICE_HOST_UNIFIED_MEMORY) === true,
     deviceScopeAtomics: (version >= 2 && version < 3) || (scope & cl.DEVICE_ATOMIC_SCOPE_DEVICE) !== 0,
     family: FAMILIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'other',
     quirks: quirksOf(info),

@@ -7,10 +7,14 @@ import { Program } from './program.js';
 import { Queue } from './queue.js';
 import { type DeviceSpec, selectDevice } from './select.js';
 import { defineOptions, programSource } from './source.js';
+import { copyThreads, STAGED_BYTES, Staging } from './staging.js';
 import { typedError } from './status.js';
 
 /** Share of device memory that idle pooled buffers may hold. */
 const POOL_SHARE = 0.25;
+
+/** Host memory of fewer bytes comes from V8. */
+const LARGE_BYTES = 2 ** 20;
 
 /** An opened device: context, queue, compiled programs, pooled memory. */
 export class Device {
@@ -18,6 +22,7 @@ export class Device {
   readonly capabilities: Capabilities;
   readonly queue: Queue;
   readonly pool: BufferPool;
+  readonly staging: Staging;
   readonly handle: cl.Device;
   readonly context: cl.Context;
   readonly #programs = new Map<string, Promise<Program>>();
@@ -37,6 +42,7 @@ export class Device {
     } catch (error) {
       throw typedError(error, `opening ${info.name}`);
     }
+    this.staging = new Staging(this.context, this.queue);
     this.pool = new BufferPool((bytes) => this.buffer(bytes), info.globalBytes * POOL_SHARE);
   }
 
@@ -77,7 +83,33 @@ export class Device {
 
   /** Device memory that the caller releases. @throws MemoryError */
   buffer(bytes: number, options?: BufferOptions): Buffer {
-    return Buffer.create(this.context, bytes, options);
+    // Launches that use the buffer may still wait to be handed over.
+    return Buffer.create(this.context, bytes, {
+      beforeRelease: () => this.queue.submitBeforeRelease(),
+      ...options,
+    });
+  }
+
+  /** Does a transfer of so many bytes pass through pinned memory, copied by several threads? */
+  stages(view: ArrayBufferView): boolean {
+    const { unifiedMemory, quirks } = this.capabilities;
+    if (view.byteLength < STAGED_BYTES || unifiedMemory || quirks.singleThreaded) return false;
+    return !this.staging.has(view.buffer); // which the device reaches by itself
+  }
+
+  /**
+   * Host memory, all zero, for what the device will write. Large memory is made to be touched quickly, for
+   * a device with memory of its own by threads that start at once.
+   *
+   * @throws MemoryError
+   */
+  hostMemory(bytes: number): ArrayBuffer {
+    if (bytes < LARGE_BYTES) return new ArrayBuffer(bytes);
+    try {
+      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : copyThreads());
+    } catch (error) {
+      throw typedError(error, `allocating ${bytes} bytes of host memory`);
+    }
   }
 
   get closed(): boolean {
@@ -100,6 +132,7 @@ export class Device {
   }
 
   async #release(): Promise<void> {
+    this.staging.release();
     this.pool.clear();
     for (const program of await Promise.allSettled(this.#programs.values())) {
       if (program.status === 'fulfilled') program.value.release();

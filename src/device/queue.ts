@@ -1,39 +1,13 @@
 import * as cl from '../opencl/index.js';
 import { TimeoutError, UnsupportedError } from '../util/errors.js';
-import { Buffer } from './buffer.js';
+import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
+import { type KernelArgument, LaunchList } from './launch-list.js';
 import { toNumber } from './platform.js';
 import type { Kernel } from './program.js';
 import { typedError } from './status.js';
 
-/** A scalar by value. */
-interface Scalar {
-  readonly type: 'uint' | 'int' | 'float' | 'ulong' | 'long' | 'double';
-  readonly value: number | bigint;
-}
-/** Bytes of local memory. */
-interface Local {
-  readonly localBytes: number;
-}
-/** A vector or struct by value. */
-interface Vector {
-  readonly bytes: Uint8Array;
-  readonly key: string;
-}
-
-export type KernelArgument = Buffer | Scalar | Local | Vector;
-
-export const u32 = (value: number): KernelArgument => ({ type: 'uint', value });
-export const i32 = (value: number): KernelArgument => ({ type: 'int', value });
-export const f32 = (value: number): KernelArgument => ({ type: 'float', value });
-export const f64 = (value: number): KernelArgument => ({ type: 'double', value });
-export const u64 = (value: number | bigint): KernelArgument => ({ type: 'ulong', value: BigInt(value) });
-export const i64 = (value: number | bigint): KernelArgument => ({ type: 'long', value: BigInt(value) });
-export const local = (localBytes: number): KernelArgument => ({ localBytes });
-export const vector = (data: ArrayBufferView): KernelArgument => {
-  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice();
-  return { bytes, key: bytes.join() };
-};
+export { f32, f64, i32, i64, type KernelArgument, local, u32, u64, vector } from './launch-list.js';
 
 export interface Launch {
   /** Work-items in each dimension. */
@@ -56,11 +30,16 @@ export interface StageTime {
   readonly ended?: number | null;
 }
 
-interface Recorded {
+interface StageName {
   readonly stage: string;
   readonly pass?: number;
-  readonly event: cl.Event;
 }
+
+/** A command with its event, or something that was timed by the host's clock. */
+type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: number });
+
+/** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
+const LONGEST_LIST = 8;
 
 const list = (range: number | readonly number[]): number[] =>
   typeof range === 'number' ? [range] : [...range];
@@ -75,7 +54,11 @@ const product = (range: readonly number[]): number => range.reduce((a, b) => a *
 export class Queue {
   readonly handle: cl.CommandQueue;
   readonly #capabilities: Capabilities;
+  readonly #launches = new LaunchList();
+  /** Of the launches that wait. */
+  #stages: StageName[] = [];
   #recorded: Recorded[] | undefined;
+  #failure: unknown;
 
   constructor(handle: cl.CommandQueue, capabilities: Capabilities) {
     this.handle = handle;
@@ -93,19 +76,41 @@ export class Queue {
     const localSize = local === undefined ? null : list(local);
     this.#check(kernel, args, localSize);
     if (globalSize.includes(0)) return;
-    this.#bind(kernel, args);
-    this.#record(stage ?? kernel.name, pass, (event) =>
-      cl.enqueueNDRangeKernel(
-        this.handle,
-        kernel.handle,
-        globalSize.length,
-        null,
-        globalSize,
-        localSize,
-        null,
-        event,
-      ),
-    );
+    this.#launches.add(kernel, args, globalSize, localSize);
+    this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
+    if (this.#launches.length >= LONGEST_LIST) this.submit();
+  }
+
+  /**
+   * Hands the launches that wait to the driver. They wait for each other, since one call for many costs
+   * less than many calls; whatever else is enqueued sends them first, and so does releasing a buffer.
+   *
+   * @throws DeviceLostError, MemoryError, …
+   */
+  submit(): void {
+    if (this.#launches.length === 0) return;
+    const stages = this.#stages;
+    this.#stages = [];
+    const list = this.#launches.take();
+    try {
+      if (!this.#recorded) cl.enqueueKernels(this.handle, list);
+      else {
+        const events = cl.enqueueKernels(this.handle, list, true);
+        for (const [i, event] of events.entries()) this.#recorded.push({ stage: '', ...stages[i], event });
+      }
+    } catch (error) {
+      list.forget();
+      throw typedError(error, `enqueueing ${stages[list.words[0] ?? 0]?.stage ?? 'kernels'}`);
+    }
+  }
+
+  /** As `submit`, before something goes that the launches use; a failure is told by the next wait. */
+  submitBeforeRelease(): void {
+    try {
+      this.submit();
+    } catch (error) {
+      this.#failure ??= error;
+    }
   }
 
   #check(kernel: Kernel, args: readonly KernelArgument[], localSize: readonly number[] | null): void {
@@ -130,40 +135,15 @@ export class Queue {
     }
   }
 
-  #bind({ handle, name, bound }: Kernel, args: readonly KernelArgument[]): void {
-    args.forEach((arg, i) => {
-      const before = bound[i];
-      try {
-        if (arg instanceof Buffer) {
-          if (before === arg) return;
-          cl.setKernelArg(handle, i, null, arg.handle);
-        } else if ('localBytes' in arg) {
-          if ((before as Local | undefined)?.localBytes === arg.localBytes) return;
-          cl.setKernelArg(handle, i, 'local', arg.localBytes);
-        } else if ('bytes' in arg) {
-          if ((before as Vector | undefined)?.key === arg.key) return;
-          cl.setKernelArg(handle, i, null, arg.bytes);
-        } else {
-          const last = before as Scalar | undefined;
-          if (last?.type === arg.type && last.value === arg.value) return;
-          cl.setKernelArg(handle, i, arg.type, arg.value);
-        }
-      } catch (error) {
-        bound[i] = undefined;
-        throw typedError(error, `setting argument ${i} of ${name}`);
-      }
-      bound[i] = arg;
-    });
-  }
-
-  #record(stage: string, pass: number | undefined, enqueue: (event: boolean) => unknown): void {
+  #record(stage: string, enqueue: (event: boolean) => unknown): void {
+    this.submit();
     let event: unknown;
     try {
       event = enqueue(this.#recorded !== undefined);
     } catch (error) {
       throw typedError(error, `enqueueing ${stage}`);
     }
-    this.#recorded?.push({ stage, ...(pass === undefined ? {} : { pass }), event: event as cl.Event });
+    this.#recorded?.push({ stage, event: event as cl.Event });
   }
 
   /** Sets `bytes` bytes from `offset` on to repetitions of one 32-bit word; both are multiples of 4. */
@@ -173,13 +153,13 @@ export class Queue {
     if (this.#capabilities.version < 1.2) {
       // OpenCL 1.1 has no fill.
       const words = new Uint32Array(bytes / 4).fill(word);
-      this.#record(stage, undefined, (event) =>
+      this.#record(stage, (event) =>
         cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, bytes, words, null, event),
       );
       return;
     }
     const pattern = globalThis.Buffer.from(Uint32Array.of(word).buffer);
-    this.#record(stage, undefined, (event) =>
+    this.#record(stage, (event) =>
       cl.enqueueFillBuffer(this.handle, buffer.handle, pattern, offset, bytes, null, event),
     );
   }
@@ -187,7 +167,7 @@ export class Queue {
   /** Copies `bytes` bytes on the device. */
   copy(from: Buffer, to: Buffer, { bytes, fromOffset = 0, toOffset = 0, stage = 'copy' }: CopyOptions): void {
     if (bytes === 0) return;
-    this.#record(stage, undefined, (event) =>
+    this.#record(stage, (event) =>
       cl.enqueueCopyBuffer(this.handle, from.handle, to.handle, fromOffset, toOffset, bytes, null, event),
     );
   }
@@ -195,7 +175,7 @@ export class Queue {
   /** Host to device. `view` must not change before the next `finish()`. */
   write(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     if (view.byteLength === 0) return;
-    this.#record('upload', undefined, (event) =>
+    this.#record('upload', (event) =>
       cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, view.byteLength, view, null, event),
     );
   }
@@ -203,7 +183,7 @@ export class Queue {
   /** Device to host. `view` holds the data after the next `finish()`. */
   read(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     if (view.byteLength === 0) return;
-    this.#record('download', undefined, (event) =>
+    this.#record('download', (event) =>
       cl.enqueueReadBuffer(this.handle, buffer.handle, false, offset, view.byteLength, view, null, event),
     );
   }
@@ -215,19 +195,24 @@ export class Queue {
    * @throws TimeoutError, DeviceLostError, MemoryError
    */
   async finish(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
+    this.submit();
+    const failure = this.#failure;
+    this.#failure = undefined;
     const done = this.#allDone();
     try {
       await (Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done);
     } catch (error) {
       throw typedError(error, 'waiting for the device');
     }
+    if (failure !== undefined) throw failure;
   }
 
   /**
-   * A wait for the event of a marker rather than clFinish: rusticl's may return, when it is called from
-   * another thread than the enqueues, before the last commands are done.
+   * A wait for the event of a marker rather than clFinish, but for drivers known for better: rusticl's may
+   * return, when it is called from another thread than the enqueues, before the last commands are done.
    */
   async #allDone(): Promise<void> {
+    if (this.#capabilities.quirks.finishTells) return cl.finishAsync(this.handle);
     const marker =
       this.#capabilities.version < 1.2
         ? cl.enqueueMarker(this.handle, true)
@@ -241,7 +226,13 @@ export class Queue {
 
   /** From now on each command keeps an event, until `endProfile`. */
   startProfile(): void {
+    this.submit();
     this.#recorded = [];
+  }
+
+  /** Adds a stage that the host timed to the profile. */
+  note(stage: string, seconds: number): void {
+    this.#recorded?.push({ stage, seconds });
   }
 
   /** Times of the commands since `startProfile`, in order. To be called after `finish()`. */
@@ -249,7 +240,9 @@ export class Queue {
     const recorded = this.#recorded ?? [];
     this.#recorded = undefined;
     let first: number | undefined;
-    return recorded.map(({ event, ...stage }) => {
+    return recorded.map((one) => {
+      if ('seconds' in one) return one;
+      const { event, ...stage } = one;
       const times = this.#capabilities.quirks.profiles ? timesOf(event) : null;
       cl.releaseAsync(event);
       first ??= times?.start;

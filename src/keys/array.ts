@@ -30,6 +30,9 @@ export interface ValueColumn<V extends ValueArray = ValueArray> {
   readonly bytes: number;
 }
 
+/** Where the memory of new arrays comes from: an ArrayBuffer of this many bytes, all zero. */
+export type MemorySource = (bytes: number) => ArrayBuffer;
+
 /** Widest value that can travel with a key. */
 export const MAX_VALUE_BYTES = 16;
 
@@ -133,10 +136,17 @@ export function valueColumn<V extends ValueArray>(values: V, { n }: { readonly n
  *
  * Its contents are undefined: every element is to be written before it is handed out.
  */
-export function emptyLike<A extends ValueArray>(array: A, length: number = array.length): A {
-  if (Buffer.isBuffer(array)) return Buffer.allocUnsafeSlow(length) as unknown as A;
+export function emptyLike<A extends ValueArray>(
+  array: A,
+  length: number = array.length,
+  memory?: MemorySource,
+): A {
+  const bytes = length * array.BYTES_PER_ELEMENT;
+  if (Buffer.isBuffer(array)) {
+    return (memory ? Buffer.from(memory(bytes)) : Buffer.allocUnsafeSlow(length)) as unknown as A;
+  }
   const name = typeName(array) as 'Uint8Array'; // stands for all of them: they are constructed alike
-  return new globalThis[name](length) as unknown as A;
+  return new globalThis[name](memory ? memory(bytes) : (length as never)) as unknown as A;
 }
 
 /**
@@ -193,10 +203,11 @@ const CONSTRUCTOR_NAMES: Readonly<Record<Dtype, string>> = {
  *
  * @throws InputError for more elements than an array can have here
  */
-export function newArray<D extends Dtype>(dtype: D, length: number): ArrayOf<D> {
+export function newArray<D extends Dtype>(dtype: D, length: number, memory?: MemorySource): ArrayOf<D> {
   const name = CONSTRUCTOR_NAMES[dtype] as 'Uint8Array'; // stands for all of them: they are constructed alike
   try {
-    return new globalThis[name](length) as unknown as ArrayOf<D>;
+    const room = memory ? memory(length * dtypeInfo(dtype).bytes) : (length as never);
+    return new globalThis[name](room) as unknown as ArrayOf<D>;
   } catch (cause) {
     throw new InputError(`an array of ${length} ${dtype} elements cannot be had: take it in pieces`, {
       cause,

@@ -66,6 +66,8 @@ NAN_MODULE_INIT(Init) {
   ExportEvent(exports);
   ExportTransfer(exports);
   ExportSvm(exports);
+  ExportLaunches(exports);
+  ExportStaging(exports);
 }
 
 }  // namespace

@@ -184,7 +184,11 @@ void ExportKernel(Exports& exports);
 void ExportEvent(Exports& exports);
 void ExportTransfer(Exports& exports);
 void ExportSvm(Exports& exports);
+void ExportLaunches(Exports& exports);
+void ExportStaging(Exports& exports);
 
+/** Throws when an argument of a kernel was released since it was set: the driver would not notice. */
+bool CheckArguments(Call& call, const Object& kernel);
 /** Retains a handle's object: the exported retain… of every counted kind. */
 void RetainHandle(Call& call, Kind kind);
 /** Releases one reference of a handle: the exported release… of every counted kind. */

@@ -428,18 +428,6 @@ NAN_METHOD(GetKernelSubGroupInfo) {
              kernel->platform);
 }
 
-/** Objects may have been released since they were set: the driver would not notice. */
-bool CheckArguments(Call& call, const Object& kernel) {
-  for (size_t i = 0; i < kernel.arguments.size(); i++) {
-    const KernelArgument& argument = kernel.arguments[i];
-    if ((argument.object && (!argument.object->raw || argument.object->HostDetached())) ||
-        (argument.svm && !call.environment().svm().Contains(argument.svm))) {
-      return call.Fail(CL_INVALID_KERNEL_ARGS, "kernel argument " + std::to_string(i) + " was released");
-    }
-  }
-  return true;
-}
-
 NAN_METHOD(EnqueueNDRangeKernel) {
   Call call(info, "clEnqueueNDRangeKernel");
   Object* queue = call.Borrow(0, Kind::kCommandQueue);
@@ -482,6 +470,17 @@ NAN_METHOD(EnqueueNativeKernel) {
 }
 
 }  // namespace
+
+bool CheckArguments(Call& call, const Object& kernel) {
+  for (size_t i = 0; i < kernel.arguments.size(); i++) {
+    const KernelArgument& argument = kernel.arguments[i];
+    if ((argument.object && (!argument.object->raw || argument.object->HostDetached())) ||
+        (argument.svm && !call.environment().svm().Contains(argument.svm))) {
+      return call.Fail(CL_INVALID_KERNEL_ARGS, "kernel argument " + std::to_string(i) + " was released");
+    }
+  }
+  return true;
+}
 
 void ExportKernel(Exports& exports) {
   exports.Set<CreateKernel>("createKernel");

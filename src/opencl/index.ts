@@ -29,6 +29,7 @@ export * from './program.js';
 export * from './queue.js';
 export * from './release.js';
 export * from './sampler.js';
+export * from './staging.js';
 export * from './svm.js';
 export * from './transfer.js';
 export type * from './types.js';

@@ -1,5 +1,5 @@
 import { native } from './binding.js';
-import type { CommandQueue, Device, Kernel, MemObject, Program, Sampler } from './objects.js';
+import type { CommandQueue, Device, Event, Kernel, MemObject, Program, Sampler } from './objects.js';
 import type { Enqueued, HostMemory, InfoValue, Size, WaitList } from './types.js';
 
 /** What a kernel argument may be set to. */
@@ -174,6 +174,41 @@ export function enqueueNDRangeKernel<W extends boolean | undefined = false>(
   wantEvent?: W,
 ): Enqueued<W> {
   return native().enqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waitList, wantEvent);
+}
+
+/** Launches as `enqueueKernels` takes them, all their numbers in one array. */
+export interface Launches {
+  /**
+   * `words[0]` receives the number of launches that were enqueued. Then of each launch: dimensions, 1 if a
+   * group size is given, global sizes, the group size, the number of arguments to set, and of each argument
+   * its index, its kind and two numbers: 0, an index into `memory`, 0; 1, an offset into `bytes`, a length;
+   * 2, bytes of local memory, 0.
+   */
+  readonly words: Float64Array;
+  /** Words in use. */
+  readonly count: number;
+  /** One for each launch. */
+  readonly kernels: readonly Kernel[];
+  readonly memory: readonly MemObject[];
+  /** Arguments by value. */
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Sets arguments of kernels and runs the kernels, one after the other. Calls clSetKernelArg and
+ * clEnqueueNDRangeKernel for a whole list at once, since short kernels take less time than the way from
+ * JavaScript to the driver. Arguments that are not in the list stay as they are.
+ *
+ * @param wantEvents return an event for each launch
+ * @throws as `setKernelArg` and `enqueueNDRangeKernel`; the launches before are enqueued
+ * @returns the events, or SUCCESS when none are wanted
+ */
+export function enqueueKernels<W extends boolean | undefined = false>(
+  queue: CommandQueue,
+  { words, count, kernels, memory, bytes }: Launches,
+  wantEvents?: W,
+): W extends true ? Event[] : 0 {
+  return native().enqueueKernels(queue, words, count, kernels, memory, bytes, wantEvents);
 }
 
 /**

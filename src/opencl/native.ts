@@ -7,6 +7,7 @@ export type NativeFunction = (...args: readonly unknown[]) => InfoValue;
 export interface Native {
   SVMAlloc: NativeFunction;
   SVMFree: NativeFunction;
+  allocateHostMemory: NativeFunction;
   buildProgram: NativeFunction;
   buildProgramAsync: NativeFunction;
   cloneKernel: NativeFunction;
@@ -43,6 +44,7 @@ export interface Native {
   enqueueCopyImageToBuffer: NativeFunction;
   enqueueFillBuffer: NativeFunction;
   enqueueFillImage: NativeFunction;
+  enqueueKernels: NativeFunction;
   enqueueMapBuffer: NativeFunction;
   enqueueMapImage: NativeFunction;
   enqueueMarker: NativeFunction;
@@ -93,6 +95,7 @@ export interface Native {
   isReleased: NativeFunction;
   linkProgram: NativeFunction;
   loaderInfo: NativeFunction;
+  readBufferAsync: NativeFunction;
   releaseAll: NativeFunction;
   releaseAsync: NativeFunction;
   releaseCommandQueue: NativeFunction;
@@ -128,4 +131,5 @@ export interface Native {
   unloadPlatformCompiler: NativeFunction;
   waitForEvents: NativeFunction;
   waitForEventsAsync: NativeFunction;
+  writeBufferAsync: NativeFunction;
 }

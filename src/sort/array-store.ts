@@ -1,8 +1,9 @@
 import type { Device } from '../device/device.js';
-import { bytesOf, emptyLike, newArray } from '../keys/array.js';
+import { bytesOf, emptyLike, type MemorySource, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from './column.js';
 import { type ArrayOwner, DeviceArray } from './device-array.js';
+import { download, upload } from './transfer.js';
 import type { Turns } from './turns.js';
 
 /** Keys as operations take them: an array of the host, or one that stays on the device. */
@@ -31,6 +32,12 @@ export class ArrayStore implements ArrayOwner {
   constructor(device: Device | undefined, turns: Turns) {
     this.#device = device;
     this.#turns = turns;
+  }
+
+  /** Where arrays of the host come from. */
+  get #memory(): MemorySource | undefined {
+    const device = this.#device;
+    return device && ((bytes) => device.hostMemory(bytes));
   }
 
   /** @throws MemoryError */
@@ -65,8 +72,9 @@ export class ArrayStore implements ArrayOwner {
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await this.#turns.alone(async () => {
       if (!isOnDevice(place)) return bytesOf(place).set(bytesOf(view), offset * info.bytes);
-      this.#device?.queue.write(place, view, offset * info.bytes);
-      await this.#device?.queue.finish();
+      if (!this.#device) return;
+      await upload(this.#device, place, view, offset * info.bytes);
+      await this.#device.queue.finish();
     });
   }
 
@@ -76,8 +84,9 @@ export class ArrayStore implements ArrayOwner {
       if (!isOnDevice(place)) {
         return bytesOf(view).set(bytesOf(place).subarray(start, start + view.byteLength));
       }
-      this.#device?.queue.read(place, view, start);
-      await this.#device?.queue.finish();
+      if (!this.#device) return;
+      await download(this.#device, place, view, { offset: start });
+      await this.#device.queue.finish();
     });
   }
 
@@ -93,12 +102,13 @@ export class ArrayStore implements ArrayOwner {
       like: <K extends Keys>(array: K, dtype: Dtype, n: number): Made<K> => {
         // The kind of the array decides, which the compiler cannot follow.
         if (array instanceof DeviceArray) return onDevice(dtype, n) as unknown as Made<K>;
-        const result = emptyLike(array as KeyArray, (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT);
+        const length = (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT;
+        const result = emptyLike(array as KeyArray, length, this.#memory);
         return { place: result, result } as unknown as Made<K>;
       },
       beside: (beside, dtype, n) => {
         if (beside instanceof DeviceArray) return onDevice(dtype, n);
-        const result = newArray(dtype, n);
+        const result = newArray(dtype, n, this.#memory);
         return { place: result, result };
       },
     };

@@ -257,13 +257,13 @@ export class Executor {
       return one;
     };
     try {
-      const input = keep(lendInput(device, keys.place));
-      const inputValues = values && keep(lendInput(device, values.place));
+      const input = keep(await lendInput(device, keys.place));
+      const inputValues = values && keep(await lendInput(device, values.place));
       // The keys of an argsort are sorted too, but stay on the device.
       const output = keep(
         sorted
           ? lendOutput(device, sorted)
-          : { ...borrow(device, byteLengthOf(keys)), collect: () => undefined },
+          : { ...borrow(device, byteLengthOf(keys)), collect: async () => undefined },
       );
 
       const outputValues = moved && keep(lendOutput(device, moved));
@@ -281,8 +281,8 @@ export class Executor {
         },
         verifier,
       );
-      output.collect();
-      outputValues?.collect();
+      await output.collect(settings.timeout);
+      await outputValues?.collect(settings.timeout);
       await queue.finish(settings.timeout);
       const { gaveUp, verified } = pending.settle();
       if (gaveUp) return 'gave up (a bounded wait between its work-groups ran out)';

@@ -25,7 +25,7 @@ export async function lexsort(
   let positions: Column | undefined;
   for (const [index, { keys, order }] of [...columns.entries()].reverse()) {
     const canonical = operation.temporary(keys.dtype, keys.n);
-    await operation.steps.canonical(operation.bring(keys), canonical);
+    await operation.steps.canonical(await operation.bring(keys), canonical);
     let ordered = canonical;
     if (positions) {
       ordered = operation.temporary(keys.dtype, keys.n);

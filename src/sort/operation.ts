@@ -7,7 +7,7 @@ import { DeviceColumns } from './device-columns.js';
 import type { Executor, SortJob } from './executor.js';
 import { HostColumns } from './host-columns.js';
 import type { SortSettings } from './options.js';
-import { borrow, lendInput, lendOutput } from './transfer.js';
+import { borrow, download, lendInput, lendOutput } from './transfer.js';
 
 /**
  * The steps, besides sorts, that operations are made of. On the device they are enqueued, and done when a
@@ -89,10 +89,10 @@ export class Operation {
   }
 
   /** The column where steps can read it. @throws MemoryError */
-  bring(from: Column): Column {
+  async bring(from: Column): Promise<Column> {
     const { device } = this.#executor;
     if (!device) return from;
-    const lent = lendInput(device, from.place);
+    const lent = await lendInput(device, from.place);
     this.#lent.push(lent);
     return { ...from, place: lent.buffer };
   }
@@ -113,7 +113,7 @@ export class Operation {
     const lent = lendOutput(device, to.place);
     this.#lent.push(lent);
     await write({ ...to, place: lent.buffer });
-    lent.collect();
+    await lent.collect(this.settings.timeout);
   }
 
   /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
@@ -124,8 +124,9 @@ export class Operation {
       bytesOf(to.place).set(bytesOf(from.place).subarray(0, bytes));
       return;
     }
-    const queue = this.#executor.device?.queue;
-    if (isOnDevice(to.place)) queue?.copy(from.place, to.place, { bytes });
-    else queue?.read(from.place, to.place);
+    const { device } = this.#executor;
+    if (!device) throw new UnsupportedError('a column on the device, without a device');
+    if (isOnDevice(to.place)) device.queue.copy(from.place, to.place, { bytes });
+    else await download(device, from.place, to.place, { deadlineSeconds: this.settings.timeout });
   }
 }

@@ -42,11 +42,11 @@ export async function segmentedSort(
   const { n, dtype, info } = keys;
   const segments = offsets.length - 1;
   const ids = operation.temporary('u32', n);
-  await operation.steps.segmentIds(operation.bring(column('u32', offsets.length, offsets)), ids);
+  await operation.steps.segmentIds(await operation.bring(column('u32', offsets.length, offsets)), ids);
   const byKey = operation.temporary(dtype, n);
   const idsByKey = operation.temporary('u32', n);
   await operation.sort({
-    keys: operation.bring(keys),
+    keys: await operation.bring(keys),
     sorted: byKey.place,
     values: { place: ids.place, bytes: 4 },
     moved: idsByKey.place,

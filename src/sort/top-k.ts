@@ -18,7 +18,7 @@ export async function topK(
 ): Promise<void> {
   const { n, dtype, info } = keys;
   const k = out.keys.n;
-  const input = operation.bring(keys);
+  const input = await operation.bring(keys);
   const { bits } = operation.settings;
   const whole = !bits || (bits[0] === 0 && bits[1] === info.width);
   if (whole && n >= SELECT_FROM && k <= n * SELECT_SHARE) {

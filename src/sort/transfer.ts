@@ -11,6 +11,15 @@ export interface Lent {
   release(): void;
 }
 
+export interface LentOutput extends Lent {
+  /**
+   * Brings the contents to where they belong: in place by the wait that follows.
+   *
+   * @param deadlineSeconds as of `Queue.finish`
+   */
+  collect(deadlineSeconds?: number): Promise<void>;
+}
+
 const inPlace = (device: Device, view: ArrayBufferView): boolean =>
   device.capabilities.quirks.zeroCopy && view.byteLength >= ZERO_COPY_BYTES;
 
@@ -25,22 +34,56 @@ export function borrow(device: Device, bytes: number): Lent {
   return { buffer, release: () => device.pool.give(buffer) };
 }
 
+const nothing = async (): Promise<void> => undefined;
+
 /** What is on the device already is nobody's to release here. */
 const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefined });
 
-/** Makes data readable on the device: in place on a CPU device, else through an enqueued upload. */
-export function lendInput(device: Device, place: Place): Lent {
+/** Copies host data into a buffer, in the order of the queue; the data must not change before the next wait. */
+export async function upload(
+  device: Device,
+  buffer: Buffer,
+  view: ArrayBufferView,
+  offset = 0,
+): Promise<void> {
+  if (!device.stages(view)) return device.queue.write(buffer, view, offset);
+  const started = performance.now();
+  await device.staging.write(buffer, view, offset);
+  device.queue.note('upload', (performance.now() - started) / 1000);
+}
+
+/** Copies from a buffer to host memory, in the order of the queue; complete after the next wait. */
+export async function download(
+  device: Device,
+  buffer: Buffer,
+  view: ArrayBufferView,
+  { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
+): Promise<void> {
+  if (!device.stages(view)) return device.queue.read(buffer, view, offset);
+  await device.queue.finish(deadlineSeconds); // the copying threads know no deadline
+  const started = performance.now();
+  await device.staging.read(buffer, view, offset);
+  device.queue.note('download', (performance.now() - started) / 1000);
+}
+
+/** Makes data readable on the device: in place on a CPU device, else by an upload. */
+export async function lendInput(device: Device, place: Place): Promise<Lent> {
   if (isOnDevice(place)) return there(place);
   if (inPlace(device, place)) return lend(device, place);
   const lent = borrow(device, place.byteLength);
-  device.queue.write(lent.buffer, place);
+  try {
+    await upload(device, lent.buffer, place);
+  } catch (error) {
+    lent.release();
+    throw error;
+  }
   return lent;
 }
 
-/** Room on the device for what will be at `place`; `collect` enqueues the way back. */
-export function lendOutput(device: Device, place: Place): Lent & { collect(): void } {
-  if (isOnDevice(place)) return { ...there(place), collect: () => undefined };
-  if (inPlace(device, place)) return { ...lend(device, place), collect: () => undefined };
+/** Room on the device for what will be at `place`; `collect` starts the way back. */
+export function lendOutput(device: Device, place: Place): LentOutput {
+  if (isOnDevice(place)) return { ...there(place), collect: nothing };
+  if (inPlace(device, place)) return { ...lend(device, place), collect: nothing };
   const lent = borrow(device, place.byteLength);
-  return { ...lent, collect: () => device.queue.read(lent.buffer, place) };
+  return { ...lent, collect: (deadlineSeconds) => download(device, lent.buffer, place, { deadlineSeconds }) };
 }

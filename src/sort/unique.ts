@@ -16,7 +16,7 @@ export async function unique<R extends { readonly keys: Column; readonly counts:
 ): Promise<R> {
   const { n, dtype } = keys;
   const { steps } = operation;
-  const input = operation.bring(keys);
+  const input = await operation.bring(keys);
   const canonical = operation.temporary(dtype, n);
   await steps.canonical(input, canonical);
   const sorted = operation.temporary(dtype, n);

@@ -1,0 +1,194 @@
+import type * as cl from '../opencl/index.js';
+import { Buffer } from './buffer.js';
+import type { Kernel } from './program.js';
+
+/** A scalar by value. */
+export interface Scalar {
+  readonly type: 'uint' | 'int' | 'float' | 'ulong' | 'long' | 'double';
+  readonly value: number | bigint;
+}
+/** Bytes of local memory. */
+export interface Local {
+  readonly localBytes: number;
+}
+/** A vector or struct by value. */
+export interface Vector {
+  readonly bytes: Uint8Array;
+}
+
+export type KernelArgument = Buffer | Scalar | Local | Vector;
+
+export const u32 = (value: number): KernelArgument => ({ type: 'uint', value });
+export const i32 = (value: number): KernelArgument => ({ type: 'int', value });
+export const f32 = (value: number): KernelArgument => ({ type: 'float', value });
+export const f64 = (value: number): KernelArgument => ({ type: 'double', value });
+export const u64 = (value: number | bigint): KernelArgument => ({ type: 'ulong', value });
+export const i64 = (value: number | bigint): KernelArgument => ({ type: 'long', value });
+export const local = (localBytes: number): KernelArgument => ({ localBytes });
+export const vector = (data: ArrayBufferView): KernelArgument => ({
+  bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice(),
+});
+
+const ARGUMENT = { buffer: 0, bytes: 1, local: 2 } as const;
+/** Dimensions, whether there is a group size, three and three sizes, the number of arguments. */
+const LAUNCH_WORDS = 9;
+const ARGUMENT_WORDS = 4;
+/** The largest argument by value is a vector of 16 64-bit components; 8-byte scalars start on multiples of 8. */
+const VALUE_BYTES = 128;
+
+/**
+ * Kernel launches that wait to be handed to the driver in one call.
+ *
+ * Arguments that a kernel was given before are not set again.
+ */
+export class LaunchList {
+  #words = new Float64Array(1024);
+  #bytes = new DataView(new ArrayBuffer(2048));
+  #count = 1;
+  #used = 0;
+  #kernels: Kernel[] = [];
+  #memory: Buffer[] = [];
+
+  /** Number of launches. */
+  get length(): number {
+    return this.#kernels.length;
+  }
+
+  add(
+    kernel: Kernel,
+    args: readonly KernelArgument[],
+    global: readonly number[],
+    local: readonly number[] | null,
+  ): void {
+    this.#reserve(args.length);
+    const words = this.#words;
+    let at = this.#count;
+    words[at++] = global.length;
+    words[at++] = local === null ? 0 : 1;
+    for (const size of global) words[at++] = size;
+    if (local !== null) for (const size of local) words[at++] = size;
+    const argumentCount = at++;
+    let changed = 0;
+    for (let i = 0; i < args.length; i++) {
+      const arg = args[i] as KernelArgument;
+      if (same(arg, kernel.bound[i])) continue;
+      kernel.bound[i] = arg;
+      changed++;
+      words[at++] = i;
+      if (arg instanceof Buffer) {
+        words[at++] = ARGUMENT.buffer;
+        words[at++] = this.#memory.length;
+        words[at++] = 0;
+        this.#memory.push(arg);
+      } else if ('localBytes' in arg) {
+        words[at++] = ARGUMENT.local;
+        words[at++] = arg.localBytes;
+        words[at++] = 0;
+      } else {
+        words[at++] = ARGUMENT.bytes;
+        words[at++] = this.#used;
+        words[at++] = this.#put(arg);
+      }
+    }
+    words[argumentCount] = changed;
+    this.#count = at;
+    this.#kernels.push(kernel);
+  }
+
+  /**
+   * Takes the launches out.
+   *
+   * @returns them as `enqueueKernels` takes them; `forget` is for when that fails, after which nobody knows
+   *   what the arguments of the kernels are
+   */
+  take(): cl.Launches & { forget(): void } {
+    const kernels = this.#kernels;
+    const memory = this.#memory;
+    const list = {
+      words: this.#words,
+      count: this.#count,
+      kernels: kernels.map(({ handle }) => handle),
+      memory: memory.map(({ handle }) => handle),
+      bytes: new Uint8Array(this.#bytes.buffer, 0, this.#used),
+      forget: () => {
+        for (const { bound } of kernels) bound.length = 0;
+      },
+    };
+    this.#kernels = [];
+    this.#memory = [];
+    this.#count = 1;
+    this.#used = 0;
+    return list;
+  }
+
+  /** Copies an argument by value. @returns its length in bytes */
+  #put(arg: Scalar | Vector): number {
+    const at = this.#used;
+    this.#used += 'bytes' in arg ? Math.ceil(arg.bytes.length / 8) * 8 : 8;
+    if ('bytes' in arg) {
+      new Uint8Array(this.#bytes.buffer, at).set(arg.bytes);
+      return arg.bytes.length;
+    }
+    return putScalar(this.#bytes, at, arg);
+  }
+
+  /** Makes room for one more launch. */
+  #reserve(args: number): void {
+    const words = this.#count + LAUNCH_WORDS + args * ARGUMENT_WORDS;
+    if (words > this.#words.length) {
+      const larger = new Float64Array(2 * words);
+      larger.set(this.#words.subarray(0, this.#count));
+      this.#words = larger;
+    }
+    const bytes = this.#used + args * VALUE_BYTES;
+    if (bytes > this.#bytes.byteLength) {
+      const larger = new Uint8Array(2 * bytes);
+      larger.set(new Uint8Array(this.#bytes.buffer, 0, this.#used));
+      this.#bytes = new DataView(larger.buffer);
+    }
+  }
+}
+
+/** OpenCL hosts that we know are little-endian. */
+function putScalar(view: DataView, at: number, { type, value }: Scalar): number {
+  switch (type) {
+    case 'uint':
+      view.setUint32(at, Number(value), true);
+      return 4;
+    case 'int':
+      view.setInt32(at, Number(value), true);
+      return 4;
+    case 'float':
+      view.setFloat32(at, Number(value), true);
+      return 4;
+    case 'double':
+      view.setFloat64(at, Number(value), true);
+      return 8;
+    default:
+      put64(view, at, value);
+      return 8;
+  }
+}
+
+function put64(view: DataView, at: number, value: number | bigint): void {
+  if (typeof value === 'bigint') {
+    view.setBigInt64(at, BigInt.asIntN(64, value), true);
+  } else {
+    // Halves of a number: a BigInt costs more than all the rest of an argument.
+    view.setUint32(at, value >>> 0, true);
+    view.setInt32(at + 4, Math.floor(value / 2 ** 32), true);
+  }
+}
+
+/** Would setting `arg` change what `before` has set? */
+function same(arg: KernelArgument, before: unknown): boolean {
+  if (arg === before) return true;
+  if (arg instanceof Buffer || before === undefined || before instanceof Buffer) return false;
+  if ('value' in arg) {
+    const last = before as Partial<Scalar>;
+    return last.type === arg.type && last.value === arg.value;
+  }
+  if ('localBytes' in arg) return (before as Partial<Local>).localBytes === arg.localBytes;
+  const last = (before as Partial<Vector>).bytes;
+  return last?.length === arg.bytes.length && arg.bytes.every((byte, i) => byte === last[i]);
+}

@@ -1,0 +1,115 @@
+import { availableParallelism } from 'node:os';
+import * as cl from '../opencl/index.js';
+import { Buffer } from './buffer.js';
+import type { Queue } from './queue.js';
+import { typedError } from './status.js';
+
+/** Transfers of fewer bytes go the driver's own way, which costs a thread less. */
+export const STAGED_BYTES = 4 * 2 ** 20;
+
+/** Bytes of the memory that large transfers pass through: pieces of 2 MiB for 16 threads. */
+const RING_BYTES = 64 * 2 ** 20;
+/** More threads than that gain nothing: the memory is busy. */
+const MAX_THREADS = 16;
+
+/** Threads that copy at once. */
+export const copyThreads = (): number => Math.min(availableParallelism(), MAX_THREADS);
+
+/** Host memory that the device reaches directly (pinned memory), and its buffer. */
+interface Pinned {
+  readonly memory: ArrayBuffer;
+  readonly buffer: Buffer;
+}
+
+/**
+ * Transfers of large arrays, and pinned memory for arrays that need none of it.
+ *
+ * A driver copies ordinary memory through pinned memory of its own, with one thread. Here several threads
+ * copy pieces while the device transfers others.
+ */
+export class Staging {
+  readonly #context: cl.Context;
+  readonly #queue: Queue;
+  readonly #threads: number;
+  readonly #allocated = new Map<ArrayBufferLike, Pinned>();
+  #ring: Pinned | undefined;
+
+  constructor(context: cl.Context, queue: Queue, threads: number = copyThreads()) {
+    this.#context = context;
+    this.#queue = queue;
+    this.#threads = threads;
+  }
+
+  /** Copies `view` into the buffer from `offset` on, after everything that was enqueued. */
+  async write(buffer: Buffer, view: ArrayBufferView, offset = 0): Promise<void> {
+    this.#queue.submit();
+    try {
+      const { memory } = this.#getRing();
+      await cl.writeBufferAsync(this.#queue.handle, buffer.handle, offset, view, memory, this.#threads);
+    } catch (error) {
+      throw typedError(error, `uploading ${view.byteLength} bytes`);
+    }
+  }
+
+  /** Copies the buffer from `offset` on into `view`, after everything that was enqueued. */
+  async read(buffer: Buffer, view: ArrayBufferView, offset = 0): Promise<void> {
+    this.#queue.submit();
+    try {
+      const { memory } = this.#getRing();
+      await cl.readBufferAsync(this.#queue.handle, buffer.handle, offset, view, memory, this.#threads);
+    } catch (error) {
+      throw typedError(error, `downloading ${view.byteLength} bytes`);
+    }
+  }
+
+  /** Pinned memory, until `free` or `release`. @throws MemoryError */
+  allocate(bytes: number): ArrayBuffer {
+    const pinned = this.#pin(bytes);
+    this.#allocated.set(pinned.memory, pinned);
+    return pinned.memory;
+  }
+
+  /** Is this memory of `allocate`? */
+  has(memory: ArrayBufferLike): boolean {
+    return this.#allocated.has(memory);
+  }
+
+  /** Gives pinned memory back and detaches it. @returns false for any other memory */
+  free(memory: ArrayBufferLike): boolean {
+    const pinned = this.#allocated.get(memory);
+    if (pinned) this.#unpin(pinned);
+    return this.#allocated.delete(memory);
+  }
+
+  /** Gives everything back; arrays in pinned memory are detached. */
+  release(): void {
+    for (const pinned of this.#allocated.values()) this.#unpin(pinned);
+    this.#allocated.clear();
+    if (this.#ring) this.#unpin(this.#ring);
+    this.#ring = undefined;
+  }
+
+  #getRing(): Pinned {
+    this.#ring ??= this.#pin(RING_BYTES);
+    return this.#ring;
+  }
+
+  #pin(bytes: number): Pinned {
+    const buffer = Buffer.create(this.#context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
+    try {
+      const flags = cl.MAP_READ | cl.MAP_WRITE;
+      return {
+        buffer,
+        memory: cl.enqueueMapBuffer(this.#queue.handle, buffer.handle, true, flags, 0, buffer.bytes),
+      };
+    } catch (error) {
+      buffer.release();
+      throw typedError(error, `pinning ${bytes} bytes of host memory`);
+    }
+  }
+
+  #unpin({ buffer, memory }: Pinned): void {
+    cl.enqueueUnmapMemObject(this.#queue.handle, buffer.handle, memory);
+    buffer.release();
+  }
+}

@@ -1,0 +1,244 @@
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "info.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+constexpr size_t kPage = 4096;
+/** Pages of this size are asked for where the system has them: fewer faults on the first touch. */
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr unsigned kMaxThreads = 64;
+
+/** Runs `work(t)` for t from 0 to threads - 1, the last one on this thread. */
+template <typename Work>
+void InParallel(unsigned threads, const Work& work) {
+  std::vector<std::thread> others;
+  for (unsigned t = 0; t + 1 < threads; t++) others.emplace_back([&work, t] { work(t); });
+  work(threads - 1);
+  for (auto& thread : others) thread.join();
+}
+
+/**
+ * Copies between ordinary host memory and a device through a ring of memory that the device can reach
+ * directly: several threads copy pieces to or from it while the device transfers others. A driver that is
+ * given ordinary memory does the same, but mostly with a single thread.
+ */
+class StagedTransfer final : public PromiseJob {
+ public:
+  StagedTransfer(bool write, const Object& queue, const Object& buffer, size_t offset, const HostMemory& host,
+                 size_t bytes, const HostMemory& ring, unsigned threads)
+      : PromiseJob(write ? "clEnqueueWriteBuffer" : "clEnqueueReadBuffer"),
+        write_(write),
+        queue_(Kind::kCommandQueue, queue.platform, queue.raw),
+        buffer_(Kind::kMemObject, buffer.platform, buffer.raw),
+        offset_(offset),
+        host_(host.store),
+        data_(static_cast<char*>(host.data)),
+        bytes_(bytes),
+        ring_store_(ring.store),
+        ring_(static_cast<char*>(ring.data)),
+        piece_(ring.bytes / (2 * threads) / kPage * kPage),
+        threads_(threads) {
+    if (!host.buffer.IsEmpty()) host_buffer_.Reset(host.buffer);
+    if (!ring.buffer.IsEmpty()) ring_buffer_.Reset(ring.buffer);
+  }
+
+  void Run() override {
+    size_t pieces = (bytes_ + piece_ - 1) / piece_;
+    auto threads = static_cast<unsigned>(pieces < threads_ ? pieces : threads_);
+    std::atomic<cl_int> failure{CL_SUCCESS};
+    if (pieces > 0) InParallel(threads, [&](unsigned t) { Move(t, threads, pieces, &failure); });
+    status_ = failure;
+  }
+
+  void Finish(Environment& environment) override {
+    // The memory was held, so no harm is done but to the program itself, which is to know.
+    bool detached = !host_buffer_.IsEmpty() && Nan::New(host_buffer_)->WasDetached() && bytes_ > 0;
+    if (status_ == CL_SUCCESS && detached) status_ = CL_INVALID_HOST_PTR;
+    PromiseJob::Finish(environment);
+  }
+
+ private:
+  /** Every `threads`-th piece, through two places of the ring by turns. */
+  void Move(unsigned t, unsigned threads, size_t pieces, std::atomic<cl_int>* failure) const {
+    cl_event events[2] = {};
+    size_t held[2] = {};
+    auto fail = [&](cl_int status) {
+      cl_int none = CL_SUCCESS;
+      failure->compare_exchange_strong(none, status);
+    };
+    // Ends the transfer that a place of the ring is in, and takes out what was read.
+    auto settle = [&](unsigned slot) {
+      if (!events[slot]) return;
+      cl_int status = api.clWaitForEvents(1, &events[slot]);
+      api.clReleaseEvent(events[slot]);
+      events[slot] = nullptr;
+      if (status != CL_SUCCESS) return fail(status);
+      if (!write_) std::memcpy(data_ + held[slot] * piece_, Slot(t, slot), Length(held[slot]));
+    };
+    unsigned slot = 0;
+    for (size_t i = t; i < pieces && *failure == CL_SUCCESS; i += threads, slot ^= 1) {
+      settle(slot);
+      held[slot] = i;
+      if (write_) std::memcpy(Slot(t, slot), data_ + i * piece_, Length(i));
+      cl_int status = Enqueue(i, Slot(t, slot), &events[slot]);
+      if (status != CL_SUCCESS) {
+        events[slot] = nullptr;
+        fail(status);
+      }
+    }
+    settle(slot);
+    settle(slot ^ 1);
+  }
+
+  cl_int Enqueue(size_t piece, char* slot, cl_event* event) const {
+    auto queue = queue_.As<cl_command_queue>();
+    auto buffer = buffer_.As<cl_mem>();
+    size_t offset = offset_ + piece * piece_;
+    cl_int status =
+        write_ ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, Length(piece), slot, 0, nullptr, event)
+               : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, Length(piece), slot, 0, nullptr, event);
+    if (status == CL_SUCCESS) api.clFlush(queue);
+    return status;
+  }
+
+  char* Slot(unsigned t, unsigned slot) const { return ring_ + (2 * size_t{t} + slot) * piece_; }
+  size_t Length(size_t piece) const {
+    size_t start = piece * piece_;
+    return bytes_ - start < piece_ ? bytes_ - start : piece_;
+  }
+
+  bool write_;
+  Retained queue_, buffer_;
+  size_t offset_;
+  std::shared_ptr<v8::BackingStore> host_;
+  char* data_;
+  size_t bytes_;
+  std::shared_ptr<v8::BackingStore> ring_store_;
+  char* ring_;
+  size_t piece_;
+  unsigned threads_;
+  Nan::Global<v8::ArrayBuffer> host_buffer_, ring_buffer_;
+};
+
+void StartTransfer(Call& call, bool write) {
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  auto buffer = call.Handle(1, Kind::kMemObject);
+  size_t offset = call.Size(2);
+  HostMemory host = call.LastingMemory(3, 0);
+  HostMemory ring = call.LastingMemory(4, 0);
+  auto threads = static_cast<unsigned>(call.Unsigned(call[5], CL_INVALID_VALUE, kMaxThreads));
+  if (!call.ok()) return;
+  if (threads == 0 || ring.bytes < 2 * size_t{threads} * kPage) {
+    return (void)call.Fail(CL_INVALID_VALUE, "argument 5: expected two pages of ring for each thread");
+  }
+  StartPromise(call, std::make_unique<StagedTransfer>(write, *queue, *buffer, offset, host, host.bytes, ring, threads),
+               queue->platform);
+}
+
+NAN_METHOD(WriteBufferAsync) {
+  Call call(info, "clEnqueueWriteBuffer");
+  StartTransfer(call, true);
+}
+
+NAN_METHOD(ReadBufferAsync) {
+  Call call(info, "clEnqueueReadBuffer");
+  StartTransfer(call, false);
+}
+
+/** Has the pages of fresh memory made by several threads before anybody needs them; changes no byte. */
+class TouchJob final : public Job {
+ public:
+  TouchJob(std::shared_ptr<v8::BackingStore> store, unsigned threads)
+      : store_(std::move(store)), threads_(threads) {}
+  void Run() override {
+    auto* data = static_cast<char*>(store_->Data());
+    size_t bytes = store_->ByteLength();
+    std::atomic<size_t> next{0};
+    InParallel(threads_, [&](unsigned) {
+      for (size_t start; (start = next.fetch_add(kHugePage)) < bytes;) {
+        size_t end = start + kHugePage < bytes ? start + kHugePage : bytes;
+#if defined(__GNUC__)
+        // A write that changes nothing, whoever else writes there meanwhile.
+        for (size_t i = start; i < end; i += kPage) __atomic_fetch_or(data + i, 0, __ATOMIC_RELAXED);
+#else
+        (void)end, (void)data;
+#endif
+      }
+    });
+  }
+  bool Awaited() const override { return false; }
+
+ private:
+  std::shared_ptr<v8::BackingStore> store_;
+  unsigned threads_;
+};
+
+#if defined(__linux__)
+/** What the deleter of mapped memory has to know: huge pages begin where they like. */
+struct Mapped {
+  void* start;
+  size_t bytes;
+};
+
+void Unmap(void*, size_t, void* data) {
+  auto* mapped = static_cast<Mapped*>(data);
+  munmap(mapped->start, mapped->bytes);
+  delete mapped;
+}
+
+/** Memory on a multiple of a huge page, and made of such where the system can; empty if there is none. */
+std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes) {
+  size_t room = bytes + kHugePage;
+  void* start = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return nullptr;
+  auto address = reinterpret_cast<uintptr_t>(start);
+  auto* data = reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage);
+  madvise(data, bytes, MADV_HUGEPAGE);
+  return v8::ArrayBuffer::NewBackingStore(data, bytes, Unmap, new Mapped{start, room});
+}
+#endif
+
+/**
+ * An ArrayBuffer of zeros on a multiple of a page, in few large pages, which several threads begin to make
+ * at once. V8's own begins 16 bytes beside a line of the cache, and its pages are made one by one.
+ */
+NAN_METHOD(AllocateHostMemory) {
+  Call call(info, "allocateHostMemory");
+  size_t bytes = call.Size(0);
+  auto threads = static_cast<unsigned>(call.Unsigned(call[1], CL_INVALID_VALUE, kMaxThreads));
+  if (!call.ok()) return;
+  Environment& environment = call.environment();
+  std::shared_ptr<v8::BackingStore> store;
+#if defined(__linux__)
+  if (!environment.copy_mappings && bytes > 0) {
+    store = MapHuge(bytes);
+    if (!store) return (void)call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes of memory");
+  }
+#endif
+  if (!store) {
+    call.Return(v8::ArrayBuffer::New(environment.isolate(), bytes));
+    return;
+  }
+  call.Return(v8::ArrayBuffer::New(environment.isolate(), store));
+  if (threads > 0) environment.Start(std::make_unique<TouchJob>(std::move(store), threads), nullptr);
+}
+
+}  // namespace
+
+void ExportStaging(Exports& exports) {
+  exports.Set<WriteBufferAsync>("writeBufferAsync");
+  exports.Set<ReadBufferAsync>("readBufferAsync");
+  exports.Set<AllocateHostMemory>("allocateHostMemory");
+}
+
+}  // namespace clsort

@@ -1,0 +1,53 @@
+import { native } from './binding.js';
+import type { CommandQueue, MemObject } from './objects.js';
+import type { HostMemory, Size } from './types.js';
+
+/**
+ * Host to device, through memory that the device can reach directly: several threads copy pieces into it
+ * while the device takes others. Calls clEnqueueWriteBuffer on other threads; nothing else may be enqueued
+ * meanwhile that has to come after it.
+ *
+ * @param offset bytes from the buffer's start
+ * @param host all of it is copied; it must not change until the promise settles
+ * @param ring memory for pieces, such as a mapped buffer made with `MEM_ALLOC_HOST_PTR`; two pieces for each
+ *   thread, of at least 4096 bytes
+ * @param threads 1 to 64
+ * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE; (rejects) what the transfers end with
+ */
+export function writeBufferAsync(
+  queue: CommandQueue,
+  buffer: MemObject,
+  offset: Size,
+  host: HostMemory,
+  ring: HostMemory,
+  threads: number,
+): Promise<void> {
+  return native().writeBufferAsync(queue, buffer, offset, host, ring, threads);
+}
+
+/**
+ * Device to host, the way that `writeBufferAsync` goes, backwards. Waits for what was enqueued before.
+ *
+ * @throws as `writeBufferAsync`
+ */
+export function readBufferAsync(
+  queue: CommandQueue,
+  buffer: MemObject,
+  offset: Size,
+  host: HostMemory,
+  ring: HostMemory,
+  threads: number,
+): Promise<void> {
+  return native().readBufferAsync(queue, buffer, offset, host, ring, threads);
+}
+
+/**
+ * An ArrayBuffer of zeros for large data: it begins on a multiple of a page and, on Linux, is made of few
+ * large pages, so that touching it for the first time takes less.
+ *
+ * @param threads of ours that begin to make the pages at once; 0: each is made when it is first used
+ * @throws OUT_OF_HOST_MEMORY
+ */
+export function allocateHostMemory(bytes: Size, threads = 0): ArrayBuffer {
+  return native().allocateHostMemory(bytes, threads);
+}

@@ -1,0 +1,131 @@
+import test from 'ava';
+import { u64 } from '../../src/device/queue.js';
+import { forEachDevice } from '../each-device.js';
+
+const N = 64;
+
+forEachDevice((title, open) => {
+  /** A kernel that moves 32-bit elements by index, and the arguments that all launches of these tests share. */
+  async function mover() {
+    const device = await open();
+    const program = await device.program('gather.cl', {
+      UNIT_BYTES: 4,
+      UNITS: 1,
+      INDEX_BITS: 32,
+      GROUP_SIZE: 1,
+    });
+    return { device, queue: device.queue, kernel: program.kernel('gather') };
+  }
+
+  test.serial(
+    title('launches that wait are handed over before anything else that is enqueued'),
+    async (t) => {
+      const { device, queue, kernel } = await mover();
+      const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
+      queue.write(
+        indices,
+        Uint32Array.from({ length: N }, (_, i) => N - 1 - i),
+      );
+      queue.write(
+        a,
+        Uint32Array.from({ length: N }, (_, i) => i),
+      );
+      queue.run(kernel, [a, indices, b, u64(N), u64(N)], { global: N, local: 1 });
+      queue.fill(a, 7, { bytes: N * 4 });
+      queue.run(kernel, [b, indices, a, u64(N), u64(N)], { global: N / 2, local: 1 });
+      const [there, back] = [new Uint32Array(N), new Uint32Array(N)];
+      queue.read(b, there);
+      queue.read(a, back);
+      await queue.finish();
+      t.deepEqual(
+        [...there],
+        Array.from({ length: N }, (_, i) => N - 1 - i),
+      );
+      t.deepEqual(
+        [...back],
+        Array.from({ length: N }, (_, i) => (i < N / 2 ? i : 7)),
+      );
+      for (const buffer of [a, b, indices]) buffer.release();
+    },
+  );
+
+  test.serial(title('a buffer may be released right after the launch that uses it'), async (t) => {
+    const { device, queue, kernel } = await mover();
+    const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
+    queue.fill(indices, 3);
+    queue.fill(a, 41);
+    queue.run(kernel, [a, indices, b, u64(N), u64(N)], { global: N, local: 1 });
+    a.release();
+    indices.release();
+    const out = new Uint32Array(N);
+    queue.read(b, out);
+    await queue.finish();
+    t.true(out.every((word) => word === 41));
+    b.release();
+  });
+
+  test.serial(title('long lists, with arguments that alternate, and one time for each launch'), async (t) => {
+    const { device, queue, kernel } = await mover();
+    const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
+    queue.write(
+      indices,
+      Uint32Array.from({ length: N }, (_, i) => (i + 1) % N),
+    );
+    queue.write(
+      a,
+      Uint32Array.from({ length: N }, (_, i) => i),
+    );
+    queue.startProfile();
+    const rounds = 50;
+    for (let round = 0; round < rounds; round++) {
+      const [from, to] = round % 2 === 0 ? [a, b] : [b, a];
+      queue.run(kernel, [from, indices, to, u64(N), u64(BigInt(N))], {
+        global: N,
+        local: 1,
+        stage: 'turn',
+        pass: round,
+      });
+    }
+    const out = new Uint32Array(N);
+    queue.read(a, out);
+    queue.note('by hand', 1.5);
+    await queue.finish();
+    t.deepEqual(
+      [...out],
+      Array.from({ length: N }, (_, i) => (i + rounds) % N),
+    );
+    const times = queue.endProfile();
+    t.deepEqual(
+      times.map(({ stage, pass }) => [stage, pass]),
+      [
+        ...Array.from({ length: rounds }, (_, round) => ['turn', round]),
+        ['download', undefined],
+        ['by hand', undefined],
+      ],
+    );
+    t.is(times.at(-1)?.seconds, 1.5);
+    for (const buffer of [a, b, indices]) buffer.release();
+  });
+
+  test.serial(title('a launch that the driver refuses is a typed error that names the kernel'), async (t) => {
+    const { device, queue, kernel } = await mover();
+    const [a, indices] = [device.buffer(N * 4), device.buffer(N * 4)];
+    queue.fill(a, 1);
+    queue.fill(indices, 0);
+    a.release();
+    queue.run(kernel, [a, indices, indices, u64(N), u64(N)], { global: N, local: 1, stage: 'the stage' });
+    const error = t.throws(() => queue.submit());
+    t.regex(error?.message ?? '', /the stage/);
+    t.is((error as { code?: string }).code?.startsWith('ERR_CLSORT_'), true);
+    // The kernel is good for another launch.
+    const b = device.buffer(N * 4);
+    const out = new Uint32Array(N);
+    const again = device.buffer(N * 4);
+    queue.fill(again, 5);
+    queue.run(kernel, [again, indices, b, u64(N), u64(N)], { global: N, local: 1 });
+    queue.read(b, out);
+    await queue.finish();
+    t.true(out.every((word) => word === 5));
+    for (const buffer of [b, again, indices]) buffer.release();
+  });
+});

@@ -1,0 +1,91 @@
+import test from 'ava';
+import { Staging } from '../../src/device/staging.js';
+import { forEachDevice } from '../each-device.js';
+
+const MI = 2 ** 20;
+
+/** Bytes that are nowhere alike, so that a piece in the wrong place shows. */
+function pattern(bytes: number): Uint8Array {
+  const words = new Uint32Array(Math.ceil(bytes / 4));
+  for (let i = 0; i < words.length; i++) words[i] = Math.imul(i + 1, 0x9e3779b9);
+  return new Uint8Array(words.buffer, 0, bytes);
+}
+
+forEachDevice((title, open, small) => {
+  test.serial(title('staged transfers bring every byte, whatever the size and the threads'), async (t) => {
+    const device = await open();
+    if (device.capabilities.quirks.singleThreaded) return t.pass('driven from one thread: never staged');
+    // Pieces are 32 MiB / threads: less than one, exactly one, several and a rest.
+    for (const [bytes, threads] of small
+      ? [[3 * MI + 5, 16] as const]
+      : ([
+          [1, 1],
+          [4 * MI, 8],
+          [2 * MI, 16],
+          [45 * MI + 4097, 3],
+          [70 * MI + 1, 16],
+        ] as const)) {
+      const staging = new Staging(device.context, device.queue, threads);
+      const data = pattern(bytes);
+      const buffer = device.buffer(bytes + 12);
+      device.queue.fill(buffer, 0, { bytes: 12 });
+      await staging.write(buffer, data, 12);
+      const back = new Uint8Array(bytes);
+      await staging.read(buffer, back, 12);
+      t.is(Buffer.compare(back, data), 0, `${bytes} bytes, ${threads} threads`);
+      const head = new Uint8Array(12);
+      device.queue.read(buffer, head);
+      await device.queue.finish();
+      t.deepEqual([...head], Array(12).fill(0));
+      buffer.release();
+      staging.release();
+    }
+  });
+
+  test.serial(title('a staged read waits for the commands before it'), async (t) => {
+    const device = await open();
+    if (device.capabilities.quirks.singleThreaded) return t.pass('driven from one thread: never staged');
+    const staging = new Staging(device.context, device.queue);
+    const buffer = device.buffer(MI);
+    device.queue.fill(buffer, 0x01020304, { bytes: MI });
+    const back = new Uint32Array(MI / 4);
+    await staging.read(buffer, back);
+    t.true(back.every((word) => word === 0x01020304));
+    buffer.release();
+    staging.release();
+  });
+
+  test.serial(title('pinned memory transfers by itself, and is detached when freed'), async (t) => {
+    const device = await open();
+    const staging = new Staging(device.context, device.queue);
+    const memory = staging.allocate(8192);
+    const words = new Uint32Array(memory);
+    t.is(words.length, 2048);
+    words.forEach((_, i) => {
+      words[i] = i * i;
+    });
+    const buffer = device.buffer(8192);
+    device.queue.write(buffer, words);
+    await device.queue.finish();
+    const back = new Uint32Array(2048);
+    device.queue.read(buffer, back);
+    await device.queue.finish();
+    t.deepEqual(back, words);
+    t.true(staging.has(memory));
+    t.true(staging.free(memory));
+    t.is(words.length, 0);
+    t.false(staging.free(memory));
+    buffer.release();
+    staging.release();
+  });
+
+  test.serial(title('large host memory is zero, on a page, and collected like any other'), async (t) => {
+    const device = await open();
+    const memory = device.hostMemory(5 * MI + 3);
+    t.is(memory.byteLength, 5 * MI + 3);
+    t.true(new Uint8Array(memory).every((byte) => byte === 0));
+    const copy = structuredClone(memory);
+    t.is(copy.byteLength, memory.byteLength);
+    t.is(device.hostMemory(10).byteLength, 10);
+  });
+});
