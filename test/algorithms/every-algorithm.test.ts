@@ -1,0 +1,128 @@
+/**
+ * Every registered algorithm at the sizes where sorts break: none, few, and one more or less than what a row, a
+ * group, a tile, a block and several of them hold. Order, permutation and stability all at once: positions
+ * are compared with those of a stable sort, and keys with what stands there.
+ */
+import test, { type ExecutionContext } from 'ava';
+import type { AlgorithmFactory, AlgorithmShape } from '../../src/algorithms/algorithm.js';
+import { ODD_EVEN_MAX } from '../../src/algorithms/odd-even.js';
+import { ALGORITHMS } from '../../src/algorithms/registry.js';
+import { ROW_MAX } from '../../src/algorithms/row-sort.js';
+import { type Tuning, tuningFor } from '../../src/algorithms/tuning.js';
+import type { Device } from '../../src/device/device.js';
+import { keysOf, SEED } from '../distributions.js';
+import { forEachDevice } from '../each-device.js';
+import { bytesOf, type SortCase, sortBytes } from './sorts.js';
+
+const FULL = process.env.CLSORT_TEST_FULL !== undefined;
+
+const SIZES = [
+  ...[0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 3001],
+  ...[8191, 8192, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 2 ** 20 - 1, 2 ** 20, 2 ** 20 + 3],
+];
+/** Most keys on simulators and slow drivers. */
+const SMALL = 3001;
+
+/** Tuning by which a few keys are work for several groups. */
+const MANY_GROUPS: Readonly<Record<string, Tuning>> = {
+  bitonic: { block: 8 },
+  merge: { tile: 64 },
+  tiled: { radixBits: 4 },
+};
+
+const SHAPE: AlgorithmShape = { keyBits: 32, valueBytes: 4 };
+
+/** Half of the keys are random, the others have few values, so that many are equal. */
+function keysWithTies(n: number): Uint32Array {
+  const keys = keysOf('u32', 'uniform', n) as Uint32Array;
+  return keys.map((key, i) => (i % 2 === 0 ? key & 0xf000_000f : key));
+}
+
+/** Positions of a stable sort by some bits: a key and its position are one number of at most 53 bits. */
+function stablePositions(keys: Uint32Array, [begin, end]: readonly [number, number]): Uint32Array {
+  const span = 2 ** 21;
+  const compared = keys.map((key) => Math.floor(key / 2 ** begin) % 2 ** (end - begin));
+  return Uint32Array.from(
+    Float64Array.from(compared, (key, i) => key * span + i).sort(),
+    (both) => both % span,
+  );
+}
+
+/** Keys of a tile, for the algorithms whose tile is a matter of tuning. */
+function tileOf({ name }: AlgorithmFactory, device: Device, n: number): number {
+  const { groupSize, keysPerItem } = tuningFor(name, device, SHAPE, n);
+  return Number(groupSize ?? 0) * Number(keysPerItem ?? 0);
+}
+
+/** What is to be sorted, besides the keys. */
+interface Case {
+  readonly n: number;
+  readonly bits?: readonly [begin: number, end: number];
+  readonly tuning?: Tuning;
+  /** Keys alone and pairs too, in place. */
+  readonly everyForm?: boolean;
+}
+
+async function expectSorted(
+  t: ExecutionContext,
+  factory: AlgorithmFactory,
+  device: Device,
+  { n, bits = [0, 32], tuning, everyForm = FULL }: Case,
+): Promise<void> {
+  const keys = keysWithTies(n);
+  const values = keys.toReversed();
+  const positions = stablePositions(keys, bits);
+  const sorted = positions.map((i) => keys[i] as number);
+  const moved = positions.map((i) => values[i] as number);
+  const options = { bits, ...(tuning && { tuning }) };
+  const expect = async (form: SortCase, expected: Uint32Array) => {
+    const got = await sortBytes(device, factory, bytesOf(keys), { ...options, ...form });
+    const what = JSON.stringify({ n, ...options, ...form, values: form.values?.width, seed: `${SEED}` });
+    t.is(got.status, 0, what);
+    t.is(Buffer.compare(got.keys, bytesOf(sorted)), 0, `keys of ${what}`);
+    t.is(Buffer.compare(got.values, bytesOf(expected)), 0, `values of ${what}`);
+  };
+  await expect({ indices: 4 }, positions);
+  if (!everyForm) return;
+  await expect({ inPlace: true }, new Uint32Array());
+  await expect({ values: { bytes: bytesOf(values), width: 4 }, inPlace: true }, moved);
+}
+
+forEachDevice((title, device, small) => {
+  /** Most keys of the algorithms that have a limit, or that a simulator would take too long for. */
+  const most: Readonly<Record<string, number>> = {
+    row: ROW_MAX,
+    'odd-even': small ? 65 : ODD_EVEN_MAX,
+    group: small ? 100 : 1024, // fewer where the compiler allows small groups only
+    split: small ? 1025 : Number.POSITIVE_INFINITY,
+  };
+  const limit = ({ name }: AlgorithmFactory) =>
+    Math.min(most[name] ?? Number.POSITIVE_INFINITY, small ? SMALL : Number.POSITIVE_INFINITY);
+
+  for (const factory of ALGORITHMS) {
+    const check = (text: string, cases: (opened: Device) => readonly Case[]) =>
+      test.serial(title(`${factory.name} sorts ${text}: order, permutation and stability`), async (t) => {
+        const opened = await device();
+        const available = factory.available(opened, SHAPE);
+        if (available !== true) t.log(available);
+        // A driver may lack something, a whole one has to run everything.
+        t.true(available === true || small);
+        if (available === true) for (const one of cases(opened)) await expectSorted(t, factory, opened, one);
+      });
+
+    for (const n of SIZES.filter((size) => size <= limit(factory))) check(`${n} keys`, () => [{ n }]);
+
+    check('one key more and less than a tile and than five of them', (opened) => {
+      const tile = tileOf(factory, opened, SMALL);
+      const around = [1, 5].flatMap((tiles) => [tiles * tile - 1, tiles * tile, tiles * tile + 1]);
+      return around.filter((n) => tile > 0 && n <= limit(factory)).map((n) => ({ n }));
+    });
+
+    // Small enough for a simulator that checks every access, and yet more than one group and one pass.
+    check('300 keys or fewer by nine bits, keys alone, positions and pairs', () => {
+      const tuning = MANY_GROUPS[factory.name];
+      const n = Math.min(300, limit(factory));
+      return [{ n, bits: [3, 12], ...(tuning && { tuning }), everyForm: true }];
+    });
+  }
+});
