@@ -1,5 +1,6 @@
 import type { Buffer } from '../device/buffer.js';
-import type { Queue } from '../device/queue.js';
+import type { Queue, Recording } from '../device/queue.js';
+import type { KeyCodec } from '../keys/key-codec.js';
 import type { Algorithm, Enqueued, ScratchSizes, SortWork } from './algorithm.js';
 
 /** Bytes of all buffers of `sizes` together. */
@@ -7,11 +8,28 @@ export function scratchBytes(sizes: ScratchSizes): number {
   return Object.values(sizes).reduce((sum, bytes) => sum + bytes, 0);
 }
 
+/** A sort that was enqueued before, to be enqueued again when all of it is the same. */
+interface Remembered {
+  readonly work: Omit<SortWork, 'scratch'>;
+  readonly sizes: ScratchSizes;
+  readonly scratch: readonly Buffer[];
+  readonly recording: Recording;
+  readonly enqueued: Enqueued;
+}
+
+/** Sorts that each algorithm remembers: input and output may alternate. */
+const REMEMBERED = 4;
+/** From here on a sort takes much longer than enqueueing it. */
+const LARGEST_REMEMBERED = 2 ** 22;
+
+const memory = new WeakMap<Algorithm, Remembered[]>();
+
 /**
  * Runs an algorithm with scratch from the device's pool.
  *
- * The scratch stays taken until `release`, to be called after the wait, since the host may still have to
- * read a status word in it.
+ * A sort with the same buffers as one before is replayed: its launches are not made anew. The scratch stays
+ * taken until `release`, to be called after the wait, since the host may still have to read a status word
+ * in it.
  *
  * @throws MemoryError when the scratch cannot be had
  */
@@ -21,17 +39,55 @@ export function enqueueWithScratch(
   work: Omit<SortWork, 'scratch'>,
 ): Enqueued & { release(): void } {
   const { pool } = algorithm.device;
-  const sizes = algorithm.scratch(work.n, { inPlace: work.input === work.output, bits: work.bits });
-  const taken: [string, Buffer][] = [];
+  const taken: Buffer[] = [];
   const release = () => {
-    for (const [, buffer] of taken.splice(0)) pool.give(buffer);
+    for (const buffer of taken.splice(0)) pool.give(buffer);
   };
   try {
-    for (const [name, bytes] of Object.entries(sizes)) taken.push([name, pool.take(bytes)]);
-    const enqueued = algorithm.enqueue(queue, { ...work, scratch: Object.fromEntries(taken) });
+    const remembered = memory.get(algorithm)?.find((one) => sameWork(one.work, work));
+    const sizes =
+      remembered?.sizes ??
+      algorithm.scratch(work.n, { inPlace: work.input === work.output, bits: work.bits });
+    for (const bytes of Object.values(sizes)) taken.push(pool.take(bytes));
+    if (remembered?.scratch.every((buffer, i) => buffer === taken[i])) {
+      queue.replay(remembered.recording);
+      return { ...remembered.enqueued, release };
+    }
+    const scratch = Object.fromEntries(Object.keys(sizes).map((name, i) => [name, taken[i] as Buffer]));
+    let enqueued: Enqueued = {};
+    const enqueue = () => {
+      enqueued = algorithm.enqueue(queue, { ...work, scratch });
+    };
+    if (work.n > LARGEST_REMEMBERED || work.onStage) enqueue();
+    else {
+      const recording = queue.record(enqueue);
+      if (recording) remember(algorithm, { work, sizes, scratch: [...taken], recording, enqueued });
+    }
     return { ...enqueued, release };
   } catch (error) {
     release();
     throw error;
   }
 }
+
+function remember(algorithm: Algorithm, one: Remembered): void {
+  const all = (memory.get(algorithm) ?? []).filter(({ work }) => !sameWork(work, one.work));
+  memory.set(algorithm, [one, ...all].slice(0, REMEMBERED));
+}
+
+type Work = Omit<SortWork, 'scratch'>;
+
+const sameWork = (a: Work, b: Work): boolean =>
+  a.n === b.n &&
+  a.input === b.input &&
+  a.output === b.output &&
+  a.inputValues === b.inputValues &&
+  a.outputValues === b.outputValues &&
+  a.indices === b.indices &&
+  a.onStage === b.onStage &&
+  a.bits[0] === b.bits[0] &&
+  a.bits[1] === b.bits[1] &&
+  sameCodec(a.codec, b.codec);
+
+const sameCodec = (a: KeyCodec, b: KeyCodec): boolean =>
+  a === b || (a.dtype === b.dtype && a.descending === b.descending && a.nanShift === b.nanShift);

@@ -48,6 +48,8 @@ export class LaunchList {
   #used = 0;
   #kernels: Kernel[] = [];
   #memory: Buffer[] = [];
+  /** Set all arguments of the launches that follow, also those that are set already. */
+  complete = false;
 
   /** Number of launches. */
   get length(): number {
@@ -71,7 +73,7 @@ export class LaunchList {
     let changed = 0;
     for (let i = 0; i < args.length; i++) {
       const arg = args[i] as KernelArgument;
-      if (same(arg, kernel.bound[i])) continue;
+      if (!this.complete && same(arg, kernel.bound[i])) continue;
       kernel.bound[i] = arg;
       changed++;
       words[at++] = i;
@@ -96,29 +98,39 @@ export class LaunchList {
   }
 
   /**
-   * Takes the launches out.
+   * Takes the launches out, as `enqueueKernels` takes them; good until the next `add`.
    *
-   * @returns them as `enqueueKernels` takes them; `forget` is for when that fails, after which nobody knows
-   *   what the arguments of the kernels are
+   * `forget` is for when that fails, after which nobody knows what the arguments of the kernels are.
    */
   take(): cl.Launches & { forget(): void } {
-    const kernels = this.#kernels;
-    const memory = this.#memory;
-    const list = {
-      words: this.#words,
-      count: this.#count,
-      kernels: kernels.map(({ handle }) => handle),
-      memory: memory.map(({ handle }) => handle),
-      bytes: new Uint8Array(this.#bytes.buffer, 0, this.#used),
-      forget: () => {
-        for (const { bound } of kernels) bound.length = 0;
-      },
-    };
+    const list = this.#list(this.#words, new Uint8Array(this.#bytes.buffer, 0, this.#used));
     this.#kernels = [];
     this.#memory = [];
     this.#count = 1;
     this.#used = 0;
     return list;
+  }
+
+  /** The launches, which stay, in memory of their own. */
+  copy(): cl.Launches & { forget(): void } {
+    return this.#list(
+      this.#words.slice(0, this.#count),
+      new Uint8Array(this.#bytes.buffer.slice(0, this.#used)),
+    );
+  }
+
+  #list(words: Float64Array, bytes: Uint8Array): cl.Launches & { forget(): void } {
+    const kernels = this.#kernels;
+    return {
+      words,
+      count: this.#count,
+      kernels: kernels.map(({ handle }) => handle),
+      memory: this.#memory.map(({ handle }) => handle),
+      bytes,
+      forget: () => {
+        for (const { bound } of kernels) bound.length = 0;
+      },
+    };
   }
 
   /** Copies an argument by value. @returns its length in bytes */

@@ -30,7 +30,7 @@ export interface StageTime {
   readonly ended?: number | null;
 }
 
-interface StageName {
+export interface StageName {
   readonly stage: string;
   readonly pass?: number;
 }
@@ -40,6 +40,14 @@ type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: 
 
 /** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
 const LONGEST_LIST = 8;
+/** Sorts of more launches are long enough not to need it. */
+const LONGEST_RECORDING = 16;
+
+/** Launches with all their arguments. */
+export interface Recording {
+  readonly launches: cl.Launches & { forget(): void };
+  readonly stages: readonly StageName[];
+}
 
 const list = (range: number | readonly number[]): number[] =>
   typeof range === 'number' ? [range] : [...range];
@@ -58,6 +66,7 @@ export class Queue {
   /** Of the launches that wait. */
   #stages: StageName[] = [];
   #recorded: Recorded[] | undefined;
+  #recording = false;
   #failure: unknown;
 
   constructor(handle: cl.CommandQueue, capabilities: Capabilities) {
@@ -78,7 +87,7 @@ export class Queue {
     if (globalSize.includes(0)) return;
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
-    if (this.#launches.length >= LONGEST_LIST) this.submit();
+    if (this.#launches.length >= (this.#recording ? LONGEST_RECORDING : LONGEST_LIST)) this.submit();
   }
 
   /**
@@ -88,20 +97,52 @@ export class Queue {
    * @throws DeviceLostError, MemoryError, …
    */
   submit(): void {
+    this.#recording = false; // what was recorded so far is not all
     if (this.#launches.length === 0) return;
     const stages = this.#stages;
     this.#stages = [];
-    const list = this.#launches.take();
+    this.#handOver(this.#launches.take(), stages);
+  }
+
+  #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[]): void {
     try {
-      if (!this.#recorded) cl.enqueueKernels(this.handle, list);
+      if (!this.#recorded) cl.enqueueKernels(this.handle, launches);
       else {
-        const events = cl.enqueueKernels(this.handle, list, true);
+        const events = cl.enqueueKernels(this.handle, launches, true);
         for (const [i, event] of events.entries()) this.#recorded.push({ stage: '', ...stages[i], event });
       }
     } catch (error) {
-      list.forget();
-      throw typedError(error, `enqueueing ${stages[list.words[0] ?? 0]?.stage ?? 'kernels'}`);
+      launches.forget();
+      throw typedError(error, `enqueueing ${stages[launches.words[0] ?? 0]?.stage ?? 'kernels'}`);
     }
+  }
+
+  /**
+   * Runs `enqueue` and keeps what it launches, to be launched again by `replay`.
+   *
+   * @returns undefined when it enqueued anything but launches, or too many
+   */
+  record(enqueue: () => void): Recording | undefined {
+    this.submit();
+    this.#recording = true;
+    this.#launches.complete = true;
+    try {
+      enqueue();
+      if (!this.#recording || this.#launches.length === 0) return undefined;
+      const recording = { launches: this.#launches.copy(), stages: [...this.#stages] };
+      this.submit();
+      return recording;
+    } finally {
+      this.#recording = false;
+      this.#launches.complete = false;
+    }
+  }
+
+  /** Enqueues the launches of a recording. The buffers that they use must still be there. */
+  replay({ launches, stages }: Recording): void {
+    this.submit();
+    this.#handOver(launches, stages);
+    launches.forget(); // the arguments are not those that the last `run` has set
   }
 
   /** As `submit`, before something goes that the launches use; a failure is told by the next wait. */
@@ -150,8 +191,8 @@ export class Queue {
   fill(buffer: Buffer, word: number, options: FillOptions = {}): void {
     const { offset = 0, bytes = buffer.bytes - offset, stage = 'fill' } = options;
     if (bytes === 0) return;
-    if (this.#capabilities.version < 1.2) {
-      // OpenCL 1.1 has no fill.
+    // OpenCL 1.1 has no fill.
+    if (this.#capabilities.version < 1.2 || !this.#capabilities.quirks.fills) {
       const words = new Uint32Array(bytes / 4).fill(word);
       this.#record(stage, (event) =>
         cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, bytes, words, null, event),
