@@ -254,14 +254,40 @@ export class Queue {
    */
   async #allDone(): Promise<void> {
     if (this.#capabilities.quirks.finishTells) return cl.finishAsync(this.handle);
-    const marker =
-      this.#capabilities.version < 1.2
-        ? cl.enqueueMarker(this.handle, true)
-        : cl.enqueueMarkerWithWaitList(this.handle, null, true);
+    const marker = this.#mark();
     try {
       await cl.waitForEventsAsync([marker]);
     } finally {
       cl.releaseAsync(marker);
+    }
+  }
+
+  /** An event for all that was enqueued so far. */
+  #mark(): cl.Event {
+    return this.#capabilities.version < 1.2
+      ? cl.enqueueMarker(this.handle, true)
+      : cl.enqueueMarkerWithWaitList(this.handle, null, true);
+  }
+
+  /**
+   * Times what `enqueue` enqueues as a whole, between two markers: an event for each command, as a profile
+   * takes them, makes short commands take longer.
+   *
+   * @returns device seconds, after waiting for it; null where the device does not tell
+   */
+  async measure(enqueue: () => void): Promise<number | null> {
+    await this.finish();
+    const begin = this.#mark();
+    enqueue();
+    this.submit();
+    const end = this.#mark();
+    try {
+      await this.finish();
+      const [from, to] = this.#capabilities.quirks.profiles ? [endOf(begin), endOf(end)] : [null, null];
+      return from === null || to === null || to <= from ? null : (to - from) * 1e-9;
+    } finally {
+      cl.releaseAsync(begin);
+      cl.releaseAsync(end);
     }
   }
 
@@ -317,6 +343,15 @@ function timesOf(event: cl.Event): { start: number; end: number } | null {
     return end > start ? { start, end } : null;
   } catch {
     return null; // CL_PROFILING_INFO_NOT_AVAILABLE: the stage table says n/a
+  }
+}
+
+/** When a command ended, in nanoseconds of the device's clock. */
+function endOf(event: cl.Event): number | null {
+  try {
+    return toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
+  } catch {
+    return null;
   }
 }
 

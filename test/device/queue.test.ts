@@ -128,4 +128,16 @@ forEachDevice((title, open) => {
     t.true(out.every((word) => word === 5));
     for (const buffer of [b, again, indices]) buffer.release();
   });
+
+  test.serial(title('measures launches as a whole'), async (t) => {
+    const { device, queue } = await mover();
+    const buffer = device.buffer(2 ** 20);
+    const seconds = await queue.measure(() => queue.fill(buffer, 9));
+    t.true(seconds === null || (seconds > 0 && seconds < 60), `${seconds}`);
+    const out = new Uint32Array(4);
+    queue.read(buffer, out);
+    await queue.finish();
+    t.deepEqual([...out], [9, 9, 9, 9]);
+    buffer.release();
+  });
 });
