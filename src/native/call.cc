@@ -68,6 +68,11 @@ Object* Call::Borrow(int i, Kind kind) {
   return object ? object : Handle(i, kind).get();  // which throws
 }
 
+Retained Call::Hold(const Object& object) {
+  if (failed_ || !Check(Retain(object.kind, object.platform, object.raw))) return {};
+  return Retained(object.kind, object.platform, object.raw);
+}
+
 std::vector<std::shared_ptr<Object>> Call::Handles(int i, Kind kind, cl_int status) {
   std::vector<std::shared_ptr<Object>> objects;
   if (failed_ || !Has(i)) return objects;

@@ -69,6 +69,8 @@ class Call {
   std::shared_ptr<Object> Handle(v8::Local<v8::Value> value, Kind kind, cl_int status);
   /** As `Handle`, for calls that are made very often; the argument keeps the object for as long as the call. */
   Object* Borrow(int i, Kind kind);
+  /** A reference of its own to a handle's object, for a job on another thread; throws where there is none. */
+  Retained Hold(const Object& object);
   /** An array of handles, or none for undefined and null. */
   std::vector<std::shared_ptr<Object>> Handles(int i, Kind kind, cl_int status);
   /** Whole numbers from 0 to 2^64 - 1: safe integers and bigints. */

@@ -43,18 +43,30 @@ Notify* MakeNotify(Call& call, v8::Local<v8::Function> function, v8::Local<v8::V
   return new Notify{call.environment().mailbox(), call.environment().AddCallback(std::move(callback))};
 }
 
-/** The platform of the first device of a context. */
-Platform* PlatformOfContext(cl_context context) {
-  cl_device_id devices[64] = {};
-  size_t bytes = 0;
-  api.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
-  if (bytes > sizeof devices) {
-    std::vector<cl_device_id> all(bytes / sizeof(cl_device_id));
-    api.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, all.data(), nullptr);
-    return PlatformOf(all[0]);
+/** Returns a new context, or lets go of what was made for its error callback. */
+void ReturnContext(Call& call, cl_int status, cl_context context, Platform* platform, Notify* notify) {
+  if (status != CL_SUCCESS && notify) {
+    call.environment().TakeCallback(notify->callback);
+    delete notify;
   }
-  api.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices, nullptr);
-  return PlatformOf(devices[0]);
+  call.ReturnHandle(status, Kind::kContext, context, platform);
+}
+
+/** The platform of the first device of a context. */
+cl_int PlatformOfContext(cl_context context, Platform** platform) {
+  size_t bytes = 0;
+  cl_int status = api.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
+  std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id) + 1);
+  cl_platform_id id = nullptr;
+  if (status == CL_SUCCESS) {
+    status = api.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr);
+  }
+  if (status == CL_SUCCESS) {
+    status = api.clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof id, &id, nullptr);
+  }
+  if (status != CL_SUCCESS) return status;
+  *platform = PlatformOf(id);
+  return (*platform)->status;
 }
 
 NAN_METHOD(CreateContext) {
@@ -72,7 +84,7 @@ NAN_METHOD(CreateContext) {
   cl_context context =
       api.clCreateContext(properties.empty() ? nullptr : properties.data(), static_cast<cl_uint>(ids.size()),
                           ids.data(), notify ? OnContextError : nullptr, notify, &status);
-  call.ReturnHandle(status, Kind::kContext, context, devices[0]->platform);
+  ReturnContext(call, status, context, devices[0]->platform, notify);
 }
 
 NAN_METHOD(CreateContextFromType) {
@@ -93,8 +105,12 @@ NAN_METHOD(CreateContextFromType) {
   cl_int status = CL_SUCCESS;
   cl_context context = api.clCreateContextFromType(properties.empty() ? nullptr : properties.data(), type,
                                                    notify ? OnContextError : nullptr, notify, &status);
-  call.ReturnHandle(status, Kind::kContext, context,
-                    status == CL_SUCCESS ? PlatformOfContext(context) : nullptr);
+  Platform* platform = nullptr;
+  if (status == CL_SUCCESS) {
+    status = PlatformOfContext(context, &platform);
+    if (status != CL_SUCCESS) api.clReleaseContext(context);
+  }
+  ReturnContext(call, status, context, platform, notify);
 }
 
 NAN_METHOD(RetainContext) {

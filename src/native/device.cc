@@ -117,11 +117,12 @@ const std::vector<InfoRow> kDeviceInfo = {
     {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, Info::kSize},
 };
 
-v8::Local<v8::Array> WrapAll(Call& call, const std::vector<cl_device_id>& devices, Platform* platform) {
+v8::Local<v8::Array> WrapAll(Call& call, const std::vector<cl_device_id>& devices, Platform* platform,
+                             unsigned references) {
   auto array = Nan::New<v8::Array>();
   for (size_t i = 0; i < devices.size(); i++) {
     Nan::Set(array, static_cast<uint32_t>(i),
-             Wrap(call.environment(), Kind::kDevice, devices[i], platform));
+             Wrap(call.environment(), Kind::kDevice, devices[i], platform, references));
   }
   return array;
 }
@@ -137,7 +138,7 @@ NAN_METHOD(GetDeviceIDs) {
   if (!call.Check(api.clGetDeviceIDs(platform->As<cl_platform_id>(), type, count, devices.data(), nullptr))) {
     return;
   }
-  call.Return(WrapAll(call, devices, platform->platform));
+  call.Return(WrapAll(call, devices, platform->platform, 0));
 }
 
 NAN_METHOD(GetDeviceInfo) {
@@ -164,14 +165,14 @@ NAN_METHOD(CreateSubDevices) {
           api.clCreateSubDevices(device->As<cl_device_id>(), list, count, devices.data(), nullptr))) {
     return;
   }
-  call.Return(WrapAll(call, devices, device->platform));
+  call.Return(WrapAll(call, devices, device->platform, 1));
 }
 
 /** Root devices are not counted: retaining or releasing one is a mistake of the caller's. */
 void CountSubDevice(Call& call, void (*count)(Call&, Kind)) {
   auto device = call.Handle(0, Kind::kDevice);
   if (!call.ok()) return;
-  if (!IsSubDevice(device->As<cl_device_id>(), device->platform)) {
+  if (device->references == 0) {
     call.Fail(CL_INVALID_DEVICE, "only sub-devices are retained and released");
     return;
   }
@@ -209,13 +210,6 @@ NAN_METHOD(GetHostTimer) {
 }
 
 }  // namespace
-
-bool IsSubDevice(cl_device_id device, const Platform* platform) {
-  cl_device_id parent = nullptr;
-  return platform->version >= 120 &&
-         api.clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr) == CL_SUCCESS &&
-         parent != nullptr;
-}
 
 void ExportDevice(Exports& exports) {
   exports.Set<GetDeviceIDs>("getDeviceIDs");

@@ -41,9 +41,7 @@ NAN_METHOD(WaitForEvents) {
 
 class WaitJob final : public PromiseJob {
  public:
-  explicit WaitJob(const std::vector<std::shared_ptr<Object>>& events) : PromiseJob("clWaitForEvents") {
-    for (auto& event : events) events_.emplace_back(Kind::kEvent, event->platform, event->raw);
-  }
+  explicit WaitJob(std::vector<Retained> events) : PromiseJob("clWaitForEvents"), events_(std::move(events)) {}
   void Run() override {
     std::vector<cl_event> list;
     for (const Retained& event : events_) {
@@ -62,7 +60,9 @@ NAN_METHOD(WaitForEventsAsync) {
   auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
   if (!call.ok()) return;
   if (events.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected at least one event");
-  StartPromise(call, std::make_unique<WaitJob>(events), events[0]->platform);
+  std::vector<Retained> held;
+  for (auto& event : events) held.push_back(call.Hold(*event));
+  if (call.ok()) StartPromise(call, std::make_unique<WaitJob>(std::move(held)), events[0]->platform);
 }
 
 NAN_METHOD(GetEventInfo) {
@@ -150,14 +150,14 @@ void CL_CALLBACK OnEvent(cl_event, cl_int status, void* user_data) {
  */
 class WatchJob final : public Job {
  public:
-  WatchJob(const Object& event, EventNotify notify, bool to_the_end)
-      : event_(Kind::kEvent, event.platform, event.raw), notify_(std::move(notify)), to_the_end_(to_the_end) {}
+  WatchJob(Retained event, EventNotify notify, bool to_the_end)
+      : event_(std::move(event)), notify_(std::move(notify)), to_the_end_(to_the_end) {}
   void Run() override {
     auto event = event_.As<cl_event>();
     FlushQueueOf(event);
     if (!to_the_end_) return;
     api.clWaitForEvents(1, &event);
-    cl_int status = CL_COMPLETE;
+    cl_int status = CL_QUEUED;  // where the driver does not tell, its own callback will come
     api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
     if (status <= CL_COMPLETE) PostEvent(notify_, status);
   }
@@ -176,6 +176,8 @@ NAN_METHOD(SetEventCallback) {
   auto function = call.Callable(2);
   if (!call.ok() || !call.Supported(api.clSetEventCallback, event->platform)) return;
   if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected a function");
+  Retained held = call.Hold(*event);
+  if (!call.ok()) return;
   Environment& environment = call.environment();
   auto callback = std::make_unique<Callback>();
   callback->function.Reset(function);
@@ -190,7 +192,7 @@ NAN_METHOD(SetEventCallback) {
   }
   if (!call.Check(status)) return;
   bool to_the_end = !event->platform->single_threaded;  // else it would be this thread that waits
-  environment.Start(std::make_unique<WatchJob>(*event, std::move(notify), to_the_end), event->platform);
+  environment.Start(std::make_unique<WatchJob>(std::move(held), std::move(notify), to_the_end), event->platform);
   call.ReturnSuccess();
 }
 

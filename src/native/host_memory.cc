@@ -14,11 +14,11 @@ void CL_CALLBACK OnSurrenderedComplete(cl_event, cl_int, void* store) {
   delete static_cast<std::shared_ptr<v8::BackingStore>*>(store);
 }
 
+/** Where the driver does not tell, the command may still be running: its memory stays. */
 bool Completed(cl_event event) {
-  cl_int status = CL_COMPLETE;
-  cl_int error =
-      api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return error != CL_SUCCESS || status <= CL_COMPLETE;  // below it: the command ended with an error
+  cl_int status = CL_QUEUED;
+  api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return status <= CL_COMPLETE;  // below it: the command ended with an error
 }
 
 }  // namespace
@@ -64,10 +64,17 @@ void ForeignMemory::Detach(v8::Local<v8::ArrayBuffer> buffer) {
 }
 
 void InFlight::Add(const HostMemory& memory, cl_event event) {
-  api.clRetainEvent(event);
   Entry entry{event, memory.store, {}};
   if (!memory.buffer.IsEmpty()) entry.buffer.Reset(memory.buffer);
   entries_.push_back(std::move(entry));
+}
+
+void InFlight::Share(const HostMemory& memory, cl_event event) {
+  if (api.clRetainEvent(event) == CL_SUCCESS) {
+    Add(memory, event);
+  } else {
+    api.clWaitForEvents(1, &event);
+  }
 }
 
 void InFlight::Sweep() {

@@ -50,8 +50,10 @@ class ForeignMemory {
  */
 class InFlight {
  public:
-  /** Keeps `memory` until `event`, of which this takes a reference, has completed. */
+  /** Keeps `memory` until `event`, whose reference this takes over, has completed. */
   void Add(const HostMemory& memory, cl_event event);
+  /** As `Add`, with a reference of its own; where that cannot be had, waits for the command. */
+  void Share(const HostMemory& memory, cl_event event);
   /** Lets go of the memory of commands that have completed. */
   void Sweep();
   /** Sweeps; true if memory was detached while a command used it, and nobody has been told. */

@@ -27,11 +27,25 @@ v8::Local<v8::Array> Numbers(const std::vector<char>& bytes) {
   return array;
 }
 
-v8::Local<v8::Value> NewHandle(Environment& environment, Kind kind, void* raw, Platform* platform) {
-  if (!raw) return Wrap(environment, kind, nullptr, platform);
-  if (kind == Kind::kPlatform) platform = PlatformOf(static_cast<cl_platform_id>(raw));
-  Retain(kind, platform, raw);
-  return Wrap(environment, kind, raw, platform);
+/** Whether a device is a part of another one: only those are reference-counted. */
+bool IsSubDevice(Call& call, cl_device_id device, const Platform* platform) {
+  cl_device_id parent = nullptr;
+  return platform->version >= 120 &&
+         call.Check(api.clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr)) &&
+         parent != nullptr;
+}
+
+/** A handle of what the driver told of, with a reference of its own; throws where that cannot be had. */
+v8::Local<v8::Value> NewHandle(Call& call, Kind kind, void* raw, Platform* platform) {
+  unsigned references = 0;
+  if (!raw) {
+  } else if (kind == Kind::kPlatform) {
+    platform = PlatformOf(static_cast<cl_platform_id>(raw));
+    call.Check(platform->status);
+  } else if (kind != Kind::kDevice || IsSubDevice(call, static_cast<cl_device_id>(raw), platform)) {
+    references = call.Check(Retain(kind, platform, raw)) ? 1 : 0;
+  }
+  return Wrap(call.environment(), kind, raw, platform, references);
 }
 
 v8::Local<v8::Value> Versions(const std::vector<char>& bytes) {
@@ -82,7 +96,6 @@ void ReturnInfo(Call& call, cl_uint name, const std::vector<InfoRow>& table, con
   std::vector<char> bytes(length);
   if (length > 0 && !call.Check(query(length, bytes.data(), nullptr))) return;
 
-  Environment& environment = call.environment();
   const InfoRow* row = nullptr;
   for (const InfoRow& candidate : table) {
     if (candidate.name == name) row = &candidate;
@@ -109,12 +122,12 @@ void ReturnInfo(Call& call, cl_uint name, const std::vector<InfoRow>& table, con
     case Info::kProperties:
       return call.Return(Numbers<intptr_t>(bytes));
     case Info::kHandle:
-      return call.Return(NewHandle(environment, row->kind, At<void*>(bytes), platform));
+      return call.Return(NewHandle(call, row->kind, At<void*>(bytes), platform));
     case Info::kHandles: {
       auto array = Nan::New<v8::Array>();
       for (size_t i = 0; i < bytes.size() / sizeof(void*); i++) {
         Nan::Set(array, static_cast<uint32_t>(i),
-                 NewHandle(environment, row->kind, At<void*>(bytes, i), platform));
+                 NewHandle(call, row->kind, At<void*>(bytes, i), platform));
       }
       return call.Return(array);
     }

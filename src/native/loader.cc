@@ -67,18 +67,22 @@ unsigned ParseVersion(const char* text) {
   return major * 100 + minor * 10;
 }
 
+cl_int AskText(cl_platform_id id, cl_platform_info name, std::string* text) {
+  size_t bytes = 0;
+  cl_int status = api.clGetPlatformInfo(id, name, 0, nullptr, &bytes);
+  if (status != CL_SUCCESS) return status;
+  text->resize(bytes);
+  return api.clGetPlatformInfo(id, name, bytes, text->data(), nullptr);
+}
+
 /**
  * The dispatch table that a driver's objects begin with, as cl_khr_icd has it. Drivers leave out functions
  * of their own version (rusticl: clCreateSubDevices), and the loader calls the null pointer all the same.
  */
-const char* DispatchOf(cl_platform_id id) {
+const char* DispatchOf(cl_platform_id id, const std::string& extensions) {
 #ifdef __APPLE__
   return nullptr;  // the framework is no loader
 #else
-  size_t bytes = 0;
-  if (api.clGetPlatformInfo(id, CL_PLATFORM_EXTENSIONS, 0, nullptr, &bytes) != CL_SUCCESS) return nullptr;
-  std::string extensions(bytes, '\0');
-  api.clGetPlatformInfo(id, CL_PLATFORM_EXTENSIONS, bytes, extensions.data(), nullptr);
   if (extensions.find("cl_khr_icd") == std::string::npos) return nullptr;
   const auto* table = *reinterpret_cast<const cl_icd_dispatch* const*>(id);
   // cl_khr_icd2 puts a tag where the first function was, and keeps the functions elsewhere.
@@ -128,19 +132,16 @@ const Loader& OpenLoader() {
 Platform* PlatformOf(cl_platform_id id) {
   static std::map<cl_platform_id, Platform> known;
   std::lock_guard<std::mutex> lock(guard);
-  auto found = known.find(id);
-  if (found != known.end()) return &found->second;
-  char version[256] = "";
-  if (api.clGetPlatformInfo(id, CL_PLATFORM_VERSION, sizeof version - 1, version, nullptr) != CL_SUCCESS) {
-    version[0] = '\0';
-  }
-  return &known.emplace(id, Platform{id, ParseVersion(version), DispatchOf(id), false}).first->second;
-}
-
-Platform* PlatformOf(cl_device_id device) {
-  cl_platform_id id = nullptr;
-  api.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof id, &id, nullptr);
-  return PlatformOf(id);
+  Platform& platform = known[id];
+  if (platform.status == CL_SUCCESS) return &platform;
+  platform.id = id;
+  std::string version, extensions;
+  platform.status = AskText(id, CL_PLATFORM_VERSION, &version);
+  if (platform.status == CL_SUCCESS) platform.status = AskText(id, CL_PLATFORM_EXTENSIONS, &extensions);
+  if (platform.status != CL_SUCCESS) return &platform;
+  platform.version = ParseVersion(version.c_str());
+  platform.dispatch = DispatchOf(id, extensions);
+  return &platform;
 }
 
 void PinAddon() {

@@ -44,18 +44,18 @@ extern Loader api;
 /** Facts about a platform that hold for every object made from it. */
 struct Platform {
   cl_platform_id id;
+  /** What the driver said when it was asked for the rest; without success that is not to be used. */
+  cl_int status = CL_INVALID_PLATFORM;
   /** 110 for OpenCL 1.1 and so on. */
-  unsigned version;
+  unsigned version = 100;
   /** The driver's functions; null where the loader does not tell. */
-  const char* dispatch;
+  const char* dispatch = nullptr;
   /** All calls must come from the JavaScript thread. */
-  bool single_threaded;
+  bool single_threaded = false;
 };
 
-/** Facts of a platform; the pointer stays valid for the life of the process. */
+/** Facts of a platform; the pointer stays valid for the life of the process. Asks again after a failure. */
 Platform* PlatformOf(cl_platform_id id);
-/** Facts of the platform that a device belongs to. */
-Platform* PlatformOf(cl_device_id device);
 
 /** Whether the driver itself has the function of this slot. */
 bool DriverHas(const Platform& platform, size_t slot);

@@ -106,12 +106,8 @@ void OwnedReference::Give() const {
   for (unsigned i = 0; i < count; i++) Release(kind, platform, raw);
 }
 
-Object::Object(Environment* environment, Kind kind, void* raw, Platform* platform)
-    : environment(environment), kind(kind), raw(raw), platform(platform), references(raw ? 1 : 0) {
-  if (kind == Kind::kPlatform ||
-      (kind == Kind::kDevice && raw && !IsSubDevice(static_cast<cl_device_id>(raw), platform))) {
-    references = 0;
-  }
+Object::Object(Environment* environment, Kind kind, void* raw, Platform* platform, unsigned references)
+    : environment(environment), kind(kind), raw(raw), platform(platform), references(raw ? references : 0) {
   environment->objects().Add(this);
 }
 
@@ -191,11 +187,13 @@ void InitializeClasses(Environment& environment, v8::Local<v8::Object> exports) 
   }
 }
 
-v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform) {
+v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform,
+                           unsigned references) {
   Nan::EscapableHandleScope scope;
   auto constructor = Nan::New(environment.templates[static_cast<size_t>(kind)]);
   auto object = Nan::NewInstance(constructor->InstanceTemplate()).ToLocalChecked();
-  auto* handle = new Handle{&environment, std::make_shared<Object>(&environment, kind, raw, platform), {}};
+  auto* handle = new Handle{
+      &environment, std::make_shared<Object>(&environment, kind, raw, platform, references), {}};
   Nan::SetInternalFieldPointer(object, 0, handle);
   environment.objects().Add(handle);
   v8::Global<v8::Object>& weak = handle->handle;

@@ -32,8 +32,6 @@ constexpr size_t kKinds = 9;
 const char* NameOf(Kind kind);
 /** The status that says: not a valid object of this kind. */
 cl_int InvalidStatus(Kind kind);
-/** Whether a device is a part of another one: only those are reference-counted. */
-bool IsSubDevice(cl_device_id device, const Platform* platform);
 /** clRetain…; CL_SUCCESS for kinds that are not counted. */
 cl_int Retain(Kind kind, const Platform* platform, void* raw);
 /** clRelease…; may block in some drivers. */
@@ -52,9 +50,8 @@ struct OwnedReference {
 class Retained {
  public:
   Retained() = default;
-  Retained(Kind kind, const Platform* platform, void* raw) : kind_(kind), platform_(platform), raw_(raw) {
-    if (raw_) Retain(kind_, platform_, raw_);
-  }
+  /** Takes over a reference; `Call::Hold` makes one. */
+  Retained(Kind kind, const Platform* platform, void* raw) : kind_(kind), platform_(platform), raw_(raw) {}
   Retained(Retained&& other) noexcept
       : kind_(other.kind_), platform_(other.platform_), raw_(std::exchange(other.raw_, nullptr)) {}
   Retained& operator=(Retained&& other) noexcept {
@@ -99,7 +96,7 @@ struct KernelArgument {
  */
 class Object : public std::enable_shared_from_this<Object> {
  public:
-  Object(Environment* environment, Kind kind, void* raw, Platform* platform);
+  Object(Environment* environment, Kind kind, void* raw, Platform* platform, unsigned references);
   ~Object();
   Object(const Object&) = delete;
 
@@ -162,8 +159,9 @@ class ObjectRegistry {
 /** Makes the JavaScript classes and sets them on `exports`. */
 void InitializeClasses(Environment& environment, v8::Local<v8::Object> exports);
 
-/** A new handle that owns one reference; a null `raw` gives a handle that counts as released. */
-v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform);
+/** A new handle that owns a reference, or none; a null `raw` gives a handle that counts as released. */
+v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform,
+                           unsigned references = 1);
 
 /** The object behind a handle of this kind; empty for anything else, released handles included. */
 std::shared_ptr<Object> Unwrap(Environment& environment, Kind kind, v8::Local<v8::Value> value);

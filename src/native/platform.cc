@@ -27,7 +27,9 @@ NAN_METHOD(GetPlatformIDs) {
   if (!call.Check(api.clGetPlatformIDs(count, ids.data(), nullptr))) return;
   auto array = Nan::New<v8::Array>();
   for (cl_uint i = 0; i < count; i++) {
-    Nan::Set(array, i, Wrap(call.environment(), Kind::kPlatform, ids[i], PlatformOf(ids[i])));
+    Platform* platform = PlatformOf(ids[i]);
+    if (!call.Check(platform->status)) return;
+    Nan::Set(array, i, Wrap(call.environment(), Kind::kPlatform, ids[i], platform, 0));
   }
   call.Return(array);
 }

@@ -179,7 +179,7 @@ BuildWork ReadBuild(Call& call, bool compile) {
   if (compile) {
     for (auto& header : call.Handles(3, Kind::kProgram, CL_INVALID_VALUE)) {
       work.headers.push_back(header->As<cl_program>());
-      work.held.emplace_back(Kind::kProgram, header->platform, header->raw);
+      work.held.push_back(call.Hold(*header));
     }
     if (call.ok() && call.Has(4)) {
       auto names = call.Array(4);
@@ -194,9 +194,9 @@ BuildWork ReadBuild(Call& call, bool compile) {
   if (!call.ok()) return work;
   for (auto& device : devices) {
     work.devices.push_back(device->As<cl_device_id>());
-    work.held.emplace_back(Kind::kDevice, device->platform, device->raw);
+    work.held.push_back(call.Hold(*device));
   }
-  work.program = Retained(Kind::kProgram, program->platform, program->raw);
+  work.program = call.Hold(*program);
   return work;
 }
 

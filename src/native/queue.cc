@@ -117,8 +117,7 @@ NAN_METHOD(Finish) {
 
 class FinishJob final : public PromiseJob {
  public:
-  explicit FinishJob(const Object& queue)
-      : PromiseJob("clFinish"), queue_(Kind::kCommandQueue, queue.platform, queue.raw) {}
+  explicit FinishJob(Retained queue) : PromiseJob("clFinish"), queue_(std::move(queue)) {}
   void Run() override { status_ = api.clFinish(queue_.As<cl_command_queue>()); }
 
  private:
@@ -128,7 +127,9 @@ class FinishJob final : public PromiseJob {
 NAN_METHOD(FinishAsync) {
   Call call(info, "clFinish");
   auto queue = call.Handle(0, Kind::kCommandQueue);
-  if (call.ok()) StartPromise(call, std::make_unique<FinishJob>(*queue), queue->platform);
+  if (!call.ok()) return;
+  Retained held = call.Hold(*queue);
+  if (call.ok()) StartPromise(call, std::make_unique<FinishJob>(std::move(held)), queue->platform);
 }
 
 }  // namespace

@@ -34,12 +34,12 @@ void InParallel(unsigned threads, const Work& work) {
  */
 class StagedTransfer final : public PromiseJob {
  public:
-  StagedTransfer(bool write, const Object& queue, const Object& buffer, size_t offset, const HostMemory& host,
+  StagedTransfer(bool write, Retained queue, Retained buffer, size_t offset, const HostMemory& host,
                  size_t bytes, const HostMemory& ring, unsigned threads)
       : PromiseJob(write ? "clEnqueueWriteBuffer" : "clEnqueueReadBuffer"),
         write_(write),
-        queue_(Kind::kCommandQueue, queue.platform, queue.raw),
-        buffer_(Kind::kMemObject, buffer.platform, buffer.raw),
+        queue_(std::move(queue)),
+        buffer_(std::move(buffer)),
         offset_(offset),
         host_(host.store),
         data_(static_cast<char*>(host.data)),
@@ -141,7 +141,11 @@ void StartTransfer(Call& call, bool write) {
   if (threads == 0 || ring.bytes < 2 * size_t{threads} * kPage) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 5: expected two pages of ring for each thread");
   }
-  StartPromise(call, std::make_unique<StagedTransfer>(write, *queue, *buffer, offset, host, host.bytes, ring, threads),
+  Retained held_queue = call.Hold(*queue), held_buffer = call.Hold(*buffer);
+  if (!call.ok()) return;
+  StartPromise(call,
+               std::make_unique<StagedTransfer>(write, std::move(held_queue), std::move(held_buffer), offset, host,
+                                                host.bytes, ring, threads),
                queue->platform);
 }
 

@@ -33,12 +33,13 @@ NAN_METHOD(SVMAlloc) {
   cl_uint alignment = call.Has(3) ? call.Uint(3) : 0;
   if (!call.ok() || !call.Supported(api.clSVMAlloc, context->platform)) return;
   if (flags == 0) flags = CL_MEM_READ_WRITE;
+  auto owner = std::make_shared<Retained>(call.Hold(*context));
+  if (!call.ok()) return;
   void* pointer = api.clSVMAlloc(context->As<cl_context>(), flags, size, alignment);
   // The function has no status: it fails for want of memory, of support or for a wrong argument.
   if (!pointer) return (void)call.Fail(CL_INVALID_VALUE, "the driver gave no memory");
   Environment& environment = call.environment();
   auto buffer = environment.foreign().Wrap(pointer, size);
-  auto owner = std::make_shared<Retained>(Kind::kContext, context->platform, context->raw);
   environment.svm().Add(SvmMemory{pointer, size, owner}, buffer);
   call.Return(buffer);
 }
@@ -107,7 +108,7 @@ void FinishSvm(Call& call, const Object& queue, cl_int status, bool blocking, bo
   InFlight& in_flight = call.environment().in_flight();
   if (status == CL_SUCCESS && !blocking) {
     for (const SvmArgument* argument : arguments) {
-      if (!argument->shared) in_flight.Add(argument->memory, event);
+      if (!argument->shared) in_flight.Share(argument->memory, event);
     }
   }
   in_flight.Sweep();

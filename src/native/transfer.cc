@@ -37,13 +37,15 @@ void Finish(Call& call, Command& command, cl_int status) {
 /** Ends a command that reads or writes host memory: without blocking, the memory has to stay. */
 void FinishHost(Call& call, Command& command, cl_int status, bool blocking, const HostMemory& memory) {
   InFlight& in_flight = call.environment().in_flight();
-  if (status == CL_SUCCESS && !blocking) in_flight.Add(memory, command.event);
+  if (status == CL_SUCCESS && !blocking) {
+    if (command.wanted) {
+      in_flight.Share(memory, command.event);
+    } else {
+      in_flight.Add(memory, command.event);
+    }
+  }
   // In passing, so that a program that never waits does not keep everything.
   if (blocking || in_flight.size() > 64) in_flight.Sweep();
-  if (!command.wanted && command.event) {
-    api.clReleaseEvent(command.event);
-    command.event = nullptr;
-  }
   Finish(call, command, status);
 }
 
