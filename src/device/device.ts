@@ -31,17 +31,20 @@ export class Device {
   private constructor({ info, handle, platform }: FoundDevice) {
     this.info = info;
     this.handle = handle;
-    this.capabilities = capabilitiesOf(info, handle);
-    if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
+    let context: cl.Context | undefined;
     try {
-      this.context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
+      this.capabilities = capabilitiesOf(info, handle);
+      if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
+      context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
       this.queue = new Queue(
-        cl.createCommandQueue(this.context, handle, cl.QUEUE_PROFILING_ENABLE),
+        cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE),
         this.capabilities,
       );
     } catch (error) {
+      if (context) cl.releaseAsync(context);
       throw typedError(error, `opening ${info.name}`);
     }
+    this.context = context;
     this.staging = new Staging(this.context, this.queue);
     this.pool = new BufferPool((bytes) => this.buffer(bytes), info.globalBytes * POOL_SHARE);
   }

@@ -1,4 +1,5 @@
 import * as cl from '../opencl/index.js';
+import { statusOf, typedError } from './status.js';
 
 export type DeviceType = 'cpu' | 'gpu' | 'accelerator' | 'other';
 
@@ -65,25 +66,33 @@ function describe(id: string, platform: cl.Platform, device: cl.Device): DeviceI
   };
 }
 
-const isDeviceNotFound = (error: unknown): boolean =>
-  (error as { code?: unknown }).code === -1 || /DEVICE_NOT_FOUND/.test(String(error));
+/** The devices of a platform, of which there may be none. */
+function devicesOf(platform: cl.Platform): cl.Device[] {
+  try {
+    return cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
+  } catch (error) {
+    if (statusOf(error) === cl.DEVICE_NOT_FOUND.code) return [];
+    throw error;
+  }
+}
 
 /**
  * Every device of every platform, with its handles.
  *
- * @throws NoLoaderError, NoPlatformError
+ * @throws NoLoaderError, NoPlatformError; MemoryError, DeviceLostError where a driver fails
  */
 export function findDevices(): FoundDevice[] {
-  return cl.getPlatformIDs().flatMap((platform, p) => {
-    let handles: cl.Device[];
-    try {
-      handles = cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
-    } catch (error) {
-      if (isDeviceNotFound(error)) return [];
-      throw error;
-    }
-    return handles.map((handle, d) => ({ info: describe(`${p}:${d}`, platform, handle), platform, handle }));
-  });
+  try {
+    return cl.getPlatformIDs().flatMap((platform, p) =>
+      devicesOf(platform).map((handle, d) => ({
+        info: describe(`${p}:${d}`, platform, handle),
+        platform,
+        handle,
+      })),
+    );
+  } catch (error) {
+    throw typedError(error, 'looking for devices');
+  }
 }
 
 /**

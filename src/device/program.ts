@@ -20,9 +20,14 @@ export class Kernel {
     this.name = name;
     this.handle = cl.createKernel(program, name);
     const ask = (what: number) => toNumber(cl.getKernelWorkGroupInfo(this.handle, device, what));
-    this.workGroupLimit = ask(cl.KERNEL_WORK_GROUP_SIZE);
-    this.localBytes = ask(cl.KERNEL_LOCAL_MEM_SIZE);
-    this.privateBytes = ask(cl.KERNEL_PRIVATE_MEM_SIZE);
+    try {
+      this.workGroupLimit = ask(cl.KERNEL_WORK_GROUP_SIZE);
+      this.localBytes = ask(cl.KERNEL_LOCAL_MEM_SIZE);
+      this.privateBytes = ask(cl.KERNEL_PRIVATE_MEM_SIZE);
+    } catch (error) {
+      cl.releaseAsync(this.handle);
+      throw error;
+    }
   }
 }
 
@@ -49,7 +54,12 @@ export class Program {
     options: string,
     name: string,
   ): Promise<Program> {
-    const handle = cl.createProgramWithSource(context, source);
+    let handle: cl.Program;
+    try {
+      handle = cl.createProgramWithSource(context, source);
+    } catch (error) {
+      throw typedError(error, `loading ${name}`);
+    }
     try {
       await cl.buildProgramAsync(handle, [device], options);
       return new Program(handle, device);

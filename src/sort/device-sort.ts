@@ -24,10 +24,12 @@ export interface DeviceWork extends DeviceElements {
   readonly verify: boolean;
 }
 
-/** A sort whose commands are enqueued; `settle` is for after the wait. */
+/** A sort whose commands are enqueued. */
 export interface Pending {
-  /** Gives scratch back and says how it went: `gaveUp` when the algorithm asks for another one. */
-  settle(): { gaveUp: boolean; verified?: Verified };
+  /** Says, after the wait, how it went: `gaveUp` when the algorithm asks for another one. */
+  outcome(): { gaveUp: boolean; verified?: Verified };
+  /** Gives scratch back. */
+  release(): void;
 }
 
 /** Runs plans on one device: keeps compiled algorithms and verifiers. */
@@ -108,19 +110,24 @@ export class DeviceSort {
       ...(work.inputValues && { inputValues: work.inputValues }),
       ...(work.outputValues && { outputValues: work.outputValues }),
     });
-    const after = verifier?.output(
-      { keys: work.output, ...(work.outputValues && { values: work.outputValues }) },
-      checked,
-    );
-    const status = new Uint32Array(1);
-    if (run.status) queue.read(run.status, status);
-    return {
-      settle: () => {
-        run.release();
-        const gaveUp = status[0] !== 0;
-        return { gaveUp, ...(before && after && { verified: verdict(before, after) }) };
-      },
-    };
+    try {
+      const after = verifier?.output(
+        { keys: work.output, ...(work.outputValues && { values: work.outputValues }) },
+        checked,
+      );
+      const status = new Uint32Array(1);
+      if (run.status) queue.read(run.status, status);
+      return {
+        outcome: () => {
+          const gaveUp = status[0] !== 0;
+          return { gaveUp, ...(before && after && { verified: verdict(before, after) }) };
+        },
+        release: run.release,
+      };
+    } catch (error) {
+      run.release();
+      throw error;
+    }
   }
 }
 

@@ -267,24 +267,26 @@ export class Executor {
       );
 
       const outputValues = moved && keep(lendOutput(device, moved));
-      const pending = engine.enqueue(
-        algorithm,
-        plan,
-        {
-          input: input.buffer,
-          output: output.buffer,
-          ...(inputValues && { inputValues: inputValues.buffer }),
-          ...(outputValues && { outputValues: outputValues.buffer }),
-          codec: keyCodec(keys.dtype, settings),
-          indices: moved !== undefined && values === undefined,
-          verify: settings.verify,
-        },
-        verifier,
+      const pending = keep(
+        engine.enqueue(
+          algorithm,
+          plan,
+          {
+            input: input.buffer,
+            output: output.buffer,
+            ...(inputValues && { inputValues: inputValues.buffer }),
+            ...(outputValues && { outputValues: outputValues.buffer }),
+            codec: keyCodec(keys.dtype, settings),
+            indices: moved !== undefined && values === undefined,
+            verify: settings.verify,
+          },
+          verifier,
+        ),
       );
       await output.collect(settings.timeout);
       await outputValues?.collect(settings.timeout);
       await queue.finish(settings.timeout);
-      const { gaveUp, verified } = pending.settle();
+      const { gaveUp, verified } = pending.outcome();
       if (gaveUp) return 'gave up (a bounded wait between its work-groups ran out)';
       if (verified && !verified.order) return 'left keys out of order';
       if (verified && !verified.permutation) return 'lost or changed elements';

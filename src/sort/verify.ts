@@ -90,24 +90,27 @@ export class Verifier {
     const perGroup = Math.min(Math.ceil(n / wanted), this.#localSize * MAX_ITERATIONS) || 1;
     const groups = Math.ceil(n / perGroup);
     const partials = pool.take(groups * 16);
-    queue.run(
-      this.#program.kernel('verify'),
-      [
-        keys,
-        ...(this.#valueBytes > 0 ? [values] : []),
-        partials,
-        u64(n),
-        u64(perGroup),
-        vector(codecVector(codec)),
-        u32(bits[0]),
-        u32(bits[1] - bits[0]),
-        u32(flags),
-      ],
-      { global: groups * this.#localSize, local: this.#localSize, stage },
-    );
     const sums = new BigUint64Array(groups * 2);
-    queue.read(partials, sums);
-    pool.give(partials);
+    try {
+      queue.run(
+        this.#program.kernel('verify'),
+        [
+          keys,
+          ...(this.#valueBytes > 0 ? [values] : []),
+          partials,
+          u64(n),
+          u64(perGroup),
+          vector(codecVector(codec)),
+          u32(bits[0]),
+          u32(bits[1] - bits[0]),
+          u32(flags),
+        ],
+        { global: groups * this.#localSize, local: this.#localSize, stage },
+      );
+      queue.read(partials, sums);
+    } finally {
+      pool.give(partials);
+    }
     return {
       read: () => ({
         hash: BigInt.asUintN(
