@@ -16,6 +16,8 @@ export interface Quirks {
   readonly cachesPrograms: boolean;
   /** Inline PTX in OpenCL C. */
   readonly inlinePtx: boolean;
+  /** clEnqueueFillBuffer may be used. */
+  readonly fills: boolean;
   /** Buffers over host memory work in place, without copies. */
   readonly zeroCopy: boolean;
   /** clFinish waits for everything and tells how it ended, whatever thread it is called from. */
@@ -36,6 +38,7 @@ const NONE: Quirks = {
   simulated: false,
   cachesPrograms: false,
   inlinePtx: false,
+  fills: true,
   zeroCopy: false,
   finishTells: false,
 };
@@ -66,8 +69,10 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ platform }) => /oclgrind/i.test(platform),
-    quirks: { singleThreaded: true, simulated: true },
-    reason: 'a simulator that is not thread-safe',
+    quirks: { singleThreaded: true, simulated: true, fills: false },
+    reason:
+      'a simulator that is not thread-safe; its check of uninitialised reads keeps what it knows of a buffer as ' +
+      'large as the last write from the host, and a fill is many writes of one word to it',
   },
   {
     matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),

@@ -1,4 +1,7 @@
-/** Whole sorts by the classic algorithms, against the reference: order, permutation and stability. */
+/**
+ * Whole sorts by the classic algorithms, against the reference: order, permutation and stability of every dtype,
+ * distribution, window and form (sizes are in every-algorithm.test.ts).
+ */
 import test, { type ExecutionContext } from 'ava';
 import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
 import { bitonic } from '../../src/algorithms/bitonic.js';
@@ -16,8 +19,6 @@ import { forEachDevice } from '../each-device.js';
 import { pick, referenceArgsort, sameMultiset } from '../reference.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
-const FULL = process.env.CLSORT_TEST_FULL !== undefined;
-
 interface Subject {
   readonly factory: AlgorithmFactory;
   /** Most keys, on a fast device and on a simulator. */
@@ -30,12 +31,6 @@ const SUBJECTS: readonly Subject[] = [
   { factory: bitonic, most: [2 ** 20 + 3, 3001] },
   { factory: oddEven, most: [ODD_EVEN_MAX, 65] },
   { factory: merge, most: [2 ** 20 + 3, 3001] },
-];
-
-const SIZES = [
-  ...[0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2049, 3001],
-  ...[8192, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537],
-  ...(FULL ? [2 ** 20, 2 ** 20 + 3] : [2 ** 20 + 3]),
 ];
 
 /** One key of an array takes these bytes. */
@@ -70,23 +65,6 @@ forEachDevice((title, device, small) => {
       if (indices) t.true(equal(result.values, positionBytes(positions, indices)), `positions of ${what}`);
       if (values) {
         t.true(equal(result.values, pick(values.bytes, values.width, positions)), `values of ${what}`);
-      }
-    }
-
-    for (const n of SIZES.filter((size) => size <= limit && (size <= 3001 || !small))) {
-      if (n > 70_000) {
-        // Compared by typed arrays: the reference in BigInt would take longer than the sort.
-        test.serial(claim(`sorts ${n} keys: order and permutation`), async (t) => {
-          const keys = keysOf('u32', 'uniform', n) as Uint32Array;
-          const { keys: sorted } = await sortBytes(await device(), factory, bytesOf(keys));
-          t.is(Buffer.compare(sorted, bytesOf(keys.toSorted())), 0);
-        });
-      } else {
-        test.serial(claim(`argsorts ${n} keys: order, permutation and stability`), async (t) => {
-          const keys = keysOf('u32', 'uniform', n) as Uint32Array;
-          for (const [i, key] of keys.entries()) if (i % 3 === 0) keys[i] = key & 0xf000_000f;
-          await expectSorted(t, keys, { dtype: 'u32', indices: 4 });
-        });
       }
     }
 

@@ -4,6 +4,7 @@ import type { Tuning } from '../../src/algorithms/tuning.js';
 import type { Device } from '../../src/device/device.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { keyCodec, type Order } from '../../src/keys/key-codec.js';
+import { CHECKS_READS } from '../each-device.js';
 
 export interface SortCase {
   readonly dtype?: Dtype;
@@ -26,15 +27,6 @@ export interface SortResult {
 }
 
 const POISON = 0xa5a5a5a5;
-
-/**
- * Whether Oclgrind looks for reads of what nobody wrote. Version 21.10 keeps what it knows of a buffer under
- * the buffer's number, as large as the host's last write: after a fill, which it makes of writes of one word,
- * and in a buffer that got the number of a smaller one, all that kernels write counts as never written. Poison
- * would hide such reads besides. So then buffers stay as they were made, and are kept until the device closes.
- */
-const CHECKS_READS = process.env.OCLGRIND_UNINITIALIZED === '1';
-const kept: unknown[] = [];
 
 /** Sorts `keys` (elements of a dtype, as bytes) with an algorithm compiled as it would be for them. */
 export async function sortBytes(
@@ -59,6 +51,7 @@ export async function sortBytes(
   const poisoned = (size: number) => {
     const buffer = device.buffer(Math.ceil(size / 4) * 4);
     made.push(buffer);
+    // Poison counts as written: it would hide reads of what nobody wrote.
     if (!CHECKS_READS) queue.fill(buffer, POISON);
     return buffer;
   };
@@ -93,8 +86,7 @@ export async function sortBytes(
   if (outputValues) queue.read(outputValues, moved);
   if (enqueued.status) queue.read(enqueued.status, status);
   await queue.finish();
-  if (CHECKS_READS) kept.push(...made);
-  else for (const buffer of new Set(made)) buffer.release();
+  for (const buffer of new Set(made)) buffer.release();
   return { keys: sorted, values: moved, status: status[0] ?? 0 };
 }
 
