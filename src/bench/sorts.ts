@@ -2,6 +2,7 @@ import { Device } from '../device/device.js';
 import { type Distribution, generate } from '../io/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import type { SortOptions } from '../sort/options.js';
 import type { SortReport } from '../sort/report.js';
 import { Sorter } from '../sort/sorter.js';
 import { UnsupportedError } from '../util/errors.js';
@@ -82,7 +83,7 @@ async function sortAs(
   sorter: Sorter,
   mode: Mode,
   keys: ReturnType<typeof keyWords>,
-  options: Parameters<Sorter['sort']>[1],
+  options: SortOptions,
 ): Promise<Uint8Array> {
   if (mode === 'keys') return bytesOf(await sorter.sort(keys, options));
   if (mode === 'argsort') return bytesOf(await sorter.argsort(keys, options));

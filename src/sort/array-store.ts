@@ -1,6 +1,7 @@
 import type { Device } from '../device/device.js';
-import { bytesOf, emptyLike, type MemorySource, newArray } from '../keys/array.js';
+import { type ArrayOf, bytesOf, dtypeOf, emptyLike, type MemorySource, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import { InputError } from '../util/errors.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from './column.js';
 import { type ArrayOwner, DeviceArray } from './device-array.js';
 import { download, upload } from './transfer.js';
@@ -17,10 +18,10 @@ export interface Made<R> {
 
 /** Makes results: on the device for device arrays, else in new arrays of the host. */
 export interface Maker {
-  /** Room for n keys in an array of the type of `array`. */
-  like<K extends Keys>(array: K, dtype: Dtype, n: number): Made<K>;
+  /** Room for n keys in an array of the type of `array`, or in `into`, an array for results of an earlier call. */
+  like<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K>;
   /** Room for n elements of `dtype` where `beside` is. */
-  beside(beside: Keys, dtype: Dtype, n: number): Made<Keys>;
+  beside(beside: Keys, dtype: Dtype, n: number, into?: Keys): Made<Keys>;
 }
 
 /** The memory of a Sorter's device arrays. */
@@ -69,6 +70,23 @@ export class ArrayStore implements ArrayOwner {
     for (const live of [...this.#live]) this.#give(live);
   }
 
+  /**
+   * An array of the host that the device reaches directly, so that transfers need no copies: pinned memory
+   * for a device with memory of its own, else memory on pages.
+   */
+  pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D> {
+    const device = this.#device;
+    if (!device) return newArray(dtype, n);
+    // Nobody else knows that small memory is there to be freed, so it is V8's.
+    const pin = !device.capabilities.unifiedMemory && n > 0;
+    return newArray(dtype, n, (bytes) => (pin ? device.staging.allocate(bytes) : device.hostMemory(bytes)));
+  }
+
+  /** Gives the memory of a `pinned` array back, when operations that were asked for before are done with it. */
+  async unpin({ buffer }: ArrayBufferView): Promise<void> {
+    await this.#turns.alone(async () => this.#device?.staging.free(buffer));
+  }
+
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await this.#turns.alone(async () => {
       if (!isOnDevice(place)) return bytesOf(place).set(bytesOf(view), offset * info.bytes);
@@ -90,6 +108,20 @@ export class ArrayStore implements ArrayOwner {
     });
   }
 
+  /** An array that the caller brings for a result. @throws InputError when it does not fit */
+  #given(into: Keys, like: Keys, dtype: Dtype, n: number): Made<Keys> {
+    const kind = (array: Keys) =>
+      array instanceof DeviceArray ? `a device array of ${array.dtype}` : dtypeOf(array);
+    if (kind(into) !== kind(like) || into.byteLength !== byteLengthOf({ dtype, n })) {
+      throw new InputError(
+        `into is ${kind(into)} of ${into.byteLength} bytes: the result is ${kind(like)} of ` +
+          `${byteLengthOf({ dtype, n })} bytes`,
+      );
+    }
+    const place = into instanceof DeviceArray ? into.columnFor(this).place : into;
+    return { place, result: into };
+  }
+
   /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
   async making<T>(use: (make: Maker) => Promise<T>): Promise<T> {
     const made: DeviceArray[] = [];
@@ -99,14 +131,19 @@ export class ArrayStore implements ArrayOwner {
       return { place: array.columnFor(this).place, result: array };
     };
     const make: Maker = {
-      like: <K extends Keys>(array: K, dtype: Dtype, n: number): Made<K> => {
+      like: <K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K> => {
+        if (into) return this.#given(into, array, dtype, n) as Made<K>;
         // The kind of the array decides, which the compiler cannot follow.
         if (array instanceof DeviceArray) return onDevice(dtype, n) as unknown as Made<K>;
         const length = (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT;
         const result = emptyLike(array as KeyArray, length, this.#memory);
         return { place: result, result } as unknown as Made<K>;
       },
-      beside: (beside, dtype, n) => {
+      beside: (beside, dtype, n, into) => {
+        if (into) {
+          const kind = beside instanceof DeviceArray ? beside : new Uint32Array(0);
+          return this.#given(into, kind, dtype, n);
+        }
         if (beside instanceof DeviceArray) return onDevice(dtype, n);
         const result = newArray(dtype, n, this.#memory);
         return { place: result, result };

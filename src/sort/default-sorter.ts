@@ -1,6 +1,13 @@
 import type { ValueArray } from '../keys/array.js';
 import type { KeyArray } from '../keys/dtype.js';
-import type { LexsortColumn, LexsortOptions, SortOptions, TopKOptions, UniqueOptions } from './options.js';
+import type {
+  Into,
+  LexsortColumn,
+  LexsortOptions,
+  SortOptions,
+  TopKOptions,
+  UniqueOptions,
+} from './options.js';
 import type { Offsets } from './segmented-sort.js';
 import { Sorter } from './sorter.js';
 
@@ -8,7 +15,7 @@ import { Sorter } from './sorter.js';
 const sorters = new Map<string, Promise<Sorter>>();
 
 /** Opens the Sorter of a device, or finds it open. A failure is not kept. */
-function sorterFor({ device = 'auto', onWarning }: SortOptions): Promise<Sorter> {
+function sorterFor({ device = 'auto', onWarning }: SortOptions = {}): Promise<Sorter> {
   let sorter = sorters.get(device);
   if (!sorter) {
     sorter = Sorter.open({ device, ...(onWarning && { onWarning }) });
@@ -19,12 +26,12 @@ function sorterFor({ device = 'auto', onWarning }: SortOptions): Promise<Sorter>
 }
 
 /** A function that checks nothing and opens only what it needs: the Sorter does the rest. */
-async function withSorter<T>(
-  options: SortOptions = {},
-  use: (sorter: Sorter, options: SortOptions) => Promise<T>,
+async function withSorter<T, O extends SortOptions>(
+  options: O | undefined,
+  use: (sorter: Sorter, options: O) => Promise<T>,
 ): Promise<T> {
-  const { device: _, ...rest } = options;
-  return use(await sorterFor(options), rest);
+  const { device: _, ...rest } = options ?? {};
+  return use(await sorterFor(options), rest as O);
 }
 
 /**
@@ -38,7 +45,7 @@ async function withSorter<T>(
  *   NoDeviceError when a device was asked for and is not there; MemoryError, DeviceLostError,
  *   MismatchError, AbortedError while sorting
  */
-export function sort<K extends KeyArray>(keys: K, options?: SortOptions): Promise<K> {
+export function sort<K extends KeyArray>(keys: K, options?: SortOptions & Into<K>): Promise<K> {
   return withSorter(options, (sorter, rest) => sorter.sort(keys, rest));
 }
 
@@ -47,7 +54,7 @@ export function sort<K extends KeyArray>(keys: K, options?: SortOptions): Promis
  *
  * @throws as `sort`
  */
-export function argsort(keys: KeyArray, options?: SortOptions): Promise<Uint32Array> {
+export function argsort(keys: KeyArray, options?: SortOptions & Into<Uint32Array>): Promise<Uint32Array> {
   return withSorter(options, (sorter, rest) => sorter.argsort(keys, rest));
 }
 
@@ -59,7 +66,7 @@ export function argsort(keys: KeyArray, options?: SortOptions): Promise<Uint32Ar
 export function sortPairs<K extends KeyArray, V extends ValueArray>(
   keys: K,
   values: V,
-  options?: SortOptions,
+  options?: SortOptions & Into<{ keys: K; values: V }>,
 ): Promise<{ keys: K; values: V }> {
   return withSorter(options, (sorter, rest) => sorter.sortPairs(keys, values, rest));
 }

@@ -44,6 +44,12 @@ export interface SortOptions extends Order {
   readonly tuning?: Readonly<Record<string, number>>;
 }
 
+/** An array of an earlier call, to be used again: a new one costs about as much as the sort of a CPU. */
+export interface Into<R> {
+  /** Gets the result, and is what is returned: of the same kind and length, and not the input itself. */
+  readonly into?: R;
+}
+
 /** What `topK` takes: which end of the order, instead of a direction. */
 export type TopKOptions = Omit<SortOptions, 'descending'> & {
   /** The largest keys (default), or the smallest. */

@@ -1,5 +1,6 @@
 import { Device } from '../device/device.js';
 import {
+  type ArrayOf,
   assertDisjoint,
   bytesOf,
   type DtypeOf,
@@ -26,6 +27,7 @@ import { type LexColumn, lexsort } from './lexsort.js';
 import { Operation } from './operation.js';
 import {
   bitWindow,
+  type Into,
   type LexsortColumn,
   type LexsortOptions,
   type OpenOptions,
@@ -105,11 +107,13 @@ export class Sorter implements AsyncDisposable {
    *
    * @throws UsageError, DtypeError, InputError, AbortedError, MemoryError, UnsupportedError, MismatchError, …
    */
-  async sort<K extends Keys>(keys: K, options?: SortOptions): Promise<K> {
-    const settings = parse(options);
+  async sort<K extends Keys>(keys: K, options: SortOptions & Into<K> = {}): Promise<K> {
+    const { into, ...rest } = options;
+    const settings = parse(rest);
     const input = this.#read(keys, settings);
+    assertApart(keys, into);
     return this.#arrays.making(async (make) => {
-      const sorted = make.like(keys, input.dtype, input.n);
+      const sorted = make.like(keys, input.dtype, input.n, into);
       await this.#sort({ keys: input, settings, sorted: sorted.place });
       return sorted.result;
     });
@@ -149,12 +153,17 @@ export class Sorter implements AsyncDisposable {
    *
    * @throws as `sort`; UnsupportedError for 2^32 keys and more
    */
-  async argsort<K extends Keys>(keys: K, options?: SortOptions): Promise<Positions<K>> {
-    const settings = parse(options);
+  async argsort<K extends Keys>(
+    keys: K,
+    options: SortOptions & Into<Positions<K>> = {},
+  ): Promise<Positions<K>> {
+    const { into, ...rest } = options;
+    const settings = parse(rest);
     const input = this.#read(keys, settings);
     assertIndexable(input.n);
+    assertApart(keys, into);
     return this.#arrays.making(async (make) => {
-      const moved = make.beside(keys, 'u32', input.n);
+      const moved = make.beside(keys, 'u32', input.n, into);
       await this.#sort({ keys: input, settings, moved: moved.place });
       return moved.result as Positions<K>;
     });
@@ -169,14 +178,17 @@ export class Sorter implements AsyncDisposable {
   async sortPairs<K extends Keys, V extends ValueArray | DeviceArray>(
     keys: K,
     values: V,
-    options?: SortOptions,
+    options: SortOptions & Into<{ keys: K; values: V }> = {},
   ): Promise<{ keys: K; values: V }> {
-    const settings = parse(options);
+    const { into, ...rest } = options;
+    const settings = parse(rest);
     const input = this.#read(keys, settings);
     const { place, bytes } = this.#readValues(keys, values, input);
+    for (const array of [keys, values]) for (const to of [into?.keys, into?.values]) assertApart(array, to);
+    assertApart(into?.keys, into?.values);
     return this.#arrays.making(async (make) => {
-      const sorted = make.like(keys, input.dtype, input.n);
-      const moved = make.like(values, dtypeOfValues(values), values.length);
+      const sorted = make.like(keys, input.dtype, input.n, into?.keys);
+      const moved = make.like(values, dtypeOfValues(values), values.length, into?.values);
       if (CARRIED_VALUE_BYTES.has(bytes)) {
         const job = { keys: input, settings, sorted: sorted.place, values: { place, bytes } };
         await this.#sort({ ...job, moved: moved.place });
@@ -343,12 +355,29 @@ export class Sorter implements AsyncDisposable {
    * @throws DtypeError; UsageError for an impossible length; MemoryError when the device has no room
    */
   allocate<D extends Dtype>(dtype: D, length: number): DeviceArray<D> {
-    dtypeInfo(dtype);
-    if (!Number.isSafeInteger(length) || length < 0) {
-      throw new UsageError(`${length} elements: expected a whole number from 0 on`);
-    }
+    assertLength(dtype, length);
     this.#turns.assertOpen();
     return this.#arrays.allocate(dtype, length);
+  }
+
+  /**
+   * A typed array of zeros that transfers to and from the device take no copies for: in pinned memory where
+   * the device has memory of its own, else on pages of the host. Making it takes longer than making other
+   * arrays, so it is for arrays that are used again (option `into`, `sortInPlace`).
+   *
+   * Pinned memory is not collected: it is the program's until `free`, or until the Sorter closes.
+   *
+   * @throws DtypeError; UsageError for an impossible length; MemoryError
+   */
+  alloc<D extends Dtype>(dtype: D, length: number): ArrayOf<D> {
+    assertLength(dtype, length);
+    this.#turns.assertOpen();
+    return this.#arrays.pinned(dtype, length);
+  }
+
+  /** Gives the memory of an array of `alloc` back; pinned ones are detached. Others are left alone. */
+  async free(array: KeyArray): Promise<void> {
+    await this.#arrays.unpin(array);
   }
 
   /**
@@ -435,6 +464,22 @@ function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[
     throw new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
   }
   return settings;
+}
+
+/** @throws DtypeError, UsageError */
+function assertLength(dtype: Dtype, length: number): void {
+  dtypeInfo(dtype);
+  if (!Number.isSafeInteger(length) || length < 0) {
+    throw new UsageError(`${length} elements: expected a whole number from 0 on`);
+  }
+}
+
+/** @throws InputError when a result would be written over what is still read */
+function assertApart(array: Keys | undefined, into: Keys | undefined): void {
+  if (array === undefined || into === undefined) return;
+  if (array === into) throw new InputError('into is the input itself: use sortInPlace');
+  if (array instanceof DeviceArray || into instanceof DeviceArray) return;
+  assertDisjoint(array, into, 'into and another array');
 }
 
 function assertIndexable(n: number): void {
