@@ -132,6 +132,7 @@ class SerialRadix implements Algorithm {
 export const serialRadix: AlgorithmFactory = {
   name: 'serial',
   stable: true,
+  radixBits: [1, 12],
 
   available(_device, { valueBytes }) {
     return (

@@ -114,6 +114,7 @@ class SplitRadix implements Algorithm {
 export const splitRadix: AlgorithmFactory = {
   name: 'split',
   stable: true,
+  radixBits: [1, 4],
   available: valuesAvailable,
 
   async create(device, shape) {

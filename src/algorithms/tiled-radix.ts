@@ -137,6 +137,7 @@ class TiledRadix implements Algorithm {
 export const tiledRadix: AlgorithmFactory = {
   name: 'tiled',
   stable: true,
+  radixBits: [1, 8],
 
   available: tileAvailable,
 

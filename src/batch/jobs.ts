@@ -62,6 +62,7 @@ const JOB_RULES: Readonly<Record<keyof Job, Rule>> = {
   argsort: boolean,
   algorithm: text,
   scan: oneOf(3, 5, 'auto'),
+  radixBits: oneOf(...Array.from({ length: 12 }, (_, i) => i + 1)),
   verify: boolean,
   device: text,
 };

@@ -10,7 +10,7 @@ import { UsageError } from '../util/errors.js';
 
 /** What to sort, from where to where, and how. */
 export interface FileJob
-  extends Pick<SortOptions, 'descending' | 'nan' | 'bits' | 'algorithm' | 'scan' | 'verify'> {
+  extends Pick<SortOptions, 'descending' | 'nan' | 'bits' | 'algorithm' | 'scan' | 'radixBits' | 'verify'> {
   /** Raw little-endian file, `-` for stdin. */
   readonly in: string;
   /** Result, `-` for stdout. An existing file is replaced when all is well. */

@@ -336,6 +336,7 @@ const requestOf = ({ keys, settings, values, moved }: SortJob): PlanRequest => (
   valueBytes: values?.bytes ?? (moved ? 4 : 0),
   algorithm: settings.algorithm,
   scan: settings.scan,
+  radixBits: settings.radixBits,
 });
 
 /** The job as the host engine takes it; undefined when something of it is on the device. */

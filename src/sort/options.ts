@@ -25,6 +25,8 @@ export interface SortOptions extends Order {
   readonly algorithm?: string;
   /** Kernels of the AMD-style pipeline's scan. Default `auto`. */
   readonly scan?: 3 | 5 | 'auto';
+  /** Bits of a digit: 1 to 8 of `tiled`, 1 to 12 of `serial`, 1 to 4 of `split`. Default: as tuned. */
+  readonly radixBits?: number;
   /** Check order and permutation of the result on the device. Default false. */
   readonly verify?: boolean;
   /** When verification fails: sort again another way, or throw a MismatchError. Default `retry`. */
@@ -84,7 +86,10 @@ export type SortSettings = Required<
     'descending' | 'nan' | 'device' | 'algorithm' | 'scan' | 'verify' | 'onMismatch' | 'profile' | 'tuning'
   >
 > &
-  Pick<SortOptions, 'bits' | 'dtype' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'>;
+  Pick<
+    SortOptions,
+    'bits' | 'dtype' | 'radixBits' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'
+  >;
 
 /** Says whether a value will do, and if not what is expected. */
 interface Rule {
@@ -120,6 +125,10 @@ const RULES: Readonly<Record<keyof SortOptions, Rule>> = {
   device: word,
   algorithm: word,
   scan: oneOf(3, 5, 'auto'),
+  radixBits: {
+    expected: 'a whole number from 1 to 12',
+    accepts: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 12,
+  },
   verify: boolean,
   onMismatch: oneOf('retry', 'throw'),
   signal: { expected: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal },

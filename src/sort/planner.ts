@@ -4,7 +4,7 @@ import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
 import type { Capabilities } from '../device/capabilities.js';
 import type { Device } from '../device/device.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { UnsupportedError } from '../util/errors.js';
+import { UnsupportedError, UsageError } from '../util/errors.js';
 
 /** What is to be sorted, as far as a plan depends on it. */
 export interface PlanRequest {
@@ -15,6 +15,8 @@ export interface PlanRequest {
   readonly valueBytes: number;
   readonly algorithm: string;
   readonly scan: ScanChain | 'auto';
+  /** Bits of a digit, if somebody chose them. */
+  readonly radixBits?: number | undefined;
 }
 
 /** One way to sort something: pure data. */
@@ -68,6 +70,14 @@ function candidates(device: Device, algorithm: string): readonly AlgorithmFactor
   return order.flatMap((name) => ALGORITHMS.filter((factory) => factory.name === name && factory.stable));
 }
 
+/** True, or why the algorithm's digits cannot have so many bits. */
+function takesDigits({ radixBits }: AlgorithmFactory, wanted: number | undefined): true | string {
+  if (wanted === undefined) return true;
+  if (!radixBits) return 'nobody can choose the bits of its digits';
+  const [least, most] = radixBits;
+  return (wanted >= least && wanted <= most) || `its digits have ${least} to ${most} bits, not ${wanted}`;
+}
+
 /** The plan of the host engine. */
 export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: string): Plan {
   return { engine: 'host', algorithm: 'host', n, dtype, bits, valueBytes, reason };
@@ -84,17 +94,20 @@ export function devicePlans(
   request: PlanRequest,
   usable: (factory: AlgorithmFactory) => boolean = () => true,
 ): Plan[] {
-  const { n, dtype, bits, valueBytes, algorithm, scan } = request;
+  const { n, dtype, bits, valueBytes, algorithm, scan, radixBits } = request;
   const shape: AlgorithmShape = {
     keyBits: dtypeInfo(dtype).width,
     valueBytes,
-    ...(scan !== 'auto' && { tuning: { scan } }),
+    tuning: { ...(scan !== 'auto' && { scan }), ...(radixBits !== undefined && { radixBits }) },
   };
   const reasons: string[] = [];
   const plans = candidates(device, algorithm)
     .filter(usable)
     .flatMap((factory): Plan[] => {
-      const available = factory.available(device, shape);
+      const digits = takesDigits(factory, radixBits);
+      if (digits !== true && algorithm !== 'auto')
+        throw new UsageError(`radixBits of ${factory.name}: ${digits}`);
+      const available = digits === true ? factory.available(device, shape) : digits;
       if (available !== true) {
         reasons.push(`${factory.name}: ${available}`);
         return [];

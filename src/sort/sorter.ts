@@ -394,8 +394,8 @@ export class Sorter implements AsyncDisposable {
     if (!Number.isSafeInteger(n) || n < 0)
       throw new UsageError(`n is ${n}: expected a whole number from 0 on`);
     const bits = bitWindow(settings.bits, info);
-    const { algorithm, scan, tuning } = settings;
-    const request = { n, dtype: info.name, bits, valueBytes, algorithm, scan };
+    const { algorithm, scan, radixBits, tuning } = settings;
+    const request = { n, dtype: info.name, bits, valueBytes, algorithm, scan, radixBits };
     const plan = this.#executor.plan(request, tuning.chunk ?? Number.POSITIVE_INFINITY);
     // Plans are compared and printed as data: the method is none of it.
     return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;

@@ -107,6 +107,26 @@ test('--bits sorts by a window of the code', async (t) => {
   t.deepEqual(readFileSync(out), Buffer.from(referenceSort(keys, 'u32', { bits: [8, 16] })));
 });
 
+test('--radix-bits sets the width of the digits, or says which there are', async (t) => {
+  const out = path('digits.u32');
+  const sort = (...more: string[]) => clsort(['sort', path('in.u32'), '-o', out, '--dtype', 'u32', ...more]);
+  for (const [algorithm, kernel, widths] of [
+    ['tiled', 'tiled_downsweep', [1, 2, 3, 4, 8]],
+    ['serial', 'serial_scatter', [8, 11]],
+  ] as const) {
+    for (const bits of widths) {
+      const ran = await sort('--algorithm', algorithm, '--radix-bits', `${bits}`, '--json');
+      t.is(ran.code, 0, ran.err);
+      t.deepEqual(readFileSync(out), sorted);
+      const stages: { stage: string; launches: number }[] = JSON.parse(ran.out).stages;
+      t.is(stages.find(({ stage }) => stage === kernel)?.launches, Math.ceil(32 / bits));
+    }
+  }
+  const refused = await sort('--algorithm', 'tiled', '--radix-bits', '11');
+  t.is(refused.code, 2);
+  t.regex(refused.err, /1 to 8 bits, not 11/);
+});
+
 test('--json has the fields that scripts rely on', async (t) => {
   const args = ['sort', path('in.u32'), '-o', path('json.u32'), '--dtype', 'u32', '--verify', '--json'];
   const ran = await clsort([...args, '--algorithm', 'amd', '--scan', '3']);

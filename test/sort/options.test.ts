@@ -27,6 +27,7 @@ test('impossible values throw and say what is expected', (t) => {
     [{ dtype: 'float' }, /'u8'/],
     [{ device: ' ' }, /a name/],
     [{ scan: 4 }, /3, 5, 'auto'/],
+    [{ radixBits: 0 }, /1 to 12/],
     [{ onMismatch: 'ignore' }, /'retry', 'throw'/],
     [{ signal: {} }, /AbortSignal/],
     [{ onReport: true }, /a function/],

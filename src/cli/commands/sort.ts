@@ -18,6 +18,7 @@ export interface SortArguments extends OrderArguments {
   readonly argsort: boolean;
   readonly algorithm: string;
   readonly scan: string;
+  readonly 'radix-bits': number | undefined;
   readonly device: string;
   readonly verify: boolean;
   readonly json: boolean;
@@ -46,6 +47,10 @@ export const builder = (yargs: Argv) =>
       choices: ['3', '5', 'auto'],
       describe: 'scan chain of amd',
     })
+    .option('radix-bits', {
+      type: 'number',
+      describe: 'bits of a digit: tiled 1 to 8, serial 1 to 12, split 1 to 4',
+    })
     .option('device', {
       type: 'string',
       default: 'auto',
@@ -70,9 +75,10 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const sorter = await Sorter.open({ device: args.device, onWarning });
   let report: FileReport;
   try {
-    const { in: from, out, argsort, algorithm, verify } = args;
+    const { in: from, out, argsort, algorithm, verify, 'radix-bits': radixBits } = args;
     const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
-    const job = { in: from, out, ...order, argsort, algorithm, scan, verify } as const;
+    const digits = radixBits !== undefined && { radixBits };
+    const job = { in: from, out, ...order, argsort, algorithm, scan, ...digits, verify } as const;
     const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
     report = await sortFile(sorter, job, { ...console, onWarning, onProgress });
   } finally {
