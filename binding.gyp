@@ -5,6 +5,7 @@
       'sources': [
         'src/native/addon.cc',
         'src/native/call.cc',
+        'src/native/checksum.cc',
         'src/native/context.cc',
         'src/native/device.cc',
         'src/native/environment.cc',

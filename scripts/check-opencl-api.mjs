@@ -21,6 +21,7 @@ const LEFT_OUT = {
 const ADDED = [
   'allocateHostMemory',
   'buildProgramAsync',
+  'checksumAsync',
   'compileProgramAsync',
   'enqueueKernels',
   'finishAsync',

@@ -68,6 +68,7 @@ NAN_MODULE_INIT(Init) {
   ExportSvm(exports);
   ExportLaunches(exports);
   ExportStaging(exports);
+  ExportChecksum(exports);
 }
 
 }  // namespace

@@ -188,6 +188,7 @@ void ExportTransfer(Exports& exports);
 void ExportSvm(Exports& exports);
 void ExportLaunches(Exports& exports);
 void ExportStaging(Exports& exports);
+void ExportChecksum(Exports& exports);
 
 /** Throws when an argument of a kernel was released since it was set: the driver would not notice. */
 bool CheckArguments(Call& call, const Object& kernel);

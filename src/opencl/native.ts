@@ -10,6 +10,7 @@ export interface Native {
   allocateHostMemory: NativeFunction;
   buildProgram: NativeFunction;
   buildProgramAsync: NativeFunction;
+  checksumAsync: NativeFunction;
   cloneKernel: NativeFunction;
   compileProgram: NativeFunction;
   compileProgramAsync: NativeFunction;

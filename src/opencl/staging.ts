@@ -51,3 +51,15 @@ export function readBufferAsync(
 export function allocateHostMemory(bytes: Size, threads = 0): ArrayBuffer {
   return native().allocateHostMemory(bytes, threads);
 }
+
+/**
+ * A sum over all bytes of host memory, in which a change of a single 32-bit word always shows, made by other
+ * threads; cl/checksum.cl makes the same over a buffer.
+ *
+ * @param sum receives it in its first 8 bytes
+ * @param threads 1 to 64
+ * @throws INVALID_VALUE
+ */
+export function checksumAsync(host: HostMemory, sum: HostMemory, threads: number): Promise<void> {
+  return native().checksumAsync(host, sum, threads);
+}

@@ -6,6 +6,7 @@ import type { Device } from '../device/device.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
 import { type Certificate, certify } from './certify.js';
+import { Checksums } from './checksum.js';
 import type { Plan } from './planner.js';
 import { type Verified, Verifier, verdict } from './verify.js';
 
@@ -37,6 +38,7 @@ export class DeviceSort {
   readonly #device: Device;
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
+  readonly #checksums = new Map<string, Promise<Checksums>>();
 
   constructor(device: Device) {
     this.#device = device;
@@ -84,6 +86,11 @@ export class DeviceSort {
     return cached(this.#verifiers, `${keyBits} ${plan.valueBytes}`, () =>
       Verifier.create(this.#device, { keyBits, valueBytes: plan.valueBytes }),
     );
+  }
+
+  /** @throws BuildError */
+  checksums(): Promise<Checksums> {
+    return cached(this.#checksums, '', () => Checksums.create(this.#device));
   }
 
   /**

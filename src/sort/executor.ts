@@ -267,6 +267,10 @@ export class Executor {
       );
 
       const outputValues = moved && keep(lendOutput(device, moved));
+      const copies = [input, inputValues, output, outputValues].flatMap((one) =>
+        one?.copy ? { buffer: one.buffer, copy: one.copy } : [],
+      );
+      const checksums = settings.verify && copies.length > 0 ? await engine.checksums() : undefined;
       const pending = keep(
         engine.enqueue(
           algorithm,
@@ -283,6 +287,7 @@ export class Executor {
           verifier,
         ),
       );
+      const transferred = checksums?.watch(copies);
       await output.collect(settings.timeout);
       await outputValues?.collect(settings.timeout);
       await queue.finish(settings.timeout);
@@ -290,6 +295,7 @@ export class Executor {
       if (gaveUp) return 'gave up (a bounded wait between its work-groups ran out)';
       if (verified && !verified.order) return 'left keys out of order';
       if (verified && !verified.permutation) return 'lost or changed elements';
+      if (transferred && !(await transferred())) return 'does not hold the same data as the host';
       return { plan, stages: profiled ? queue.endProfile() : [], ...(verified && { verified }) };
     } finally {
       if (profiled) queue.endProfile(); // nothing is left to end after a success

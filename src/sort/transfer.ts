@@ -8,6 +8,8 @@ const ZERO_COPY_BYTES = 4096;
 /** Memory that a sort can read or write on the device; `release` after the wait. */
 export interface Lent {
   readonly buffer: Buffer;
+  /** Host memory that it is a copy of, or is copied to. */
+  readonly copy?: ArrayBufferView;
   release(): void;
 }
 
@@ -77,7 +79,7 @@ export async function lendInput(device: Device, place: Place): Promise<Lent> {
     lent.release();
     throw error;
   }
-  return lent;
+  return { ...lent, copy: place };
 }
 
 /** Room on the device for what will be at `place`; `collect` starts the way back. */
@@ -85,5 +87,9 @@ export function lendOutput(device: Device, place: Place): LentOutput {
   if (isOnDevice(place)) return { ...there(place), collect: nothing };
   if (inPlace(device, place)) return { ...lend(device, place), collect: nothing };
   const lent = borrow(device, place.byteLength);
-  return { ...lent, collect: (deadlineSeconds) => download(device, lent.buffer, place, { deadlineSeconds }) };
+  return {
+    ...lent,
+    copy: place,
+    collect: (deadlineSeconds) => download(device, lent.buffer, place, { deadlineSeconds }),
+  };
 }

@@ -1,9 +1,9 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import type { Program } from '../device/program.js';
 import { u32, u64, vector } from '../device/queue.js';
 import { codecVector, type KeyCodec } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';
+import { Reduction, total } from './reduction.js';
 
 /** What a check of a sort's result found. */
 export interface Verified {
@@ -35,36 +35,20 @@ export interface Digest {
 const ORDER = 1;
 const INDICES = 2;
 
-/** No work-item loops longer than this: some drivers end long loops silently. */
-const MAX_ITERATIONS = 32_768;
-
 /** Device-side verification: see cl/verify.cl. */
 export class Verifier {
-  readonly #device: Device;
-  readonly #program: Program;
-  readonly #localSize: number;
+  readonly #reduction: Reduction;
   readonly #valueBytes: number;
 
-  private constructor(device: Device, program: Program, localSize: number, valueBytes: number) {
-    this.#device = device;
-    this.#program = program;
-    this.#localSize = localSize;
+  private constructor(reduction: Reduction, valueBytes: number) {
+    this.#reduction = reduction;
     this.#valueBytes = valueBytes;
   }
 
   /** @throws BuildError */
   static async create(device: Device, shape: { keyBits: number; valueBytes: number }): Promise<Verifier> {
-    const { type, maxWorkGroup } = device.capabilities;
-    for (let localSize = type === 'cpu' ? 1 : Math.min(256, maxWorkGroup); ; localSize /= 2) {
-      const program = await device.program('verify.cl', {
-        KEY_BITS: shape.keyBits,
-        VALUE_BYTES: shape.valueBytes,
-        LOCAL_SIZE: localSize,
-      });
-      if (program.kernel('verify').workGroupLimit >= localSize || localSize === 1) {
-        return new Verifier(device, program, localSize, shape.valueBytes);
-      }
-    }
+    const defines = { KEY_BITS: shape.keyBits, VALUE_BYTES: shape.valueBytes };
+    return new Verifier(await Reduction.create(device, 'verify', defines), shape.valueBytes);
   }
 
   /** Enqueues the sum over the input. */
@@ -84,42 +68,23 @@ export class Verifier {
         `values of ${this.#valueBytes} bytes cannot be checked without their buffer`,
       );
     }
-    const { queue, pool, capabilities } = this.#device;
     const { n, codec, bits } = work;
-    const wanted = capabilities.computeUnits * (capabilities.type === 'cpu' ? 2 : 16);
-    const perGroup = Math.min(Math.ceil(n / wanted), this.#localSize * MAX_ITERATIONS) || 1;
-    const groups = Math.ceil(n / perGroup);
-    const partials = pool.take(groups * 16);
-    const sums = new BigUint64Array(groups * 2);
-    try {
-      queue.run(
-        this.#program.kernel('verify'),
-        [
-          keys,
-          ...(this.#valueBytes > 0 ? [values] : []),
-          partials,
-          u64(n),
-          u64(perGroup),
-          vector(codecVector(codec)),
-          u32(bits[0]),
-          u32(bits[1] - bits[0]),
-          u32(flags),
-        ],
-        { global: groups * this.#localSize, local: this.#localSize, stage },
-      );
-      queue.read(partials, sums);
-    } finally {
-      pool.give(partials);
-    }
-    return {
-      read: () => ({
-        hash: BigInt.asUintN(
-          64,
-          sums.reduce((sum, word, i) => (i % 2 === 0 ? sum + word : sum), 0n),
-        ),
-        inversions: sums.reduce((sum, word, i) => (i % 2 === 1 ? sum + word : sum), 0n),
-      }),
-    };
+    const sums = this.#reduction.enqueue(
+      n,
+      (partials, perGroup) => [
+        keys,
+        ...(this.#valueBytes > 0 ? [values] : []),
+        partials,
+        u64(n),
+        perGroup,
+        vector(codecVector(codec)),
+        u32(bits[0]),
+        u32(bits[1] - bits[0]),
+        u32(flags),
+      ],
+      { sumsPerGroup: 2, stage },
+    );
+    return { read: () => ({ hash: total(sums, 0, 2), inversions: total(sums, 1, 2) }) };
   }
 }
 

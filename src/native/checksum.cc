@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+constexpr size_t kPiece = size_t{1} << 20;
+constexpr unsigned kMaxThreads = 64;
+
+/** The sum of cl/checksum.cl over whole words, of which the first has number `first`. */
+uint64_t SumWords(const char* data, size_t words, size_t first) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < words; i++) {
+    uint32_t word;
+    std::memcpy(&word, data + 4 * i, sizeof word);
+    sum += uint64_t{word} * static_cast<uint32_t>(2 * (first + i) + 1);
+  }
+  return sum;
+}
+
+uint64_t Checksum(const char* data, size_t bytes, unsigned threads) {
+  size_t whole = bytes / 4;
+  std::atomic<size_t> next{0};
+  std::atomic<uint64_t> sum{0};
+  auto work = [&] {
+    for (size_t start; (start = next.fetch_add(kPiece)) < whole;) {
+      sum += SumWords(data + 4 * start, std::min(kPiece, whole - start), start);
+    }
+  };
+  std::vector<std::thread> others;
+  for (size_t t = 1; t < std::min<size_t>(threads, whole / kPiece + 1); t++) others.emplace_back(work);
+  work();
+  for (auto& thread : others) thread.join();
+  uint32_t rest = 0;
+  if (bytes % 4) std::memcpy(&rest, data + 4 * whole, bytes % 4);
+  return sum + uint64_t{rest} * static_cast<uint32_t>(2 * whole + 1);
+}
+
+class ChecksumJob final : public PromiseJob {
+ public:
+  ChecksumJob(const HostMemory& host, const HostMemory& sum, unsigned threads)
+      : PromiseJob("checksumAsync"), host_(host.store), data_(static_cast<char*>(host.data)), bytes_(host.bytes),
+        sum_store_(sum.store), sum_(sum.data), threads_(threads) {}
+  void Run() override {
+    uint64_t sum = Checksum(data_, bytes_, threads_);
+    std::memcpy(sum_, &sum, sizeof sum);
+  }
+
+ private:
+  std::shared_ptr<v8::BackingStore> host_;
+  const char* data_;
+  size_t bytes_;
+  std::shared_ptr<v8::BackingStore> sum_store_;
+  void* sum_;
+  unsigned threads_;
+};
+
+NAN_METHOD(ChecksumAsync) {
+  Call call(info, "checksumAsync");
+  HostMemory host = call.LastingMemory(0, 0);
+  HostMemory sum = call.LastingMemory(1, sizeof(uint64_t));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxThreads));
+  if (call.ok()) StartPromise(call, std::make_unique<ChecksumJob>(host, sum, threads), nullptr);
+}
+
+}  // namespace
+
+void ExportChecksum(Exports& exports) { exports.Set<ChecksumAsync>("checksumAsync"); }
+
+}  // namespace clsort
