@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SortOptions } from '../../src/index.js';
+import { type LayerControl, layerEnvironment, type Spoof } from '../layer/layer.js';
+
+/** One thing that goes wrong; nothing is a sort without a fault. */
+export interface Case {
+  /** The `at`th call, of one function or of all, ends with a status instead of being made. */
+  readonly fail?: { readonly at: number; readonly function?: string; readonly status: number };
+  /** The `at`th call takes longer. */
+  readonly delay?: { readonly at: number; readonly function?: string; readonly milliseconds: number };
+  /** The `at`th read brings a word in which the bits of `mask` are wrong. */
+  readonly corrupt?: { readonly at: number; readonly mask: number };
+  readonly spoof?: Spoof;
+  readonly options?: SortOptions;
+}
+
+/** What a child process has to do: a sort for each case. */
+export interface Task {
+  readonly device: string;
+  readonly operation: string;
+  readonly options: SortOptions;
+  readonly cases: readonly Case[];
+}
+
+/** What became of a case. */
+export interface Outcome {
+  /** `right`, `wrong`, `late`, the name of a typed error, or `untyped …`. */
+  readonly result: string;
+  readonly seconds: number;
+  /** OpenCL calls that were made, and reads among them. */
+  readonly calls: number;
+  readonly reads: number;
+  /** The function that failed. */
+  readonly failed: string;
+  /** Objects that were there when all was closed, and those that even the garbage collector did not find. */
+  readonly kept: LayerControl['live'];
+  readonly leaked: LayerControl['live'];
+  /** Uses of released objects since the process began. */
+  readonly misuses: LayerControl['misuses'];
+  /** Exceptions that nobody caught. */
+  readonly stray: readonly string[];
+}
+
+export interface Run {
+  readonly outcomes: readonly Outcome[];
+  /** How the process ended, when it was not by itself: with the last that it said. */
+  readonly ended?: string;
+}
+
+const fixture = fileURLToPath(new URL('./fixtures/cases.js', import.meta.url));
+
+/** The statuses that a call is made to fail with: all that mean memory, and a lost queue. */
+export const STATUSES = [-4, -5, -6, -36, -61] as const;
+
+/**
+ * Sorts once for each case, all in one process under the layer.
+ *
+ * @param warm the device's self-tests have been passed before: else the first sorts take them
+ */
+export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-faults-'));
+  const control = join(folder, 'control');
+  writeFileSync(control, '');
+  const env = { ...process.env, ...layerEnvironment(control), CLSORT_CACHE_DIR: join(folder, 'cache') };
+  const all = warm ? { ...task, cases: [{}, ...task.cases] } : task;
+  const child = spawn(process.execPath, ['--expose-gc', fixture, JSON.stringify(all)], { env });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = await new Promise<string | undefined>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve(code === 0 ? undefined : `${signal ?? `exit code ${code}`}: ${stderr.slice(-2000)}`),
+    );
+  });
+  rmSync(folder, { recursive: true, force: true });
+  const outcomes = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Outcome);
+  return { outcomes: warm ? outcomes.slice(1) : outcomes, ...(ended !== undefined && { ended }) };
+}
+
+/** What is wrong with an outcome, whatever the fault was; undefined when nothing is. */
+export function problemOf({ result, kept, leaked, stray }: Outcome): string | undefined {
+  if (result !== 'right' && !/^[A-Z][A-Za-z]+Error$/.test(result)) return result;
+  if (Object.keys(leaked).length > 0) return `leaked ${JSON.stringify(leaked)}`;
+  if (Object.keys(kept).length > 0) return `left to the garbage collector: ${JSON.stringify(kept)}`;
+  if (stray.length > 0) return stray.join('; ');
+  return undefined;
+}

@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { packageRoot } from '../../src/util/paths.js';
+
+/** Positions of 32-bit words in the file that the layer maps: `Control` in layer.cc has the same order. */
+const WORD = {
+  loaded: 0,
+  fail: 1,
+  delay: 5,
+  corrupt: 9,
+  workGroup: 13,
+  localBytes: 14,
+  allocation: 15,
+  failed: 16,
+  misuses: 17,
+  misused: 18,
+  live: 19,
+} as const;
+const KINDS = [
+  'device',
+  'context',
+  'queue',
+  'memory',
+  'sampler',
+  'program',
+  'kernel',
+  'event',
+  'svm',
+] as const;
+const WORDS = WORD.live + KINDS.length;
+const NAMES_OFFSET = 256;
+const FILE_BYTES = 8192;
+
+/** Builds the layer where that has not been done. @returns its file */
+export function layerLibrary(): string {
+  const sources = ['test/layer/layer.cc', 'src/native/functions.h'].map((file) => join(packageRoot, file));
+  const hash = createHash('sha256');
+  for (const file of sources) hash.update(readFileSync(file));
+  const folder = join(packageRoot, '.setup', 'layer');
+  const library = join(folder, `${hash.digest('hex').slice(0, 16)}.so`);
+  if (existsSync(library)) return library;
+  mkdirSync(folder, { recursive: true });
+  const aside = `${library}.${process.pid}`; // several test files may do this at once
+  const options = ['-std=c++17', '-O1', '-g', '-shared', '-fPIC', '-pthread', '-w'];
+  execFileSync(process.env.CXX ?? 'g++', [...options, '-o', aside, sources[0] as string], {
+    stdio: 'inherit',
+  });
+  renameSync(aside, library);
+  return library;
+}
+
+/** The environment of a process that is to run under the layer, controlled through `file`. */
+export const layerEnvironment = (file: string): NodeJS.ProcessEnv => ({
+  OPENCL_LAYERS: layerLibrary(),
+  CLSORT_LAYER_CONTROL: file,
+});
+
+/** Which call is meant: the `at`th, from 1 on, of one function or of all. */
+interface Chosen {
+  readonly at: number;
+  /** C name, such as `clFinish`. */
+  readonly function?: string;
+}
+
+/** What a device pretends to have at most. */
+export interface Spoof {
+  readonly workGroup?: number;
+  readonly localBytes?: number;
+  readonly allocation?: number;
+}
+
+/** Tells the layer what to do, and reads what it saw. */
+export class LayerControl {
+  readonly #file: number;
+
+  /** @param file exists, empty or used before */
+  constructor(file: string) {
+    this.#file = openSync(file, 'r+');
+  }
+
+  #write(word: number, ...values: number[]): void {
+    writeSync(this.#file, Uint32Array.from(values), 0, values.length * 4, word * 4);
+  }
+
+  #read(): Uint32Array {
+    const words = new Uint32Array(WORDS);
+    readSync(this.#file, words, 0, words.byteLength, 0);
+    return words;
+  }
+
+  #number(name: string | undefined): number {
+    if (name === undefined) return 0;
+    const number = this.#names().indexOf(name) + 1;
+    if (number === 0) throw new Error(`the layer knows no function '${name}'`);
+    return number;
+  }
+
+  #names(): string[] {
+    const text = new Uint8Array(FILE_BYTES - NAMES_OFFSET);
+    const bytes = readSync(this.#file, text, 0, text.length, NAMES_OFFSET);
+    return Buffer.from(text.subarray(0, bytes)).toString('latin1').split('\n');
+  }
+
+  #name(number: number): string {
+    return this.#names()[number - 1] ?? '';
+  }
+
+  /** The loader has loaded the layer. */
+  get loaded(): boolean {
+    return this.#read()[WORD.loaded] === 1;
+  }
+
+  /** Calls from now on end with `status` where they are chosen. */
+  fail({ at, function: name }: Chosen, status: number): void {
+    this.#write(WORD.fail, this.#number(name), at, status >>> 0, 0);
+  }
+
+  /** Calls from now on begin with a wait where they are chosen. */
+  delay({ at, function: name }: Chosen, milliseconds: number): void {
+    this.#write(WORD.delay, this.#number(name), at, milliseconds, 0);
+  }
+
+  /** From now on the `at`th read or map call brings a word with the bits of `mask` inverted. */
+  corrupt(at: number, mask: number): void {
+    this.#write(WORD.corrupt, 0, at, mask >>> 0, 0);
+  }
+
+  spoof({ workGroup = 0, localBytes = 0, allocation = 0 }: Spoof): void {
+    this.#write(WORD.workGroup, workGroup, localBytes, allocation);
+  }
+
+  /** Ends all faults, and counts calls from 0 on. */
+  clear(): void {
+    this.#write(WORD.fail, ...Array<number>(12).fill(0));
+    this.spoof({});
+    this.#write(WORD.failed, 0);
+  }
+
+  /** Calls, and reads and maps, since they were last told what to do. */
+  get calls(): { all: number; reads: number } {
+    const words = this.#read();
+    return { all: words[WORD.fail + 3] ?? 0, reads: words[WORD.corrupt + 3] ?? 0 };
+  }
+
+  /** Name of the function that failed on purpose; empty when none did. */
+  get failed(): string {
+    return this.#name(this.#read()[WORD.failed] ?? 0);
+  }
+
+  /** Uses of objects without a reference, and the last function that was so called. */
+  get misuses(): { count: number; last: string } {
+    const words = this.#read();
+    return { count: words[WORD.misuses] ?? 0, last: this.#name(words[WORD.misused] ?? 0) };
+  }
+
+  /** References to live objects, by kinds that have any. */
+  get live(): Partial<Record<(typeof KINDS)[number], number>> {
+    const words = this.#read();
+    const counts = KINDS.map((kind, i) => [kind, words[WORD.live + i] ?? 0] as const);
+    return Object.fromEntries(counts.filter(([, count]) => count !== 0));
+  }
+
+  /** `live`, once nothing is left or the time is up: releases take place on threads. */
+  async settled(milliseconds = 2000): Promise<LayerControl['live']> {
+    const end = performance.now() + milliseconds;
+    while (Object.keys(this.live).length > 0 && performance.now() < end) await sleep(2);
+    return this.live;
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
