@@ -6,6 +6,7 @@ import { groupRadix } from './group-radix.js';
 import { merge } from './merge.js';
 import { oddEven } from './odd-even.js';
 import { onesweep } from './onesweep.js';
+import { persistentRadix } from './persistent-radix.js';
 import { rowSort } from './row-sort.js';
 import { serialRadix } from './serial-radix.js';
 import { splitRadix } from './split-radix.js';
@@ -14,6 +15,7 @@ import { tiledRadix } from './tiled-radix.js';
 /** Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. */
 export const ALGORITHMS: readonly AlgorithmFactory[] = [
   groupRadix,
+  persistentRadix,
   onesweep,
   tiledRadix,
   serialRadix,

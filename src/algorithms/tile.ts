@@ -149,13 +149,13 @@ export async function buildTile(
   fitted: TileTuning,
   kernels: readonly string[],
   defines: Readonly<Record<string, number>> = {},
+  options: readonly string[] = [],
 ): Promise<{ program: Program; tile: TileTuning }> {
   for (let tile = fitted; ; tile = { ...tile, groupSize: 2 ** (Math.ceil(Math.log2(tile.groupSize)) - 1) }) {
-    const program = await device.program(
-      file,
-      { ...tileDefines(shape, tile), ...defines },
-      tileOptions(tile),
-    );
+    const program = await device.program(file, { ...tileDefines(shape, tile), ...defines }, [
+      ...options,
+      ...tileOptions(tile),
+    ]);
     const limit =
       tile.maxRegisters > 0 // tells nothing about groups of open size
         ? tile.groupSize

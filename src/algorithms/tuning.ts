@@ -188,6 +188,61 @@ const ROWS: readonly Row[] = [
     tuning: { groupSize: 256, keysPerItem: 4 },
   },
 
+  {
+    algorithm: 'persistent',
+    tuning: {
+      rank: 'masks',
+      radixBits: 8,
+      groupSize: 256,
+      keysPerItem: 16,
+      groupsPerUnit: 1,
+      spinLimit: 2_000_000,
+    },
+  },
+  // The groups of a CPU device need not run at once, however few they are.
+  {
+    algorithm: 'persistent',
+    where: { type: 'cpu' },
+    tuning: { groupSize: 64, keysPerItem: 16, groupsPerUnit: 0 },
+  },
+  {
+    algorithm: 'persistent',
+    where: { family: 'nvidia' },
+    tuning: { rank: 'ptx', groupSize: 512, keysPerItem: 16, maxRegisters: 128 },
+  },
+  // The later a row, the smaller the tile: as many units as can be have one.
+  { algorithm: 'persistent', where: hopper, tuning: { groupSize: 640, keysPerItem: 50, maxRegisters: 96 } },
+  {
+    algorithm: 'persistent',
+    where: hopper,
+    which: { n: 2 ** 21 },
+    tuning: { groupSize: 768, keysPerItem: 21, maxRegisters: 80 },
+  },
+  {
+    algorithm: 'persistent',
+    where: hopper,
+    which: { n: 2 ** 20 },
+    tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 128 },
+  },
+  {
+    algorithm: 'persistent',
+    where: hopper,
+    which: { n: 2 ** 19 },
+    tuning: { groupSize: 512, keysPerItem: 8, maxRegisters: 128 },
+  },
+  {
+    algorithm: 'persistent',
+    where: hopper,
+    which: { n: 2 ** 18 },
+    tuning: { groupSize: 512, keysPerItem: 4, maxRegisters: 128 },
+  },
+  {
+    algorithm: 'persistent',
+    where: hopper,
+    which: { n: 2 ** 17 },
+    tuning: { groupSize: 512, keysPerItem: 2, maxRegisters: 128 },
+  },
+
   { algorithm: 'serial', tuning: { radixBits: 8, runsPerUnit: 2 } },
   { algorithm: 'serial', which: { keyBits: 32 }, tuning: { radixBits: 11 } },
   { algorithm: 'serial', which: { keyBits: 64 }, tuning: { radixBits: 11 } },

@@ -25,6 +25,7 @@ export class Device {
   readonly staging: Staging;
   readonly handle: cl.Device;
   readonly context: cl.Context;
+  readonly #kept: Buffer[] = [];
   readonly #programs = new Map<string, Promise<Program>>();
   #closed = false;
 
@@ -115,6 +116,14 @@ export class Device {
     }
   }
 
+  /** A few bytes of device memory that begin as zeros and live as long as the device. @throws MemoryError */
+  keep(bytes: number): Buffer {
+    const buffer = this.buffer(bytes);
+    this.#kept.push(buffer);
+    this.queue.fill(buffer, 0);
+    return buffer;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }
@@ -136,6 +145,7 @@ export class Device {
 
   async #release(): Promise<void> {
     this.staging.release();
+    for (const buffer of this.#kept.splice(0)) buffer.release();
     this.pool.clear();
     for (const program of await Promise.allSettled(this.#programs.values())) {
       if (program.status === 'fulfilled') program.value.release();

@@ -3,6 +3,7 @@ import test from 'ava';
 import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
 import { groupRadix } from '../../src/algorithms/group-radix.js';
 import { onesweep } from '../../src/algorithms/onesweep.js';
+import { persistentRadix } from '../../src/algorithms/persistent-radix.js';
 import { serialRadix } from '../../src/algorithms/serial-radix.js';
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
 import { tuningFor } from '../../src/algorithms/tuning.js';
@@ -18,6 +19,7 @@ import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
  */
 const sorts = (small: boolean): readonly { factory: AlgorithmFactory; most: number }[] => [
   { factory: onesweep, most: 3001 },
+  { factory: persistentRadix, most: 1024 },
   { factory: tiledRadix, most: 3001 },
   { factory: groupRadix, most: small ? 100 : 1024 },
   { factory: serialRadix, most: 10_007 },

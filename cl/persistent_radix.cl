@@ -1,0 +1,212 @@
+/* Radix sort of a middling array in one launch, by work-groups that all run at the same time.
+ *
+ * Each group holds one tile of the array in registers and local memory. A pass is
+ *
+ *   load → rank → tell the counts → meet → add up the counts of all tiles → store → meet
+ *
+ * where all groups meet twice: places are computed when all counts are there, and the next pass loads when all
+ * keys are in place. Between load and store the whole array is in the groups, so every pass works in place.
+ *
+ * That needs all groups to be resident at once, which the host sees to, and to make progress side by side, which
+ * OpenCL does not promise: spins are bounded, and groups that wait in vain end without another store.
+ *
+ *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
+ *   SPIN_LIMIT  futile looks before a group gives up
+ */
+#include "radix_tile.clh"
+
+#ifndef SPIN_LIMIT
+# error "SPIN_LIMIT: futile looks before a group gives up, set by src/algorithms/persistent-radix.ts"
+#endif
+#if RANK == RANK_UNORDERED
+# error "persistent_radix needs an ordered ranking: it sorts by several digits"
+#endif
+#if OFFSET_BITS != 32
+# error "persistent_radix sorts what fits the groups of one launch: OFFSET_BITS must be 32"
+#endif
+#if __OPENCL_C_VERSION__ < 200
+# error "persistent_radix needs the device-scope atomics of OpenCL C 2.0"
+#endif
+
+/* Words of the buffer `control`, which is zero before the first launch; each launch leaves it so but for the status. */
+#define CONTROL_STATUS 0  /* 1: the last launch gave up */
+#define CONTROL_ARRIVED 1 /* groups that have come to a meeting, over all meetings of the launch */
+#define CONTROL_LEFT 2    /* groups that have ended */
+#define CONTROL_FAILED 3  /* groups that have given up */
+
+#if RADIX_BITS < 2
+# error "RADIX_BITS: at least 2, since counts are read by fours"
+#endif
+
+/* The tiles are cut into PARTS for adding up their counts: a work-item reads four neighbouring bins of the tiles of
+ * one part, BATCH tiles at once. The sums of the parts lie where the counters were. */
+#define FOURS (BINS / 4)
+#if ROWS < 2
+# error "GROUP_SIZE: at least two rows, whose counters give room for the sums"
+#elif GROUP_SIZE / FOURS >= ROWS / 2
+# define PARTS (ROWS / 2)
+#elif GROUP_SIZE >= FOURS
+# define PARTS (GROUP_SIZE / FOURS)
+#else
+# define PARTS 1
+#endif
+#define BATCH 8
+
+/* Wait for all groups.
+ * @param number  of the meeting, from 1 on
+ * @pre   called by all work-items of the group, which agree on `answer`, a word of local memory
+ * @post  what work-items of all groups wrote before is visible to all
+ * @return false if some group did not come
+ */
+INLINE bool meet(__global atomic_uint *control, uint number, __local uint *answer)
+{
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        const uint expected = number * (uint)get_num_groups(0);
+        atomic_fetch_add_explicit(&control[CONTROL_ARRIVED], 1, memory_order_acq_rel, memory_scope_device);
+        uint spins = 0;
+        while (atomic_load_explicit(&control[CONTROL_ARRIVED], memory_order_acquire, memory_scope_device) < expected &&
+               spins < SPIN_LIMIT)
+            spins++;
+        *answer = spins < SPIN_LIMIT;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    return *answer != 0;
+}
+
+/* The last group to end tells how the launch went, and leaves `control` as it was.
+ * @pre  called by one work-item of each group
+ */
+INLINE void leave(__global atomic_uint *control, bool failed)
+{
+    if (failed)
+        atomic_fetch_add_explicit(&control[CONTROL_FAILED], 1, memory_order_relaxed, memory_scope_device);
+    const uint before = atomic_fetch_add_explicit(&control[CONTROL_LEFT], 1, memory_order_acq_rel, memory_scope_device);
+    if (before + 1 < (uint)get_num_groups(0))
+        return;
+    const uint failures = atomic_load_explicit(&control[CONTROL_FAILED], memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit(&control[CONTROL_STATUS], failures != 0, memory_order_relaxed, memory_scope_device);
+    for (uint word = CONTROL_ARRIVED; word <= CONTROL_FAILED; word++)
+        atomic_store_explicit(&control[word], 0, memory_order_relaxed, memory_scope_device);
+}
+
+/* Where the keys of each bin of this tile go: behind all smaller digits, and behind those of earlier tiles.
+ * @param counts   [tile][bin], complete
+ * @param smaller  keys of the tile with a smaller digit, for the bins that this work-item looks after
+ * @post  origin_of_bin for all bins, visible to the group after a barrier
+ */
+INLINE void add_up(tile_t tile, __global const uint *counts, const uint *smaller)
+{
+    const uint group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
+    /* The ranks are done with their counters. */
+    __local uint *before = tile.memory + COUNTERS_AT / 4, *all = before + PARTS * BINS;
+    for (uint entry = tile.item; entry < PARTS * FOURS; entry += GROUP_SIZE) {
+        __global const uint4 *fours = (__global const uint4 *)counts + entry % FOURS;
+        uint4 earlier = (uint4)(0), sum = (uint4)(0);
+#pragma unroll 1
+        for (uint other = entry / FOURS; other < groups; other += BATCH * PARTS) {
+            uint4 batch[BATCH];
+#pragma unroll
+            for (uint i = 0; i < BATCH; i++)
+                batch[i] = other + i * PARTS < groups ? fours[(other + i * PARTS) * FOURS] : (uint4)(0);
+#pragma unroll
+            for (uint i = 0; i < BATCH; i++) {
+                sum += batch[i];
+                earlier += other + i * PARTS < group ? batch[i] : (uint4)(0);
+            }
+        }
+        vstore4(earlier, entry, before);
+        vstore4(sum, entry, all);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    uint own[BINS_PER_ITEM], totals[BINS_PER_ITEM], sum = 0;
+#pragma unroll
+    for (uint j = 0; j < BINS_PER_ITEM; j++) {
+        own[j] = totals[j] = 0;
+        if (tile.item < BIN_ITEMS) {
+            const uint bin = tile.item * BINS_PER_ITEM + j;
+#pragma unroll
+            for (uint part = 0; part < PARTS; part++) {
+                own[j] += before[part * BINS + bin];
+                totals[j] += all[part * BINS + bin];
+            }
+        }
+        sum += totals[j];
+    }
+    sum = work_group_scan(sum, BIN_ITEMS, tile.memory + SCAN_AT / 4);
+#pragma unroll
+    for (uint j = 0; j < BINS_PER_ITEM; j++) {
+        if (tile.item < BIN_ITEMS)
+            set_origin(tile, tile.item * BINS_PER_ITEM + j, (offset_t)(sum + own[j]) - (offset_t)smaller[j]);
+        sum += totals[j];
+    }
+}
+
+/* Sort n keys by the window [begin, end) of their codes, stably; one group for each TILE of them. May work in place.
+ * @param counts   of the digits of a pass, [tile][bin]
+ * @param control  see above
+ */
+TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t *keys_out,
+#if HAS_VALUES
+                                  __global const value_t *values_in, __global value_t *values_out,
+#endif
+                                  __global uint *counts, __global atomic_uint *control, uint n, uint begin, uint end,
+                                  codec_t codec, uint flags)
+{
+    TILE_MEMORY(memory);
+    const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0);
+    const uint start = group * TILE;
+    const tile_t tile = tile_share(memory, item, min(n - start, (uint)TILE));
+    if (item == 0)
+        memory[ZERO_AT / 4] = 0;
+
+    uint meetings = 0, shift = begin;
+    bool together = true, first = true;
+#pragma unroll 1
+    do {
+        const uint bits = shift < end ? digit_bits(shift, end) : 0;
+        digit_t digit = digit_at(shift, bits, 2);
+        shift += bits;
+        const bool last = shift >= end;
+
+        clear_counters(memory);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        code_t codes[KEYS_PER_ITEM];
+        uint ranks[RANK_WORDS], places[HAS_VALUES ? KEYS_PER_ITEM : 1];
+        load_codes(tile, (first ? keys_in : keys_out) + start, codec, first ? flags & FLAG_ENCODE : 0, codes);
+        count_digits(tile, digit, codes, ranks);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint totals[BINS_PER_ITEM], smaller[BINS_PER_ITEM];
+        sum_rows(tile, totals);
+        if (item < BIN_ITEMS)
+            for (uint j = 0; j < BINS_PER_ITEM; j++)
+                counts[group * BINS + item * BINS_PER_ITEM + j] = totals[j];
+        scan_bins(tile, totals, smaller);
+
+        digit = next_phase(tile, digit);
+        exchange_codes(tile, digit, codes, ranks, places);
+#if HAS_VALUES
+        value_t values[KEYS_PER_ITEM];
+        load_values(tile, (first ? values_in : values_out) + start, start, first ? flags & FLAG_POSITIONS : 0, values);
+        exchange_values(tile, values, places);
+#endif
+        together = meet(control, ++meetings, memory + SCAN_AT / 4);
+        if (!together)
+            break;
+        add_up(tile, counts, smaller);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        digit = next_phase(tile, digit);
+        store_tile(tile, digit, keys_out,
+#if HAS_VALUES
+                   values_out,
+#endif
+                   codec, last ? flags & FLAG_DECODE : 0);
+        first = false;
+        if (!last)
+            together = meet(control, ++meetings, memory + SCAN_AT / 4);
+    } while (together && shift < end);
+
+    if (item == 0)
+        leave(control, !together);
+}

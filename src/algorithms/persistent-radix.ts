@@ -1,0 +1,155 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import {
+  buildTile,
+  FLAG_DECODE,
+  FLAG_ENCODE,
+  FLAG_POSITIONS,
+  fitTile,
+  numberOf,
+  scratchOf,
+  type TileTuning,
+  tileAvailable,
+} from './tile.js';
+import { tuningFor } from './tuning.js';
+
+const KERNEL = 'persistent_radix';
+/** A tile needs two rows, which have at most 32 work-items. */
+const SMALLEST_GROUP = 64;
+/** Words of `control` in cl/persistent_radix.cl. */
+const CONTROL_BYTES = 16;
+
+interface PersistentTuning extends TileTuning {
+  /** Groups that are resident on a compute unit at once; 0: one group is all that may be counted on. */
+  readonly groupsPerUnit: number;
+}
+
+function tuned(device: Device, shape: AlgorithmShape, n?: number): PersistentTuning {
+  const tuning = tuningFor('persistent', device, shape, n);
+  const tile = fitTile(device, shape, { ...tuning, offsetBits: 32 }); // there are never so many keys
+  return { ...tile, groupsPerUnit: numberOf(tuning, 'groupsPerUnit') };
+}
+
+/** Keys that the groups of one launch hold. */
+const capacity = ({ capabilities }: Device, { groupSize, keysPerItem, groupsPerUnit }: PersistentTuning) =>
+  groupSize * keysPerItem * Math.max(1, Math.floor(groupsPerUnit * capabilities.computeUnits));
+
+/**
+ * Sort of a middling array in one launch, by work-groups that are all resident at the same time.
+ *
+ * Idea: launches and the gaps between them cost a GPU more than the passes over a few hundred thousand
+ * keys. So one launch does all passes: each group keeps one tile, and the groups meet at barriers over the
+ * whole device, once to add up the counts of all tiles, once when all keys are in their new places.
+ *
+ * Source: barriers between resident groups after Xiao and Feng, "Inter-Block GPU Communication via Fast
+ * Barrier Synchronization" (2010); the passes are those of a least-significant-digit radix sort.
+ *
+ * Complexity: 1 launch, 2 × passes - 1 meetings, 2 × key (+ value) bytes of traffic per key and pass, mostly
+ * in the cache of the device; no second array. Limit: as many tiles as groups are resident, and groups must
+ * make progress side by side, which OpenCL does not promise. Waits are bounded; when one runs out the status
+ * word says so and another algorithm sorts.
+ */
+class PersistentRadix implements Algorithm {
+  readonly name = 'persistent';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #program: Program;
+  readonly #tuning: PersistentTuning;
+  readonly #control: Buffer;
+
+  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: PersistentTuning) {
+    this.device = device;
+    this.shape = shape;
+    this.#program = program;
+    this.#tuning = tuning;
+    // Each launch leaves it as it found it: clearing it would be a command more.
+    this.#control = device.keep(CONTROL_BYTES);
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    const most = capacity(this.device, this.#tuning);
+    return n <= most || `the groups that run at once hold at most ${most} keys`;
+  }
+
+  scratch(n: number): ScratchSizes {
+    return { counts: this.#tiles(n) * 2 ** this.#tuning.radixBits * 4 };
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, input, output, inputValues, outputValues, indices, codec, bits, onStage } = work;
+    if (n === 0) return {};
+    const { groupSize } = this.#tuning;
+    const flags = (codec.identity ? 0 : FLAG_ENCODE | FLAG_DECODE) | (indices ? FLAG_POSITIONS : 0);
+    queue.run(
+      this.#program.kernel(KERNEL),
+      [
+        input,
+        output,
+        ...(this.shape.valueBytes > 0 && outputValues ? [inputValues ?? outputValues, outputValues] : []),
+        scratchOf(work, 'counts'),
+        this.#control,
+        u32(n),
+        u32(bits[0]),
+        u32(bits[1]),
+        vector(codecVector(codec)),
+        u32(flags),
+      ],
+      { global: this.#tiles(n) * groupSize, local: groupSize },
+    );
+    onStage?.({ kernel: KERNEL, buffers: { keys: output, ...(outputValues && { values: outputValues }) } });
+    return { status: this.#control };
+  }
+
+  #tiles(n: number): number {
+    return Math.ceil(n / (this.#tuning.groupSize * this.#tuning.keysPerItem));
+  }
+}
+
+export const persistentRadix: AlgorithmFactory = {
+  name: 'persistent',
+  stable: true,
+
+  available(device, shape) {
+    const { quirks, deviceScopeAtomics, version, maxWorkGroup } = device.capabilities;
+    if (maxWorkGroup < SMALLEST_GROUP) return `needs groups of ${SMALLEST_GROUP} work-items`;
+    if (!deviceScopeAtomics || version < 2) return 'needs the device-scope atomics of OpenCL C 2.0';
+    if (Number.isFinite(quirks.maxLoopIterations))
+      return 'the driver ends long loops without a word, waits among them';
+    if (quirks.simulated) return 'a simulator runs one work-group after the other';
+    return tileAvailable(device, shape);
+  },
+
+  tune(device, shape, n) {
+    const most = capacity(device, tuned(device, shape, n));
+    if (n > most) return `the groups that run at once hold at most ${most} keys`;
+    return { ...shape, tuning: tuningFor('persistent', device, shape, n) };
+  },
+
+  async create(device, shape) {
+    const { groupsPerUnit, ...fitted } = tuned(device, shape);
+    const tuning = tuningFor('persistent', device, shape);
+    const { program, tile } = await buildTile(
+      device,
+      'persistent_radix.cl',
+      shape,
+      fitted,
+      [KERNEL],
+      { SPIN_LIMIT: numberOf(tuning, 'spinLimit') },
+      [device.capabilities.version >= 3 ? '-cl-std=CL3.0' : '-cl-std=CL2.0'],
+    );
+    return new PersistentRadix(device, shape, program, { ...tile, groupsPerUnit });
+  },
+};
