@@ -60,7 +60,7 @@ export function chunkLimit(
 
 /** Names in the order in which they are tried, by what the device is. */
 const PREFERENCE: Readonly<Record<'cpu' | 'gpu', readonly string[]>> = {
-  gpu: ['group', 'onesweep', 'tiled', 'amd', 'merge', 'bitonic'],
+  gpu: ['group', 'persistent', 'onesweep', 'tiled', 'amd', 'merge', 'bitonic'],
   cpu: ['group', 'serial', 'tiled', 'amd', 'merge', 'bitonic'],
 };
 
