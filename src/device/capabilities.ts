@@ -42,6 +42,7 @@ export function capabilitiesOf(info: DeviceInfo, handle: cl.Device): Capabilitie
     String(cl.getDeviceInfo(handle, cl.DEVICE_EXTENSIONS)).replaceAll('\0', '').split(/\s+/).filter(Boolean),
   );
   const version = Number(info.version);
+  const quirks = quirksOf(info);
   const scope = version >= 3 ? askAtomics(handle) : 0;
   const words = `${info.platform} ${info.vendor} ${info.name}`;
   return {
@@ -57,9 +58,10 @@ export function capabilitiesOf(info: DeviceInfo, handle: cl.Device): Capabilitie
     fp64: extensions.has('cl_khr_fp64'),
     int64Atomics: extensions.has('cl_khr_int64_base_atomics'),
     unifiedMemory: info.type === 'cpu' || cl.getDeviceInfo(handle, cl.DEVICE_HOST_UNIFIED_MEMORY) === true,
-    deviceScopeAtomics: (version >= 2 && version < 3) || (scope & cl.DEVICE_ATOMIC_SCOPE_DEVICE) !== 0,
+    deviceScopeAtomics:
+      quirks.deviceAtomics || (version >= 2 && version < 3) || (scope & cl.DEVICE_ATOMIC_SCOPE_DEVICE) !== 0,
     family: FAMILIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'other',
-    quirks: quirksOf(info),
+    quirks,
   };
 }
 
