@@ -129,10 +129,11 @@ export function tileDefines(
 }
 
 /** Compiler options of a tile's program. */
-export function tileOptions(tile: TileTuning): string[] {
+function tileOptions(tile: TileTuning, { version }: Capabilities): string[] {
   return [
     ...(tile.maxRegisters > 0 ? [`-cl-nv-maxrregcount=${tile.maxRegisters}`] : []),
-    ...(tile.rank === 'khr' ? ['-cl-std=CL2.0'] : []),
+    // A device of OpenCL 3.0 may know the language of 3.0 and of 1.2 only.
+    ...(tile.rank === 'khr' ? [`-cl-std=CL${version >= 3 ? '3.0' : '2.0'}`] : []),
   ];
 }
 
@@ -154,13 +155,23 @@ export async function buildTile(
   for (let tile = fitted; ; tile = { ...tile, groupSize: 2 ** (Math.ceil(Math.log2(tile.groupSize)) - 1) }) {
     const program = await device.program(file, { ...tileDefines(shape, tile), ...defines }, [
       ...options,
-      ...tileOptions(tile),
+      ...tileOptions(tile, device.capabilities),
     ]);
     const limit =
       tile.maxRegisters > 0 // tells nothing about groups of open size
         ? tile.groupSize
         : Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
-    if (limit >= tile.groupSize) return { program, tile };
+    if (limit >= tile.groupSize) {
+      for (const name of tile.rank === 'khr' ? kernels : []) {
+        const size = program.kernel(name).subGroupSize(tile.groupSize);
+        if (size !== tile.subGroupSize) {
+          throw new UnsupportedError(
+            `${name} runs in sub-groups of ${size} work-items, not ${tile.subGroupSize}`,
+          );
+        }
+      }
+      return { program, tile };
+    }
     if (tile.groupSize <= 16) {
       throw new UnsupportedError(`cl/${file} needs groups of 16 work-items; the compiler allows ${limit}`);
     }

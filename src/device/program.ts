@@ -1,5 +1,5 @@
 import * as cl from '../opencl/index.js';
-import { BuildError } from '../util/errors.js';
+import { BuildError, UnsupportedError } from '../util/errors.js';
 import { toNumber } from './platform.js';
 import { statusOf, typedError } from './status.js';
 
@@ -13,11 +13,13 @@ export class Kernel {
   readonly localBytes: number;
   /** Bytes of private memory of a work-item; more than 0 hints at spilled registers. */
   readonly privateBytes: number;
+  readonly #device: cl.Device;
   /** What each argument was last set to, so that equal arguments are not set again. */
   readonly bound: unknown[] = [];
 
   constructor(program: cl.Program, name: string, device: cl.Device) {
     this.name = name;
+    this.#device = device;
     this.handle = cl.createKernel(program, name);
     const ask = (what: number) => toNumber(cl.getKernelWorkGroupInfo(this.handle, device, what));
     try {
@@ -27,6 +29,18 @@ export class Kernel {
     } catch (error) {
       cl.releaseAsync(this.handle);
       throw error;
+    }
+  }
+
+  /** Work-items of a sub-group when groups have `groupSize`. @throws UnsupportedError before OpenCL 2.1 */
+  subGroupSize(groupSize: number): number {
+    const what = cl.KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE;
+    try {
+      return toNumber(cl.getKernelSubGroupInfo(this.handle, this.#device, what, [groupSize]));
+    } catch (cause) {
+      throw new UnsupportedError(`the driver does not tell the size of sub-groups: ${String(cause)}`, {
+        cause,
+      });
     }
   }
 }

@@ -13,6 +13,7 @@ import { splitRadix } from '../../src/algorithms/split-radix.js';
 import type { Tuning } from '../../src/algorithms/tuning.js';
 import { DTYPES, type Dtype, type KeyArray } from '../../src/keys/dtype.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
+import { UsageError } from '../../src/util/errors.js';
 import { Random } from '../../src/util/random.js';
 import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
@@ -175,43 +176,70 @@ forEachDevice((title, device, small) => {
     t.regex(String(row.supports({ ...ask, n: 65 })), /64 keys/);
   });
 
+  /** Sorts random rows over all windows by a form of the row sort, and compares every row. */
+  async function expectRows(
+    t: ExecutionContext,
+    { rows, rowLength, tuning }: { rows: number; rowLength: number; tuning: Tuning },
+  ): Promise<void> {
+    const opened = await device();
+    const shape = { keyBits: 32, valueBytes: 0, tuning: { ...tuning, row: rowLength } } as const;
+    const sort = await createRowSort(opened, shape);
+    const random = new Random(SEED);
+    const windows = bitWindows('u32');
+    const share = Math.ceil(rows / windows.length);
+    for (const bits of windows) {
+      const keys = Uint32Array.from({ length: share * rowLength }, () => random.u32());
+      const input = opened.buffer(keys.byteLength);
+      const output = opened.buffer(keys.byteLength);
+      opened.queue.write(input, keys);
+      const codec = keyCodec('u32');
+      sort.enqueueRows(opened.queue, { from: input, to: output, n: keys.length, rowLength, codec, bits });
+      const sorted = new Uint32Array(keys.length);
+      opened.queue.read(output, sorted);
+      await opened.queue.finish();
+      input.release();
+      output.release();
+      const mask = (2 ** (bits[1] - bits[0]) - 1) >>> 0;
+      const digit = (key: number) => (bits[0] === 32 ? 0 : ((key >>> bits[0]) & mask) >>> 0);
+      for (let row = 0; row < share; row++) {
+        const own = keys.subarray(row * rowLength, (row + 1) * rowLength);
+        const expected = Array.from(own).sort((a, b) => digit(a) - digit(b));
+        const got = sorted.subarray(row * rowLength, (row + 1) * rowLength);
+        if (expected.some((key, i) => key !== got[i])) {
+          t.fail(`row ${row} of window ${bits} is wrong, seed ${SEED}`);
+          return;
+        }
+      }
+    }
+    t.pass();
+  }
+
   const rows = small ? 40 : 100_000;
   for (const rowLength of [32, 64]) {
-    test.serial(
-      title(`row sort sorts ${rows} random rows of ${rowLength} keys, over all windows`),
-      async (t) => {
-        const opened = await device();
-        const sort = await createRowSort(opened, { keyBits: 32, valueBytes: 0, tuning: { row: rowLength } });
-        const random = new Random(SEED);
-        const windows = bitWindows('u32');
-        const share = Math.ceil(rows / windows.length);
-        for (const bits of windows) {
-          const keys = Uint32Array.from({ length: share * rowLength }, () => random.u32());
-          const input = opened.buffer(keys.byteLength);
-          const output = opened.buffer(keys.byteLength);
-          opened.queue.write(input, keys);
-          const codec = keyCodec('u32');
-          sort.enqueueRows(opened.queue, { from: input, to: output, n: keys.length, rowLength, codec, bits });
-          const sorted = new Uint32Array(keys.length);
-          opened.queue.read(output, sorted);
-          await opened.queue.finish();
-          input.release();
-          output.release();
-          const mask = (2 ** (bits[1] - bits[0]) - 1) >>> 0;
-          const digit = (key: number) => (bits[0] === 32 ? 0 : ((key >>> bits[0]) & mask) >>> 0);
-          for (let row = 0; row < share; row++) {
-            const own = keys.subarray(row * rowLength, (row + 1) * rowLength);
-            const expected = Array.from(own).sort((a, b) => digit(a) - digit(b));
-            const got = sorted.subarray(row * rowLength, (row + 1) * rowLength);
-            if (expected.some((key, i) => key !== got[i])) {
-              t.fail(`row ${row} of window ${bits} is wrong`);
-              return;
-            }
-          }
-        }
-        t.pass();
-      },
+    test.serial(title(`row sort sorts ${rows} random rows of ${rowLength} keys, over all windows`), (t) =>
+      expectRows(t, { rows, rowLength, tuning: {} }),
     );
+  }
+
+  for (const vote of ['khr', 'ptx']) {
+    for (const rowLength of [32, 64]) {
+      test.serial(
+        title(`row sort of ${rowLength} keys votes by ${vote} where the device can, else refuses`),
+        async (t) => {
+          const { subGroupBallot, quirks } = (await device()).capabilities;
+          const tuning = { vote };
+          if (vote === 'khr' ? subGroupBallot : quirks.inlinePtx) {
+            await expectRows(t, { rows, rowLength, tuning });
+          } else {
+            const created = createRowSort(await device(), { keyBits: 32, valueBytes: 0, tuning });
+            await t.throwsAsync(created, {
+              instanceOf: UsageError,
+              message: new RegExp(`vote by '${vote}'`),
+            });
+          }
+        },
+      );
+    }
   }
 
   test.serial(title('row sort leaves a shorter last row and short rows right'), async (t) => {

@@ -8,6 +8,7 @@ import { serialRadix } from '../../src/algorithms/serial-radix.js';
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
 import { tuningFor } from '../../src/algorithms/tuning.js';
 import { DTYPES, type Dtype } from '../../src/keys/dtype.js';
+import { UnsupportedError } from '../../src/util/errors.js';
 import { bitWindows, DISTRIBUTIONS, keysOf } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
 import { pick, referenceArgsort } from '../reference.js';
@@ -175,6 +176,36 @@ forEachDevice((title, device, small) => {
       t.deepEqual(result.values, positionBytes(positions, 4));
       t.deepEqual(result.keys, pick(bytesOf(keys), 4, positions));
     });
+  }
+
+  for (const subGroupSize of [16, 32, 64]) {
+    for (const factory of [tiledRadix, onesweep, groupRadix]) {
+      const claim = `${factory.name} ranks by ballots of ${subGroupSize} work-items where sub-groups are so wide`;
+      test.serial(title(claim), async (t) => {
+        const opened = await device();
+        // On most devices a group of so few work-items is one sub-group.
+        const tuning = { rank: 'khr', subGroupSize, groupSize: subGroupSize, keysPerItem: 4 };
+        const available = factory.available(opened, { keyBits: 32, valueBytes: 4, tuning });
+        if (!opened.capabilities.subGroupBallot || available !== true) {
+          t.log('no ballots, or not for this device at all');
+          return void t.pass();
+        }
+        const keys = keysOf('i32', 'uniform', factory === groupRadix ? 4 * subGroupSize - 3 : 1500);
+        const positions = referenceArgsort(bytesOf(keys), 'i32');
+        try {
+          const sorted = await sortBytes(opened, factory, bytesOf(keys), {
+            dtype: 'i32',
+            indices: 4,
+            tuning,
+          });
+          t.deepEqual(sorted.values, positionBytes(positions, 4));
+        } catch (error) {
+          t.true(error instanceof UnsupportedError, String(error));
+          t.regex(String(error), /sub-groups/);
+          t.log(String(error));
+        }
+      });
+    }
   }
 
   test.serial(title('serial sorts with digits of 11 bits'), async (t) => {
