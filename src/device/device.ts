@@ -133,10 +133,11 @@ export class Device {
     if (this.#closed) return;
     this.#closed = true;
     await this.queue.finish().catch(() => undefined); // closing a lost device is no second failure
+    this.staging.release();
     await this.#release();
   }
 
-  /** Releases without waiting: for a device that was given up. */
+  /** Releases without waiting: for a device that was given up. Arrays in pinned memory keep their data. */
   async abandon(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -144,7 +145,6 @@ export class Device {
   }
 
   async #release(): Promise<void> {
-    this.staging.release();
     for (const buffer of this.#kept.splice(0)) buffer.release();
     this.pool.clear();
     for (const program of await Promise.allSettled(this.#programs.values())) {

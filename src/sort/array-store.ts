@@ -4,6 +4,7 @@ import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import { InputError } from '../util/errors.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from './column.js';
 import { type ArrayOwner, DeviceArray } from './device-array.js';
+import type { Executor } from './executor.js';
 import { download, upload } from './transfer.js';
 import type { Turns } from './turns.js';
 
@@ -26,13 +27,21 @@ export interface Maker {
 
 /** The memory of a Sorter's device arrays. */
 export class ArrayStore implements ArrayOwner {
-  readonly #device: Device | undefined;
+  readonly #executor: Executor;
   readonly #turns: Turns;
   readonly #live = new Set<Column>();
 
-  constructor(device: Device | undefined, turns: Turns) {
-    this.#device = device;
+  constructor(executor: Executor, turns: Turns) {
+    this.#executor = executor;
     this.#turns = turns;
+    executor.onGiveUp(() => {
+      for (const { place } of this.#live) if (isOnDevice(place)) place.release();
+      this.#live.clear();
+    });
+  }
+
+  get #device(): Device | undefined {
+    return this.#executor.device;
   }
 
   /** Where arrays of the host come from. */
@@ -88,24 +97,27 @@ export class ArrayStore implements ArrayOwner {
   }
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    await this.#turns.alone(async () => {
-      if (!isOnDevice(place)) return bytesOf(place).set(bytesOf(view), offset * info.bytes);
-      if (!this.#device) return;
-      await upload(this.#device, place, view, offset * info.bytes);
-      await this.#device.queue.finish();
+    await this.#alone(async (device) => {
+      if (!isOnDevice(place)) bytesOf(place).set(bytesOf(view), offset * info.bytes);
+      else if (device) await upload(device, place, view, offset * info.bytes);
     });
   }
 
   async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     const start = offset * info.bytes;
-    await this.#turns.alone(async () => {
-      if (!isOnDevice(place)) {
-        return bytesOf(view).set(bytesOf(place).subarray(start, start + view.byteLength));
-      }
-      if (!this.#device) return;
-      await download(this.#device, place, view, { offset: start });
-      await this.#device.queue.finish();
+    await this.#alone(async (device) => {
+      if (!isOnDevice(place)) bytesOf(view).set(bytesOf(place).subarray(start, start + view.byteLength));
+      else if (device) await download(device, place, view, { offset: start });
     });
+  }
+
+  /** Runs a transfer when it is its turn, and waits for it. */
+  #alone(transfer: (device: Device | undefined) => Promise<void>): Promise<void> {
+    const run = async () => {
+      await transfer(this.#device);
+      await this.#device?.queue.finish();
+    };
+    return this.#turns.alone(() => this.#executor.run(run, { again: false }));
   }
 
   /** An array that the caller brings for a result. @throws InputError when it does not fit */

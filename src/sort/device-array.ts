@@ -1,7 +1,7 @@
 import { type ArrayOf, keyColumn, newArray } from '../keys/array.js';
 import type { Dtype, KeyArray } from '../keys/dtype.js';
-import { InputError, UsageError } from '../util/errors.js';
-import { byteLengthOf, type Column } from './column.js';
+import { DeviceLostError, InputError, UsageError } from '../util/errors.js';
+import { byteLengthOf, type Column, isOnDevice } from './column.js';
 
 /** What keeps the memory of device arrays; a Sorter. */
 export interface ArrayOwner {
@@ -93,6 +93,10 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
 
   #live(): Column {
     if (!this.#column) throw new UsageError('this device array was disposed of');
+    const { place } = this.#column;
+    if (isOnDevice(place) && place.released) {
+      throw new DeviceLostError('this device array was lost with its device, which failed: upload it again');
+    }
     return this.#column;
   }
 

@@ -1,5 +1,5 @@
 import type { Algorithm } from '../algorithms/algorithm.js';
-import type { Device } from '../device/device.js';
+import { Device } from '../device/device.js';
 import type { StageTime } from '../device/queue.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { keyCodec } from '../keys/key-codec.js';
@@ -7,8 +7,10 @@ import {
   AbortedError,
   BuildError,
   type ClsortError,
+  DeviceLostError,
   MemoryError,
   MismatchError,
+  TimeoutError,
   UnsupportedError,
 } from '../util/errors.js';
 import { type HostJob, sortInChunks } from './chunked.js';
@@ -55,8 +57,9 @@ interface Outcome {
  * chunks what does not fit, and reports. One at a time: that is the caller's business.
  */
 export class Executor {
-  readonly device: Device | undefined;
-  readonly #engine: DeviceSort | undefined;
+  #device: Device | undefined;
+  #engine: DeviceSort | undefined;
+  readonly #givenUp: (() => void)[] = [];
   readonly #onWarning: (warning: ClsortError) => void;
   /** Why no device could be opened; undefined where there is one, or the host engine was asked for. */
   readonly #absence: Error | undefined;
@@ -64,8 +67,65 @@ export class Executor {
   constructor(onWarning: (warning: ClsortError) => void, device?: Device, absence?: Error) {
     this.#onWarning = onWarning;
     this.#absence = absence;
-    this.device = device;
+    this.#device = device;
     this.#engine = device && new DeviceSort(device);
+  }
+
+  /** The device, undefined where the host engine sorts; another object after it was opened again. */
+  get device(): Device | undefined {
+    return this.#device;
+  }
+
+  /** Calls `then` when a device is given up: what it held is gone. */
+  onGiveUp(then: () => void): void {
+    this.#givenUp.push(then);
+  }
+
+  /**
+   * Runs one operation. A device that fails in it, or lets a deadline pass, is given up, and opened again for
+   * what comes next.
+   *
+   * @param again the operation reads and writes only memory of the host, so that it may be run once more
+   *   when the device was lost
+   * @throws what `use` throws; DeviceLostError when the device cannot be opened again
+   */
+  async run<T>(use: () => Promise<T>, { again }: { readonly again: boolean }): Promise<T> {
+    await this.#reopen();
+    try {
+      return await use();
+    } catch (error) {
+      if (!(await this.#giveUpFor(error)) || !again || !(error instanceof DeviceLostError)) throw error;
+      this.#onWarning(
+        new DeviceLostError(`the device was lost and is opened again: ${error.message}`, { cause: error }),
+      );
+    }
+    await this.#reopen();
+    try {
+      return await use();
+    } catch (error) {
+      await this.#giveUpFor(error);
+      throw error;
+    }
+  }
+
+  /** Gives the device up if the error says that it is not to be trusted any more. */
+  async #giveUpFor(error: unknown): Promise<boolean> {
+    if (!this.#device || !(error instanceof DeviceLostError || error instanceof TimeoutError)) return false;
+    for (const then of this.#givenUp) then();
+    await this.#device.abandon();
+    await this.#reopen().catch(() => undefined); // what comes next tries again, and tells
+    return true;
+  }
+
+  async #reopen(): Promise<void> {
+    if (!this.#device?.closed) return;
+    const { id, name } = this.#device.info;
+    try {
+      this.#device = await Device.open(id);
+    } catch (cause) {
+      throw new DeviceLostError(`${name} was given up after a failure and cannot be opened again`, { cause });
+    }
+    this.#engine = new DeviceSort(this.#device);
   }
 
   /** @throws what the public functions of the Sorter say */
@@ -148,7 +208,9 @@ export class Executor {
         return await this.#inChunks(host as HostJob, chunk);
       } catch (error) {
         const next = Math.ceil(Math.min(chunk, keys.n) / 2);
-        if (!host || !this.device || !(error instanceof MemoryError) || next < SMALLEST_CHUNK) throw error;
+        if (!this.device || !(error instanceof MemoryError)) throw error;
+        if (next < SMALLEST_CHUNK) throw keepsFailing(error);
+        if (!host) throw error;
         this.device.pool.clear();
         this.#warn(
           settings,
@@ -297,6 +359,10 @@ export class Executor {
       if (verified && !verified.permutation) return 'lost or changed elements';
       if (transferred && !(await transferred())) return 'does not hold the same data as the host';
       return { plan, stages: profiled ? queue.endProfile() : [], ...(verified && { verified }) };
+    } catch (error) {
+      // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
+      if (!(error instanceof TimeoutError)) await queue.finish(settings.timeout).catch(() => undefined);
+      throw error;
     } finally {
       if (profiled) queue.endProfile(); // nothing is left to end after a success
       for (const one of lent) one.release();
@@ -393,6 +459,12 @@ async function prepare(
     if (broken) warn(error);
     return undefined;
   }
+}
+
+/** A device that is out of resources (-5) even for a few keys does not lack memory: it is lost. */
+function keepsFailing(error: MemoryError): ClsortError {
+  if (error.details.status !== -5) return error;
+  return new DeviceLostError(`the device fails even for a few keys: ${error.message}`, { cause: error });
 }
 
 export function throwIfAborted(signal: AbortSignal | undefined): void {

@@ -19,7 +19,7 @@ import {
   UsageError,
 } from '../util/errors.js';
 import { ArrayStore, type Keys } from './array-store.js';
-import { type Column, column, type Place } from './column.js';
+import { type Column, column, isOnDevice, type Place } from './column.js';
 import { DeviceArray } from './device-array.js';
 import { Executor, type SortJob } from './executor.js';
 import { hostGather } from './host-sort.js';
@@ -74,7 +74,7 @@ export class Sorter implements AsyncDisposable {
 
   private constructor(executor: Executor) {
     this.#executor = executor;
-    this.#arrays = new ArrayStore(executor.device, this.#turns);
+    this.#arrays = new ArrayStore(executor, this.#turns);
   }
 
   /**
@@ -121,7 +121,7 @@ export class Sorter implements AsyncDisposable {
 
   /**
    * Sorts the memory of `keys` itself, through a second array of its size on the device. After a failure
-   * the keys are as they were.
+   * the keys are as they were, unless the device fails during the last step, copying the result back.
    *
    * @returns `keys`
    * @throws as `sort`
@@ -140,7 +140,7 @@ export class Sorter implements AsyncDisposable {
       keys.replace(sorted);
       return keys;
     }
-    await this.#operate(settings, async (operation) => {
+    await this.#operate(settings, false, async (operation) => {
       const sorted = operation.temporary(input.dtype, input.n);
       await operation.sort({ keys: input, sorted: sorted.place });
       await operation.copy(sorted, { ...input, place: bytesOf(keys) });
@@ -233,7 +233,7 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const moved = make.beside(first.like, 'u32', n);
       if (n > 0) {
-        await this.#operate(settings, (operation) =>
+        await this.#operate(settings, !parsed.some((one) => one.like instanceof DeviceArray), (operation) =>
           lexsort(
             operation,
             parsed.map((one) => one.column),
@@ -270,7 +270,7 @@ export class Sorter implements AsyncDisposable {
       const top = make.like(keys, input.dtype, count);
       const indices = make.beside(keys, 'u32', count);
       if (count > 0) {
-        await this.#operate(settings, (operation) =>
+        await this.#operate(settings, onHost(keys), (operation) =>
           topK(operation, input, {
             keys: column(input.dtype, count, top.place),
             positions: column('u32', count, indices.place),
@@ -295,7 +295,7 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const sorted = make.like(keys, input.dtype, input.n);
       if (input.n > 0) {
-        await this.#operate(settings, (operation) =>
+        await this.#operate(settings, onHost(keys), (operation) =>
           segmentedSort(operation, input, begins, column(input.dtype, input.n, sorted.place)),
         );
       }
@@ -324,7 +324,9 @@ export class Sorter implements AsyncDisposable {
         };
       };
       if (input.n === 0) return results(0).result;
-      const made = await this.#operate(settings, (operation) => unique(operation, input, results));
+      const made = await this.#operate(settings, onHost(keys), (operation) =>
+        unique(operation, input, results),
+      );
       return made.result;
     });
   }
@@ -413,11 +415,15 @@ export class Sorter implements AsyncDisposable {
   }
 
   #sort(job: SortJob): Promise<void> {
-    return this.#turns.alone(() => this.#executor.sort(job));
+    const places = [job.keys.place, job.sorted, job.values?.place, job.moved];
+    const again = !places.some((place) => place && isOnDevice(place));
+    return this.#turns.alone(() => this.#executor.run(() => this.#executor.sort(job), { again }));
   }
 
-  #operate<T>(settings: SortSettings, use: (operation: Operation) => Promise<T>): Promise<T> {
-    return this.#turns.alone(() => Operation.run(this.#executor, settings, use));
+  /** @param again see `Executor.run` */
+  #operate<T>(settings: SortSettings, again: boolean, use: (operation: Operation) => Promise<T>): Promise<T> {
+    const run = () => Operation.run(this.#executor, settings, use);
+    return this.#turns.alone(() => this.#executor.run(run, { again }));
   }
 
   /** Keys as a caller passes them, checked. */
@@ -465,6 +471,8 @@ function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[
   }
   return settings;
 }
+
+const onHost = (keys: Keys): boolean => !(keys instanceof DeviceArray);
 
 /** @throws DtypeError, UsageError */
 function assertLength(dtype: Dtype, length: number): void {
