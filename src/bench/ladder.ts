@@ -6,7 +6,7 @@ import { REDUCE_STEPS, Reduction } from '../primitives/reduce.js';
 import { SCAN_STEPS, Scan } from '../primitives/scan.js';
 import { Random } from '../util/random.js';
 
-/** One step on the device, or the host's loop. */
+/** One step on the device, or the host's loop. A wrong result has no times: all numbers are null. */
 export interface LadderRow {
   readonly primitive: 'reduce' | 'scan' | 'histogram';
   readonly step: string;
@@ -14,13 +14,20 @@ export interface LadderRow {
   /** Seconds of the kernels by their events; null where the device does not tell, and for the host. */
   readonly kernelSeconds: number | null;
   /** Seconds from the first command to the end of the last, as the host sees it, without transfers. */
-  readonly seconds: number;
+  readonly seconds: number | null;
   /** Seconds with the keys' way to the device and the result's way back. */
-  readonly endToEndSeconds: number;
+  readonly endToEndSeconds: number | null;
   /** Bytes that have to be read and written once, per second of the kernels, else of the host's clock. */
-  readonly bytesPerSecond: number;
-  /** How many times as fast as the first step. */
-  readonly speedup: number;
+  readonly bytesPerSecond: number | null;
+  /** How many times as fast as the first step; null where that one is wrong. */
+  readonly speedup: number | null;
+}
+
+/** What a right result cost. */
+interface Times {
+  readonly kernelSeconds: number | null;
+  readonly seconds: number;
+  readonly endToEndSeconds: number;
 }
 
 /** A step that is ready to run. */
@@ -147,18 +154,23 @@ async function histogramLadder(device: Device, keys: Uint32Array): Promise<Primi
 
 const seconds = (since: number): number => (performance.now() - since) / 1000;
 
-/** The best of a few runs: the others were disturbed. */
-async function measure(device: Device, keys: Uint32Array, step: Prepared, rounds: number) {
+/** The best of a few runs, since the others were disturbed; undefined when any of them was wrong. */
+async function measure(
+  device: Device,
+  keys: Uint32Array,
+  step: Prepared,
+  rounds: number,
+): Promise<Times | undefined> {
   const { queue, pool } = device;
   const input = pool.take(keys.byteLength);
   // A reduction may leave its result in either of two buffers, so both are as large as the other.
   const scratch = step.scratchBytes.map((bytes) => pool.take(bytes));
   const result = pool.take(Math.max(step.resultBytes, step.scratchBytes[0] ?? 0));
   const bytes = new Uint8Array(step.resultBytes);
-  let best = {
-    kernel: null as number | null,
-    device: Number.POSITIVE_INFINITY,
-    whole: Number.POSITIVE_INFINITY,
+  let best: Times = {
+    kernelSeconds: null,
+    seconds: Number.POSITIVE_INFINITY,
+    endToEndSeconds: Number.POSITIVE_INFINITY,
   };
   let right = true;
   try {
@@ -181,15 +193,15 @@ async function measure(device: Device, keys: Uint32Array, step: Prepared, rounds
       const known = stages.every((stage) => stage.seconds !== null);
       const kernel = known ? stages.reduce((sum, stage) => sum + (stage.seconds ?? 0), 0) : null;
       best = {
-        kernel: kernel === null ? best.kernel : Math.min(kernel, best.kernel ?? kernel),
-        device: Math.min(best.device, onDevice),
-        whole: Math.min(best.whole, whole),
+        kernelSeconds: kernel === null ? best.kernelSeconds : Math.min(kernel, best.kernelSeconds ?? kernel),
+        seconds: Math.min(best.seconds, onDevice),
+        endToEndSeconds: Math.min(best.endToEndSeconds, whole),
       };
     }
   } finally {
     for (const buffer of [input, result, ...scratch]) pool.give(buffer);
   }
-  return { ...best, right };
+  return right ? best : undefined;
 }
 
 function measureHost(run: () => void, rounds: number): number {
@@ -221,30 +233,25 @@ export async function ladder(
   for (const make of [reduceLadder, scanLadder, histogramLadder]) {
     const primitive = await make(device, keys);
     let first: number | undefined;
-    const add = (row: Omit<LadderRow, 'primitive' | 'bytesPerSecond' | 'speedup'>) => {
-      const time = row.kernelSeconds ?? row.seconds;
-      first ??= time;
-      const complete = {
+    const add = (step: string, times: Times | undefined) => {
+      const time = times && (times.kernelSeconds ?? times.seconds);
+      if (step === primitive.steps[0]?.step) first = time;
+      const row: LadderRow = {
         primitive: primitive.name,
-        ...row,
-        bytesPerSecond: primitive.bytes / time,
-        speedup: first / time,
+        step,
+        result: times ? 'right' : 'wrong',
+        kernelSeconds: times?.kernelSeconds ?? null,
+        seconds: times?.seconds ?? null,
+        endToEndSeconds: times?.endToEndSeconds ?? null,
+        bytesPerSecond: time ? primitive.bytes / time : null,
+        speedup: time && first ? first / time : null,
       };
-      rows.push(complete);
-      onRow(complete);
+      rows.push(row);
+      onRow(row);
     };
-    for (const step of primitive.steps) {
-      const best = await measure(device, keys, step, rounds);
-      add({
-        step: step.step,
-        result: best.right ? 'right' : 'wrong',
-        kernelSeconds: best.kernel,
-        seconds: best.device,
-        endToEndSeconds: best.whole,
-      });
-    }
+    for (const step of primitive.steps) add(step.step, await measure(device, keys, step, rounds));
     const host = measureHost(primitive.host, rounds);
-    add({ step: 'host', result: 'right', kernelSeconds: null, seconds: host, endToEndSeconds: host });
+    add('host', { kernelSeconds: null, seconds: host, endToEndSeconds: host });
   }
   return rows;
 }

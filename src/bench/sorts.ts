@@ -124,7 +124,11 @@ export async function measureSort(
 
     const ends: number[] = [];
     const kernels: (number | null)[] = [];
-    for (let i = 0; i < repeats; i++) ends.push((await engine(sort, keys, false)).report.seconds);
+    for (let i = 0; i < repeats; i++) {
+      const { result, report } = await engine(sort, keys, false);
+      if (Buffer.compare(result, expected) !== 0) return { ...sort, result: 'wrong' };
+      ends.push(report.seconds);
+    }
     for (let i = 0; i < repeats; i++) {
       const { result, report } = await engine(sort, keys, true);
       if (Buffer.compare(result, expected) !== 0) return { ...sort, result: 'wrong' };

@@ -13,7 +13,10 @@ import {
 /** Exit codes of the command; scripts rely on them. */
 export const EXIT = {
   ok: 0,
-  /** `check` found a file that is not sorted, or no permutation; `bench` one slower than its baseline. */
+  /**
+   * `check` found a file that is not sorted, or no permutation; `matrix` or `bench` a bad row, or `bench` one
+   * that is slower than its baseline.
+   */
   notSorted: 1,
   usage: 2,
   noDevice: 3,

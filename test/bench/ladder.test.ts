@@ -24,7 +24,9 @@ forEachDevice((title, device) => {
     }
     for (const row of rows) {
       t.is(row.result, 'right', `${row.primitive} ${row.step}`);
-      t.true(row.seconds > 0 && row.endToEndSeconds >= row.seconds && row.bytesPerSecond > 0);
+      const { seconds, endToEndSeconds, bytesPerSecond, speedup } = row;
+      t.true(seconds !== null && endToEndSeconds !== null && seconds > 0 && endToEndSeconds >= seconds);
+      t.true(bytesPerSecond !== null && bytesPerSecond > 0 && speedup !== null && speedup > 0);
     }
   });
 });

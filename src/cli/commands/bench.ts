@@ -104,7 +104,7 @@ async function runLadder({ count, device: spec, json }: BenchArguments, console:
       );
       print(console, ladderTable(rows));
     }
-    return rows.every(({ result }) => result === 'right') ? EXIT.ok : EXIT.device;
+    return rows.every(({ result }) => result === 'right') ? EXIT.ok : EXIT.notSorted;
   } finally {
     await device.close();
   }
@@ -136,7 +136,7 @@ async function runSorts(args: BenchArguments, console: Console): Promise<ExitCod
   if (args.csv) print(console, csv(bench));
   if (args.markdown) print(console, markdown(bench));
   if (args.svg !== undefined) writePlot(args.svg, svg(bench));
-  if (bench.rows.some(({ result }) => result === 'wrong' || result === 'error')) return EXIT.device;
+  if (bench.rows.some(({ result }) => result === 'wrong' || result === 'error')) return EXIT.notSorted;
   const slower = before ? regressions(before, bench) : [];
   for (const row of slower) say(console, `clsort: slower than the baseline: ${cells(row).join(' ')}`);
   return slower.length > 0 ? EXIT.notSorted : EXIT.ok;
@@ -199,11 +199,11 @@ function ladderTable(rows: readonly LadderRow[]): string {
     row.primitive,
     row.step,
     row.result,
-    row.kernelSeconds === null ? 'n/a' : secondsText(row.kernelSeconds),
-    secondsText(row.seconds),
-    secondsText(row.endToEndSeconds),
-    (row.bytesPerSecond / 1e9).toFixed(1),
-    row.speedup.toFixed(2),
+    ...[row.kernelSeconds, row.seconds, row.endToEndSeconds].map((time) =>
+      time === null ? 'n/a' : secondsText(time),
+    ),
+    row.bytesPerSecond === null ? 'n/a' : (row.bytesPerSecond / 1e9).toFixed(1),
+    row.speedup === null ? 'n/a' : row.speedup.toFixed(2),
   ]);
   return table([HEADING, ...lines], ['left', 'left', 'left', 'right', 'right', 'right', 'right', 'right']);
 }

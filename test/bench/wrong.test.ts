@@ -1,0 +1,90 @@
+/** A result that changed on its way from the device is called wrong, and gets no time. */
+import { writeFileSync } from 'node:fs';
+import test from 'ava';
+import type { LadderRow } from '../../src/bench/ladder.js';
+import type { SortRow } from '../../src/bench/sorts.js';
+import { clsort, type Ran, scratchFolder } from '../cli/cli.js';
+import { LayerControl, layerEnvironment } from '../layer/layer.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+
+/** Runs the command under the layer. @param at number of the read whose first bit flips, none by default */
+async function bench(args: readonly string[], at?: number): Promise<Ran & { reads: number }> {
+  const file = path(`${args.join('-')}-${at ?? 0}`);
+  writeFileSync(file, new Uint8Array(8192));
+  const control = new LayerControl(file);
+  try {
+    if (at !== undefined) control.corrupt(at, 1);
+    const ran = await clsort(['bench', ...args], { env: layerEnvironment(file) });
+    return { ...ran, reads: control.calls.reads };
+  } finally {
+    control.close();
+  }
+}
+
+/** Steps of all ladders, in order, without the host's. */
+const STEPS = [
+  ...['interleaved', 'compacted', 'halving', 'two_loads', 'unrolled', 'grid'],
+  ...['sweep', 'padded', 'tile'],
+  ...['global', 'private_items', 'private_bins', 'waves'],
+];
+/** Each step runs once to warm up, and five times. */
+const ROUNDS = 6;
+
+test.serial('clsort bench ladder calls a step wrong, prints no time for it and exits with 1', async (t) => {
+  const clean = await bench(['ladder', '--count', '1000', '--json']);
+  t.is(clean.code, 0, clean.err);
+  t.is(clean.reads, STEPS.length * ROUNDS);
+  for (const [step, round] of [
+    ['interleaved', 0],
+    ['compacted', 5],
+    ['padded', 2],
+    ['waves', 3],
+  ] as const) {
+    const at = STEPS.indexOf(step) * ROUNDS + round + 1;
+    const ran = await bench(['ladder', '--count', '1000', '--json'], at);
+    t.is(ran.code, 1, ran.err);
+    const rows: LadderRow[] = JSON.parse(ran.out).rows;
+    const wrong = rows.filter(({ result }) => result === 'wrong');
+    t.deepEqual(
+      wrong.map((row) => row.step),
+      [step],
+    );
+    const { kernelSeconds, seconds, endToEndSeconds, bytesPerSecond, speedup } = wrong[0] as LadderRow;
+    t.deepEqual(
+      [kernelSeconds, seconds, endToEndSeconds, bytesPerSecond, speedup],
+      [null, null, null, null, null],
+    );
+    // Nothing can be measured against a first step that is wrong.
+    const related = rows.filter(({ primitive }) => primitive === wrong[0]?.primitive);
+    t.is(related.at(-1)?.speedup === null, step === 'interleaved');
+  }
+  const text = await bench(['ladder', '--count', '1000'], 1);
+  t.is(text.code, 1, text.err);
+  t.regex(text.out, /^reduce +interleaved +wrong( +n\/a){5}$/m);
+  t.regex(text.out, /^reduce +compacted +right +\S+ \S+/m);
+});
+
+test.serial(
+  'clsort bench sorts calls a row wrong whichever of its results is, and exits with 1',
+  async (t) => {
+    const args = ['sorts', '--count', '1000', '--algorithm', 'merge', '--repeats', '2', '--json'];
+    await bench(args); // certifies the algorithm
+    const clean = await bench(args);
+    t.is(clean.code, 0, clean.err);
+    t.is(clean.reads, 5); // one to check, two to time whole calls, two to time kernels
+    for (let at = 1; at <= clean.reads; at++) {
+      const ran = await bench(args, at);
+      t.is(ran.code, 1, ran.err);
+      const [row]: SortRow[] = JSON.parse(ran.out).rows;
+      t.is(row?.result, 'wrong', `read ${at}`);
+      t.is(row?.kernel, undefined);
+      t.is(row?.endToEnd, undefined);
+      t.is(row?.keysPerSecond, undefined);
+    }
+    const text = await bench(['sorts', '--count', '1000', '--algorithm', 'merge', '--repeats', '1'], 1);
+    t.is(text.code, 1, text.err);
+    t.regex(text.out, /wrong/);
+  },
+);
