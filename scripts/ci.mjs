@@ -141,7 +141,7 @@ async function main() {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     });
   apt('update', '-q');
-  apt('install', '-y', '-q', '--no-install-recommends', 'mesa-opencl-icd', 'oclgrind');
+  apt('install', '-y', '-q', '--no-install-recommends', 'mesa-opencl-icd', 'oclgrind', 'chromium');
   await check('set-up', process.execPath, ['scripts/setup.mjs']);
   const again = await check('set-up, the second time', process.execPath, ['scripts/setup.mjs']);
   if (/…/.test(again.output)) {
@@ -151,7 +151,7 @@ async function main() {
   await check('lint', 'node_modules/.bin/biome', ['ci', '--colors=off', '.']);
   await check('types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']);
   await check('the API is complete', process.execPath, ['scripts/check-opencl-api.mjs']);
-  await tests('npm test', [], { minutes: 45 });
+  await tests('npm test', [], { minutes: 45, env: { CLSORT_REQUIRE_BROWSER: '1' } });
   for (const device of ['rusticl', 'clover']) {
     await tests(`small sizes on ${device}`, MATRIX, { env: { ...MESA, CLSORT_TEST_DEVICES: device } });
   }

@@ -1,21 +1,7 @@
-/** The page of clsort explain in a real browser; left out where there is none (CLSORT_BROWSER names one). */
-import { execFile } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
-import test from 'ava';
+/** The page of clsort explain in a real browser. */
 import type { Explanation } from '../../src/explain/explanation.js';
 import { explanationHtml } from '../../src/explain/html.js';
-import { scratchFolder } from '../cli/cli.js';
-
-const browser = (): string | undefined => {
-  if (process.env.CLSORT_BROWSER) return process.env.CLSORT_BROWSER;
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  return names
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find((path) => existsSync(path));
-};
+import { testInBrowser } from '../browser.js';
 
 const step = (
   title: string,
@@ -49,44 +35,25 @@ const EXPLANATION: Explanation = {
   ],
 };
 
-/** The page after its script ran and some keys were pressed. */
-async function pageAfter(chromium: string, keys: readonly string[]): Promise<string> {
-  const { path, remove } = scratchFolder();
-  try {
-    const presses = keys.map((key) => `dispatchEvent(new KeyboardEvent('keydown', { key: '${key}' }));`);
-    const file = path('page.html');
-    writeFileSync(file, `${explanationHtml(EXPLANATION)}<script>${presses.join('')}</script>`);
-    const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
-    const own = [`--user-data-dir=${path('profile')}`, '--virtual-time-budget=2000'];
-    const args = [...flags, ...own, '--dump-dom', `file://${file}`];
-    const { stdout } = await promisify(execFile)(chromium, args, { timeout: 60_000, maxBuffer: 2 ** 24 });
-    return stdout;
-  } finally {
-    remove();
-  }
-}
-
 const position = (page: string): string | undefined => /<span id="position"[^>]*>([^<]*)</.exec(page)?.[1];
 
-test('the page draws each key on its way, and the keyboard walks through the steps', async (t) => {
-  const chromium = browser();
-  if (!chromium) {
-    t.log('no Chromium on this machine: left out');
-    t.pass();
-    return;
-  }
-  const first = await pageAfter(chromium, []);
-  t.is(position(first), 'step 1 of 2');
-  t.is(first.match(/<g class="before">/g)?.length, 4);
-  t.is(first.match(/<g class="after">/g)?.length, 4);
-  t.is(first.match(/class="moves"/g)?.length, 3); // 7, 14 and 4 move, 1 stays
-  t.is(first.match(/class="stays"/g)?.length, 1);
-  t.false(first.includes('<b id="escaped">'));
+testInBrowser(
+  'the page draws each key on its way, and the keyboard walks through the steps',
+  async (t, visit) => {
+    const pageAfter = (...keys: string[]) => visit(explanationHtml(EXPLANATION), keys);
+    const first = await pageAfter();
+    t.is(position(first), 'step 1 of 2');
+    t.is(first.match(/<g class="before">/g)?.length, 4);
+    t.is(first.match(/<g class="after">/g)?.length, 4);
+    t.is(first.match(/class="moves"/g)?.length, 3); // 7, 14 and 4 move, 1 stays
+    t.is(first.match(/class="stays"/g)?.length, 1);
+    t.false(first.includes('<b id="escaped">'));
 
-  const second = await pageAfter(chromium, ['ArrowRight']);
-  t.is(position(second), 'step 2 of 2');
-  t.regex(second, /<h2 id="title">pass 1: bit 1 /);
-  t.is(position(await pageAfter(chromium, ['End', 'ArrowRight'])), 'step 2 of 2');
-  t.is(position(await pageAfter(chromium, ['End', 'ArrowLeft'])), 'step 1 of 2');
-  t.is(position(await pageAfter(chromium, [' ', 'Home'])), 'step 1 of 2');
-});
+    const second = await pageAfter('ArrowRight');
+    t.is(position(second), 'step 2 of 2');
+    t.regex(second, /<h2 id="title">pass 1: bit 1 /);
+    t.is(position(await pageAfter('End', 'ArrowRight')), 'step 2 of 2');
+    t.is(position(await pageAfter('End', 'ArrowLeft')), 'step 1 of 2');
+    t.is(position(await pageAfter(' ', 'Home')), 'step 1 of 2');
+  },
+);
