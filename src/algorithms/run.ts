@@ -19,9 +19,6 @@ interface Remembered {
 
 /** Sorts that each algorithm remembers: input and output may alternate. */
 const REMEMBERED = 4;
-/** From here on a sort takes much longer than enqueueing it. */
-const LARGEST_REMEMBERED = 2 ** 22;
-
 const memory = new WeakMap<Algorithm, Remembered[]>();
 
 /**
@@ -58,7 +55,7 @@ export function enqueueWithScratch(
     const enqueue = () => {
       enqueued = algorithm.enqueue(queue, { ...work, scratch });
     };
-    if (work.n > LARGEST_REMEMBERED || work.onStage) enqueue();
+    if (work.onStage) enqueue();
     else {
       const recording = queue.record(enqueue);
       if (recording) remember(algorithm, { work, sizes, scratch: [...taken], recording, enqueued });
