@@ -53,6 +53,8 @@ interface OnesweepTuning extends TileTuning {
  * Complexity: 1 + passes launches, 2 × key (+ value) bytes of traffic per key and pass, and one more read
  * of the keys. Limit: work-groups must make progress side by side, which OpenCL does not promise. Waits are
  * bounded; when one runs out the status word says so and another algorithm sorts.
+ *
+ * The planner picks it on GPUs that passed its self-test, for all that the one-launch sorts cannot hold.
  */
 class Onesweep implements Algorithm {
   readonly name = 'onesweep';

@@ -60,6 +60,8 @@ const capacity = ({ capabilities }: Device, { groupSize, keysPerItem, groupsPerU
  * in the cache of the device; no second array. Limit: as many tiles as groups are resident, and groups must
  * make progress side by side, which OpenCL does not promise. Waits are bounded; when one runs out the status
  * word says so and another algorithm sorts.
+ *
+ * The planner picks it on GPUs that passed its self-test, from what `group` cannot hold up to that limit.
  */
 class PersistentRadix implements Algorithm {
   readonly name = 'persistent';

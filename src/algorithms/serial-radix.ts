@@ -48,7 +48,9 @@ interface SerialTuning {
  * Source: the counting sort of H. H. Seward (1954), run in parallel as by Zagha and Blelloch (1991).
  *
  * Complexity: 3 launches a pass; 3 × key (+ 2 × value) bytes of traffic per key and pass. On GPUs it runs, but
- * leaves all but a few work-items idle.
+ * leaves all but a few work-items idle. Limit: none, but for drivers that end long loops.
+ *
+ * The planner picks it on CPU devices, for all that `group` cannot hold.
  */
 class SerialRadix implements Algorithm {
   readonly name = 'serial';

@@ -48,7 +48,9 @@ interface TiledTuning extends TileTuning {
  * Sorting" (2011).
  *
  * Complexity: 3 launches a pass, 3 × key (+ 2 × value) bytes of traffic per key and pass. No group waits for
- * another, so it runs on every device.
+ * another, so it runs on every device. No limit: from 2^31 keys on positions take 64 bits.
+ *
+ * The planner picks it on GPUs where `onesweep` is not available or gave up, on CPUs after `serial`.
  */
 class TiledRadix implements Algorithm {
   readonly name = 'tiled';

@@ -3,7 +3,7 @@
  * distribution, window and form (sizes are in every-algorithm.test.ts).
  */
 import test, { type ExecutionContext } from 'ava';
-import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
+import type { AlgorithmFactory, Stage } from '../../src/algorithms/algorithm.js';
 import { bitonic } from '../../src/algorithms/bitonic.js';
 import { merge } from '../../src/algorithms/merge.js';
 import { ODD_EVEN_MAX, oddEven } from '../../src/algorithms/odd-even.js';
@@ -148,6 +148,28 @@ forEachDevice((title, device, small) => {
     }
   });
 
+  test.serial(
+    title('bitonic takes log n (log n + 1) / 2 steps, those within a block in one launch'),
+    async (t) => {
+      const launches = async (n: number, tuning: Tuning) => {
+        const stages: string[] = [];
+        const onStage = ({ kernel }: Stage) => stages.push(kernel);
+        const keys = bytesOf(keysOf('u32', 'uniform', n));
+        const sorted = await sortBytes(await device(), bitonic, keys, { tuning, onStage });
+        t.deepEqual(sorted.keys, bytesOf(new Uint32Array(keys.buffer).toSorted()));
+        return stages;
+      };
+      for (const log of [1, 3, 6]) {
+        const network = await launches(2 ** log, { network: true });
+        t.is(network.filter((kernel) => kernel === 'bitonic_step').length, (log * (log + 1)) / 2);
+      }
+      // Blocks of 8 sort themselves in one launch; each merge then steps down to 8, and ends in one launch.
+      const local = await launches(64, { block: 8 });
+      t.is(local.filter((kernel) => kernel === 'bitonic_step').length, 1 + 2 + 3);
+      t.is(local.filter((kernel) => kernel === 'bitonic_block').length, 1 + 3);
+    },
+  );
+
   test.serial(title('bitonic without tie-break loses no pair'), async (t) => {
     const keys = keysOf('u32', 'two', 700) as Uint32Array;
     const { keys: sorted, values } = await sortBytes(await device(), bitonic, bytesOf(keys), {
@@ -163,6 +185,13 @@ forEachDevice((title, device, small) => {
   test.serial(title('merge meets all three regimes and odd numbers of runs on small tiles'), async (t) => {
     for (const n of [1, 3, 17, 33, 64, 65, 96, 97, 160, 191, 193, 300])
       await tuned(t, merge, { tile: 64 }, n);
+    const kernels: string[] = [];
+    const onStage = ({ kernel }: Stage) => kernels.push(kernel);
+    await sortBytes(await device(), merge, bytesOf(keysOf('u32', 'uniform', 300)), {
+      tuning: { tile: 64 },
+      onStage,
+    });
+    t.deepEqual([...new Set(kernels)], ['merge_pairs', 'merge_local', 'merge_split', 'merge_tiles']);
   });
 
   test.serial(title('odd-even says that more than 8192 keys are too many, row more than 64'), async (t) => {
