@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { EXPLAINED, explainSort } from '../../src/explain/explain.js';
 import { agree } from '../../src/explain/explanation.js';
@@ -5,7 +6,7 @@ import { explanationHtml } from '../../src/explain/html.js';
 import { guessDtype, keyText, parseKey } from '../../src/explain/keys.js';
 import { explanationText } from '../../src/explain/text.js';
 import { MismatchError, UnsupportedError, UsageError } from '../../src/util/errors.js';
-import { clsort } from '../cli/cli.js';
+import { clsort, scratchFolder } from '../cli/cli.js';
 import { forEachDevice } from '../each-device.js';
 
 const WORDS = ['7', '14', '4', '1'];
@@ -138,4 +139,32 @@ test('clsort explain prints text and JSON, and refuses bad keys', async (t) => {
   const json = await clsort(['explain', '-5', '3', '--json', '--', '-2']);
   t.deepEqual(JSON.parse(json.out).sorted, ['-5', '-2', '3']);
   t.is((await clsort(['explain', '7', '300', '--dtype', 'u8'])).code, 2);
+  const digits = await clsort(['explain', ...WORDS, '--bits', '4', '--radix-bits', '2', '--json']);
+  t.is(JSON.parse(digits.out).steps.length, 2);
+  const noDigits = ['--algorithm', 'merge', '--radix-bits', '2'];
+  t.is((await clsort(['explain', ...WORDS, ...noDigits])).code, 2);
 });
+
+for (const algorithm of EXPLAINED) {
+  test.serial(
+    `clsort explain --algorithm ${algorithm} prints tables of ASCII, JSON and a page`,
+    async (t) => {
+      const { path, remove } = scratchFolder();
+      t.teardown(remove);
+      const page = path('page.html');
+      const args = ['explain', '1.5', '0.5', '2', '--algorithm', algorithm, '--dtype', 'f32', '--descending'];
+      const text = await clsort(args);
+      t.is(text.code, 0, text.err);
+      t.regex(text.out, /^[\n -~]+$/, 'ASCII, without colour');
+      t.regex(text.out, /^ {2}input +1\.5 0\.5 2$/m);
+      t.regex(text.out, /^ {2}sorted +2 1\.5 0\.5$/m);
+      const json = await clsort([...args, '--json', '--html', page]);
+      t.is(json.code, 0, json.err);
+      const explanation = JSON.parse(json.out);
+      t.is(explanation.algorithm, algorithm);
+      t.deepEqual(explanation.sorted, ['2', '1.5', '0.5']);
+      t.true(explanation.steps.length > 0);
+      t.regex(readFileSync(page, 'utf8'), /^<!doctype html>/i);
+    },
+  );
+}
