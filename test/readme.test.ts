@@ -26,6 +26,56 @@ function run(code: string, env: NodeJS.ProcessEnv = {}) {
   }
 }
 
+/** Lines without what differs from machine to machine and run to run: numbers with their units, and devices. */
+const shapeOf = (text: string): string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      line
+        .replace(/^device .*/, 'device')
+        .replace(/\d[\d.,]*( (s|ms|us|ns|%|[kMG]?keys\/s)(?![a-z]))?|n\/a/g, '#')
+        .replaceAll(/ +/g, ' '),
+    );
+
+test.serial('the session on the command line prints what the README shows', async (t) => {
+  const [, session = ''] = /```console\n(\$ find [\s\S]*?)```/.exec(readme) ?? [];
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-readme-'));
+  try {
+    const clsort = join(folder, 'clsort');
+    const main = join(packageRoot, 'dist/src/cli/main.js');
+    writeFileSync(clsort, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 });
+    const files = () => readFileSync(join(folder, 'files.txt'), 'utf8').trimEnd().split('\n');
+    let last = '';
+    for (const part of session.split(/^\$ /m).slice(1)) {
+      const [command = '', ...shown] = part.split('\n');
+      const ran = spawnSync('sh', ['-c', command], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...process.env, PATH: `${folder}:${process.env.PATH}` },
+      });
+      t.is(ran.status, 0, `${command}\n${ran.stderr}`);
+      // Fewer files than fill one run of blocks are scanned by two kernels less.
+      const short = files().length <= 16_384;
+      const expected = shown.filter((line) => !short || !/^(prefixSum|blockAddition) /.test(line)).join('\n');
+      if (expected !== '') t.deepEqual(shapeOf(ran.stdout), shapeOf(expected), command);
+      last = ran.stdout;
+    }
+    // The last command names the five largest files.
+    const largest = files()
+      .map((line) => Number.parseInt(line, 10))
+      .sort((a, b) => b - a);
+    const named = last.trimEnd().split('\n');
+    t.deepEqual(
+      named.map((line) => Number.parseInt(line, 10)),
+      largest.slice(0, 5),
+    );
+    t.true(named.every((line) => files().includes(line)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('the README has snippets to run', (t) => {
   t.true(snippets.length >= 3);
 });
