@@ -21,7 +21,7 @@ NAN_METHOD(IsReleased) {
   }
 }
 
-NAN_METHOD(ReleaseAll) { EnvironmentOf(info)->ReleaseAll(); }
+NAN_METHOD(ReleaseAll) { EnvironmentOf(info)->ReleaseAll(info[0]->IsTrue()); }
 
 /** Releases all references of a handle on a thread of ours; the handle is invalid at once. */
 NAN_METHOD(ReleaseAsync) {

@@ -293,10 +293,16 @@ void Call::ReturnHandle(cl_int status, Kind kind, void* raw, Platform* platform)
   if (Check(status)) Return(Wrap(*environment_, kind, raw, platform));
 }
 
-void Call::ReturnEvent(cl_int status, bool wanted, cl_event event, Platform* platform) {
+v8::Local<v8::Object> Call::WrapEvent(cl_event event, Object& queue) {
+  auto handle = Wrap(*environment_, Kind::kEvent, event, queue.platform);
+  Unwrap(*environment_, Kind::kEvent, handle)->queue = queue.weak_from_this();
+  return handle;
+}
+
+void Call::ReturnEvent(cl_int status, bool wanted, cl_event event, Object& queue) {
   if (!Check(status)) return;
   if (wanted) {
-    Return(Wrap(*environment_, Kind::kEvent, event, platform));
+    Return(WrapEvent(event, queue));
   } else {
     ReturnSuccess();
   }

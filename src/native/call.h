@@ -129,8 +129,10 @@ class Call {
   void ReturnSuccess() { info_.GetReturnValue().Set(static_cast<int32_t>(CL_SUCCESS)); }
   /** A new handle, unless the status is an error. */
   void ReturnHandle(cl_int status, Kind kind, void* raw, Platform* platform);
+  /** A new handle of the event of a command. */
+  v8::Local<v8::Object> WrapEvent(cl_event event, Object& queue);
   /** The event where one was asked for, CL_SUCCESS otherwise. */
-  void ReturnEvent(cl_int status, bool wanted, cl_event event, Platform* platform);
+  void ReturnEvent(cl_int status, bool wanted, cl_event event, Object& queue);
 
  private:
   bool FailVersion(unsigned have, unsigned need);

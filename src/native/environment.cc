@@ -60,11 +60,11 @@ void Environment::OnCleanup(void* data, void (*done)(void*), void* done_data) {
   self->done_ = done;
   self->done_data_ = done_data;
   self->self_ = self;
-  self->BeginClose();
+  // process.exit() of a worker has called OnExit before.
+  if (!self->closed_) self->BeginClose();
   uv_ref(reinterpret_cast<uv_handle_t*>(self->bell_));
   self->drainer_ = std::thread([raw = self.get()] {
-    raw->Drain();
-    raw->drained_ = true;
+    if (!raw->drained_) raw->Drain();
     uv_async_send(raw->bell_);
   });
 }
@@ -82,7 +82,7 @@ void Environment::OnBell(uv_async_t* bell) {
   auto* self = static_cast<Environment*>(bell->data);
   if (!self->closed_) {
     self->Deliver();
-  } else if (self->drained_) {
+  } else if (self->drained_ && self->drainer_.joinable()) {  // and not OnExit's doing, with OnCleanup to come
     self->drainer_.join();
     self->mailbox_->Close();
     self->dropped_.clear();
@@ -214,7 +214,7 @@ Environment::Holdings Environment::TakeAll(bool contexts) {
   return taken;
 }
 
-void Environment::ReleaseAll() { TakeAll(false).Give(); }
+void Environment::ReleaseAll(bool contexts) { TakeAll(contexts).Give(); }
 
 void Environment::BeginClose() {
   Nan::HandleScope scope;
@@ -246,6 +246,7 @@ void Environment::Drain() {
   }
   leftovers_.Give();
   leftovers_ = {};
+  drained_ = true;
 }
 
 }  // namespace clsort

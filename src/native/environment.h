@@ -98,8 +98,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** Where V8 forbids ArrayBuffers over foreign memory, mapped memory is copied. */
   bool copy_mappings = false;
 
-  /** Releases every object of this environment now, but for contexts. May block. */
-  void ReleaseAll();
+  /** Releases every object of this environment now; contexts and sub-devices only if told. May block. */
+  void ReleaseAll(bool contexts);
 
  private:
   explicit Environment(v8::Isolate* isolate) : isolate_(isolate) {}

@@ -19,12 +19,20 @@ const std::vector<InfoRow> kProfilingInfo = {
     {CL_PROFILING_COMMAND_COMPLETE, Info::kLong},
 };
 
-/** Has a device start on what an event stands for; user events have no queue. May block. */
-void FlushQueueOf(cl_event event) {
-  cl_command_queue queue = nullptr;
-  api.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr);
-  if (queue) api.clFlush(queue);
-}
+/** An event for a job, with the queue of its command; a queue that was released has been flushed by that. */
+struct HeldEvent {
+  Retained event;
+  Retained queue;
+
+  HeldEvent(Call& call, const Object& object) : event(call.Hold(object)) {
+    auto owner = object.queue.lock();
+    if (owner && owner->raw) queue = call.Hold(*owner);
+  }
+  /** Has a device start on what the event stands for. May block. */
+  void Flush() const {
+    if (queue) api.clFlush(queue.As<cl_command_queue>());
+  }
+};
 
 NAN_METHOD(WaitForEvents) {
   Call call(info, "clWaitForEvents");
@@ -41,18 +49,18 @@ NAN_METHOD(WaitForEvents) {
 
 class WaitJob final : public PromiseJob {
  public:
-  explicit WaitJob(std::vector<Retained> events) : PromiseJob("clWaitForEvents"), events_(std::move(events)) {}
+  explicit WaitJob(std::vector<HeldEvent> events) : PromiseJob("clWaitForEvents"), events_(std::move(events)) {}
   void Run() override {
     std::vector<cl_event> list;
-    for (const Retained& event : events_) {
-      list.push_back(event.As<cl_event>());
-      FlushQueueOf(list.back());
+    for (const HeldEvent& held : events_) {
+      list.push_back(held.event.As<cl_event>());
+      held.Flush();
     }
     status_ = api.clWaitForEvents(static_cast<cl_uint>(list.size()), list.data());
   }
 
  private:
-  std::vector<Retained> events_;
+  std::vector<HeldEvent> events_;
 };
 
 NAN_METHOD(WaitForEventsAsync) {
@@ -60,8 +68,8 @@ NAN_METHOD(WaitForEventsAsync) {
   auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
   if (!call.ok()) return;
   if (events.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected at least one event");
-  std::vector<Retained> held;
-  for (auto& event : events) held.push_back(call.Hold(*event));
+  std::vector<HeldEvent> held;
+  for (auto& event : events) held.emplace_back(call, *event);
   if (call.ok()) StartPromise(call, std::make_unique<WaitJob>(std::move(held)), events[0]->platform);
 }
 
@@ -150,11 +158,11 @@ void CL_CALLBACK OnEvent(cl_event, cl_int status, void* user_data) {
  */
 class WatchJob final : public Job {
  public:
-  WatchJob(Retained event, EventNotify notify, bool to_the_end)
-      : event_(std::move(event)), notify_(std::move(notify)), to_the_end_(to_the_end) {}
+  WatchJob(HeldEvent event, EventNotify notify, bool to_the_end)
+      : held_(std::move(event)), notify_(std::move(notify)), to_the_end_(to_the_end) {}
   void Run() override {
-    auto event = event_.As<cl_event>();
-    FlushQueueOf(event);
+    auto event = held_.event.As<cl_event>();
+    held_.Flush();
     if (!to_the_end_) return;
     api.clWaitForEvents(1, &event);
     cl_int status = CL_QUEUED;  // where the driver does not tell, its own callback will come
@@ -164,7 +172,7 @@ class WatchJob final : public Job {
   bool Awaited() const override { return false; }  // the callback is
 
  private:
-  Retained event_;
+  HeldEvent held_;
   EventNotify notify_;
   bool to_the_end_;
 };
@@ -176,7 +184,7 @@ NAN_METHOD(SetEventCallback) {
   auto function = call.Callable(2);
   if (!call.ok() || !call.Supported(api.clSetEventCallback, event->platform)) return;
   if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected a function");
-  Retained held = call.Hold(*event);
+  HeldEvent held(call, *event);
   if (!call.ok()) return;
   Environment& environment = call.environment();
   auto callback = std::make_unique<Callback>();

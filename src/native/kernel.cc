@@ -448,7 +448,7 @@ NAN_METHOD(EnqueueNDRangeKernel) {
   cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
                                              offset.data(), global.data(), local.data(), waits.count(),
                                              waits.data(), wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, queue->platform);
+  call.ReturnEvent(status, wanted, event, *queue);
 }
 
 NAN_METHOD(EnqueueTask) {
@@ -461,7 +461,7 @@ NAN_METHOD(EnqueueTask) {
   cl_event event = nullptr;
   cl_int status = api.clEnqueueTask(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), waits.count(),
                                     waits.data(), wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, queue->platform);
+  call.ReturnEvent(status, wanted, event, *queue);
 }
 
 NAN_METHOD(EnqueueNativeKernel) {

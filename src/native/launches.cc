@@ -56,7 +56,6 @@ NAN_METHOD(EnqueueKernels) {
   }
   auto* first = static_cast<double*>(words_memory.data);
   Words words(first + 1, count - 1);
-  Environment& environment = call.environment();
   v8::Local<v8::Array> events;
   if (wanted) events = Nan::New<v8::Array>(static_cast<int>(kernels->Length()));
   *first = 0;
@@ -108,7 +107,7 @@ NAN_METHOD(EnqueueKernels) {
                                                static_cast<cl_uint>(dimensions), nullptr, global,
                                                grouped ? local : nullptr, 0, nullptr, wanted ? &event : nullptr);
     if (!call.Check(status)) return;
-    if (wanted) Nan::Set(events, launch, Wrap(environment, Kind::kEvent, event, queue->platform));
+    if (wanted) Nan::Set(events, launch, call.WrapEvent(event, *queue));
   }
   if (wanted) {
     call.Return(events);

@@ -63,6 +63,7 @@ class Retained {
   ~Retained() {
     if (raw_) Release(kind_, platform_, raw_);
   }
+  explicit operator bool() const { return raw_ != nullptr; }
   template <typename T>
   T As() const {
     return static_cast<T>(raw_);
@@ -120,6 +121,8 @@ class Object : public std::enable_shared_from_this<Object> {
   unsigned references;
   /** releaseAll() released it: the owner's own release, should it still come, is no mistake. */
   bool released_with_all = false;
+  /** The queue of an event's command. */
+  std::weak_ptr<Object> queue;
   /** A user event that nobody has completed. */
   bool open_user_event = false;
   std::vector<KernelArgument> arguments;

@@ -115,21 +115,42 @@ NAN_METHOD(Finish) {
   if (call.CheckWait(api.clFinish(queue->As<cl_command_queue>()))) call.ReturnSuccess();
 }
 
+/**
+ * Called from another thread than the commands were, clFinish of rusticl may return before the last of them
+ * are done: a marker behind them tells.
+ */
 class FinishJob final : public PromiseJob {
  public:
-  explicit FinishJob(Retained queue) : PromiseJob("clFinish"), queue_(std::move(queue)) {}
-  void Run() override { status_ = api.clFinish(queue_.As<cl_command_queue>()); }
+  FinishJob(Retained queue, Retained marker)
+      : PromiseJob("clFinish"), queue_(std::move(queue)), marker_(std::move(marker)) {}
+  void Run() override {
+    status_ = api.clFinish(queue_.As<cl_command_queue>());
+    auto marker = marker_.As<cl_event>();
+    if (status_ == CL_SUCCESS && marker) status_ = api.clWaitForEvents(1, &marker);
+  }
 
  private:
-  Retained queue_;
+  Retained queue_, marker_;
 };
+
+/** A marker behind everything in the queue; none where the driver refuses, as it may when a command failed. */
+Retained MakeMarker(const Object& queue) {
+  cl_event marker = nullptr;
+  if (queue.platform->version < api.clEnqueueMarkerWithWaitList.since) {
+    api.clEnqueueMarker(queue.As<cl_command_queue>(), &marker);
+  } else {
+    api.clEnqueueMarkerWithWaitList(queue.As<cl_command_queue>(), 0, nullptr, &marker);
+  }
+  return Retained(Kind::kEvent, queue.platform, marker);
+}
 
 NAN_METHOD(FinishAsync) {
   Call call(info, "clFinish");
   auto queue = call.Handle(0, Kind::kCommandQueue);
   if (!call.ok()) return;
   Retained held = call.Hold(*queue);
-  if (call.ok()) StartPromise(call, std::make_unique<FinishJob>(std::move(held)), queue->platform);
+  if (!call.ok()) return;
+  StartPromise(call, std::make_unique<FinishJob>(std::move(held), MakeMarker(*queue)), queue->platform);
 }
 
 }  // namespace

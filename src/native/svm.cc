@@ -25,6 +25,20 @@ HostMemory ReadShared(Call& call, v8::Local<v8::Value> value, size_t bytes) {
   return argument.memory;
 }
 
+/** Whether a device of the context has shared virtual memory; yes where the driver does not tell. */
+bool HasSvm(cl_context context) {
+  size_t bytes = 0;
+  if (api.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS) return true;
+  std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
+  if (api.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr) != CL_SUCCESS) return true;
+  for (cl_device_id device : devices) {
+    cl_device_svm_capabilities has = 0;
+    cl_int status = api.clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof has, &has, nullptr);
+    if (status == CL_SUCCESS && has != 0) return true;
+  }
+  return false;
+}
+
 NAN_METHOD(SVMAlloc) {
   Call call(info, "clSVMAlloc");
   auto context = call.Handle(0, Kind::kContext);
@@ -37,6 +51,9 @@ NAN_METHOD(SVMAlloc) {
   if (!call.ok()) return;
   void* pointer = api.clSVMAlloc(context->As<cl_context>(), flags, size, alignment);
   // The function has no status: it fails for want of memory, of support or for a wrong argument.
+  if (!pointer && !HasSvm(context->As<cl_context>())) {
+    return (void)call.Fail(kUnsupported, "no device of the context has shared virtual memory");
+  }
   if (!pointer) return (void)call.Fail(CL_INVALID_VALUE, "the driver gave no memory");
   Environment& environment = call.environment();
   auto buffer = environment.foreign().Wrap(pointer, size);
@@ -99,11 +116,11 @@ NAN_METHOD(EnqueueSVMFree) {
     if (notify->once) CancelOnce(environment, notify->once);
     delete notify;
   }
-  call.ReturnEvent(status, wanted, event, queue->platform);
+  call.ReturnEvent(status, wanted, event, *queue);
 }
 
 /** Ends a command on memory that may be plain host memory. */
-void FinishSvm(Call& call, const Object& queue, cl_int status, bool blocking, bool wanted, cl_event event,
+void FinishSvm(Call& call, Object& queue, cl_int status, bool blocking, bool wanted, cl_event event,
                std::initializer_list<const SvmArgument*> arguments) {
   InFlight& in_flight = call.environment().in_flight();
   if (status == CL_SUCCESS && !blocking) {
@@ -113,7 +130,7 @@ void FinishSvm(Call& call, const Object& queue, cl_int status, bool blocking, bo
   }
   in_flight.Sweep();
   if (status == CL_SUCCESS && !wanted && event) api.clReleaseEvent(event);
-  call.ReturnEvent(status, wanted, event, queue.platform);
+  call.ReturnEvent(status, wanted, event, queue);
 }
 
 NAN_METHOD(EnqueueSVMMemcpy) {
@@ -145,7 +162,7 @@ NAN_METHOD(EnqueueSVMMemFill) {
   cl_int status = api.clEnqueueSVMMemFill(queue->As<cl_command_queue>(), memory.data, pattern.data,
                                           pattern.bytes, size, waits.count(), waits.data(),
                                           wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, queue->platform);
+  call.ReturnEvent(status, wanted, event, *queue);
 }
 
 NAN_METHOD(EnqueueSVMMap) {
@@ -162,7 +179,7 @@ NAN_METHOD(EnqueueSVMMap) {
   cl_int status = api.clEnqueueSVMMap(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE, flags,
                                       memory.data, size, waits.count(), waits.data(),
                                       wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, queue->platform);
+  call.ReturnEvent(status, wanted, event, *queue);
 }
 
 NAN_METHOD(EnqueueSVMUnmap) {
@@ -175,7 +192,7 @@ NAN_METHOD(EnqueueSVMUnmap) {
   cl_event event = nullptr;
   cl_int status = api.clEnqueueSVMUnmap(queue->As<cl_command_queue>(), memory.data, waits.count(),
                                         waits.data(), wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, queue->platform);
+  call.ReturnEvent(status, wanted, event, *queue);
 }
 
 NAN_METHOD(EnqueueSVMMigrateMem) {
@@ -200,7 +217,7 @@ NAN_METHOD(EnqueueSVMMigrateMem) {
   cl_int status = api.clEnqueueSVMMigrateMem(
       queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()), pointers.data(),
       sizes.empty() ? nullptr : sizes.data(), flags, waits.count(), waits.data(), wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, queue->platform);
+  call.ReturnEvent(status, wanted, event, *queue);
 }
 
 }  // namespace

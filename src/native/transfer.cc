@@ -31,7 +31,7 @@ void ReadTail(Call& call, Command* command, int wait_list) {
 
 /** Ends a command that does not touch host memory. */
 void Finish(Call& call, Command& command, cl_int status) {
-  call.ReturnEvent(status, command.wanted, command.event, command.queue->platform);
+  call.ReturnEvent(status, command.wanted, command.event, *command.queue);
 }
 
 /** Ends a command that reads or writes host memory: without blocking, the memory has to stay. */
@@ -319,7 +319,7 @@ v8::Local<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std::shar
   mapping.buffer.Reset(buffer);
   environment.mappings().Add(std::move(mapping));
   if (command.event) {
-    auto event = Wrap(environment, Kind::kEvent, command.event, command.queue->platform);
+    auto event = call.WrapEvent(command.event, *command.queue);
     Nan::Set(buffer, Nan::New("event").ToLocalChecked(), event);
   }
   call.Return(buffer);

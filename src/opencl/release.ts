@@ -15,11 +15,13 @@ export function releaseAsync(
 
 /**
  * Releases every object that this environment (the main thread or a worker) still holds, and frees its
- * shared virtual memory. Contexts and sub-devices stay: code written for node-opencl calls this between two
- * uses of one context. Blocks for as long as the drivers take.
+ * shared virtual memory. Using a handle afterwards throws. Blocks for as long as the drivers take.
  *
  * A handle that was released this way may be released by its owner once more, which then does nothing.
+ *
+ * @param contexts contexts and sub-devices, too. They stay otherwise: code written for node-opencl, whose
+ *   function of this name released what nobody could use any more, goes on with its context afterwards
  */
-export function releaseAll(): void {
-  native().releaseAll();
+export function releaseAll({ contexts = false }: { contexts?: boolean } = {}): void {
+  native().releaseAll(contexts);
 }

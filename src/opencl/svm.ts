@@ -10,7 +10,7 @@ import type { Enqueued, Flags, HostMemory, Size, WaitList } from './types.js';
  * @param size bytes
  * @param alignment bytes; 0 for that of the largest type
  * @returns the memory, detached when it is freed
- * @throws INVALID_CONTEXT, INVALID_VALUE when the driver gives none
+ * @throws INVALID_CONTEXT, INVALID_VALUE when the driver gives none; UnsupportedError where no device has any
  */
 export function SVMAlloc(context: Context, flags: Flags, size: Size, alignment?: number | null): ArrayBuffer {
   return native().SVMAlloc(context, flags, size, alignment);

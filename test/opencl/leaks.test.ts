@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { packageRoot } from '../../src/util/paths.js';
+import { LayerControl, layerEnvironment } from '../layer/layer.js';
+import { opened } from './devices.js';
+import { run } from './run.js';
+
+/** Runs something under the layer; afterwards the layer has seen everything, the end of the process included. */
+async function underLayer<T>(
+  use: (env: NodeJS.ProcessEnv) => Promise<T>,
+): Promise<{ result: T; control: LayerControl }> {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-leaks-'));
+  try {
+    const file = join(folder, 'control');
+    writeFileSync(file, '');
+    const control = new LayerControl(file);
+    const result = await use(layerEnvironment(file));
+    return { result, control };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Balance {
+  before: Record<string, number>;
+  after: Record<string, number>;
+  misuses: number;
+}
+
+for (const { name } of opened) {
+  for (const [how, left] of [
+    ['releaseAsync', ['svm']],
+    ['dispose', ['svm']],
+    ['releaseAll', ['context']],
+    ['releaseAll with contexts', []],
+  ] as const) {
+    test.serial(`${name}: nothing is left after ${how}${left.length ? ` but ${left}` : ''}`, async (t) => {
+      const { result, control } = await underLayer((env) =>
+        run('balance', [how], { ...env, CLSORT_TEST_DEVICES: name }),
+      );
+      t.is(result.code, 0, result.stderr);
+      const { before, after, misuses }: Balance = JSON.parse(result.stdout);
+      for (const kind of ['context', 'queue', 'memory', 'program', 'kernel', 'event']) {
+        t.true((before[kind] ?? 0) > 0, `${kind} in use before`);
+      }
+      // Shared virtual memory holds on to its context.
+      const expected = Object.keys(after).filter((kind) => !(kind === 'context' && after.svm));
+      t.deepEqual(expected, before.svm ? [...left] : left.filter((kind) => kind !== 'svm'));
+      t.is(misuses, 0);
+      t.deepEqual(control.live, {}, 'at the end of the process');
+    });
+  }
+
+  test.serial(`${name}: the end of a process releases everything that it did not`, async (t) => {
+    const { result, control } = await underLayer((env) =>
+      run('balance', ['nothing'], { ...env, CLSORT_TEST_DEVICES: name }),
+    );
+    t.is(result.code, 0, result.stderr);
+    const { before, after }: Balance = JSON.parse(result.stdout);
+    t.deepEqual(after, before);
+    t.deepEqual(control.live, {});
+    t.deepEqual(control.misuses, { count: 0, last: '' });
+  });
+}
+
+for (const { name, singleThreaded } of opened) {
+  for (const how of singleThreaded ? [] : ['terminate', 'exit']) {
+    test.serial(
+      `${name}: workers that ${how} with work in flight release everything, and once`,
+      async (t) => {
+        const { result, control } = await underLayer((env) => run('stress', [name, '3', '3', how], env, 300));
+        t.is(result.signal, null, result.stderr);
+        t.regex(result.stdout, /survived/, result.stderr);
+        t.deepEqual(control.live, {});
+        t.deepEqual(control.misuses, { count: 0, last: '' });
+      },
+    );
+  }
+}
+
+/** The binding's own tests, as what uses it in every way; the ones that start processes see to themselves. */
+const FILES = ['arguments', 'errors', 'examples', 'handles', 'kernel', 'objects', 'roots', 'transfer'];
+
+for (const file of FILES) {
+  test.serial(`the tests of ${file} use no released object and leave none behind`, async (t) => {
+    const ava = join('node_modules', 'ava', 'entrypoints', 'cli.mjs');
+    const compiled = join('dist', 'test', 'opencl', `${file}.test.js`);
+    const { result, control } = await underLayer(
+      (env) =>
+        new Promise<{ code: number | null; output: string }>((resolve, reject) => {
+          const child = spawn(process.execPath, [ava, '--timeout=10m', compiled], {
+            cwd: packageRoot,
+            env: { ...process.env, ...env, AVA_FORCE_CI: 'not-ci' },
+          });
+          let output = '';
+          for (const stream of [child.stdout, child.stderr]) {
+            stream.setEncoding('utf8').on('data', (text: string) => {
+              output += text;
+            });
+          }
+          child.on('error', reject);
+          child.on('close', (code) => resolve({ code, output }));
+        }),
+    );
+    t.is(result.code, 0, result.output);
+    t.true(control.loaded);
+    t.true(control.calls.all > 20);
+    t.deepEqual(control.live, {});
+    t.deepEqual(control.misuses, { count: 0, last: '' });
+  });
+}
