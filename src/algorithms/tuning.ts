@@ -81,7 +81,7 @@ const ROWS: readonly Row[] = [
     algorithm: 'onesweep',
     where: hopper,
     which: { valueBytes: 4 },
-    tuning: { groupSize: 384, keysPerItem: 28, maxRegisters: 80 },
+    tuning: { groupSize: 384, keysPerItem: 26, maxRegisters: 80, lookBack: 2 },
   },
   {
     algorithm: 'onesweep',
@@ -111,13 +111,19 @@ const ROWS: readonly Row[] = [
     algorithm: 'onesweep',
     where: hopper,
     which: { keyBits: 32, valueBytes: 0, n: 2 ** 23 },
-    tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 64 },
+    tuning: { groupSize: 384, keysPerItem: 21, maxRegisters: 56 },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
-    which: { keyBits: 32, valueBytes: 4, n: 2 ** 22 },
-    tuning: { groupSize: 512, keysPerItem: 12, maxRegisters: 64 },
+    which: { keyBits: 32, valueBytes: 4, n: 2 ** 23 },
+    tuning: { groupSize: 384, keysPerItem: 21, maxRegisters: 80, lookBack: 4 },
+  },
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { keyBits: 64, valueBytes: 0, n: 2 ** 22 },
+    tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 64 },
   },
   {
     algorithm: 'onesweep',
