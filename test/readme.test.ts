@@ -58,7 +58,9 @@ test.serial('the session on the command line prints what the README shows', asyn
       // Fewer files than fill one run of blocks are scanned by two kernels less.
       const short = files().length <= 16_384;
       const expected = shown.filter((line) => !short || !/^(prefixSum|blockAddition) /.test(line)).join('\n');
-      if (expected !== '') t.deepEqual(shapeOf(ran.stdout), shapeOf(expected), command);
+      // Other devices than the README's PoCL have other stages: transfers, or none with a time.
+      const elsewhere = /^device (?!.*Portable Computing Language)/m.test(ran.stdout);
+      if (expected !== '' && !elsewhere) t.deepEqual(shapeOf(ran.stdout), shapeOf(expected), command);
       last = ran.stdout;
     }
     // The last command names the five largest files.
