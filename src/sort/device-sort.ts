@@ -8,6 +8,7 @@ import { MismatchError, UnsupportedError } from '../util/errors.js';
 import { type Certificate, certify } from './certify.js';
 import { Checksums } from './checksum.js';
 import type { Plan } from './planner.js';
+import { type Bits, Survey } from './survey.js';
 import { type Verified, Verifier, verdict } from './verify.js';
 
 /** Buffers of one sort on the device. */
@@ -23,6 +24,8 @@ export interface DeviceWork extends DeviceElements {
   /** The values are made: positions of the keys. */
   readonly indices: boolean;
   readonly verify: boolean;
+  /** The part of the plan's window in which codes differ: all that has to be sorted on. */
+  readonly bits: Bits;
 }
 
 /** A sort whose commands are enqueued. */
@@ -38,10 +41,12 @@ export class DeviceSort {
   readonly #device: Device;
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
+  readonly survey: Survey;
   readonly #checksums = new Map<string, Promise<Checksums>>();
 
   constructor(device: Device) {
     this.#device = device;
+    this.survey = new Survey(device);
   }
 
   /**
@@ -109,7 +114,7 @@ export class DeviceSort {
     );
     const run = enqueueWithScratch(algorithm, queue, {
       n,
-      bits,
+      bits: work.bits,
       codec: work.codec,
       input: work.input,
       output: work.output,

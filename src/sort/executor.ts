@@ -1,8 +1,9 @@
 import type { Algorithm } from '../algorithms/algorithm.js';
+import type { Buffer } from '../device/buffer.js';
 import { Device } from '../device/device.js';
 import type { StageTime } from '../device/queue.js';
 import { bytesOf, keyWords } from '../keys/array.js';
-import { keyCodec } from '../keys/key-codec.js';
+import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import {
   AbortedError,
   BuildError,
@@ -21,6 +22,7 @@ import { hostVerify } from './host-verify.js';
 import { bitWindow, type SortSettings } from './options.js';
 import { chunkLimit, devicePlans, hostPlan, type Plan, type PlanRequest } from './planner.js';
 import type { ReportDevice, StageReport } from './report.js';
+import type { Bits } from './survey.js';
 import { borrow, lendInput, lendOutput } from './transfer.js';
 import type { Verified } from './verify.js';
 
@@ -29,6 +31,9 @@ const DEVICE_ATTEMPTS = 2;
 
 /** Chunks are not made smaller than this for want of memory: a device that has not even that is broken. */
 const SMALLEST_CHUNK = 4096;
+
+/** Algorithms that take a pass for each digit. */
+const BY_DIGITS = new Set(['onesweep', 'tiled', 'serial', 'amd']);
 
 const HOST: ReportDevice = { name: 'host', type: 'host' };
 
@@ -144,6 +149,7 @@ export class Executor {
       algorithm: plan.algorithm,
       ...(plan.scan && { scan: plan.scan }),
       ...(plan.padded && { padded: plan.padded }),
+      bits: plan.bits,
       ...(chunks && { chunks }),
       ...(verified && { verified }),
       reason: plan.reason,
@@ -329,6 +335,8 @@ export class Executor {
       );
 
       const outputValues = moved && keep(lendOutput(device, moved));
+      const codec = keyCodec(keys.dtype, settings);
+      const bits = await narrowedBits(engine, plan, { keys, input: input.buffer, codec, settings });
       const copies = [input, inputValues, output, outputValues].flatMap((one) =>
         one?.copy ? { buffer: one.buffer, copy: one.copy } : [],
       );
@@ -342,7 +350,8 @@ export class Executor {
             output: output.buffer,
             ...(inputValues && { inputValues: inputValues.buffer }),
             ...(outputValues && { outputValues: outputValues.buffer }),
-            codec: keyCodec(keys.dtype, settings),
+            codec,
+            bits,
             indices: moved !== undefined && values === undefined,
             verify: settings.verify,
           },
@@ -358,7 +367,9 @@ export class Executor {
       if (verified && !verified.order) return 'left keys out of order';
       if (verified && !verified.permutation) return 'lost or changed elements';
       if (transferred && !(await transferred())) return 'does not hold the same data as the host';
-      return { plan, stages: profiled ? queue.endProfile() : [], ...(verified && { verified }) };
+      const done =
+        bits === plan.bits ? plan : { ...plan, bits, reason: `${plan.reason}; other bits are constant` };
+      return { plan: done, stages: profiled ? queue.endProfile() : [], ...(verified && { verified }) };
     } catch (error) {
       // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
       if (!(error instanceof TimeoutError)) await queue.finish(settings.timeout).catch(() => undefined);
@@ -435,10 +446,9 @@ const sortJob = ({ keys, values, ...rest }: HostJob): SortJob => ({
 
 const verifyOnHost = (job: HostJob): Verified => hostVerify(job.keys, job.settings, job);
 
-function firstOf(plans: readonly Plan[]): Plan {
-  const [plan] = plans;
-  if (!plan) throw new UnsupportedError('there is no plan');
-  return plan;
+function firstOf(plans: Iterable<Plan>): Plan {
+  for (const plan of plans) return plan;
+  throw new UnsupportedError('there is no plan');
 }
 
 /** Compiles a plan's algorithm; under `auto` a failure is a warning and the next plan is tried. */
@@ -459,6 +469,17 @@ async function prepare(
     if (broken) warn(error);
     return undefined;
   }
+}
+
+/** The window that a plan of ours sorts on, constant digits left out; what was asked for is done as asked. */
+async function narrowedBits(
+  engine: DeviceSort,
+  { bits, algorithm, shape }: Plan,
+  { keys, input, codec, settings }: { keys: Column; input: Buffer; codec: KeyCodec; settings: SortSettings },
+): Promise<Bits> {
+  if (settings.algorithm !== 'auto' || !BY_DIGITS.has(algorithm)) return bits;
+  const radixBits = Number(shape?.tuning?.radixBits ?? 8);
+  return engine.survey.narrow(keys, input, { bits, codec, radixBits });
 }
 
 /** A device that is out of resources (-5) even for a few keys does not lack memory: it is lost. */

@@ -89,11 +89,11 @@ export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: st
  * @param usable false for variants that certification has ruled out
  * @throws UnsupportedError when the algorithm that was asked for cannot do it
  */
-export function devicePlans(
+export function* devicePlans(
   device: Device,
   request: PlanRequest,
   usable: (factory: AlgorithmFactory) => boolean = () => true,
-): Plan[] {
+): Generator<Plan, void, undefined> {
   const { n, dtype, bits, valueBytes, algorithm, scan, radixBits } = request;
   const shape: AlgorithmShape = {
     keyBits: dtypeInfo(dtype).width,
@@ -101,46 +101,39 @@ export function devicePlans(
     tuning: { ...(scan !== 'auto' && { scan }), ...(radixBits !== undefined && { radixBits }) },
   };
   const reasons: string[] = [];
-  const plans = candidates(device, algorithm)
-    .filter(usable)
-    .flatMap((factory): Plan[] => {
-      const digits = takesDigits(factory, radixBits);
-      if (digits !== true && algorithm !== 'auto')
-        throw new UsageError(`radixBits of ${factory.name}: ${digits}`);
-      const available = digits === true ? factory.available(device, shape) : digits;
-      if (available !== true) {
-        reasons.push(`${factory.name}: ${available}`);
-        return [];
-      }
-      const tuned = factory.tune?.(device, shape, n) ?? shape;
-      if (typeof tuned === 'string') {
-        reasons.push(`${factory.name}: ${tuned}`);
-        return [];
-      }
-      const geometry = factory.name === 'amd' ? amdGeometry(n, scan) : undefined;
-      return [
-        {
-          engine: 'device',
-          algorithm: factory.name,
-          n,
-          dtype,
-          bits,
-          valueBytes,
-          shape: tuned,
-          ...(geometry && { padded: geometry.padded, scan: geometry.scan }),
-          reason:
-            algorithm === 'auto' ? `first choice left for ${device.capabilities.type} devices` : 'asked for',
-        },
-      ];
-    });
-  if (plans.length === 0) {
-    throw new UnsupportedError(
-      `no algorithm can sort ${n} ${dtype} keys with values of ${valueBytes} bytes on ${device.info.name}: ${
-        reasons.join('; ') || 'none is certified'
-      }. Use algorithm 'auto' or device 'host'.`,
-    );
+  let found = false;
+  for (const factory of candidates(device, algorithm).filter(usable)) {
+    const digits = takesDigits(factory, radixBits);
+    if (digits !== true && algorithm !== 'auto') {
+      throw new UsageError(`radixBits of ${factory.name}: ${digits}`);
+    }
+    const available = digits === true ? factory.available(device, shape) : digits;
+    const tuned = available === true ? (factory.tune?.(device, shape, n) ?? shape) : available;
+    if (typeof tuned === 'string') {
+      reasons.push(`${factory.name}: ${tuned}`);
+      continue;
+    }
+    const geometry = factory.name === 'amd' ? amdGeometry(n, scan) : undefined;
+    found = true;
+    yield {
+      engine: 'device',
+      algorithm: factory.name,
+      n,
+      dtype,
+      bits,
+      valueBytes,
+      shape: tuned,
+      ...(geometry && { padded: geometry.padded, scan: geometry.scan }),
+      reason:
+        algorithm === 'auto' ? `first choice left for ${device.capabilities.type} devices` : 'asked for',
+    };
   }
-  return plans;
+  if (found) return;
+  throw new UnsupportedError(
+    `no algorithm can sort ${n} ${dtype} keys with values of ${valueBytes} bytes on ${device.info.name}: ${
+      reasons.join('; ') || 'none is certified'
+    }. Use algorithm 'auto' or device 'host'.`,
+  );
 }
 
 /** A plan in words, a line for each fact. */

@@ -30,6 +30,8 @@ export interface SortReport {
   readonly algorithm: string;
   /** Why the planner took it. */
   readonly reason: string;
+  /** Bits of the codes that were sorted on: those asked for, less constant ones at either end. */
+  readonly bits: readonly [begin: number, end: number];
   /** Kernels of the AMD-style pipeline's scan. */
   readonly scan?: 3 | 5;
   /** Keys that were counted, where the algorithm pads. */
