@@ -1,0 +1,131 @@
+/** What the binding adds for speed: lists of launches, staged transfers, host memory on large pages. */
+import test from 'ava';
+import * as cl from '../../src/opencl/index.js';
+import { kernel, opened, thrown } from './devices.js';
+
+const SOURCE =
+  'kernel void add(global uint *a, uint b, local uint *scratch) {' +
+  '  scratch[0] = b; a[get_global_id(0)] += scratch[0]; }';
+
+/** Launches with words as they come: the first is where the number of launches goes. */
+const launches = (
+  words: readonly number[],
+  kernels: readonly cl.Kernel[],
+  memory: readonly cl.MemObject[] = [],
+  bytes = new Uint8Array(8),
+): cl.Launches => ({
+  words: Float64Array.from([0, ...words]),
+  count: words.length + 1,
+  kernels,
+  memory,
+  bytes,
+});
+
+for (const one of opened) {
+  const { name, context, queue } = one;
+  const title = (claim: string): string => `${name}: ${claim}`;
+  const read = (buffer: cl.MemObject, n: number) => {
+    const host = new Uint32Array(n);
+    cl.enqueueReadBuffer(queue, buffer, true, 0, n * 4, host);
+    return [...host];
+  };
+
+  test.serial(title('a list sets arguments and runs kernels, one after the other'), (t) => {
+    const add = kernel(one, SOURCE);
+    const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 16, Uint32Array.of(1, 2, 3, 4));
+    const bytes = new Uint8Array(Uint32Array.of(10, 100).buffer);
+    // One dimension, groups of one, four and then two work-items; three arguments, then only the second.
+    const all = [1, 1, 4, 1, 3, ...[0, 0, 0, 0], ...[1, 1, 0, 4], ...[2, 2, 4, 0]];
+    const changed = [1, 1, 2, 1, 1, ...[1, 1, 4, 4]];
+    const list = launches([...all, ...changed], [add, add], [buffer], bytes);
+    t.is(cl.enqueueKernels(queue, list), 0);
+    t.is(list.words[0], 2);
+    t.deepEqual(read(buffer, 4), [111, 112, 13, 14]);
+    const events = cl.enqueueKernels(queue, launches([1, 0, 4, 0], [add]), true);
+    t.is(events.length, 1);
+    cl.waitForEvents(events);
+    t.deepEqual(read(buffer, 4), [211, 212, 113, 114]);
+    for (const event of events) cl.releaseEvent(event);
+    cl.releaseMemObject(buffer);
+    t.is(
+      thrown(() => cl.enqueueKernels(queue, launches([1, 0, 4, 0], [add]))).code,
+      cl.INVALID_KERNEL_ARGS.code,
+    );
+    cl.releaseKernel(add);
+  });
+
+  test.serial(title('a list that makes no sense is refused, with the launches before it enqueued'), (t) => {
+    const add = kernel(one, SOURCE);
+    const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 16, new Uint32Array(4));
+    const good = [1, 1, 4, 1, 3, ...[0, 0, 0, 0], ...[1, 1, 0, 4], ...[2, 2, 4, 0]];
+    const bytes = new Uint8Array(Uint32Array.of(5).buffer);
+    const refused: readonly (readonly [words: number[], kernel?: unknown])[] = [
+      [[4, 1, 4, 1, 0]], // dimensions
+      [[1, 1, 4]], // ends within a launch
+      [[1, 0, 4, 1, ...[0, 0, 7, 0]]], // no such memory
+      [[1, 0, 4, 1, ...[0, 0, 1, 0]]], // null
+      [[1, 0, 4, 1, ...[1, 1, 2, 4]]], // beyond the bytes
+      [[1, 0, 4, 1, ...[1, 1, 1e12, 4]]],
+      [[1, 0, 4, 1, ...[1, 1, 0, 0]]], // nothing
+      [[1, 0, 4, 1, ...[1, 9, 0, 4]]], // no such kind
+      [[1, 0, 4, 1, ...[77, 1, 0, 4]]], // no such argument
+      [[1, 0, 4, 1, ...[1e9, 1, 0, 4]]],
+      [[1, 0, -4, 0]],
+      [[1, 0, Number.NaN, 0]],
+      [[1, 0, 4, 0], null],
+      [[1, 0, 4, 0], undefined],
+    ];
+    for (const [words, ...rest] of refused) {
+      const kernels = [add, ...(rest.length > 0 ? rest : [add])] as cl.Kernel[];
+      const list = launches([...good, ...words], kernels, [buffer, null as never], bytes);
+      const error = thrown(() => cl.enqueueKernels(queue, list));
+      t.is(typeof error.code, 'number', JSON.stringify(words));
+      t.is(list.words[0], 1, JSON.stringify(words));
+    }
+    cl.finish(queue);
+    t.deepEqual(read(buffer, 4), Array(4).fill(5 * refused.length));
+    const { code } = thrown(() => cl.enqueueKernels(queue, { ...launches([], []), count: 99 }));
+    t.is(code, cl.INVALID_VALUE.code);
+    cl.releaseMemObject(buffer);
+    cl.releaseKernel(add);
+  });
+
+  test.serial(title('staged transfers go both ways, and their arguments are checked'), async (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 100_000);
+    const data = Uint8Array.from({ length: 99_990 }, (_, i) => i * 31 + (i >> 8));
+    const ring = new ArrayBuffer(4 * 4096);
+    if (!one.singleThreaded) {
+      await cl.writeBufferAsync(queue, buffer, 10, data, ring, 2);
+      const back = new Uint8Array(data.length);
+      await cl.readBufferAsync(queue, buffer, 10, back, ring, 2);
+      t.deepEqual(back, data);
+      await t.throwsAsync(async () => cl.readBufferAsync(queue, buffer, 11, back, ring, 2));
+      const moved = new Uint8Array(50_000);
+      const transfer = cl.readBufferAsync(queue, buffer, 0, moved, ring, 1);
+      structuredClone(moved, { transfer: [moved.buffer] });
+      await t.throwsAsync(transfer, { code: cl.INVALID_HOST_PTR.code });
+    }
+    for (const threads of [0, 65, 3, -1]) {
+      t.is(typeof thrown(() => cl.writeBufferAsync(queue, buffer, 0, data, ring, threads)).code, 'number');
+    }
+    t.is(typeof thrown(() => cl.writeBufferAsync(queue, buffer, 0, 5 as never, ring, 1)).code, 'number');
+    cl.releaseMemObject(buffer);
+    t.is(thrown(() => cl.writeBufferAsync(queue, buffer, 0, data, ring, 1)).code, cl.INVALID_MEM_OBJECT.code);
+  });
+}
+
+test('host memory is zero, of any size, and V8’s to collect', async (t) => {
+  for (const bytes of [0, 1, 4096, 2 ** 21 + 1]) {
+    for (const threads of [0, 3]) {
+      const memory = cl.allocateHostMemory(bytes, threads);
+      t.is(memory.byteLength, bytes);
+      const view = new Uint8Array(memory);
+      t.true(view.every((byte) => byte === 0));
+      view.fill(7); // while threads touch its pages
+      t.true(view.every((byte) => byte === 7));
+    }
+  }
+  t.is(typeof thrown(() => cl.allocateHostMemory(-1)).code, 'number');
+  t.is(typeof thrown(() => cl.allocateHostMemory(16, 65)).code, 'number');
+  await new Promise((resolve) => setTimeout(resolve, 10));
+});
