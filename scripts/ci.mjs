@@ -141,7 +141,8 @@ async function main() {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     });
   apt('update', '-q');
-  apt('install', '-y', '-q', '--no-install-recommends', 'mesa-opencl-icd', 'oclgrind', 'chromium');
+  const packages = ['mesa-opencl-icd', 'oclgrind', 'chromium', 'debootstrap'];
+  apt('install', '-y', '-q', '--no-install-recommends', ...packages);
   await check('set-up', process.execPath, ['scripts/setup.mjs']);
   const again = await check('set-up, the second time', process.execPath, ['scripts/setup.mjs']);
   if (/…/.test(again.output)) {
@@ -173,7 +174,19 @@ async function main() {
     },
   });
   emptyLog('Oclgrind found uninitialised reads', reads);
+  for (const [name, env] of [
+    ["PoCL's basic device", { POCL_DEVICES: 'basic' }],
+    ['rusticl', { ...MESA, CLSORT_TEST_DEVICES: 'rusticl' }],
+    ['Clover', { ...MESA, CLSORT_TEST_DEVICES: 'clover' }],
+    ['Oclgrind', OCLGRIND],
+  ]) {
+    await tests(`the binding on ${name}`, ['dist/test/opencl/*.test.js', '--concurrency=1'], { env });
+  }
   await tests('the binding under ASan and UBSan', [], { command: ['scripts/sanitize.mjs'] });
+  await check('prebuilt addons for every version of Node', process.execPath, ['scripts/prebuild.mjs']);
+  const versions = ['scripts/node-versions.mjs', '--prebuilt', '22', '24', '26'];
+  await tests('the binding on other versions of Node', [], { command: versions });
+  await check('the packed package, installed', process.execPath, ['scripts/pack-test.mjs']);
   process.stdout.write(`\n${totals.passed} passed, ${totals.failed} failed\n`);
   process.exitCode = totals.failed === 0 && totals.passed > 0 ? 0 : 1;
 }

@@ -51,6 +51,9 @@ export function buildAddon(version, env = {}) {
   return join(folder, 'build', 'Release', 'clsort.node');
 }
 
+/** Where the package has the addon for a version of the ABI, and this system. */
+export const prebuiltAddon = (abi) => join(root, 'prebuilds', 'linux-x64', `node-abi-${abi}`, 'clsort.node');
+
 /** The version of the ABI that addons of a Node are built for. */
 export const abiOf = (home) =>
   execFileSync(join(home, 'bin', 'node'), ['-p', 'process.versions.modules'], { encoding: 'utf8' }).trim();

