@@ -13,9 +13,10 @@ export const PLATFORMS: Readonly<Record<string, string>> = {
 export const SMALL = new Set(['rusticl', 'clover', 'oclgrind']);
 
 /**
- * Whether Oclgrind looks for reads of what nobody wrote. Version 21.10 knows a buffer by its number, and does not
- * forget a released one: whatever kernels write behind its end into a larger one that got the number counts as
- * never written. So under this check all buffers are kept.
+ * Whether Oclgrind looks for reads of what nobody wrote. Version 21.10 knows a buffer by its number, does not
+ * forget a released one, and takes the host's last write for all of it: whatever kernels write behind its end,
+ * later or into a larger buffer that got the number, counts as never written. So under this check no buffer is
+ * used twice.
  */
 export const CHECKS_READS = process.env.OCLGRIND_UNINITIALIZED === '1';
 const kept: unknown[] = [];
@@ -24,6 +25,7 @@ async function openDevice(spec: string): Promise<Device> {
   const device = await Device.open(spec);
   if (!CHECKS_READS) return device;
   const make = device.buffer.bind(device);
+  Object.assign(device.pool, { give: () => undefined });
   return Object.assign(device, {
     buffer: (...args: Parameters<Device['buffer']>) => {
       const buffer = make(...args);
