@@ -171,11 +171,18 @@ std::vector<size_t> Call::Sizes(int i, size_t length, cl_int status) {
 WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
   WorkSize work;
   if (failed_ || !Has(i)) return work;
-  auto array = Array(i, status);
+  work.given = true;
+  bool alone = info_[i]->IsNumber();
+  auto array = alone ? v8::Local<v8::Array>() : Array(i, status);
   if (failed_) return work;
-  if (array->Length() != dimensions) {
+  uint32_t length = alone ? 1 : array->Length();
+  if (length != dimensions) {
     Fail(status, Ordinal(i) + ": expected " + std::to_string(dimensions) + " numbers, got " +
-                     std::to_string(array->Length()));
+                     std::to_string(length));
+    return work;
+  }
+  if (alone) {
+    work.sizes[0] = Unsigned(info_[i], status, SIZE_MAX);
     return work;
   }
   auto context = Nan::GetCurrentContext();
@@ -187,7 +194,6 @@ WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
       failed_ = true;
     }
   }
-  work.given = true;
   return work;
 }
 

@@ -85,12 +85,15 @@ class Call {
   cl_bitfield Bits(int i) { return Has(i) ? Unsigned(info_[i], CL_INVALID_VALUE) : 0; }
   /** Whole numbers that may be negative. */
   int64_t Signed(v8::Local<v8::Value> value, cl_int status);
-  bool Bool(int i) const { return Nan::To<bool>(info_[i]).FromMaybe(false); }
+  bool Bool(int i) const { return info_[i]->BooleanValue(environment_->isolate()); }
   std::string Text(int i, cl_int status = CL_INVALID_VALUE) { return Text(info_[i], status); }
   std::string Text(v8::Local<v8::Value> value, cl_int status);
   /** `length` sizes, or an empty vector for undefined and null. */
   std::vector<size_t> Sizes(int i, size_t length, cl_int status);
-  /** Up to three sizes without a heap allocation, for calls that are made very often. */
+  /**
+   * Up to three sizes without a heap allocation, for calls that are made very often; instead of an array of
+   * one its number.
+   */
   WorkSize Work(int i, cl_uint dimensions, cl_int status);
   /** Three sizes that must be given. */
   std::vector<size_t> Origin(int i, cl_int status = CL_INVALID_VALUE);

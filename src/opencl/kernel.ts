@@ -151,6 +151,15 @@ export function getKernelSubGroupInfo(
 }
 
 /**
+ * The number of an array of one, which the addon reads much faster than the array. A number that is given
+ * instead of an array stays an error.
+ */
+function alone(sizes: readonly Size[] | null | undefined): unknown {
+  if (typeof sizes === 'number') return [];
+  return Array.isArray(sizes) && sizes.length === 1 && typeof sizes[0] === 'number' ? sizes[0] : sizes;
+}
+
+/**
  * Runs a kernel. Calls clEnqueueNDRangeKernel.
  *
  * @param dimensions 1 to 3; each array has as many numbers
@@ -173,7 +182,16 @@ export function enqueueNDRangeKernel<W extends boolean | undefined = false>(
   waitList?: WaitList,
   wantEvent?: W,
 ): Enqueued<W> {
-  return native().enqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waitList, wantEvent);
+  return native().enqueueNDRangeKernel(
+    queue,
+    kernel,
+    dimensions,
+    alone(offset),
+    alone(global),
+    alone(local),
+    waitList,
+    wantEvent,
+  );
 }
 
 /** Launches as `enqueueKernels` takes them, all their numbers in one array. */

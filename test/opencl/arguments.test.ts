@@ -129,7 +129,12 @@ for (const device of opened) {
     t.is(launch(1, null, [1, 2], null), cl.INVALID_GLOBAL_WORK_SIZE.code);
     t.is(launch(2, null, [1], null), cl.INVALID_GLOBAL_WORK_SIZE.code);
     t.is(launch(1, null, null, null), cl.INVALID_GLOBAL_WORK_SIZE.code);
-    t.is(launch(1, null, [-1], null), cl.INVALID_GLOBAL_WORK_SIZE.code);
+    for (const wrong of [[-1], [0.5], ['1'], [null], [[1]], 1, '1', {}]) {
+      t.is(launch(1, null, wrong, null), cl.INVALID_GLOBAL_WORK_SIZE.code);
+      t.is(launch(1, null, [1], wrong), cl.INVALID_WORK_GROUP_SIZE.code);
+      t.is(launch(1, wrong, [1], null), cl.INVALID_GLOBAL_OFFSET.code);
+    }
+    t.is(launch(2, null, [1, 1], [1]), cl.INVALID_WORK_GROUP_SIZE.code);
     t.is(launch(1, [0, 0], [1], null), cl.INVALID_GLOBAL_OFFSET.code);
     t.is(launch(1, null, [1], [1, 1]), cl.INVALID_WORK_GROUP_SIZE.code);
     t.is(cl.enqueueNDRangeKernel(queue, nothing, 3, [0, 0, 0], [1, 1, 1], [1, 1, 1]), 0);
