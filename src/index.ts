@@ -2,11 +2,16 @@ export { type DeviceInfo, type DeviceType, devices } from './device/platform.js'
 export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
+export type { ReduceOp } from './primitives/reduce.js';
 export type { Keys } from './sort/array-store.js';
 export {
   argsort,
   close,
+  gather,
+  histogram,
   lexsort,
+  reduce,
+  scan,
   segmentedSort,
   sort,
   sortInPlace,
@@ -16,11 +21,15 @@ export {
 } from './sort/default-sorter.js';
 export { DeviceArray } from './sort/device-array.js';
 export type {
+  HistogramBins,
+  HistogramOptions,
   LexsortColumn,
   LexsortOptions,
   OpenOptions,
   PlanOptions,
+  PrimitiveOptions,
   Progress,
+  ScanOptions,
   SortOptions,
   TopKOptions,
   UniqueOptions,

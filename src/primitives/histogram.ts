@@ -2,7 +2,7 @@ import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64, vector } from '../device/queue.js';
-import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { UnsupportedError, UsageError } from '../util/errors.js';
 import { buildForGroups, walkingGroups } from './group.js';
@@ -37,7 +37,7 @@ export type Binning =
  * histograms per warp; here the bytes are flushed before they overflow and the histograms use atomics.
  *
  * Complexity: every key read once, one launch and a second one that merges the groups' histograms. Bins
- * 2 to 65,536; private bytes hold 64, waves 256. Counters are 32-bit: fewer than 2^32 keys.
+ * up to 65,536; private bytes hold 64, waves 256. Counters are 32-bit: fewer than 2^32 keys.
  */
 export class Histogram {
   readonly #device: Device;
@@ -123,8 +123,12 @@ export class Histogram {
 }
 
 const binsOf = (binning: Binning): number => {
-  const bins = 'edges' in binning ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
-  if (bins < 2 || bins > 65_536) throw new UsageError(`a histogram of ${bins} bins: expected 2 to 65536`);
+  const byEdges = 'edges' in binning;
+  const bins = byEdges ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
+  const fewest = byEdges ? 1 : 2;
+  if (bins < fewest || bins > MAX_BINS.global) {
+    throw new UsageError(`a histogram of ${bins} bins: expected ${fewest} to ${MAX_BINS.global}`);
+  }
   return bins;
 };
 
@@ -145,27 +149,30 @@ export async function histogram(
 ): Promise<Uint32Array> {
   const bins = binsOf(binning);
   const made = await Histogram.create(device, { dtype, step: step ?? (bins <= 256 ? 'waves' : 'global') });
-  const { bytes } = dtypeInfo(dtype);
   const sizes = made.scratch(n, binning);
-  const [counts, partials, edges] = [
-    device.buffer(bins * 4),
-    device.buffer(sizes.partials),
-    device.buffer(sizes.edges),
-  ];
+  const taken: Buffer[] = [];
+  const take = (bytes: number): Buffer => {
+    const buffer = device.pool.take(bytes);
+    taken.push(buffer);
+    return buffer;
+  };
   try {
-    if ('edges' in binning) {
-      const codes = new Uint8Array(sizes.edges);
-      binning.edges.forEach((code, i) => {
-        for (let b = 0; b < bytes; b++) codes[i * bytes + b] = Number((code >> BigInt(8 * b)) & 255n);
-      });
-      device.queue.write(edges, codes);
-    }
+    const [counts, partials, edges] = [take(bins * 4), take(sizes.partials), take(sizes.edges)];
+    if ('edges' in binning) device.queue.write(edges, codeWords(binning.edges, dtypeInfo(dtype)));
     made.enqueue(device.queue, binning, { keys, n, counts, partials, edges });
     const result = new Uint32Array(bins);
     device.queue.read(counts, result);
     await device.queue.finish();
     return result;
   } finally {
-    for (const buffer of [counts, partials, edges]) buffer.release();
+    for (const buffer of taken) device.pool.give(buffer);
   }
+}
+
+/** Codes as words of a key's width. */
+function codeWords(codes: readonly bigint[], { bytes }: DtypeInfo): ArrayBufferView {
+  if (bytes === 8) return BigUint64Array.from(codes);
+  const numbers = codes.map(Number);
+  if (bytes === 4) return Uint32Array.from(numbers);
+  return bytes === 2 ? Uint16Array.from(numbers) : Uint8Array.from(numbers);
 }

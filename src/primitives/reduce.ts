@@ -4,10 +4,12 @@ import type { Program } from '../device/program.js';
 import { type KernelArgument, type Queue, u64, vector } from '../device/queue.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, decode, type KeyCodec, keyCodec } from '../keys/key-codec.js';
+import { keyValue } from '../keys/value.js';
 import { InputError, UnsupportedError } from '../util/errors.js';
 import { buildForGroups, walkingGroups } from './group.js';
 
-export type ReduceOp = 'sum' | 'min' | 'max';
+export const REDUCE_OPS = ['sum', 'min', 'max'] as const;
+export type ReduceOp = (typeof REDUCE_OPS)[number];
 
 /** The ladder of the lectures from its first step on, and last the kernel that is used. */
 export const REDUCE_STEPS = ['interleaved', 'compacted', 'halving', 'two_loads', 'unrolled', 'grid'] as const;
@@ -18,6 +20,14 @@ const KINDS = { unsigned: 0, signed: 1, float: 2 } as const;
 const PARTIALS_PER_ITEM = 8;
 /** Keys that a work-item of a step loads. */
 const LOADS: Readonly<Record<string, number>> = { two_loads: 2, unrolled: 2 };
+
+/** @throws UnsupportedError for sums of f16; InputError for the minimum or maximum of nothing */
+export function assertReducible(dtype: Dtype, op: ReduceOp, n = 1): void {
+  if (op === 'sum' && dtype === 'f16') {
+    throw new UnsupportedError('sums of f16 are not supported: convert to f32');
+  }
+  if (op !== 'sum' && n === 0) throw new InputError(`the ${op} of no keys is not defined`);
+}
 
 /**
  * Sum, minimum or maximum of n keys: every group reduces a part, and the results are reduced in turn.
@@ -51,11 +61,9 @@ export class Reduction {
   /** @throws UnsupportedError, BuildError */
   static async create(device: Device, { dtype, op }: { dtype: Dtype; op: ReduceOp }): Promise<Reduction> {
     const info = dtypeInfo(dtype);
-    if (op === 'sum' && info.kind === 'float') {
-      if (info.width === 16) throw new UnsupportedError('sums of f16 are not supported: convert to f32');
-      if (info.width === 64 && !device.capabilities.fp64) {
-        throw new UnsupportedError(`${device.info.name} has no fp64, which sums of f64 need`);
-      }
+    assertReducible(dtype, op);
+    if (op === 'sum' && dtype === 'f64' && !device.capabilities.fp64) {
+      throw new UnsupportedError(`${device.info.name} has no fp64, which sums of f64 need`);
     }
     const kernels = [...REDUCE_STEPS.map((step) => `reduce_${step}`), 'reduce_partials'];
     const { program, groupSize } = await buildForGroups(device, 'reduce.cl', kernels, {
@@ -107,25 +115,7 @@ export class Reduction {
       return kind === 'signed' ? view.getBigInt64(0, true) : view.getBigUint64(0, true);
     }
     const code = width === 64 ? view.getBigUint64(0, true) : BigInt(view.getUint32(0, true));
-    const bits = decode(this.#codec, code);
-    if (kind !== 'float') {
-      const exact = kind === 'signed' ? BigInt.asIntN(width, bits) : bits;
-      return width === 64 ? exact : Number(exact);
-    }
-    view.setBigUint64(0, bits, true);
-    if (width === 64) return view.getFloat64(0, true);
-    if (width === 32) return view.getFloat32(0, true);
-    const half = Number(bits);
-    const [exponent, mantissa] = [(half >> 10) & 31, half & 1023];
-    const magnitude =
-      exponent === 31
-        ? mantissa > 0
-          ? Number.NaN
-          : Number.POSITIVE_INFINITY
-        : exponent > 0
-          ? (1 + mantissa / 1024) * 2 ** (exponent - 15)
-          : mantissa * 2 ** -24;
-    return half & 0x8000 ? -magnitude : magnitude;
+    return keyValue(decode(this.#codec, code), this.#codec.dtype);
   }
 }
 
@@ -144,7 +134,7 @@ export async function reduce(
     step = 'grid',
   }: { keys: Buffer; n: number; dtype: Dtype; op: ReduceOp; step?: ReduceStep },
 ): Promise<number | bigint> {
-  if (n === 0 && op !== 'sum') throw new InputError(`the ${op} of no keys is not defined`);
+  assertReducible(dtype, op, n);
   const reduction = await Reduction.create(device, { dtype, op });
   const bytes = reduction.partialBytes(n, step);
   const partials = [device.pool.take(bytes), device.pool.take(bytes)] as const;

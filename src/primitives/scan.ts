@@ -14,6 +14,15 @@ const TYPES: Readonly<Partial<Record<Dtype, number>>> = { u32: 0, i32: 0, u64: 1
 /** Values of a tile for each work-item of its group. */
 const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = { sweep: 2, padded: 2, tile: 8 };
 
+/** The type of the kernel's values. @throws UnsupportedError for dtypes that cannot be scanned */
+export function scanType(dtype: Dtype): number {
+  const type = TYPES[dtype];
+  if (type === undefined) {
+    throw new UnsupportedError(`${dtype} cannot be scanned: expected u32 i32 u64 i64 f32 f64`);
+  }
+  return type;
+}
+
 /** One scan; `input` may be `output`. */
 export interface ScanWork {
   readonly input: Buffer;
@@ -56,9 +65,7 @@ export class Scan {
     device: Device,
     { dtype, step = 'tile' }: { dtype: Dtype; step?: ScanStep },
   ): Promise<Scan> {
-    const type = TYPES[dtype];
-    if (type === undefined)
-      throw new UnsupportedError(`${dtype} cannot be scanned: expected u32 i32 u64 i64 f32 f64`);
+    const type = scanType(dtype);
     if (dtype === 'f64' && !device.capabilities.fp64) {
       throw new UnsupportedError(`${device.info.name} has no fp64, which scans of f64 need`);
     }

@@ -1,9 +1,14 @@
 import type { ValueArray } from '../keys/array.js';
 import type { KeyArray } from '../keys/dtype.js';
+import type { ReduceOp } from '../primitives/reduce.js';
 import type {
+  HistogramOptions,
   Into,
   LexsortColumn,
   LexsortOptions,
+  OpenOptions,
+  PrimitiveOptions,
+  ScanOptions,
   SortOptions,
   TopKOptions,
   UniqueOptions,
@@ -15,7 +20,7 @@ import { Sorter } from './sorter.js';
 const sorters = new Map<string, Promise<Sorter>>();
 
 /** Opens the Sorter of a device, or finds it open. A failure is not kept. */
-function sorterFor({ device = 'auto', onWarning }: SortOptions = {}): Promise<Sorter> {
+function sorterFor({ device = 'auto', onWarning }: OpenOptions = {}): Promise<Sorter> {
   let sorter = sorters.get(device);
   if (!sorter) {
     sorter = Sorter.open({ device, ...(onWarning && { onWarning }) });
@@ -26,7 +31,7 @@ function sorterFor({ device = 'auto', onWarning }: SortOptions = {}): Promise<So
 }
 
 /** A function that checks nothing and opens only what it needs: the Sorter does the rest. */
-async function withSorter<T, O extends SortOptions>(
+async function withSorter<T, O extends OpenOptions>(
   options: O | undefined,
   use: (sorter: Sorter, options: O) => Promise<T>,
 ): Promise<T> {
@@ -140,6 +145,50 @@ export async function unique<K extends KeyArray>(
     keys: K;
     counts: Uint32Array;
   }>;
+}
+
+/**
+ * The sum (of integers a BigInt of 64 bits, which wraps), minimum or maximum of `keys`. NaN wins a minimum
+ * and a maximum; −0 is below +0.
+ *
+ * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
+ */
+export function reduce(keys: KeyArray, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
+  return withSorter(options, (sorter, rest) => sorter.reduce(keys, op, rest));
+}
+
+/**
+ * Prefix sums of `keys`, in their own type: of the keys before each, with `inclusive` up to each.
+ *
+ * @throws as `sort`; UnsupportedError for dtypes other than u32 i32 u64 i64 f32 f64
+ */
+export function scan<K extends KeyArray>(keys: K, options?: ScanOptions & Into<K>): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.scan(keys, rest));
+}
+
+/**
+ * How many keys are in each bin: `bins` of equal width over `range`, or between `edges`. A bin has its
+ * lower edge, the last one its upper edge too; NaN is in none.
+ *
+ *     await histogram(ages, { bins: 10, range: [0, 100] });
+ *
+ * @throws as `sort`; UsageError when the options do not make bins
+ */
+export function histogram(keys: KeyArray, options: HistogramOptions): Promise<Uint32Array> {
+  return withSorter(options, (sorter, rest) => sorter.histogram(keys, rest));
+}
+
+/**
+ * The elements of `values` at `indices`, such as an `argsort` gives: `result[i]` is `values[indices[i]]`.
+ *
+ * @throws as `sort`; InputError when an index is not inside
+ */
+export async function gather<V extends KeyArray>(
+  values: V,
+  indices: Uint32Array,
+  options?: PrimitiveOptions & Into<V>,
+): Promise<V> {
+  return withSorter(options, (sorter, rest) => sorter.gather<KeyArray>(values, indices, rest)) as Promise<V>;
 }
 
 /** Closes the Sorters that the functions of this module opened. Not needed before a program ends. */

@@ -5,7 +5,9 @@ import { infinityBits } from '../keys/dtype.js';
 import { codecVector, type KeyCodec } from '../keys/key-codec.js';
 import { createGather } from '../primitives/gather.js';
 import { buildForGroups, walkingGroups } from '../primitives/group.js';
-import { Scan } from '../primitives/scan.js';
+import { histogram } from '../primitives/histogram.js';
+import { type ReduceOp, reduce } from '../primitives/reduce.js';
+import { Scan, scan } from '../primitives/scan.js';
 import { UnsupportedError } from '../util/errors.js';
 import { type Column, isOnDevice } from './column.js';
 import type { ColumnSteps } from './operation.js';
@@ -105,6 +107,19 @@ export class DeviceColumns implements ColumnSteps {
     });
   }
 
+  reduce({ n, dtype, ...keys }: Column, op: ReduceOp): Promise<number | bigint> {
+    return reduce(this.#device, { keys: bufferOf(keys), n, dtype, op });
+  }
+
+  scan(from: Column, to: Column, inclusive: boolean): Promise<void> {
+    const { n, dtype } = from;
+    return scan(this.#device, { input: bufferOf(from), output: bufferOf(to), n, dtype, inclusive });
+  }
+
+  histogram({ n, dtype, ...keys }: Column, edges: readonly bigint[]): Promise<Uint32Array> {
+    return histogram(this.#device, { keys: bufferOf(keys), n, dtype, binning: { edges } });
+  }
+
   /** Enqueues a kernel with a work-item for each of n elements. */
   async #each(
     file: string,
@@ -131,7 +146,7 @@ export class DeviceColumns implements ColumnSteps {
   }
 }
 
-function bufferOf({ place }: Column): Buffer {
+function bufferOf({ place }: Pick<Column, 'place'>): Buffer {
   if (!isOnDevice(place)) throw new UnsupportedError('a column on the host, among those of the device');
   return place;
 }

@@ -218,7 +218,7 @@ export class Executor {
         if (next < SMALLEST_CHUNK) throw keepsFailing(error);
         if (!host) throw error;
         this.device.pool.clear();
-        this.#warn(
+        this.warn(
           settings,
           new MemoryError(`${error.message}; going on with chunks of ${next} keys`, { cause: error }),
         );
@@ -254,13 +254,14 @@ export class Executor {
     };
   }
 
-  #warn({ onWarning }: SortSettings, warning: ClsortError): void {
+  /** Hands a warning to whom a call names, else to whom the Sorter was opened with. */
+  warn({ onWarning }: SortSettings, warning: ClsortError): void {
     (onWarning ?? this.#onWarning)(warning);
   }
 
   async #execute(job: SortJob): Promise<Outcome> {
     const { settings } = job;
-    const warn = (warning: ClsortError) => this.#warn(settings, warning);
+    const warn = (warning: ClsortError) => this.warn(settings, warning);
     const request = requestOf(job);
     const { device } = this;
     const engine = this.#engine;

@@ -1,8 +1,10 @@
 import { bytesOf, type KeyWords, keyWords } from '../keys/array.js';
 import { infinityBits } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
+import type { ReduceOp } from '../primitives/reduce.js';
 import { UnsupportedError } from '../util/errors.js';
 import { byteLengthOf, type Column, isOnDevice } from './column.js';
+import { hostHistogram, hostReduce, hostScan } from './host-primitives.js';
 import { hostGather, hostSort } from './host-sort.js';
 import type { ColumnSteps } from './operation.js';
 
@@ -68,6 +70,18 @@ export class HostColumns implements ColumnSteps {
     const chosen = positions.slice(0, to.keys.n).sort();
     u32Of(to.positions).set(chosen);
     hostGather(words, chosen, keys.info.bytes, wordsOf(to.keys));
+  }
+
+  async reduce(keys: Column, op: ReduceOp): Promise<number | bigint> {
+    return hostReduce({ ...keys, view: wordsOf(keys) }, op);
+  }
+
+  async scan(from: Column, to: Column, inclusive: boolean): Promise<void> {
+    hostScan({ ...from, view: wordsOf(from) }, wordsOf(to), inclusive);
+  }
+
+  async histogram(keys: Column, edges: readonly bigint[]): Promise<Uint32Array> {
+    return hostHistogram({ ...keys, view: wordsOf(keys) }, edges);
   }
 }
 

@@ -1,13 +1,14 @@
 import { bytesOf, newArray } from '../keys/array.js';
 import type { Dtype } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
+import type { ReduceOp } from '../primitives/reduce.js';
 import { UnsupportedError } from '../util/errors.js';
 import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
 import { DeviceColumns } from './device-columns.js';
 import type { Executor, SortJob } from './executor.js';
 import { HostColumns } from './host-columns.js';
 import type { SortSettings } from './options.js';
-import { borrow, download, lendInput, lendOutput } from './transfer.js';
+import { borrow, download, lendInput, lendOutput, upload } from './transfer.js';
 
 /**
  * The steps, besides sorts, that operations are made of. On the device they are enqueued, and done when a
@@ -40,6 +41,12 @@ export interface ColumnSteps {
     codec: KeyCodec,
     to: { readonly keys: Column; readonly positions: Column },
   ): Promise<void>;
+  /** Sum, minimum or maximum, as `Sorter.reduce` says. */
+  reduce(keys: Column, op: ReduceOp): Promise<number | bigint>;
+  /** Prefix sums; `to` may be `from`. */
+  scan(from: Column, to: Column, inclusive: boolean): Promise<void>;
+  /** Counts of keys between codes in ascending order; the last bin has its upper edge too. */
+  histogram(keys: Column, edges: readonly bigint[]): Promise<Uint32Array>;
 }
 
 /**
@@ -116,15 +123,43 @@ export class Operation {
     await lent.collect(this.settings.timeout);
   }
 
+  /**
+   * Does in host memory what the device cannot do, and says why in a warning.
+   *
+   * @param lacking what the device cannot do, and what it would need
+   * @param use gets the keys there, and the steps that work there
+   */
+  async onHost<T>(
+    lacking: string,
+    keys: Column,
+    use: (keys: Column, steps: ColumnSteps) => Promise<T>,
+  ): Promise<T> {
+    const { device } = this.#executor;
+    const message = `${lacking}, which ${device?.info.name} does not have: the host makes them`;
+    this.#executor.warn(this.settings, new UnsupportedError(message));
+    if (!isOnDevice(keys.place)) return use(keys, new HostColumns());
+    const copy = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
+    await this.copy(keys, copy);
+    await device?.queue.finish(this.settings.timeout);
+    return use(copy, new HostColumns());
+  }
+
+  /** The device has no doubles, which this operation needs for such keys. */
+  lacksDoubles(dtype: Dtype): boolean {
+    const { device } = this.#executor;
+    return dtype === 'f64' && device !== undefined && !device.capabilities.fp64;
+  }
+
   /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
   async copy(from: Column, to: Column): Promise<void> {
+    const { device } = this.#executor;
     const bytes = byteLengthOf(to);
     if (!isOnDevice(from.place)) {
-      if (isOnDevice(to.place)) throw new UnsupportedError('a copy from the host to the device');
-      bytesOf(to.place).set(bytesOf(from.place).subarray(0, bytes));
+      const keys = bytesOf(from.place).subarray(0, bytes);
+      if (!isOnDevice(to.place)) bytesOf(to.place).set(keys);
+      else if (device) await upload(device, to.place, keys);
       return;
     }
-    const { device } = this.#executor;
     if (!device) throw new UnsupportedError('a column on the device, without a device');
     if (isOnDevice(to.place)) device.queue.copy(from.place, to.place, { bytes });
     else await download(device, from.place, to.place, { deadlineSeconds: this.settings.timeout });

@@ -52,6 +52,31 @@ export interface Into<R> {
   readonly into?: R;
 }
 
+/** What operations that sort nothing take: how to read the keys, and how to run. */
+export type PrimitiveOptions = Pick<SortOptions, 'dtype' | 'device' | 'signal' | 'timeout' | 'onWarning'>;
+
+/** What `scan` takes. */
+export type ScanOptions = PrimitiveOptions & {
+  /** Does each sum count its own key? Default false: it is that of the keys before it. */
+  readonly inclusive?: boolean;
+};
+
+/**
+ * The bins of a histogram: `bins` of equal width over `range`, or between `edges`. Numbers that no key can
+ * be are allowed; BigInts are for integer keys.
+ */
+export interface HistogramBins {
+  /** How many, 1 to 65536. */
+  readonly bins?: number;
+  /** Where the first begins and the last ends. */
+  readonly range?: readonly [from: number, to: number] | readonly [from: bigint, to: bigint];
+  /** One more than there are bins, rising: bin b holds the keys from `edges[b]` to below `edges[b + 1]`. */
+  readonly edges?: Iterable<number> | Iterable<bigint>;
+}
+
+/** What `histogram` takes. */
+export type HistogramOptions = PrimitiveOptions & HistogramBins;
+
 /** What `topK` takes: which end of the order, instead of a direction. */
 export type TopKOptions = Omit<SortOptions, 'descending'> & {
   /** The largest keys (default), or the smallest. */
@@ -143,6 +168,14 @@ const RULES: Readonly<Record<keyof SortOptions, Rule>> = {
   tuning: { expected: 'an object of numbers', accepts: isTuning },
 };
 
+const PRIMITIVE_OPTIONS = [
+  'dtype',
+  'device',
+  'signal',
+  'timeout',
+  'onWarning',
+] as const satisfies readonly (keyof PrimitiveOptions)[];
+
 const OPEN_OPTIONS = ['device', 'onWarning'] as const satisfies readonly (keyof SortOptions)[];
 
 const warn = (warning: ClsortError): void =>
@@ -196,6 +229,16 @@ export function parseSortOptions(options: SortOptions = {}): SortSettings {
     tuning: {},
     ...given,
   };
+}
+
+/**
+ * `parseSortOptions` for operations that sort nothing.
+ *
+ * @throws UsageError for an unknown name or an impossible value
+ */
+export function parsePrimitiveOptions(options: PrimitiveOptions = {}): SortSettings {
+  check(options, PRIMITIVE_OPTIONS);
+  return parseSortOptions(options);
 }
 
 /** @throws UsageError for an unknown name or an impossible value */

@@ -10,6 +10,7 @@ import {
   valueColumn,
 } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import { REDUCE_OPS, type ReduceOp } from '../primitives/reduce.js';
 import {
   InputError,
   NoDeviceError,
@@ -21,25 +22,30 @@ import {
 import { ArrayStore, type Keys } from './array-store.js';
 import { type Column, column, isOnDevice, type Place } from './column.js';
 import { DeviceArray } from './device-array.js';
-import { Executor, type SortJob } from './executor.js';
+import { Executor, type SortJob, throwIfAborted } from './executor.js';
 import { hostGather } from './host-sort.js';
 import { type LexColumn, lexsort } from './lexsort.js';
 import { Operation } from './operation.js';
 import {
   bitWindow,
+  type HistogramOptions,
   type Into,
   type LexsortColumn,
   type LexsortOptions,
   type OpenOptions,
   type PlanOptions,
+  type PrimitiveOptions,
   parseOpenOptions,
+  parsePrimitiveOptions,
   parseSortOptions,
+  type ScanOptions,
   type SortOptions,
   type SortSettings,
   type TopKOptions,
   type UniqueOptions,
 } from './options.js';
 import { explainPlan, type Plan } from './planner.js';
+import { edgesOf, gather, histogram, reduce, scan } from './primitives.js';
 import { checkOffsets, type Offsets, segmentedSort } from './segmented-sort.js';
 import { topK } from './top-k.js';
 import { Turns } from './turns.js';
@@ -332,6 +338,94 @@ export class Sorter implements AsyncDisposable {
   }
 
   /**
+   * The sum, minimum or maximum of `keys`.
+   *
+   * Sums of integers are BigInts of 64 bits and wrap; sums of floats are of the keys' own type, within
+   * 2 log2(n) ε of the sum of magnitudes (ε is 2^-24 for f32, 2^-53 for f64), added up in no particular order. Of a minimum or maximum NaN is
+   * the result when it is among the keys, and −0 is below +0; 64-bit integers give BigInts.
+   *
+   * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
+   */
+  async reduce(keys: Keys, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
+    if (!REDUCE_OPS.includes(op)) {
+      throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
+    }
+    const settings = parsePrimitive(options);
+    const input = this.#read(keys, settings);
+    return this.#operate(settings, onHost(keys), (operation) => reduce(operation, input, op));
+  }
+
+  /**
+   * Prefix sums: each key's is the sum of all keys before it, with `inclusive` its own too. Sums are of the
+   * keys' own type: those of integers wrap, those of floats are within 4 log2(n) ε of the sum of
+   * the magnitudes before them, ε as in `reduce`.
+   *
+   * @throws as `sort`; UnsupportedError for dtypes other than u32 i32 u64 i64 f32 f64
+   */
+  async scan<K extends Keys>(keys: K, options: ScanOptions & Into<K> = {}): Promise<K> {
+    const { inclusive = false, into, ...rest } = options;
+    if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
+    const settings = parsePrimitive(rest);
+    const input = this.#read(keys, settings);
+    assertApart(keys, into);
+    return this.#arrays.making(async (make) => {
+      const sums = make.like(keys, input.dtype, input.n, into);
+      const to = column(input.dtype, input.n, sums.place);
+      await this.#operate(settings, onHost(keys), (operation) => scan(operation, input, to, inclusive));
+      return sums.result;
+    });
+  }
+
+  /**
+   * How many keys are in each bin: in bin b those from its lower edge on, that are below the next one; in
+   * the last bin also those at its upper edge. Keys are compared as numbers: both zeros are at an edge of 0,
+   * and NaN is in no bin.
+   *
+   * @throws as `sort`; UsageError when the options do not make bins; UnsupportedError for 2^32 keys and more
+   */
+  async histogram(keys: Keys, options: HistogramOptions = {}): Promise<Uint32Array> {
+    const { bins: _, range: __, edges: ___, ...rest } = options;
+    const settings = parsePrimitive(rest);
+    const input = this.#read(keys, settings);
+    const all = edgesOf(options);
+    if (input.n >= MAX_INDICES) {
+      throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
+    }
+    return this.#operate(settings, onHost(keys), (operation) => histogram(operation, input, all));
+  }
+
+  /**
+   * The elements of `values` at `indices`: `result[i]` is `values[indices[i]]`. Brings further columns into
+   * the order of an `argsort`. Either both are arrays of the host or both are device arrays.
+   *
+   * @param indices as `argsort` gives them: of 32 bits
+   * @throws as `sort`; InputError when an index is not inside
+   */
+  async gather<V extends Keys>(
+    values: V,
+    indices: Positions<V>,
+    options: PrimitiveOptions & Into<V> = {},
+  ): Promise<V> {
+    const { into, ...rest } = options;
+    const settings = parsePrimitive(rest);
+    const input = this.#read(values, settings);
+    if (values instanceof DeviceArray !== indices instanceof DeviceArray) {
+      throw new InputError('values and indices are in different places: upload both or none');
+    }
+    const by = this.#read(indices, {});
+    if (by.dtype !== 'u32') throw new InputError(`indices are ${by.dtype}: expected a Uint32Array or u32`);
+    if (!(values instanceof DeviceArray))
+      assertDisjoint(values, indices as Uint32Array, 'values and indices');
+    for (const array of [values, indices]) assertApart(array, into);
+    return this.#arrays.making(async (make) => {
+      const gathered = make.like(values, input.dtype, by.n, into);
+      const to = column(input.dtype, by.n, gathered.place);
+      await this.#operate(settings, onHost(values), (operation) => gather(operation, input, by, to));
+      return gathered.result;
+    });
+  }
+
+  /**
    * Copies `keys` into a device array, which operations then use without another transfer.
    *
    * @throws DtypeError, InputError; MemoryError when the device has no room
@@ -466,11 +560,20 @@ function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[
   for (const name of without) {
     if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
   }
-  if (options.device !== undefined) {
-    throw new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
-  }
+  if (options.device !== undefined) throw deviceIsOpen();
   return settings;
 }
+
+/** Options of operations that sort nothing, checked. */
+function parsePrimitive(options: PrimitiveOptions = {}): SortSettings {
+  const settings = parsePrimitiveOptions(options);
+  if (options.device !== undefined) throw deviceIsOpen();
+  throwIfAborted(settings.signal);
+  return settings;
+}
+
+const deviceIsOpen = () =>
+  new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
 
 const onHost = (keys: Keys): boolean => !(keys instanceof DeviceArray);
 

@@ -1,0 +1,84 @@
+/** Between the bit patterns of keys and the numbers that they are. */
+import type { DtypeInfo } from './dtype.js';
+import { encode, type KeyCodec, keyCodec } from './key-codec.js';
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The number that half-precision bits are. */
+export function f16Value(bits: number): number {
+  const exponent = (bits >> 10) & 31;
+  const mantissa = bits & 1023;
+  const sign = bits & 0x8000 ? -1 : 1;
+  if (exponent === 31) return mantissa > 0 ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (exponent > 0 ? (1 + mantissa / 1024) * 2 ** (exponent - 15) : mantissa * 2 ** -24);
+}
+
+/** The number that a key is: a BigInt for 64-bit integers. */
+export function keyValue(bits: bigint, { kind, width }: DtypeInfo): number | bigint {
+  if (kind !== 'float') {
+    const exact = kind === 'signed' ? BigInt.asIntN(width, bits) : bits;
+    return width === 64 ? exact : Number(exact);
+  }
+  if (width === 16) return f16Value(Number(bits));
+  scratch.setBigUint64(0, width === 32 ? bits << 32n : bits);
+  return width === 32 ? scratch.getFloat32(0) : scratch.getFloat64(0);
+}
+
+/** Bits of a key that is the number or one of its two neighbours: of f16 the one towards zero. */
+function nearBits(value: number, { width }: DtypeInfo): bigint {
+  if (width === 32) scratch.setFloat32(0, value);
+  else scratch.setFloat64(0, value);
+  if (width === 64) return scratch.getBigUint64(0);
+  const high = scratch.getUint32(0);
+  if (width === 32) return BigInt(high);
+  const sign = (high >>> 16) & 0x8000;
+  const exponent = ((high >>> 20) & 0x7ff) - 1023;
+  if (Math.abs(value) === Number.POSITIVE_INFINITY) return BigInt(sign | 0x7c00);
+  if (exponent > 15) return BigInt(sign | 0x7bff); // the largest that is finite
+  if (exponent < -14) return BigInt(sign | Math.floor(Math.abs(value) * 2 ** 24));
+  return BigInt(sign | ((exponent + 15) << 10) | ((high >>> 10) & 0x3ff));
+}
+
+/** Where keys that lie between two numbers begin and end, in codes of ascending order. */
+export class CodeEdges {
+  readonly #codec: KeyCodec;
+  readonly #smallest: bigint;
+  readonly #largest: bigint;
+
+  constructor(info: DtypeInfo) {
+    this.#codec = keyCodec(info.name);
+    const bits = BigInt(info.width);
+    this.#smallest = info.kind === 'signed' ? -(1n << (bits - 1n)) : 0n;
+    this.#largest = this.#smallest + (1n << bits) - 1n;
+  }
+
+  /** Code of the smallest key from `value` on; undefined where there is none. −0 is the smallest zero. */
+  from(value: number | bigint): bigint | undefined {
+    const { dtype } = this.#codec;
+    if (dtype.kind === 'float') return this.#near(Number(value), (key, wanted) => key < wanted, 1n, -0);
+    if (value > this.#largest) return undefined;
+    if (value <= this.#smallest) return 0n;
+    return this.#codeOf(typeof value === 'bigint' ? value : BigInt(Math.ceil(value)));
+  }
+
+  /** Code of the largest key up to `value`; undefined where there is none. +0 is the largest zero. */
+  upTo(value: number | bigint): bigint | undefined {
+    const { dtype } = this.#codec;
+    if (dtype.kind === 'float') return this.#near(Number(value), (key, wanted) => key > wanted, -1n, 0);
+    if (value < this.#smallest) return undefined;
+    if (value >= this.#largest) return this.#codeOf(this.#largest);
+    return this.#codeOf(typeof value === 'bigint' ? value : BigInt(Math.floor(value)));
+  }
+
+  #near(value: number, beyond: (key: number, value: number) => boolean, step: bigint, zero: number): bigint {
+    const { dtype } = this.#codec;
+    const bits = nearBits(value === 0 ? zero : value, dtype);
+    const key = Number(keyValue(bits, dtype));
+    if (beyond(key, value)) return encode(this.#codec, bits) + step;
+    return encode(this.#codec, key === 0 ? nearBits(zero, dtype) : bits);
+  }
+
+  #codeOf(value: bigint): bigint {
+    return encode(this.#codec, BigInt.asUintN(this.#codec.dtype.width, value));
+  }
+}

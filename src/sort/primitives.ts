@@ -1,0 +1,127 @@
+import { dtypeInfo } from '../keys/dtype.js';
+import { CodeEdges } from '../keys/value.js';
+import { assertReducible, type ReduceOp } from '../primitives/reduce.js';
+import { scanType } from '../primitives/scan.js';
+import { InputError, UsageError } from '../util/errors.js';
+import type { Column } from './column.js';
+import type { Operation } from './operation.js';
+import type { HistogramBins } from './options.js';
+
+/** Bins of one histogram. */
+const MAX_BINS = 65_536;
+
+/** Sum, minimum or maximum. Sums of integers are BigInts, of floats numbers of the keys' own type. */
+export async function reduce(operation: Operation, keys: Column, op: ReduceOp): Promise<number | bigint> {
+  assertReducible(keys.dtype, op, keys.n);
+  if (keys.n === 0) return keys.info.kind === 'float' ? 0 : 0n;
+  if (op === 'sum' && operation.lacksDoubles(keys.dtype)) {
+    return operation.onHost('sums of f64 need fp64', keys, (there, steps) => steps.reduce(there, op));
+  }
+  return operation.steps.reduce(await operation.bring(keys), op);
+}
+
+/** Prefix sums, in the keys' own type. */
+export async function scan(
+  operation: Operation,
+  keys: Column,
+  to: Column,
+  inclusive: boolean,
+): Promise<void> {
+  scanType(keys.dtype);
+  if (keys.n === 0) return;
+  if (operation.lacksDoubles(keys.dtype)) {
+    await operation.onHost('prefix sums of f64 need fp64', keys, async (there, steps) => {
+      const sums = { ...there, place: new Uint8Array(there.n * there.info.bytes) };
+      await steps.scan(there, sums, inclusive);
+      await operation.copy(sums, to);
+    });
+    return;
+  }
+  const input = await operation.bring(keys);
+  await operation.into(to, (out) => operation.steps.scan(input, out, inclusive));
+}
+
+/** Counts keys between edges, which need not be keys themselves. */
+export async function histogram(
+  operation: Operation,
+  keys: Column,
+  edges: readonly (number | bigint)[],
+): Promise<Uint32Array> {
+  if (keys.info.kind === 'float' && typeof edges[0] === 'bigint') {
+    throw new UsageError(`bins of ${keys.dtype} keys are given by numbers, not by BigInts`);
+  }
+  const counts = new Uint32Array(edges.length - 1);
+  const codes = codesOf(keys, edges);
+  if (keys.n === 0 || !codes) return counts;
+  // Bins that begin above every key are left out: no key has a code for their edges.
+  counts.set(await operation.steps.histogram(await operation.bring(keys), codes));
+  return counts;
+}
+
+/** Codes for the bins that keys can be in; undefined where there is none. */
+function codesOf({ dtype }: Column, edges: readonly (number | bigint)[]): bigint[] | undefined {
+  const codes = new CodeEdges(dtypeInfo(dtype));
+  const lower = edges.slice(0, -1).flatMap((edge) => codes.from(edge) ?? []);
+  const last = codes.upTo(edges.at(-1) ?? 0);
+  return lower.length === 0 || last === undefined ? undefined : [...lower, last];
+}
+
+/**
+ * The edges of bins: as given, or evenly over a range.
+ *
+ * @throws UsageError when neither or both are given, or the numbers do not make bins
+ */
+export function edgesOf({ bins, range, edges }: HistogramBins): readonly (number | bigint)[] {
+  if (edges !== undefined) {
+    if (bins !== undefined || range !== undefined) {
+      throw new UsageError("option 'edges' says all of the bins: leave out 'bins' and 'range'");
+    }
+    const all: (number | bigint)[] = Array.from<number | bigint>(edges);
+    assertBins(all.length - 1);
+    const rising = all.every(
+      (edge, i) => i === 0 || (typeof edge === typeof all[0] && edge > (all[i - 1] as number | bigint)),
+    );
+    if (!rising) throw new UsageError('edges do not rise: expected numbers, each above the one before');
+    return all;
+  }
+  if (bins === undefined || range === undefined) {
+    throw new UsageError("no bins: expected the options 'bins' and 'range', or 'edges'");
+  }
+  assertBins(bins);
+  const [from, to] = range;
+  if (typeof from === 'bigint' && typeof to === 'bigint' && from < to) {
+    const count = BigInt(bins);
+    // Keys are whole: an edge between two of them is as good as the upper one.
+    return Array.from({ length: bins + 1 }, (_, i) => {
+      return from + ((to - from) * BigInt(i) + count - 1n) / count;
+    });
+  }
+  const width = Number(to) - Number(from);
+  if (typeof from !== typeof to || !(width > 0 && Number.isFinite(width))) {
+    throw new UsageError(`range is [${from}, ${to}]: expected two finite numbers, the smaller one first`);
+  }
+  const start = Number(from);
+  return Array.from({ length: bins + 1 }, (_, i) => (i < bins ? start + (width * i) / bins : Number(to)));
+}
+
+function assertBins(bins: number): void {
+  if (!Number.isInteger(bins) || bins < 1 || bins > MAX_BINS) {
+    throw new UsageError(`a histogram of ${bins} bins: expected 1 to ${MAX_BINS}`);
+  }
+}
+
+/**
+ * `to[i] = from[indices[i]]`.
+ *
+ * @throws InputError when an index is not inside
+ */
+export async function gather(operation: Operation, from: Column, indices: Column, to: Column): Promise<void> {
+  if (indices.n === 0) return;
+  const positions = await operation.bring(indices);
+  const largest = await operation.steps.reduce(positions, 'max');
+  if (largest >= from.n) {
+    throw new InputError(`index ${largest} is outside of ${from.n} values`, { details: { index: largest } });
+  }
+  const input = await operation.bring(from);
+  await operation.into(to, (out) => operation.steps.gather(input, positions, out));
+}
