@@ -201,20 +201,17 @@ const ROWS: readonly Row[] = [
       radixBits: 8,
       groupSize: 256,
       keysPerItem: 16,
-      groupsPerUnit: 1,
+      // What a compute unit is, and how many groups one holds, is a matter of the vendor: nothing is taken
+      // for granted where it has not been tried.
+      groupsPerUnit: 0,
       spinLimit: 2_000_000,
     },
   },
-  // The groups of a CPU device need not run at once, however few they are.
-  {
-    algorithm: 'persistent',
-    where: { type: 'cpu' },
-    tuning: { groupSize: 64, keysPerItem: 16, groupsPerUnit: 0 },
-  },
+  { algorithm: 'persistent', where: { type: 'cpu' }, tuning: { groupSize: 64, keysPerItem: 16 } },
   {
     algorithm: 'persistent',
     where: { family: 'nvidia' },
-    tuning: { rank: 'ptx', groupSize: 512, keysPerItem: 16, maxRegisters: 128 },
+    tuning: { rank: 'ptx', groupSize: 512, keysPerItem: 16, maxRegisters: 128, groupsPerUnit: 1 },
   },
   // The later a row, the smaller the tile: as many units as can be have one.
   { algorithm: 'persistent', where: hopper, tuning: { groupSize: 640, keysPerItem: 50, maxRegisters: 96 } },
