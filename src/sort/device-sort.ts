@@ -42,6 +42,7 @@ export class DeviceSort {
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
   readonly survey: Survey;
+  readonly #failures = new Map<string, number>();
   readonly #checksums = new Map<string, Promise<Checksums>>();
 
   constructor(device: Device) {
@@ -56,14 +57,10 @@ export class DeviceSort {
   async prepare(plan: Plan): Promise<Algorithm> {
     const { shape, algorithm: name } = plan;
     if (!shape) throw new UnsupportedError(`a plan for the ${plan.engine} engine cannot run on a device`);
-    const { algorithm, certificate } = await cached(
-      this.#algorithms,
-      `${name} ${shapeKey(shape)}`,
-      async () => {
-        const made = await algorithmNamed(name).create(this.#device, shape);
-        return { algorithm: made, certificate: await certify(made) };
-      },
-    );
+    const { algorithm, certificate } = await cached(this.#algorithms, variantOf(plan), async () => {
+      const made = await algorithmNamed(name).create(this.#device, shape);
+      return { algorithm: made, certificate: await certify(made) };
+    });
     if (!certificate.ok) {
       throw new MismatchError(
         `algorithm '${name}' failed its self-test on ${this.#device.info.name} and is left out: ${certificate.reason}`,
@@ -83,6 +80,17 @@ export class DeviceSort {
       );
     }
     return algorithm;
+  }
+
+  /** Counts a result that could not be used. */
+  distrust(plan: Plan): void {
+    const variant = variantOf(plan);
+    this.#failures.set(variant, (this.#failures.get(variant) ?? 0) + 1);
+  }
+
+  /** A variant that has failed twice is not tried again of ourselves while the device is open. */
+  distrusts(plan: Plan): boolean {
+    return this.#failures.size > 0 && (this.#failures.get(variantOf(plan)) ?? 0) >= 2;
   }
 
   /** @throws BuildError */
@@ -142,6 +150,8 @@ export class DeviceSort {
     }
   }
 }
+
+const variantOf = ({ algorithm, shape }: Plan): string => `${algorithm} ${shape ? shapeKey(shape) : ''}`;
 
 const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string =>
   `${keyBits} ${valueBytes} ${JSON.stringify(Object.entries(tuning).toSorted())}`;

@@ -273,17 +273,22 @@ export class Executor {
     const failures: string[] = [];
     for (const plan of devicePlans(device, request)) {
       if (attempts === DEVICE_ATTEMPTS) break;
+      if (settings.algorithm === 'auto' && engine.distrusts(plan)) {
+        failures.push(`${plan.algorithm} failed before`); // which was told then
+        continue;
+      }
       const algorithm = await prepare(engine, plan, settings, failures, warn);
       if (!algorithm) continue;
       attempts++;
       const outcome = await this.#attempt(device, engine, algorithm, plan, job);
       if (typeof outcome !== 'string') return outcome;
       failures.push(`${plan.algorithm} ${outcome}`);
+      engine.distrust(plan);
       const message = `${plan.algorithm} on ${device.info.name} ${outcome}`;
       if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
       warn(new MismatchError(`${message}; another way is tried`));
     }
-    if (attempts === 0) {
+    if (attempts === 0 && !failures.some((failure) => failure.endsWith('failed before'))) {
       throw new UnsupportedError(`no algorithm could be used on ${device.info.name}: ${failures.join('; ')}`);
     }
     warn(new MismatchError(`the host engine sorts, since on ${device.info.name}: ${failures.join('; ')}`));
