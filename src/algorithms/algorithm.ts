@@ -91,6 +91,8 @@ export interface AlgorithmFactory {
   readonly name: string;
   /** Is equal-key order kept? */
   readonly stable: boolean;
+  /** Do its work-groups wait for each other, which OpenCL does not promise to end? */
+  readonly waits?: boolean;
   /** Fewest and most bits that its digits may be asked to have; left out where nobody can choose. */
   readonly radixBits?: readonly [least: number, most: number];
   /** Widths and values it can be compiled for on this device: true, or the reason why not. */

@@ -173,6 +173,7 @@ class Onesweep implements Algorithm {
 export const onesweep: AlgorithmFactory = {
   name: 'onesweep',
   stable: true,
+  waits: true,
 
   available(device, shape) {
     const { quirks, int64Atomics } = device.capabilities;

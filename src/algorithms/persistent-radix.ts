@@ -123,6 +123,7 @@ class PersistentRadix implements Algorithm {
 export const persistentRadix: AlgorithmFactory = {
   name: 'persistent',
   stable: true,
+  waits: true,
 
   available(device, shape) {
     const { quirks, deviceScopeAtomics, version, maxWorkGroup } = device.capabilities;

@@ -16,6 +16,9 @@ const POOL_SHARE = 0.25;
 /** Host memory of fewer bytes comes from V8. */
 const LARGE_BYTES = 2 ** 20;
 
+const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
+  new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
+
 /** An opened device: context, queue, compiled programs, pooled memory. */
 export class Device {
   readonly info: DeviceInfo;
@@ -37,10 +40,7 @@ export class Device {
       this.capabilities = capabilitiesOf(info, handle);
       if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
       context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
-      this.queue = new Queue(
-        cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE),
-        this.capabilities,
-      );
+      this.queue = newQueue(context, handle, this.capabilities);
     } catch (error) {
       if (context) cl.releaseAsync(context);
       throw typedError(error, `opening ${info.name}`);
@@ -83,6 +83,16 @@ export class Device {
       this.#programs.set(key, program);
     }
     return program;
+  }
+
+  /** Lends a second queue, whose commands run beside those of `queue`; who uses it waits for them. */
+  async withSecondQueue<T>(use: (second: Queue) => Promise<T>): Promise<T> {
+    const second = newQueue(this.context, this.handle, this.capabilities);
+    try {
+      return await use(second);
+    } finally {
+      cl.releaseAsync(second.handle);
+    }
   }
 
   /** Device memory that the caller releases. @throws MemoryError */

@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import type { Algorithm } from '../algorithms/algorithm.js';
 import { algorithmNamed } from '../algorithms/registry.js';
 import { enqueueWithScratch } from '../algorithms/run.js';
+import type { Buffer as DeviceBuffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import type { Queue } from '../device/queue.js';
 import { keyColumn } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec, type Order } from '../keys/key-codec.js';
 import { addToCache, readCache } from '../util/cache.js';
-import { ClsortError } from '../util/errors.js';
+import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../util/errors.js';
 import { packageRoot } from '../util/paths.js';
 import { hostSort } from './host-sort.js';
 
@@ -59,55 +62,156 @@ function certificateKey({ name, shape, device }: Algorithm): string {
   );
 }
 
-/**
- * Says whether a compiled variant may be used on its device: by the certificate on disk, else by a
- * self-test against the host engine whose result is kept.
- *
- * Other libraries lose keys on some drivers; here a variant has to show that it works before a user's
- * data passes through it.
- *
- * @param again test even when there is a certificate
- */
-export async function certify(algorithm: Algorithm, { again = false } = {}): Promise<Certificate> {
-  const key = certificateKey(algorithm);
-  const known = readCache(FILE)[key] as Certificate | undefined;
-  if (known && !again) return known;
-  const reason = await selfTest(algorithm);
+/** Variants in whose self-test the device failed, in this process. */
+const failedOnce = new Set<string>();
+
+/** Verdicts that the cache did not take. */
+const unwritten = new Map<string, Certificate>();
+
+function knownCertificate(key: string): Certificate | undefined {
+  const known = readCache(FILE)[key] as Partial<Certificate> | undefined;
+  return typeof known?.ok === 'boolean' ? (known as Certificate) : unwritten.get(key);
+}
+
+function keep(key: string, reason: string | undefined): Certificate {
   const certificate: Certificate = {
     ok: reason === undefined,
     ...(reason !== undefined && { reason }),
     date: new Date().toISOString().slice(0, 10),
   };
-  addToCache(FILE, { [key]: certificate });
+  failedOnce.delete(key);
+  if (!addToCache(FILE, { [key]: certificate })) unwritten.set(key, certificate);
   return certificate;
 }
 
-/** @returns what went wrong, or undefined */
+/**
+ * Says whether a compiled variant may be used on its device: by the certificate on disk, else by a
+ * self-test against the host engine whose result is kept.
+ *
+ * Other libraries lose keys on some drivers; here a variant has to show that it works before a user's
+ * data passes through it. That the device fails meanwhile is a verdict on the variant only the second time.
+ *
+ * @param again test even when there is a certificate
+ * @throws DeviceLostError when the device failed, or let the deadline of the self-test pass
+ */
+export async function certify(algorithm: Algorithm, { again = false } = {}): Promise<Certificate> {
+  const key = certificateKey(algorithm);
+  const known = knownCertificate(key);
+  if (known && !again) return known;
+  for (;;) {
+    try {
+      return keep(key, await selfTest(algorithm));
+    } catch (error) {
+      if (!(error instanceof DeviceLostError || error instanceof MemoryError)) throw error;
+      const lost = error instanceof DeviceLostError || !(await answers(algorithm.device));
+      if (failedOnce.has(key)) {
+        const certificate = keep(key, `the device failed in it twice: ${error.message}`);
+        if (!lost) return certificate;
+      } else {
+        failedOnce.add(key);
+      }
+      if (lost) throw new DeviceLostError(`in a self-test: ${error.message}`, { cause: error });
+    }
+  }
+}
+
+/** Does the device still do anything? Some drivers say that they are out of resources when they are lost. */
+async function answers({ queue, pool }: Device): Promise<boolean> {
+  try {
+    const buffer = pool.take(4);
+    const [asked, answered] = [Uint32Array.of(0x600df00d), new Uint32Array(1)];
+    queue.write(buffer, asked);
+    queue.read(buffer, answered);
+    await queue.finish(DEADLINE);
+    pool.give(buffer);
+    return answered[0] === asked[0];
+  } catch {
+    return false;
+  }
+}
+
+/** @returns what went wrong, or undefined. @throws DeviceLostError, MemoryError when it was the device */
 async function selfTest(algorithm: Algorithm): Promise<string | undefined> {
   const started = performance.now();
+  const late = () => performance.now() - started > BUDGET * 1000;
   const { keyBits, valueBytes } = algorithm.shape;
   const plain = UNSIGNED[keyBits];
   const odd = ODD_ORDER[keyBits];
   const sizes = SIZES.filter(
     (n) => algorithm.supports({ dtype: plain, n, bits: [0, keyBits], valueBytes, stable: false }) === true,
   );
+  const tries: Try[] = sizes.flatMap((n): Try[] => [
+    { dtype: odd, order: { descending: true, nan: 'first' }, n, pattern: 'random' },
+    { dtype: plain, order: {}, n, pattern: 'few' },
+  ]);
   const largest = sizes.at(-1) ?? 0;
-  const tries: Try[] = [
-    ...sizes.flatMap((n): Try[] => [
-      { dtype: odd, order: { descending: true, nan: 'first' }, n, pattern: 'random' },
-      { dtype: plain, order: {}, n, pattern: 'few' },
-    ]),
-    ...Array.from({ length: STRESS_ROUNDS }, (_, round): Try => {
-      const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
-      return { dtype: plain, order: {}, n, pattern: round % 2 ? 'random' : 'constant' };
-    }),
-  ];
-  for (const [i, one] of tries.entries()) {
-    if (one.n > 257 && performance.now() - started > BUDGET * 1000) break;
-    const wrong = await tryOne(algorithm, one, i + 1);
-    if (wrong) return `${one.n} ${one.pattern} ${one.dtype} keys: ${wrong}`;
+  const stress = Array.from({ length: STRESS_ROUNDS }, (_, round): Try => {
+    const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
+    return { dtype: plain, order: {}, n, pattern: round % 2 ? 'random' : 'constant' };
+  });
+  try {
+    for (const [i, one] of [...tries, ...stress].entries()) {
+      if (one.n > 257 && late()) break;
+      const wrong = await tryAlone(algorithm, one, i + 1);
+      if (wrong) return `${one.n} ${one.pattern} ${one.dtype} keys: ${wrong}`;
+    }
+    return algorithmNamed(algorithm.name).waits ? await tryCrowded(algorithm, stress, late) : undefined;
+  } catch (error) {
+    if (error instanceof TimeoutError) throw new DeviceLostError(error.message, { cause: error });
+    if (!(error instanceof ClsortError)) throw error;
+    if (error instanceof DeviceLostError || error instanceof MemoryError) throw error;
+    return error.message;
   }
-  return undefined;
+}
+
+/** Sorts and checks. @returns what went wrong, or undefined */
+async function tryAlone(algorithm: Algorithm, one: Try, seed: number): Promise<string | undefined> {
+  const { queue } = algorithm.device;
+  const trial = enqueueTrial(algorithm, queue, one, seed);
+  try {
+    await queue.finish(DEADLINE);
+    return trial.gaveUp ? 'its work-groups waited for each other in vain' : trial.wrong();
+  } finally {
+    trial.release();
+  }
+}
+
+/**
+ * Sorts in two queues at a time, whose work-groups get in each other's way. Who waits too long for the others
+ * may give up then, which says that another algorithm is to sort; but not end wrong, nor hang.
+ */
+async function tryCrowded(
+  algorithm: Algorithm,
+  tries: readonly Try[],
+  late: () => boolean,
+): Promise<string | undefined> {
+  const { device, name, shape } = algorithm;
+  const rival = await algorithmNamed(name).create(device, shape);
+  await device.queue.finish(DEADLINE); // what the rival's buffers begin with
+  return device.withSecondQueue(async (second) => {
+    for (const [i, one] of tries.entries()) {
+      if (i > 0 && late()) break;
+      const sides = [
+        { algorithm, queue: device.queue },
+        { algorithm: rival, queue: second },
+      ];
+      const trials: Trial[] = [];
+      try {
+        for (const [side, { algorithm: own, queue }] of sides.entries()) {
+          trials.push(enqueueTrial(own, queue, one, 1000 + 2 * i + side));
+          queue.submit(); // both queues set the arguments of the same kernels
+        }
+        await Promise.all(sides.map(({ queue }) => queue.finish(DEADLINE)));
+        const wrong = trials.find((trial) => !trial.gaveUp && trial.wrong())?.wrong();
+        if (wrong) return `${one.n} ${one.pattern} ${one.dtype} keys beside another sort: ${wrong}`;
+      } finally {
+        // The pool would lend to one queue what the other is still using.
+        await second.finish(DEADLINE).catch(() => undefined);
+        for (const trial of trials) trial.release();
+      }
+    }
+    return undefined;
+  });
 }
 
 interface Try {
@@ -130,23 +234,40 @@ function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
   });
 }
 
-async function tryOne(
+/** A sort whose commands are enqueued; to be asked after the wait. */
+interface Trial {
+  readonly gaveUp: boolean;
+  /** What is wrong with the result. */
+  wrong(): string | undefined;
+  release(): void;
+}
+
+function enqueueTrial(
   algorithm: Algorithm,
+  queue: Queue,
   { dtype, order, n, pattern }: Try,
   seed: number,
-): Promise<string | undefined> {
+): Trial {
   const { device, shape } = algorithm;
   const { bytes, width } = dtypeInfo(dtype);
-  const { queue, pool } = device;
+  const { pool } = device;
   const keys = keyColumn(testBytes(n * bytes, pattern, seed), dtype);
   const values = testBytes(n * shape.valueBytes, 'random', seed + 99);
   const sorted = new Uint8Array(n * bytes);
   const moved = new Uint8Array(values.length);
-  const taken = [keys.view, sorted, values, moved].map((view) => pool.take(Math.max(4, view.byteLength)));
-  const [input, output, inputValues, outputValues] = taken;
-  if (!input || !output || !inputValues || !outputValues) return 'no memory';
-  let release: (() => void) | undefined;
+  const status = new Uint32Array(1);
+  const releases: (() => void)[] = [];
+  const take = (view: ArrayBufferView): DeviceBuffer => {
+    const buffer = pool.take(Math.max(4, view.byteLength));
+    releases.push(() => pool.give(buffer));
+    return buffer;
+  };
+  const release = () => {
+    for (const give of releases.splice(0)) give();
+  };
   try {
+    const [input, output] = [take(keys.view), take(sorted)];
+    const [inputValues, outputValues] = [take(values), take(moved)];
     queue.write(input, keys.view);
     queue.write(inputValues, values);
     // A place that is never written must not look right by what was there before.
@@ -159,35 +280,38 @@ async function tryOne(
       codec: keyCodec(dtype, order),
       bits: [0, width],
     });
-    release = enqueued.release;
-    const status = new Uint32Array(1);
+    releases.push(enqueued.release);
     if (enqueued.status) queue.read(enqueued.status, status);
     queue.read(output, sorted);
     queue.read(outputValues, moved);
-    await queue.finish(DEADLINE);
-    if (status[0] !== 0) return 'its work-groups waited for each other in vain';
   } catch (error) {
-    if (error instanceof ClsortError) return error.message;
+    release();
     throw error;
-  } finally {
-    release?.();
-    for (const buffer of taken) pool.give(buffer);
   }
-  const expected = new Uint8Array(sorted.length);
-  const expectedValues = new Uint8Array(moved.length);
-  hostSort(keys, order, {
-    sorted: expected,
-    ...(shape.valueBytes > 0 && {
-      values: { view: values, bytes: shape.valueBytes },
-      moved: expectedValues,
-    }),
-  });
-  if (Buffer.compare(sorted, expected) !== 0) return 'keys are wrong';
-  const { stable } = algorithmNamed(algorithm.name);
-  const same = stable
-    ? Buffer.compare(moved, expectedValues) === 0
-    : samePairs(n, [sorted, moved], [expected, expectedValues]);
-  return same ? undefined : 'values do not stand beside their keys';
+  const wrong = () => {
+    const expected = new Uint8Array(sorted.length);
+    const expectedValues = new Uint8Array(moved.length);
+    hostSort(keys, order, {
+      sorted: expected,
+      ...(shape.valueBytes > 0 && {
+        values: { view: values, bytes: shape.valueBytes },
+        moved: expectedValues,
+      }),
+    });
+    if (Buffer.compare(sorted, expected) !== 0) return 'keys are wrong';
+    const { stable } = algorithmNamed(algorithm.name);
+    const same = stable
+      ? Buffer.compare(moved, expectedValues) === 0
+      : samePairs(n, [sorted, moved], [expected, expectedValues]);
+    return same ? undefined : 'values do not stand beside their keys';
+  };
+  return {
+    get gaveUp() {
+      return status[0] !== 0;
+    },
+    wrong,
+    release,
+  };
 }
 
 /** Does each key have the same values beside it, in whatever order? */

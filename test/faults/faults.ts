@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SortOptions } from '../../src/index.js';
+import type { Certificate } from '../../src/sort/certify.js';
 import { type LayerControl, layerEnvironment, type Spoof } from '../layer/layer.js';
 
 /** One thing that goes wrong; nothing is a sort without a fault. */
@@ -47,6 +48,8 @@ export interface Outcome {
 
 export interface Run {
   readonly outcomes: readonly Outcome[];
+  /** What the self-tests of the run found, by variant. */
+  readonly certificates: Readonly<Record<string, Certificate>>;
   /** How the process ended, when it was not by itself: with the last that it said. */
   readonly ended?: string;
 }
@@ -82,12 +85,18 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
       resolve(code === 0 ? undefined : `${signal ?? `exit code ${code}`}: ${stderr.slice(-2000)}`),
     );
   });
+  const verdicts = join(folder, 'cache', 'certified.json');
+  const certificates = existsSync(verdicts) ? JSON.parse(readFileSync(verdicts, 'utf8')) : {};
   rmSync(folder, { recursive: true, force: true });
   const outcomes = stdout
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Outcome);
-  return { outcomes: warm ? outcomes.slice(1) : outcomes, ...(ended !== undefined && { ended }) };
+  return {
+    outcomes: warm ? outcomes.slice(1) : outcomes,
+    certificates,
+    ...(ended !== undefined && { ended }),
+  };
 }
 
 /** What is wrong with an outcome, whatever the fault was; undefined when nothing is. */
