@@ -96,7 +96,7 @@ const COMMANDS = ['devices', 'sort', 'batch', 'bench', 'check', 'gen', 'explain'
 const OPTIONS = [
   ...['dtype', 'descending', 'nan', 'bits', 'argsort', 'algorithm', 'scan', 'device', 'verify', 'json'],
   ...['out', 'against', 'count', 'distribution', 'seed', 'radix-bits', 'html', 'help', 'version'],
-  ...['mode', 'repeats', 'csv', 'markdown', 'svg', 'baseline'],
+  ...['mode', 'repeats', 'csv', 'markdown', 'svg', 'baseline', 'certify'],
 ];
 
 /** Adds the command or option that was probably meant. */

@@ -1,20 +1,66 @@
 import type { Argv } from 'yargs';
-import { devices } from '../../index.js';
+import { type DeviceInfo, devices } from '../../index.js';
+import {
+  type CertificateRow,
+  certificateCases,
+  certifyDevice,
+  isRuledOut,
+  VARIANTS,
+} from '../../matrix/certificates.js';
+import { rowsOfChildren } from '../../matrix/children.js';
+import { launchSelf } from '../../matrix/matrix.js';
+import { NoDeviceError } from '../../util/errors.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { bytesText, table } from '../table.js';
+import { ProgressBar } from '../progress-bar.js';
+import { bytesText, secondsText, table } from '../table.js';
 
 export const command = 'devices';
-export const describe = 'List the OpenCL devices of this machine';
+export const describe = 'List the OpenCL devices of this machine, or which algorithms may be used on them';
+
+export interface DevicesArguments {
+  readonly json: boolean;
+  readonly certify: boolean;
+  readonly device: readonly string[] | undefined;
+  readonly algorithm: readonly string[] | undefined;
+  readonly timeout: number;
+  /** Of the child process: which device, and the case to begin with. */
+  readonly child: string | undefined;
+  readonly from: number;
+}
 
 export const builder = (yargs: Argv) =>
   yargs
-    .option('json', { type: 'boolean', default: false, describe: 'print { schema, devices } as JSON' })
-    .example('$0 devices', 'ids and names for --device');
+    .option('json', { type: 'boolean', default: false, describe: 'print { schema, … } as JSON' })
+    .option('certify', {
+      type: 'boolean',
+      default: false,
+      describe: 'test each algorithm on each device anew, and keep what comes out',
+    })
+    .option('device', { type: 'string', array: true, describe: 'only devices whose name has this in it' })
+    .option('algorithm', { type: 'string', array: true, describe: 'certify only these algorithms' })
+    .option('timeout', { type: 'number', default: 120, describe: 'seconds for one cell of --certify' })
+    .option('child', { type: 'string', hidden: true })
+    .option('from', { type: 'number', default: 0, hidden: true })
+    .example('$0 devices', 'ids and names for --device')
+    .example('$0 devices --certify', 'what may be used where, and why not')
+    .epilogue(
+      'An algorithm that fails its self-test is left out on that device until the driver, the device or\n' +
+        'clsort changes, or --certify finds otherwise. Exit code 1 when one failed, crashed or did not end.',
+    );
 
-export async function run({ json }: { readonly json: boolean }, console: Console): Promise<ExitCode> {
-  const found = await devices();
-  if (json) {
+/** Positions in the list of devices differ from process to process; names do not. */
+const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
+
+export async function run(args: DevicesArguments, console: Console): Promise<ExitCode> {
+  if (args.child !== undefined) return runChild(args, console);
+  const wanted = args.device?.map((part) => part.toLowerCase());
+  const found = devices().filter(
+    (device) => wanted?.some((part) => nameOf(device).toLowerCase().includes(part)) ?? true,
+  );
+  if (found.length === 0) throw new NoDeviceError("no such OpenCL device: 'clsort devices' lists all");
+  if (args.certify) return certifyAll(found, args, console);
+  if (args.json) {
     print(console, JSON.stringify({ schema: 'clsort.devices/1', devices: found }, null, 2));
     return EXIT.ok;
   }
@@ -31,5 +77,71 @@ export async function run({ json }: { readonly json: boolean }, console: Console
   const heading = ['id', 'type', 'name', 'platform', 'driver', 'OpenCL', 'units', 'memory'];
   const align = ['left', 'left', 'left', 'left', 'left', 'left', 'right', 'right'] as const;
   print(console, table([heading, ...rows], align));
+  return EXIT.ok;
+}
+
+/** Each device in a process of its own, so that a driver that crashes fails its own cells. */
+async function certifyAll(
+  found: readonly DeviceInfo[],
+  args: DevicesArguments,
+  console: Console,
+): Promise<ExitCode> {
+  const cases = certificateCases(args.algorithm);
+  const bar = new ProgressBar(console);
+  const all: CertificateRow[] = [];
+  for (const device of found) {
+    const { platform, name, driver } = device;
+    const rows: CertificateRow[] = [];
+    const children = rowsOfChildren(cases, {
+      caseTimeout: args.timeout,
+      launch: (from) => launchSelf(childArguments(args, device, from)),
+      lost: (one, outcome, reason): CertificateRow => {
+        return { platform, device: name, driver, ...one, outcome, reason, seconds: 0 };
+      },
+    });
+    for await (const row of children) {
+      rows.push(row);
+      bar.update(name, rows.length, cases.length);
+      if (console.signal.aborted) return EXIT.interrupted;
+    }
+    bar.clear();
+    if (!args.json) print(console, `${all.length > 0 ? '\n' : ''}${certificateText(device, rows)}`);
+    all.push(...rows);
+  }
+  if (args.json) print(console, JSON.stringify({ schema: 'clsort.certificates/1', rows: all }, null, 2));
+  return all.some(isRuledOut) ? EXIT.notSorted : EXIT.ok;
+}
+
+/** The table of one device, and below it the reasons, each once. */
+function certificateText({ name, platform, driver }: DeviceInfo, rows: readonly CertificateRow[]): string {
+  const variants = Object.keys(VARIANTS);
+  const algorithms = [...new Set(rows.map(({ algorithm }) => algorithm))];
+  const cells = algorithms.map((algorithm) => [
+    algorithm,
+    ...variants.map((variant) => {
+      const row = rows.find((one) => one.algorithm === algorithm && one.variant === variant);
+      if (!row) return '';
+      return row.outcome === 'certified' ? `certified, ${secondsText(row.seconds)}` : row.outcome;
+    }),
+  ]);
+  const reasons = rows.flatMap(({ algorithm, reason }) => (reason ? `${algorithm}: ${reason}` : []));
+  return [
+    `${name} (${platform}, driver ${driver})`,
+    table([['algorithm', ...variants], ...cells]),
+    ...new Set(reasons),
+  ].join('\n');
+}
+
+function childArguments(args: DevicesArguments, device: DeviceInfo, from: number): string[] {
+  const algorithms = args.algorithm ? ['--algorithm', ...args.algorithm] : [];
+  return ['devices', ...algorithms, '--child', nameOf(device), '--from', String(from)];
+}
+
+/** The cells of one device from a number on; what it prints is for the parent. */
+async function runChild(args: DevicesArguments, console: Console): Promise<ExitCode> {
+  const device = devices().find((one) => nameOf(one) === args.child);
+  if (!device) throw new NoDeviceError(`the device '${args.child}' has gone`);
+  const cases = certificateCases(args.algorithm).slice(args.from);
+  for await (const row of certifyDevice(device, cases)) print(console, JSON.stringify({ row }));
   return EXIT.ok;
 }

@@ -1,0 +1,112 @@
+import type { AlgorithmFactory, AlgorithmShape } from '../algorithms/algorithm.js';
+import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
+import { Device } from '../device/device.js';
+import type { DeviceInfo } from '../device/platform.js';
+import { certify } from '../sort/certify.js';
+import { BuildError, ClsortError, DeviceLostError, TimeoutError, UnsupportedError } from '../util/errors.js';
+
+/** What a variant is compiled for: those that most sorts need. */
+export const VARIANTS = {
+  u32: { keyBits: 32, valueBytes: 0 },
+  u64: { keyBits: 64, valueBytes: 0 },
+  'u32 + 4 bytes': { keyBits: 32, valueBytes: 4 },
+} as const satisfies Record<string, AlgorithmShape>;
+
+export type Variant = keyof typeof VARIANTS;
+
+/** Numbers of keys for which an algorithm may be tuned differently. */
+const SIZES = [2 ** 10, 2 ** 14, 2 ** 18, 2 ** 22, 2 ** 26];
+
+/** One cell of the table of a device. */
+export interface CertificateCase {
+  readonly algorithm: string;
+  readonly variant: Variant;
+}
+
+export interface CertificateRow extends CertificateCase {
+  readonly platform: string;
+  readonly device: string;
+  readonly driver: string;
+  /** `unsupported` by design; `failed` its self-test; `crash` of its process; `timeout`. */
+  readonly outcome: 'certified' | 'failed' | 'unsupported' | 'crash' | 'timeout';
+  /** Why, for anything but `certified`. */
+  readonly reason?: string;
+  /** Wall-clock seconds, compilation included. */
+  readonly seconds: number;
+}
+
+export const isRuledOut = ({ outcome }: Pick<CertificateRow, 'outcome'>): boolean =>
+  outcome !== 'certified' && outcome !== 'unsupported';
+
+/** Every algorithm of each variant, in a fixed order. */
+export function certificateCases(algorithms?: readonly string[]): CertificateCase[] {
+  const names = algorithms?.map((name) => algorithmNamed(name).name) ?? ALGORITHMS.map(({ name }) => name);
+  const variants = Object.keys(VARIANTS) as Variant[];
+  return names.flatMap((algorithm) => variants.map((variant) => ({ algorithm, variant })));
+}
+
+/** The shapes that the planner may ask for, each once; or why there is none. */
+function shapesOf(
+  factory: AlgorithmFactory,
+  device: Device,
+  shape: AlgorithmShape,
+): AlgorithmShape[] | string {
+  const available = factory.available(device, shape);
+  if (available !== true) return available;
+  const tuned = SIZES.map((n) => factory.tune?.(device, shape, n) ?? shape);
+  const shapes = tuned.filter((one) => typeof one !== 'string');
+  if (shapes.length === 0) return String(tuned[0]);
+  return [...new Map(shapes.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/** Tests the variants of one cell anew. @returns why not, or undefined. @throws ClsortError */
+async function ruledOut(
+  device: Device,
+  { algorithm, variant }: CertificateCase,
+): Promise<string | undefined> {
+  const factory = algorithmNamed(algorithm);
+  const shapes = shapesOf(factory, device, VARIANTS[variant]);
+  if (typeof shapes === 'string') throw new UnsupportedError(shapes);
+  for (const shape of shapes) {
+    const { ok, reason } = await certify(await factory.create(device, shape), { again: true });
+    if (!ok) return reason ?? 'no reason is known';
+  }
+  return undefined;
+}
+
+/** Runs the cases from number `from` on in this process. A device that is lost is opened again. */
+export async function* certifyDevice(
+  info: DeviceInfo,
+  cases: readonly CertificateCase[],
+): AsyncGenerator<CertificateRow> {
+  let device = await Device.open(info.id);
+  try {
+    for (const one of cases) {
+      const started = performance.now();
+      const row = (outcome: CertificateRow['outcome'], reason?: string): CertificateRow => ({
+        platform: info.platform,
+        device: info.name,
+        driver: info.driver,
+        ...one,
+        outcome,
+        ...(reason !== undefined && { reason }),
+        seconds: Math.round(performance.now() - started) / 1000,
+      });
+      try {
+        const reason = await ruledOut(device, one);
+        yield row(reason === undefined ? 'certified' : 'failed', reason);
+      } catch (error) {
+        if (!(error instanceof ClsortError)) throw error;
+        if (error instanceof DeviceLostError || error instanceof TimeoutError) {
+          await device.abandon();
+          device = await Device.open(info.id);
+        }
+        // The log of a compiler fills pages.
+        const [reason = ''] = error instanceof BuildError ? error.message.split('\n') : [error.message];
+        yield row(error instanceof UnsupportedError ? 'unsupported' : 'failed', reason);
+      }
+    }
+  } finally {
+    await device.close();
+  }
+}
