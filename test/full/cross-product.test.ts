@@ -1,0 +1,126 @@
+/**
+ * Every dtype, order, form, size, distribution and window of bits against each other.
+ *
+ * Up to 257 keys the whole product is the test with CLSORT_TEST_FULL=1, else a part of it that the seed
+ * chooses; above, every two values of different axes meet. CLSORT_TEST_SEED repeats a run.
+ */
+import test from 'ava';
+import { Sorter } from '../../src/index.js';
+import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
+import { Random } from '../../src/util/random.js';
+import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../distributions.js';
+import { forEachSorter } from '../each-sorter.js';
+import { pairwise } from '../pairwise.js';
+import { pick, type ReferenceOrder, referenceArgsort } from '../reference.js';
+
+const FULL = process.env.CLSORT_TEST_FULL === '1';
+/** Of so many combinations a run that is not full takes one. */
+const SHARE = 4;
+const SHARE_SMALL = 600;
+
+const SIZES = [0, 1, 2, 3, 31, 32, 33, 255, 256, 257];
+const LARGE_SIZES = [1023, 4095, 4096, 4097, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537];
+const LARGEST = 2 ** 20 + 3;
+const ORDERS = [
+  {},
+  { descending: true },
+  { nan: 'first' },
+  { descending: true, nan: 'first' },
+] as const satisfies readonly ReferenceOrder[];
+const FORMS = ['keys', 'pairs', 'argsort'] as const;
+type Form = (typeof FORMS)[number];
+
+const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+/** Sorts in one form, and says whether keys and positions are those expected. */
+async function sortsRight(
+  sorter: Sorter,
+  keys: KeyArray,
+  form: Form,
+  options: ReferenceOrder & { readonly dtype: Dtype },
+  positions: Uint32Array,
+): Promise<boolean> {
+  if (form === 'argsort') return same(await sorter.argsort(keys, options), positions);
+  const { bytes } = dtypeInfo(options.dtype);
+  const sorted = pick(bytesOf(keys), bytes, [...positions]);
+  if (form === 'keys') return same(await sorter.sort(keys, options), sorted);
+  const pairs = await sorter.sortPairs(keys, Uint32Array.from(positions.keys()), options);
+  return same(pairs.keys, sorted) && same(pairs.values, positions);
+}
+
+forEachSorter((title, open, small) => {
+  for (const dtype of DTYPES) {
+    test.serial(
+      title(`${dtype}: orders x forms x sizes to 257 x distributions x windows, seed ${SEED}`),
+      async (t) => {
+        const sorter = await open();
+        const random = new Random(SEED + BigInt(DTYPES.indexOf(dtype)));
+        const wrong: string[] = [];
+        let sorts = 0;
+        for (const order of ORDERS) {
+          for (const n of SIZES) {
+            for (const distribution of DISTRIBUTIONS) {
+              for (const bits of bitWindows(dtype)) {
+                const forms = FORMS.filter(() => FULL || random.below(small ? SHARE_SMALL : SHARE) === 0);
+                if (forms.length === 0) continue;
+                const keys = keysOf(dtype, distribution, n);
+                const positions = Uint32Array.from(
+                  referenceArgsort(bytesOf(keys), dtype, { ...order, bits }),
+                );
+                for (const form of forms) {
+                  sorts++;
+                  const right = await sortsRight(sorter, keys, form, { ...order, bits, dtype }, positions);
+                  if (!right)
+                    wrong.push(`${form} of ${n} ${distribution} ${JSON.stringify({ ...order, bits })}`);
+                }
+              }
+            }
+          }
+        }
+        t.deepEqual(wrong, []);
+        t.true(sorts > (small ? 5 : 400), `${sorts} sorts`);
+      },
+    );
+  }
+
+  if (small) return;
+
+  test.serial(title(`pairs of all axes above 257 keys, seed ${SEED}`), async (t) => {
+    const sorter = await open();
+    await using host = await Sorter.open({ device: 'host' });
+    const windows = bitWindows('u32').length;
+    const axes = [DTYPES, ORDERS, FORMS, LARGE_SIZES, DISTRIBUTIONS, Array.from({ length: windows })];
+    const combinations = pairwise(
+      axes.map(({ length }) => length),
+      SEED,
+    );
+    const wrong: string[] = [];
+    for (const [d = 0, o = 0, f = 0, s = 0, p = 0, w = 0] of combinations) {
+      const dtype = DTYPES[d] ?? 'u32';
+      const form = FORMS[f] ?? 'keys';
+      const bits = bitWindows(dtype)[w] ?? [0, dtypeInfo(dtype).width];
+      const options = { ...ORDERS[o], bits, dtype };
+      const keys = keysOf(dtype, DISTRIBUTIONS[p] ?? 'uniform', LARGE_SIZES[s] ?? 0);
+      // The host engine is held against the plain reference by tests of its own.
+      const positions = await host.argsort(keys, options);
+      if (!(await sortsRight(sorter, keys, form, options, positions))) {
+        wrong.push(`${form} of ${keys.length} ${DISTRIBUTIONS[p]} ${JSON.stringify(options)}`);
+      }
+    }
+    t.deepEqual(wrong, []);
+    t.true(combinations.length >= DISTRIBUTIONS.length * DTYPES.length);
+  });
+
+  test.serial(title(`2^20 + 3 keys of every dtype, seed ${SEED}`), async (t) => {
+    const sorter = await open();
+    await using host = await Sorter.open({ device: 'host' });
+    for (const [i, dtype] of DTYPES.entries()) {
+      const keys = keysOf(dtype, DISTRIBUTIONS[i % DISTRIBUTIONS.length] ?? 'uniform', LARGEST);
+      const options = { ...ORDERS[i % ORDERS.length], dtype };
+      const positions = await host.argsort(keys, options);
+      t.true(same(await sorter.argsort(keys, options), positions), dtype);
+      t.true(same(await sorter.sort(keys, options), await host.sort(keys, options)), dtype);
+    }
+  });
+});
