@@ -14,6 +14,7 @@ import {
   TimeoutError,
   UnsupportedError,
 } from '../util/errors.js';
+import type { Checksums } from './checksum.js';
 import { type HostJob, sortInChunks } from './chunked.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
 import { DeviceSort } from './device-sort.js';
@@ -77,6 +78,11 @@ export class Executor {
   }
 
   /** The device, undefined where the host engine sorts; another object after it was opened again. */
+  /** What tells whether transfers changed anything; undefined without a device. @throws BuildError */
+  async checksums(): Promise<Checksums | undefined> {
+    return this.#engine?.checksums();
+  }
+
   get device(): Device | undefined {
     return this.#device;
   }

@@ -1,8 +1,9 @@
+import type { Buffer } from '../device/buffer.js';
 import { bytesOf, newArray } from '../keys/array.js';
 import type { Dtype } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import type { ReduceOp } from '../primitives/reduce.js';
-import { UnsupportedError } from '../util/errors.js';
+import { MismatchError, UnsupportedError } from '../util/errors.js';
 import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
 import { DeviceColumns } from './device-columns.js';
 import type { Executor, SortJob } from './executor.js';
@@ -49,6 +50,13 @@ export interface ColumnSteps {
   histogram(keys: Column, edges: readonly bigint[]): Promise<Uint32Array>;
 }
 
+/** A transfer whose two sides are to be compared after the wait. */
+interface Transfer {
+  same(): Promise<boolean>;
+  /** Does it once more, where that is possible. */
+  again?(): Promise<void>;
+}
+
 /**
  * One operation: sorts and steps on columns, temporary ones among them, which end with it. It runs alike
  * on a device and on the host; only the steps differ.
@@ -58,6 +66,8 @@ export class Operation {
   readonly settings: SortSettings;
   readonly #executor: Executor;
   readonly #lent: { release(): void }[] = [];
+  /** Transfers of an operation that is verified. */
+  readonly #transfers: Transfer[] = [];
 
   private constructor(executor: Executor, settings: SortSettings) {
     this.#executor = executor;
@@ -76,6 +86,7 @@ export class Operation {
     try {
       const result = await use(operation);
       await finish();
+      for (const transfer of operation.#transfers) await operation.#check(transfer, finish);
       return result;
     } catch (error) {
       // Nothing may be in flight on host memory that the caller gets back; the first failure is the one to tell.
@@ -101,6 +112,7 @@ export class Operation {
     if (!device) return from;
     const lent = await lendInput(device, from.place);
     this.#lent.push(lent);
+    if (lent.copy) await this.#watch(lent.buffer, lent.copy);
     return { ...from, place: lent.buffer };
   }
 
@@ -120,7 +132,27 @@ export class Operation {
     const lent = lendOutput(device, to.place);
     this.#lent.push(lent);
     await write({ ...to, place: lent.buffer });
-    await lent.collect(this.settings.timeout);
+    const collect = () => lent.collect(this.settings.timeout);
+    if (lent.copy) await this.#watch(lent.buffer, lent.copy, collect);
+    await collect();
+  }
+
+  /** Has a transfer checked at the end of the operation, if that is wanted. @param again does it once more */
+  async #watch(buffer: Buffer, copy: ArrayBufferView, again?: () => Promise<void>): Promise<void> {
+    const checksums = this.settings.verify ? await this.#executor.checksums() : undefined;
+    if (checksums)
+      this.#transfers.push({ same: checksums.watch([{ buffer, copy }]), ...(again && { again }) });
+  }
+
+  /** @throws MismatchError when what was transferred is not the same on both sides */
+  async #check({ same, again }: Transfer, finish: () => Promise<unknown>): Promise<void> {
+    if (await same()) return;
+    await again?.();
+    await finish();
+    if (again && (await same())) return;
+    throw new MismatchError(
+      'data changed on the way between the host and the device: the result is not used',
+    );
   }
 
   /**
@@ -157,11 +189,17 @@ export class Operation {
     if (!isOnDevice(from.place)) {
       const keys = bytesOf(from.place).subarray(0, bytes);
       if (!isOnDevice(to.place)) bytesOf(to.place).set(keys);
-      else if (device) await upload(device, to.place, keys);
+      else if (device) {
+        await upload(device, to.place, keys);
+        await this.#watch(to.place, keys);
+      }
       return;
     }
     if (!device) throw new UnsupportedError('a column on the device, without a device');
-    if (isOnDevice(to.place)) device.queue.copy(from.place, to.place, { bytes });
-    else await download(device, from.place, to.place, { deadlineSeconds: this.settings.timeout });
+    if (isOnDevice(to.place)) return device.queue.copy(from.place, to.place, { bytes });
+    const [source, target] = [from.place, to.place];
+    const fetch = () => download(device, source, target, { deadlineSeconds: this.settings.timeout });
+    await this.#watch(source, target, fetch);
+    await fetch();
   }
 }

@@ -85,7 +85,9 @@ for (const operation of OPERATIONS) {
       for (const i of [1, 3, 5]) t.is(run.outcomes[i]?.result, 'right');
     });
   }
+}
 
+for (const operation of [...OPERATIONS, 'sort in chunks', 'top 100']) {
   test(`${operation}, verified: a word that changes on its way is never part of an answer`, async (t) => {
     const [clean] = (await runCases(taskOf(operation, true, [{}]))).outcomes;
     const reads = clean?.reads ?? 0;
@@ -96,6 +98,20 @@ for (const operation of OPERATIONS) {
     const run = await runCases(taskOf(operation, true, cases));
     t.deepEqual(problems(cases, run), []);
     t.is(run.outcomes.length, cases.length);
+  });
+}
+
+for (const operation of ['sort in chunks', 'argsort on the device', 'top 100']) {
+  test(`${operation}: whichever OpenCL call fails, the answer is right or a typed error, and nothing leaks`, async (t) => {
+    const calls = (await runCases(taskOf(operation, true, [{}]))).outcomes[0]?.calls ?? 0;
+    t.true(calls > 50, `${calls} calls`);
+    const cases = STATUSES.flatMap((status, i) =>
+      spread(calls, FULL ? calls : SAMPLES / 2, i / STATUSES.length).map((at) => ({ fail: { at, status } })),
+    );
+    const run = await runCases(taskOf(operation, true, cases));
+    t.deepEqual(problems(cases, run), []);
+    t.is(run.outcomes.length, cases.length);
+    t.is(run.outcomes.at(-1)?.misuses.count, 0);
   });
 }
 
