@@ -43,7 +43,7 @@ const COUNT_AT_ONCE = 2 ** 24;
 
 /** Below this many keys, clearing and summing the bins of wide digits would cost more than passes save. */
 const WIDE_DIGITS_FROM = 2048;
-const COUNT_WORDS_FROM = 16_384;
+const COUNT_WORDS_FROM = 65_536;
 const NARROW_DIGIT = 8;
 const WIDE_DIGIT = 11;
 
@@ -179,8 +179,30 @@ function digitsOf(begin: number, end: number, n: number): Digit[] {
   });
 }
 
-/** Sorts records by `digits`. @returns the array that holds the result, `records` or another one */
+/**
+ * Sorts records by `digits`.
+ *
+ * Codes of two words that mostly differ in their high word are sorted by that alone; the few that do not
+ * stand side by side then, in their first order, and are put right by insertion.
+ *
+ * @returns the array that holds the result, `records` or another one
+ */
 function* sortRecords(
+  records: Uint32Array,
+  n: number,
+  stride: number,
+  digits: readonly Digit[],
+): Generator<void, Uint32Array> {
+  const low = digits.filter(({ word }) => word === 0);
+  const high = digits.filter(({ word }) => word === 1);
+  if (low.length > 1 && high.length > 1 && n >= WIDE_DIGITS_FROM && differ(records, stride, maskOf(high))) {
+    records = yield* sortByPasses(records, n, stride, high);
+    if (insertByLowWord(records, stride, maskOf(low), maskOf(high))) return records;
+  }
+  return yield* sortByPasses(records, n, stride, digits);
+}
+
+function* sortByPasses(
   records: Uint32Array,
   n: number,
   stride: number,
@@ -189,31 +211,120 @@ function* sortRecords(
   let from = records;
   let to: Uint32Array | undefined;
   const scatter = stride === 1 ? scatter1 : stride === 2 ? scatter2 : scatter3;
-  for (const { word, shift, bits } of digits) {
-    const mask = (1 << bits) - 1;
-    const bins = new Uint32Array(1 << bits);
-    countDigits(from, word, stride, shift, mask, bins);
-    if (n === 0 || bins[((from[word] as number) >>> shift) & mask] === n) continue; // nothing would move
-    exclusiveScan(bins);
-    to ??= new Uint32Array(from.length);
-    scatter(from, to, word, shift, mask, bins);
-    [from, to] = [to, from];
-    yield;
+  for (const word of [0, 1]) {
+    const own = digits.filter((digit) => digit.word === word);
+    const counts = countDigits(from, word, stride, own);
+    for (const [i, { shift, bits }] of own.entries()) {
+      const mask = (1 << bits) - 1;
+      const bins = counts[i] as Uint32Array;
+      if (n === 0 || bins[((from[word] as number) >>> shift) & mask] === n) continue; // nothing would move
+      exclusiveScan(bins);
+      to ??= new Uint32Array(from.length);
+      scatter(from, to, word, shift, mask, bins);
+      [from, to] = [to, from];
+      yield;
+    }
   }
   return from;
 }
 
+/** Bits of a word that its digits cover. */
+const maskOf = (digits: readonly Digit[]): number =>
+  digits.reduce((mask, { shift, bits }) => mask | (((1 << bits) - 1) << shift), 0) >>> 0;
+
+/** Records that are looked at to see whether high words differ. */
+const SAMPLE = 64;
+/** Records with equal high words, side by side, up to which insertion takes less than passes. */
+const LONGEST_RUN = 32;
+
+/** Do the high words of a sample all differ? */
+function differ(records: Uint32Array, stride: number, mask: number): boolean {
+  const step = Math.floor(records.length / stride / SAMPLE) * stride;
+  const seen = new Set<number>();
+  for (let i = 0; i < SAMPLE; i++) seen.add((records[i * step + 1] as number) & mask);
+  return seen.size === SAMPLE;
+}
+
+/**
+ * Sorts runs of records with equal high words by their low words, stably.
+ *
+ * @returns false when a run is too long; the records are a permutation that is sorted by high words still
+ */
+function insertByLowWord(records: Uint32Array, stride: number, lowMask: number, highMask: number): boolean {
+  let previous = ((records[1] as number) & highMask) >>> 0;
+  let start = 0;
+  for (let at = stride; at < records.length; at += stride) {
+    const high = ((records[at + 1] as number) & highMask) >>> 0;
+    if (high !== previous) {
+      previous = high;
+      start = at;
+      continue;
+    }
+    if (at - start >= LONGEST_RUN * stride) return false;
+    const low = ((records[at] as number) & lowMask) >>> 0;
+    let place = at;
+    while (place > start && ((records[place - stride] as number) & lowMask) >>> 0 > low) place -= stride;
+    if (place === at) continue;
+    const [a, b, c] = [records[at] as number, records[at + 1] as number, records[at + 2] as number];
+    records.copyWithin(place + stride, place, at);
+    records[place] = a;
+    records[place + 1] = b;
+    if (stride === 3) records[place + 2] = c;
+  }
+  return true;
+}
+
+/** Counts the digits of one word, up to three in one walk over the records. @returns bins of each digit */
 function countDigits(
   from: Uint32Array,
   word: number,
   stride: number,
-  shift: number,
-  mask: number,
+  digits: readonly Digit[],
+): Uint32Array[] {
+  const bins = digits.map(({ bits }) => new Uint32Array(1 << bits));
+  for (let i = 0; i < digits.length; i += 3) {
+    const [a, b, c] = digits.slice(i, i + 3);
+    const [x, y, z] = bins.slice(i, i + 3);
+    if (a && b && c && x && y && z) countThree(from, word, stride, [a, b, c], [x, y, z]);
+    else if (a && x) {
+      countOne(from, word, stride, a, x);
+      if (b && y) countOne(from, word, stride, b, y);
+    }
+  }
+  return bins;
+}
+
+function countOne(
+  from: Uint32Array,
+  word: number,
+  stride: number,
+  { shift, bits }: Digit,
   bins: Uint32Array,
 ): void {
+  const mask = (1 << bits) - 1;
   for (let at = word; at < from.length; at += stride) {
     const digit = ((from[at] as number) >>> shift) & mask;
     bins[digit] = (bins[digit] as number) + 1;
+  }
+}
+
+function countThree(
+  from: Uint32Array,
+  word: number,
+  stride: number,
+  [a, b, c]: readonly [Digit, Digit, Digit],
+  [x, y, z]: readonly [Uint32Array, Uint32Array, Uint32Array],
+): void {
+  const [shiftA, shiftB, shiftC] = [a.shift, b.shift, c.shift];
+  const [maskA, maskB, maskC] = [x.length - 1, y.length - 1, z.length - 1];
+  for (let at = word; at < from.length; at += stride) {
+    const code = from[at] as number;
+    const digitA = (code >>> shiftA) & maskA;
+    x[digitA] = (x[digitA] as number) + 1;
+    const digitB = (code >>> shiftB) & maskB;
+    y[digitB] = (y[digitB] as number) + 1;
+    const digitC = (code >>> shiftC) & maskC;
+    z[digitC] = (z[digitC] as number) + 1;
   }
 }
 

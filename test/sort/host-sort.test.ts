@@ -149,3 +149,25 @@ test('in turns: a signal ends it between passes', async (t) => {
   const error = await t.throwsAsync(running, { instanceOf: AbortedError });
   t.is(error?.cause, 'enough');
 });
+
+for (const [claim, share, high] of [
+  ['few equal high words', 200, 5000],
+  ['a long run of equal high words among others', 100, 1],
+  ['high words that a sample finds different and the rest does not', 2000, 3],
+] as const) {
+  test(`64-bit keys with ${claim}: keys, positions and windows`, (t) => {
+    const keys = keysOf('u64', 'uniform', 6000) as BigUint64Array;
+    // Between the places that a sample looks at.
+    for (let i = 0; i < share; i++) {
+      const at = (i * 2 + 1) % 6000;
+      keys[at] = (BigInt(i % high) << 32n) | ((keys[at] ?? 0n) & 0xff_ffffn);
+    }
+    for (const dtype of ['u64', 'i64', 'f64'] as const) {
+      for (const order of [{}, { descending: true }, { bits: [7, 61] }] as const) {
+        const expected = referenceArgsort(bytesOf(keys), dtype, order);
+        t.deepEqual([...positionsOf(keys, dtype, order)], expected, `${dtype} ${JSON.stringify(order)}`);
+        t.true(same(sortKeys(keys, dtype, order), pick(bytesOf(keys), 8, expected)));
+      }
+    }
+  });
+}
