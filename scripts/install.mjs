@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // What npm runs when the package is installed: nothing where there is a prebuilt addon, or in a tree of
-// sources, whose set-up builds it; else an attempt to build it, whose failure is no error, since the host engine sorts
-// without it and the addon's absence is explained when it is first needed.
+// sources, whose set-up builds it; else an attempt to build it, whose failure is no error, since the host
+// engine sorts without it and the addon's absence is explained when it is first needed.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
