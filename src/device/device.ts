@@ -4,6 +4,7 @@ import { BufferPool } from './buffer-pool.js';
 import { type Capabilities, capabilitiesOf } from './capabilities.js';
 import { type DeviceInfo, type FoundDevice, findDevices } from './platform.js';
 import { Program } from './program.js';
+import { ProgramCache } from './program-cache.js';
 import { Queue } from './queue.js';
 import { type DeviceSpec, selectDevice } from './select.js';
 import { defineOptions, programSource } from './source.js';
@@ -29,6 +30,7 @@ export class Device {
   readonly handle: cl.Device;
   readonly context: cl.Context;
   readonly #kept: Buffer[] = [];
+  readonly #programCache: ProgramCache | undefined;
   readonly #programs = new Map<string, Promise<Program>>();
   #closed = false;
 
@@ -46,6 +48,7 @@ export class Device {
       throw typedError(error, `opening ${info.name}`);
     }
     this.context = context;
+    this.#programCache = ProgramCache.of(info, this.capabilities.quirks);
     this.staging = new Staging(this.context, this.queue);
     this.pool = new BufferPool((bytes) => this.buffer(bytes), info.globalBytes * POOL_SHARE);
   }
@@ -78,7 +81,8 @@ export class Device {
     const key = `${file} ${all}`;
     let program = this.#programs.get(key);
     if (!program) {
-      program = Program.build(this.context, this.handle, programSource(file), all, `cl/${file}`);
+      const place = { context: this.context, device: this.handle, cache: this.#programCache };
+      program = Program.build(place, { source: programSource(file), options: all }, `cl/${file}`);
       program.catch(() => this.#programs.delete(key)); // a failure is reported to its caller, not kept
       this.#programs.set(key, program);
     }

@@ -1,6 +1,7 @@
 import * as cl from '../opencl/index.js';
 import { BuildError, UnsupportedError } from '../util/errors.js';
 import { toNumber } from './platform.js';
+import type { ProgramCache, ProgramText } from './program-cache.js';
 import { statusOf, typedError } from './status.js';
 
 /** One kernel of a built program, with the limits that the compiler found. */
@@ -45,29 +46,40 @@ export class Kernel {
   }
 }
 
+/** Where programs are built, and kept. */
+export interface ProgramPlace {
+  readonly context: cl.Context;
+  readonly device: cl.Device;
+  readonly cache?: ProgramCache | undefined;
+}
+
 /** A built program; kernels are made once and kept. */
 export class Program {
   readonly #handle: cl.Program;
   readonly #device: cl.Device;
   readonly #kernels = new Map<string, Kernel>();
+  /** What it was built from. */
+  readonly origin: 'source' | 'binary';
 
-  private constructor(handle: cl.Program, device: cl.Device) {
+  private constructor(handle: cl.Program, device: cl.Device, origin: 'source' | 'binary') {
     this.#handle = handle;
     this.#device = device;
+    this.origin = origin;
   }
 
   /**
-   * Compiles without blocking the event loop.
+   * Compiles without blocking the event loop, or takes a binary that was compiled before.
    *
+   * @param cache where binaries are kept; left out where none are
    * @throws BuildError with `details.log`
    */
   static async build(
-    context: cl.Context,
-    device: cl.Device,
-    source: string,
-    options: string,
+    { context, device, cache }: ProgramPlace,
+    { source, options }: ProgramText,
     name: string,
   ): Promise<Program> {
+    const known = await cache?.load({ source, options }, (binary) => Program.#load(context, device, binary));
+    if (known) return known;
     let handle: cl.Program;
     try {
       handle = cl.createProgramWithSource(context, source);
@@ -76,7 +88,6 @@ export class Program {
     }
     try {
       await cl.buildProgramAsync(handle, [device], options);
-      return new Program(handle, device);
     } catch (error) {
       const log = buildLog(handle, device);
       cl.releaseAsync(handle);
@@ -87,6 +98,21 @@ export class Program {
         cause: error,
         details: { program: name, options, log },
       });
+    }
+    const binary = cache && binaryOf(handle);
+    if (binary) cache.save({ source, options }, binary);
+    return new Program(handle, device, 'source');
+  }
+
+  /** @throws what the binding throws */
+  static async #load(context: cl.Context, device: cl.Device, binary: Uint8Array): Promise<Program> {
+    const handle = cl.createProgramWithBinary(context, [device], [binary.length], [binary]);
+    try {
+      await cl.buildProgramAsync(handle, [device], ''); // the options are in it already
+      return new Program(handle, device, 'binary');
+    } catch (error) {
+      cl.releaseAsync(handle);
+      throw error;
     }
   }
 
@@ -107,6 +133,16 @@ export class Program {
     for (const kernel of this.#kernels.values()) cl.releaseAsync(kernel.handle);
     this.#kernels.clear();
     cl.releaseAsync(this.#handle);
+  }
+}
+
+/** What the driver compiled; undefined where it does not hand it out. */
+function binaryOf(program: cl.Program): Uint8Array | undefined {
+  try {
+    const [binary] = cl.getProgramInfo(program, cl.PROGRAM_BINARIES) as unknown as readonly Uint8Array[];
+    return binary && binary.length > 0 ? binary : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /**
  * Folder for what clsort may lose at any time: `CLSORT_CACHE_DIR`, else `clsort` in the cache folder of
@@ -27,18 +27,27 @@ export function readCache(file: string): Record<string, unknown> {
 }
 
 /**
- * Adds entries to a JSON object on disk by writing a new file and renaming it, so that a reader never
- * sees half of one. Two writers at once may lose each other's entries: a cache can stand that.
+ * Adds entries to a JSON object on disk. Two writers at once may lose each other's entries: a cache can
+ * stand that.
  *
  * @returns false where the folder cannot be written, which is no error for a cache
  */
 export function addToCache(file: string, entries: Readonly<Record<string, unknown>>): boolean {
-  const folder = cacheFolder();
-  const aside = join(folder, `.${file}.${process.pid}.${randomBytes(4).toString('hex')}`);
+  return writeCacheFile(file, `${JSON.stringify({ ...readCache(file), ...entries }, null, 1)}\n`);
+}
+
+/**
+ * Writes a file of the cache by making a new one and renaming it, so that a reader never sees half of one.
+ *
+ * @returns false where the folder cannot be written, which is no error for a cache
+ */
+export function writeCacheFile(file: string, contents: string | Uint8Array): boolean {
+  const path = join(cacheFolder(), file);
+  const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(aside, `${JSON.stringify({ ...readCache(file), ...entries }, null, 1)}\n`);
-    renameSync(aside, join(folder, file));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(aside, contents);
+    renameSync(aside, path);
     return true;
   } catch {
     rmSync(aside, { force: true });

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolder, writeCacheFile } from '../util/cache.js';
+import type { DeviceInfo } from './platform.js';
+import type { Quirks } from './quirks.js';
+
+const MAGIC = 'clsort program 1';
+
+const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
+
+/** What a program is compiled from. */
+export interface ProgramText {
+  readonly source: string;
+  readonly options: string;
+}
+
+/**
+ * Binaries of compiled programs on disk, for drivers that keep none themselves.
+ *
+ * Some drivers end the process when they are handed a binary that is damaged or another driver's, so a file
+ * counts only if it names this platform, device, driver, source and options, and the checksum over its
+ * contents is right. Anything else is ignored, and written anew.
+ */
+export class ProgramCache {
+  readonly #device: readonly string[];
+
+  private constructor({ platform, name, driver, version }: DeviceInfo) {
+    this.#device = [platform, name, driver, version];
+  }
+
+  /**
+   * The cache of a device, unless its driver has its own. CLSORT_PROGRAM_CACHE `always` and `never` say
+   * otherwise.
+   */
+  static of(device: DeviceInfo, { cachesPrograms }: Quirks): ProgramCache | undefined {
+    const wanted = process.env.CLSORT_PROGRAM_CACHE;
+    const off = wanted === 'never' || (wanted !== 'always' && cachesPrograms);
+    return off ? undefined : new ProgramCache(device);
+  }
+
+  #key({ source, options }: ProgramText): string {
+    return sha256(JSON.stringify([...this.#device, options, source]));
+  }
+
+  #file(key: string): string {
+    return join('programs', `${key.slice(0, 32)}.bin`);
+  }
+
+  /**
+   * Lets `use` hand the binary to the driver, if there is one that is whole. Meanwhile its file has another
+   * name: a binary that takes the process along all the same is not tried again.
+   *
+   * @returns undefined without a binary, or when the driver did not take it
+   */
+  async load<T>(text: ProgramText, use: (binary: Uint8Array) => Promise<T>): Promise<T | undefined> {
+    const key = this.#key(text);
+    const path = join(cacheFolder(), this.#file(key));
+    const aside = `${path}.loading`;
+    let binary: Uint8Array | undefined;
+    try {
+      renameSync(path, aside);
+      binary = contentsOf(readFileSync(aside), key);
+    } catch {
+      return undefined;
+    }
+    const result = binary && (await use(binary).catch(() => undefined));
+    try {
+      if (result === undefined) rmSync(aside, { force: true });
+      else renameSync(aside, path);
+    } catch {
+      // Somebody else has the file, or has cleared the cache.
+    }
+    return result;
+  }
+
+  save(text: ProgramText, binary: Uint8Array): void {
+    const key = this.#key(text);
+    const header = Buffer.from(headerOf(key, sha256(binary)));
+    writeCacheFile(this.#file(key), Buffer.concat([header, binary]));
+  }
+}
+
+const headerOf = (key: string, checksum: string): string => `${MAGIC}\n${key}\n${checksum}\n`;
+
+/** The binary in a file, if it is the whole one of this key. */
+function contentsOf(file: Uint8Array, key: string): Uint8Array | undefined {
+  const { length } = headerOf(key, sha256(''));
+  const binary = new Uint8Array(file.subarray(length)); // a copy, on an aligned address
+  const header = Buffer.from(file.subarray(0, length)).toString('latin1');
+  return binary.length > 0 && header === headerOf(key, sha256(binary)) ? binary : undefined;
+}
