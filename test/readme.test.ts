@@ -79,7 +79,7 @@ test.serial('the session on the command line prints what the README shows', asyn
 });
 
 test('the README has snippets to run', (t) => {
-  t.true(snippets.length >= 3);
+  t.true(snippets.length >= 6);
 });
 
 for (const [i, code] of snippets.entries()) {
