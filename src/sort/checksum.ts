@@ -6,6 +6,12 @@ import { typedError } from '../device/status.js';
 import * as cl from '../opencl/index.js';
 import { Reduction, total } from './reduction.js';
 
+/** A buffer, and the host memory that it was copied from, or is copied to. */
+export interface Copy {
+  readonly buffer: Buffer;
+  readonly copy: ArrayBufferView;
+}
+
 /**
  * Tells whether transfers between host and device changed nothing: sums over a buffer on the device and over
  * the host memory that it came from, or went to, have to agree. See cl/checksum.cl.
@@ -25,11 +31,10 @@ export class Checksums {
   /**
    * Enqueues sums over buffers, as they are at this place in the queue.
    *
-   * @param copies buffers, and the host memory that they were copied from or will be copied to
    * @returns whether both hold the same, to be asked when the queue has finished
    * @throws MemoryError
    */
-  watch(copies: readonly { buffer: Buffer; copy: ArrayBufferView }[]): () => Promise<boolean> {
+  watch(copies: readonly Copy[]): () => Promise<boolean> {
     const sums = copies.map(({ buffer, copy }) => this.enqueue(buffer, copy.byteLength));
     return async () => {
       for (const [i, { copy }] of copies.entries()) {

@@ -14,7 +14,7 @@ import {
   TimeoutError,
   UnsupportedError,
 } from '../util/errors.js';
-import type { Checksums } from './checksum.js';
+import type { Checksums, Copy } from './checksum.js';
 import { type HostJob, sortInChunks } from './chunked.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
 import { DeviceSort } from './device-sort.js';
@@ -393,10 +393,12 @@ export class Executor {
   }
   /** The same job on copies in host memory. */
   async #download({ keys, settings, sorted, values, moved }: SortJob): Promise<HostJob> {
+    const copies: Copy[] = [];
     const fetch = (place: Place, bytes: number): Uint8Array => {
       if (!isOnDevice(place)) return bytesOf(place).subarray(0, bytes);
       const view = new Uint8Array(bytes);
       this.device?.queue.read(place, view);
+      copies.push({ buffer: place, copy: view });
       return view;
     };
     const valueBytes = keys.n * (values?.bytes ?? 4);
@@ -407,19 +409,30 @@ export class Executor {
       ...(values && { values: { view: fetch(values.place, valueBytes), bytes: values.bytes } }),
       ...(moved && { moved: new Uint8Array(valueBytes) }),
     };
-    await this.device?.queue.finish(settings.timeout);
+    await this.#finishTransfers(settings, copies);
     return job;
   }
 
   /** Brings the results of a downloaded job to where they belong. */
   async #upload({ settings, sorted, moved }: SortJob, host: HostJob): Promise<void> {
+    const copies: Copy[] = [];
     for (const [to, from] of [[sorted, host.sorted] as const, [moved, host.moved] as const]) {
       if (!to || !from || to === from) continue;
-      if (isOnDevice(to)) this.device?.queue.write(to, from);
-      else bytesOf(to).set(bytesOf(from));
+      if (isOnDevice(to)) {
+        this.device?.queue.write(to, from);
+        copies.push({ buffer: to, copy: from });
+      } else bytesOf(to).set(bytesOf(from));
     }
-    if ([sorted, moved].some((place) => place && isOnDevice(place))) {
-      await this.device?.queue.finish(settings.timeout);
+    await this.#finishTransfers(settings, copies);
+  }
+
+  /** Waits for transfers, and compares their two sides when asked to. */
+  async #finishTransfers({ verify, timeout }: SortSettings, copies: readonly Copy[]): Promise<void> {
+    if (copies.length === 0) return;
+    const same = verify ? (await this.checksums())?.watch(copies) : undefined;
+    await this.device?.queue.finish(timeout);
+    if (same && !(await same())) {
+      throw new MismatchError('data changed on the way between the host and the device: it is not used');
     }
   }
 }
