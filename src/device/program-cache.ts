@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, writeCacheFile } from '../util/cache.js';
 import type { DeviceInfo } from './platform.js';
 import type { Quirks } from './quirks.js';
 
 const MAGIC = 'clsort program 1';
+
+/** Files of a few ten kilobytes each; with one more, the older half goes. */
+const MOST_FILES = 1000;
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
@@ -77,7 +80,21 @@ export class ProgramCache {
   save(text: ProgramText, binary: Uint8Array): void {
     const key = this.#key(text);
     const header = Buffer.from(headerOf(key, sha256(binary)));
-    writeCacheFile(this.#file(key), Buffer.concat([header, binary]));
+    if (writeCacheFile(this.#file(key), Buffer.concat([header, binary]))) forgetOldest();
+  }
+}
+
+/** Removes files of programs that were compiled long ago, such as for drivers that are gone. */
+function forgetOldest(): void {
+  const folder = join(cacheFolder(), 'programs');
+  try {
+    const files = readdirSync(folder);
+    if (files.length <= MOST_FILES) return;
+    const ages = files.map((file) => ({ file, made: statSync(join(folder, file)).mtimeMs }));
+    const oldest = ages.toSorted((a, b) => a.made - b.made).slice(0, files.length - MOST_FILES / 2);
+    for (const { file } of oldest) rmSync(join(folder, file), { force: true });
+  } catch {
+    // Somebody else is clearing up.
   }
 }
 

@@ -1,5 +1,13 @@
 /** Binaries of programs on disk: built from once they are there, and never when anything about them is wrong. */
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -132,6 +140,21 @@ test.serial(
     t.is(await cacheOf().load(text, async (found) => found), undefined);
   },
 );
+
+test.serial('the cache does not grow for ever: the oldest files go', async (t) => {
+  empty();
+  cacheOf().save(text, Uint8Array.of(1));
+  const [own = ''] = files();
+  const past = new Date(2020, 1, 1);
+  for (let i = 0; i < 1000; i++) {
+    writeFileSync(join(programs, `${i}.bin`), '');
+    utimesSync(join(programs, `${i}.bin`), past, past);
+  }
+  cacheOf().save({ ...text, options: '-DA=2' }, Uint8Array.of(2));
+  t.is(files().length, 500);
+  t.true(files().includes(own));
+  t.deepEqual(await cacheOf().load(text, async (found) => found), Uint8Array.of(1));
+});
 
 test.serial('drivers with a cache of their own need none of ours, unless it is asked for', (t) => {
   const pocl = { ...info, platform: 'Portable Computing Language' };
