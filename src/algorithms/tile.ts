@@ -36,8 +36,11 @@ export interface TileTuning {
   readonly subGroupSize: number;
 }
 
-/** Local memory of a Hopper or Ampere unit that one group may declare, more than the driver admits. */
-const PTX_LOCAL_BYTES = 227 * 1024;
+/**
+ * Local memory of a Hopper or Ampere unit that one group may declare, more than the driver admits: 227 KiB,
+ * of which the compiler takes some for itself.
+ */
+const PTX_LOCAL_BYTES = 226 * 1024;
 
 export const localBudget = ({ localBytes, quirks }: Capabilities): number =>
   quirks.inlinePtx ? PTX_LOCAL_BYTES : localBytes;
