@@ -35,44 +35,50 @@ for (const operation of OPERATIONS) {
   for (const verify of [false, true]) {
     const what = `${operation}${verify ? ', verified' : ''}`;
 
-    test(`${what}: whichever OpenCL call fails, the answer is right or a typed error, and nothing leaks`, async (t) => {
-      const clean = await runCases(taskOf(operation, verify, [{}]));
-      t.deepEqual(problems([{}], clean), []);
-      t.is(clean.outcomes[0]?.result, 'right');
-      const calls = clean.outcomes[0]?.calls ?? 0;
-      t.true(calls > 50, `${calls} calls`);
-      const cases = STATUSES.flatMap((status, i) =>
-        spread(calls, FULL ? calls : SAMPLES, i / STATUSES.length).map((at) => ({ fail: { at, status } })),
-      );
-      const run = await runCases(taskOf(operation, verify, cases));
-      t.deepEqual(problems(cases, run), []);
-      t.is(run.outcomes.length, cases.length);
-      t.is(
-        run.outcomes.at(-1)?.misuses.count,
-        0,
-        `${run.outcomes.at(-1)?.misuses.last} with a released object`,
-      );
-      const results = new Set(run.outcomes.map(({ result }) => result));
-      t.true(results.has('MemoryError') && results.has('DeviceLostError') && results.has('right'));
-    });
+    test.serial(
+      `${what}: whichever OpenCL call fails, the answer is right or a typed error, and nothing leaks`,
+      async (t) => {
+        const clean = await runCases(taskOf(operation, verify, [{}]));
+        t.deepEqual(problems([{}], clean), []);
+        t.is(clean.outcomes[0]?.result, 'right');
+        const calls = clean.outcomes[0]?.calls ?? 0;
+        t.true(calls > 50, `${calls} calls`);
+        const cases = STATUSES.flatMap((status, i) =>
+          spread(calls, FULL ? calls : SAMPLES, i / STATUSES.length).map((at) => ({ fail: { at, status } })),
+        );
+        const run = await runCases(taskOf(operation, verify, cases));
+        t.deepEqual(problems(cases, run), []);
+        t.is(run.outcomes.length, cases.length);
+        t.is(
+          run.outcomes.at(-1)?.misuses.count,
+          0,
+          `${run.outcomes.at(-1)?.misuses.last} with a released object`,
+        );
+        const results = new Set(run.outcomes.map(({ result }) => result));
+        t.true(results.has('MemoryError') && results.has('DeviceLostError') && results.has('right'));
+      },
+    );
 
-    test(`${what}: a device that is less than it says is sorted on all the same, or refused`, async (t) => {
-      const cases: Case[] = [
-        { spoof: { workGroup: 64 } },
-        { spoof: { workGroup: 1 } },
-        { spoof: { localBytes: 16 * 1024 } },
-        { spoof: { localBytes: 1024 } },
-        { spoof: { allocation: 8192 } },
-        { spoof: { allocation: 1000 } },
-        { spoof: { workGroup: 64, localBytes: 16 * 1024, allocation: 16 * 1024 } },
-      ];
-      // Self-tests belong to it: without certificates of the device as it is.
-      const run = await runCases(taskOf(operation, verify, cases), { warm: false });
-      t.deepEqual(problems(cases, run), []);
-      t.is(run.outcomes.length, cases.length);
-    });
+    test.serial(
+      `${what}: a device that is less than it says is sorted on all the same, or refused`,
+      async (t) => {
+        const cases: Case[] = [
+          { spoof: { workGroup: 64 } },
+          { spoof: { workGroup: 1 } },
+          { spoof: { localBytes: 16 * 1024 } },
+          { spoof: { localBytes: 1024 } },
+          { spoof: { allocation: 8192 } },
+          { spoof: { allocation: 1000 } },
+          { spoof: { workGroup: 64, localBytes: 16 * 1024, allocation: 16 * 1024 } },
+        ];
+        // Self-tests belong to it: without certificates of the device as it is.
+        const run = await runCases(taskOf(operation, verify, cases), { warm: false });
+        t.deepEqual(problems(cases, run), []);
+        t.is(run.outcomes.length, cases.length);
+      },
+    );
 
-    test(`${what}: a call that does not come back is given up at the deadline`, async (t) => {
+    test.serial(`${what}: a call that does not come back is given up at the deadline`, async (t) => {
       const cases: Case[] = ['clWaitForEvents', 'clBuildProgram', 'clEnqueueNDRangeKernel'].flatMap(
         (name) => [
           { delay: { function: name, at: 1, milliseconds: 1500 }, options: { timeout: 0.25 } },
@@ -88,34 +94,42 @@ for (const operation of OPERATIONS) {
 }
 
 for (const operation of [...OPERATIONS, 'sort in chunks', 'top 100']) {
-  test(`${operation}, verified: a word that changes on its way is never part of an answer`, async (t) => {
-    const [clean] = (await runCases(taskOf(operation, true, [{}]))).outcomes;
-    const reads = clean?.reads ?? 0;
-    t.true(reads >= 2);
-    const cases = spread(reads, reads, 0).flatMap((at) =>
-      [1, 0x10000, 0x80000000, 0xffffffff].map((mask) => ({ corrupt: { at, mask } })),
-    );
-    const run = await runCases(taskOf(operation, true, cases));
-    t.deepEqual(problems(cases, run), []);
-    t.is(run.outcomes.length, cases.length);
-  });
+  test.serial(
+    `${operation}, verified: a word that changes on its way is never part of an answer`,
+    async (t) => {
+      const [clean] = (await runCases(taskOf(operation, true, [{}]))).outcomes;
+      const reads = clean?.reads ?? 0;
+      t.true(reads >= 2);
+      const cases = spread(reads, reads, 0).flatMap((at) =>
+        [1, 0x10000, 0x80000000, 0xffffffff].map((mask) => ({ corrupt: { at, mask } })),
+      );
+      const run = await runCases(taskOf(operation, true, cases));
+      t.deepEqual(problems(cases, run), []);
+      t.is(run.outcomes.length, cases.length);
+    },
+  );
 }
 
 for (const operation of ['sort in chunks', 'argsort on the device', 'top 100']) {
-  test(`${operation}: whichever OpenCL call fails, the answer is right or a typed error, and nothing leaks`, async (t) => {
-    const calls = (await runCases(taskOf(operation, true, [{}]))).outcomes[0]?.calls ?? 0;
-    t.true(calls > 50, `${calls} calls`);
-    const cases = STATUSES.flatMap((status, i) =>
-      spread(calls, FULL ? calls : SAMPLES / 2, i / STATUSES.length).map((at) => ({ fail: { at, status } })),
-    );
-    const run = await runCases(taskOf(operation, true, cases));
-    t.deepEqual(problems(cases, run), []);
-    t.is(run.outcomes.length, cases.length);
-    t.is(run.outcomes.at(-1)?.misuses.count, 0);
-  });
+  test.serial(
+    `${operation}: whichever OpenCL call fails, the answer is right or a typed error, and nothing leaks`,
+    async (t) => {
+      const calls = (await runCases(taskOf(operation, true, [{}]))).outcomes[0]?.calls ?? 0;
+      t.true(calls > 50, `${calls} calls`);
+      const cases = STATUSES.flatMap((status, i) =>
+        spread(calls, FULL ? calls : SAMPLES / 2, i / STATUSES.length).map((at) => ({
+          fail: { at, status },
+        })),
+      );
+      const run = await runCases(taskOf(operation, true, cases));
+      t.deepEqual(problems(cases, run), []);
+      t.is(run.outcomes.length, cases.length);
+      t.is(run.outcomes.at(-1)?.misuses.count, 0);
+    },
+  );
 }
 
-test('a fault in the self-test of an algorithm is not kept as its verdict', async (t) => {
+test.serial('a fault in the self-test of an algorithm is not kept as its verdict', async (t) => {
   const [clean] = (await runCases(taskOf('sort', false, [{}]), { warm: false })).outcomes;
   const calls = clean?.calls ?? 0;
   for (const status of [-5, -36]) {
