@@ -19,6 +19,10 @@ export function encodeRecords(keys: KeyWords, records: Uint32Array, stride: numb
     records.set(words);
     return;
   }
+  if (words && codec.dtype.kind !== 'float') {
+    flipWords({ from: words, step: codeWordsOf(codec.dtype) }, { to: records, step: stride }, codec);
+    return;
+  }
   if (words && codec.dtype.width === 64) {
     encode64(words, records, stride, codec);
     return;
@@ -36,6 +40,10 @@ export function decodeRecords(records: Uint32Array, stride: number, keys: KeyWor
     words.set(records);
     return;
   }
+  if (words && codec.dtype.kind !== 'float') {
+    flipWords({ from: records, step: stride }, { to: words, step: codeWordsOf(codec.dtype) }, codec);
+    return;
+  }
   if (words && codec.dtype.width === 64) {
     decode64(records, stride, words, codec);
     return;
@@ -50,6 +58,23 @@ export function decodeRecords(records: Uint32Array, stride: number, keys: KeyWor
 function wholeWords(keys: KeyWords): Uint32Array | undefined {
   if (keys.BYTES_PER_ELEMENT < 4) return undefined;
   return new Uint32Array(keys.buffer, keys.byteOffset, keys.byteLength / 4);
+}
+
+/** Encodes whole numbers, and decodes them: all that their codec does is to flip the same bits of each. */
+function flipWords(
+  { from, step }: { from: Uint32Array; step: number },
+  { to, step: stride }: { to: Uint32Array; step: number },
+  { dtype, positiveFlip, descending }: KeyCodec,
+): void {
+  const [low, high] = halves(BigInt.asUintN(dtype.width, descending ? ~positiveFlip : positiveFlip));
+  if (codeWordsOf(dtype) === 1) {
+    for (let i = 0, at = 0; i < from.length; i += step, at += stride) to[at] = (from[i] as number) ^ low;
+    return;
+  }
+  for (let i = 0, at = 0; i < from.length; i += step, at += stride) {
+    to[at] = (from[i] as number) ^ low;
+    to[at + 1] = (from[i + 1] as number) ^ high;
+  }
 }
 
 /** A codec of at most 32 bits in numbers. */

@@ -183,7 +183,8 @@ function digitsOf(begin: number, end: number, n: number): Digit[] {
  * Sorts records by `digits`.
  *
  * Codes of two words that mostly differ in their high word are sorted by that alone; the few that do not
- * stand side by side then, in their first order, and are put right by insertion.
+ * stand side by side then, in their first order, and are put right by insertion. Those that are in order
+ * already stay where they are.
  *
  * @returns the array that holds the result, `records` or another one
  */
@@ -195,6 +196,7 @@ function* sortRecords(
 ): Generator<void, Uint32Array> {
   const low = digits.filter(({ word }) => word === 0);
   const high = digits.filter(({ word }) => word === 1);
+  if (areInOrder(records, stride, maskOf(low), maskOf(high))) return records;
   if (low.length > 1 && high.length > 1 && n >= WIDE_DIGITS_FROM && differ(records, stride, maskOf(high))) {
     records = yield* sortByPasses(records, n, stride, high);
     if (insertByLowWord(records, stride, maskOf(low), maskOf(high))) return records;
@@ -231,6 +233,20 @@ function* sortByPasses(
 /** Bits of a word that its digits cover. */
 const maskOf = (digits: readonly Digit[]): number =>
   digits.reduce((mask, { shift, bits }) => mask | (((1 << bits) - 1) << shift), 0) >>> 0;
+
+/** Costs next to nothing where the answer is no, which the first few records mostly tell. */
+function areInOrder(records: Uint32Array, stride: number, lowMask: number, highMask: number): boolean {
+  let [lastLow, lastHigh] = [0, 0];
+  for (let at = 0; at < records.length; at += stride) {
+    // Codes of one word have no high one: what stands there is another record, or nothing.
+    const high = highMask === 0 ? 0 : ((records[at + 1] as number) & highMask) >>> 0;
+    const low = ((records[at] as number) & lowMask) >>> 0;
+    if (high < lastHigh || (high === lastHigh && low < lastLow)) return false;
+    lastLow = low;
+    lastHigh = high;
+  }
+  return true;
+}
 
 /** Records that are looked at to see whether high words differ. */
 const SAMPLE = 64;

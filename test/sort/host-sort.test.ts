@@ -88,6 +88,22 @@ for (const dtype of DTYPES) {
   }
 }
 
+test('keys in order but for one of them are sorted all the same', (t) => {
+  for (const dtype of ['u32', 'i64', 'f64'] as const) {
+    for (const at of [1, 1500, 2999]) {
+      for (const order of [{}, { bits: [3, 31] }] as const) {
+        const keys = sortKeys(keysOf(dtype, 'uniform', 3000), dtype, order);
+        t.true(same(sortKeys(keys, dtype, order), keys), `${dtype} in order`);
+        keys.copyWithin(at, at - 1, at); // the next line puts the largest before it
+        keys.copyWithin(at - 1, 2999);
+        const expected = referenceArgsort(bytesOf(keys), dtype, order);
+        t.deepEqual([...positionsOf(keys, dtype, order)], expected, `${dtype} ${at}`);
+        t.true(same(sortKeys(keys, dtype, order), pick(bytesOf(keys), keys.BYTES_PER_ELEMENT, expected)));
+      }
+    }
+  }
+});
+
 test('agrees with TypedArray.prototype.sort on numbers', (t) => {
   for (const dtype of ['u8', 'i8', 'u16', 'i16', 'u32', 'i32', 'u64', 'i64'] as const) {
     const keys = keysOf(dtype, 'uniform', 5000);
