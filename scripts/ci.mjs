@@ -127,11 +127,15 @@ const WITH_UNINITIALISED_READS = [
   '--match=*the worked example*',
 ];
 
+/** Dtypes, orders, forms, sizes, distributions and windows against each other, and properties of every sort. */
+const WHOLE_SORTS = ['dist/test/full/*.test.js'];
+
 /** Test files that run on every driver, at small sizes. */
 const MATRIX = [
   'dist/test/algorithms/**/*.test.js',
   'dist/test/primitives/**/*.test.js',
   'dist/test/explain/explain.test.js',
+  ...WHOLE_SORTS,
 ];
 
 async function main() {
@@ -164,6 +168,9 @@ async function main() {
     env: { ...OCLGRIND, OCLGRIND_DATA_RACES: '1', OCLGRIND_CHECK_API: '1', OCLGRIND_LOG: races },
   });
   emptyLog('Oclgrind found races or wrong calls', races);
+  await tests('small sorts of every kind on Oclgrind', [...WHOLE_SORTS, '--concurrency=1'], {
+    env: OCLGRIND,
+  });
   const reads = join(logs, 'uninitialised.log');
   await tests('every algorithm on Oclgrind, with uninitialised reads', WITH_UNINITIALISED_READS, {
     env: {
