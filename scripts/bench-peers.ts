@@ -1,14 +1,16 @@
 /**
- * clsort beside the sorts of the host on the same u32 keys, from array to new array:
+ * clsort beside other sorts of the same u32 keys in one run, from array to new array and, where a peer tells,
+ * on the device alone:
  *
- *     node dist/scripts/bench-peers.js --device cpu --sizes 16,20,24 --json results.json
+ *     node dist/scripts/bench-peers.js --device nvidia --sizes 16,20,24,28 --json results.json
  *
- * Peers are TypedArray.prototype.sort, a plain radix sort in JavaScript, and NumPy, which is left out, with
- * a word, where `--python` (default: python3) has none. A size is an exponent of two. Every result is checked;
- * a wrong one gets no time.
+ * Peers are TypedArray.prototype.sort, a plain radix sort in JavaScript, NumPy, CuPy, PyTorch, CUB and
+ * Boost.Compute; each is left out, with a word, where it is missing: `--python` (default: python3) is asked for
+ * the packages, nvcc compiles CUB's program and g++ that of Boost.Compute. `--skip` names peers not to wait
+ * for, as the table does, separated by commas. A size is an exponent of two. Every result is checked; a wrong one gets no time.
  */
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,6 +18,7 @@ import { SEED } from '../src/bench/sorts.js';
 import { type Timing, timing } from '../src/bench/statistics.js';
 import { generate } from '../src/io/gen.js';
 import { bytesOf } from '../src/keys/array.js';
+import type { SortReport } from '../src/sort/report.js';
 import { Sorter } from '../src/sort/sorter.js';
 import { packageRoot } from '../src/util/paths.js';
 
@@ -25,9 +28,11 @@ const { values: options } = parseArgs({
     sizes: { type: 'string', default: '16,20,24' },
     repeats: { type: 'string', default: '7' },
     python: { type: 'string', default: 'python3' },
+    skip: { type: 'string', default: '' },
     json: { type: 'string' },
   },
 });
+const skipped = options.skip.toLowerCase().split(',');
 const repeats = Number(options.repeats);
 
 /** Least significant digit first, 3 digits of 11 bits, all counted in one reading. */
@@ -76,61 +81,187 @@ async function timed(sort: () => Uint32Array | Promise<Uint32Array>, expected: U
   return timing(seconds);
 }
 
-function numpy(keys: Uint32Array): { name: string; time: Timing | 'wrong' } | undefined {
-  const file = join(tmpdir(), `clsort-keys-${process.pid}.u32`);
+/** What a peer's program says in one line of JSON. */
+interface Answer {
+  readonly version?: string;
+  readonly seconds?: number[];
+  readonly deviceSeconds?: number[];
+  readonly ok?: boolean;
+  /** CUB's program: milliseconds, and no other way to tell a result. */
+  readonly int?: number;
+  readonly size_t?: number;
+}
+
+type Time = Timing | 'wrong' | 'missing';
+
+interface Peer {
+  readonly name: string;
+  /** Program and arguments for a file of keys; undefined where it is missing. */
+  readonly command: (file: string) => readonly string[] | undefined;
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'clsort-peers-'));
+const script = (name: string) => join(packageRoot, 'scripts/peers', name);
+
+/** Compiles a peer's program. @returns its file, undefined where compiler or headers are missing */
+function compiled(source: string, compiler: string, args: readonly string[]): string | undefined {
+  const program = join(scratch, source.replace(/\W/g, '-'));
   try {
-    writeFileSync(file, keys);
-    const script = join(packageRoot, 'scripts/peers/numpy-sort.py');
-    const line = execFileSync(options.python, [script, file, String(repeats)], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const { version, seconds, ok } = JSON.parse(line) as { version: string; seconds: number[]; ok: boolean };
-    return { name: `NumPy ${version}`, time: ok ? timing(seconds) : 'wrong' };
+    execFileSync(
+      compiler,
+      [...args, script(source), '-o', program, ...(compiler === 'g++' ? ['-lOpenCL'] : [])],
+      {
+        stdio: 'ignore',
+      },
+    );
+    return program;
   } catch {
     return undefined;
-  } finally {
-    rmSync(file, { force: true });
   }
+}
+
+function peersOf(platform: string): Peer[] {
+  const wanted = (name: string) => !skipped.includes(name.toLowerCase());
+  const cub = wanted('CUB') ? compiled('cub.cu', 'nvcc', ['-O3', '-arch=native']) : undefined;
+  const boost =
+    wanted('Boost.Compute') && existsSync('/usr/include/boost/compute')
+      ? compiled('boost-compute.cpp', 'g++', ['-O2', '-std=c++14', '-w'])
+      : undefined;
+  const python = (name: string, file: string, ...args: string[]) => ({
+    name,
+    command: (keys: string) => [options.python, script(file), keys, String(repeats), ...args],
+  });
+  return [
+    python('NumPy', 'numpy-sort.py'),
+    python('CuPy', 'cupy-sort.py'),
+    python('PyTorch on the CPU', 'torch-sort.py', 'cpu'),
+    python('PyTorch on CUDA', 'torch-sort.py', 'cuda'),
+    {
+      name: 'CUB',
+      command: (keys: string) => (cub === undefined ? cub : [cub, '32', '0', keys, String(repeats)]),
+    },
+    {
+      name: 'Boost.Compute',
+      command: (keys: string) => (boost === undefined ? boost : [boost, keys, String(repeats), platform]),
+    },
+  ].filter(({ name }) => wanted(name));
+}
+
+/** Runs a peer. A program that fails counts as missing: it has said why on standard error. */
+function run({ name, command }: Peer, file: string): { name: string; whole: Time; device?: Time } {
+  const [program, ...args] = command(file) ?? [];
+  if (program === undefined) return { name, whole: 'missing' };
+  try {
+    const line = execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const answer = JSON.parse(line) as Answer;
+    if (answer.int !== undefined && answer.size_t !== undefined) {
+      const best = Math.min(answer.int, answer.size_t) / 1e3;
+      return { name, whole: 'missing', device: timing([best]) };
+    }
+    const time = (seconds: number[]): Time => (answer.ok ? timing(seconds) : 'wrong');
+    return {
+      name: `${name} ${answer.version}`,
+      whole: time(answer.seconds ?? []),
+      ...(answer.deviceSeconds && { device: time(answer.deviceSeconds) }),
+    };
+  } catch {
+    return { name, whole: 'missing' };
+  }
+}
+
+/** Device time of ours for keys that are there already, verified by the sort before. */
+async function deviceTime(sorter: Sorter, keys: Uint32Array): Promise<Time> {
+  const array = await sorter.upload(keys);
+  const into = sorter.allocate('u32', keys.length);
+  const seconds: number[] = [];
+  for (let i = 0; i < repeats + 20; i++) {
+    let report: SortReport | undefined;
+    await sorter.sort(array, {
+      into,
+      verify: i === 0,
+      profile: true,
+      onReport: (made) => {
+        report = made;
+      },
+    });
+    const stages = report?.stages.filter(({ stage }) => !/verif|load|survey|fill/.test(stage)) ?? [];
+    if (i >= 20) seconds.push(stages.reduce((sum, stage) => sum + (stage.seconds ?? Number.NaN), 0));
+  }
+  array.dispose();
+  into.dispose();
+  return timing(seconds);
 }
 
 /** What else the machine was doing: a busy one makes times that are not worth keeping. */
 const [load = 0] = loadavg();
 const sorter = await Sorter.open({ device: options.device });
-const rows: { n: number; sort: string; time: Timing | 'wrong' | 'missing'; timesOurs?: number }[] = [];
+const rows: { n: number; sort: string; mode: 'end to end' | 'device'; time: Time; timesOurs?: number }[] = [];
+const described = (time: Time, n: number): string =>
+  typeof time === 'object'
+    ? `${(time.median * 1e3).toFixed(3)} ms ± ${(time.mad * 1e3).toFixed(3)}, ${(n / time.median / 1e6).toFixed(1)} Mkeys/s`
+    : time;
 try {
+  const peers = peersOf(sorter.device?.platform ?? '');
   for (const exponent of options.sizes.split(',')) {
     const n = 2 ** Number(exponent);
     const bytes = generate({ dtype: 'u32', count: n, distribution: 'uniform', seed: SEED });
     const keys = new Uint32Array(bytes.buffer as ArrayBuffer);
     const expected = keys.toSorted();
+    const file = join(scratch, 'keys.u32');
+    writeFileSync(file, keys);
+
+    const into = sorter.alloc('u32', n);
+    const reached = sorter.alloc('u32', n);
+    reached.set(keys);
     const ours = await timed(() => sorter.sort(keys), expected);
-    const numpyRow = numpy(keys);
-    const all = [
-      { sort: 'clsort', time: ours },
-      { sort: 'TypedArray.prototype.sort', time: await timed(() => keys.toSorted(), expected) },
-      { sort: 'radix sort in JavaScript', time: await timed(() => radixSort(keys), expected) },
-      { sort: numpyRow?.name ?? 'NumPy', time: numpyRow?.time ?? ('missing' as const) },
+    const onDevice = sorter.device ? await deviceTime(sorter, keys) : ('missing' as const);
+    const jsSorts = !skipped.includes('javascript') && n <= 2 ** 26;
+    const all: { sort: string; whole: Time; device?: Time }[] = [
+      { sort: 'clsort', whole: ours, device: onDevice },
+      {
+        sort: 'clsort, into an array that is there',
+        whole: await timed(() => sorter.sort(keys, { into }), expected),
+      },
+      {
+        sort: 'clsort, between arrays of alloc',
+        whole: await timed(() => sorter.sort(reached, { into }), expected),
+      },
+      ...(jsSorts
+        ? [
+            { sort: 'TypedArray.prototype.sort', whole: await timed(() => keys.toSorted(), expected) },
+            { sort: 'radix sort in JavaScript', whole: await timed(() => radixSort(keys), expected) },
+          ]
+        : []),
+      ...peers.map((peer) => {
+        const { name, ...times } = run(peer, file);
+        return { sort: name, ...times };
+      }),
     ];
-    for (const { sort, time } of all) {
-      const both = typeof time === 'object' && typeof ours === 'object';
-      const row = { n, sort, time, ...(both && { timesOurs: time.median / ours.median }) };
-      rows.push(row);
-      const text =
-        typeof time === 'object'
-          ? `${(time.median * 1e3).toFixed(3)} ms ± ${(time.mad * 1e3).toFixed(3)}, ${(n / time.median / 1e6).toFixed(1)} Mkeys/s`
-          : time;
-      console.log(
-        `2^${exponent} ${sort}: ${text}${row.timesOurs ? `, time of ours x${row.timesOurs.toFixed(2)}` : ''}`,
-      );
+    await sorter.free(into);
+    await sorter.free(reached);
+    for (const [mode, best] of [
+      ['end to end', ours],
+      ['device', onDevice],
+    ] as const) {
+      for (const { sort, whole, device } of all) {
+        const time = mode === 'device' ? device : whole;
+        if (time === undefined || (mode === 'end to end' && time === 'missing' && device !== undefined))
+          continue;
+        const both = typeof time === 'object' && typeof best === 'object';
+        const row = { n, sort, mode, time, ...(both && { timesOurs: time.median / best.median }) };
+        rows.push(row);
+        const ratio = row.timesOurs ? `, its time / ours x${row.timesOurs.toFixed(2)}` : '';
+        console.log(`2^${exponent} ${mode} ${sort}: ${described(time, n)}${ratio}`);
+      }
     }
   }
   if (options.json) {
     const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
     const date = new Date().toISOString().slice(0, 10);
-    const record = { schema: 'clsort.bench.peers/1', device: name, platform, driver, date, load, rows };
+    const record = { schema: 'clsort.bench.peers/2', device: name, platform, driver, date, load, rows };
     writeFileSync(options.json, `${JSON.stringify(record, null, 1)}\n`);
   }
 } finally {
+  rmSync(scratch, { recursive: true, force: true });
   await sorter.close();
 }
