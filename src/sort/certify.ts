@@ -110,7 +110,10 @@ export async function certify(algorithm: Algorithm, { again = false } = {}): Pro
       } else {
         failedOnce.add(key);
       }
-      if (lost) throw new DeviceLostError(`in a self-test: ${error.message}`, { cause: error });
+      if (lost) {
+        const message = `in the self-test of '${algorithm.name}': ${error.message}`;
+        throw new DeviceLostError(message, { cause: error });
+      }
     }
   }
 }

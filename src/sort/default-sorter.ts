@@ -57,6 +57,9 @@ export function sort<K extends KeyArray>(keys: K, options?: SortOptions & Into<K
 /**
  * The positions of `keys` in sorted order, as 32-bit numbers: `keys[result[0]]` comes first.
  *
+ *     const order = await argsort(prices);
+ *     const names = Array.from(order, (i) => products[i]); // cheapest first
+ *
  * @throws as `sort`
  */
 export function argsort(keys: KeyArray, options?: SortOptions & Into<Uint32Array>): Promise<Uint32Array> {
@@ -65,6 +68,8 @@ export function argsort(keys: KeyArray, options?: SortOptions & Into<Uint32Array
 
 /**
  * Sorts `keys` and moves `values` (1 to 16 bytes for each key, any typed array) along with them.
+ *
+ *     const { keys, values } = await sortPairs(temperatures, Uint32Array.from(ids));
  *
  * @throws as `sort`; InputError when the lengths do not fit or the arrays overlap
  */
@@ -105,6 +110,8 @@ export function lexsort(
  * The `k` largest keys (smallest with `largest: false`) in order, and where they are: what `sort` and
  * `argsort` would begin with.
  *
+ *     const { keys, indices } = await topK(scores, 100);
+ *
  * @throws as `sort`; UsageError when k is no whole number
  */
 export async function topK<K extends KeyArray>(
@@ -120,6 +127,8 @@ export async function topK<K extends KeyArray>(
 
 /**
  * Sorts each segment of `keys` by itself: segment s is `[offsets[s], offsets[s + 1])`.
+ *
+ *     await segmentedSort(Float32Array.of(3, 1, 2, 9, 7), [0, 3, 3, 5]); // 1, 2, 3, 7, 9
  *
  * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys
  * @throws as `sort`; InputError for wrong offsets

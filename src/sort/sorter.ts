@@ -72,6 +72,12 @@ export type ExplainedPlan = Plan & { explain(): string };
  * Calls may overlap; they run one after the other. `close()` (or `await using`) gives everything back.
  *
  * Every operation takes typed arrays, or device arrays of this Sorter, and gives back the same kind.
+ *
+ *     const sorter = await Sorter.open({ device: 'gpu' });
+ *     const prices = await sorter.upload(Float32Array.of(5, 1, 4)); // copied once
+ *     const sorted = await sorter.gather(prices, await sorter.argsort(prices)); // stays on the device
+ *     const cheapest = await sorted.read(0, 1); // 1
+ *     await sorter.close();
  */
 export class Sorter implements AsyncDisposable {
   readonly #executor: Executor;
