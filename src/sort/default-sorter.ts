@@ -177,7 +177,7 @@ export function scan<K extends KeyArray>(keys: K, options?: ScanOptions & Into<K
 
 /**
  * How many keys are in each bin: `bins` of equal width over `range`, or between `edges`. A bin has its
- * lower edge, the last one its upper edge too; NaN is in none.
+ * lower edge, the last one its upper edge too; NaN is in none. Or of digits: `bits` of the keys' codes.
  *
  *     await histogram(ages, { bins: 10, range: [0, 100] });
  *

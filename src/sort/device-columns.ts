@@ -5,7 +5,7 @@ import { infinityBits } from '../keys/dtype.js';
 import { codecVector, type KeyCodec } from '../keys/key-codec.js';
 import { createGather } from '../primitives/gather.js';
 import { buildForGroups, walkingGroups } from '../primitives/group.js';
-import { histogram } from '../primitives/histogram.js';
+import { type Binning, histogram } from '../primitives/histogram.js';
 import { type ReduceOp, reduce } from '../primitives/reduce.js';
 import { Scan, scan } from '../primitives/scan.js';
 import { UnsupportedError } from '../util/errors.js';
@@ -116,8 +116,8 @@ export class DeviceColumns implements ColumnSteps {
     return scan(this.#device, { input: bufferOf(from), output: bufferOf(to), n, dtype, inclusive });
   }
 
-  histogram({ n, dtype, ...keys }: Column, edges: readonly bigint[]): Promise<Uint32Array> {
-    return histogram(this.#device, { keys: bufferOf(keys), n, dtype, binning: { edges } });
+  histogram({ n, dtype, ...keys }: Column, binning: Binning): Promise<Uint32Array> {
+    return histogram(this.#device, { keys: bufferOf(keys), n, dtype, binning });
   }
 
   /** Enqueues a kernel with a work-item for each of n elements. */

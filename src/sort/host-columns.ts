@@ -1,10 +1,11 @@
 import { bytesOf, type KeyWords, keyWords } from '../keys/array.js';
 import { infinityBits } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
+import type { Binning } from '../primitives/histogram.js';
 import type { ReduceOp } from '../primitives/reduce.js';
 import { UnsupportedError } from '../util/errors.js';
 import { byteLengthOf, type Column, isOnDevice } from './column.js';
-import { hostHistogram, hostReduce, hostScan } from './host-primitives.js';
+import { hostDigits, hostHistogram, hostReduce, hostScan } from './host-primitives.js';
 import { hostGather, hostSort } from './host-sort.js';
 import type { ColumnSteps } from './operation.js';
 
@@ -80,8 +81,9 @@ export class HostColumns implements ColumnSteps {
     hostScan({ ...from, view: wordsOf(from) }, wordsOf(to), inclusive);
   }
 
-  async histogram(keys: Column, edges: readonly bigint[]): Promise<Uint32Array> {
-    return hostHistogram({ ...keys, view: wordsOf(keys) }, edges);
+  async histogram(keys: Column, binning: Binning): Promise<Uint32Array> {
+    const words = { ...keys, view: wordsOf(keys) };
+    return 'bits' in binning ? hostDigits(words, binning.bits) : hostHistogram(words, binning.edges);
   }
 }
 

@@ -206,6 +206,31 @@ export function hostHistogram(
   return counts;
 }
 
+/** Counts keys by a digit of their codes: at most 16 bits, which may stand in both words. */
+export function hostDigits(
+  { dtype, info, view: words }: HostColumn,
+  [begin, end]: readonly [begin: number, end: number],
+): Uint32Array {
+  const counts = new Uint32Array(2 ** (end - begin));
+  const mask = counts.length - 1;
+  const codec = keyCodec(dtype);
+  const stride = codeWordsOf(info);
+  const word = begin >> 5;
+  const shift = begin & 31;
+  const inBoth = shift + end - begin > 32;
+  const codes = new Uint32Array(Math.min(BLOCK, words.length) * stride);
+  for (let start = 0; start < words.length; start += BLOCK) {
+    const block = words.subarray(start, start + BLOCK);
+    encodeRecords(block, codes, stride, codec);
+    for (let at = word; at < block.length * stride; at += stride) {
+      const above = inBoth ? (codes[at + 1] as number) << (32 - shift) : 0;
+      const digit = (((codes[at] as number) >>> shift) | above) & mask;
+      counts[digit] = (counts[digit] as number) + 1;
+    }
+  }
+  return counts;
+}
+
 /** Is a code of two words below edge i? */
 function isBelow(low: number, high: number, lows: Uint32Array, highs: Uint32Array, i: number): boolean {
   const edge = highs[i] as number;

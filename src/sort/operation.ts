@@ -2,6 +2,7 @@ import type { Buffer } from '../device/buffer.js';
 import { bytesOf, newArray } from '../keys/array.js';
 import type { Dtype } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
+import type { Binning } from '../primitives/histogram.js';
 import type { ReduceOp } from '../primitives/reduce.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
 import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
@@ -46,8 +47,8 @@ export interface ColumnSteps {
   reduce(keys: Column, op: ReduceOp): Promise<number | bigint>;
   /** Prefix sums; `to` may be `from`. */
   scan(from: Column, to: Column, inclusive: boolean): Promise<void>;
-  /** Counts of keys between codes in ascending order; the last bin has its upper edge too. */
-  histogram(keys: Column, edges: readonly bigint[]): Promise<Uint32Array>;
+  /** Counts of keys by digit, or between codes in ascending order; the last bin has its upper edge too. */
+  histogram(keys: Column, binning: Binning): Promise<Uint32Array>;
 }
 
 /** A transfer whose two sides are to be compared after the wait. */

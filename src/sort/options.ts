@@ -62,7 +62,7 @@ export type ScanOptions = PrimitiveOptions & {
 };
 
 /**
- * The bins of a histogram: `bins` of equal width over `range`, or between `edges`. Numbers that no key can
+ * The bins of a histogram: `bins` of equal width over `range`, or between `edges`, or digits. Numbers that no key can
  * be are allowed; BigInts are for integer keys.
  */
 export interface HistogramBins {
@@ -72,6 +72,8 @@ export interface HistogramBins {
   readonly range?: readonly [from: number, to: number] | readonly [from: bigint, to: bigint];
   /** One more than there are bins, rising: bin b holds the keys from `edges[b]` to below `edges[b + 1]`. */
   readonly edges?: Iterable<number> | Iterable<bigint>;
+  /** Instead: a bin for each digit of the keys' order-preserving codes, 1 to 16 bits `[begin, end)` of them. */
+  readonly bits?: readonly [begin: number, end: number];
 }
 
 /** What `histogram` takes. */

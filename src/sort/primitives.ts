@@ -5,10 +5,11 @@ import { scanType } from '../primitives/scan.js';
 import { InputError, UsageError } from '../util/errors.js';
 import type { Column } from './column.js';
 import type { Operation } from './operation.js';
-import type { HistogramBins } from './options.js';
+import { bitWindow, type HistogramBins } from './options.js';
 
 /** Bins of one histogram. */
 const MAX_BINS = 65_536;
+const MAX_DIGIT_BITS = 16;
 
 /** Sum, minimum or maximum. Sums of integers are BigInts, of floats numbers of the keys' own type. */
 export async function reduce(operation: Operation, keys: Column, op: ReduceOp): Promise<number | bigint> {
@@ -54,8 +55,23 @@ export async function histogram(
   const codes = codesOf(keys, edges);
   if (keys.n === 0 || !codes) return counts;
   // Bins that begin above every key are left out: no key has a code for their edges.
-  counts.set(await operation.steps.histogram(await operation.bring(keys), codes));
+  counts.set(await operation.steps.histogram(await operation.bring(keys), { edges: codes }));
   return counts;
+}
+
+/** Counts keys by a digit of their codes. */
+export async function digitHistogram(
+  operation: Operation,
+  keys: Column,
+  window: HistogramBins['bits'],
+): Promise<Uint32Array> {
+  const bits = bitWindow(window, keys.info);
+  const width = bits[1] - bits[0];
+  if (width < 1 || width > MAX_DIGIT_BITS) {
+    throw new UsageError(`a digit of ${width} bits: expected 1 to ${MAX_DIGIT_BITS}`);
+  }
+  if (keys.n === 0) return new Uint32Array(2 ** width);
+  return operation.steps.histogram(await operation.bring(keys), { bits });
 }
 
 /** Codes for the bins that keys can be in; undefined where there is none. */
@@ -85,7 +101,7 @@ export function edgesOf({ bins, range, edges }: HistogramBins): readonly (number
     return all;
   }
   if (bins === undefined || range === undefined) {
-    throw new UsageError("no bins: expected the options 'bins' and 'range', or 'edges'");
+    throw new UsageError("no bins: expected the options 'bins' and 'range', or 'edges', or 'bits'");
   }
   assertBins(bins);
   const [from, to] = range;

@@ -45,7 +45,7 @@ import {
   type UniqueOptions,
 } from './options.js';
 import { explainPlan, type Plan } from './planner.js';
-import { edgesOf, gather, histogram, reduce, scan } from './primitives.js';
+import { digitHistogram, edgesOf, gather, histogram, reduce, scan } from './primitives.js';
 import { checkOffsets, type Offsets, segmentedSort } from './segmented-sort.js';
 import { topK } from './top-k.js';
 import { Turns } from './turns.js';
@@ -385,19 +385,27 @@ export class Sorter implements AsyncDisposable {
   /**
    * How many keys are in each bin: in bin b those from its lower edge on, that are below the next one; in
    * the last bin also those at its upper edge. Keys are compared as numbers: both zeros are at an edge of 0,
-   * and NaN is in no bin.
+   * and NaN is in no bin. With `bits` instead, how many keys have each digit there, as a radix sort counts
+   * them: of the codes of the ascending order with NaN last, so that every key is in a bin.
    *
    * @throws as `sort`; UsageError when the options do not make bins; UnsupportedError for 2^32 keys and more
    */
   async histogram(keys: Keys, options: HistogramOptions = {}): Promise<Uint32Array> {
-    const { bins: _, range: __, edges: ___, ...rest } = options;
+    const { bins, range, edges, bits, ...rest } = options;
     const settings = parsePrimitive(rest);
     const input = this.#read(keys, settings);
-    const all = edgesOf(options);
+    const byValue = bins !== undefined || range !== undefined || edges !== undefined;
+    if (bits !== undefined && byValue) {
+      throw new UsageError("option 'bits' says all of the bins: leave out 'bins', 'range' and 'edges'");
+    }
+    const all = bits === undefined ? edgesOf(options) : undefined;
+    const digits = bits && parse({ bits }).bits;
     if (input.n >= MAX_INDICES) {
       throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
     }
-    return this.#operate(settings, onHost(keys), (operation) => histogram(operation, input, all));
+    return this.#operate(settings, onHost(keys), (operation) =>
+      all ? histogram(operation, input, all) : digitHistogram(operation, input, digits),
+    );
   }
 
   /**

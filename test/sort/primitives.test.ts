@@ -2,6 +2,7 @@
 import test from 'ava';
 import * as library from '../../src/index.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../src/keys/dtype.js';
+import { encode, keyCodec } from '../../src/keys/key-codec.js';
 import { keyValue } from '../../src/keys/value.js';
 import { column } from '../../src/sort/column.js';
 import { Executor } from '../../src/sort/executor.js';
@@ -54,6 +55,35 @@ function countsOf(values: readonly (number | bigint)[], edges: readonly (number 
 }
 
 forEachSorter((title, open, small) => {
+  for (const dtype of DTYPES) {
+    test.serial(title(`histogram of ${dtype} digits counts as a plain loop does`), async (t) => {
+      const sorter = await open();
+      const { width } = dtypeInfo(dtype);
+      const windows = [
+        [0, 1],
+        [0, 8],
+        [width - 5, width],
+        ...(width > 16 ? [[width / 2 - 5, width / 2 + 4]] : []),
+      ];
+      const n = small ? 257 : 5000;
+      for (const distribution of ['special', 'uniform'] as const) {
+        const keys = keysOf(dtype, distribution, n);
+        const codes = patterns(bytesOf(keys), dtype).map((key) => encode(keyCodec(dtype), key));
+        for (const [begin = 0, end = 0] of windows) {
+          const expected = new Uint32Array(2 ** (end - begin));
+          for (const code of codes) {
+            const digit = Number((code >> BigInt(begin)) & BigInt(expected.length - 1));
+            expected[digit] = (expected[digit] ?? 0) + 1;
+          }
+          const counts = await sorter.histogram(keys, { dtype, bits: [begin, end] });
+          t.deepEqual(counts, expected, `${distribution} ${begin} to ${end}, seed ${SEED}`);
+        }
+      }
+      const none = await sorter.histogram(keysOf(dtype, 'uniform', 0), { dtype, bits: [0, 3] });
+      t.deepEqual(none, new Uint32Array(8));
+    });
+  }
+
   const sizes = small ? [1, 2, 33, 257] : [1, 2, 33, 257, 4096, 70_001];
 
   for (const dtype of DTYPES) {
@@ -238,6 +268,8 @@ forEachSorter((title, open, small) => {
     t.deepEqual(await sums.read(), await sorter.scan(keys, { inclusive: true }));
     const bins = { bins: 7, range: [0, 2 ** 32] } as const;
     t.deepEqual(await sorter.histogram(array, bins), await sorter.histogram(keys, bins));
+    const digit = { bits: [27, 32] } as const;
+    t.deepEqual(await sorter.histogram(array, digit), await sorter.histogram(keys, digit));
     using doubles = await sorter.upload(Float64Array.of(1.5, 2.5, -1));
     t.is(await sorter.reduce(doubles, 'sum', { onWarning: () => undefined }), 3);
     using prefixes = await sorter.scan(doubles, { onWarning: () => undefined });
@@ -295,6 +327,11 @@ forEachSorter((title, open, small) => {
       { edges: [Number.NaN, 0] },
       { edges: [0, 1], bins: 1 },
       { edges: [0, 1], bin: 1 },
+      { bits: [0, 8], bins: 2, range: [0, 1] },
+      { bits: [3, 3] },
+      { bits: [0, 17] },
+      { bits: [8, 0] },
+      { bits: [30, 33] },
     ]) {
       const wrong = sorter.histogram(keys, options as object);
       await t.throwsAsync(
