@@ -103,29 +103,32 @@ interface Peer {
 const scratch = mkdtempSync(join(tmpdir(), 'clsort-peers-'));
 const script = (name: string) => join(packageRoot, 'scripts/peers', name);
 
-/** Compiles a peer's program. @returns its file, undefined where compiler or headers are missing */
-function compiled(source: string, compiler: string, args: readonly string[]): string | undefined {
+/** Compiles a peer's program. @returns its file, undefined where compiler, headers or library are missing */
+function compiled(
+  source: string,
+  compiler: string,
+  ...tries: readonly (readonly string[])[]
+): string | undefined {
   const program = join(scratch, source.replace(/\W/g, '-'));
-  try {
-    execFileSync(
-      compiler,
-      [...args, script(source), '-o', program, ...(compiler === 'g++' ? ['-lOpenCL'] : [])],
-      {
-        stdio: 'ignore',
-      },
-    );
-    return program;
-  } catch {
-    return undefined;
+  for (const args of tries) {
+    try {
+      execFileSync(compiler, [script(source), '-o', program, ...args], { stdio: 'ignore' });
+      return program;
+    } catch {
+      // the next one
+    }
   }
+  return undefined;
 }
+
+const CPP = ['-O2', '-std=c++14', '-w'];
 
 function peersOf(platform: string): Peer[] {
   const wanted = (name: string) => !skipped.includes(name.toLowerCase());
   const cub = wanted('CUB') ? compiled('cub.cu', 'nvcc', ['-O3', '-arch=native']) : undefined;
   const boost =
     wanted('Boost.Compute') && existsSync('/usr/include/boost/compute')
-      ? compiled('boost-compute.cpp', 'g++', ['-O2', '-std=c++14', '-w'])
+      ? compiled('boost-compute.cpp', 'g++', [...CPP, '-lOpenCL'], [...CPP, '-l:libOpenCL.so.1'])
       : undefined;
   const python = (name: string, file: string, ...args: string[]) => ({
     name,

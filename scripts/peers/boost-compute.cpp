@@ -7,7 +7,6 @@
  * on the device alone (to the end of the queue), and whether the result is right.
  */
 #define CL_TARGET_OPENCL_VERSION 120
-#define BOOST_COMPUTE_USE_OFFLINE_CACHE 0
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
