@@ -90,7 +90,10 @@ forEachDevice((title, open) => {
       const lost = await altered(await open(), 'lost', () => {
         throw new DeviceLostError('gone');
       });
-      await t.throwsAsync(certify(lost), { instanceOf: DeviceLostError, message: /self-test of 'tiled': gone/ });
+      await t.throwsAsync(certify(lost), {
+        instanceOf: DeviceLostError,
+        message: /self-test of 'tiled': gone/,
+      });
       t.false(written().includes('gone'));
       await t.throwsAsync(certify(lost), { instanceOf: DeviceLostError });
       t.regex((await certify(lost)).reason ?? '', /twice: gone/);
