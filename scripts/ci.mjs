@@ -14,6 +14,8 @@ import { rootlessEnv } from './rootless.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const ava = ['node_modules/ava/entrypoints/cli.mjs'];
 const totals = { passed: 0, failed: 0 };
+/** What failed, said again at the end: the output is long. */
+const failures = [];
 
 /** What the drivers of Mesa need to show a device on a CPU. */
 const MESA = {
@@ -62,10 +64,20 @@ function run(name, command, args, { env = {}, minutes = 20 } = {}) {
   });
 }
 
+const lastLines = (text, count) => text.trimEnd().split('\n').slice(-count).join('\n');
+
+/** The lines of failed tests as they came, and the details that ava gives at the end of its output. */
+function failedTests(output) {
+  const lines = output.split('\n').filter((line) => /^\s*✘/.test(line));
+  const [, ...details] = output.split(/^\s*─$/m);
+  return [...lines, lastLines(details.length > 0 ? details.join('─') : output, 200)].join('\n');
+}
+
 /** A check that holds or does not: counts as one. */
-async function check(...call) {
-  const result = await run(...call);
+async function check(name, ...call) {
+  const result = await run(name, ...call);
   totals[result.ok ? 'passed' : 'failed']++;
+  if (!result.ok) failures.push([name, lastLines(result.output, 60)]);
   return result;
 }
 
@@ -79,7 +91,9 @@ async function tests(name, files, options = {}) {
     /^\s*(\d+) (?:tests? failed|known failures?|uncaught exceptions?|unhandled rejections?)/gm,
   );
   totals.passed += passed;
-  totals.failed += failed + (failed === 0 && (!ok || passed === 0) ? 1 : 0);
+  const without = failed === 0 && (!ok || passed === 0) ? 1 : 0;
+  totals.failed += failed + without;
+  if (failed + without > 0) failures.push([name, failedTests(output)]);
   return ok;
 }
 
@@ -87,7 +101,7 @@ async function tests(name, files, options = {}) {
 function emptyLog(name, file) {
   const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   totals[found === '' ? 'passed' : 'failed']++;
-  if (found !== '') process.stdout.write(`--- ${name}: FAILED\n${found.slice(0, 4000)}\n`);
+  if (found !== '') failures.push([name, found.slice(0, 4000)]);
 }
 
 /** With every check on, the simulator sorts a few hundred keys a second: few tests, all kernels. */
@@ -151,7 +165,7 @@ async function main() {
   const again = await check('set-up, the second time', process.execPath, ['scripts/setup.mjs']);
   if (/…/.test(again.output)) {
     totals.failed++;
-    process.stdout.write('--- set-up did something again that was done already\n');
+    failures.push(['set-up did something again that was done already', lastLines(again.output, 60)]);
   }
   await check('lint', 'node_modules/.bin/biome', ['ci', '--colors=off', '.']);
   await check('types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']);
@@ -194,6 +208,7 @@ async function main() {
   const versions = ['scripts/node-versions.mjs', '--prebuilt', '22', '24', '26'];
   await tests('the binding on other versions of Node', [], { command: versions });
   await check('the packed package, installed', process.execPath, ['scripts/pack-test.mjs']);
+  for (const [name, details] of failures) process.stdout.write(`\n=== FAILED: ${name}\n${details}\n`);
   process.stdout.write(`\n${totals.passed} passed, ${totals.failed} failed\n`);
   process.exitCode = totals.failed === 0 && totals.passed > 0 ? 0 : 1;
 }
