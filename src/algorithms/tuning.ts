@@ -288,3 +288,14 @@ export function tuningFor(
   const ordered = rows.toSorted((a, b) => specificity(a) - specificity(b));
   return Object.assign({}, ...ordered.map((row) => row.tuning), shape.tuning);
 }
+
+/** Numbers of keys at which another way becomes the faster one. */
+export interface Crossovers {
+  /** With fewer keys, in host memory, the host engine is done before the device. */
+  readonly host: number;
+}
+
+/** Measured end to end, typed array to new typed array, beside the rows above. */
+export function crossoversFor({ capabilities: { type } }: Device): Crossovers {
+  return { host: type === 'cpu' ? 2 ** 15 : 2 ** 12 };
+}

@@ -67,22 +67,26 @@ export class Executor {
   #engine: DeviceSort | undefined;
   readonly #givenUp: (() => void)[] = [];
   readonly #onWarning: (warning: ClsortError) => void;
-  /** Why no device could be opened; undefined where there is one, or the host engine was asked for. */
-  readonly #absence: Error | undefined;
+  /** Why the host engine sorts where there is no device: an error if none could be opened. */
+  readonly #without: string | Error;
 
-  constructor(onWarning: (warning: ClsortError) => void, device?: Device, absence?: Error) {
+  constructor(
+    onWarning: (warning: ClsortError) => void,
+    device?: Device,
+    without: string | Error = 'asked for',
+  ) {
     this.#onWarning = onWarning;
-    this.#absence = absence;
+    this.#without = without;
     this.#device = device;
     this.#engine = device && new DeviceSort(device);
   }
 
-  /** The device, undefined where the host engine sorts; another object after it was opened again. */
   /** What tells whether transfers changed anything; undefined without a device. @throws BuildError */
   async checksums(): Promise<Checksums | undefined> {
     return this.#engine?.checksums();
   }
 
+  /** The device, undefined where the host engine sorts; another object after it was opened again. */
   get device(): Device | undefined {
     return this.#device;
   }
@@ -187,16 +191,17 @@ export class Executor {
 
   /** Why the host engine is to sort; undefined when the device is. */
   #hostReason({ n, algorithm }: PlanRequest): string | undefined {
+    const absence = this.#without instanceof Error ? this.#without : undefined;
     if (!this.device && algorithm !== 'host' && algorithm !== 'auto') {
-      const cause = this.#absence;
       throw new UnsupportedError(
-        `algorithm '${algorithm}' needs an OpenCL device; ${cause ? `none was opened: ${cause.message}` : "'host' is none"}`,
-        { cause },
+        `algorithm '${algorithm}' needs an OpenCL device; ${absence ? `none was opened: ${absence.message}` : "'host' is none"}`,
+        { cause: absence },
       );
     }
     if (n === 0) return 'nothing to sort';
-    if (algorithm === 'host' || (!this.device && !this.#absence)) return 'asked for';
-    return this.device ? undefined : 'no OpenCL device';
+    if (algorithm === 'host') return 'asked for';
+    if (this.device) return undefined;
+    return typeof this.#without === 'string' ? this.#without : 'no OpenCL device';
   }
 
   /** Sorts whole, or in chunks of half the size as often as memory does not suffice. */

@@ -1,3 +1,4 @@
+import { crossoversFor } from '../algorithms/tuning.js';
 import { Device } from '../device/device.js';
 import {
   type ArrayOf,
@@ -81,17 +82,21 @@ export type ExplainedPlan = Plan & { explain(): string };
  */
 export class Sorter implements AsyncDisposable {
   readonly #executor: Executor;
+  /** Who sorts fewer host keys than `below` when nobody asked for a device. */
+  readonly #few: { readonly executor: Executor; readonly below: number } | undefined;
   readonly #arrays: ArrayStore;
   readonly #turns = new Turns();
 
-  private constructor(executor: Executor) {
+  private constructor(executor: Executor, few?: { executor: Executor; below: number }) {
     this.#executor = executor;
+    this.#few = few;
     this.#arrays = new ArrayStore(executor, this.#turns);
   }
 
   /**
    * Opens a device: `auto` (default: the best there is, the host engine if there is none), `cpu`, `gpu`,
-   * `host`, `P:D`, or a part of a device's or platform's name.
+   * `host`, `P:D`, or a part of a device's or platform's name. Under `auto` the host engine also takes what
+   * is on the host and too little to be worth a trip to the device.
    *
    * @throws UsageError, NoLoaderError, NoPlatformError, NoDeviceError
    */
@@ -99,7 +104,12 @@ export class Sorter implements AsyncDisposable {
     const { device, onWarning } = parseOpenOptions(options);
     if (device === 'host') return new Sorter(new Executor(onWarning));
     try {
-      return new Sorter(new Executor(onWarning, await Device.open(device)));
+      const opened = await Device.open(device);
+      const executor = new Executor(onWarning, opened);
+      if (device !== 'auto') return new Sorter(executor);
+      const below = crossoversFor(opened).host;
+      const reason = `the host sorts fewer than ${below} keys sooner`;
+      return new Sorter(executor, { executor: new Executor(onWarning, undefined, reason), below });
     } catch (error) {
       if (device !== 'auto' || !isAbsence(error)) throw error;
       onWarning(
@@ -152,7 +162,8 @@ export class Sorter implements AsyncDisposable {
       keys.replace(sorted);
       return keys;
     }
-    await this.#operate(settings, false, async (operation) => {
+    // Once its result is on the way back, the keys are no longer what was to be sorted.
+    await this.#operate({ n: input.n, settings, onHost: true, again: false }, async (operation) => {
       const sorted = operation.temporary(input.dtype, input.n);
       await operation.sort({ keys: input, sorted: sorted.place });
       await operation.copy(sorted, { ...input, place: bytesOf(keys) });
@@ -245,7 +256,8 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const moved = make.beside(first.like, 'u32', n);
       if (n > 0) {
-        await this.#operate(settings, !parsed.some((one) => one.like instanceof DeviceArray), (operation) =>
+        const onHost = !parsed.some((one) => one.like instanceof DeviceArray);
+        await this.#operate({ n, settings, onHost }, (operation) =>
           lexsort(
             operation,
             parsed.map((one) => one.column),
@@ -282,7 +294,7 @@ export class Sorter implements AsyncDisposable {
       const top = make.like(keys, input.dtype, count);
       const indices = make.beside(keys, 'u32', count);
       if (count > 0) {
-        await this.#operate(settings, onHost(keys), (operation) =>
+        await this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
           topK(operation, input, {
             keys: column(input.dtype, count, top.place),
             positions: column('u32', count, indices.place),
@@ -307,7 +319,7 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const sorted = make.like(keys, input.dtype, input.n);
       if (input.n > 0) {
-        await this.#operate(settings, onHost(keys), (operation) =>
+        await this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
           segmentedSort(operation, input, begins, column(input.dtype, input.n, sorted.place)),
         );
       }
@@ -336,7 +348,7 @@ export class Sorter implements AsyncDisposable {
         };
       };
       if (input.n === 0) return results(0).result;
-      const made = await this.#operate(settings, onHost(keys), (operation) =>
+      const made = await this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
         unique(operation, input, results),
       );
       return made.result;
@@ -358,7 +370,9 @@ export class Sorter implements AsyncDisposable {
     }
     const settings = parsePrimitive(options);
     const input = this.#read(keys, settings);
-    return this.#operate(settings, onHost(keys), (operation) => reduce(operation, input, op));
+    return this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
+      reduce(operation, input, op),
+    );
   }
 
   /**
@@ -377,7 +391,9 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const sums = make.like(keys, input.dtype, input.n, into);
       const to = column(input.dtype, input.n, sums.place);
-      await this.#operate(settings, onHost(keys), (operation) => scan(operation, input, to, inclusive));
+      await this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
+        scan(operation, input, to, inclusive),
+      );
       return sums.result;
     });
   }
@@ -403,7 +419,7 @@ export class Sorter implements AsyncDisposable {
     if (input.n >= MAX_INDICES) {
       throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
     }
-    return this.#operate(settings, onHost(keys), (operation) =>
+    return this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
       all ? histogram(operation, input, all) : digitHistogram(operation, input, digits),
     );
   }
@@ -434,7 +450,9 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const gathered = make.like(values, input.dtype, by.n, into);
       const to = column(input.dtype, by.n, gathered.place);
-      await this.#operate(settings, onHost(values), (operation) => gather(operation, input, by, to));
+      await this.#operate({ n: input.n, settings, onHost: onHost(values) }, (operation) =>
+        gather(operation, input, by, to),
+      );
       return gathered.result;
     });
   }
@@ -506,7 +524,8 @@ export class Sorter implements AsyncDisposable {
     const bits = bitWindow(settings.bits, info);
     const { algorithm, scan, radixBits, tuning } = settings;
     const request = { n, dtype: info.name, bits, valueBytes, algorithm, scan, radixBits };
-    const plan = this.#executor.plan(request, tuning.chunk ?? Number.POSITIVE_INFINITY);
+    const executor = this.#executorFor(n, settings, true);
+    const plan = executor.plan(request, tuning.chunk ?? Number.POSITIVE_INFINITY);
     // Plans are compared and printed as data: the method is none of it.
     return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;
   }
@@ -524,14 +543,33 @@ export class Sorter implements AsyncDisposable {
 
   #sort(job: SortJob): Promise<void> {
     const places = [job.keys.place, job.sorted, job.values?.place, job.moved];
-    const again = !places.some((place) => place && isOnDevice(place));
-    return this.#turns.alone(() => this.#executor.run(() => this.#executor.sort(job), { again }));
+    const onHost = !places.some((place) => place && isOnDevice(place));
+    const executor = this.#executorFor(job.keys.n, job.settings, onHost);
+    return this.#turns.alone(() => executor.run(() => executor.sort(job), { again: onHost }));
   }
 
-  /** @param again see `Executor.run` */
-  #operate<T>(settings: SortSettings, again: boolean, use: (operation: Operation) => Promise<T>): Promise<T> {
-    const run = () => Operation.run(this.#executor, settings, use);
-    return this.#turns.alone(() => this.#executor.run(run, { again }));
+  /**
+   * @param onHost all of its n keys and its results are in host memory
+   * @param again see `Executor.run`
+   */
+  #operate<T>(
+    {
+      n,
+      settings,
+      onHost,
+      again = onHost,
+    }: { n: number; settings: SortSettings; onHost: boolean; again?: boolean },
+    use: (operation: Operation) => Promise<T>,
+  ): Promise<T> {
+    const executor = this.#executorFor(n, settings, onHost);
+    const run = () => Operation.run(executor, settings, use);
+    return this.#turns.alone(() => executor.run(run, { again }));
+  }
+
+  /** Whoever is sooner done, unless the options ask for what only a device has. */
+  #executorFor(n: number, { algorithm, scan, radixBits }: SortSettings, onHost: boolean): Executor {
+    const open = algorithm === 'auto' && scan === 'auto' && radixBits === undefined;
+    return this.#few && onHost && open && n < this.#few.below ? this.#few.executor : this.#executor;
   }
 
   /** Keys as a caller passes them, checked. */
