@@ -85,7 +85,8 @@ function* steps(keys: HostColumn, order: HostOrder, { sorted, values, moved }: H
   if (output && !moved && end - begin === info.width && isCountable(keys.view)) {
     yield* countingSort(keys.view, output, codec);
   } else {
-    yield* sortByDigits(keys, codec, digitsOf(begin, end, n), { output, values, moved });
+    const alone = !moved && end - begin === info.width;
+    yield* sortByDigits(keys, codec, { digits: digitsOf(begin, end, n), alone }, { output, values, moved });
   }
   if (sorted && output && output.buffer !== sorted.buffer) bytesOf(sorted).set(bytesOf(output));
 }
@@ -93,7 +94,7 @@ function* steps(keys: HostColumn, order: HostOrder, { sorted, values, moved }: H
 function* sortByDigits(
   { view, info, n }: HostColumn,
   codec: KeyCodec,
-  digits: readonly Digit[],
+  by: Comparison,
   { output, values, moved }: Omit<HostResult, 'sorted'> & { readonly output: KeyWords | undefined },
 ): Generator<void> {
   const codeWords = codeWordsOf(info);
@@ -111,7 +112,7 @@ function* sortByDigits(
   yield;
   const carried = values && carriedWords(values, n);
   if (moved) fillLastWord(records, stride, carried);
-  records = yield* sortRecords(records, n, stride, digits);
+  records = yield* sortRecords(records, n, stride, by);
   if (output) decodeRecords(records, stride, output, codec);
   if (!moved) return;
   if (carried || !values) {
@@ -165,6 +166,13 @@ interface Digit {
   readonly bits: number;
 }
 
+/** What records are compared by. */
+interface Comparison {
+  readonly digits: readonly Digit[];
+  /** The digits are all that a record holds: equal ones are the same. */
+  readonly alone: boolean;
+}
+
 /** Digits of the window, least significant first. None crosses a word, which costs a pass at most. */
 function digitsOf(begin: number, end: number, n: number): Digit[] {
   const widest = n < WIDE_DIGITS_FROM ? NARROW_DIGIT : WIDE_DIGIT;
@@ -180,7 +188,10 @@ function digitsOf(begin: number, end: number, n: number): Digit[] {
 }
 
 /**
- * Sorts records by `digits`.
+ * Sorts records.
+ *
+ * Codes alone that seem to be few, or mostly in order already, are left to the built-in sort: it compares,
+ * and predicts well there what comes next.
  *
  * Codes of two words that mostly differ in their high word are sorted by that alone; the few that do not
  * stand side by side then, in their first order, and are put right by insertion. Those that are in order
@@ -192,11 +203,14 @@ function* sortRecords(
   records: Uint32Array,
   n: number,
   stride: number,
-  digits: readonly Digit[],
+  { digits, alone }: Comparison,
 ): Generator<void, Uint32Array> {
   const low = digits.filter(({ word }) => word === 0);
   const high = digits.filter(({ word }) => word === 1);
   if (areInOrder(records, stride, maskOf(low), maskOf(high))) return records;
+  if (alone && n >= WIDE_DIGITS_FROM && n <= BUILT_IN_UP_TO && isPredictable(records, stride)) {
+    return builtInSort(records, stride);
+  }
   if (low.length > 1 && high.length > 1 && n >= WIDE_DIGITS_FROM && differ(records, stride, maskOf(high))) {
     records = yield* sortByPasses(records, n, stride, high);
     if (insertByLowWord(records, stride, maskOf(low), maskOf(high))) return records;
@@ -252,6 +266,32 @@ function areInOrder(records: Uint32Array, stride: number, lowMask: number, highM
 const SAMPLE = 64;
 /** Records with equal high words, side by side, up to which insertion takes less than passes. */
 const LONGEST_RUN = 32;
+
+/** Most codes for the built-in sort, which nothing can interrupt. */
+const BUILT_IN_UP_TO = 2 ** 22;
+
+/** Is each code of a sample mostly the same as the one before, or mostly above it, or mostly below? */
+function isPredictable(records: Uint32Array, stride: number): boolean {
+  const step = Math.floor(records.length / stride / SAMPLE) * stride;
+  const wordAt = (i: number, word: number): number =>
+    word < stride ? (records[i * step + word] as number) : 0;
+  let [same, above] = [0, 0];
+  for (let i = 1; i < SAMPLE; i++) {
+    const rise = wordAt(i, 1) - wordAt(i - 1, 1) || wordAt(i, 0) - wordAt(i - 1, 0);
+    if (rise === 0) same++;
+    else if (rise > 0) above++;
+  }
+  const below = SAMPLE - 1 - same - above;
+  return same > SAMPLE / 4 || Math.max(above, below) > SAMPLE * 0.9;
+}
+
+/** Sorts codes in place, of one word or of two, the low one first. */
+function builtInSort(records: Uint32Array, stride: number): Uint32Array {
+  const { buffer, byteOffset, length } = records;
+  const codes = stride === 1 ? records : new BigUint64Array(buffer, byteOffset, length / 2);
+  codes.sort();
+  return records;
+}
 
 /** Do the high words of a sample all differ? */
 function differ(records: Uint32Array, stride: number, mask: number): boolean {

@@ -72,6 +72,29 @@ for (const dtype of DTYPES) {
     }
   });
 
+  test(`${dtype}: thousands of keys that a comparing sort predicts well, any order and window, with positions`, (t) => {
+    const { width } = dtypeInfo(dtype);
+    const windows: [number, number][] = [
+      [0, width],
+      [3, width - 1],
+    ];
+    for (const distribution of ['two', 'and9', 'and15', 'reversed', 'nearly-sorted'] as const) {
+      const keys = keysOf(dtype, distribution, 3000);
+      for (const bits of windows) {
+        for (const descending of [false, true]) {
+          const order = { descending, nan: descending ? 'first' : 'last', bits } as const;
+          const expected = referenceArgsort(bytesOf(keys), dtype, order);
+          const what = `${distribution} ${JSON.stringify(order)}`;
+          t.true(
+            same(sortKeys(keys, dtype, order), pick(bytesOf(keys), keys.BYTES_PER_ELEMENT, expected)),
+            what,
+          );
+          t.deepEqual([...positionsOf(keys, dtype, order)], expected, what);
+        }
+      }
+    }
+  });
+
   for (const width of [1, 2, 3, 4, 8, 12, 16]) {
     test(`${dtype}: values of ${width} bytes move with their keys`, (t) => {
       const keys = keysOf(dtype, 'and3', 500);
