@@ -100,16 +100,16 @@ export class Executor {
    * Runs one operation. A device that fails in it, or lets a deadline pass, is given up, and opened again for
    * what comes next.
    *
-   * @param again the operation reads and writes only memory of the host, so that it may be run once more
-   *   when the device was lost
+   * @param task `again` tells, when the device was lost, whether the operation may be run once more: it reads
+   *   and writes only memory of the host, and has not begun to write what it reads
    * @throws what `use` throws; DeviceLostError when the device cannot be opened again
    */
-  async run<T>(use: () => Promise<T>, { again }: { readonly again: boolean }): Promise<T> {
+  async run<T>(use: () => Promise<T>, task: { readonly again: boolean }): Promise<T> {
     await this.#reopen();
     try {
       return await use();
     } catch (error) {
-      if (!(await this.#giveUpFor(error)) || !again || !(error instanceof DeviceLostError)) throw error;
+      if (!(await this.#giveUpFor(error)) || !task.again || !(error instanceof DeviceLostError)) throw error;
       this.#onWarning(
         new DeviceLostError(`the device was lost and is opened again: ${error.message}`, { cause: error }),
       );

@@ -14,6 +14,7 @@ import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import { REDUCE_OPS, type ReduceOp } from '../primitives/reduce.js';
 import {
   InputError,
+  MemoryError,
   NoDeviceError,
   NoLoaderError,
   NoPlatformError,
@@ -162,10 +163,11 @@ export class Sorter implements AsyncDisposable {
       keys.replace(sorted);
       return keys;
     }
-    // Once its result is on the way back, the keys are no longer what was to be sorted.
-    await this.#operate({ n: input.n, settings, onHost: true, again: false }, async (operation) => {
+    const task = { n: input.n, settings, onHost: true, again: true };
+    await this.#operate(task, async (operation) => {
       const sorted = operation.temporary(input.dtype, input.n);
       await operation.sort({ keys: input, sorted: sorted.place });
+      task.again = false; // from here on the keys may be no longer what was to be sorted
       await operation.copy(sorted, { ...input, place: bytesOf(keys) });
     });
     return keys;
@@ -257,7 +259,7 @@ export class Sorter implements AsyncDisposable {
       const moved = make.beside(first.like, 'u32', n);
       if (n > 0) {
         const onHost = !parsed.some((one) => one.like instanceof DeviceArray);
-        await this.#operate({ n, settings, onHost }, (operation) =>
+        await this.#operate({ n, settings, onHost, again: onHost }, (operation) =>
           lexsort(
             operation,
             parsed.map((one) => one.column),
@@ -294,7 +296,7 @@ export class Sorter implements AsyncDisposable {
       const top = make.like(keys, input.dtype, count);
       const indices = make.beside(keys, 'u32', count);
       if (count > 0) {
-        await this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
+        await this.#operate(taskOf(input, settings, keys), (operation) =>
           topK(operation, input, {
             keys: column(input.dtype, count, top.place),
             positions: column('u32', count, indices.place),
@@ -319,7 +321,7 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const sorted = make.like(keys, input.dtype, input.n);
       if (input.n > 0) {
-        await this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
+        await this.#operate(taskOf(input, settings, keys), (operation) =>
           segmentedSort(operation, input, begins, column(input.dtype, input.n, sorted.place)),
         );
       }
@@ -348,7 +350,7 @@ export class Sorter implements AsyncDisposable {
         };
       };
       if (input.n === 0) return results(0).result;
-      const made = await this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
+      const made = await this.#operate(taskOf(input, settings, keys), (operation) =>
         unique(operation, input, results),
       );
       return made.result;
@@ -370,9 +372,7 @@ export class Sorter implements AsyncDisposable {
     }
     const settings = parsePrimitive(options);
     const input = this.#read(keys, settings);
-    return this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
-      reduce(operation, input, op),
-    );
+    return this.#operate(taskOf(input, settings, keys), (operation) => reduce(operation, input, op));
   }
 
   /**
@@ -391,7 +391,7 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const sums = make.like(keys, input.dtype, input.n, into);
       const to = column(input.dtype, input.n, sums.place);
-      await this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
+      await this.#operate(taskOf(input, settings, keys), (operation) =>
         scan(operation, input, to, inclusive),
       );
       return sums.result;
@@ -419,7 +419,7 @@ export class Sorter implements AsyncDisposable {
     if (input.n >= MAX_INDICES) {
       throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
     }
-    return this.#operate({ n: input.n, settings, onHost: onHost(keys) }, (operation) =>
+    return this.#operate(taskOf(input, settings, keys), (operation) =>
       all ? histogram(operation, input, all) : digitHistogram(operation, input, digits),
     );
   }
@@ -450,9 +450,7 @@ export class Sorter implements AsyncDisposable {
     return this.#arrays.making(async (make) => {
       const gathered = make.like(values, input.dtype, by.n, into);
       const to = column(input.dtype, by.n, gathered.place);
-      await this.#operate({ n: input.n, settings, onHost: onHost(values) }, (operation) =>
-        gather(operation, input, by, to),
-      );
+      await this.#operate(taskOf(input, settings, values), (operation) => gather(operation, input, by, to));
       return gathered.result;
     });
   }
@@ -549,21 +547,26 @@ export class Sorter implements AsyncDisposable {
   }
 
   /**
-   * @param onHost all of its n keys and its results are in host memory
-   * @param again see `Executor.run`
+   * Runs an operation. When nobody asked for a device, one on host memory for which the device has no room is
+   * left to the host.
    */
-  #operate<T>(
-    {
-      n,
-      settings,
-      onHost,
-      again = onHost,
-    }: { n: number; settings: SortSettings; onHost: boolean; again?: boolean },
-    use: (operation: Operation) => Promise<T>,
-  ): Promise<T> {
+  #operate<T>(task: Task, use: (operation: Operation) => Promise<T>): Promise<T> {
+    const { n, settings, onHost } = task;
     const executor = this.#executorFor(n, settings, onHost);
     const run = () => Operation.run(executor, settings, use);
-    return this.#turns.alone(() => executor.run(run, { again }));
+    return this.#turns.alone(async () => {
+      try {
+        return await executor.run(run, task);
+      } catch (error) {
+        if (!(error instanceof MemoryError) || !this.#few || !task.again || !executor.device) throw error;
+        const message = `${error.message}; the host does without the device`;
+        executor.warn(settings, new MemoryError(message, { cause: error }));
+        executor.device.pool.clear();
+        const reason = 'the device has no room for this';
+        const host = new Executor((warning) => executor.warn(settings, warning), undefined, reason);
+        return Operation.run(host, { ...settings, algorithm: 'auto' }, use);
+      }
+    });
   }
 
   /** Whoever is sooner done, unless the options ask for what only a device has. */
@@ -601,6 +604,21 @@ export class Sorter implements AsyncDisposable {
   }
 }
 
+/** An operation, as far as it matters who does it. */
+interface Task {
+  readonly n: number;
+  readonly settings: SortSettings;
+  /** All of its keys and results are in host memory. */
+  readonly onHost: boolean;
+  /** It may be run once more when it has failed. */
+  again: boolean;
+}
+
+const taskOf = ({ n }: Column, settings: SortSettings, keys: Keys): Task => {
+  const onHost = !(keys instanceof DeviceArray);
+  return { n, settings, onHost, again: onHost };
+};
+
 const dtypeOfValues = (values: ValueArray | DeviceArray): Dtype =>
   values instanceof DeviceArray ? values.dtype : dtypeOf(values);
 
@@ -626,8 +644,6 @@ function parsePrimitive(options: PrimitiveOptions = {}): SortSettings {
 
 const deviceIsOpen = () =>
   new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
-
-const onHost = (keys: Keys): boolean => !(keys instanceof DeviceArray);
 
 /** @throws DtypeError, UsageError */
 function assertLength(dtype: Dtype, length: number): void {

@@ -59,6 +59,9 @@ const fixture = fileURLToPath(new URL('./fixtures/cases.js', import.meta.url));
 /** The statuses that a call is made to fail with: all that mean memory, and a lost queue. */
 export const STATUSES = [-4, -5, -6, -36, -61] as const;
 
+/** No case may take longer, whatever is held up in it. */
+const SILENCE_SECONDS = 180;
+
 /**
  * Sorts once for each case, all in one process under the layer.
  *
@@ -79,12 +82,16 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
+  // A process that hangs as a whole cannot say so itself.
+  const hung = setTimeout(() => child.kill('SIGKILL'), SILENCE_SECONDS * 1000);
+  child.stdout.on('data', () => hung.refresh());
   const ended = await new Promise<string | undefined>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) =>
       resolve(code === 0 ? undefined : `${signal ?? `exit code ${code}`}: ${stderr.slice(-2000)}`),
     );
   });
+  clearTimeout(hung);
   const verdicts = join(folder, 'cache', 'certified.json');
   const certificates = existsSync(verdicts) ? JSON.parse(readFileSync(verdicts, 'utf8')) : {};
   rmSync(folder, { recursive: true, force: true });

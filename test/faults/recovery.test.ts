@@ -7,29 +7,32 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { layerEnvironment } from '../layer/layer.js';
 
-const fixture = fileURLToPath(new URL('./fixtures/recovery.js', import.meta.url));
-
 interface Told {
   readonly name: string;
   readonly outcomes: readonly (boolean | string)[];
   readonly warnings: readonly string[];
 }
 
-test('a lost device is opened again: host data is sorted once more, device arrays are gone, deadlines are kept', async (t) => {
+/** Runs a fixture under the layer. @returns the lines of JSON that it prints */
+async function told<T>(name: string): Promise<T[]> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-recovery-'));
   const control = join(folder, 'control');
   writeFileSync(control, '');
+  const fixture = fileURLToPath(new URL(`./fixtures/${name}.js`, import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [fixture, 'Portable Computing Language'], {
     env: { ...process.env, ...layerEnvironment(control), CLSORT_CACHE_DIR: join(folder, 'cache') },
-    timeout: 120_000,
+    timeout: 300_000,
   });
   rmSync(folder, { recursive: true });
-  const told = stdout
+  return stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as Told);
+    .map((line) => JSON.parse(line) as T);
+}
+
+test('a lost device is opened again: host data is sorted once more, device arrays are gone, deadlines are kept', async (t) => {
   const once = ['ERR_CLSORT_DEVICE_LOST'];
-  t.deepEqual(told, [
+  t.deepEqual(await told<Told>('recovery'), [
     { name: 'lost -36', outcomes: [true, true], warnings: once },
     { name: 'lost -14', outcomes: [true, true], warnings: once },
     { name: 'lost -5', outcomes: [true, true], warnings: once },
@@ -41,4 +44,20 @@ test('a lost device is opened again: host data is sorted once more, device array
     },
     { name: 'a deadline', outcomes: ['TimeoutError', true], warnings: [] },
   ]);
+});
+
+test('an operation on host arrays for which the device has no room is left to the host, unless the device was asked for', async (t) => {
+  const lines = await told<{ outcome: boolean | string; failed: string; warnings: string[]; again: boolean }>(
+    'no-room',
+  );
+  t.is(lines.length, 12);
+  for (const [i, { outcome, failed, warnings, again }] of lines.entries()) {
+    const what = JSON.stringify(lines[i]);
+    t.true(again, what);
+    if (failed === '')
+      t.true(outcome === true, what); // all of its buffers came from the pool
+    else if (i < 6) t.deepEqual([outcome, warnings], [true, ['ERR_CLSORT_MEMORY']], what);
+    else t.is(outcome, 'MemoryError', what);
+  }
+  t.true(lines.filter(({ failed }) => failed === 'clCreateBuffer').length >= 8);
 });
