@@ -1,0 +1,77 @@
+/**
+ * Drivers that end loops after so many turns, without a word: what an algorithm says it can sort there has to come
+ * out right, at the largest size first of all.
+ */
+import test from 'ava';
+import type { AlgorithmFactory, AlgorithmShape } from '../../src/algorithms/algorithm.js';
+import { ALGORITHMS } from '../../src/algorithms/registry.js';
+import type { Device } from '../../src/device/device.js';
+import { Random } from '../../src/util/random.js';
+import { forEachDevice } from '../each-device.js';
+import { bytesOf, sortBytes } from './sorts.js';
+
+/** More is not sorted here: it would take long, and every work-item of these has one tile or block. */
+const MOST = 2 ** 18 + 1;
+
+/** Algorithms whose groups wait for each other: not for drivers that end the wait. */
+const OPTIONAL = new Set(['onesweep', 'persistent']);
+
+/** The most keys that an algorithm takes on; 0 for none. */
+async function mostKeys(
+  factory: AlgorithmFactory,
+  device: Device,
+  { shape, bits }: { shape: AlgorithmShape; bits: readonly [number, number] },
+): Promise<number> {
+  const supports = async (n: number): Promise<boolean> => {
+    if (typeof factory.available(device, shape) === 'string') return false;
+    const tuned = factory.tune?.(device, shape, n) ?? shape;
+    if (typeof tuned === 'string') return false;
+    const { valueBytes } = shape;
+    const algorithm = await factory.create(device, tuned);
+    return algorithm.supports({ dtype: 'u32', n, bits, valueBytes, stable: true }) === true;
+  };
+  let [low, high] = [0, MOST];
+  if (await supports(MOST)) return MOST;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (await supports(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+forEachDevice((title, open, _small, name) => {
+  if (name !== 'rusticl' && name !== 'clover') return;
+  for (const factory of ALGORITHMS.filter(({ stable }) => stable)) {
+    const widths = factory.radixBits ? [8, 11].filter((bits) => bits <= (factory.radixBits?.[1] ?? 0)) : [8];
+    for (const width of widths) {
+      for (const indices of [undefined, 4] as const) {
+        const what = indices ? 'positions' : 'keys';
+        test.serial(
+          title(`${factory.name} is right at its largest size: ${what}, ${width} bits`),
+          async (t) => {
+            const device = await open();
+            const bits = [0, width] as const;
+            const tuning = factory.radixBits && { radixBits: width };
+            const shape = { keyBits: 32 as const, valueBytes: indices ?? 0, ...(tuning && { tuning }) };
+            const n = await mostKeys(factory, device, { shape, bits });
+            t.log(`${n} keys`);
+            if (n === 0) {
+              t.true(OPTIONAL.has(factory.name));
+              return;
+            }
+            const random = new Random(1);
+            const keys = Uint32Array.from({ length: n }, () => random.u32() >>> (32 - width));
+            const options = { bits, ...(indices && { indices }), ...(tuning && { tuning }) };
+            const got = await sortBytes(device, factory, bytesOf(keys), options);
+            const positions = Uint32Array.from(keys, (_, i) => i).sort(
+              (a, b) => (keys[a] ?? 0) - (keys[b] ?? 0) || a - b,
+            );
+            t.is(Buffer.compare(got.keys, bytesOf(positions.map((i) => keys[i] ?? 0))), 0, 'keys');
+            if (indices) t.is(Buffer.compare(got.values, bytesOf(positions)), 0, 'positions');
+          },
+        );
+      }
+    }
+  }
+});
