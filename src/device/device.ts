@@ -20,6 +20,12 @@ const LARGE_BYTES = 2 ** 20;
 const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
   new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
 
+/** A queue beside the first, and the transfers that it makes. */
+export interface Lane {
+  readonly queue: Queue;
+  readonly staging: Staging;
+}
+
 /** An opened device: context, queue, compiled programs, pooled memory. */
 export class Device {
   readonly info: DeviceInfo;
@@ -29,6 +35,7 @@ export class Device {
   readonly staging: Staging;
   readonly handle: cl.Device;
   readonly context: cl.Context;
+  #transfers: Lane | undefined;
   readonly #kept: Buffer[] = [];
   readonly #programCache: ProgramCache | undefined;
   readonly #programs = new Map<string, Promise<Program>>();
@@ -89,6 +96,15 @@ export class Device {
     return program;
   }
 
+  /** For transfers that run beside what `queue` does; who uses it waits for it, on both sides. */
+  get transfers(): Lane {
+    if (!this.#transfers) {
+      const queue = newQueue(this.context, this.handle, this.capabilities);
+      this.#transfers = { queue, staging: new Staging(this.context, queue) };
+    }
+    return this.#transfers;
+  }
+
   /** Lends a second queue, whose commands run beside those of `queue`; who uses it waits for them. */
   async withSecondQueue<T>(use: (second: Queue) => Promise<T>): Promise<T> {
     const second = newQueue(this.context, this.handle, this.capabilities);
@@ -146,7 +162,10 @@ export class Device {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.queue.finish().catch(() => undefined); // closing a lost device is no second failure
+    for (const queue of [this.queue, this.#transfers?.queue]) {
+      await queue?.finish().catch(() => undefined); // closing a lost device is no second failure
+    }
+    this.#transfers?.staging.release();
     this.staging.release();
     await this.#release();
   }
@@ -165,7 +184,7 @@ export class Device {
       if (program.status === 'fulfilled') program.value.release();
     }
     this.#programs.clear();
-    cl.releaseAsync(this.queue.handle);
+    for (const queue of [this.queue, this.#transfers?.queue]) if (queue) cl.releaseAsync(queue.handle);
     cl.releaseAsync(this.context);
   }
 }

@@ -104,6 +104,12 @@ export class Queue {
     this.#handOver(this.#launches.take(), stages);
   }
 
+  /** Has the driver start with what is enqueued, when nobody waits yet. */
+  flush(): void {
+    this.submit();
+    cl.flush(this.handle);
+  }
+
   #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[]): void {
     try {
       if (!this.#recorded) cl.enqueueKernels(this.handle, launches);
@@ -249,11 +255,29 @@ export class Queue {
   }
 
   /**
+   * Waits until what was enqueued so far is done, whatever is enqueued after it.
+   *
+   * @throws as `finish`
+   */
+  async reached(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
+    try {
+      this.submit();
+      const done = this.#marked();
+      await (Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done);
+    } catch (error) {
+      throw typedError(error, 'waiting for the device');
+    }
+  }
+
+  /**
    * A wait for the event of a marker rather than clFinish, but for drivers known for better: rusticl's may
    * return, when it is called from another thread than the enqueues, before the last commands are done.
    */
   async #allDone(): Promise<void> {
-    if (this.#capabilities.quirks.finishTells) return cl.finishAsync(this.handle);
+    return this.#capabilities.quirks.finishTells ? cl.finishAsync(this.handle) : this.#marked();
+  }
+
+  async #marked(): Promise<void> {
     const marker = this.#mark();
     try {
       await cl.waitForEventsAsync([marker]);

@@ -7,6 +7,7 @@ import type { KeyCodec } from '../keys/key-codec.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
 import { type Certificate, certify } from './certify.js';
 import { Checksums } from './checksum.js';
+import { CutRuns } from './cut-runs.js';
 import type { Plan } from './planner.js';
 import { type Bits, Survey } from './survey.js';
 import { type Verified, Verifier, verdict } from './verify.js';
@@ -43,6 +44,7 @@ export class DeviceSort {
   readonly #verifiers = new Map<string, Promise<Verifier>>();
   readonly survey: Survey;
   readonly #failures = new Map<string, number>();
+  readonly #cutters = new Map<string, Promise<CutRuns>>();
   readonly #checksums = new Map<string, Promise<Checksums>>();
 
   constructor(device: Device) {
@@ -99,6 +101,12 @@ export class DeviceSort {
     return cached(this.#verifiers, `${keyBits} ${plan.valueBytes}`, () =>
       Verifier.create(this.#device, { keyBits, valueBytes: plan.valueBytes }),
     );
+  }
+
+  /** @throws BuildError */
+  cutter({ shape }: Plan): Promise<CutRuns> {
+    const keyBits = shape?.keyBits ?? 32;
+    return cached(this.#cutters, `${keyBits}`, () => CutRuns.create(this.#device, keyBits));
   }
 
   /** @throws BuildError */

@@ -5,7 +5,6 @@ import type { StageTime } from '../device/queue.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import {
-  AbortedError,
   BuildError,
   type ClsortError,
   DeviceLostError,
@@ -17,12 +16,14 @@ import {
 import type { Checksums, Copy } from './checksum.js';
 import { type HostJob, sortInChunks } from './chunked.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
+import { MAX_RUNS } from './cut-runs.js';
 import { DeviceSort } from './device-sort.js';
 import { hostSortInTurns } from './host-sort.js';
 import { hostVerify } from './host-verify.js';
-import { bitWindow, type SortSettings } from './options.js';
+import { bitWindow, type SortSettings, throwIfAborted } from './options.js';
 import { chunkLimit, devicePlans, hostPlan, type Plan, type PlanRequest } from './planner.js';
 import type { ReportDevice, StageReport } from './report.js';
+import { sortStreamed } from './streamed.js';
 import type { Bits } from './survey.js';
 import { borrow, lendInput, lendOutput } from './transfer.js';
 import type { Verified } from './verify.js';
@@ -32,6 +33,9 @@ const DEVICE_ATTEMPTS = 2;
 
 /** Chunks are not made smaller than this for want of memory: a device that has not even that is broken. */
 const SMALLEST_CHUNK = 4096;
+
+/** Fewer bytes arrive too soon for a sort in parts to be worth its second pass over them. */
+const STREAMED_BYTES = 2 ** 28;
 
 /** Algorithms that take a pass for each digit. */
 const BY_DIGITS = new Set(['onesweep', 'tiled', 'serial', 'amd']);
@@ -221,7 +225,7 @@ export class Executor {
       : Number.POSITIVE_INFINITY;
     for (;;) {
       try {
-        if (chunk >= keys.n) return await this.#execute(job);
+        if (chunk >= keys.n) return (await this.#streamed(job, host)) ?? (await this.#execute(job));
         return await this.#inChunks(host as HostJob, chunk);
       } catch (error) {
         const next = Math.ceil(Math.min(chunk, keys.n) / 2);
@@ -236,6 +240,40 @@ export class Executor {
         chunk = next;
       }
     }
+  }
+
+  /**
+   * Sorts in parts while the data are on the way; undefined when that is nothing for this job, or has failed
+   * in a way that another algorithm may not.
+   */
+  async #streamed(job: SortJob, host: HostJob | undefined): Promise<Outcome | undefined> {
+    const { device } = this;
+    const engine = this.#engine;
+    const request = requestOf(job);
+    if (!device || !engine || !host || this.#hostReason(request)) return undefined;
+    const parts = partsOf(device, host);
+    if (parts < 2) return undefined;
+    const { settings } = job;
+    const n = Math.ceil(request.n / parts);
+    for (const plan of devicePlans(device, { ...request, n })) {
+      if (engine.distrusts(plan)) continue;
+      const warn = (warning: ClsortError) => this.warn(settings, warning);
+      const algorithm = await prepare(engine, plan, settings, [], warn);
+      if (!algorithm) continue;
+      const cutter = await engine.cutter(plan);
+      const { queue } = device;
+      const profiled = settings.profile || settings.onReport !== undefined;
+      if (profiled) queue.startProfile();
+      try {
+        const sorted = await sortStreamed({ device, engine, algorithm, cutter, plan }, host);
+        const stages = queue.endProfile();
+        const reason = `${plan.reason}, in parts while the data are on the way`;
+        return sorted ? { plan: { ...plan, n: request.n, reason }, stages, chunks: parts } : undefined;
+      } finally {
+        queue.endProfile();
+      }
+    }
+    return undefined;
   }
 
   async #inChunks(job: HostJob, chunk: number): Promise<Outcome> {
@@ -474,6 +512,18 @@ const sortJob = ({ keys, values, ...rest }: HostJob): SortJob => ({
   ...(values && { values: { place: values.view, bytes: values.bytes } }),
 });
 
+/** In how many parts a job is sorted while its data are on the way; 1 for as a whole. */
+function partsOf(device: Device, { keys, settings, sorted, values, moved }: HostJob): number {
+  const { verify, tuning, algorithm } = settings;
+  // Each part would be verified, but not that the parts make the whole; positions would be those in a part.
+  if (verify || !sorted || (moved && !values)) return 1;
+  const most = Math.min(MAX_RUNS, keys.n);
+  if (tuning.parts !== undefined) return Math.min(tuning.parts, most);
+  const bytes = keys.n * (keys.info.bytes + (values?.bytes ?? 0));
+  const together = device.capabilities.unifiedMemory || device.capabilities.quirks.zeroCopy;
+  return algorithm === 'auto' && !together && bytes >= STREAMED_BYTES ? most : 1;
+}
+
 const verifyOnHost = (job: HostJob): Verified => hostVerify(job.keys, job.settings, job);
 
 function firstOf(plans: Iterable<Plan>): Plan {
@@ -516,10 +566,6 @@ async function narrowedBits(
 function keepsFailing(error: MemoryError): ClsortError {
   if (error.details.status !== -5) return error;
   return new DeviceLostError(`the device fails even for a few keys: ${error.message}`, { cause: error });
-}
-
-export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new AbortedError('the sort was aborted', { cause: signal.reason });
 }
 
 /** Launches of the same stage together, in order of first appearance. */

@@ -1,6 +1,6 @@
 import { DTYPES, type Dtype, type DtypeInfo } from '../keys/dtype.js';
 import type { Order } from '../keys/key-codec.js';
-import { type ClsortError, UsageError } from '../util/errors.js';
+import { AbortedError, type ClsortError, UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 import type { SortReport } from './report.js';
 
@@ -42,7 +42,10 @@ export interface SortOptions extends Order {
   readonly onWarning?: (warning: ClsortError) => void;
   /** Gets what was done, after each call that succeeds. */
   readonly onReport?: (report: SortReport) => void;
-  /** Constants for measurements and tests: `chunk`, the most keys that are sorted at a time. */
+  /**
+   * Constants for measurements and tests: `chunk`, the most keys that are sorted at a time; `parts`, 2 to 8,
+   * in how many parts arrays of the host are sorted while they are on their way, or 1.
+   */
   readonly tuning?: Readonly<Record<string, number>>;
 }
 
@@ -264,4 +267,9 @@ export function bitWindow(
     throw new UsageError(`option 'bits' is ${JSON.stringify(bits)}: ${name} keys have ${width} bits`);
   }
   return bits;
+}
+
+/** @throws AbortedError when the caller's signal has fired */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortedError('the sort was aborted', { cause: signal.reason });
 }

@@ -24,7 +24,7 @@ import {
 import { ArrayStore, type Keys } from './array-store.js';
 import { type Column, column, isOnDevice, type Place } from './column.js';
 import { DeviceArray } from './device-array.js';
-import { Executor, type SortJob, throwIfAborted } from './executor.js';
+import { Executor, type SortJob } from './executor.js';
 import { hostGather } from './host-sort.js';
 import { type LexColumn, lexsort } from './lexsort.js';
 import { Operation } from './operation.js';
@@ -44,6 +44,7 @@ import {
   type SortOptions,
   type SortSettings,
   type TopKOptions,
+  throwIfAborted,
   type UniqueOptions,
 } from './options.js';
 import { explainPlan, type Plan } from './planner.js';

@@ -1,0 +1,83 @@
+/* Where sorted runs are to be cut so that what stands before the cuts are the first keys of all: a merge of runs that
+ * are cut at two ranks gives the part of the result between them, whatever the rest holds.
+ *
+ * One work-group a rank and one work-item a run. The group finds the largest digit that has at most `rank` keys below
+ * it, from its highest bit down: each item counts its run's keys below a digit by binary search, between the counts
+ * that the bits before have shown. Keys of that digit are taken from earlier runs first.
+ *
+ * Source: multisequence selection of P. J. Varman et al., "Merging Multiple Lists on Hierarchical-Memory
+ * Multiprocessors" (1991), here by bisecting the codes.
+ */
+#include "key_codec.clh"
+
+#define RUNS 8 /* as in src/sort/cut-runs.ts */
+
+/* @return the part of a code that is compared */
+INLINE code_t window(code_t code, uint begin, uint width)
+{
+    return code >> begin & (width == KEY_BITS ? CODE_MAX : ((code_t)1 << width) - 1);
+}
+
+INLINE ulong sum(const __local ulong *counts, uint end)
+{
+    ulong total = 0;
+    for (uint i = 0; i < end; i++)
+        total += counts[i];
+    return total;
+}
+
+/* @param run0 …    sorted runs of run_keys keys each, n in all: the last may be shorter, or there may be fewer
+ * @param cuts      [rank][run]: keys of the run that are among the first (rank + 1) * run_keys of all
+ * @param begin     first bit of the codes that is compared; `width` of them are
+ */
+__kernel __attribute__((reqd_work_group_size(RUNS, 1, 1)))
+void cut_runs(__global const key_t *restrict run0, __global const key_t *restrict run1,
+              __global const key_t *restrict run2, __global const key_t *restrict run3,
+              __global const key_t *restrict run4, __global const key_t *restrict run5,
+              __global const key_t *restrict run6, __global const key_t *restrict run7, __global ulong *cuts, ulong n,
+              ulong run_keys, uint begin, uint width, codec_t codec)
+{
+    __local ulong counts[RUNS];
+    const uint item = (uint)get_local_id(0);
+    const ulong rank = min((get_group_id(0) + 1) * run_keys, n);
+    const ulong start = min(item * run_keys, n), length = min(run_keys, n - start);
+    __global const key_t *run = item == 0   ? run0
+                                : item == 1 ? run1
+                                : item == 2 ? run2
+                                : item == 3 ? run3
+                                : item == 4 ? run4
+                                : item == 5 ? run5
+                                : item == 6 ? run6
+                                            : run7;
+    /* Keys below `digit`, and below the digit behind it. */
+    ulong below = 0, through = length;
+    code_t digit = 0;
+    for (uint bit = width; bit-- > 0;) {
+        const code_t trial = digit | (code_t)1 << bit;
+        ulong low = below, high = through;
+        while (low < high) {
+            const ulong middle = low + (high - low) / 2;
+            if (window(encode_key(run[middle], codec), begin, width) < trial)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        counts[item] = low;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (sum(counts, RUNS) <= rank) {
+            digit = trial;
+            below = low;
+        } else {
+            through = low;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    counts[item] = below;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong left = rank - sum(counts, RUNS);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    counts[item] = through - below;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong earlier = sum(counts, item);
+    cuts[get_group_id(0) * RUNS + item] = below + (left > earlier ? min(left - earlier, through - below) : 0);
+}
