@@ -1,5 +1,5 @@
-/* Where sorted runs are to be cut so that what stands before the cuts are the first keys of all: a merge of runs that
- * are cut at two ranks gives the part of the result between them, whatever the rest holds.
+/* Where sorted runs are to be cut so that what stands before the cuts are the first keys of all. What stands between
+ * two cuts is a part of the merged whole, to be sorted by itself: see take_slices.cl.
  *
  * One work-group a rank and one work-item a run. The group finds the largest digit that has at most `rank` keys below
  * it, from its highest bit down: each item counts its run's keys below a digit by binary search, between the counts
@@ -9,8 +9,7 @@
  * Multiprocessors" (1991), here by bisecting the codes.
  */
 #include "key_codec.clh"
-
-#define RUNS 8 /* as in src/sort/cut-runs.ts */
+#include "runs.clh"
 
 /* @return the part of a code that is compared */
 INLINE code_t window(code_t code, uint begin, uint width)
@@ -31,24 +30,14 @@ INLINE ulong sum(const __local ulong *counts, uint end)
  * @param begin     first bit of the codes that is compared; `width` of them are
  */
 __kernel __attribute__((reqd_work_group_size(RUNS, 1, 1)))
-void cut_runs(__global const key_t *restrict run0, __global const key_t *restrict run1,
-              __global const key_t *restrict run2, __global const key_t *restrict run3,
-              __global const key_t *restrict run4, __global const key_t *restrict run5,
-              __global const key_t *restrict run6, __global const key_t *restrict run7, __global ulong *cuts, ulong n,
-              ulong run_keys, uint begin, uint width, codec_t codec)
+void cut_runs(RUN_PARAMETERS(key_t), __global ulong *cuts, ulong n, ulong run_keys, uint begin, uint width,
+              codec_t codec)
 {
     __local ulong counts[RUNS];
     const uint item = (uint)get_local_id(0);
     const ulong rank = min((get_group_id(0) + 1) * run_keys, n);
     const ulong start = min(item * run_keys, n), length = min(run_keys, n - start);
-    __global const key_t *run = item == 0   ? run0
-                                : item == 1 ? run1
-                                : item == 2 ? run2
-                                : item == 3 ? run3
-                                : item == 4 ? run4
-                                : item == 5 ? run5
-                                : item == 6 ? run6
-                                            : run7;
+    __global const key_t *run = RUN(item);
     /* Keys below `digit`, and below the digit behind it. */
     ulong below = 0, through = length;
     code_t digit = 0;

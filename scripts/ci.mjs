@@ -149,7 +149,7 @@ const MATRIX = [
   'dist/test/algorithms/**/*.test.js',
   'dist/test/primitives/**/*.test.js',
   'dist/test/explain/explain.test.js',
-  'dist/test/sort/{chunked,device-array,operations,primitives,radix-bits,reuse,survey}.test.js',
+  'dist/test/sort/{chunked,cut-runs,device-array,operations,primitives,radix-bits,reuse,streamed,survey}.test.js',
   ...WHOLE_SORTS,
 ];
 

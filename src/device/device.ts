@@ -20,12 +20,6 @@ const LARGE_BYTES = 2 ** 20;
 const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
   new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
 
-/** A queue beside the first, and the transfers that it makes. */
-export interface Lane {
-  readonly queue: Queue;
-  readonly staging: Staging;
-}
-
 /** An opened device: context, queue, compiled programs, pooled memory. */
 export class Device {
   readonly info: DeviceInfo;
@@ -35,7 +29,7 @@ export class Device {
   readonly staging: Staging;
   readonly handle: cl.Device;
   readonly context: cl.Context;
-  #transfers: Lane | undefined;
+  #transfers: Queue | undefined;
   readonly #kept: Buffer[] = [];
   readonly #programCache: ProgramCache | undefined;
   readonly #programs = new Map<string, Promise<Program>>();
@@ -96,12 +90,9 @@ export class Device {
     return program;
   }
 
-  /** For transfers that run beside what `queue` does; who uses it waits for it, on both sides. */
-  get transfers(): Lane {
-    if (!this.#transfers) {
-      const queue = newQueue(this.context, this.handle, this.capabilities);
-      this.#transfers = { queue, staging: new Staging(this.context, queue) };
-    }
+  /** For transfers that run beside what `queue` does; who uses it waits for it. */
+  get transfers(): Queue {
+    this.#transfers ??= newQueue(this.context, this.handle, this.capabilities);
     return this.#transfers;
   }
 
@@ -124,11 +115,16 @@ export class Device {
     });
   }
 
+  /** Is this pinned memory, which a device with memory of its own reads and writes by itself? */
+  reaches({ buffer }: ArrayBufferView): boolean {
+    return this.staging.has(buffer);
+  }
+
   /** Does a transfer of so many bytes pass through pinned memory, copied by several threads? */
   stages(view: ArrayBufferView): boolean {
     const { unifiedMemory, quirks } = this.capabilities;
     if (view.byteLength < STAGED_BYTES || unifiedMemory || quirks.singleThreaded) return false;
-    return !this.staging.has(view.buffer); // which the device reaches by itself
+    return !this.reaches(view);
   }
 
   /**
@@ -162,10 +158,9 @@ export class Device {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const queue of [this.queue, this.#transfers?.queue]) {
+    for (const queue of [this.queue, this.#transfers]) {
       await queue?.finish().catch(() => undefined); // closing a lost device is no second failure
     }
-    this.#transfers?.staging.release();
     this.staging.release();
     await this.#release();
   }
@@ -184,7 +179,7 @@ export class Device {
       if (program.status === 'fulfilled') program.value.release();
     }
     this.#programs.clear();
-    for (const queue of [this.queue, this.#transfers?.queue]) if (queue) cl.releaseAsync(queue.handle);
+    for (const queue of [this.queue, this.#transfers]) if (queue) cl.releaseAsync(queue.handle);
     cl.releaseAsync(this.context);
   }
 }

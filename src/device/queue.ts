@@ -254,18 +254,28 @@ export class Queue {
     if (failure !== undefined) throw failure;
   }
 
-  /**
-   * Waits until what was enqueued so far is done, whatever is enqueued after it.
-   *
-   * @throws as `finish`
-   */
-  async reached(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
+  /** A point behind all that was enqueued, for another queue of the device to wait for: once. */
+  mark(): cl.Event {
+    this.submit();
     try {
-      this.submit();
-      const done = this.#marked();
-      await (Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done);
+      const mark = this.#mark();
+      cl.flush(this.handle);
+      return mark;
     } catch (error) {
-      throw typedError(error, 'waiting for the device');
+      throw typedError(error, 'enqueueing a marker');
+    }
+  }
+
+  /** What is enqueued from now on begins when another queue has come to a mark. */
+  waitFor(mark: cl.Event): void {
+    this.submit();
+    try {
+      if (this.#capabilities.version < 1.2) cl.enqueueWaitForEvents(this.handle, [mark]);
+      else cl.enqueueBarrierWithWaitList(this.handle, [mark]);
+    } catch (error) {
+      throw typedError(error, 'waiting for another queue');
+    } finally {
+      cl.releaseAsync(mark);
     }
   }
 
@@ -274,10 +284,7 @@ export class Queue {
    * return, when it is called from another thread than the enqueues, before the last commands are done.
    */
   async #allDone(): Promise<void> {
-    return this.#capabilities.quirks.finishTells ? cl.finishAsync(this.handle) : this.#marked();
-  }
-
-  async #marked(): Promise<void> {
+    if (this.#capabilities.quirks.finishTells) return cl.finishAsync(this.handle);
     const marker = this.#mark();
     try {
       await cl.waitForEventsAsync([marker]);

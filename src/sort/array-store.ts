@@ -99,7 +99,7 @@ export class ArrayStore implements ArrayOwner {
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await this.#alone(async (device) => {
       if (!isOnDevice(place)) bytesOf(place).set(bytesOf(view), offset * info.bytes);
-      else if (device) await upload(device, place, view, { offset: offset * info.bytes });
+      else if (device) await upload(device, place, view, offset * info.bytes);
     });
   }
 

@@ -4,7 +4,7 @@ import type { Program } from '../device/program.js';
 import { u32, u64, vector } from '../device/queue.js';
 import { codecVector, type KeyCodec } from '../keys/key-codec.js';
 
-/** Most runs: each is an argument of the kernel. */
+/** Most runs: each is an argument of the kernels. */
 export const MAX_RUNS = 8;
 
 /** Sorted runs of `runKeys` keys each, `n` in all. */
@@ -16,47 +16,71 @@ export interface Runs {
   readonly bits: readonly [begin: number, end: number];
 }
 
-/** Finds where sorted runs are to be cut so that parts of the merged whole come from slices: see cl/cut_runs.cl. */
+/** Bytes of the cuts: 64-bit counts, `[rank][run]`. */
+export const cutBytes = ({ n, runKeys }: Pick<Runs, 'n' | 'runKeys'>): number =>
+  Math.ceil(n / runKeys) * MAX_RUNS * 8;
+
+/** All arguments that stand for runs; those that are not there have no keys. */
+const asArguments = (runs: readonly Buffer[]): Buffer[] =>
+  Array.from({ length: MAX_RUNS }, (_, r) => runs[r] ?? (runs[0] as Buffer));
+
+/**
+ * Makes the parts of a merged whole from sorted runs: finds where the runs are to be cut, and puts slices
+ * together. See cl/cut_runs.cl and cl/take_slices.cl.
+ */
 export class CutRuns {
   readonly #device: Device;
-  readonly #program: Program;
+  readonly #keyBits: number;
+  readonly #cut: Program;
+  readonly #take: ReadonlyMap<number, Program>;
 
-  private constructor(device: Device, program: Program) {
+  private constructor(device: Device, keyBits: number, cut: Program, take: ReadonlyMap<number, Program>) {
     this.#device = device;
-    this.#program = program;
+    this.#keyBits = keyBits;
+    this.#cut = cut;
+    this.#take = take;
   }
 
   /** @throws BuildError */
-  static async create(device: Device, keyBits: number): Promise<CutRuns> {
-    return new CutRuns(device, await device.program('cut_runs.cl', { KEY_BITS: keyBits, VALUE_BYTES: 0 }));
+  static async create(device: Device, shape: { keyBits: number; valueBytes: number }): Promise<CutRuns> {
+    const { keyBits, valueBytes } = shape;
+    const cut = await device.program('cut_runs.cl', { KEY_BITS: keyBits, VALUE_BYTES: 0 });
+    const take = new Map<number, Program>();
+    for (const bytes of new Set([keyBits / 8, valueBytes].filter((width) => width > 0))) {
+      take.set(bytes, await device.program('take_slices.cl', { ELEMENT_BYTES: bytes }));
+    }
+    return new CutRuns(device, keyBits, cut, take);
   }
 
   /**
-   * Enqueues the search.
+   * Enqueues the search for the cuts.
    *
-   * @returns for each run's number of keys, once the queue has finished: how many keys of each run are among
-   *   the first so many of all, `[rank][run]`; the last rank is n
-   * @throws MemoryError
+   * @param cuts gets, for each rank that is a multiple of `runKeys`, and for n, how many keys of each run are
+   *   among the first so many of all
    */
-  enqueue({ runs, n, runKeys, codec, bits: [begin, end] }: Runs): () => number[][] {
-    const { queue, pool } = this.#device;
-    const ranks = Math.ceil(n / runKeys);
-    const cuts = new BigUint64Array(ranks * MAX_RUNS);
-    const buffer = pool.take(cuts.byteLength);
-    try {
-      const all = Array.from({ length: MAX_RUNS }, (_, r) => runs[r] ?? (runs[0] as Buffer));
-      const order = [u32(begin), u32(end - begin), vector(codecVector(codec))];
-      queue.run(this.#program.kernel('cut_runs'), [...all, buffer, u64(n), u64(runKeys), ...order], {
-        global: ranks * MAX_RUNS,
-        local: MAX_RUNS,
-      });
-      queue.read(buffer, cuts);
-    } finally {
-      pool.give(buffer);
-    }
-    return () =>
-      Array.from({ length: ranks }, (_, rank) =>
-        Array.from(cuts.subarray(rank * MAX_RUNS, rank * MAX_RUNS + runs.length), Number),
-      );
+  cut({ runs, n, runKeys, codec, bits: [begin, end] }: Runs, cuts: Buffer): void {
+    const order = [u32(begin), u32(end - begin), vector(codecVector(codec))];
+    const args = [...asArguments(runs), cuts, u64(n), u64(runKeys), ...order];
+    const global = Math.ceil(n / runKeys) * MAX_RUNS;
+    this.#device.queue.run(this.#cut.kernel('cut_runs'), args, { global, local: MAX_RUNS });
+  }
+
+  /**
+   * Enqueues the gathering of part number `part`.
+   *
+   * @param runs keys, or the values beside them
+   * @param count elements of the part
+   */
+  take(
+    runs: readonly Buffer[],
+    { bytes, cuts, slices }: { bytes: number; cuts: Buffer; slices: Buffer },
+    { part, count }: { part: number; count: number },
+  ): void {
+    const program = this.#take.get(bytes);
+    if (!program) throw new RangeError(`made for keys of ${this.#keyBits} bits, not for ${bytes} bytes`);
+    const kernel = program.kernel('take_slices');
+    const local = Math.min(256, 2 ** Math.floor(Math.log2(kernel.workGroupLimit)));
+    const args = [...asArguments(runs), cuts, slices, u32(part), u64(count)];
+    this.#device.queue.run(kernel, args, { global: Math.ceil(count / local) * local, local });
   }
 }

@@ -104,9 +104,11 @@ export class DeviceSort {
   }
 
   /** @throws BuildError */
-  cutter({ shape }: Plan): Promise<CutRuns> {
+  cutter({ shape, valueBytes }: Plan): Promise<CutRuns> {
     const keyBits = shape?.keyBits ?? 32;
-    return cached(this.#cutters, `${keyBits}`, () => CutRuns.create(this.#device, keyBits));
+    return cached(this.#cutters, `${keyBits} ${valueBytes}`, () =>
+      CutRuns.create(this.#device, { keyBits, valueBytes }),
+    );
   }
 
   /** @throws BuildError */

@@ -265,7 +265,7 @@ export class Executor {
       const profiled = settings.profile || settings.onReport !== undefined;
       if (profiled) queue.startProfile();
       try {
-        const sorted = await sortStreamed({ device, engine, algorithm, cutter, plan }, host);
+        const sorted = await sortStreamed({ device, algorithm, cutter, plan }, host);
         const stages = queue.endProfile();
         const reason = `${plan.reason}, in parts while the data are on the way`;
         return sorted ? { plan: { ...plan, n: request.n, reason }, stages, chunks: parts } : undefined;
@@ -515,13 +515,14 @@ const sortJob = ({ keys, values, ...rest }: HostJob): SortJob => ({
 /** In how many parts a job is sorted while its data are on the way; 1 for as a whole. */
 function partsOf(device: Device, { keys, settings, sorted, values, moved }: HostJob): number {
   const { verify, tuning, algorithm } = settings;
+  const { singleThreaded } = device.capabilities.quirks;
   // Each part would be verified, but not that the parts make the whole; positions would be those in a part.
-  if (verify || !sorted || (moved && !values)) return 1;
+  if (verify || !sorted || (moved && !values) || singleThreaded) return 1;
   const most = Math.min(MAX_RUNS, keys.n);
   if (tuning.parts !== undefined) return Math.min(tuning.parts, most);
   const bytes = keys.n * (keys.info.bytes + (values?.bytes ?? 0));
-  const together = device.capabilities.unifiedMemory || device.capabilities.quirks.zeroCopy;
-  return algorithm === 'auto' && !together && bytes >= STREAMED_BYTES ? most : 1;
+  const reached = [keys.view, sorted, values?.view, moved].every((one) => !one || device.reaches(one));
+  return algorithm === 'auto' && reached && bytes >= STREAMED_BYTES ? most : 1;
 }
 
 const verifyOnHost = (job: HostJob): Verified => hostVerify(job.keys, job.settings, job);

@@ -5,20 +5,19 @@
  * Parts are sorted as they arrive. Then the sorted runs are cut by rank: the slices that hold part p of the
  * result, one run's behind the other's, are sorted as a part was, and leave while the device sorts the next.
  * Slices stand in the order of their runs and equal keys come from earlier runs first, so the whole is as
- * stable as the sort of a part. It is the scheme of chunked.ts with everything on the device at once.
+ * stable as the sort of a part. It is the scheme of chunked.ts with everything on the device at once; all
+ * of it is enqueued before any of it is done.
  */
 import type { Algorithm } from '../algorithms/algorithm.js';
+import { enqueueWithScratch } from '../algorithms/run.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { bytesOf } from '../keys/array.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { TimeoutError } from '../util/errors.js';
 import type { HostJob } from './chunked.js';
-import type { CutRuns } from './cut-runs.js';
-import type { DeviceSort, Pending } from './device-sort.js';
-import { throwIfAborted } from './options.js';
+import { type CutRuns, cutBytes } from './cut-runs.js';
 import type { Plan } from './planner.js';
-import { download, upload } from './transfer.js';
 
 /** Keys or values: where they come from and go to, and their parts on the device. */
 interface Stream {
@@ -35,7 +34,6 @@ interface Stream {
 /** What sorts the parts: compiled for them, and sure to sort stably. */
 export interface PartSort {
   readonly device: Device;
-  readonly engine: DeviceSort;
   readonly algorithm: Algorithm;
   readonly cutter: CutRuns;
   /** Of a part: all have `plan.n` keys but the last, which may have fewer. */
@@ -43,27 +41,29 @@ export interface PartSort {
 }
 
 /**
- * Sorts a job of keys, or of keys and values, in parts.
+ * Sorts a job of keys, or of keys and values, in parts. Host memory that the device cannot reach by itself is
+ * sorted right too, but nothing overlaps then.
  *
  * @returns false when the algorithm gave up: the output is not to be used
- * @throws MemoryError, DeviceLostError, TimeoutError, AbortedError
+ * @throws MemoryError, DeviceLostError, TimeoutError
  */
 export async function sortStreamed(by: PartSort, job: HostJob): Promise<boolean> {
   const { device, plan } = by;
-  const { queue, pool, transfers } = device;
+  const { queue, pool } = device;
+  const { timeout } = job.settings;
   const taken: Buffer[] = [];
   const take = (bytes: number): Buffer => {
     const buffer = pool.take(bytes);
     taken.push(buffer);
     return buffer;
   };
-  const starts = Array.from({ length: Math.ceil(job.keys.n / plan.n) }, (_, i) => i * plan.n);
+  const parts = Array.from({ length: Math.ceil(job.keys.n / plan.n) }, (_, p) => p);
   const stream = (bytes: number, from: ArrayBufferView, to: ArrayBufferView): Stream => ({
     bytes,
     from: bytesOf(from),
     to: bytesOf(to),
-    parts: starts.map(() => take(plan.n * bytes)),
-    runs: starts.map(() => take(plan.n * bytes)),
+    parts: parts.map(() => take(plan.n * bytes)),
+    runs: parts.map(() => take(plan.n * bytes)),
     slices: take(plan.n * bytes),
   });
   let hung = false;
@@ -73,138 +73,78 @@ export async function sortStreamed(by: PartSort, job: HostJob): Promise<boolean>
       ...(sorted ? [stream(keys.info.bytes, keys.view, sorted)] : []),
       ...(values && moved ? [stream(values.bytes, values.view, moved)] : []),
     ];
-    return await new StreamedSort(by, job, starts, streams).run();
+    const statuses = take(4 * 2 * parts.length);
+    const cuts = take(cutBytes({ n: keys.n, runKeys: plan.n }));
+    enqueueAll(by, job, { parts, streams, statuses, cuts });
+    await queue.finish(timeout);
+    const gaveUp = new Uint32Array(2 * parts.length);
+    queue.read(statuses, gaveUp);
+    await queue.finish(timeout);
+    await device.transfers.finish(timeout);
+    return gaveUp.every((status) => status === 0);
   } catch (error) {
     hung = error instanceof TimeoutError; // the device is given up
     throw error;
   } finally {
     // Nothing may be in flight on memory that others get; what fails here has failed before.
-    for (const lane of hung ? [] : [transfers.queue, queue]) await lane.finish().catch(() => undefined);
+    for (const one of hung ? [] : [device.transfers, queue]) await one.finish().catch(() => undefined);
     for (const buffer of taken) pool.give(buffer);
   }
 }
 
-class StreamedSort {
-  readonly #by: PartSort;
-  readonly #job: HostJob;
-  readonly #starts: readonly number[];
-  readonly #streams: readonly Stream[];
-  readonly #pending: Pending[] = [];
+interface Work {
+  readonly parts: readonly number[];
+  readonly streams: readonly Stream[];
+  /** A word for each sort of a part. */
+  readonly statuses: Buffer;
+  readonly cuts: Buffer;
+}
 
-  constructor(by: PartSort, job: HostJob, starts: readonly number[], streams: readonly Stream[]) {
-    this.#by = by;
-    this.#job = job;
-    this.#starts = starts;
-    this.#streams = streams;
-  }
+function enqueueAll(by: PartSort, { keys, settings }: HostJob, work: Work): void {
+  const { device, algorithm, cutter, plan } = by;
+  const { queue, transfers } = device;
+  const { parts, streams, statuses, cuts } = work;
+  const { bits, n: partKeys } = plan;
+  const codec = keyCodec(keys.dtype, settings);
+  const count = (p: number): number => Math.min(partKeys, keys.n - p * partKeys);
+  const slice = ({ bytes }: Stream, array: Uint8Array, p: number): Uint8Array =>
+    array.subarray(p * partKeys * bytes, (p * partKeys + count(p)) * bytes);
 
-  async run(): Promise<boolean> {
-    const { queue } = this.#by.device;
-    const { timeout } = this.#job.settings;
-    const cuts = await this.#sortArriving();
-    await queue.finish(timeout);
-    if (this.#gaveUp) return false;
-    await this.#sortLeaving(cuts());
-    await queue.finish(timeout);
-    return !this.#gaveUp;
-  }
-
-  get #gaveUp(): boolean {
-    return this.#pending.some((one) => one.outcome().gaveUp);
-  }
-
-  /** Bytes of part p in host memory. */
-  #slice({ bytes }: Stream, array: Uint8Array, p: number): Uint8Array {
-    const start = this.#starts[p] ?? 0;
-    return array.subarray(start * bytes, Math.min(start + this.#by.plan.n, this.#job.keys.n) * bytes);
-  }
-
-  /** @returns where the sorted runs are to be cut, once the queue has finished */
-  async #sortArriving(): Promise<() => number[][]> {
-    const { device, cutter, plan } = this.#by;
-    const { keys, settings } = this.#job;
-    const { transfers, queue } = device;
-    const started = performance.now();
-    // Each part is sent when the one before is on its way, whoever waits for it.
-    let sent = Promise.resolve();
-    const arrivals = this.#starts.map((_, p) => {
-      const sending = sent.then(async () => {
-        for (const one of this.#streams) {
-          await upload(device, one.parts[p] as Buffer, this.#slice(one, one.from, p), { lane: transfers });
-        }
-      });
-      sent = sending;
-      return sending.then(() => transfers.queue.reached(settings.timeout));
+  queue.fill(statuses, 0);
+  /** Sort number i, of part p, from and to buffers of each stream. */
+  const sort = (i: number, p: number, between: (stream: Stream) => [from: Buffer, to: Buffer]): void => {
+    const [[input, output], values] = streams.map(between) as [[Buffer, Buffer], [Buffer, Buffer]?];
+    const run = enqueueWithScratch(algorithm, queue, {
+      n: count(p),
+      bits,
+      codec,
+      input,
+      output,
+      ...(values && { inputValues: values[0], outputValues: values[1] }),
+      indices: false,
     });
-    try {
-      for (const [p, arrived] of arrivals.entries()) {
-        await arrived;
-        throwIfAborted(settings.signal);
-        this.#sort(p, ({ parts, runs }) => [parts[p] as Buffer, runs[p] as Buffer]);
-        queue.flush();
-      }
-    } finally {
-      await Promise.allSettled(arrivals); // they read the caller's memory
-    }
-    queue.note('upload', (performance.now() - started) / 1000);
-    const runs = this.#streams[0]?.runs ?? [];
-    const { bits, n: runKeys } = plan;
-    return cutter.enqueue({ runs, n: keys.n, runKeys, bits, codec: keyCodec(keys.dtype, settings) });
-  }
+    if (run.status) queue.copy(run.status, statuses, { bytes: 4, toOffset: 4 * i, stage: 'status' });
+    run.release(); // whoever takes the scratch next comes later in the queue
+  };
 
-  async #sortLeaving(cuts: readonly (readonly number[])[]): Promise<void> {
-    const { device } = this.#by;
-    const { settings } = this.#job;
-    const { transfers, queue } = device;
-    const started = performance.now();
-    const sorted = cuts.map((ends, p) => {
-      let filled = 0;
-      for (const [r, end] of ends.entries()) {
-        const begin = cuts[p - 1]?.[r] ?? 0;
-        for (const { bytes, runs, slices } of this.#streams) {
-          const range = { bytes: (end - begin) * bytes, fromOffset: begin * bytes, toOffset: filled * bytes };
-          queue.copy(runs[r] as Buffer, slices, { ...range, stage: 'copy slices' });
-        }
-        filled += end - begin;
-      }
-      this.#sort(p, ({ slices, parts }) => [slices, parts[p] as Buffer]);
-      return queue.reached(settings.timeout);
-    });
-    try {
-      for (const [p, ready] of sorted.entries()) {
-        await ready;
-        throwIfAborted(settings.signal);
-        for (const one of this.#streams) {
-          await download(device, one.parts[p] as Buffer, this.#slice(one, one.to, p), { lane: transfers });
-        }
-      }
-      await transfers.queue.finish(settings.timeout);
-    } finally {
-      await Promise.allSettled(sorted);
-    }
-    queue.note('download', (performance.now() - started) / 1000);
+  const arrived = parts.map((p) => {
+    for (const one of streams) transfers.write(one.parts[p] as Buffer, slice(one, one.from, p));
+    return transfers.mark();
+  });
+  for (const [p, mark] of arrived.entries()) {
+    queue.waitFor(mark);
+    sort(p, p, ({ parts: from, runs }) => [from[p] as Buffer, runs[p] as Buffer]);
+    queue.flush();
   }
-
-  /** Enqueues the sort of part p, from and to buffers of each stream. */
-  #sort(p: number, between: (stream: Stream) => [from: Buffer, to: Buffer]): void {
-    const { engine, algorithm, plan } = this.#by;
-    const { keys, settings } = this.#job;
-    const n = Math.min(plan.n, keys.n - (this.#starts[p] ?? 0));
-    const [[input, output], values] = this.#streams.map(between) as [[Buffer, Buffer], [Buffer, Buffer]?];
-    const pending = engine.enqueue(
-      algorithm,
-      { ...plan, n },
-      {
-        input,
-        output,
-        ...(values && { inputValues: values[0], outputValues: values[1] }),
-        codec: keyCodec(keys.dtype, settings),
-        bits: plan.bits,
-        indices: false,
-        verify: false,
-      },
-    );
-    this.#pending.push(pending);
-    pending.release(); // what takes the scratch next comes later in the queue
+  const [{ runs } = { runs: [] }] = streams;
+  cutter.cut({ runs, n: keys.n, runKeys: partKeys, bits, codec }, cuts);
+  for (const p of parts) {
+    for (const { bytes, runs: all, slices } of streams) {
+      cutter.take(all, { bytes, cuts, slices }, { part: p, count: count(p) });
+    }
+    sort(parts.length + p, p, ({ slices, parts: to }) => [slices, to[p] as Buffer]);
+    transfers.waitFor(queue.mark());
+    for (const one of streams) transfers.read(one.parts[p] as Buffer, slice(one, one.to, p));
+    transfers.flush();
   }
 }

@@ -1,5 +1,5 @@
 import type { Buffer } from '../device/buffer.js';
-import type { Device, Lane } from '../device/device.js';
+import type { Device } from '../device/device.js';
 import { isOnDevice, type Place } from './column.js';
 
 /** Below this a copy is cheaper than a buffer over host memory, and the 4-byte minimum would overrun. */
@@ -46,12 +46,12 @@ export async function upload(
   device: Device,
   buffer: Buffer,
   view: ArrayBufferView,
-  { offset = 0, lane = device }: { offset?: number; lane?: Lane } = {},
+  offset = 0,
 ): Promise<void> {
-  if (!device.stages(view)) return lane.queue.write(buffer, view, offset);
+  if (!device.stages(view)) return device.queue.write(buffer, view, offset);
   const started = performance.now();
-  await lane.staging.write(buffer, view, offset);
-  lane.queue.note('upload', (performance.now() - started) / 1000);
+  await device.staging.write(buffer, view, offset);
+  device.queue.note('upload', (performance.now() - started) / 1000);
 }
 
 /** Copies from a buffer to host memory, in the order of the queue; complete after the next wait. */
@@ -59,17 +59,13 @@ export async function download(
   device: Device,
   buffer: Buffer,
   view: ArrayBufferView,
-  {
-    offset = 0,
-    deadlineSeconds,
-    lane = device,
-  }: { offset?: number; deadlineSeconds?: number | undefined; lane?: Lane } = {},
+  { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
 ): Promise<void> {
-  if (!device.stages(view)) return lane.queue.read(buffer, view, offset);
-  await lane.queue.finish(deadlineSeconds); // the copying threads know no deadline
+  if (!device.stages(view)) return device.queue.read(buffer, view, offset);
+  await device.queue.finish(deadlineSeconds); // the copying threads know no deadline
   const started = performance.now();
-  await lane.staging.read(buffer, view, offset);
-  lane.queue.note('download', (performance.now() - started) / 1000);
+  await device.staging.read(buffer, view, offset);
+  device.queue.note('download', (performance.now() - started) / 1000);
 }
 
 /** Makes data readable on the device: in place on a CPU device, else by an upload. */

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
-import { CutRuns, MAX_RUNS } from '../../src/sort/cut-runs.js';
+import { CutRuns, cutBytes, MAX_RUNS } from '../../src/sort/cut-runs.js';
 import { keysOf } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
 import { pick, referenceArgsort } from '../reference.js';
@@ -13,7 +13,7 @@ forEachDevice((title, open) => {
     test.serial(title(`${dtype}: runs are cut where a stable merge would be at that rank`), async (t) => {
       const device = await open();
       const { width, bytes: unit } = dtypeInfo(dtype);
-      const cutter = await CutRuns.create(device, width);
+      const cutter = await CutRuns.create(device, { keyBits: width, valueBytes: 0 });
       for (const [distribution, n, count] of [
         ['special', 300, 8],
         ['two', 77, 4],
@@ -33,17 +33,38 @@ forEachDevice((title, open) => {
           device.queue.write(buffer, sorted);
           return buffer;
         });
-        const cuts = cutter.enqueue({ runs, n, runKeys, codec: keyCodec(dtype, order), bits });
+        const cuts = device.buffer(cutBytes({ n, runKeys }));
+        const found = new BigUint64Array(cuts.bytes / 8);
+        cutter.cut({ runs, n, runKeys, codec: keyCodec(dtype, order), bits }, cuts);
+        device.queue.read(cuts, found);
+        const parts = starts.map((start, part) => {
+          const count = Math.min(runKeys, n - start);
+          const slices = device.buffer(runKeys * unit);
+          cutter.take(runs, { bytes: unit, cuts, slices }, { part, count });
+          const keysOfPart = new Uint8Array(count * unit);
+          device.queue.read(slices, keysOfPart);
+          return { slices, keysOfPart };
+        });
         await device.queue.finish();
         // Which run each place of the merged whole comes from: its position in the input tells.
-        const from = referenceArgsort(keys, dtype, { ...order, bits }).map((i) => Math.floor(i / runKeys));
+        const runOf = (i: number) => Math.floor(i / runKeys);
+        const from = referenceArgsort(keys, dtype, { ...order, bits }).map(runOf);
         const expected = starts.map((start) => {
           const first = from.slice(0, Math.min(start + runKeys, n));
           return starts.map((_, r) => first.filter((run) => run === r).length);
         });
-        t.deepEqual(cuts(), expected, `${distribution} ${n}`);
-        t.true(runs.length <= MAX_RUNS);
-        for (const run of runs) run.release();
+        const got = starts.map((_, rank) =>
+          Array.from(found.subarray(rank * MAX_RUNS, rank * MAX_RUNS + runs.length), Number),
+        );
+        t.deepEqual(got, expected, `${distribution} ${n}`);
+        // Each part holds the keys of the merged whole there, run by run.
+        const positions = referenceArgsort(keys, dtype, { ...order, bits });
+        for (const [p, { keysOfPart }] of parts.entries()) {
+          const own = positions.slice(p * runKeys, (p + 1) * runKeys);
+          const runByRun = own.toSorted((a, b) => runOf(a) - runOf(b) || own.indexOf(a) - own.indexOf(b));
+          t.is(Buffer.compare(keysOfPart, pick(keys, unit, runByRun)), 0, `${distribution} ${n}, part ${p}`);
+        }
+        for (const buffer of [...runs, cuts, ...parts.map(({ slices }) => slices)]) buffer.release();
       }
     });
   }
