@@ -34,8 +34,12 @@ const DEVICE_ATTEMPTS = 2;
 /** Chunks are not made smaller than this for want of memory: a device that has not even that is broken. */
 const SMALLEST_CHUNK = 4096;
 
-/** Fewer bytes arrive too soon for a sort in parts to be worth its second pass over them. */
-const STREAMED_BYTES = 2 ** 28;
+/**
+ * Fewer bytes arrive too soon for a sort in parts to be worth its second go at them. Measured on an H200 with
+ * u32 keys in pinned memory, as a whole and in 8 parts: 2^26 keys 11.6 and 11.7 ms, 2^27 22.3 and 21.5, 2^28
+ * 44.0 and 41.5, of which 38.7 are transfers. Through staging, parts take longer.
+ */
+const STREAMED_BYTES = 2 ** 29;
 
 /** Algorithms that take a pass for each digit. */
 const BY_DIGITS = new Set(['onesweep', 'tiled', 'serial', 'amd']);

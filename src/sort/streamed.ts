@@ -110,7 +110,7 @@ function enqueueAll(by: PartSort, { keys, settings }: HostJob, work: Work): void
   const slice = ({ bytes }: Stream, array: Uint8Array, p: number): Uint8Array =>
     array.subarray(p * partKeys * bytes, (p * partKeys + count(p)) * bytes);
 
-  queue.fill(statuses, 0);
+  queue.fill(statuses, 0, { bytes: 4 * 2 * parts.length });
   /** Sort number i, of part p, from and to buffers of each stream. */
   const sort = (i: number, p: number, between: (stream: Stream) => [from: Buffer, to: Buffer]): void => {
     const [[input, output], values] = streams.map(between) as [[Buffer, Buffer], [Buffer, Buffer]?];

@@ -26,7 +26,8 @@ forEachSorter((title, open, small) => {
           const keys = keysOf(dtype, distribution, n);
           const values = keysOf('u64', 'uniform', n);
           for (const order of ORDERS) {
-            const options = { dtype, ...order, tuning: { parts } };
+            const onWarning = ({ message }: Error) => t.fail(message);
+            const options = { dtype, ...order, tuning: { parts }, onWarning };
             const positions = referenceArgsort(bytesOf(keys), dtype, order);
             const what = `${n} ${distribution} in ${parts}, seed ${SEED}`;
             const sorted = await sorter.sort(keys, options);
@@ -58,16 +59,21 @@ forEachSorter((title, open, small) => {
       const reports: SortReport[] = [];
       const keys = keysOf('u32', 'uniform', 2000) as Uint32Array;
       const into = new Uint32Array(2000);
-      const options = { tuning: { parts: 5 }, onReport: (report: SortReport) => reports.push(report) };
+      const options = {
+        tuning: { parts: 5 },
+        onReport: (report: SortReport) => reports.push(report),
+        onWarning: (warning: Error) => t.fail(warning.message),
+      };
       for (let round = 0; round < 3; round++) {
         into.fill(0);
         t.is(await sorter.sort(keys, { ...options, into }), into);
         t.deepEqual(into, keys.toSorted());
       }
       t.is(reports.length, 3);
-      if (reports[0]?.device.type === 'host' || title('').startsWith('clover')) return;
-      for (const { n, chunks, reason } of reports) {
+      for (const { n, chunks, reason, device } of reports) {
         t.is(n, 2000);
+        // Drivers that take calls from one thread only are spared a second queue.
+        if (/host|Clover|Oclgrind/.test(device.platform ?? device.name)) continue;
         t.is(chunks, 5);
         t.regex(reason, /in parts while the data are on the way/);
       }
