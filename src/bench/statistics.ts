@@ -25,8 +25,12 @@ const LEAST_CHANGE = 0.05;
 /** Deviations that a change must exceed. */
 const DEVIATIONS = 3;
 
-/** True when `now` is slower than `before` by more than both runs' noise explains. */
-export function isSlower(before: Timing, now: Timing): boolean {
-  const noise = Math.max(LEAST_CHANGE * before.median, DEVIATIONS * Math.hypot(before.mad, now.mad));
+/**
+ * True when `now` is slower than `before` by more than both runs' noise explains.
+ *
+ * @param least share of the time that a change has to exceed in any case
+ */
+export function isSlower(before: Timing, now: Timing, least: number = LEAST_CHANGE): boolean {
+  const noise = Math.max(least * before.median, DEVIATIONS * Math.hypot(before.mad, now.mad));
   return now.median - before.median > noise;
 }

@@ -12,6 +12,7 @@ import * as explainCommand from './commands/explain.js';
 import * as gen from './commands/gen.js';
 import * as matrix from './commands/matrix.js';
 import * as sort from './commands/sort.js';
+import * as tune from './commands/tune.js';
 import { type Console, print, say } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
 
@@ -64,6 +65,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
   add(gen as Command<gen.GenArguments>);
   add(explainCommand as Command<explainCommand.ExplainArguments>);
   add(matrix as Command<matrix.MatrixArguments>);
+  add(tune as Command<tune.TuneArguments>);
   try {
     // The callback keeps yargs from writing help and version by itself.
     await parser.parseAsync([...argv], {}, (_error, _args, output) => {
@@ -92,11 +94,11 @@ function explain(error: unknown, argv: readonly string[], console: Console): Exi
 
 const isYargsError = (error: unknown): error is Error => (error as Error)?.name === 'YError';
 
-const COMMANDS = ['devices', 'sort', 'batch', 'bench', 'check', 'gen', 'explain', 'matrix'];
+const COMMANDS = ['devices', 'sort', 'batch', 'bench', 'check', 'gen', 'explain', 'matrix', 'tune'];
 const OPTIONS = [
   ...['dtype', 'descending', 'nan', 'bits', 'argsort', 'algorithm', 'scan', 'device', 'verify', 'json'],
   ...['out', 'against', 'count', 'distribution', 'seed', 'radix-bits', 'html', 'help', 'version'],
-  ...['mode', 'repeats', 'csv', 'markdown', 'svg', 'baseline', 'certify'],
+  ...['mode', 'repeats', 'csv', 'markdown', 'svg', 'baseline', 'certify', 'time', 'dry-run', 'reset'],
 ];
 
 /** Adds the command or option that was probably meant. */

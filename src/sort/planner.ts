@@ -1,6 +1,7 @@
 import type { AlgorithmFactory, AlgorithmShape } from '../algorithms/algorithm.js';
 import { amdGeometry, type ScanChain } from '../algorithms/amd-geometry.js';
 import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
+import { crossoversFor } from '../algorithms/tuning.js';
 import type { Capabilities } from '../device/capabilities.js';
 import type { Device } from '../device/device.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
@@ -64,10 +65,13 @@ const PREFERENCE: Readonly<Record<'cpu' | 'gpu', readonly string[]>> = {
   cpu: ['group', 'serial', 'tiled', 'amd', 'merge', 'bitonic'],
 };
 
-function candidates(device: Device, algorithm: string): readonly AlgorithmFactory[] {
+function candidates(device: Device, algorithm: string, n: number): readonly AlgorithmFactory[] {
   if (algorithm !== 'auto') return [algorithmNamed(algorithm)];
+  const isTooMuch = (name: string) => name === 'group' && n > crossoversFor(device).group;
   const order = PREFERENCE[device.capabilities.type === 'cpu' ? 'cpu' : 'gpu'];
-  return order.flatMap((name) => ALGORITHMS.filter((factory) => factory.name === name && factory.stable));
+  return order.flatMap((name) =>
+    ALGORITHMS.filter((factory) => factory.name === name && factory.stable && !isTooMuch(name)),
+  );
 }
 
 /** True, or why the algorithm's digits cannot have so many bits. */
@@ -102,7 +106,7 @@ export function* devicePlans(
   };
   const reasons: string[] = [];
   let found = false;
-  for (const factory of candidates(device, algorithm).filter(usable)) {
+  for (const factory of candidates(device, algorithm, n).filter(usable)) {
     const digits = takesDigits(factory, radixBits);
     if (digits !== true && algorithm !== 'auto') {
       throw new UsageError(`radixBits of ${factory.name}: ${digits}`);

@@ -1,0 +1,79 @@
+import type { Device } from '../device/device.js';
+import type { DeviceInfo } from '../device/platform.js';
+import { addToCache, cacheFolder, readCache } from '../util/cache.js';
+import type { Crossovers, Tuning, Which } from './tuning.js';
+
+const FILE = 'tuning.json';
+const SCHEMA = 'clsort.tuning/1';
+
+/** Parameters that `clsort tune` found to be faster on one device than those that clsort comes with. */
+export interface TunedRow {
+  readonly algorithm: string;
+  readonly which: Which;
+  readonly tuning: Tuning;
+}
+
+/** What was measured on one device with one driver. */
+export interface StoredTuning {
+  readonly rows: readonly TunedRow[];
+  readonly crossovers?: Partial<Crossovers>;
+}
+
+const keyOf = ({ platform, name, driver }: DeviceInfo): string => [platform, name, driver].join(' | ');
+
+/** Where measured parameters are kept: with the certificates. */
+export const tuningFile = (): string => `${cacheFolder()}/${FILE}`;
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isTuning = (value: unknown): value is Tuning =>
+  isRecord(value) &&
+  Object.values(value).every((one) => ['number', 'string', 'boolean'].includes(typeof one));
+
+const isRow = (value: unknown): value is TunedRow =>
+  isRecord(value) &&
+  typeof value.algorithm === 'string' &&
+  isTuning(value.tuning) &&
+  isRecord(value.which) &&
+  Object.values(value.which).every(Number.isFinite);
+
+/** What stands in the file, or nothing where that is not what `storeTuning` writes. */
+function parsed(value: unknown): StoredTuning {
+  if (!isRecord(value) || value.schema !== SCHEMA || !Array.isArray(value.rows)) return { rows: [] };
+  const { host, group } = isRecord(value.crossovers) ? value.crossovers : {};
+  return {
+    rows: value.rows.filter(isRow),
+    crossovers: {
+      ...(Number.isFinite(host) && { host: Number(host) }),
+      ...(Number.isFinite(group) && { group: Number(group) }),
+    },
+  };
+}
+
+/** Of open devices: read once, since parameters are asked for at every sort. */
+const known = new WeakMap<Device, StoredTuning>();
+
+/** What was stored for a device; nothing with `CLSORT_TUNING=off`. */
+export function storedTuning(device: Device): StoredTuning {
+  let stored = known.get(device);
+  if (!stored) {
+    const off = process.env.CLSORT_TUNING === 'off';
+    stored = off ? { rows: [] } : parsed(readCache(FILE)[keyOf(device.info)]);
+    known.set(device, stored);
+  }
+  return stored;
+}
+
+/**
+ * Keeps what was measured, instead of what was kept for the device before; whoever opens it from now on uses it.
+ *
+ * @returns false where the folder cannot be written
+ */
+export function storeTuning(info: DeviceInfo, stored: StoredTuning): boolean {
+  const date = new Date().toISOString().slice(0, 10);
+  return addToCache(FILE, { [keyOf(info)]: { schema: SCHEMA, date, ...stored } });
+}
+
+/** Goes back to the parameters that clsort comes with. @returns false where the folder cannot be written */
+export const forgetTuning = (info: DeviceInfo): boolean => storeTuning(info, { rows: [] });

@@ -1,0 +1,235 @@
+/** What a search needs of a real device: sorts with given parameters, checked, then timed. */
+import type { Algorithm, AlgorithmShape } from '../algorithms/algorithm.js';
+import { algorithmNamed } from '../algorithms/registry.js';
+import { enqueueWithScratch } from '../algorithms/run.js';
+import { type Crossovers, type Tuning, tuningFor } from '../algorithms/tuning.js';
+import type { Buffer as DeviceBuffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { type Distribution, generate } from '../io/gen.js';
+import type { Dtype } from '../keys/dtype.js';
+import { keyCodec } from '../keys/key-codec.js';
+import { certify } from '../sort/certify.js';
+import { Sorter } from '../sort/sorter.js';
+import { Verifier, verdict } from '../sort/verify.js';
+import { BuildError, MemoryError, UnsupportedError } from '../util/errors.js';
+import { SEED } from './sorts.js';
+import { isSlower, type Timing, timing } from './statistics.js';
+import type { Tried, TuneCase } from './tune.js';
+
+const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
+
+/** Sorts that are timed, and those before them that let clocks and caches settle. */
+const REPEATS = 9;
+const WARM_UPS = 3;
+
+/** Keys that shake what random ones do not, and those that are timed last. */
+const CHECKED: readonly Distribution[] = ['two', 'reversed', 'uniform'];
+
+/** The present parameters of a case. */
+export const presentTuning = (device: Device, { algorithm, which, n }: TuneCase): Tuning =>
+  tuningFor(algorithm, device, { keyBits: which.keyBits, valueBytes: which.valueBytes }, n);
+
+/** The algorithm of a case with some parameters, or why there is none. @throws BuildError */
+async function compiled(
+  device: Device,
+  { algorithm, which: { keyBits, valueBytes }, n }: TuneCase,
+  tuning: Tuning,
+): Promise<Algorithm | string> {
+  const factory = algorithmNamed(algorithm);
+  const shape: AlgorithmShape = { keyBits, valueBytes, tuning };
+  const available = factory.available(device, shape);
+  if (available !== true) return available;
+  const tuned = factory.tune?.(device, shape, n) ?? shape;
+  if (typeof tuned === 'string') return tuned;
+  const made = await factory.create(device, tuned);
+  const request = { dtype: DTYPES[keyBits], n, bits: [0, keyBits] as const, valueBytes, stable: true };
+  const supported = made.supports(request);
+  return supported === true ? made : supported;
+}
+
+/** The sorts of one case, on buffers that all tries share. */
+export class CaseBench {
+  readonly #device: Device;
+  readonly #one: TuneCase;
+  readonly #verifier: Verifier;
+  readonly #input: DeviceBuffer;
+  readonly #output: DeviceBuffer;
+  readonly #keys = new Map<Distribution, Uint8Array>();
+  readonly #values: { readonly inputValues: DeviceBuffer; readonly outputValues: DeviceBuffer } | undefined;
+
+  private constructor(device: Device, one: TuneCase, verifier: Verifier) {
+    this.#device = device;
+    this.#one = one;
+    this.#verifier = verifier;
+    const { keyBits, valueBytes } = one.which;
+    const room = (unit: number) => device.buffer(unit * one.n);
+    this.#input = room(keyBits / 8);
+    this.#output = room(keyBits / 8);
+    this.#values =
+      valueBytes > 0 ? { inputValues: room(valueBytes), outputValues: room(valueBytes) } : undefined;
+  }
+
+  /** @throws BuildError, MemoryError */
+  static async open(device: Device, one: TuneCase): Promise<CaseBench> {
+    return new CaseBench(device, one, await Verifier.create(device, one.which));
+  }
+
+  close(): void {
+    const { inputValues, outputValues } = this.#values ?? {};
+    for (const buffer of [this.#input, this.#output, inputValues, outputValues]) buffer?.release();
+  }
+
+  /** Tries parameters: compiles, verifies, and times what is right. */
+  async attempt(tuning: Tuning): Promise<Tried> {
+    try {
+      const algorithm = await compiled(this.#device, this.#one, tuning);
+      if (typeof algorithm === 'string') return { result: 'unsupported', reason: algorithm };
+      for (const distribution of CHECKED) {
+        const reason = await this.#check(algorithm, distribution);
+        if (reason) return { result: 'wrong', reason: `${distribution} keys: ${reason}` };
+      }
+      return { result: 'ok', time: await this.#time(algorithm) };
+    } catch (error) {
+      // Too many registers or too much local memory show at the compilation or at the launch.
+      const types = [BuildError, MemoryError, UnsupportedError];
+      if (!(error instanceof Error) || !types.some((type) => error instanceof type)) throw error;
+      return { result: 'unsupported', reason: error.message };
+    }
+  }
+
+  /** The self-test that every variant has to pass before it is used. @returns undefined, or what it found */
+  async selfTest(tuning: Tuning): Promise<string | undefined> {
+    const algorithm = await compiled(this.#device, this.#one, tuning);
+    if (typeof algorithm === 'string') return algorithm;
+    const { ok, reason } = await certify(algorithm);
+    return ok ? undefined : reason;
+  }
+
+  #enqueue(algorithm: Algorithm): ReturnType<typeof enqueueWithScratch> {
+    const { keyBits } = this.#one.which;
+    return enqueueWithScratch(algorithm, this.#device.queue, {
+      n: this.#one.n,
+      input: this.#input,
+      output: this.#output,
+      ...this.#values,
+      indices: false,
+      codec: keyCodec(DTYPES[keyBits]),
+      bits: [0, keyBits],
+    });
+  }
+
+  /** @returns undefined, or what is wrong with the result */
+  async #check(algorithm: Algorithm, distribution: Distribution): Promise<string | undefined> {
+    const { queue } = this.#device;
+    const { n, which } = this.#one;
+    const dtype = DTYPES[which.keyBits];
+    const { inputValues, outputValues } = this.#values ?? {};
+    const keys = this.#keys.get(distribution) ?? generate({ dtype, count: n, distribution, seed: SEED });
+    this.#keys.set(distribution, keys);
+    queue.write(this.#input, keys);
+    // Each value is there once, so that one that went astray shows.
+    if (inputValues) queue.write(inputValues, positions(n, which.valueBytes));
+    queue.fill(this.#output, 0xdeadbeef);
+    const checked = { n, codec: keyCodec(dtype), bits: [0, which.keyBits] as const, indices: false };
+    const before = this.#verifier.input(
+      { keys: this.#input, ...(inputValues && { values: inputValues }) },
+      checked,
+    );
+    const run = this.#enqueue(algorithm);
+    const status = new Uint32Array(1);
+    if (run.status) queue.read(run.status, status);
+    const after = this.#verifier.output(
+      { keys: this.#output, ...(outputValues && { values: outputValues }) },
+      checked,
+    );
+    await queue.finish();
+    run.release();
+    if (status[0] !== 0) return 'gave up';
+    const { order, permutation } = verdict(before, after);
+    if (!order) return 'not in order';
+    return permutation ? undefined : 'elements were lost or changed';
+  }
+
+  /** Seconds on the device where it tells, else by the host's clock. */
+  async #time(algorithm: Algorithm): Promise<Timing> {
+    const seconds: number[] = [];
+    for (let i = 0; i < WARM_UPS + REPEATS; i++) {
+      let run: { release(): void } | undefined;
+      const started = performance.now();
+      const measured = await this.#device.queue.measure(() => {
+        run = this.#enqueue(algorithm);
+      });
+      run?.release();
+      if (i >= WARM_UPS) seconds.push(measured ?? (performance.now() - started) / 1000);
+    }
+    return timing(seconds);
+  }
+}
+
+/** Of so many bytes each; the first four count. */
+function positions(n: number, valueBytes: number): Uint8Array {
+  const words = new Uint32Array((n * valueBytes) / 4);
+  for (let i = 0; i < n; i++) words[(i * valueBytes) / 4] = i;
+  return new Uint8Array(words.buffer);
+}
+
+/** Powers of two between which the crossover of host and device is looked for. */
+const HOST_BITS = [8, 20] as const;
+/** Likewise of one work-group and of many. */
+const GROUP_BITS = [6, 14] as const;
+
+/** Seconds of sorts from typed array to new typed array. */
+async function endToEnd(sorter: Sorter, keys: Uint32Array): Promise<Timing> {
+  const repeats = Math.max(REPEATS, Math.min(50, Math.floor(2 ** 18 / keys.length)));
+  const seconds: number[] = [];
+  for (let i = 0; i < WARM_UPS + repeats; i++) {
+    const started = performance.now();
+    await sorter.sort(keys);
+    if (i >= WARM_UPS) seconds.push((performance.now() - started) / 1000);
+  }
+  return timing(seconds);
+}
+
+/**
+ * Measures, for u32 keys and in powers of two, from which number on the device is done before the host engine,
+ * and up to which one work-group is the fastest way on the device.
+ *
+ * @param more false when time is up
+ * @returns what could be measured in the time
+ */
+export async function measureCrossovers(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
+  const group = await groupCrossover(device, more);
+  await using sorter = await Sorter.open({ device: device.info.id, onWarning: () => undefined });
+  await using engine = await Sorter.open({ device: 'host' });
+  const [first, last] = HOST_BITS;
+  for (let bits = first; bits <= last && more(); bits++) {
+    const bytes = generate({ dtype: 'u32', count: 2 ** bits, distribution: 'uniform', seed: SEED });
+    const keys = new Uint32Array(bytes.buffer as ArrayBuffer);
+    const host = await endToEnd(engine, keys);
+    if (!isSlower(host, await endToEnd(sorter, keys))) return { host: 2 ** bits, ...group };
+  }
+  return group;
+}
+
+/** What sorts on the device when `group` does not. */
+const NEXT = { cpu: 'serial', gpu: 'persistent' } as const;
+
+async function groupCrossover(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
+  const next = NEXT[device.capabilities.type === 'cpu' ? 'cpu' : 'gpu'];
+  const tryOut = async (algorithm: string, n: number): Promise<Tried> => {
+    const one: TuneCase = { algorithm, which: { keyBits: 32, valueBytes: 0 }, n };
+    const bench = await CaseBench.open(device, one);
+    try {
+      return await bench.attempt(presentTuning(device, one));
+    } finally {
+      bench.close();
+    }
+  };
+  const [first, last] = GROUP_BITS;
+  for (let bits = first; bits <= last && more(); bits++) {
+    const [alone, other] = [await tryOut('group', 2 ** bits), await tryOut(next, 2 ** bits)];
+    if (alone.result !== 'ok' || other.result !== 'ok') return {}; // one of them is not for so many keys
+    if (isSlower(other.time, alone.time)) return { group: 2 ** (bits - 1) };
+  }
+  return {};
+}

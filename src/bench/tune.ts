@@ -1,0 +1,196 @@
+/**
+ * The search for parameters with which an algorithm is faster on a device. Of the parameters one after the other
+ * is varied while the others stay (coordinate descent), as long as something is gained and time is left. What
+ * does not sort right is never timed, and a gain has to be more than the noise.
+ */
+import type { Tuning, Which } from '../algorithms/tuning.js';
+import { isSlower, type Timing } from './statistics.js';
+
+/** One search: an algorithm, what it is compiled for, and the numbers of keys that its result is for. */
+export interface TuneCase {
+  readonly algorithm: string;
+  readonly which: Which & { readonly keyBits: 8 | 16 | 32 | 64; readonly valueBytes: number };
+  /** Keys of the measured sorts. */
+  readonly n: number;
+}
+
+type Value = number | string | boolean;
+type Axes = Readonly<Record<string, readonly Value[]>>;
+
+/** What can be varied, and the sizes for which it is: the first ones matter most. */
+interface Tunable {
+  readonly axes: Axes;
+  readonly sizes: readonly { readonly n: number; readonly over?: number; readonly most?: number }[];
+}
+
+const TILE = {
+  rank: ['masks', 'ptx', 'khr'],
+  groupSize: [64, 128, 256, 384, 512, 640, 768, 1024],
+  keysPerItem: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 26, 28, 32],
+  maxRegisters: [40, 48, 56, 64, 80, 96, 128],
+};
+
+export const TUNABLE: Readonly<Record<string, Tunable>> = {
+  onesweep: {
+    axes: {
+      ...TILE,
+      lookBack: [1, 2, 4, 8],
+      histogramSize: [256, 512, 1024],
+      histogramColumns: [4, 8, 16, 32],
+    },
+    sizes: [
+      { n: 2 ** 24, over: 2 ** 23 },
+      { n: 2 ** 22, over: 2 ** 18, most: 2 ** 23 },
+      { n: 2 ** 18, most: 2 ** 18 },
+    ],
+  },
+  persistent: {
+    axes: { ...TILE, keysPerItem: [1, ...TILE.keysPerItem, 40, 50], groupsPerUnit: [1, 2] },
+    sizes: [
+      { n: 2 ** 20, over: 2 ** 19, most: 2 ** 20 },
+      { n: 2 ** 18, over: 2 ** 17, most: 2 ** 18 },
+    ],
+  },
+  serial: {
+    axes: { radixBits: [6, 7, 8, 9, 10, 11, 12], runsPerUnit: [1, 2, 3, 4, 8] },
+    sizes: [
+      { n: 2 ** 22, over: 2 ** 16 },
+      { n: 2 ** 16, most: 2 ** 16 },
+    ],
+  },
+  tiled: {
+    axes: {
+      ...TILE,
+      radixBits: [4, 5, 6, 7, 8],
+      countColumns: [1, 4, 8, 16, 32],
+      groupsPerUnit: [1, 2, 4, 8],
+    },
+    sizes: [{ n: 2 ** 24 }],
+  },
+  group: {
+    axes: { ...TILE, radixBits: [4, 5, 6, 8] },
+    sizes: [
+      { n: 2 ** 12, over: 2 ** 10 },
+      { n: 2 ** 10, over: 2 ** 8, most: 2 ** 10 },
+    ],
+  },
+};
+
+/** What is sorted, the most frequent first. */
+const SHAPES = [
+  { keyBits: 32, valueBytes: 0 },
+  { keyBits: 32, valueBytes: 4 },
+  { keyBits: 64, valueBytes: 0 },
+  { keyBits: 64, valueBytes: 4 },
+  { keyBits: 32, valueBytes: 8 },
+] as const;
+
+/** All searches for some algorithms, the most important first. */
+export function tuneCases(algorithms: readonly string[]): TuneCase[] {
+  const sizes = (algorithm: string) => TUNABLE[algorithm]?.sizes ?? [];
+  const ranks = Array.from({ length: Math.max(0, ...algorithms.map((name) => sizes(name).length)) });
+  return SHAPES.flatMap((shape) =>
+    ranks.flatMap((_, rank) =>
+      algorithms.flatMap((algorithm): TuneCase[] => {
+        const size = sizes(algorithm)[rank];
+        if (!size) return [];
+        const { n, over, most } = size;
+        return [
+          {
+            algorithm,
+            which: { ...shape, ...(over !== undefined && { over }), ...(most !== undefined && { n: most }) },
+            n,
+          },
+        ];
+      }),
+    ),
+  );
+}
+
+/** What came of one try. */
+export type Tried =
+  | { readonly result: 'ok'; readonly time: Timing }
+  | { readonly result: 'wrong' | 'unsupported'; readonly reason: string };
+
+/** What a search found. */
+export interface Found {
+  readonly tuning: Tuning;
+  readonly before: Timing;
+  readonly after: Timing;
+  /** Tries in all, and the ones among them that sorted wrong. */
+  readonly tried: number;
+  readonly wrong: readonly Tuning[];
+}
+
+/** Share of the time that a gain has to exceed, besides the noise. */
+const LEAST_GAIN = 0.02;
+
+/** Share of the time that is saved. */
+export const gain = ({ before, after }: Pick<Found, 'before' | 'after'>): number =>
+  1 - after.median / before.median;
+
+/** Values next to the present one first: the best is rarely far. */
+function byDistance(values: readonly Value[], present: Value): Value[] {
+  const place = (value: Value): number => {
+    const exact = values.indexOf(value);
+    return exact >= 0 ? exact : values.filter((other) => other < value).length - 0.5;
+  };
+  const distance = (value: Value): number => Math.abs(place(value) - place(present));
+  return values.filter((value) => value !== present).toSorted((a, b) => distance(a) - distance(b));
+}
+
+export interface SearchOptions {
+  /** Verifies parameters, and times them when they sort right. */
+  readonly attempt: (tuning: Tuning) => Promise<Tried>;
+  /** False when time is up: the search ends with the best so far. */
+  readonly more: () => boolean;
+  readonly onTried?: (tuning: Tuning, tried: Tried) => void;
+}
+
+/**
+ * Searches from `start` on; only what `start` names is varied.
+ *
+ * @returns undefined when what is there now does not work, for a reason that `onTried` gets
+ */
+export async function search(
+  axes: Axes,
+  start: Tuning,
+  { attempt, more, onTried }: SearchOptions,
+): Promise<Found | undefined> {
+  const seen = new Set<string>();
+  const wrong: Tuning[] = [];
+  const timeOf = async (tuning: Tuning): Promise<Timing | undefined> => {
+    seen.add(JSON.stringify(tuning));
+    const tried = await attempt(tuning);
+    onTried?.(tuning, tried);
+    if (tried.result === 'wrong') wrong.push(tuning);
+    return tried.result === 'ok' ? tried.time : undefined;
+  };
+  const first = await timeOf(start);
+  if (!first) return undefined;
+  let [tuning, after] = [start, first];
+  let improved = true;
+  while (improved && more()) {
+    improved = false;
+    for (const [name, values] of Object.entries(axes)) {
+      const present = tuning[name];
+      if (present === undefined) continue;
+      for (const value of byDistance(values, present)) {
+        const next = { ...tuning, [name]: value };
+        if (!more()) break;
+        if (seen.has(JSON.stringify(next))) continue;
+        const time = await timeOf(next);
+        if (!time || !isSlower(time, after, LEAST_GAIN)) continue;
+        [tuning, after, improved] = [next, time, true];
+      }
+    }
+  }
+  const tried = { tried: seen.size, wrong };
+  if (tuning === start) return { tuning, before: first, after: first, ...tried };
+  // What was measured long ago, or was the luckiest of many, has to show again side by side.
+  const [before, again] = [await timeOf(start), await timeOf(tuning)];
+  if (!before || !again || !isSlower(again, before, LEAST_GAIN)) {
+    return { tuning: start, before: first, after: first, ...tried };
+  }
+  return { tuning, before, after: again, ...tried };
+}

@@ -1,0 +1,227 @@
+import type { Argv } from 'yargs';
+import type { Crossovers, Tuning } from '../../algorithms/tuning.js';
+import {
+  forgetTuning,
+  storedTuning,
+  storeTuning,
+  type TunedRow,
+  tuningFile,
+} from '../../algorithms/tuning-store.js';
+import { type Found, gain, search, TUNABLE, type TuneCase, tuneCases } from '../../bench/tune.js';
+import { CaseBench, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
+import { Device } from '../../device/device.js';
+import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
+import { type Console, print, say } from '../console.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { ProgressBar } from '../progress-bar.js';
+import { grouped, secondsText, table } from '../table.js';
+
+export const command = 'tune';
+export const describe = 'Find the parameters with which this device sorts fastest, and use them from now on';
+
+export interface TuneArguments {
+  readonly device: string;
+  readonly time: number;
+  readonly algorithm: string | undefined;
+  readonly 'dry-run': boolean;
+  readonly reset: boolean;
+  readonly json: boolean;
+}
+
+export const builder = (yargs: Argv) =>
+  yargs
+    .option('device', {
+      type: 'string',
+      default: 'auto',
+      describe: 'auto, cpu, gpu, P:D or a part of a name',
+    })
+    .option('time', { type: 'number', default: 60, describe: 'seconds to search for, compilation included' })
+    .option('algorithm', {
+      type: 'string',
+      describe: `with commas, of ${Object.keys(TUNABLE).join(' ')}; default: those that the device uses`,
+    })
+    .option('dry-run', { type: 'boolean', default: false, describe: 'measure, but keep nothing' })
+    .option('reset', { type: 'boolean', default: false, describe: 'forget what was kept for the device' })
+    .option('json', {
+      type: 'boolean',
+      default: false,
+      describe: 'print { schema, device, …, cases } as JSON',
+    })
+    .example('$0 tune', 'a minute for the best device')
+    .example('$0 tune --device cpu --algorithm serial --time 20', 'one algorithm of a CPU device')
+    .epilogue(
+      'Each try is verified before it is timed, and passes the self-test before it is kept. What is kept is\n' +
+        "for this device and driver alone. 'clsort tune --reset' or CLSORT_TUNING=off go back.",
+    );
+
+/** What a device's sorts of common sizes use. */
+const USED = { cpu: ['serial', 'group'], gpu: ['onesweep', 'persistent', 'tiled', 'group'] } as const;
+
+/** Share of the time that is left for the crossovers. */
+const CROSSOVER_SHARE = 0.15;
+
+/** A case with what its search found. */
+interface Row extends TuneCase, Omit<Found, 'wrong'> {
+  readonly wrong: number;
+  /** Why a gain is not kept: what the self-test found. */
+  readonly refused?: string;
+}
+
+export async function run(args: TuneArguments, console: Console): Promise<ExitCode> {
+  if (!(args.time > 0)) throw new UsageError(`--time is ${args.time}: expected seconds above 0`);
+  const named = args.algorithm?.split(',').map((word) => word.trim());
+  for (const name of named ?? []) {
+    if (!Object.hasOwn(TUNABLE, name)) {
+      throw new UsageError(`nothing to tune in '${name}': expected of ${Object.keys(TUNABLE).join(' ')}`);
+    }
+  }
+  const device = await Device.open(args.device);
+  try {
+    if (args.reset) {
+      if (!forgetTuning(device.info)) throw cannotWrite();
+      print(console, `${device.info.name}: back to the parameters that clsort comes with`);
+      return EXIT.ok;
+    }
+    return await tune(
+      device,
+      named ?? USED[device.capabilities.type === 'cpu' ? 'cpu' : 'gpu'],
+      args,
+      console,
+    );
+  } finally {
+    await device.close();
+  }
+}
+
+const cannotWrite = (): IoError => new IoError(`cannot write ${tuningFile()}`);
+
+async function tune(
+  device: Device,
+  algorithms: readonly string[],
+  args: TuneArguments,
+  console: Console,
+): Promise<ExitCode> {
+  const started = performance.now();
+  const seconds = (): number => (performance.now() - started) / 1000;
+  const bar = new ProgressBar(console);
+  const rows: Row[] = [];
+  let crossovers: Partial<Crossovers> = {};
+  let lost: DeviceLostError | undefined;
+  const before = (end: number) => () => {
+    bar.update('tune', seconds(), args.time);
+    return !console.signal.aborted && seconds() < end;
+  };
+  try {
+    const cases = tuneCases(algorithms);
+    const searchSeconds = args.time * (1 - CROSSOVER_SHARE);
+    for (const [i, one] of cases.entries()) {
+      // The first ones get twice their share: what they leave is for the others.
+      const share = (2 * (searchSeconds - seconds())) / (cases.length - i + 1);
+      const more = before(Math.min(searchSeconds, seconds() + share));
+      if (!more()) break;
+      const row = await tuneCase(device, one, more);
+      if (!row) continue;
+      rows.push(row);
+      bar.clear();
+      if (!args.json) print(console, lineOf(row));
+    }
+    crossovers = await measureCrossovers(device, before(args.time));
+  } catch (error) {
+    if (!(error instanceof DeviceLostError)) throw error;
+    lost = error; // what was found before is good all the same
+  } finally {
+    bar.clear();
+  }
+  const found = rows.filter((row) => gain(row) > 0 && !row.refused);
+  const kept = !args['dry-run'] && (found.length > 0 || Object.keys(crossovers).length > 0);
+  if (kept) keep(device, found, crossovers);
+  if (args.json) print(console, JSON.stringify(reportOf(device, rows, crossovers, kept), null, 2));
+  else print(console, summaryOf(device, rows, crossovers, kept));
+  if (lost) say(console, `clsort: the device was lost in a try, which ends the search: ${lost.message}`);
+  if (console.signal.aborted) return EXIT.interrupted;
+  return lost ? EXIT.device : EXIT.ok;
+}
+
+/** @returns undefined when the algorithm does not work on the device as it is */
+async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
+  const bench = await CaseBench.open(device, one);
+  try {
+    const axes = TUNABLE[one.algorithm]?.axes ?? {};
+    const attempt = (tuning: Tuning) => bench.attempt(tuning);
+    const found = await search(axes, presentTuning(device, one), { attempt, more });
+    if (!found) return undefined;
+    const refused = gain(found) > 0 ? await bench.selfTest(found.tuning) : undefined;
+    return { ...one, ...found, wrong: found.wrong.length, ...(refused && { refused }) };
+  } finally {
+    bench.close();
+  }
+}
+
+/** Adds to what is kept for the device. */
+function keep(device: Device, found: readonly Row[], crossovers: Partial<Crossovers>): void {
+  const idOf = ({ algorithm, which }: Pick<TunedRow, 'algorithm' | 'which'>) =>
+    JSON.stringify([algorithm, Object.entries(which).toSorted()]);
+  const made = found.map(({ algorithm, which, tuning }): TunedRow => ({ algorithm, which, tuning }));
+  const ids = new Set(made.map(idOf));
+  const stored = storedTuning(device);
+  const rows = [...stored.rows.filter((row) => !ids.has(idOf(row))), ...made];
+  if (!storeTuning(device.info, { rows, crossovers: { ...stored.crossovers, ...crossovers } })) {
+    throw cannotWrite();
+  }
+}
+
+const HEADING = ['algorithm', 'keys', 'value', 'sizes', 'before', 'after', 'gain', 'tries', 'parameters'];
+
+const sizesText = ({ over, n }: TuneCase['which']): string =>
+  [over !== undefined && `over ${grouped(over)}`, n !== undefined && `to ${grouped(n)}`]
+    .filter(Boolean)
+    .join(' ') || 'all';
+
+function cellsOf(row: Row): string[] {
+  const { algorithm, which, before, after, tried, wrong, tuning, refused } = row;
+  const gained = gain(row);
+  return [
+    algorithm,
+    `${which.keyBits} bits`,
+    which.valueBytes > 0 ? `${which.valueBytes} bytes` : 'none',
+    sizesText(which),
+    secondsText(before.median),
+    secondsText(after.median),
+    `${(100 * gained).toFixed(1)} %`,
+    wrong > 0 ? `${tried}, ${wrong} wrong` : String(tried),
+    refused ? `not kept: ${refused}` : gained > 0 ? tuningText(tuning) : 'as they were',
+  ];
+}
+
+const tuningText = (tuning: Tuning): string =>
+  Object.entries(tuning)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+
+const lineOf = (row: Row): string => cellsOf(row).join('\t');
+
+function summaryOf(
+  { info }: Device,
+  rows: readonly Row[],
+  { host, group }: Partial<Crossovers>,
+  kept: boolean,
+): string {
+  return [
+    `\n${info.name} (${info.platform}, driver ${info.driver})`,
+    ...(rows.length > 0 ? [table([HEADING, ...rows.map(cellsOf)])] : ['nothing could be measured']),
+    ...(host === undefined ? [] : [`below ${grouped(host)} keys the host engine is done first`]),
+    ...(group === undefined ? [] : [`above ${grouped(group)} keys one work-group is not the fastest`]),
+    kept ? `kept in ${tuningFile()}` : 'nothing was kept',
+  ].join('\n');
+}
+
+function reportOf({ info }: Device, rows: readonly Row[], crossovers: Partial<Crossovers>, kept: boolean) {
+  const { name, platform, driver } = info;
+  return {
+    schema: 'clsort.tune/1',
+    ...{ device: name, platform, driver, date: new Date().toISOString().slice(0, 10) },
+    cases: rows.map((row) => ({ ...row, gain: gain(row) })),
+    crossovers,
+    file: kept ? tuningFile() : null,
+  };
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import ava from 'ava';
+import { crossoversFor, tuningFor } from '../../src/algorithms/tuning.js';
+import { forgetTuning, type StoredTuning, storeTuning } from '../../src/algorithms/tuning-store.js';
+import { Device } from '../../src/device/device.js';
+import { devicePlans } from '../../src/sort/planner.js';
+
+const test = ava.serial; // each has the environment for itself
+
+const folder = mkdtempSync(join(tmpdir(), 'clsort-tuning-'));
+const file = join(folder, 'tuning.json');
+const shape = { keyBits: 32, valueBytes: 0 } as const;
+
+test.beforeEach(() => {
+  process.env.CLSORT_CACHE_DIR = folder;
+  process.env.CLSORT_TUNING = 'on';
+  rmSync(file, { force: true });
+});
+test.after.always(() => rmSync(folder, { recursive: true }));
+
+/** What an opened device has, after something was stored for it. */
+async function opened<T>(stored: StoredTuning | undefined, use: (device: Device) => T): Promise<T> {
+  const first = await Device.open('cpu');
+  if (stored) storeTuning(first.info, stored);
+  await first.close();
+  const device = await Device.open('cpu');
+  try {
+    return use(device);
+  } finally {
+    await device.close();
+  }
+}
+
+const SLOW: StoredTuning = {
+  rows: [
+    { algorithm: 'serial', which: { keyBits: 32, over: 2 ** 16 }, tuning: { radixBits: 5, runsPerUnit: 3 } },
+  ],
+  crossovers: { host: 77, group: 8 },
+};
+
+test('what was stored goes before what clsort comes with, for the sorts that it is for', async (t) => {
+  const shipped = await opened(undefined, (device) => tuningFor('serial', device, shape, 2 ** 20));
+  await opened(SLOW, (device) => {
+    t.deepEqual(tuningFor('serial', device, shape, 2 ** 20), { ...shipped, radixBits: 5, runsPerUnit: 3 });
+    t.is(tuningFor('serial', device, shape, 2 ** 16).radixBits, 8, 'fewer keys');
+    t.not(tuningFor('serial', device, { ...shape, keyBits: 64 }, 2 ** 20).radixBits, 5, 'other keys');
+    t.is(tuningFor('serial', device, { ...shape, tuning: { radixBits: 4 } }, 2 ** 20).radixBits, 4);
+  });
+});
+
+test('plans use stored parameters and crossovers', async (t) => {
+  await opened(SLOW, (device) => {
+    t.deepEqual(crossoversFor(device), { host: 77, group: 8 });
+    const request = { dtype: 'u32', bits: [0, 32], valueBytes: 0, algorithm: 'auto', scan: 'auto' } as const;
+    const first = (n: number) => devicePlans(device, { ...request, n }).next().value;
+    t.is(first(8)?.algorithm, 'group');
+    t.is(first(9)?.algorithm, 'serial');
+    t.is(first(2 ** 20)?.shape?.tuning?.radixBits, 5);
+  });
+});
+
+test('parameters are for one device and driver', async (t) => {
+  await opened(SLOW, () => undefined);
+  const stored = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  const [[key, value] = ['', undefined]] = Object.entries(stored);
+  writeFileSync(file, JSON.stringify({ [key.replace(/[^|]+$/, ' another driver')]: value }));
+  await opened(undefined, (device) => t.not(tuningFor('serial', device, shape, 2 ** 20).radixBits, 5));
+});
+
+test('a damaged file, or one of another form, counts as none', async (t) => {
+  const key = await opened(SLOW, () => Object.keys(JSON.parse(readFileSync(file, 'utf8')))[0] ?? '');
+  const row = { algorithm: 'serial', which: {}, tuning: { radixBits: 5 } };
+  for (const contents of [
+    '{',
+    '[]',
+    JSON.stringify({ [key]: 7 }),
+    JSON.stringify({ [key]: { schema: 'clsort.tuning/99', rows: [row] } }),
+    JSON.stringify({
+      [key]: { schema: 'clsort.tuning/1', rows: [{ ...row, tuning: { radixBits: {} } }, null] },
+    }),
+    JSON.stringify({ [key]: { schema: 'clsort.tuning/1', rows: [], crossovers: { host: 'many' } } }),
+  ]) {
+    writeFileSync(file, contents);
+    await opened(undefined, (device) => {
+      t.not(tuningFor('serial', device, shape, 2 ** 20).radixBits, 5, contents);
+      t.is(crossoversFor(device).host, 2 ** 15, contents);
+    });
+  }
+});
+
+test('CLSORT_TUNING=off and forgetting go back to what clsort comes with', async (t) => {
+  const radixBits = (device: Device) => tuningFor('serial', device, shape, 2 ** 20).radixBits;
+  t.is(await opened(SLOW, radixBits), 5);
+  process.env.CLSORT_TUNING = 'off';
+  t.not(await opened(undefined, radixBits), 5);
+  process.env.CLSORT_TUNING = 'on';
+  t.is(await opened(undefined, radixBits), 5);
+  await opened(undefined, ({ info }) => t.true(forgetTuning(info)));
+  t.not(await opened(undefined, radixBits), 5);
+});

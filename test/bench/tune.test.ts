@@ -1,0 +1,98 @@
+import test from 'ava';
+import { ALGORITHMS } from '../../src/algorithms/registry.js';
+import type { Tuning } from '../../src/algorithms/tuning.js';
+import { gain, search, type Tried, TUNABLE, tuneCases } from '../../src/bench/tune.js';
+
+const AXES = { size: [1, 2, 4, 8, 16], bits: [4, 6, 8] };
+const START = { size: 2, bits: 8, rank: 'masks' };
+
+const ok = (median: number, mad = 0): Tried => ({ result: 'ok', time: { median, mad } });
+const always = () => true;
+
+/** Fastest at size 8 and 6 bits. */
+const cost = ({ size, bits }: Tuning): number =>
+  1 + Math.abs(Math.log2(Number(size)) - 3) + Math.abs(Number(bits) - 6);
+
+test('finds the fastest parameters, one after the other, and leaves the others alone', async (t) => {
+  const found = await search(AXES, START, { attempt: async (tuning) => ok(cost(tuning)), more: always });
+  t.deepEqual(found?.tuning, { size: 8, bits: 6, rank: 'masks' });
+  t.deepEqual(found?.before, { median: 5, mad: 0 });
+  t.deepEqual(found?.after, { median: 1, mad: 0 });
+  t.is(found && gain(found), 0.8);
+});
+
+test('what sorts wrong never wins, however fast, and is told', async (t) => {
+  const attempt = async (tuning: Tuning): Promise<Tried> =>
+    tuning.size === 8 ? { result: 'wrong', reason: 'not in order' } : ok(cost(tuning));
+  const found = await search(AXES, START, { attempt, more: always });
+  t.not(found?.tuning.size, 8);
+  t.is(found?.tuning.bits, 6);
+  t.true((found?.wrong.length ?? 0) > 0);
+  t.true(found?.wrong.every(({ size }) => size === 8));
+});
+
+test('what does not work on the device is passed over', async (t) => {
+  const attempt = async (tuning: Tuning): Promise<Tried> =>
+    Number(tuning.size) > 4 ? { result: 'unsupported', reason: 'too large' } : ok(cost(tuning));
+  const found = await search(AXES, START, { attempt, more: always });
+  t.deepEqual(found?.tuning, { size: 4, bits: 6, rank: 'masks' });
+  t.deepEqual(found?.wrong, []);
+});
+
+test('a gain within the noise is none', async (t) => {
+  const attempt = async (tuning: Tuning) => ok(tuning === START ? 1 : 0.9, 0.05);
+  const found = await search(AXES, START, { attempt, more: always });
+  t.is(found?.tuning, START);
+  t.is(found && gain(found), 0);
+});
+
+test('a gain that does not show a second time is none', async (t) => {
+  let first = true;
+  const attempt = async (tuning: Tuning) => {
+    const slow = first && tuning === START;
+    first = false;
+    return ok(slow ? 2 : 1);
+  };
+  const found = await search(AXES, START, { attempt, more: always });
+  t.is(found?.tuning, START);
+});
+
+test('ends when time is up, with the best so far', async (t) => {
+  let left = 3;
+  const found = await search(AXES, START, {
+    attempt: async (tuning) => ok(cost(tuning)),
+    more: () => left-- > 0,
+  });
+  t.true((found?.tried ?? 0) <= 4);
+  t.true((found && gain(found) >= 0) ?? false);
+});
+
+test('says nothing where the present parameters do not work', async (t) => {
+  const reasons: string[] = [];
+  const found = await search(AXES, START, {
+    attempt: async () => ({ result: 'unsupported', reason: 'no such device' }),
+    more: always,
+    onTried: (_, tried) => tried.result === 'unsupported' && reasons.push(tried.reason),
+  });
+  t.is(found, undefined);
+  t.deepEqual(reasons, ['no such device']);
+});
+
+test('sizes of an algorithm’s cases cover each other’s gaps and never overlap', (t) => {
+  for (const [algorithm, { sizes }] of Object.entries(TUNABLE)) {
+    t.true(
+      ALGORITHMS.some(({ name }) => name === algorithm),
+      algorithm,
+    );
+    const cases = tuneCases([algorithm]).filter(
+      ({ which }) => which.keyBits === 32 && which.valueBytes === 0,
+    );
+    t.is(cases.length, sizes.length);
+    for (const { which, n } of cases) {
+      t.true(n > (which.over ?? 0) && n <= (which.n ?? Number.POSITIVE_INFINITY), `${algorithm} ${n}`);
+      const others = cases.filter((other) => other.n !== n);
+      t.true(others.every((other) => n <= (other.which.over ?? 0) || n > (other.which.n ?? Infinity)));
+    }
+  }
+  t.is(tuneCases(['serial', 'group'])[0]?.algorithm, 'serial', 'the most important first');
+});

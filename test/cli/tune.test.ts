@@ -1,0 +1,82 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import ava from 'ava';
+import { clsort, scratchFolder } from './cli.js';
+
+const test = ava.serial; // each starts processes
+
+const { path, folder, remove } = scratchFolder();
+ava.after.always(remove);
+const env = { CLSORT_CACHE_DIR: folder, CLSORT_TUNING: 'on' };
+const tune = (...args: string[]) => clsort(['tune', '--device', 'cpu', ...args], { env });
+
+interface Report {
+  readonly schema: string;
+  readonly cases: readonly {
+    algorithm: string;
+    n: number;
+    gain: number;
+    tried: number;
+    wrong: number;
+    before: { median: number };
+    after: { median: number };
+    tuning: Record<string, unknown>;
+  }[];
+  readonly file: string | null;
+}
+
+test('searches for the time that it is given, verifies, and tells what it tried', async (t) => {
+  const ran = await tune('--time', '6', '--algorithm', 'serial', '--json', '--dry-run');
+  t.is(ran.code, 0, ran.err);
+  const report: Report = JSON.parse(ran.out);
+  t.is(report.schema, 'clsort.tune/1');
+  t.true(report.cases.length > 0);
+  for (const { algorithm, gain, tried, wrong, before, after, tuning } of report.cases) {
+    t.is(algorithm, 'serial');
+    t.is(wrong, 0);
+    t.true(tried > 0 && before.median > 0 && after.median > 0 && gain >= 0);
+    t.truthy(tuning.radixBits);
+  }
+  t.is(report.file, null);
+  t.false(existsSync(path('tuning.json')), 'a dry run keeps nothing');
+});
+
+test('what is kept is used by the sorts that follow, until it is reset', async (t) => {
+  const found = await clsort(['devices', '--json'], { env });
+  const [{ platform, name, driver }] = JSON.parse(found.out).devices;
+  const which = { keyBits: 32, valueBytes: 0, over: 2 ** 16 };
+  const rows = [{ algorithm: 'serial', which, tuning: { radixBits: 4, runsPerUnit: 1 } }];
+  const kept = { [`${platform} | ${name} | ${driver}`]: { schema: 'clsort.tuning/1', rows } };
+  writeFileSync(path('tuning.json'), JSON.stringify(kept));
+  const keys = path('keys.u32');
+  t.is((await clsort(['gen', '-o', keys, '--count', '100000', '--dtype', 'u32'], { env })).code, 0);
+  const sort = ['sort', keys, '-o', path('sorted.u32'), '--dtype', 'u32', '--device', 'cpu'];
+  const passes = async () => {
+    const { code, out, err } = await clsort([...sort, '--json'], { env });
+    t.is(code, 0, err);
+    const { stages } = JSON.parse(out) as { stages: { stage: string; launches: number }[] };
+    return stages.find(({ stage }) => stage === 'serial_scatter')?.launches;
+  };
+  t.is(await passes(), 8);
+  // Whether it finds better parameters in so short a time or not, what the file says is what is used.
+  const ran = await tune('--time', '8', '--algorithm', 'serial');
+  t.is(ran.code, 0, ran.err);
+  const [stored] = Object.values(JSON.parse(readFileSync(path('tuning.json'), 'utf8'))) as [
+    { rows: { which: object; tuning: { radixBits: number } }[] },
+  ];
+  const row = stored.rows.find((one) => JSON.stringify(one.which) === JSON.stringify(which));
+  t.is(await passes(), Math.ceil(32 / (row?.tuning.radixBits ?? 0)));
+  t.is((await tune('--reset')).code, 0);
+  t.is(await passes(), 3);
+});
+
+test('wrong arguments say what is expected', async (t) => {
+  for (const [args, message] of [
+    [['--time', '0'], /--time is 0: expected seconds above 0/],
+    [['--algorithm', 'merge'], /nothing to tune in 'merge'.*serial/],
+    [['--tme', '3'], /did you mean '--time'/],
+  ] as const) {
+    const ran = await tune(...args);
+    t.is(ran.code, 2, ran.err);
+    t.regex(ran.err, message);
+  }
+});
