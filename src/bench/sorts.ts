@@ -1,7 +1,10 @@
 import { Device } from '../device/device.js';
+import { findDevices } from '../device/platform.js';
+import { selectDevice } from '../device/select.js';
 import { type Distribution, generate } from '../io/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { hostChecksum } from '../sort/checksum.js';
 import type { SortOptions } from '../sort/options.js';
 import type { SortReport } from '../sort/report.js';
 import { Sorter } from '../sort/sorter.js';
@@ -23,8 +26,12 @@ export interface SortCase {
 
 /** What came of one case. Times stand only beside `ok`. */
 export interface SortRow extends SortCase {
+  /** Where several devices were measured: which one. */
+  readonly device?: string;
   readonly result: 'ok' | 'wrong' | 'unsupported' | 'error';
   readonly reason?: string;
+  /** By comparison with the host engine's result; of many keys by verification on the device. */
+  readonly checked?: 'reference' | 'device';
   /** Sum of the kernels by device events; left out where the device does not measure. */
   readonly kernel?: Timing;
   /** From typed array to new typed array. */
@@ -50,24 +57,34 @@ export interface SortBench {
   readonly rows: readonly SortRow[];
 }
 
+/** Several devices, measured with the same cases. */
+export interface SortBenches {
+  readonly schema: 'clsort.bench.sorts/2';
+  readonly benches: readonly SortBench[];
+}
+
 /** Runs one case on some engine: the bytes of its result, and the report. */
 export type SortRunner = (
   sort: SortCase,
   keys: Uint8Array,
-  profile: boolean,
+  options: { readonly profile?: boolean; readonly verify?: boolean },
 ) => Promise<{ result: Uint8Array; report: SortReport }>;
+
+/** Most keys that the host engine sorts for comparison: more would take it longer than all repetitions. */
+const MOST_COMPARED = 2 ** 22;
 
 /** Keys of every case come from this seed, so that runs and peers sort the same ones. */
 export const SEED = 1;
 
 /** A case as calls of a Sorter. */
 export function runnerOf(sorter: Sorter): SortRunner {
-  return async ({ algorithm, dtype, mode }, bytes, profile) => {
+  return async ({ algorithm, dtype, mode }, bytes, { profile = false, verify = false }) => {
     const keys = keyWords(bytes, dtypeInfo(dtype));
     let report: SortReport | undefined;
     const options = {
       dtype,
       profile,
+      verify,
       onReport: (made: SortReport) => {
         report = made;
       },
@@ -102,6 +119,8 @@ export function leastBytes({ dtype, mode, n }: Pick<SortCase, 'dtype' | 'mode' |
 export interface MeasureOptions {
   readonly repeats: number;
   readonly copyBytesPerSecond?: number | null;
+  /** Above this many keys the device checks the result. */
+  readonly mostCompared?: number;
 }
 
 /** Checks one case against the reference engine, then times it; a wrong result gets no time. */
@@ -109,30 +128,30 @@ export async function measureSort(
   sort: SortCase,
   engine: SortRunner,
   reference: SortRunner,
-  { repeats, copyBytesPerSecond = null }: MeasureOptions,
+  { repeats, copyBytesPerSecond = null, mostCompared = MOST_COMPARED }: MeasureOptions,
 ): Promise<SortRow> {
   const { dtype, distribution, n } = sort;
   try {
     const keys = generate({ dtype, count: n, distribution, seed: SEED });
-    const expected = (await reference(sort, keys, false)).result;
-    const first = await engine(sort, keys, false);
+    const checked = n <= mostCompared ? 'reference' : 'device';
+    // The device's own check is no part of the times: what is timed has to be the same, byte by byte.
+    const first = await engine(sort, keys, { verify: checked === 'device' });
     const made = first.report.algorithm;
     if (sort.algorithm !== 'auto' && made !== sort.algorithm) {
       return { ...sort, result: 'error', reason: `'${made}' sorted instead` };
     }
-    if (Buffer.compare(first.result, expected) !== 0) return { ...sort, result: 'wrong' };
+    const isRight =
+      checked === 'device' ? await sameAsVerified(first) : sameAs((await reference(sort, keys, {})).result);
+    if (!(await isRight(first))) return { ...sort, result: 'wrong', checked };
 
     const ends: number[] = [];
     const kernels: (number | null)[] = [];
-    for (let i = 0; i < repeats; i++) {
-      const { result, report } = await engine(sort, keys, false);
-      if (Buffer.compare(result, expected) !== 0) return { ...sort, result: 'wrong' };
-      ends.push(report.seconds);
-    }
-    for (let i = 0; i < repeats; i++) {
-      const { result, report } = await engine(sort, keys, true);
-      if (Buffer.compare(result, expected) !== 0) return { ...sort, result: 'wrong' };
-      kernels.push(kernelSeconds(report));
+    for (let i = 0; i < 2 * repeats; i++) {
+      const profile = i >= repeats;
+      const timed = await engine(sort, keys, { profile });
+      if (!(await isRight(timed))) return { ...sort, result: 'wrong', checked };
+      if (profile) kernels.push(kernelSeconds(timed.report));
+      else ends.push(timed.report.seconds);
     }
     const measured = kernels.filter((seconds) => seconds !== null);
     const kernel = measured.length === repeats ? timing(measured) : undefined;
@@ -142,6 +161,7 @@ export async function measureSort(
       ...sort,
       algorithm: made,
       result: 'ok',
+      checked,
       ...(kernel && { kernel }),
       endToEnd,
       keysPerSecond: n / (kernel ?? endToEnd).median,
@@ -152,6 +172,21 @@ export async function measureSort(
     const reason = error instanceof Error ? error.message : String(error);
     return { ...sort, result: error instanceof UnsupportedError ? 'unsupported' : 'error', reason };
   }
+}
+
+type Sorted = Awaited<ReturnType<SortRunner>>;
+
+const sameAs =
+  (expected: Uint8Array) =>
+  async ({ result }: Sorted): Promise<boolean> =>
+    Buffer.compare(result, expected) === 0;
+
+/** By a sum over all words and their places: of what the device has found right. */
+async function sameAsVerified({ result, report }: Sorted): Promise<(sorted: Sorted) => Promise<boolean>> {
+  const { order, permutation } = report.verified ?? { order: false, permutation: false };
+  if (!order || !permutation) return async () => false;
+  const expected = await hostChecksum(result);
+  return async (sorted) => (await hostChecksum(sorted.result)) === expected;
 }
 
 /** Device seconds without transfers; null when there are none or the device does not tell. */
@@ -213,10 +248,27 @@ export async function benchSorts({ device: spec, cases, repeats, onRow }: BenchR
   }
 }
 
+/** Measures every case on several devices, one after the other; rows tell theirs. */
+export async function benchDevices({
+  devices,
+  onRow,
+  ...request
+}: Omit<BenchRequest, 'device'> & { readonly devices: readonly string[] }): Promise<SortBench[]> {
+  const benches: SortBench[] = [];
+  for (const device of devices) {
+    const several = devices.length > 1;
+    const { name } = several ? selectDevice(device, findDevices()).info : { name: '' };
+    const told = (row: SortRow): SortRow => (several ? { device: name, ...row } : row);
+    const bench = await benchSorts({ ...request, device, onRow: (row) => onRow?.(told(row)) });
+    benches.push({ ...bench, rows: bench.rows.map(told) });
+  }
+  return benches;
+}
+
 /** Rows of `now` that are slower than the same case of `before` beyond noise, or no longer right. */
 export function regressions(before: SortBench, now: SortBench): SortRow[] {
   const caseOf = ({ algorithm, dtype, mode, distribution, n }: SortCase): string =>
-    [algorithm, dtype, mode, distribution, n].join(' ');
+    [algorithm, dtype, mode, distribution, n].join(' '); // of one device on both sides
   const known = new Map(before.rows.map((row) => [caseOf(row), row]));
   return now.rows.filter((row) => {
     const old = known.get(caseOf(row));

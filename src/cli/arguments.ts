@@ -69,6 +69,19 @@ export function readCount(text: string): number {
   return count;
 }
 
+/** Numbers of keys with commas between them; `2^10..2^24` is all powers of two there, `2^10..2^24:4` each fourth. */
+export function readCounts(text: string): number[] {
+  return text.split(',').flatMap((part): number[] => {
+    const range = /^2\^(\d+)\.\.2\^(\d+)(?::(\d+))?$/.exec(part.trim());
+    if (!range) return [readCount(part.trim())];
+    const [first, last, step] = [Number(range[1]), Number(range[2]), Number(range[3] ?? 1)];
+    if (first > last || last > 52 || step < 1) {
+      throw new UsageError(`--count is '${part}': expected 2^A..2^B or 2^A..2^B:STEP with A <= B <= 52`);
+    }
+    return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => 2 ** (first + i * step));
+  });
+}
+
 /** A seed of 64 bits, decimal or 0x…. */
 export function readSeed(text: string): bigint {
   if (!/^(\d+|0x[0-9a-f]+)$/i.test(text) || BigInt(text) >= 2n ** 64n) {

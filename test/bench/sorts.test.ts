@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { csv, markdown, svg } from '../../src/bench/format.js';
 import {
@@ -6,6 +7,7 @@ import {
   regressions,
   SORT_SCHEMA,
   type SortBench,
+  type SortBenches,
   type SortCase,
   type SortRow,
   type SortRunner,
@@ -13,7 +15,7 @@ import {
 import { isSlower, timing } from '../../src/bench/statistics.js';
 import type { SortReport } from '../../src/sort/report.js';
 import { UnsupportedError } from '../../src/util/errors.js';
-import { clsort } from '../cli/cli.js';
+import { clsort, scratchFolder } from '../cli/cli.js';
 
 const sort: SortCase = { algorithm: 'fake', dtype: 'u8', mode: 'keys', distribution: 'uniform', n: 100 };
 
@@ -51,6 +53,7 @@ test('a right sort gets kernel time without transfers, and rates from it', async
   t.deepEqual(row, {
     ...sort,
     result: 'ok',
+    checked: 'reference',
     kernel: { median: 4, mad: 0 },
     endToEnd: { median: 20, mad: 0 },
     keysPerSecond: 25,
@@ -61,12 +64,23 @@ test('a right sort gets kernel time without transfers, and rates from it', async
 
 test('a wrong sort prints wrong and never a time', async (t) => {
   const wrong: SortRunner = async (_, keys) => ({ result: keys, report });
-  t.deepEqual(await measureSort(sort, wrong, right, { repeats: 1 }), { ...sort, result: 'wrong' });
+  t.deepEqual(await measureSort(sort, wrong, right, { repeats: 1 }), {
+    ...sort,
+    result: 'wrong',
+    checked: 'reference',
+  });
 });
 
 test('a sort that is wrong only in a timed repetition is wrong', async (t) => {
-  const late: SortRunner = async (_, keys, profile) => ({ result: profile ? keys : keys.toSorted(), report });
-  t.deepEqual(await measureSort(sort, late, right, { repeats: 1 }), { ...sort, result: 'wrong' });
+  const late: SortRunner = async (_, keys, { profile }) => ({
+    result: profile ? keys : keys.toSorted(),
+    report,
+  });
+  t.deepEqual(await measureSort(sort, late, right, { repeats: 1 }), {
+    ...sort,
+    result: 'wrong',
+    checked: 'reference',
+  });
 });
 
 test('a sort that another algorithm made, or that cannot be, says so', async (t) => {
@@ -79,6 +93,26 @@ test('a sort that another algorithm made, or that cannot be, says so', async (t)
   t.is(row.reason, "'b' sorted instead");
   const none: SortRunner = () => Promise.reject(new UnsupportedError('too many'));
   t.like(await measureSort(sort, none, right, { repeats: 1 }), { result: 'unsupported', reason: 'too many' });
+});
+
+test('what is too much for a comparison is checked by the device, and timed results by being the same', async (t) => {
+  const verified = { order: true, permutation: true };
+  const calls: boolean[] = [];
+  const engine =
+    (found: typeof verified, timed = (keys: Uint8Array): Uint8Array => keys.toSorted()): SortRunner =>
+    async (_, keys, { verify }) => {
+      calls.push(verify === true);
+      return verify
+        ? { result: keys.toSorted(), report: { ...report, verified: found } }
+        : { result: timed(keys), report };
+    };
+  const measure = (runner: SortRunner) =>
+    measureSort(sort, runner, () => Promise.reject(new Error('not asked')), { repeats: 2, mostCompared: 0 });
+  t.like(await measure(engine(verified)), { result: 'ok', checked: 'device' });
+  t.deepEqual(calls, [true, false, false, false, false]);
+  const wrong = { ...sort, result: 'wrong', checked: 'device' } as const;
+  t.deepEqual(await measure(engine({ order: true, permutation: false })), wrong);
+  t.deepEqual(await measure(engine(verified, (keys) => keys)), wrong);
 });
 
 test('the fewest bytes are 36 a u32 key, 136 a u64 key, 68 a u32 pair', (t) => {
@@ -111,7 +145,7 @@ test('a baseline finds the slower and the broken cases, by case', (t) => {
 });
 
 test('the plot is well-formed and has a point for each right row only', (t) => {
-  const plot = svg(bench(ok(1024, 1), ok(2048, 1), { ...sort, result: 'wrong' }));
+  const plot = svg([bench(ok(1024, 1), ok(2048, 1), { ...sort, result: 'wrong' })]);
   t.is(plot.match(/<circle /g)?.length, 2);
   t.true(plot.includes('A &amp; &lt;B&gt;'));
   t.false(/NaN|Infinity|undefined/.test(plot));
@@ -121,13 +155,13 @@ test('the plot is well-formed and has a point for each right row only', (t) => {
     else if (!self) open.push(name);
   }
   t.deepEqual(open, []);
-  t.false(/NaN|Infinity/.test(svg(bench())), 'without rows');
+  t.false(/NaN|Infinity/.test(svg([bench()])), 'without rows');
 });
 
 test('CSV and Markdown keep commas, quotes and bars inside their cells', (t) => {
   const odd = bench({ ...sort, result: 'error', reason: 'a,"b"|c' });
-  t.true(csv(odd).endsWith(',"a,""b""|c"'));
-  t.true(markdown(odd).endsWith(' a,"b"\\|c |'));
+  t.true(csv([odd]).endsWith(',"a,""b""|c"'));
+  t.true(markdown([odd]).endsWith(' a,"b"\\|c |'));
 });
 
 test('the command measures on a device and gives one row for each case', async (t) => {
@@ -145,7 +179,46 @@ test('the command measures on a device and gives one row for each case', async (
   );
 });
 
+test('several devices are measured in one run, and rows tell which; either result is a baseline', async (t) => {
+  const { path, remove } = scratchFolder();
+  t.teardown(remove);
+  const page = path('sorts.html');
+  const args = ['bench', 'sorts', '--count', '2^8..2^10:2', '--repeats', '1', '--json'];
+  const both = await clsort([...args, '--device', 'Portable,cpu', '--html', page]);
+  t.is(both.code, 0, both.err);
+  const made = JSON.parse(both.out) as SortBenches;
+  t.is(made.schema, 'clsort.bench.sorts/2');
+  t.is(made.benches.length, 2);
+  for (const { device, rows } of made.benches) {
+    t.deepEqual(
+      rows.map((row) => [row.device, row.n, row.result]),
+      [
+        [device, 256, 'ok'],
+        [device, 1024, 'ok'],
+      ],
+    );
+  }
+  t.true(readFileSync(page, 'utf8').includes('--count 2^8..2^10:2 --device Portable,cpu'));
+  const slow = made.benches.map((bench) => ({
+    ...bench,
+    rows: bench.rows.map((row) => ({
+      ...row,
+      endToEnd: { median: 100, mad: 0 },
+      kernel: { median: 100, mad: 0 },
+    })),
+  }));
+  writeFileSync(path('both.json'), JSON.stringify({ ...made, benches: slow }));
+  writeFileSync(path('one.json'), JSON.stringify(slow[0]));
+  for (const baseline of ['both.json', 'one.json']) {
+    const again = await clsort([...args, '--device', 'Portable', '--baseline', path(baseline)]);
+    t.is(again.code, 0, again.err);
+  }
+});
+
 test('the command refuses unknown modes and baselines that are none', async (t) => {
   t.is((await clsort(['bench', 'sorts', '--mode', 'both'])).code, 2);
   t.is((await clsort(['bench', 'sorts', '--baseline', '/no/such/file'])).code, 5);
+  const range = await clsort(['bench', 'sorts', '--count', '2^9..2^8']);
+  t.is(range.code, 2);
+  t.regex(range.err, /2\^A\.\.2\^B/);
 });

@@ -1,22 +1,24 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
 import { algorithmNamed } from '../../algorithms/registry.js';
-import { cells, csv, HEADINGS, markdown, svg } from '../../bench/format.js';
+import { cells, csv, headings, markdown, svg } from '../../bench/format.js';
+import { benchHtml } from '../../bench/html.js';
 import { type LadderRow, ladder } from '../../bench/ladder.js';
 import {
-  benchSorts,
+  benchDevices,
   MODES,
   type Mode,
   regressions,
   SORT_SCHEMA,
   type SortBench,
+  type SortBenches,
   type SortCase,
 } from '../../bench/sorts.js';
 import { Device } from '../../device/device.js';
 import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';
-import { readCount } from '../arguments.js';
+import { readCount, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -38,6 +40,7 @@ export interface BenchArguments {
   readonly csv: boolean;
   readonly markdown: boolean;
   readonly svg?: string;
+  readonly html?: string;
   readonly baseline?: string;
 }
 
@@ -53,12 +56,12 @@ export const builder = (yargs: Argv) =>
     .option('count', {
       type: 'string',
       default: '4Mi',
-      describe: 'number of keys: 1000, 1e6, 16Mi, 2^24; sorts: several',
+      describe: 'number of keys: 1000, 1e6, 16Mi, 2^24; sorts: several, and ranges 2^10..2^24',
     })
     .option('device', {
       type: 'string',
       default: 'auto',
-      describe: 'auto, cpu, gpu, P:D or a part of a name',
+      describe: 'auto, cpu, gpu, P:D or a part of a name; sorts: several, with commas',
     })
     .option('json', {
       type: 'boolean',
@@ -73,12 +76,17 @@ export const builder = (yargs: Argv) =>
     .option('csv', { type: 'boolean', default: false, describe: 'sorts: print CSV' })
     .option('markdown', { type: 'boolean', default: false, describe: 'sorts: print a Markdown table' })
     .option('svg', { type: 'string', nargs: 1, describe: 'sorts: write a plot of keys/s over n' })
+    .option('html', { type: 'string', nargs: 1, describe: 'sorts: write a page with plots and all rows' })
     .option('baseline', {
       type: 'string',
       nargs: 1,
       describe: 'sorts: JSON of an earlier run; exit 1 when slower beyond noise',
     })
     .example('$0 bench sorts --count 64Ki,1Mi,16Mi --json', 'each size, verified, then timed')
+    .example(
+      '$0 bench sorts --count 2^10..2^24:2 --algorithm auto,amd,tiled --html sorts.html',
+      'where which is the fastest, drawn',
+    )
     .example('$0 bench ladder', 'how each step of the lectures fares here');
 
 export async function run(args: BenchArguments, console: Console): Promise<ExitCode> {
@@ -120,26 +128,46 @@ async function runSorts(args: BenchArguments, console: Console): Promise<ExitCod
   const machine = formats > 0;
   const bar = new ProgressBar(console);
   let done = 0;
-  if (!machine) print(console, HEADINGS.join('\t'));
-  bar.update('bench', done, cases.length);
-  const bench = await benchSorts({
-    device: args.device,
+  const devices = listed(args.device);
+  const total = devices.length * cases.length;
+  if (!machine) print(console, headings(devices.length > 1).join('\t'));
+  bar.update('bench', done, total);
+  const benches = await benchDevices({
+    devices,
     cases,
     repeats,
     onRow: (row) => {
       bar.clear();
       if (!machine) print(console, cells(row).join('\t'));
-      bar.update('bench', ++done, cases.length);
+      bar.update('bench', ++done, total);
     },
   }).finally(() => bar.clear());
-  if (args.json) print(console, JSON.stringify(bench, null, 2));
-  if (args.csv) print(console, csv(bench));
-  if (args.markdown) print(console, markdown(bench));
-  if (args.svg !== undefined) writePlot(args.svg, svg(bench));
-  if (bench.rows.some(({ result }) => result === 'wrong' || result === 'error')) return EXIT.notSorted;
-  const slower = before ? regressions(before, bench) : [];
+  if (args.json) print(console, JSON.stringify(jsonOf(benches), null, 2));
+  if (args.csv) print(console, csv(benches));
+  if (args.markdown) print(console, markdown(benches));
+  if (args.svg !== undefined) writePlot(args.svg, svg(benches));
+  if (args.html !== undefined) writePlot(args.html, benchHtml(benches, commandOf(args)));
+  const rows = benches.flatMap((bench) => bench.rows);
+  if (rows.some(({ result }) => result === 'wrong' || result === 'error')) return EXIT.notSorted;
+  // A result of one device is the baseline of any; of several, each has its own.
+  const slower = benches.flatMap((bench) => {
+    const old = before?.length === 1 ? before[0] : before?.find(({ device }) => device === bench.device);
+    return old ? regressions(old, bench) : [];
+  });
   for (const row of slower) say(console, `clsort: slower than the baseline: ${cells(row).join(' ')}`);
   return slower.length > 0 ? EXIT.notSorted : EXIT.ok;
+}
+
+const jsonOf = (benches: readonly SortBench[]): SortBench | SortBenches =>
+  benches.length === 1 && benches[0] ? benches[0] : { schema: 'clsort.bench.sorts/2', benches };
+
+/** The line that repeats a measurement. */
+function commandOf({ count, device, algorithm, dtype, mode, distribution, repeats }: BenchArguments): string {
+  const options = { count, device, algorithm, dtype, mode, distribution, repeats };
+  const quoted = (text: string): string =>
+    /^[\w.,:^+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  const words = Object.entries(options).map(([name, value]) => `--${name} ${quoted(String(value))}`);
+  return `clsort bench sorts ${words.join(' ')}`;
 }
 
 const listed = (text: string): string[] => text.split(',').map((word) => word.trim());
@@ -158,7 +186,7 @@ function readCases({ algorithm, dtype, mode, distribution, count }: BenchArgumen
     return found;
   });
   const dtypes = listed(dtype).map((word) => dtypeInfo(word).name);
-  const counts = listed(count).map(readCount);
+  const counts = readCounts(count);
   if (counts.includes(0)) throw new UsageError('--count is 0: there is nothing to measure');
   for (const name of listed(algorithm)) if (name !== 'auto') algorithmNamed(name);
   return listed(algorithm).flatMap((name) =>
@@ -172,16 +200,16 @@ function readCases({ algorithm, dtype, mode, distribution, count }: BenchArgumen
   );
 }
 
-function readBaseline(file: string): SortBench {
-  let bench: SortBench;
+function readBaseline(file: string): readonly SortBench[] {
+  let bench: SortBench | SortBenches;
   try {
-    bench = JSON.parse(readFileSync(file, 'utf8')) as SortBench;
+    bench = JSON.parse(readFileSync(file, 'utf8')) as SortBench | SortBenches;
   } catch (error) {
     throw new IoError(`cannot read the baseline ${file}: ${String(error)}`, { cause: error });
   }
-  if (bench?.schema !== SORT_SCHEMA)
-    throw new UsageError(`${file} is no result of 'clsort bench sorts --json'`);
-  return bench;
+  if (bench?.schema === SORT_SCHEMA) return [bench];
+  if (bench?.schema === 'clsort.bench.sorts/2') return bench.benches;
+  throw new UsageError(`${file} is no result of 'clsort bench sorts --json'`);
 }
 
 function writePlot(file: string, plot: string): void {
