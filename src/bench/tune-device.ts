@@ -18,9 +18,9 @@ import type { Tried, TuneCase } from './tune.js';
 
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 
-/** Sorts that are timed, and those before them that let clocks and caches settle. */
-const REPEATS = 9;
-const WARM_UPS = 3;
+/** Sorts that are timed, and those before them that let clocks and caches settle: of few keys it takes more. */
+const roundsOf = (n: number): { warmUps: number; repeats: number } =>
+  n < 2 ** 21 ? { warmUps: 60, repeats: 31 } : { warmUps: 3, repeats: 9 };
 
 /** Keys that shake what random ones do not, and those that are timed last. */
 const CHECKED: readonly Distribution[] = ['two', 'reversed', 'uniform'];
@@ -153,14 +153,15 @@ export class CaseBench {
   /** Seconds on the device where it tells, else by the host's clock. */
   async #time(algorithm: Algorithm): Promise<Timing> {
     const seconds: number[] = [];
-    for (let i = 0; i < WARM_UPS + REPEATS; i++) {
+    const { warmUps, repeats } = roundsOf(this.#one.n);
+    for (let i = 0; i < warmUps + repeats; i++) {
       let run: { release(): void } | undefined;
       const started = performance.now();
       const measured = await this.#device.queue.measure(() => {
         run = this.#enqueue(algorithm);
       });
       run?.release();
-      if (i >= WARM_UPS) seconds.push(measured ?? (performance.now() - started) / 1000);
+      if (i >= warmUps) seconds.push(measured ?? (performance.now() - started) / 1000);
     }
     return timing(seconds);
   }

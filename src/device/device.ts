@@ -128,15 +128,16 @@ export class Device {
   }
 
   /**
-   * Host memory, all zero, for what the device will write. Large memory is made to be touched quickly, for
-   * a device with memory of its own by threads that start at once.
+   * Host memory for what the device will write. Large memory is made to be touched quickly, for a device with
+   * memory of its own by threads that start at once.
    *
+   * @param used whether memory that was used before will do; else it is all zero
    * @throws MemoryError
    */
-  hostMemory(bytes: number): ArrayBuffer {
+  hostMemory(bytes: number, { used = false } = {}): ArrayBuffer {
     if (bytes < LARGE_BYTES) return new ArrayBuffer(bytes);
     try {
-      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : copyThreads());
+      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : copyThreads(), used);
     } catch (error) {
       throw typedError(error, `allocating ${bytes} bytes of host memory`);
     }

@@ -1,9 +1,12 @@
 #include <atomic>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <thread>
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 #include "info.h"
@@ -188,44 +191,103 @@ class TouchJob final : public Job {
 };
 
 #if defined(__linux__)
-/** What the deleter of mapped memory has to know: huge pages begin where they like. */
+/** Mapped memory from a multiple of a huge page on; the mapping begins where it likes. */
 struct Mapped {
   void* start;
+  size_t room;
+  void* data;
   size_t bytes;
 };
 
-void Unmap(void*, size_t, void* data) {
-  auto* mapped = static_cast<Mapped*>(data);
-  munmap(mapped->start, mapped->bytes);
-  delete mapped;
-}
+/**
+ * Memory that was collected, for the next array of about its size: making pages costs as much as a sort. What
+ * is kept is bounded, and whoever gets it overwrites it. Collectors of all isolates give from their threads.
+ */
+class Recycled {
+ public:
+  /** A block of at least `bytes` bytes and not much more, or none. */
+  Mapped* Take(size_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
+      if ((*block)->bytes < bytes || (*block)->bytes > bytes + bytes / 8) continue;
+      Mapped* found = *block;
+      blocks_.erase(block);
+      bytes_ -= found->bytes;
+      return found;
+    }
+    return nullptr;
+  }
 
-/** Memory on a multiple of a huge page, and made of such where the system can; empty if there is none. */
-std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes) {
-  size_t room = bytes + kHugePage;
-  void* start = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED) return nullptr;
-  auto address = reinterpret_cast<uintptr_t>(start);
-  auto* data = reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage);
-  madvise(data, bytes, MADV_HUGEPAGE);
-  return v8::ArrayBuffer::NewBackingStore(data, bytes, Unmap, new Mapped{start, room});
+  /** Keeps a block in place of the ones that nobody has asked for the longest. */
+  void Give(Mapped* mapped) {
+    std::vector<Mapped*> surplus;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      blocks_.push_back(mapped);
+      bytes_ += mapped->bytes;
+      while (bytes_ > most_) {
+        surplus.push_back(blocks_.front());
+        bytes_ -= blocks_.front()->bytes;
+        blocks_.pop_front();
+      }
+    }
+    for (auto* one : surplus) {
+      munmap(one->start, one->room);
+      delete one;
+    }
+  }
+
+ private:
+  /** A 32nd of the machine's memory. */
+  const size_t most_ = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 32 * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  std::mutex mutex_;
+  std::deque<Mapped*> blocks_;
+  size_t bytes_ = 0;
+};
+
+/** Lives as long as the process: collectors may outlive everything else. */
+Recycled& recycled = *new Recycled;
+
+void GiveBack(void*, size_t, void* data) { recycled.Give(static_cast<Mapped*>(data)); }
+
+/**
+ * Memory on a multiple of a huge page, and made of such where the system can; empty if there is none.
+ *
+ * @param used where memory that was used before will do: `fresh` tells whether it was not
+ */
+std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* fresh) {
+  Mapped* mapped = used ? recycled.Take(bytes) : nullptr;
+  *fresh = !mapped;
+  if (!mapped) {
+    size_t room = bytes + kHugePage;
+    void* start = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) return nullptr;
+    auto address = reinterpret_cast<uintptr_t>(start);
+    auto* data = reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage);
+    madvise(data, bytes, MADV_HUGEPAGE);
+    mapped = new Mapped{start, room, data, bytes};
+  }
+  return v8::ArrayBuffer::NewBackingStore(mapped->data, bytes, GiveBack, mapped);
 }
 #endif
 
 /**
- * An ArrayBuffer of zeros on a multiple of a page, in few large pages, which several threads begin to make
- * at once. V8's own begins 16 bytes beside a line of the cache, and its pages are made one by one.
+ * An ArrayBuffer on a multiple of a page, in few large pages, which several threads begin to make at once.
+ * V8's own begins 16 bytes beside a line of the cache, and its pages are made one by one. It is all zero unless
+ * argument 2 says that memory of a collected one will do.
  */
 NAN_METHOD(AllocateHostMemory) {
   Call call(info, "allocateHostMemory");
   size_t bytes = call.Size(0);
   auto threads = static_cast<unsigned>(call.Unsigned(call[1], CL_INVALID_VALUE, kMaxThreads));
+  bool used = call.Bool(2);
   if (!call.ok()) return;
   Environment& environment = call.environment();
   std::shared_ptr<v8::BackingStore> store;
+  bool fresh = true;
 #if defined(__linux__)
   if (!environment.copy_mappings && bytes > 0) {
-    store = MapHuge(bytes);
+    store = MapHuge(bytes, used, &fresh);
     if (!store) return (void)call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes of memory");
   }
 #endif
@@ -234,7 +296,7 @@ NAN_METHOD(AllocateHostMemory) {
     return;
   }
   call.Return(v8::ArrayBuffer::New(environment.isolate(), store));
-  if (threads > 0) environment.Start(std::make_unique<TouchJob>(std::move(store), threads), nullptr);
+  if (threads > 0 && fresh) environment.Start(std::make_unique<TouchJob>(std::move(store), threads), nullptr);
 }
 
 }  // namespace

@@ -46,10 +46,11 @@ export function readBufferAsync(
  * large pages, so that touching it for the first time takes less.
  *
  * @param threads of ours that begin to make the pages at once; 0: each is made when it is first used
+ * @param used whether what another such buffer left may be in it, which spares making pages
  * @throws OUT_OF_HOST_MEMORY
  */
-export function allocateHostMemory(bytes: Size, threads = 0): ArrayBuffer {
-  return native().allocateHostMemory(bytes, threads);
+export function allocateHostMemory(bytes: Size, threads = 0, used = false): ArrayBuffer {
+  return native().allocateHostMemory(bytes, threads, used);
 }
 
 /**

@@ -44,10 +44,10 @@ export class ArrayStore implements ArrayOwner {
     return this.#executor.device;
   }
 
-  /** Where arrays of the host come from. */
+  /** Where results on the host come from: nobody sees one of which not every byte was written. */
   get #memory(): MemorySource | undefined {
     const device = this.#device;
-    return device && ((bytes) => device.hostMemory(bytes));
+    return device && ((bytes) => device.hostMemory(bytes, { used: true }));
   }
 
   /** @throws MemoryError */

@@ -1,4 +1,6 @@
 /** What the binding adds for speed: lists of launches, staged transfers, host memory on large pages. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { kernel, opened, thrown } from './devices.js';
@@ -128,4 +130,29 @@ test('host memory is zero, of any size, and V8’s to collect', async (t) => {
   t.is(typeof thrown(() => cl.allocateHostMemory(-1)).code, 'number');
   t.is(typeof thrown(() => cl.allocateHostMemory(16, 65)).code, 'number');
   await new Promise((resolve) => setTimeout(resolve, 10));
+});
+
+test('host memory that was used before is handed out again, to one at a time, and never where zeros are wanted', (t) => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const bytes = 2 ** 21 + 4096;
+  let again = 0;
+  for (let round = 0; round < 20; round++) {
+    const pair = [1, 2].map((mark) => {
+      const view = new Uint8Array(cl.allocateHostMemory(bytes - round, 0, true));
+      t.is(view.length, bytes - round);
+      if (view[0] !== 0) again++;
+      return view.fill(mark);
+    });
+    pair.forEach((view, i) => {
+      t.true(
+        view.every((byte) => byte === i + 1),
+        'not shared',
+      );
+    });
+    t.true(new Uint8Array(cl.allocateHostMemory(bytes)).every((byte) => byte === 0));
+    pair.length = 0;
+    collectGarbage();
+  }
+  if (process.platform === 'linux') t.true(again > 0);
 });

@@ -1,0 +1,115 @@
+/**
+ * Draws the kept results: a plot for each file and way of measuring, beside the data.
+ *
+ *     node dist/scripts/plot-results.js [--check]
+ *
+ * With `--check` nothing is written; the exit code is 1 when a plot is not what its data make.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type PlotLine, plotFile } from '../src/bench/plot.js';
+import type { Timing } from '../src/bench/statistics.js';
+import { packageRoot } from '../src/util/paths.js';
+
+const FOLDER = join(packageRoot, 'scripts', 'results');
+
+interface Peers {
+  readonly device: string;
+  readonly driver: string;
+  readonly date: string;
+  readonly rows: readonly {
+    readonly n: number;
+    readonly sort: string;
+    readonly mode: string;
+    readonly time?: Timing;
+  }[];
+}
+
+interface Device {
+  readonly device: string;
+  readonly driver: string;
+  readonly date: string;
+  readonly rows: readonly {
+    readonly algorithm: string;
+    readonly dtype: string;
+    readonly valueBytes: number;
+    readonly n: number;
+    readonly distribution: string;
+    readonly milliseconds?: number;
+    readonly cub?: { readonly int: number; readonly size_t: number };
+  }[];
+}
+
+const read = (file: string): unknown => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
+
+/** Points of the same name as lines, in the order in which names come; of one size the fastest counts. */
+function linesOf(points: readonly { name: string; x: number; y: number }[]): PlotLine[] {
+  return [...new Set(points.map(({ name }) => name))].map((name) => {
+    const best = new Map<number, number>();
+    for (const { x, y } of points.filter((point) => point.name === name)) {
+      best.set(x, Math.max(best.get(x) ?? 0, y));
+    }
+    return { name, points: [...best].map(([x, y]) => ({ x, y })) };
+  });
+}
+
+const plotOf = (
+  title: string,
+  { device, driver, date }: Peers | Device,
+  lines: readonly PlotLine[],
+): string =>
+  plotFile({
+    title,
+    x: 'keys',
+    y: `keys a second; ${device}, driver ${driver}, ${date}`,
+    scale: 'log',
+    lines,
+  });
+
+/** clsort beside other sorts of u32 keys. */
+function peersPlot(file: string, mode: string, title: string): string {
+  const peers = read(file) as Peers;
+  const points = peers.rows.flatMap(({ n, sort, mode: own, time }) =>
+    own === mode && time ? [{ name: sort, x: n, y: n / time.median }] : [],
+  );
+  return plotOf(title, peers, linesOf(points));
+}
+
+/** clsort's fastest beside CUB's, by what is sorted. */
+function cubPlot(file: string): string {
+  const device = read(file) as Device;
+  const points = device.rows.flatMap(
+    ({ dtype, valueBytes, n, distribution, milliseconds, cub, algorithm }) => {
+      // What the planner takes; the others stand in the table.
+      if (distribution !== 'uniform' || !milliseconds || !cub || !/onesweep|persistent/.test(algorithm))
+        return [];
+      const shape = `${dtype}${valueBytes > 0 ? ` + ${valueBytes} bytes` : ''}`;
+      return [
+        { name: `clsort, ${shape}`, x: n, y: n / (milliseconds / 1e3) },
+        { name: `CUB, ${shape}`, x: n, y: n / (cub.int / 1e3) },
+      ];
+    },
+  );
+  return plotOf('Data on the device', device, linesOf(points));
+}
+
+const PLOTS: Readonly<Record<string, () => string>> = {
+  'h200.svg': () => cubPlot('h200.json'),
+  'h200-device.svg': () => peersPlot('h200-peers.json', 'device', 'u32 keys on the device'),
+  'h200-end-to-end.svg': () => peersPlot('h200-peers.json', 'end to end', 'u32 keys from array to array'),
+  'pocl-end-to-end.svg': () => peersPlot('pocl-peers.json', 'end to end', 'u32 keys from array to array'),
+};
+
+const { values: options } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+for (const [name, plot] of Object.entries(PLOTS)) {
+  const file = join(FOLDER, name);
+  const drawn = plot();
+  if (!options.check) writeFileSync(file, drawn);
+  else if (!existsSync(file) || readFileSync(file, 'utf8') !== drawn) {
+    process.stderr.write(
+      `scripts/results/${name} is not what its data make: run node dist/scripts/plot-results.js\n`,
+    );
+    process.exitCode = 1;
+  }
+}
