@@ -33,7 +33,7 @@ const SHORTEST_RUN = 4096;
  * 3.2 a key and 9.7 a bin, with values 5.8 and 10.7.
  */
 const turnsOf = (runKeys: number, bins: number, valueBytes: number): number =>
-  (valueBytes > 0 ? 8 : 5) * runKeys + 16 * bins;
+  (valueBytes > 0 ? 7 : 4) * runKeys + 12 * bins;
 
 interface SerialTuning {
   readonly radixBits: number;
