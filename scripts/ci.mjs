@@ -81,10 +81,21 @@ async function check(name, ...call) {
   return result;
 }
 
-/** A run of the test suite: counts its tests; a run that fails without a failed test counts as one. */
-async function tests(name, files, options = {}) {
+/** Suites in which a process crashed or hung, and that were run once more. */
+const repeated = [];
+
+/**
+ * A run of the test suite: counts its tests. One that fails without a failed test, since a process crashed or
+ * hung, which drivers do now and then, is run once more and told at the end; when it does so again, it counts
+ * as one.
+ */
+async function tests(name, files, options = {}, again = true) {
   const { command = ava, ...rest } = options;
   const { ok, output } = await run(name, process.execPath, [...command, ...files], rest);
+  if (again && !ok && !/^\s*\d+ tests? failed/m.test(output)) {
+    repeated.push([name, failedTests(output)]);
+    return tests(name, files, options, false);
+  }
   const sum = (pattern) => [...output.matchAll(pattern)].reduce((all, [, count]) => all + Number(count), 0);
   const passed = sum(/^\s*(\d+) tests? passed/gm);
   const failed = sum(
@@ -209,6 +220,11 @@ async function main() {
   const versions = ['scripts/node-versions.mjs', '--prebuilt', '22', '24', '26'];
   await tests('the binding on other versions of Node', [], { command: versions });
   await check('the packed package, installed', process.execPath, ['scripts/pack-test.mjs']);
+  for (const [name, details] of repeated) {
+    process.stdout.write(
+      `\n=== A PROCESS CRASHED OR HUNG, then the suite was run once more: ${name}\n${details}\n`,
+    );
+  }
   for (const [name, details] of failures) process.stdout.write(`\n=== FAILED: ${name}\n${details}\n`);
   process.stdout.write(`\n${totals.passed} passed, ${totals.failed} failed\n`);
   process.exitCode = totals.failed === 0 && totals.passed > 0 ? 0 : 1;

@@ -172,10 +172,15 @@ export class LayerControl {
     return Object.fromEntries(counts.filter(([, count]) => count !== 0));
   }
 
-  /** `live`, once nothing is left or the time is up: releases take place on threads. */
-  async settled(milliseconds = 2000): Promise<LayerControl['live']> {
+  /**
+   * `live`, once nothing is left or the time is up: releases take place on threads.
+   *
+   * @param kept kinds that may be left
+   */
+  async settled(milliseconds = 2000, kept: readonly string[] = []): Promise<LayerControl['live']> {
     const end = performance.now() + milliseconds;
-    while (Object.keys(this.live).length > 0 && performance.now() < end) await sleep(2);
+    const isLeft = () => Object.keys(this.live).some((kind) => !kept.includes(kind));
+    while (isLeft() && performance.now() < end) await sleep(2);
     return this.live;
   }
 
