@@ -14,7 +14,7 @@ import {
 } from '../../src/bench/sorts.js';
 import { isSlower, timing } from '../../src/bench/statistics.js';
 import type { SortReport } from '../../src/sort/report.js';
-import { UnsupportedError } from '../../src/util/errors.js';
+import { MismatchError, UnsupportedError } from '../../src/util/errors.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
 
 const sort: SortCase = { algorithm: 'fake', dtype: 'u8', mode: 'keys', distribution: 'uniform', n: 100 };
@@ -90,7 +90,7 @@ test('a sort that another algorithm made, or that cannot be, says so', async (t)
   });
   const row = await measureSort(sort, other, right, { repeats: 1 });
   t.is(row.result, 'error');
-  t.is(row.reason, "'b' sorted instead");
+  t.is(row.reason, "'b' sorted instead of 'fake'");
   const none: SortRunner = () => Promise.reject(new UnsupportedError('too many'));
   t.like(await measureSort(sort, none, right, { repeats: 1 }), { result: 'unsupported', reason: 'too many' });
 });
@@ -113,6 +113,48 @@ test('what is too much for a comparison is checked by the device, and timed resu
   const wrong = { ...sort, result: 'wrong', checked: 'device' } as const;
   t.deepEqual(await measure(engine({ order: true, permutation: false })), wrong);
   t.deepEqual(await measure(engine(verified, (keys) => keys)), wrong);
+});
+
+test('a row tells the algorithm that was timed, and is none when that changed', async (t) => {
+  const auto = { ...sort, algorithm: 'auto' };
+  const madeBy =
+    (...names: string[]): SortRunner =>
+    async (_, keys) => {
+      const algorithm = names.shift() ?? 'none';
+      return { result: keys.toSorted(), report: { ...report, algorithm } };
+    };
+  const checkedByAnother = await measureSort(auto, madeBy('whole', 'parts', 'parts'), right, { repeats: 1 });
+  t.like(checkedByAnother, { result: 'ok', algorithm: 'parts' });
+  const changed = await measureSort(auto, madeBy('whole', 'parts', 'other'), right, { repeats: 1 });
+  t.deepEqual(changed, { ...auto, result: 'error', reason: "'other' sorted instead of 'parts'" });
+  const named = await measureSort(sort, madeBy('fake', 'fake', 'other'), right, { repeats: 1 });
+  t.deepEqual(named, { ...sort, result: 'error', reason: "'other' sorted instead of 'fake'" });
+});
+
+test('what the device refuses as wrong is wrong, though another way may have sorted it', async (t) => {
+  const refused: SortRunner = (_, keys, { verify }) =>
+    verify
+      ? Promise.reject(new MismatchError('not sorted'))
+      : Promise.resolve({ result: keys.toSorted(), report });
+  const row = await measureSort(sort, refused, right, { repeats: 1, mostCompared: 0 });
+  t.deepEqual(row, { ...sort, result: 'wrong', checked: 'device', reason: 'not sorted' });
+});
+
+test('pairs of millions of keys are made outside the JavaScript heap', async (t) => {
+  const args = [
+    'bench',
+    'sorts',
+    '--mode',
+    'pairs',
+    '--count',
+    '2^22',
+    '--repeats',
+    '1',
+    '--device',
+    'Portable',
+  ];
+  const { code, err } = await clsort(args, { env: { NODE_OPTIONS: '--max-old-space-size=32' } });
+  t.is(code, 0, err);
 });
 
 test('the fewest bytes are 36 a u32 key, 136 a u64 key, 68 a u32 pair', (t) => {
