@@ -97,9 +97,11 @@ for (const one of opened) {
     const data = Uint8Array.from({ length: 99_990 }, (_, i) => i * 31 + (i >> 8));
     const ring = new ArrayBuffer(4 * 4096);
     if (!one.singleThreaded) {
-      await cl.writeBufferAsync(queue, buffer, 10, data, ring, 2);
+      // PoCL's basic device runs commands on whatever thread waits for them, and hung now and then when two did.
+      const threads = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 2;
+      await cl.writeBufferAsync(queue, buffer, 10, data, ring, threads);
       const back = new Uint8Array(data.length);
-      await cl.readBufferAsync(queue, buffer, 10, back, ring, 2);
+      await cl.readBufferAsync(queue, buffer, 10, back, ring, threads);
       t.deepEqual(back, data);
       await t.throwsAsync(async () => cl.readBufferAsync(queue, buffer, 11, back, ring, 2));
       const moved = new Uint8Array(50_000);
