@@ -4,7 +4,7 @@
  */
 #include "radix_tile.clh"
 
-#if RANK == RANK_UNORDERED
+#if RANK == RANK_LANES
 # error "group_radix needs an ordered ranking: it sorts by several digits"
 #endif
 
@@ -21,14 +21,11 @@ TILE_KERNEL void group_radix(__global const key_t *keys_in, __global key_t *keys
     if (get_local_id(0) == 0)
         memory[ZERO_AT / 4] = 0;
     code_t codes[KEYS_PER_ITEM];
-    uint ranks[RANK_WORDS];
+    uint ranks[RANK_WORDS], places[PLACE_WORDS];
     load_codes(tile, keys_in, codec, flags, codes);
 #if HAS_VALUES
     value_t values[KEYS_PER_ITEM];
-    uint places[KEYS_PER_ITEM];
     load_values(tile, values_in, 0, flags, values);
-#else
-    uint places[1];
 #endif
 
 #pragma unroll 1

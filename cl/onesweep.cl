@@ -25,6 +25,17 @@
 #ifndef HISTOGRAM_COLUMNS
 # error "HISTOGRAM_COLUMNS: copies of the histogram in a group, set by src/algorithms/onesweep.ts"
 #endif
+/* Passes over a whole key; a narrow window has fewer. A 64-bit code is cut at its middle. */
+#if KEY_BITS == 64
+# define PASSES (2 * ((32 + RADIX_BITS - 1) / RADIX_BITS))
+#else
+# define PASSES ((KEY_BITS + RADIX_BITS - 1) / RADIX_BITS)
+#endif
+
+#define DIGITS PASSES
+#define DIGIT_COLUMNS HISTOGRAM_COLUMNS
+#include "digit_count.clh"
+
 #ifndef LOOK_BACK
 # error "LOOK_BACK: predecessors read at once, set by src/algorithms/onesweep.ts"
 #endif
@@ -37,16 +48,13 @@
 #define CONTROL_TICKETS 1
 #define CONTROL_WORDS 16
 
+/* Bits of the status word: why the result is not to be used. */
+#define STATUS_WAITED 1   /* a bounded wait ran out */
+#define STATUS_DISORDER 2 /* RANK_LANES did not keep the order of equal digits */
+
 /* Number of a tile that must be left alone: a pass before gave up, so that the histogram does not fit the keys any
  * more and places might lie outside of the output. */
 #define NO_TILE 0xffffffffu
-
-/* Passes over a whole key; a narrow window has fewer. A 64-bit code is cut at its middle. */
-#if KEY_BITS == 64
-# define PASSES (2 * ((32 + RADIX_BITS - 1) / RADIX_BITS))
-#else
-# define PASSES ((KEY_BITS + RADIX_BITS - 1) / RADIX_BITS)
-#endif
 
 /* State of one bin of one tile: what is known, and the keys that are counted in it. */
 #if OFFSET_BITS == 32
@@ -60,8 +68,13 @@ typedef ulong state_t;
 
 /* What a group publishes carries all its meaning in one word, so no other access needs to be ordered with it. */
 #if INLINE_PTX
-# define LOAD_STATE(word) (*(volatile __global state_t *)(word))
-# define STORE_STATE(word, value) (*(volatile __global state_t *)(word) = (value))
+# if OFFSET_BITS == 32
+#  define PTX_STATE(op) op ".relaxed.gpu.global.u32"
+#  define PTX_STATE_REGISTER "r"
+# else
+#  define PTX_STATE(op) op ".relaxed.gpu.global.u64"
+#  define PTX_STATE_REGISTER "l"
+# endif
 #elif OFFSET_BITS == 32
 # define LOAD_STATE(word) atomic_or(word, 0)
 # define STORE_STATE(word, value) atomic_xchg(word, value)
@@ -73,12 +86,22 @@ typedef ulong state_t;
 
 INLINE state_t load_state(__global state_t *state)
 {
+#if INLINE_PTX
+    state_t value;
+    asm volatile(PTX_STATE("ld") " %0, [%1];" : "=" PTX_STATE_REGISTER(value) : "l"(state) : "memory");
+    return value;
+#else
     return LOAD_STATE(state);
+#endif
 }
 
 INLINE void publish_state(__global state_t *state, state_t value)
 {
+#if INLINE_PTX
+    asm volatile(PTX_STATE("st") " [%0], %1;" :: "l"(state), PTX_STATE_REGISTER(value) : "memory");
+#else
     STORE_STATE(state, value);
+#endif
 }
 
 /* Has a group given up? */
@@ -91,41 +114,6 @@ INLINE bool gave_up(__global uint *control)
 #endif
 }
 
-/* Sixteen bytes of keys, and how many keys those are. */
-#if KEY_BITS == 64
-typedef ulong2 keys_t;
-#else
-typedef uint4 keys_t;
-#endif
-#define VECTOR_KEYS (128 / KEY_BITS)
-
-#define COLUMN_STRIDE_LOG2 (HISTOGRAM_COLUMNS == 32 ? 7 : HISTOGRAM_COLUMNS == 16 ? 6 : HISTOGRAM_COLUMNS == 8 ? 5 : \
-                            HISTOGRAM_COLUMNS == 4 ? 4 : HISTOGRAM_COLUMNS == 2 ? 3 : 2)
-
-INLINE void count_key(__local uint *bins, uint column, const digit_t *digits, key_t key, codec_t codec, uint flags)
-{
-    const code_t code = flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key;
-#pragma unroll
-    for (uint pass = 0; pass < PASSES; pass++)
-        local_add(bins, column + digit_offset(code, digits[pass]) + pass * (BINS * HISTOGRAM_COLUMNS * 4), 1);
-}
-
-INLINE void count_keys(__local uint *bins, uint column, const digit_t *digits, keys_t keys, codec_t codec,
-                              uint flags)
-{
-#if KEY_BITS == 64
-    count_key(bins, column, digits, keys.x, codec, flags);
-    count_key(bins, column, digits, keys.y, codec, flags);
-#else
-    const uint words[4] = { keys.x, keys.y, keys.z, keys.w };
-# pragma unroll
-    for (uint i = 0; i < 4; i++)
-# pragma unroll
-        for (uint shift = 0; shift < 32; shift += KEY_BITS)
-            count_key(bins, column, digits, (key_t)(words[i] >> shift), codec, flags);
-#endif
-}
-
 /* Count the digits of every pass over the window [begin, end) of the codes.
  * @param counts        of digits, [pass][group][bin], for all PASSES: those past the window count in bin 0
  * @param state         look-back state of all passes, `state_vectors` times 16 bytes, is cleared
@@ -135,11 +123,11 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
     __global const key_t *restrict keys, __global uint *restrict counts, __global uint4 *restrict state,
     __global uint *restrict control, ulong n, uint begin, uint end, ulong state_vectors, codec_t codec, uint flags)
 {
-    __local uint bins[PASSES * BINS * HISTOGRAM_COLUMNS] __attribute__((aligned(1024)));
+    __local uint bins[DIGIT_COUNTERS];
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
     const size_t items = get_global_size(0);
 
-    for (uint i = item; i < PASSES * BINS * HISTOGRAM_COLUMNS; i += HISTOGRAM_SIZE)
+    for (uint i = item; i < DIGIT_COUNTERS; i += HISTOGRAM_SIZE)
         bins[i] = 0;
     for (size_t i = get_global_id(0); i < state_vectors; i += items)
         state[i] = (uint4)(0);
@@ -151,105 +139,121 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
 #pragma unroll
     for (uint pass = 0; pass < PASSES; pass++) {
         const uint bits = digit_bits(shift, end);
-        digits[pass] = digit_at(shift, bits, COLUMN_STRIDE_LOG2);
+        digits[pass] = counted_digit(shift, bits);
         shift += bits;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    const uint column = LOCAL_BASE(bins) + (item & (HISTOGRAM_COLUMNS - 1)) * 4;
-    __global const keys_t *vectors = (__global const keys_t *)keys;
-    const size_t whole = n / VECTOR_KEYS;
-    size_t i = get_global_id(0);
-    for (; i + 3 * items < whole; i += 4 * items) {
-        const keys_t a = vectors[i], b = vectors[i + items], c = vectors[i + 2 * items], d = vectors[i + 3 * items];
-        count_keys(bins, column, digits, a, codec, flags);
-        count_keys(bins, column, digits, b, codec, flags);
-        count_keys(bins, column, digits, c, codec, flags);
-        count_keys(bins, column, digits, d, codec, flags);
-    }
-    for (; i < whole; i += items)
-        count_keys(bins, column, digits, vectors[i], codec, flags);
-    if (group == 0)
-        for (size_t rest = whole * VECTOR_KEYS + item; rest < n; rest += HISTOGRAM_SIZE)
-            count_key(bins, column, digits, keys[rest], codec, flags);
+    count_key_range(bins, digits, keys, n, get_global_id(0), items, codec, flags & FLAG_ENCODE);
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    for (uint entry = item; entry < PASSES * BINS; entry += HISTOGRAM_SIZE) {
-        uint sum = 0;
-        /* Every work-item starts in another column: other banks. */
-#pragma unroll
-        for (uint i = 0; i < HISTOGRAM_COLUMNS; i++)
-            sum += bins[entry * HISTOGRAM_COLUMNS + ((i + item) & (HISTOGRAM_COLUMNS - 1))];
-        counts[((entry / BINS) * groups + group) * BINS + entry % BINS] = sum;
-    }
+    for (uint entry = item; entry < PASSES * BINS; entry += HISTOGRAM_SIZE)
+        counts[((entry / BINS) * groups + group) * BINS + entry % BINS] = sum_columns(bins, entry);
 }
 
-/* Keys of the tiles before this one with the digit `bin`, and keys of the whole array with a smaller digit.
- * @param state  of the pass
+/* Rows of the state before that of the first tile, which are read but never used. */
+#define STATE_MARGIN LOOK_BACK
+
+/* Keys of the tiles before this one with the bin's digit, and keys of the whole array with a smaller digit.
+ * @param state  of this tile and bin
  */
-INLINE offset_t look_back(__global state_t *state, uint tile, uint bin, __global uint *control)
+INLINE offset_t look_back(__global state_t *state, __global uint *control)
 {
     offset_t before = 0;
-    uint next = tile;
     uint spins = 0;
-    while (spins < SPIN_LIMIT) {
+    for (;;) {
         state_t seen[LOOK_BACK];
 #pragma unroll
         for (uint i = 0; i < LOOK_BACK; i++)
-            seen[i] = next > i ? load_state(state + (size_t)(next - 1 - i) * BINS + bin) : 0;
-        uint used = 0;
+            seen[i] = load_state(state - (i + 1) * BINS);
+        bool more = true, found = false;
+        uint steps = 0;
 #pragma unroll
         for (uint i = 0; i < LOOK_BACK; i++) {
-            if (used == i && seen[i] != 0) {
-                before += STATE_VALUE(seen[i]);
-                if (seen[i] & STATE_SUM)
-                    return before;
-                used++;
+            more = more && seen[i] != 0;
+            before += more ? (offset_t)STATE_VALUE(seen[i]) : 0;
+            steps += more;
+            if (seen[i] & STATE_SUM) {
+                found |= more;
+                more = false;
             }
         }
-        next -= used;
-        if (used == 0) {
+        if (found)
+            return before;
+        state -= steps * BINS;
+        if (steps == 0) {
             spins++;
-            if (spins % 1024 == 0 && gave_up(control))
+            if (spins >= SPIN_LIMIT || (spins % 1024 == 0 && gave_up(control)))
                 break;
         }
     }
     /* Never reached where groups make progress. Sums that are too small still lead to places inside the output. */
-    atomic_or(&control[CONTROL_STATUS], 1);
+    atomic_or(&control[CONTROL_STATUS], STATUS_WAITED);
     return before;
 }
 
+/* The groups of the histogram are cut into PARTS, whose counts the work-items of the first tile add up side by side,
+ * four bins at once, since all other tiles wait for the sum. Where positions take 64 bits, sums of parts might not
+ * fit a word, and the wait is nothing beside the sort. */
+#define FOURS (BINS / 4)
+#define PARTS_IN_GROUP (GROUP_SIZE / FOURS)
+#define PARTS_IN_MEMORY (TILE * CODE_BYTES / (BINS * 4)) /* where the codes will be */
+#if OFFSET_BITS == 64 || PARTS_IN_GROUP < 2 || PARTS_IN_MEMORY < 2
+# define PARTS 1
+#elif PARTS_IN_GROUP < PARTS_IN_MEMORY
+# define PARTS PARTS_IN_GROUP
+#else
+# define PARTS PARTS_IN_MEMORY
+#endif
+
 /* The first tile has no predecessor: its keys go behind all smaller digits of the whole array. That is where the
  * histogram comes in, and the only place: later tiles learn it from this one.
- * @pre   called by all work-items of the group
- * @post  origin_of_bin, for the bins that this work-item looks after
+ * @param begins  where each of the bins that this work-item looks after begins in the whole array
+ * @pre   called by all work-items of the group; the memory of the codes is free, and free again after a barrier
  */
-INLINE void set_first_origins(tile_t tile, __global const uint *counts, uint histogram_groups)
+INLINE void first_begins(tile_t tile, __global const uint *counts, uint histogram_groups, offset_t *begins)
 {
-    offset_t sums[BINS_PER_ITEM], sum = 0;
+    offset_t sum = 0;
+#if PARTS > 1
+    __local uint *sums = tile.memory + CODES_AT / 4;
+    if (tile.item < PARTS * FOURS) {
+        __global const uint4 *fours = (__global const uint4 *)counts + tile.item % FOURS;
+        uint4 four = (uint4)(0);
+#pragma unroll 8
+        for (uint group = tile.item / FOURS; group < histogram_groups; group += PARTS)
+            four += fours[group * FOURS];
+        vstore4(four, tile.item, sums);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
 #pragma unroll
     for (uint j = 0; j < BINS_PER_ITEM; j++) {
-        sums[j] = 0;
+        begins[j] = 0;
         if (tile.item < BIN_ITEMS) {
+            const uint bin = tile.item * BINS_PER_ITEM + j;
+#if PARTS > 1
+#pragma unroll
+            for (uint part = 0; part < PARTS; part++)
+                begins[j] += sums[part * BINS + bin];
+#else
 #pragma unroll 16
             for (uint group = 0; group < histogram_groups; group++)
-                sums[j] += counts[group * BINS + tile.item * BINS_PER_ITEM + j];
+                begins[j] += counts[group * BINS + bin];
+#endif
         }
-        sum += sums[j];
+        sum += begins[j];
     }
 #if OFFSET_BITS == 32
     sum = work_group_scan(sum, BIN_ITEMS, tile.memory + SCAN_AT / 4);
 #else
-    barrier(CLK_LOCAL_MEM_FENCE);
     sum = work_group_scan_offsets(sum, BIN_ITEMS, (__local offset_t *)(tile.memory + ORIGINS_AT / 4));
-    barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-    if (tile.item < BIN_ITEMS) {
+    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-        for (uint j = 0; j < BINS_PER_ITEM; j++) {
-            set_origin(tile, tile.item * BINS_PER_ITEM + j, sum);
-            sum += sums[j];
-        }
+    for (uint j = 0; j < BINS_PER_ITEM; j++) {
+        const offset_t count = begins[j];
+        begins[j] = sum;
+        sum += count;
     }
 }
 
@@ -269,10 +273,10 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     const uint item = (uint)get_local_id(0);
     digit_t digit = digit_at(shift, bits, 2);
     counts += (size_t)pass * histogram_groups * BINS;
-    state += (size_t)pass * get_num_groups(0) * BINS;
+    state += ((size_t)pass * get_num_groups(0) + STATE_MARGIN) * BINS;
 
     if (item == 0) {
-        memory[ZERO_AT / 4] = 0;
+        memory[ZERO_AT / 4] = memory[CROWDED_AT / 4] = 0;
         const uint ticket = atomic_inc(&control[CONTROL_TICKETS + pass]);
         memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TILE : ticket;
     }
@@ -285,17 +289,29 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     tile_t tile = tile_share(memory, item, (uint)min(n - start, (ulong)TILE));
 
     code_t codes[KEYS_PER_ITEM];
-    uint ranks[RANK_WORDS], places[HAS_VALUES ? KEYS_PER_ITEM : 1];
+    uint ranks[RANK_WORDS], places[PLACE_WORDS];
     load_codes(tile, keys_in + start, codec, flags, codes);
     count_digits(tile, digit, codes, ranks);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     uint totals[BINS_PER_ITEM], smaller[BINS_PER_ITEM];
     sum_rows(tile, totals);
+    state += (size_t)number * BINS + item * BINS_PER_ITEM;
     if (item < BIN_ITEMS && number != 0)
         for (uint j = 0; j < BINS_PER_ITEM; j++)
-            publish_state(&state[(size_t)number * BINS + item * BINS_PER_ITEM + j], STATE_COUNT | totals[j]);
+            publish_state(&state[j], STATE_COUNT | totals[j]);
     scan_bins(tile, totals, smaller);
+
+    if (number == 0) {
+        offset_t begins[BINS_PER_ITEM];
+        first_begins(tile, counts, histogram_groups, begins);
+        if (item < BIN_ITEMS) {
+            for (uint j = 0; j < BINS_PER_ITEM; j++) {
+                publish_state(&state[j], STATE_SUM | (state_t)(begins[j] + totals[j]));
+                set_origin(tile, item * BINS_PER_ITEM + j, begins[j] - smaller[j]);
+            }
+        }
+    }
 
     digit = next_phase(tile, digit);
     exchange_codes(tile, digit, codes, ranks, places);
@@ -304,32 +320,34 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     load_values(tile, values_in + start, start, flags, values);
 #endif
 
-    if (number == 0) {
-        set_first_origins(tile, counts, histogram_groups);
-        if (item < BIN_ITEMS) {
-            for (uint j = 0; j < BINS_PER_ITEM; j++) {
-                const uint bin = item * BINS_PER_ITEM + j;
-                const offset_t before = origin_of_bin(tile, bin);
-                publish_state(&state[bin], STATE_SUM | (state_t)(before + totals[j]));
-                set_origin(tile, bin, before - smaller[j]);
-            }
-        }
-    } else if (item < BIN_ITEMS) {
+    if (item < BIN_ITEMS && number != 0) {
         for (uint j = 0; j < BINS_PER_ITEM; j++) {
-            const uint bin = item * BINS_PER_ITEM + j;
-            const offset_t before = look_back(state, number, bin, control);
-            publish_state(&state[(size_t)number * BINS + bin], STATE_SUM | (state_t)(before + totals[j]));
-            set_origin(tile, bin, before - smaller[j]);
+            const offset_t before = look_back(&state[j], control);
+            publish_state(&state[j], STATE_SUM | (state_t)(before + totals[j]));
+            set_origin(tile, item * BINS_PER_ITEM + j, before - smaller[j]);
         }
     }
-#if HAS_VALUES
+#if HAS_VALUES && !VALUES_AFTER
     exchange_values(tile, values, places);
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
     digit = next_phase(tile, digit);
-    store_tile(tile, digit, keys_out,
 #if HAS_VALUES
-               values_out,
+    uint digits[DIGIT_WORDS];
 #endif
-               codec, flags);
+    const bool ascends = store_tile(tile, digit, keys_out,
+#if HAS_VALUES
+                                    values_out, digits,
+#endif
+                                    codec, flags, CODE_BYTES * 8 - shift - bits);
+#if RANK == RANK_LANES
+    if (!ascends)
+        atomic_or(&control[CONTROL_STATUS], STATUS_DISORDER);
+#endif
+#if HAS_VALUES && VALUES_AFTER
+    barrier(CLK_LOCAL_MEM_FENCE);
+    exchange_values(tile, values, places);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    store_values(tile, values_out, digits);
+#endif
 }

@@ -18,9 +18,6 @@
 #ifndef SPIN_LIMIT
 # error "SPIN_LIMIT: futile looks before a group gives up, set by src/algorithms/persistent-radix.ts"
 #endif
-#if RANK == RANK_UNORDERED
-# error "persistent_radix needs an ordered ranking: it sorts by several digits"
-#endif
 #if OFFSET_BITS != 32
 # error "persistent_radix sorts what fits the groups of one launch: OFFSET_BITS must be 32"
 #endif
@@ -29,10 +26,14 @@
 #endif
 
 /* Words of the buffer `control`, which is zero before the first launch; each launch leaves it so but for the status. */
-#define CONTROL_STATUS 0  /* 1: the last launch gave up */
+#define CONTROL_STATUS 0  /* why the result of the last launch is not to be used, 0 if it is */
 #define CONTROL_ARRIVED 1 /* groups that have come to a meeting, over all meetings of the launch */
 #define CONTROL_LEFT 2    /* groups that have ended */
-#define CONTROL_FAILED 3  /* groups that have given up */
+#define CONTROL_FAILED 3  /* of the launch under way, becomes its status */
+
+/* Bits of the status word. */
+#define STATUS_WAITED 1   /* a bounded wait ran out */
+#define STATUS_DISORDER 2 /* RANK_LANES did not keep the order of equal digits */
 
 #if RADIX_BITS < 2
 # error "RADIX_BITS: at least 2, since counts are read by fours"
@@ -80,12 +81,12 @@ INLINE bool meet(__global atomic_uint *control, uint number, __local uint *answe
 INLINE void leave(__global atomic_uint *control, bool failed)
 {
     if (failed)
-        atomic_fetch_add_explicit(&control[CONTROL_FAILED], 1, memory_order_relaxed, memory_scope_device);
+        atomic_fetch_or_explicit(&control[CONTROL_FAILED], STATUS_WAITED, memory_order_relaxed, memory_scope_device);
     const uint before = atomic_fetch_add_explicit(&control[CONTROL_LEFT], 1, memory_order_acq_rel, memory_scope_device);
     if (before + 1 < (uint)get_num_groups(0))
         return;
     const uint failures = atomic_load_explicit(&control[CONTROL_FAILED], memory_order_relaxed, memory_scope_device);
-    atomic_store_explicit(&control[CONTROL_STATUS], failures != 0, memory_order_relaxed, memory_scope_device);
+    atomic_store_explicit(&control[CONTROL_STATUS], failures, memory_order_relaxed, memory_scope_device);
     for (uint word = CONTROL_ARRIVED; word <= CONTROL_FAILED; word++)
         atomic_store_explicit(&control[word], 0, memory_order_relaxed, memory_scope_device);
 }
@@ -160,6 +161,7 @@ TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t 
     const tile_t tile = tile_share(memory, item, min(n - start, (uint)TILE));
     if (item == 0)
         memory[ZERO_AT / 4] = 0;
+    bool ordered = true;
 
     uint meetings = 0, shift = begin;
     bool together = true, first = true;
@@ -170,10 +172,12 @@ TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t 
         shift += bits;
         const bool last = shift >= end;
 
+        if (item == 0)
+            memory[CROWDED_AT / 4] = 0;
         clear_counters(memory);
         barrier(CLK_LOCAL_MEM_FENCE);
         code_t codes[KEYS_PER_ITEM];
-        uint ranks[RANK_WORDS], places[HAS_VALUES ? KEYS_PER_ITEM : 1];
+        uint ranks[RANK_WORDS], places[PLACE_WORDS];
         load_codes(tile, (first ? keys_in : keys_out) + start, codec, first ? flags & FLAG_ENCODE : 0, codes);
         count_digits(tile, digit, codes, ranks);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -189,7 +193,9 @@ TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t 
 #if HAS_VALUES
         value_t values[KEYS_PER_ITEM];
         load_values(tile, (first ? values_in : values_out) + start, start, first ? flags & FLAG_POSITIONS : 0, values);
+# if !VALUES_AFTER
         exchange_values(tile, values, places);
+# endif
 #endif
         together = meet(control, ++meetings, memory + SCAN_AT / 4);
         if (!together)
@@ -197,16 +203,30 @@ TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t 
         add_up(tile, counts, smaller);
         barrier(CLK_LOCAL_MEM_FENCE);
         digit = next_phase(tile, digit);
-        store_tile(tile, digit, keys_out,
 #if HAS_VALUES
-                   values_out,
+        uint digits[DIGIT_WORDS];
 #endif
-                   codec, last ? flags & FLAG_DECODE : 0);
+        ordered &= store_tile(tile, digit, keys_out,
+#if HAS_VALUES
+                              values_out, digits,
+#endif
+                              codec, (last ? flags & FLAG_DECODE : 0) | (first ? FLAG_FIRST : 0), CODE_BYTES * 8 - shift);
+#if HAS_VALUES && VALUES_AFTER
+        barrier(CLK_LOCAL_MEM_FENCE);
+        exchange_values(tile, values, places);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        store_values(tile, values_out, digits);
+#endif
         first = false;
         if (!last)
             together = meet(control, ++meetings, memory + SCAN_AT / 4);
     } while (together && shift < end);
 
+#if RANK == RANK_LANES
+    if (!ordered)
+        atomic_fetch_or_explicit(&control[CONTROL_FAILED], STATUS_DISORDER, memory_order_relaxed, memory_scope_device);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+#endif
     if (item == 0)
         leave(control, !together);
 }

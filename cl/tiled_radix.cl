@@ -12,78 +12,35 @@
  */
 #include "radix_tile.clh"
 
+#if RANK == RANK_LANES
+# error "tiled_radix needs a ranking that keeps the order of equal digits for certain"
+#endif
+
 #ifndef COUNT_COLUMNS
 # error "COUNT_COLUMNS: copies of the counters in an upsweep group, set by src/algorithms/tiled-radix.ts"
 #endif
-#define COLUMN_STRIDE_LOG2 (COUNT_COLUMNS == 32 ? 7 : COUNT_COLUMNS == 16 ? 6 : COUNT_COLUMNS == 8 ? 5 : \
-                            COUNT_COLUMNS == 4 ? 4 : COUNT_COLUMNS == 2 ? 3 : 2)
-
-/* Sixteen bytes of keys, and how many keys those are. */
-#if KEY_BITS == 64
-typedef ulong2 keys_t;
-#else
-typedef uint4 keys_t;
-#endif
-#define VECTOR_KEYS (128 / KEY_BITS)
-
-INLINE void count_key(__local uint *bins, uint column, digit_t digit, key_t key, codec_t codec, uint flags)
-{
-    const code_t code = flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key;
-    local_add(bins, column + digit_offset(code, digit), 1);
-}
-
-INLINE void count_keys(__local uint *bins, uint column, digit_t digit, keys_t keys, codec_t codec, uint flags)
-{
-#if KEY_BITS == 64
-    count_key(bins, column, digit, keys.x, codec, flags);
-    count_key(bins, column, digit, keys.y, codec, flags);
-#else
-    const uint words[4] = { keys.x, keys.y, keys.z, keys.w };
-# pragma unroll
-    for (uint i = 0; i < 4; i++)
-# pragma unroll
-        for (uint shift = 0; shift < 32; shift += KEY_BITS)
-            count_key(bins, column, digit, (key_t)(words[i] >> shift), codec, flags);
-#endif
-}
+#define DIGITS 1
+#define DIGIT_COLUMNS COUNT_COLUMNS
+#include "digit_count.clh"
 
 /* @param counts  of the pieces, [bin][group] */
 TILE_KERNEL void tiled_upsweep(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n,
                                uint tiles_per_group, uint shift, uint bits, codec_t codec, uint flags)
 {
-    __local uint bins[BINS * COUNT_COLUMNS] __attribute__((aligned(1024)));
+    __local uint bins[DIGIT_COUNTERS];
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
-    const digit_t digit = digit_at(shift, bits, COLUMN_STRIDE_LOG2);
-    for (uint i = item; i < BINS * COUNT_COLUMNS; i += GROUP_SIZE)
+    const digit_t digit = counted_digit(shift, bits);
+    for (uint i = item; i < DIGIT_COUNTERS; i += GROUP_SIZE)
         bins[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    const uint column = LOCAL_BASE(bins) + (item & (COUNT_COLUMNS - 1)) * 4;
     const ulong piece = (ulong)tiles_per_group * TILE;
     const ulong start = min(group * piece, n), end = min(start + piece, n);
-    __global const keys_t *vectors = (__global const keys_t *)(keys + start);
-    const uint whole = (uint)((end - start) / VECTOR_KEYS);
-    uint i = item;
-    for (; i + 3 * GROUP_SIZE < whole; i += 4 * GROUP_SIZE) {
-        const keys_t a = vectors[i], b = vectors[i + GROUP_SIZE], c = vectors[i + 2 * GROUP_SIZE],
-                     d = vectors[i + 3 * GROUP_SIZE];
-        count_keys(bins, column, digit, a, codec, flags);
-        count_keys(bins, column, digit, b, codec, flags);
-        count_keys(bins, column, digit, c, codec, flags);
-        count_keys(bins, column, digit, d, codec, flags);
-    }
-    for (; i < whole; i += GROUP_SIZE)
-        count_keys(bins, column, digit, vectors[i], codec, flags);
-    for (ulong rest = start + (ulong)whole * VECTOR_KEYS + item; rest < end; rest += GROUP_SIZE)
-        count_key(bins, column, digit, keys[rest], codec, flags);
+    count_key_range(bins, &digit, keys + start, end - start, item, GROUP_SIZE, codec, flags & FLAG_ENCODE);
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    for (uint bin = item; bin < BINS; bin += GROUP_SIZE) {
-        uint sum = 0;
-        for (uint i = 0; i < COUNT_COLUMNS; i++)
-            sum += bins[bin * COUNT_COLUMNS + ((i + item) & (COUNT_COLUMNS - 1))];
-        counts[(size_t)bin * groups + group] = sum;
-    }
+    for (uint bin = item; bin < BINS; bin += GROUP_SIZE)
+        counts[(size_t)bin * groups + group] = sum_columns(bins, bin);
 }
 
 /* Group b scans row b of the counts, exclusively, in place.
@@ -144,7 +101,7 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
         barrier(CLK_LOCAL_MEM_FENCE);
 
         code_t codes[KEYS_PER_ITEM];
-        uint ranks[RANK_WORDS], places[HAS_VALUES ? KEYS_PER_ITEM : 1];
+        uint ranks[RANK_WORDS], places[PLACE_WORDS];
         load_codes(tile, keys_in + start, codec, flags, codes);
         count_digits(tile, digit, codes, ranks);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -165,15 +122,24 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
 #if HAS_VALUES
         value_t values[KEYS_PER_ITEM];
         load_values(tile, values_in + start, start, flags, values);
+# if !VALUES_AFTER
         exchange_values(tile, values, places);
+# endif
+        uint digits[DIGIT_WORDS];
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);
         digit = next_phase(tile, digit);
         store_tile(tile, digit, keys_out,
 #if HAS_VALUES
-                   values_out,
+                   values_out, digits,
 #endif
-                   codec, flags);
+                   codec, flags, 0);
+#if HAS_VALUES && VALUES_AFTER
+        barrier(CLK_LOCAL_MEM_FENCE);
+        exchange_values(tile, values, places);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        store_values(tile, values_out, digits);
+#endif
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

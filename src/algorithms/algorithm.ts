@@ -65,7 +65,7 @@ export interface Stage {
 export interface Enqueued {
   /**
    * One u32 word that the caller reads after the final wait: not 0 means that the algorithm gave up
-   * (a bounded spin ran out) and the output must not be used; another algorithm sorts instead.
+   * (`whyGaveUp` tells why) and the output must not be used; another algorithm sorts instead.
    */
   readonly status?: Buffer;
 }
@@ -123,4 +123,12 @@ export function pingPong<B>(
     return step;
   });
   return { copyFirst, steps };
+}
+
+/** What a status word says; its bits are those of cl/onesweep.cl and cl/persistent_radix.cl. @returns undefined for 0 */
+export function whyGaveUp(status: number): string | undefined {
+  if (status === 0) return undefined;
+  return status & 1
+    ? 'gave up (a bounded wait between its work-groups ran out)'
+    : 'gave up (local memory did not serve the work-items of a row in order)';
 }

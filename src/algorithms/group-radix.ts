@@ -24,8 +24,10 @@ import { tuningFor } from './tuning.js';
 
 const KERNEL = 'group_radix';
 
-const tileOf = (device: Device, shape: AlgorithmShape, n?: number): TileTuning =>
-  fitTile(device, shape, tuningFor('group', device, shape, n));
+const tileOf = (device: Device, shape: AlgorithmShape, n?: number): TileTuning => ({
+  ...fitTile(device, shape, tuningFor('group', device, shape, n)),
+  valuesAfter: false, // both stay in the group for all passes
+});
 
 const keysOf = ({ groupSize, keysPerItem }: TileTuning): number => groupSize * keysPerItem;
 

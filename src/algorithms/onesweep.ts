@@ -25,6 +25,7 @@ import {
   stepOutputs,
   type TileTuning,
   tileAvailable,
+  usesLanes,
 } from './tile.js';
 import { tuningFor } from './tuning.js';
 
@@ -40,6 +41,7 @@ const HISTOGRAM_KEYS = 16;
 interface OnesweepTuning extends TileTuning {
   readonly histogramSize: number;
   readonly histogramColumns: number;
+  readonly lookBack: number;
 }
 
 /**
@@ -61,21 +63,21 @@ class Onesweep implements Algorithm {
   readonly device: Device;
   readonly shape: AlgorithmShape;
   readonly #program: Program;
-  /** For the first pass over whole keys without values: equal digits in any order. */
-  readonly #unordered: Program | undefined;
+  /** For whole keys without values: an order among equal digits that is looked over afterwards. */
+  readonly #lanes: Program | undefined;
   readonly #tuning: OnesweepTuning;
 
   constructor(
     device: Device,
     shape: AlgorithmShape,
     program: Program,
-    unordered: Program | undefined,
+    lanes: Program | undefined,
     tuning: OnesweepTuning,
   ) {
     this.device = device;
     this.shape = shape;
     this.#program = program;
-    this.#unordered = unordered;
+    this.#lanes = lanes;
     this.#tuning = tuning;
   }
 
@@ -131,9 +133,9 @@ class Onesweep implements Algorithm {
 
     // Nobody can tell equal keys apart when there are no values and all bits are sorted on.
     const anyOrder = this.shape.valueBytes === 0 && bits[0] === 0 && bits[1] === this.shape.keyBits;
+    const program = (anyOrder && this.#lanes) || this.#program;
     for (const [pass, step] of steps.entries()) {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
-      const program = pass === 0 && anyOrder && this.#unordered ? this.#unordered : this.#program;
       queue.run(
         program.kernel('onesweep_pass'),
         [
@@ -166,7 +168,8 @@ class Onesweep implements Algorithm {
   }
 
   #stateVectors(n: number, passes: number): number {
-    return (passes * this.#tiles(n) * BINS * (this.#tuning.offsetBits / 8)) / 16;
+    const { lookBack, offsetBits } = this.#tuning;
+    return ((passes * this.#tiles(n) + lookBack) * BINS * (offsetBits / 8)) / 16;
   }
 }
 
@@ -192,6 +195,7 @@ export const onesweep: AlgorithmFactory = {
 
   async create(device, shape) {
     const tuning = tuningFor('onesweep', device, shape);
+    const lookBack = numberOf(tuning, 'lookBack');
     const histogramSize = Math.min(numberOf(tuning, 'histogramSize'), device.capabilities.maxWorkGroup);
     let histogramColumns = numberOf(tuning, 'histogramColumns');
     // The whole budget may be asked for: a histogram group has a unit to itself.
@@ -201,31 +205,20 @@ export const onesweep: AlgorithmFactory = {
     const defines = {
       HISTOGRAM_SIZE: histogramSize,
       HISTOGRAM_COLUMNS: histogramColumns,
-      LOOK_BACK: numberOf(tuning, 'lookBack'),
+      LOOK_BACK: lookBack,
       SPIN_LIMIT: numberOf(tuning, 'spinLimit'),
     };
     const fitted = { ...fitTile(device, shape, tuning), radixBits: RADIX_BITS };
-    const { program, tile } = await buildTile(
-      device,
-      'onesweep.cl',
-      shape,
-      fitted,
-      ['onesweep_pass'],
-      defines,
-    );
-    const unordered =
-      tuning.unorderedFirst === true && shape.valueBytes === 0
-        ? (
-            await buildTile(
-              device,
-              'onesweep.cl',
-              shape,
-              { ...tile, rank: 'unordered' },
-              ['onesweep_pass'],
-              defines,
-            )
-          ).program
-        : undefined;
-    return new Onesweep(device, shape, program, unordered, { ...tile, histogramSize, histogramColumns });
+    const build = (tile: TileTuning) =>
+      buildTile(device, 'onesweep.cl', shape, tile, ['onesweep_pass'], defines);
+    const { program, tile } = await build(fitted);
+    const lanes = usesLanes(shape, tile, tuning) ? await build({ ...tile, rank: 'lanes' }) : undefined;
+    const same = lanes?.tile.groupSize === tile.groupSize;
+    return new Onesweep(device, shape, program, same ? lanes.program : undefined, {
+      ...tile,
+      histogramSize,
+      histogramColumns,
+      lookBack,
+    });
   },
 };

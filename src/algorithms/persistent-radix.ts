@@ -22,6 +22,7 @@ import {
   scratchOf,
   type TileTuning,
   tileAvailable,
+  usesLanes,
 } from './tile.js';
 import { tuningFor } from './tuning.js';
 
@@ -68,13 +69,22 @@ class PersistentRadix implements Algorithm {
   readonly device: Device;
   readonly shape: AlgorithmShape;
   readonly #program: Program;
+  /** For whole keys without values: an order among equal digits that is looked over afterwards. */
+  readonly #lanes: Program | undefined;
   readonly #tuning: PersistentTuning;
   readonly #control: Buffer;
 
-  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: PersistentTuning) {
+  constructor(
+    device: Device,
+    shape: AlgorithmShape,
+    program: Program,
+    lanes: Program | undefined,
+    tuning: PersistentTuning,
+  ) {
     this.device = device;
     this.shape = shape;
     this.#program = program;
+    this.#lanes = lanes;
     this.#tuning = tuning;
     // Each launch leaves it as it found it: clearing it would be a command more.
     this.#control = device.keep(CONTROL_BYTES);
@@ -95,8 +105,10 @@ class PersistentRadix implements Algorithm {
     if (n === 0) return {};
     const { groupSize } = this.#tuning;
     const flags = (codec.identity ? 0 : FLAG_ENCODE | FLAG_DECODE) | (indices ? FLAG_POSITIONS : 0);
+    const anyOrder = this.shape.valueBytes === 0 && bits[0] === 0 && bits[1] === this.shape.keyBits;
+    const program = (anyOrder && this.#lanes) || this.#program;
     queue.run(
-      this.#program.kernel(KERNEL),
+      program.kernel(KERNEL),
       [
         input,
         output,
@@ -144,15 +156,22 @@ export const persistentRadix: AlgorithmFactory = {
   async create(device, shape) {
     const { groupsPerUnit, ...fitted } = tuned(device, shape);
     const tuning = tuningFor('persistent', device, shape);
-    const { program, tile } = await buildTile(
-      device,
-      'persistent_radix.cl',
-      shape,
-      fitted,
-      [KERNEL],
-      { SPIN_LIMIT: numberOf(tuning, 'spinLimit') },
-      [device.capabilities.version >= 3 ? '-cl-std=CL3.0' : '-cl-std=CL2.0'],
-    );
-    return new PersistentRadix(device, shape, program, { ...tile, groupsPerUnit });
+    const build = (tile: TileTuning) =>
+      buildTile(
+        device,
+        'persistent_radix.cl',
+        shape,
+        tile,
+        [KERNEL],
+        { SPIN_LIMIT: numberOf(tuning, 'spinLimit') },
+        [device.capabilities.version >= 3 ? '-cl-std=CL3.0' : '-cl-std=CL2.0'],
+      );
+    const { program, tile } = await build(fitted);
+    const lanes = usesLanes(shape, tile, tuning) ? await build({ ...tile, rank: 'lanes' }) : undefined;
+    const same = lanes?.tile.groupSize === tile.groupSize;
+    return new PersistentRadix(device, shape, program, same ? lanes.program : undefined, {
+      ...tile,
+      groupsPerUnit,
+    });
   },
 };

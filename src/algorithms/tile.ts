@@ -15,10 +15,13 @@ import type { Tuning } from './tuning.js';
 export const FLAG_ENCODE = 1;
 export const FLAG_DECODE = 2;
 export const FLAG_POSITIONS = 4;
+export const FLAG_FIRST = 8;
 
 /** How a tile is ranked, see cl/digit_rank.clh. */
-const RANKS = { masks: 0, ptx: 1, khr: 2, unordered: 3 } as const;
+const RANKS = { masks: 0, ptx: 1, khr: 2, lanes: 3 } as const;
 export type Rank = keyof typeof RANKS;
+/** Those that keep the order of equal digits for certain, which any sort may be tuned to. */
+const CERTAIN: readonly string[] = ['masks', 'ptx', 'khr'];
 
 /** Parameters of a tile; they all have a value when an algorithm is compiled. */
 export interface TileTuning {
@@ -34,6 +37,8 @@ export interface TileTuning {
   readonly maxRegisters: number;
   /** Work-items of a sub-group, for `rank: 'khr'`. */
   readonly subGroupSize: number;
+  /** Values pass through the local memory that the keys have left. */
+  readonly valuesAfter: boolean;
 }
 
 /**
@@ -53,23 +58,24 @@ export function numberOf(tuning: Tuning, name: string, fallback?: number): numbe
 }
 
 /** Work-items of a row, by how it is ranked. */
-function rowItems({ rank, groupSize, subGroupSize }: TileTuning): number {
-  return { masks: 16, ptx: 32, khr: subGroupSize, unordered: groupSize }[rank];
+function rowItems({ rank, subGroupSize }: TileTuning): number {
+  return { masks: 16, ptx: 32, khr: subGroupSize, lanes: 32 }[rank];
 }
 
 /** Bytes of local memory that a tile takes: TILE_WORDS of cl/radix_tile.clh. */
 export function tileBytes({ keyBits, valueBytes }: AlgorithmShape, tuning: TileTuning): number {
-  const { groupSize, keysPerItem, radixBits, offsetBits, inlinePtx } = tuning;
+  const { groupSize, keysPerItem, radixBits, offsetBits, inlinePtx, valuesAfter, rank } = tuning;
   const bins = 2 ** radixBits;
   const up = (bytes: number, to: number) => Math.ceil(bytes / to) * to;
   const scanWords = inlinePtx ? 32 : groupSize;
   const codesAt = up(
-    (groupSize / rowItems(tuning)) * bins * 4 + (bins * offsetBits) / 8 + scanWords * 4 + 4,
+    (groupSize / rowItems(tuning)) * bins * 4 + (bins * offsetBits) / 8 + scanWords * 4 + 8,
     16,
   );
   const tile = groupSize * keysPerItem;
-  const valuesAt = up(codesAt + tile * (keyBits === 64 ? 8 : 4), 8);
-  return valuesAt + tile * (valueBytes === 8 ? 8 : valueBytes === 0 ? 0 : 4);
+  const codesEnd = codesAt + (tile + (rank === 'lanes' ? 1 : 0)) * (keyBits === 64 ? 8 : 4);
+  const valuesBytes = tile * (valueBytes === 8 ? 8 : valueBytes === 0 ? 0 : 4);
+  return valuesAfter ? Math.max(codesEnd, codesAt + valuesBytes) : up(codesEnd, 8) + valuesBytes;
 }
 
 /** The reason why a tile cannot carry such values, or true. */
@@ -82,8 +88,8 @@ export function tileAvailable({ capabilities }: Device, { valueBytes }: Algorith
 /** Reads the parameters of a tile and shrinks it until the device can hold it. */
 export function fitTile({ capabilities }: Device, shape: AlgorithmShape, tuning: Tuning): TileTuning {
   const rank = String(tuning.rank);
-  if (!Object.hasOwn(RANKS, rank)) {
-    throw new UsageError(`tuning 'rank' must be one of ${Object.keys(RANKS).join(' ')}, not ${rank}`);
+  if (!CERTAIN.includes(rank)) {
+    throw new UsageError(`tuning 'rank' must be one of ${CERTAIN.join(' ')}, not ${rank}`);
   }
   const { inlinePtx } = capabilities.quirks;
   let tile: TileTuning = {
@@ -99,18 +105,31 @@ export function fitTile({ capabilities }: Device, shape: AlgorithmShape, tuning:
     offsetBits: numberOf(tuning, 'offsetBits', 32) === 64 ? 64 : 32,
     maxRegisters: inlinePtx ? numberOf(tuning, 'maxRegisters', 0) : 0,
     subGroupSize: numberOf(tuning, 'subGroupSize', 32),
+    valuesAfter: tuning.valuesAfter === true && shape.valueBytes > 0,
   };
   const halve = (size: number) => 2 ** (Math.ceil(Math.log2(size)) - 1);
   while (tile.groupSize > capabilities.maxWorkGroup) tile = { ...tile, groupSize: halve(tile.groupSize) };
   const budget = localBudget(capabilities);
-  while (tileBytes(shape, tile) > budget && tile.keysPerItem > 1) {
+  // Places in a tile are kept in 16 bits.
+  const large = () => tileBytes(shape, tile) > budget || tile.groupSize * tile.keysPerItem > 2 ** 16;
+  while (large() && tile.keysPerItem > 1) {
     tile = { ...tile, keysPerItem: tile.keysPerItem - 1 };
   }
-  while (tileBytes(shape, tile) > budget && tile.groupSize > 16) {
+  while (large() && tile.groupSize > 16) {
     tile = { ...tile, groupSize: halve(tile.groupSize) };
   }
   return tile;
 }
+
+/**
+ * Shall sorts of whole keys without values rank by `lanes`? Tuning `checkedLanes` says so: `true` where crowded tiles
+ * can be ranked by votes instead, `'always'` even where keys of few values have to queue up for their counters.
+ */
+export const usesLanes = (
+  { valueBytes }: AlgorithmShape,
+  tile: TileTuning,
+  { checkedLanes }: Tuning,
+): boolean => valueBytes === 0 && (checkedLanes === 'always' || (checkedLanes === true && tile.inlinePtx));
 
 /** Macros of a tile's program. */
 export function tileDefines(
@@ -126,6 +145,7 @@ export function tileDefines(
     RANK: RANKS[tile.rank],
     OFFSET_BITS: tile.offsetBits,
     INLINE_PTX: tile.inlinePtx ? 1 : 0,
+    VALUES_AFTER: tile.valuesAfter ? 1 : 0,
     FIXED_GROUP: tile.maxRegisters > 0 ? 0 : 1,
     ...(tile.rank === 'khr' && { SUB_GROUP_SIZE: tile.subGroupSize }),
   };
@@ -241,7 +261,8 @@ export function passSteps(
       flags:
         (first && !codec.identity ? FLAG_ENCODE : 0) |
         (last && !codec.identity ? FLAG_DECODE : 0) |
-        (first && indices ? FLAG_POSITIONS : 0),
+        (first && indices ? FLAG_POSITIONS : 0) |
+        (first ? FLAG_FIRST : 0),
     };
   });
 }

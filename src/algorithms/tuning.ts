@@ -62,6 +62,7 @@ const ROWS: readonly Row[] = [
       keysPerItem: 4,
       histogramSize: 64,
       histogramColumns: 1,
+      lookBack: 1,
       spinLimit: 2_000_000_000,
     },
   },
@@ -79,55 +80,50 @@ const ROWS: readonly Row[] = [
   {
     algorithm: 'onesweep',
     where: hopper,
-    tuning: { groupSize: 384, keysPerItem: 24, maxRegisters: 56, unorderedFirst: true },
+    tuning: { groupSize: 384, keysPerItem: 28, maxRegisters: 56, checkedLanes: true },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
     which: { valueBytes: 4 },
-    tuning: { groupSize: 384, keysPerItem: 26, maxRegisters: 80, lookBack: 2 },
+    tuning: { groupSize: 512, keysPerItem: 24, maxRegisters: 64, lookBack: 1, valuesAfter: true },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
     which: { valueBytes: 8 },
-    tuning: { groupSize: 384, keysPerItem: 16, maxRegisters: 80 },
+    tuning: { groupSize: 384, keysPerItem: 20, maxRegisters: 80, lookBack: 2, valuesAfter: true },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
     which: { keyBits: 64 },
-    tuning: { groupSize: 384, keysPerItem: 15, maxRegisters: 56 },
+    tuning: { groupSize: 384, keysPerItem: 26, maxRegisters: 80 },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
     which: { keyBits: 64, valueBytes: 4 },
-    tuning: { groupSize: 384, keysPerItem: 16, maxRegisters: 80 },
+    tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 64, lookBack: 2 },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
     which: { keyBits: 64, valueBytes: 8 },
-    tuning: { groupSize: 384, keysPerItem: 12, maxRegisters: 80 },
+    tuning: { groupSize: 384, keysPerItem: 20, maxRegisters: 80, lookBack: 2 },
   },
   {
     algorithm: 'onesweep',
     where: hopper,
-    which: { keyBits: 32, valueBytes: 0, n: 2 ** 23 },
-    tuning: { groupSize: 384, keysPerItem: 21, maxRegisters: 56 },
-  },
-  {
-    algorithm: 'onesweep',
-    where: hopper,
-    which: { keyBits: 32, valueBytes: 4, n: 2 ** 23 },
-    tuning: { groupSize: 384, keysPerItem: 21, maxRegisters: 80, lookBack: 4 },
-  },
-  {
-    algorithm: 'onesweep',
-    where: hopper,
-    which: { keyBits: 64, valueBytes: 0, n: 2 ** 22 },
+    which: { keyBits: 64, valueBytes: 0, n: 2 ** 24 },
     tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 64 },
+  },
+  // Two waves of tiles become one.
+  {
+    algorithm: 'onesweep',
+    where: hopper,
+    which: { keyBits: 32, valueBytes: 4, n: 2 ** 22 },
+    tuning: { keysPerItem: 32 },
   },
   {
     algorithm: 'onesweep',
@@ -140,7 +136,8 @@ const ROWS: readonly Row[] = [
       histogramSize: 256,
       histogramColumns: 4,
       lookBack: 8,
-      unorderedFirst: false,
+      checkedLanes: false,
+      valuesAfter: false,
     },
   },
 
@@ -231,12 +228,22 @@ const ROWS: readonly Row[] = [
     tuning: { rank: 'ptx', groupSize: 512, keysPerItem: 16, maxRegisters: 128, groupsPerUnit: 1 },
   },
   // The later a row, the smaller the tile: as many units as can be have one.
-  { algorithm: 'persistent', where: hopper, tuning: { groupSize: 640, keysPerItem: 50, maxRegisters: 96 } },
+  {
+    algorithm: 'persistent',
+    where: hopper,
+    tuning: { groupSize: 640, keysPerItem: 50, maxRegisters: 96, checkedLanes: true },
+  },
   {
     algorithm: 'persistent',
     where: hopper,
     which: { n: 2 ** 21 },
-    tuning: { groupSize: 768, keysPerItem: 21, maxRegisters: 80 },
+    tuning: { groupSize: 512, keysPerItem: 32, maxRegisters: 128 },
+  },
+  {
+    algorithm: 'persistent',
+    where: hopper,
+    which: { keyBits: 32, valueBytes: 4, n: 2 ** 21 },
+    tuning: { groupSize: 640, keysPerItem: 25, maxRegisters: 96, valuesAfter: true },
   },
   {
     algorithm: 'persistent',

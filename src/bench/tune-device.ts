@@ -1,5 +1,5 @@
 /** What a search needs of a real device: sorts with given parameters, checked, then timed. */
-import type { Algorithm, AlgorithmShape } from '../algorithms/algorithm.js';
+import { type Algorithm, type AlgorithmShape, whyGaveUp } from '../algorithms/algorithm.js';
 import { algorithmNamed } from '../algorithms/registry.js';
 import { enqueueWithScratch } from '../algorithms/run.js';
 import { type Crossovers, type Tuning, tuningFor } from '../algorithms/tuning.js';
@@ -144,7 +144,8 @@ export class CaseBench {
     );
     await queue.finish();
     run.release();
-    if (status[0] !== 0) return 'gave up';
+    const gaveUp = whyGaveUp(status[0] ?? 0);
+    if (gaveUp) return gaveUp;
     const { order, permutation } = verdict(before, after);
     if (!order) return 'not in order';
     return permutation ? undefined : 'elements were lost or changed';

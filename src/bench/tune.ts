@@ -30,11 +30,15 @@ const TILE = {
   maxRegisters: [40, 48, 56, 64, 80, 96, 128],
 };
 
+/** Of sorts without values, and of those with them. */
+const CHOICES = { checkedLanes: [false, true], valuesAfter: [false, true] };
+
 export const TUNABLE: Readonly<Record<string, Tunable>> = {
   onesweep: {
     axes: {
       ...TILE,
       lookBack: [1, 2, 4, 8],
+      ...CHOICES,
       histogramSize: [256, 512, 1024],
       histogramColumns: [4, 8, 16, 32],
     },
@@ -45,7 +49,7 @@ export const TUNABLE: Readonly<Record<string, Tunable>> = {
     ],
   },
   persistent: {
-    axes: { ...TILE, keysPerItem: [1, ...TILE.keysPerItem, 40, 50], groupsPerUnit: [1, 2] },
+    axes: { ...TILE, keysPerItem: [1, ...TILE.keysPerItem, 40, 50], groupsPerUnit: [1, 2], ...CHOICES },
     sizes: [
       { n: 2 ** 20, over: 2 ** 19, most: 2 ** 20 },
       { n: 2 ** 18, over: 2 ** 17, most: 2 ** 18 },
@@ -63,6 +67,7 @@ export const TUNABLE: Readonly<Record<string, Tunable>> = {
       ...TILE,
       radixBits: [4, 5, 6, 7, 8],
       countColumns: [1, 4, 8, 16, 32],
+      valuesAfter: CHOICES.valuesAfter,
       groupsPerUnit: [1, 2, 4, 8],
     },
     sizes: [{ n: 2 ** 24 }],

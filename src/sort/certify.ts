@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Algorithm } from '../algorithms/algorithm.js';
+import { type Algorithm, whyGaveUp } from '../algorithms/algorithm.js';
 import { algorithmNamed } from '../algorithms/registry.js';
 import { enqueueWithScratch } from '../algorithms/run.js';
 import type { Buffer as DeviceBuffer } from '../device/buffer.js';
@@ -173,7 +173,7 @@ async function tryAlone(algorithm: Algorithm, one: Try, seed: number): Promise<s
   const trial = enqueueTrial(algorithm, queue, one, seed);
   try {
     await queue.finish(DEADLINE);
-    return trial.gaveUp ? 'its work-groups waited for each other in vain' : trial.wrong();
+    return trial.gaveUp ?? trial.wrong();
   } finally {
     trial.release();
   }
@@ -239,7 +239,8 @@ function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
 
 /** A sort whose commands are enqueued; to be asked after the wait. */
 interface Trial {
-  readonly gaveUp: boolean;
+  /** Why it did, if so. */
+  readonly gaveUp: string | undefined;
   /** What is wrong with the result. */
   wrong(): string | undefined;
   release(): void;
@@ -310,7 +311,7 @@ function enqueueTrial(
   };
   return {
     get gaveUp() {
-      return status[0] !== 0;
+      return whyGaveUp(status[0] ?? 0);
     },
     wrong,
     release,

@@ -1,4 +1,4 @@
-import type { Algorithm, AlgorithmShape } from '../algorithms/algorithm.js';
+import { type Algorithm, type AlgorithmShape, whyGaveUp } from '../algorithms/algorithm.js';
 import { algorithmNamed } from '../algorithms/registry.js';
 import { enqueueWithScratch } from '../algorithms/run.js';
 import type { Buffer } from '../device/buffer.js';
@@ -31,8 +31,8 @@ export interface DeviceWork extends DeviceElements {
 
 /** A sort whose commands are enqueued. */
 export interface Pending {
-  /** Says, after the wait, how it went: `gaveUp` when the algorithm asks for another one. */
-  outcome(): { gaveUp: boolean; verified?: Verified };
+  /** Says, after the wait, how it went: why it gave up, when the algorithm asks for another one. */
+  outcome(): { gaveUp?: string; verified?: Verified };
   /** Gives scratch back. */
   release(): void;
 }
@@ -149,8 +149,8 @@ export class DeviceSort {
       if (run.status) queue.read(run.status, status);
       return {
         outcome: () => {
-          const gaveUp = status[0] !== 0;
-          return { gaveUp, ...(before && after && { verified: verdict(before, after) }) };
+          const gaveUp = whyGaveUp(status[0] ?? 0);
+          return { ...(gaveUp && { gaveUp }), ...(before && after && { verified: verdict(before, after) }) };
         },
         release: run.release,
       };

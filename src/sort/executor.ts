@@ -422,7 +422,7 @@ export class Executor {
       await outputValues?.collect(settings.timeout);
       await queue.finish(settings.timeout);
       const { gaveUp, verified } = pending.outcome();
-      if (gaveUp) return 'gave up (a bounded wait between its work-groups ran out)';
+      if (gaveUp) return gaveUp;
       if (verified && !verified.order) return 'left keys out of order';
       if (verified && !verified.permutation) return 'lost or changed elements';
       if (transferred && !(await transferred())) return 'does not hold the same data as the host';
