@@ -50,6 +50,11 @@ interface OnesweepTuning extends TileTuning {
  * Idea: a group ranks its tile while it learns from its predecessors, tile by tile backwards, how many
  * keys of each digit lie before it (decoupled look-back).
  *
+ * Whole keys without values may be ranked by returning local atomics (tuning `checkedLanes`). Whether those kept the
+ * order of equal digits shows in the tile itself: the passes before left it in order by the lower bits, so that it has
+ * to be in order by all bits up to the digit now. Each tile is looked over for that, and a sort with one that is not
+ * gives up.
+ *
  * Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs" (2022).
  *
  * Complexity: 1 + passes launches, 2 × key (+ value) bytes of traffic per key and pass, and one more read

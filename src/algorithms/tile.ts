@@ -37,7 +37,7 @@ export interface TileTuning {
   readonly maxRegisters: number;
   /** Work-items of a sub-group, for `rank: 'khr'`. */
   readonly subGroupSize: number;
-  /** Values pass through the local memory that the keys have left. */
+  /** Values pass through the local memory that the keys have left: larger tiles, two barriers more. */
   readonly valuesAfter: boolean;
 }
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { fitTile, tileBytes, tileDefines } from '../../src/algorithms/tile.js';
+import { fitTile, tileBytes, tileDefines, usesLanes } from '../../src/algorithms/tile.js';
 import { type Tuning, tuningFor } from '../../src/algorithms/tuning.js';
 import type { Device } from '../../src/device/device.js';
 
@@ -60,6 +60,32 @@ test('inline PTX and register limits reach no device that has none', (t) => {
   t.is(defines.RANK, 0);
   t.is(defines.FIXED_GROUP, 1);
   t.is(tileDefines(u32, fitTile(h200, u32, tuning)).INLINE_PTX, 1);
+});
+
+test('values that pass through the memory of the keys take none of their own', (t) => {
+  const shape = { keyBits: 32, valueBytes: 4 } as const;
+  const tuning: Tuning = { rank: 'ptx', groupSize: 512, keysPerItem: 24 };
+  const [own, shared] = [false, true].map((valuesAfter) => fitTile(h200, shape, { ...tuning, valuesAfter }));
+  if (!own || !shared) return t.fail();
+  t.is(tileBytes(shape, own) - tileBytes(shape, shared), 512 * 24 * 4);
+  t.false(fitTile(h200, u32, { ...tuning, valuesAfter: true }).valuesAfter, 'there are none');
+});
+
+test('a tile has no more keys than 16 bits can number', (t) => {
+  const limits = { maxWorkGroup: 4096, localBytes: 2 ** 30 };
+  const roomy = deviceLike('Roomy', { family: 'other', type: 'gpu', ...limits });
+  const { groupSize, keysPerItem } = fitTile(roomy, u32, { rank: 'masks', groupSize: 4096, keysPerItem: 64 });
+  t.true(groupSize * keysPerItem <= 2 ** 16);
+});
+
+test('lanes rank sorts of keys alone, where votes can take over or on request', (t) => {
+  const tuning: Tuning = { rank: 'ptx', groupSize: 64, keysPerItem: 4, checkedLanes: true };
+  t.true(usesLanes(u32, fitTile(h200, u32, tuning), tuning));
+  t.false(usesLanes(u32, fitTile(small, u32, tuning), tuning));
+  t.true(usesLanes(u32, fitTile(small, u32, tuning), { ...tuning, checkedLanes: 'always' }));
+  const pairs = { ...u32, valueBytes: 4 };
+  t.false(usesLanes(pairs, fitTile(h200, pairs, tuning), { ...tuning, checkedLanes: 'always' }));
+  t.throws(() => fitTile(h200, u32, { ...tuning, rank: 'lanes' }), { message: /lanes/ });
 });
 
 test('nonsense in the tuning is refused', (t) => {
