@@ -29,14 +29,14 @@ TILE_KERNEL void tiled_upsweep(__global const key_t *restrict keys, __global off
 {
     __local uint bins[DIGIT_COUNTERS];
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
-    const digit_t digit = counted_digit(shift, bits);
+    const digit_t digits[DIGITS] = { counted_digit(shift, bits) };
     for (uint i = item; i < DIGIT_COUNTERS; i += GROUP_SIZE)
         bins[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
 
     const ulong piece = (ulong)tiles_per_group * TILE;
     const ulong start = min(group * piece, n), end = min(start + piece, n);
-    count_key_range(bins, &digit, keys + start, end - start, item, GROUP_SIZE, codec, flags & FLAG_ENCODE);
+    count_key_range(bins, digits, keys + start, end - start, item, GROUP_SIZE, codec, flags & FLAG_ENCODE);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     for (uint bin = item; bin < BINS; bin += GROUP_SIZE)

@@ -12,7 +12,11 @@ import numpy as np
 
 keys = np.fromfile(sys.argv[1], dtype="<u4")
 repeats = int(sys.argv[2])
-cp.asnumpy(cp.sort(cp.asarray(keys)))  # loads and compiles what it takes
+begin = time.perf_counter()
+while True:  # loads and compiles what it takes
+    cp.asnumpy(cp.sort(cp.asarray(keys)))
+    if time.perf_counter() - begin > 0.25:
+        break
 seconds = []
 for _ in range(repeats):
     start = time.perf_counter()

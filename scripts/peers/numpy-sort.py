@@ -7,6 +7,11 @@ import time
 import numpy as np
 
 keys = np.fromfile(sys.argv[1], dtype="<u4")
+begin = time.perf_counter()
+while True:
+    np.sort(keys)
+    if time.perf_counter() - begin > 0.25:
+        break
 seconds = []
 for _ in range(int(sys.argv[2])):
     start = time.perf_counter()

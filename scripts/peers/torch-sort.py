@@ -22,7 +22,11 @@ def end_to_end():
     return torch.sort(keys.to(place)).values.to("cpu")
 
 
-end_to_end()
+begin = time.perf_counter()
+while True:  # loads what it takes
+    end_to_end()
+    if time.perf_counter() - begin > 0.25:
+        break
 seconds = []
 for _ in range(repeats):
     start = time.perf_counter()
