@@ -16,11 +16,10 @@ const POOL_SHARE = 0.25;
 
 /** Host memory of fewer bytes comes from V8. */
 const LARGE_BYTES = 2 ** 20;
-/**
- * Likewise when it is for one result: V8's allocator has memory of collected ones at hand, while the system may take
- * longer for a new large page than the sort of what fits into it (4 MiB on PoCL: 9 ms and 20 ms with the pages).
- */
-const LARGE_RESULT_BYTES = 2 ** 23;
+/** Likewise when it is for one result, for which the memory of a collected one will do: its pages are there. */
+const LARGE_RESULT_BYTES = 2 ** 17;
+/** Bytes from which on it is worth having pages made by several threads. */
+const TOUCHED_BYTES = 2 ** 23;
 
 const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
   new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
@@ -142,7 +141,8 @@ export class Device {
   hostMemory(bytes: number, { used = false } = {}): ArrayBuffer {
     if (bytes < (used ? LARGE_RESULT_BYTES : LARGE_BYTES)) return new ArrayBuffer(bytes);
     try {
-      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : copyThreads(), used);
+      const alone = this.capabilities.unifiedMemory || (used && bytes < TOUCHED_BYTES);
+      return cl.allocateHostMemory(bytes, alone ? 0 : copyThreads(), used);
     } catch (error) {
       throw typedError(error, `allocating ${bytes} bytes of host memory`);
     }
