@@ -48,10 +48,6 @@
 #define CONTROL_TICKETS 1
 #define CONTROL_WORDS 16
 
-/* Bits of the status word: why the result is not to be used. */
-#define STATUS_WAITED 1   /* a bounded wait ran out */
-#define STATUS_DISORDER 2 /* RANK_LANES did not keep the order of equal digits */
-
 /* Number of a tile that must be left alone: a pass before gave up, so that the histogram does not fit the keys any
  * more and places might lie outside of the output. */
 #define NO_TILE 0xffffffffu
@@ -345,9 +341,6 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
         atomic_or(&control[CONTROL_STATUS], STATUS_DISORDER);
 #endif
 #if HAS_VALUES && VALUES_AFTER
-    barrier(CLK_LOCAL_MEM_FENCE);
-    exchange_values(tile, values, places);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    store_values(tile, values_out, digits);
+    store_values(tile, values, places, digits, values_out);
 #endif
 }

@@ -31,10 +31,6 @@
 #define CONTROL_LEFT 2    /* groups that have ended */
 #define CONTROL_FAILED 3  /* of the launch under way, becomes its status */
 
-/* Bits of the status word. */
-#define STATUS_WAITED 1   /* a bounded wait ran out */
-#define STATUS_DISORDER 2 /* RANK_LANES did not keep the order of equal digits */
-
 #if RADIX_BITS < 2
 # error "RADIX_BITS: at least 2, since counts are read by fours"
 #endif
@@ -212,10 +208,7 @@ TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t 
 #endif
                               codec, (last ? flags & FLAG_DECODE : 0) | (first ? FLAG_FIRST : 0), CODE_BYTES * 8 - shift);
 #if HAS_VALUES && VALUES_AFTER
-        barrier(CLK_LOCAL_MEM_FENCE);
-        exchange_values(tile, values, places);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        store_values(tile, values_out, digits);
+        store_values(tile, values, places, digits, values_out);
 #endif
         first = false;
         if (!last)

@@ -135,10 +135,7 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
 #endif
                    codec, flags, 0);
 #if HAS_VALUES && VALUES_AFTER
-        barrier(CLK_LOCAL_MEM_FENCE);
-        exchange_values(tile, values, places);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        store_values(tile, values_out, digits);
+        store_values(tile, values, places, digits, values_out);
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -5,23 +5,14 @@ python3 cupy-sort.py FILE REPEATS -> {"version", "seconds", "deviceSeconds", "ok
 
 import json
 import sys
-import time
 
 import cupy as cp
 import numpy as np
+from timing import timed
 
 keys = np.fromfile(sys.argv[1], dtype="<u4")
 repeats = int(sys.argv[2])
-begin = time.perf_counter()
-while True:  # loads and compiles what it takes
-    cp.asnumpy(cp.sort(cp.asarray(keys)))
-    if time.perf_counter() - begin > 0.25:
-        break
-seconds = []
-for _ in range(repeats):
-    start = time.perf_counter()
-    result = cp.asnumpy(cp.sort(cp.asarray(keys)))
-    seconds.append(time.perf_counter() - start)
+seconds, result = timed(lambda: cp.asnumpy(cp.sort(cp.asarray(keys))), repeats)
 on_device = cp.asarray(keys)
 device = []
 for _ in range(repeats):

@@ -8,10 +8,10 @@ python3 torch-sort.py FILE REPEATS cpu|cuda -> {"version", "seconds", "deviceSec
 
 import json
 import sys
-import time
 
 import numpy as np
 import torch
+from timing import timed
 
 keys = torch.from_numpy(np.fromfile(sys.argv[1], dtype="<i4"))
 repeats = int(sys.argv[2])
@@ -22,16 +22,7 @@ def end_to_end():
     return torch.sort(keys.to(place)).values.to("cpu")
 
 
-begin = time.perf_counter()
-while True:  # loads what it takes
-    end_to_end()
-    if time.perf_counter() - begin > 0.25:
-        break
-seconds = []
-for _ in range(repeats):
-    start = time.perf_counter()
-    result = end_to_end()
-    seconds.append(time.perf_counter() - start)
+seconds, result = timed(end_to_end, repeats)
 answer = {"version": torch.__version__, "seconds": seconds}
 if place == "cuda":
     on_device = keys.to(place)

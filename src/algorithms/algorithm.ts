@@ -125,7 +125,7 @@ export function pingPong<B>(
   return { copyFirst, steps };
 }
 
-/** What a status word says; its bits are those of cl/onesweep.cl and cl/persistent_radix.cl. @returns undefined for 0 */
+/** What a status word says; its bits are those of cl/radix_tile.clh. @returns undefined for 0 */
 export function whyGaveUp(status: number): string | undefined {
   if (status === 0) return undefined;
   return status & 1

@@ -1,5 +1,4 @@
 import type { Device } from '../device/device.js';
-import type { Program } from '../device/program.js';
 import { type Queue, u32, u64, vector } from '../device/queue.js';
 import { codecVector } from '../keys/key-codec.js';
 import type {
@@ -14,18 +13,20 @@ import type {
 import { digitsOf } from './digits.js';
 import {
   alternateBytes,
+  buildRanked,
   buildTile,
   FLAG_ENCODE,
   fitTile,
   localBudget,
   numberOf,
   passSteps,
+  type RankedPrograms,
+  rankedFor,
   scratchOf,
   stepBuffers,
   stepOutputs,
   type TileTuning,
   tileAvailable,
-  usesLanes,
 } from './tile.js';
 import { tuningFor } from './tuning.js';
 
@@ -67,22 +68,13 @@ class Onesweep implements Algorithm {
   readonly name = 'onesweep';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #program: Program;
-  /** For whole keys without values: an order among equal digits that is looked over afterwards. */
-  readonly #lanes: Program | undefined;
+  readonly #programs: RankedPrograms;
   readonly #tuning: OnesweepTuning;
 
-  constructor(
-    device: Device,
-    shape: AlgorithmShape,
-    program: Program,
-    lanes: Program | undefined,
-    tuning: OnesweepTuning,
-  ) {
+  constructor(device: Device, shape: AlgorithmShape, programs: RankedPrograms, tuning: OnesweepTuning) {
     this.device = device;
     this.shape = shape;
-    this.#program = program;
-    this.#lanes = lanes;
+    this.#programs = programs;
     this.#tuning = tuning;
   }
 
@@ -119,7 +111,7 @@ class Onesweep implements Algorithm {
     const first = steps[0];
     if (!first) return {};
     queue.run(
-      this.#program.kernel('onesweep_histogram'),
+      this.#programs.certain.kernel('onesweep_histogram'),
       [
         first.from,
         counts,
@@ -136,9 +128,7 @@ class Onesweep implements Algorithm {
     );
     onStage?.({ kernel: 'onesweep_histogram', buffers: { counts, state, control } });
 
-    // Nobody can tell equal keys apart when there are no values and all bits are sorted on.
-    const anyOrder = this.shape.valueBytes === 0 && bits[0] === 0 && bits[1] === this.shape.keyBits;
-    const program = (anyOrder && this.#lanes) || this.#program;
+    const program = rankedFor(this.#programs, this.shape, bits);
     for (const [pass, step] of steps.entries()) {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
       queue.run(
@@ -216,10 +206,8 @@ export const onesweep: AlgorithmFactory = {
     const fitted = { ...fitTile(device, shape, tuning), radixBits: RADIX_BITS };
     const build = (tile: TileTuning) =>
       buildTile(device, 'onesweep.cl', shape, tile, ['onesweep_pass'], defines);
-    const { program, tile } = await build(fitted);
-    const lanes = usesLanes(shape, tile, tuning) ? await build({ ...tile, rank: 'lanes' }) : undefined;
-    const same = lanes?.tile.groupSize === tile.groupSize;
-    return new Onesweep(device, shape, program, same ? lanes.program : undefined, {
+    const { programs, tile } = await buildRanked(shape, fitted, tuning, build);
+    return new Onesweep(device, shape, programs, {
       ...tile,
       histogramSize,
       histogramColumns,

@@ -1,6 +1,5 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import type { Program } from '../device/program.js';
 import { type Queue, u32, vector } from '../device/queue.js';
 import { codecVector } from '../keys/key-codec.js';
 import type {
@@ -13,16 +12,18 @@ import type {
   SortWork,
 } from './algorithm.js';
 import {
+  buildRanked,
   buildTile,
   FLAG_DECODE,
   FLAG_ENCODE,
   FLAG_POSITIONS,
   fitTile,
   numberOf,
+  type RankedPrograms,
+  rankedFor,
   scratchOf,
   type TileTuning,
   tileAvailable,
-  usesLanes,
 } from './tile.js';
 import { tuningFor } from './tuning.js';
 
@@ -68,23 +69,14 @@ class PersistentRadix implements Algorithm {
   readonly name = 'persistent';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #program: Program;
-  /** For whole keys without values: an order among equal digits that is looked over afterwards. */
-  readonly #lanes: Program | undefined;
+  readonly #programs: RankedPrograms;
   readonly #tuning: PersistentTuning;
   readonly #control: Buffer;
 
-  constructor(
-    device: Device,
-    shape: AlgorithmShape,
-    program: Program,
-    lanes: Program | undefined,
-    tuning: PersistentTuning,
-  ) {
+  constructor(device: Device, shape: AlgorithmShape, programs: RankedPrograms, tuning: PersistentTuning) {
     this.device = device;
     this.shape = shape;
-    this.#program = program;
-    this.#lanes = lanes;
+    this.#programs = programs;
     this.#tuning = tuning;
     // Each launch leaves it as it found it: clearing it would be a command more.
     this.#control = device.keep(CONTROL_BYTES);
@@ -105,8 +97,7 @@ class PersistentRadix implements Algorithm {
     if (n === 0) return {};
     const { groupSize } = this.#tuning;
     const flags = (codec.identity ? 0 : FLAG_ENCODE | FLAG_DECODE) | (indices ? FLAG_POSITIONS : 0);
-    const anyOrder = this.shape.valueBytes === 0 && bits[0] === 0 && bits[1] === this.shape.keyBits;
-    const program = (anyOrder && this.#lanes) || this.#program;
+    const program = rankedFor(this.#programs, this.shape, bits);
     queue.run(
       program.kernel(KERNEL),
       [
@@ -166,10 +157,8 @@ export const persistentRadix: AlgorithmFactory = {
         { SPIN_LIMIT: numberOf(tuning, 'spinLimit') },
         [device.capabilities.version >= 3 ? '-cl-std=CL3.0' : '-cl-std=CL2.0'],
       );
-    const { program, tile } = await build(fitted);
-    const lanes = usesLanes(shape, tile, tuning) ? await build({ ...tile, rank: 'lanes' }) : undefined;
-    const same = lanes?.tile.groupSize === tile.groupSize;
-    return new PersistentRadix(device, shape, program, same ? lanes.program : undefined, {
+    const { programs, tile } = await buildRanked(shape, fitted, tuning, build);
+    return new PersistentRadix(device, shape, programs, {
       ...tile,
       groupsPerUnit,
     });

@@ -131,6 +131,39 @@ export const usesLanes = (
   { checkedLanes }: Tuning,
 ): boolean => valueBytes === 0 && (checkedLanes === 'always' || (checkedLanes === true && tile.inlinePtx));
 
+/** The programs of a sort that may rank by lanes. */
+export interface RankedPrograms {
+  /** Keeps the order of equal digits for certain. */
+  readonly certain: Program;
+  /** For whole keys without values: an order among equal digits that is looked over afterwards. */
+  readonly lanes?: Program;
+}
+
+/**
+ * Builds them for the same tile; without the second one where the compiler allows it smaller groups only.
+ *
+ * @param build compiles for a tile or for what of it the device can run
+ * @throws BuildError, UnsupportedError
+ */
+export async function buildRanked(
+  shape: AlgorithmShape,
+  fitted: TileTuning,
+  tuning: Tuning,
+  build: (tile: TileTuning) => ReturnType<typeof buildTile>,
+): Promise<{ programs: RankedPrograms; tile: TileTuning }> {
+  const { program: certain, tile } = await build(fitted);
+  const lanes = usesLanes(shape, tile, tuning) ? await build({ ...tile, rank: 'lanes' }) : undefined;
+  const same = lanes?.tile.groupSize === tile.groupSize;
+  return { programs: { certain, ...(same && { lanes: lanes.program }) }, tile };
+}
+
+/** The one for a window of bits: nobody can tell equal keys apart when all bits are sorted on. */
+export const rankedFor = (
+  { certain, lanes }: RankedPrograms,
+  { keyBits }: AlgorithmShape,
+  [begin, end]: readonly [number, number],
+): Program => (lanes && begin === 0 && end === keyBits ? lanes : certain);
+
 /** Macros of a tile's program. */
 export function tileDefines(
   { keyBits, valueBytes }: AlgorithmShape,

@@ -37,8 +37,8 @@ const hopper = { architecture: 'hopper' } as const;
  * Measured parameters. All rows that match count: those for a device win over those for an architecture,
  * these over those for a family or type, these over defaults; among equals the later row wins.
  *
- * `hopper`: NVIDIA H200, driver 580.159, November 2026; `clsort tune` with 330 seconds found them, or nothing that
- * is more than 2 % faster. `cpu`: PoCL 3.1 on two cores of an AMD EPYC, likewise.
+ * `hopper`: NVIDIA H200, driver 580.159, November 2026; from searches over tiles,
+ * registers and ways of ranking, each try verified before it was timed. `cpu`: PoCL 3.1 on two cores of an AMD EPYC, likewise.
  */
 const ROWS: readonly Row[] = [
   {

@@ -18,8 +18,6 @@ const POOL_SHARE = 0.25;
 const LARGE_BYTES = 2 ** 20;
 /** Likewise when it is for one result, for which the memory of a collected one will do: its pages are there. */
 const LARGE_RESULT_BYTES = 2 ** 17;
-/** Bytes from which on it is worth having pages made by several threads. */
-const TOUCHED_BYTES = 2 ** 23;
 
 const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
   new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
@@ -141,8 +139,7 @@ export class Device {
   hostMemory(bytes: number, { used = false } = {}): ArrayBuffer {
     if (bytes < (used ? LARGE_RESULT_BYTES : LARGE_BYTES)) return new ArrayBuffer(bytes);
     try {
-      const alone = this.capabilities.unifiedMemory || (used && bytes < TOUCHED_BYTES);
-      return cl.allocateHostMemory(bytes, alone ? 0 : copyThreads(), used);
+      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : copyThreads(), used);
     } catch (error) {
       throw typedError(error, `allocating ${bytes} bytes of host memory`);
     }

@@ -1,0 +1,23 @@
+"""How the peers in Python are timed: as scripts/bench-peers.ts times ours."""
+
+import time
+
+WARM_UP_SECONDS = 0.25
+
+
+def timed(sort, repeats):
+    """Sorts for a while, and once at least, which loads and compiles what it takes; then times `repeats` sorts.
+
+    Returns their seconds and the last result.
+    """
+    begin = time.perf_counter()
+    while True:
+        sort()
+        if time.perf_counter() - begin > WARM_UP_SECONDS:
+            break
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = sort()
+        seconds.append(time.perf_counter() - start)
+    return seconds, result
