@@ -68,8 +68,9 @@ export function tileBytes({ keyBits, valueBytes }: AlgorithmShape, tuning: TileT
   const bins = 2 ** radixBits;
   const up = (bytes: number, to: number) => Math.ceil(bytes / to) * to;
   const scanWords = inlinePtx ? 32 : groupSize;
+  const flagWords = rank === 'lanes' ? 4 : 2;
   const codesAt = up(
-    (groupSize / rowItems(tuning)) * bins * 4 + (bins * offsetBits) / 8 + scanWords * 4 + 8,
+    (groupSize / rowItems(tuning)) * bins * 4 + (bins * offsetBits) / 8 + (scanWords + flagWords) * 4,
     16,
   );
   const tile = groupSize * keysPerItem;
