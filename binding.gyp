@@ -6,6 +6,7 @@
         'src/native/addon.cc',
         'src/native/call.cc',
         'src/native/checksum.cc',
+        'src/native/crew.cc',
         'src/native/context.cc',
         'src/native/device.cc',
         'src/native/environment.cc',

@@ -92,6 +92,9 @@ function makeKeys(distribution: string, bytes: number, unit: number): Uint8Array
     random(keys);
     for (let i = 0; i < words.length; i++)
       words[i] = i % step === step - 1 ? (words[i] ?? 0) & 0xff000000 : 0;
+  } else if (distribution === 'multiples') {
+    random(keys); // of 16, as addresses are
+    for (let i = 0; i < words.length; i += step) words[i] = ((words[i] ?? 0) & ~15) >>> 0;
   } else if (distribution === 'sorted' || distribution === 'reversed') {
     const spread = Math.floor(2 ** 32 / (words.length / step));
     const count = words.length / step;

@@ -73,7 +73,7 @@ function radixSort(keys: Uint32Array): Uint32Array {
  * What compiles while it runs is slow at first, and a program that sorts again and again is past that soon: each
  * way of sorting, the peers in their own programs too, runs for this long before it is timed, and once at least.
  */
-const WARM_UP_SECONDS = 0.25;
+const WARM_UP_SECONDS = 1;
 
 async function timed(sort: () => Uint32Array | Promise<Uint32Array>, expected: Uint32Array) {
   const seconds: number[] = [];

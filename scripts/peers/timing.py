@@ -2,7 +2,7 @@
 
 import time
 
-WARM_UP_SECONDS = 0.25
+WARM_UP_SECONDS = 1
 
 
 def timed(sort, repeats):

@@ -7,13 +7,26 @@ import { typedError } from './status.js';
 /** Transfers of fewer bytes go the driver's own way, which costs a thread less. */
 export const STAGED_BYTES = 4 * 2 ** 20;
 
-/** Bytes of the memory that large transfers pass through: pieces of 2 MiB for 16 threads. */
+/** Bytes of the memory that large transfers pass through. */
 const RING_BYTES = 64 * 2 ** 20;
+/** A transfer is cut into so many pieces at least, so that copying one and transferring another overlap, */
+const FEWEST_PIECES = 4;
+/** but not into smaller ones than these bytes, since each costs the driver some time, nor into larger ones. */
+const SMALLEST_PIECE = 2 * 2 ** 20;
+const LARGEST_PIECE = 8 * 2 ** 20;
 /** More threads than that gain nothing: the memory is busy. */
 const MAX_THREADS = 16;
 
+/** Threads of a staged transfer: more of them keep each other waiting for pieces. */
+const transferThreads = (): number => Math.min(copyThreads(), 8);
+
 /** Threads that copy at once. */
 export const copyThreads = (): number => Math.min(availableParallelism(), MAX_THREADS);
+
+function pieceOf(bytes: number): number {
+  const piece = Math.ceil(bytes / FEWEST_PIECES / 4096) * 4096;
+  return Math.min(Math.max(piece, SMALLEST_PIECE), LARGEST_PIECE);
+}
 
 /** Host memory that the device reaches directly (pinned memory), and its buffer. */
 interface Pinned {
@@ -34,7 +47,7 @@ export class Staging {
   readonly #allocated = new Map<ArrayBufferLike, Pinned>();
   #ring: Pinned | undefined;
 
-  constructor(context: cl.Context, queue: Queue, threads: number = copyThreads()) {
+  constructor(context: cl.Context, queue: Queue, threads: number = transferThreads()) {
     this.#context = context;
     this.#queue = queue;
     this.#threads = threads;
@@ -45,7 +58,16 @@ export class Staging {
     this.#queue.submit();
     try {
       const { memory } = this.#getRing();
-      await cl.writeBufferAsync(this.#queue.handle, buffer.handle, offset, view, memory, this.#threads);
+      const piece = pieceOf(view.byteLength);
+      await cl.writeBufferAsync(
+        this.#queue.handle,
+        buffer.handle,
+        offset,
+        view,
+        memory,
+        piece,
+        this.#threads,
+      );
     } catch (error) {
       throw typedError(error, `uploading ${view.byteLength} bytes`);
     }
@@ -56,7 +78,8 @@ export class Staging {
     this.#queue.submit();
     try {
       const { memory } = this.#getRing();
-      await cl.readBufferAsync(this.#queue.handle, buffer.handle, offset, view, memory, this.#threads);
+      const piece = pieceOf(view.byteLength);
+      await cl.readBufferAsync(this.#queue.handle, buffer.handle, offset, view, memory, piece, this.#threads);
     } catch (error) {
       throw typedError(error, `downloading ${view.byteLength} bytes`);
     }

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <thread>
 
+#include "crew.h"
 #include "wait.h"
 
 namespace clsort {
@@ -23,19 +23,15 @@ uint64_t SumWords(const char* data, size_t words, size_t first) {
   return sum;
 }
 
-uint64_t Checksum(const char* data, size_t bytes, unsigned threads) {
+uint64_t Checksum(Environment& environment, const char* data, size_t bytes, unsigned threads) {
   size_t whole = bytes / 4;
   std::atomic<size_t> next{0};
   std::atomic<uint64_t> sum{0};
-  auto work = [&] {
+  InCrew(environment, static_cast<unsigned>(std::min<size_t>(threads, whole / kPiece + 1)), [&] {
     for (size_t start; (start = next.fetch_add(kPiece)) < whole;) {
       sum += SumWords(data + 4 * start, std::min(kPiece, whole - start), start);
     }
-  };
-  std::vector<std::thread> others;
-  for (size_t t = 1; t < std::min<size_t>(threads, whole / kPiece + 1); t++) others.emplace_back(work);
-  work();
-  for (auto& thread : others) thread.join();
+  });
   uint32_t rest = 0;
   if (bytes % 4) std::memcpy(&rest, data + 4 * whole, bytes % 4);
   return sum + uint64_t{rest} * static_cast<uint32_t>(2 * whole + 1);
@@ -43,15 +39,22 @@ uint64_t Checksum(const char* data, size_t bytes, unsigned threads) {
 
 class ChecksumJob final : public PromiseJob {
  public:
-  ChecksumJob(const HostMemory& host, const HostMemory& sum, unsigned threads)
-      : PromiseJob("checksumAsync"), host_(host.store), data_(static_cast<char*>(host.data)), bytes_(host.bytes),
-        sum_store_(sum.store), sum_(sum.data), threads_(threads) {}
+  ChecksumJob(Environment& environment, const HostMemory& host, const HostMemory& sum, unsigned threads)
+      : PromiseJob("checksumAsync"),
+        environment_(environment),
+        host_(host.store),
+        data_(static_cast<char*>(host.data)),
+        bytes_(host.bytes),
+        sum_store_(sum.store),
+        sum_(sum.data),
+        threads_(threads) {}
   void Run() override {
-    uint64_t sum = Checksum(data_, bytes_, threads_);
+    uint64_t sum = Checksum(environment_, data_, bytes_, threads_);
     std::memcpy(sum_, &sum, sizeof sum);
   }
 
  private:
+  Environment& environment_;
   std::shared_ptr<v8::BackingStore> host_;
   const char* data_;
   size_t bytes_;
@@ -65,7 +68,7 @@ NAN_METHOD(ChecksumAsync) {
   HostMemory host = call.LastingMemory(0, 0);
   HostMemory sum = call.LastingMemory(1, sizeof(uint64_t));
   auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxThreads));
-  if (call.ok()) StartPromise(call, std::make_unique<ChecksumJob>(host, sum, threads), nullptr);
+  if (call.ok()) StartPromise(call, std::make_unique<ChecksumJob>(call.environment(), host, sum, threads), nullptr);
 }
 
 }  // namespace

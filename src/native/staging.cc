@@ -1,15 +1,17 @@
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <list>
 #include <map>
 #include <mutex>
-#include <thread>
 
 #if defined(__linux__)
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
 
+#include "crew.h"
 #include "info.h"
 #include "wait.h"
 
@@ -22,46 +24,49 @@ constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr unsigned kMaxThreads = 64;
 
-/** Runs `work(t)` for t from 0 to threads - 1, the last one on this thread. */
-template <typename Work>
-void InParallel(unsigned threads, const Work& work) {
-  std::vector<std::thread> others;
-  for (unsigned t = 0; t + 1 < threads; t++) others.emplace_back([&work, t] { work(t); });
-  work(threads - 1);
-  for (auto& thread : others) thread.join();
-}
+/** What a thread copies at a time. */
+constexpr size_t kChunk = size_t{256} << 10;
 
 /**
- * Copies between ordinary host memory and a device through a ring of memory that the device can reach
- * directly: several threads copy pieces to or from it while the device transfers others. A driver that is
- * given ordinary memory does the same, but mostly with a single thread.
+ * Copies between ordinary host memory and a device through a ring of memory that the device can reach directly, piece
+ * by piece: several threads copy one while the device transfers others. A driver that is given ordinary memory does
+ * the same, but mostly with a single thread. Pieces are large, since each costs the driver some 20 microseconds.
  */
 class StagedTransfer final : public PromiseJob {
  public:
-  StagedTransfer(bool write, Retained queue, Retained buffer, size_t offset, const HostMemory& host,
-                 size_t bytes, const HostMemory& ring, unsigned threads)
+  StagedTransfer(Environment& environment, bool write, Retained queue, Retained buffer, size_t offset,
+                 const HostMemory& host, const HostMemory& ring, size_t piece, unsigned threads)
       : PromiseJob(write ? "clEnqueueWriteBuffer" : "clEnqueueReadBuffer"),
+        environment_(environment),
         write_(write),
         queue_(std::move(queue)),
         buffer_(std::move(buffer)),
         offset_(offset),
         host_(host.store),
         data_(static_cast<char*>(host.data)),
-        bytes_(bytes),
+        bytes_(host.bytes),
         ring_store_(ring.store),
         ring_(static_cast<char*>(ring.data)),
-        piece_(ring.bytes / (2 * threads) / kPage * kPage),
+        piece_(piece),
+        slots_(ring.bytes / piece),
         threads_(threads) {
     if (!host.buffer.IsEmpty()) host_buffer_.Reset(host.buffer);
     if (!ring.buffer.IsEmpty()) ring_buffer_.Reset(ring.buffer);
   }
 
   void Run() override {
-    size_t pieces = (bytes_ + piece_ - 1) / piece_;
-    auto threads = static_cast<unsigned>(pieces < threads_ ? pieces : threads_);
-    std::atomic<cl_int> failure{CL_SUCCESS};
-    if (pieces > 0) InParallel(threads, [&](unsigned t) { Move(t, threads, pieces, &failure); });
-    status_ = failure;
+    size_t count = (bytes_ + piece_ - 1) / piece_;
+    if (count == 0) return;
+    pieces_ = std::vector<Piece>(count);
+    for (size_t i = 0; i < count; i++) pieces_[i].chunks = ChunksOf(Length(i));
+    size_t chunks = (count - 1) * ChunksOf(piece_) + pieces_.back().chunks;
+    if (!write_) {
+      for (size_t i = 0; i < std::min(slots_, count); i++) Transfer(i);
+    }
+    InCrew(environment_, static_cast<unsigned>(std::min<size_t>(threads_, chunks)), [&] { Copy(chunks); });
+    // What is still under way uses the ring, whatever has failed.
+    for (Piece& piece : pieces_) Settle(piece);
+    status_ = failure_;
   }
 
   void Finish(Environment& environment) override {
@@ -72,55 +77,87 @@ class StagedTransfer final : public PromiseJob {
   }
 
  private:
-  /** Every `threads`-th piece, through two places of the ring by turns. */
-  void Move(unsigned t, unsigned threads, size_t pieces, std::atomic<cl_int>* failure) const {
-    cl_event events[2] = {};
-    size_t held[2] = {};
-    auto fail = [&](cl_int status) {
-      cl_int none = CL_SUCCESS;
-      failure->compare_exchange_strong(none, status);
-    };
-    // Ends the transfer that a place of the ring is in, and takes out what was read.
-    auto settle = [&](unsigned slot) {
-      if (!events[slot]) return;
-      cl_int status = api.clWaitForEvents(1, &events[slot]);
-      api.clReleaseEvent(events[slot]);
-      events[slot] = nullptr;
-      if (status != CL_SUCCESS) return fail(status);
-      if (!write_) std::memcpy(data_ + held[slot] * piece_, Slot(t, slot), Length(held[slot]));
-    };
-    unsigned slot = 0;
-    for (size_t i = t; i < pieces && *failure == CL_SUCCESS; i += threads, slot ^= 1) {
-      settle(slot);
-      held[slot] = i;
-      if (write_) std::memcpy(Slot(t, slot), data_ + i * piece_, Length(i));
-      cl_int status = Enqueue(i, Slot(t, slot), &events[slot]);
-      if (status != CL_SUCCESS) {
-        events[slot] = nullptr;
-        fail(status);
+  struct Piece {
+    /** That are to be copied yet. */
+    std::atomic<size_t> chunks{0};
+    /** Of its transfer, once that is enqueued; set under `guard_`. */
+    cl_event event = nullptr;
+  };
+
+  /** Copies whatever chunk is next, until there is none. Chunks go in order, so whoever waits waits for the past. */
+  void Copy(size_t chunks) {
+    for (size_t i; failure_ == CL_SUCCESS && (i = next_.fetch_add(1)) < chunks;) {
+      size_t piece = i / ChunksOf(piece_), start = i % ChunksOf(piece_) * kChunk;
+      size_t length = std::min(kChunk, Length(piece) - start);
+      char* slot = ring_ + piece % slots_ * piece_ + start;
+      char* data = data_ + piece * piece_ + start;
+      if (write_) {
+        bool reused = piece >= slots_;
+        if (reused && !Await(pieces_[piece - slots_])) return;
+        std::memcpy(slot, data, length);
+        if (--pieces_[piece].chunks > 0) continue;
+        if (reused) Settle(pieces_[piece - slots_]);
+        Transfer(piece);
+      } else {
+        if (!Await(pieces_[piece])) return;
+        std::memcpy(data, slot, length);
+        if (--pieces_[piece].chunks > 0) continue;
+        Settle(pieces_[piece]);
+        if (piece + slots_ < pieces_.size()) Transfer(piece + slots_);
       }
     }
-    settle(slot);
-    settle(slot ^ 1);
   }
 
-  cl_int Enqueue(size_t piece, char* slot, cl_event* event) const {
+  void Fail(cl_int status) {
+    std::lock_guard<std::mutex> lock(guard_);
+    if (failure_ == CL_SUCCESS) failure_ = status;
+    changed_.notify_all();
+  }
+
+  /** Enqueues the transfer of a piece. */
+  void Transfer(size_t i) {
     auto queue = queue_.As<cl_command_queue>();
     auto buffer = buffer_.As<cl_mem>();
-    size_t offset = offset_ + piece * piece_;
+    size_t offset = offset_ + i * piece_;
+    char* slot = ring_ + i % slots_ * piece_;
+    cl_event event = nullptr;
     cl_int status =
-        write_ ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, Length(piece), slot, 0, nullptr, event)
-               : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, Length(piece), slot, 0, nullptr, event);
-    if (status == CL_SUCCESS) api.clFlush(queue);
-    return status;
+        write_ ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event)
+               : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event);
+    if (status != CL_SUCCESS) return Fail(status);
+    api.clFlush(queue);
+    std::lock_guard<std::mutex> lock(guard_);
+    pieces_[i].event = event;
+    changed_.notify_all();
   }
 
-  char* Slot(unsigned t, unsigned slot) const { return ring_ + (2 * size_t{t} + slot) * piece_; }
-  size_t Length(size_t piece) const {
-    size_t start = piece * piece_;
-    return bytes_ - start < piece_ ? bytes_ - start : piece_;
+  /** Waits for the transfer of a piece, which others may do at the same time. @return false after a failure */
+  bool Await(Piece& piece) {
+    cl_event event = nullptr;
+    {
+      std::unique_lock<std::mutex> lock(guard_);
+      changed_.wait(lock, [&] { return piece.event || failure_ != CL_SUCCESS; });
+      if (failure_ != CL_SUCCESS) return false;
+      event = piece.event;
+    }
+    cl_int status = api.clWaitForEvents(1, &event);
+    if (status != CL_SUCCESS) Fail(status);
+    return status == CL_SUCCESS;
   }
 
+  /** Waits for the transfer of a piece, if there was one, when nobody else does any more. */
+  void Settle(Piece& piece) {
+    if (!piece.event) return;
+    cl_int status = api.clWaitForEvents(1, &piece.event);
+    api.clReleaseEvent(piece.event);
+    piece.event = nullptr;
+    if (status != CL_SUCCESS) Fail(status);
+  }
+
+  static size_t ChunksOf(size_t bytes) { return (bytes + kChunk - 1) / kChunk; }
+  size_t Length(size_t piece) const { return std::min(piece_, bytes_ - piece * piece_); }
+
+  Environment& environment_;  // waits for its jobs before it ends
   bool write_;
   Retained queue_, buffer_;
   size_t offset_;
@@ -130,7 +167,13 @@ class StagedTransfer final : public PromiseJob {
   std::shared_ptr<v8::BackingStore> ring_store_;
   char* ring_;
   size_t piece_;
+  size_t slots_;
   unsigned threads_;
+  std::vector<Piece> pieces_;
+  std::atomic<size_t> next_{0};
+  std::mutex guard_;
+  std::condition_variable changed_;
+  std::atomic<cl_int> failure_{CL_SUCCESS};
   Nan::Global<v8::ArrayBuffer> host_buffer_, ring_buffer_;
 };
 
@@ -140,16 +183,18 @@ void StartTransfer(Call& call, bool write) {
   size_t offset = call.Size(2);
   HostMemory host = call.LastingMemory(3, 0);
   HostMemory ring = call.LastingMemory(4, 0);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[5], CL_INVALID_VALUE, kMaxThreads));
+  size_t piece = call.Size(5);
+  auto threads = static_cast<unsigned>(call.Unsigned(call[6], CL_INVALID_VALUE, kMaxThreads));
   if (!call.ok()) return;
-  if (threads == 0 || ring.bytes < 2 * size_t{threads} * kPage) {
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 5: expected two pages of ring for each thread");
+  if (piece == 0 || piece > ring.bytes) {
+    return (void)call.Fail(CL_INVALID_VALUE, "argument 5: expected pieces of 1 byte to those of the ring");
   }
+  if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "argument 6: expected at least one thread");
   Retained held_queue = call.Hold(*queue), held_buffer = call.Hold(*buffer);
   if (!call.ok()) return;
   StartPromise(call,
-               std::make_unique<StagedTransfer>(write, std::move(held_queue), std::move(held_buffer), offset, host,
-                                                host.bytes, ring, threads),
+               std::make_unique<StagedTransfer>(call.environment(), write, std::move(held_queue),
+                                                std::move(held_buffer), offset, host, ring, piece, threads),
                queue->platform);
 }
 
@@ -166,13 +211,13 @@ NAN_METHOD(ReadBufferAsync) {
 /** Has the pages of fresh memory made by several threads before anybody needs them; changes no byte. */
 class TouchJob final : public Job {
  public:
-  TouchJob(std::shared_ptr<v8::BackingStore> store, unsigned threads)
-      : store_(std::move(store)), threads_(threads) {}
+  TouchJob(Environment& environment, std::shared_ptr<v8::BackingStore> store, unsigned threads)
+      : environment_(environment), store_(std::move(store)), threads_(threads) {}
   void Run() override {
     auto* data = static_cast<char*>(store_->Data());
     size_t bytes = store_->ByteLength();
     std::atomic<size_t> next{0};
-    InParallel(threads_, [&](unsigned) {
+    InCrew(environment_, threads_, [&] {
       for (size_t start; (start = next.fetch_add(kHugePage)) < bytes;) {
         size_t end = start + kHugePage < bytes ? start + kHugePage : bytes;
 #if defined(__GNUC__)
@@ -187,6 +232,7 @@ class TouchJob final : public Job {
   bool Awaited() const override { return false; }
 
  private:
+  Environment& environment_;
   std::shared_ptr<v8::BackingStore> store_;
   unsigned threads_;
 };
@@ -313,7 +359,7 @@ NAN_METHOD(AllocateHostMemory) {
     return;
   }
   call.Return(v8::ArrayBuffer::New(environment.isolate(), store));
-  if (threads > 0 && touch) environment.Start(std::make_unique<TouchJob>(std::move(store), threads), nullptr);
+  if (threads > 0 && touch) environment.Start(std::make_unique<TouchJob>(environment, std::move(store), threads), nullptr);
 }
 
 }  // namespace

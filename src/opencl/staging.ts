@@ -9,8 +9,8 @@ import type { HostMemory, Size } from './types.js';
  *
  * @param offset bytes from the buffer's start
  * @param host all of it is copied; it must not change until the promise settles
- * @param ring memory for pieces, such as a mapped buffer made with `MEM_ALLOC_HOST_PTR`; two pieces for each
- *   thread, of at least 4096 bytes
+ * @param ring memory for one piece or more, such as a mapped buffer made with `MEM_ALLOC_HOST_PTR`
+ * @param piece bytes that the device transfers at once
  * @param threads 1 to 64
  * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE; (rejects) what the transfers end with
  */
@@ -20,9 +20,10 @@ export function writeBufferAsync(
   offset: Size,
   host: HostMemory,
   ring: HostMemory,
+  piece: Size,
   threads: number,
 ): Promise<void> {
-  return native().writeBufferAsync(queue, buffer, offset, host, ring, threads);
+  return native().writeBufferAsync(queue, buffer, offset, host, ring, piece, threads);
 }
 
 /**
@@ -36,9 +37,10 @@ export function readBufferAsync(
   offset: Size,
   host: HostMemory,
   ring: HostMemory,
+  piece: Size,
   threads: number,
 ): Promise<void> {
-  return native().readBufferAsync(queue, buffer, offset, host, ring, threads);
+  return native().readBufferAsync(queue, buffer, offset, host, ring, piece, threads);
 }
 
 /**

@@ -62,7 +62,8 @@ export async function download(
   { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
 ): Promise<void> {
   if (!device.stages(view)) return device.queue.read(buffer, view, offset);
-  await device.queue.finish(deadlineSeconds); // the copying threads know no deadline
+  // The copying threads know no deadline; without one they do the waiting.
+  if (deadlineSeconds !== undefined) await device.queue.finish(deadlineSeconds);
   const started = performance.now();
   await device.staging.read(buffer, view, offset);
   device.queue.note('download', (performance.now() - started) / 1000);

@@ -15,7 +15,7 @@ forEachDevice((title, open, small) => {
   test.serial(title('staged transfers bring every byte, whatever the size and the threads'), async (t) => {
     const device = await open();
     if (device.capabilities.quirks.singleThreaded) return t.pass('driven from one thread: never staged');
-    // Pieces are 32 MiB / threads: less than one, exactly one, several and a rest.
+    // Less than a piece, several, one and a rest; more than the memory between holds at once.
     for (const [bytes, threads] of small
       ? [[3 * MI + 5, 16] as const]
       : ([
