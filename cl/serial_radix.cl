@@ -134,8 +134,14 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
 #if HAS_VALUES
     uint16 value_lines[BINS * VECTORS(value_t)];
 #endif
+    /* An array of the host, which begins anywhere, is taken to begin where a line does: places are as much higher. */
+    const uint ahead = (uint)((size_t)keys_out % 64 / sizeof(key_t));
+    keys_out -= ahead;
+#if HAS_VALUES
+    values_out -= ahead;
+#endif
     for (uint bin = 0; bin < BINS; bin++)
-        next[bin] = waiting[bin] = places[bin * runs + run];
+        next[bin] = waiting[bin] = places[bin * runs + run] + ahead;
 
     for (size_t i = start; i < end; i++) {
         const code_t code = code_of(keys_in[i], codec, flags);

@@ -202,7 +202,7 @@ async function measure(
       queue.copy(outputValues, inputValues, { bytes: n * valueBytes });
     const times: number[] = [];
     const busy: number[] = [];
-    const warmUps = n < 2 ** 22 ? 200 : 2; // until the host's part is compiled, which small sorts wait for
+    const warmUps = n <= 2 ** 24 ? 200 : 2; // until the host's part is compiled, which small sorts wait for
     for (let i = 0; i < warmUps + repeats; i++) {
       let timed: { release(): void } | undefined;
       const seconds = await queue.measure(() => {

@@ -26,11 +26,10 @@ interface Tunable {
 const TILE = {
   rank: ['masks', 'ptx', 'khr'],
   groupSize: [64, 128, 256, 384, 512, 640, 768, 1024],
-  keysPerItem: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 26, 28, 32],
+  keysPerItem: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 26, 28, 30, 32],
   maxRegisters: [40, 48, 56, 64, 80, 96, 128],
 };
 
-/** Of sorts without values, and of those with them. */
 const CHOICES = { checkedLanes: [false, true], valuesAfter: [false, true] };
 
 export const TUNABLE: Readonly<Record<string, Tunable>> = {
@@ -80,6 +79,13 @@ export const TUNABLE: Readonly<Record<string, Tunable>> = {
     ],
   },
 };
+
+/** What can be varied for a case: some of it matters to sorts with values only, some to those without. */
+export function axesOf({ algorithm, which }: TuneCase): Axes {
+  const idle = which.valueBytes > 0 ? 'checkedLanes' : 'valuesAfter';
+  const axes = Object.entries(TUNABLE[algorithm]?.axes ?? {});
+  return Object.fromEntries(axes.filter(([name]) => name !== idle));
+}
 
 /** What is sorted, the most frequent first. */
 const SHAPES = [

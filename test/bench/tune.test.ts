@@ -1,7 +1,7 @@
 import test from 'ava';
 import { ALGORITHMS } from '../../src/algorithms/registry.js';
 import type { Tuning } from '../../src/algorithms/tuning.js';
-import { gain, search, type Tried, TUNABLE, tuneCases } from '../../src/bench/tune.js';
+import { axesOf, gain, search, type Tried, TUNABLE, tuneCases } from '../../src/bench/tune.js';
 
 const AXES = { size: [1, 2, 4, 8, 16], bits: [4, 6, 8] };
 const START = { size: 2, bits: 8, rank: 'masks' };
@@ -76,6 +76,19 @@ test('says nothing where the present parameters do not work', async (t) => {
   });
   t.is(found, undefined);
   t.deepEqual(reasons, ['no such device']);
+});
+
+test('nothing is varied that cannot matter', (t) => {
+  const names = (algorithm: string, valueBytes: number) => {
+    const one = tuneCases([algorithm]).find(({ which }) => which.valueBytes === valueBytes);
+    return Object.keys(one ? axesOf(one) : {}).filter((name) =>
+      ['checkedLanes', 'valuesAfter'].includes(name),
+    );
+  };
+  t.deepEqual(names('onesweep', 0), ['checkedLanes']);
+  t.deepEqual(names('onesweep', 4), ['valuesAfter']);
+  t.deepEqual(names('tiled', 0), []);
+  t.deepEqual(names('tiled', 4), ['valuesAfter']);
 });
 
 test('sizes of an algorithm’s cases cover each other’s gaps and never overlap', (t) => {

@@ -30,6 +30,46 @@ forEachSorter((title, open, small) => {
     t.true(same(keys, before));
   });
 
+  test.serial(title('results go to wherever their arrays begin, and nowhere beside them'), async (t) => {
+    const sorter = await open();
+    for (const [dtype, width] of [
+      ['u8', 8],
+      ['f32', 2],
+      ['u32', 4],
+      ['u64', 8],
+    ] as const) {
+      const keys = keysOf(dtype, 'uniform', n);
+      const Keys = keys.constructor as Uint32ArrayConstructor;
+      const Values = (
+        width === 8 ? BigUint64Array : width === 4 ? Uint32Array : Uint16Array
+      ) as Uint32ArrayConstructor;
+      const positions = referenceArgsort(bytesOf(keys), dtype);
+      const values = new Values(Array.from({ length: n }, (_, i) => (width === 8 ? BigInt(i) : i)) as never);
+      // Neither at the same place of a cache line, nor at one that a key's width would divide evenly.
+      for (const [keysAt, valuesAt] of [
+        [1, 1],
+        [5, 0],
+        [3, 7],
+      ] as const) {
+        const [keyRoom, valueRoom] = [new Keys(n + 32), new Values(n + 32)];
+        for (const room of [keyRoom, valueRoom]) bytesOf(room).fill(0xa5);
+        const into = {
+          keys: keyRoom.subarray(keysAt, keysAt + n),
+          values: valueRoom.subarray(valuesAt, valuesAt + n),
+        };
+        const what = JSON.stringify({ dtype, keysAt, valuesAt });
+        await sorter.sortPairs(keys as Uint32Array, values, { dtype: dtype as 'u32', into });
+        t.true(same(into.keys, referenceSort(bytesOf(keys), dtype)), what);
+        t.true(same(into.values, new Values(positions.map((at) => values[at] as number))), what);
+        const clean = (room: Uint32Array, at: number) =>
+          [room.subarray(0, at), room.subarray(at + n)].every((rest) =>
+            bytesOf(rest).every((byte) => byte === 0xa5),
+          );
+        t.true(clean(keyRoom, keysAt) && clean(valueRoom, valuesAt), what);
+      }
+    }
+  });
+
   test.serial(
     title('an array for results that does not fit, or that is read from, is refused'),
     async (t) => {

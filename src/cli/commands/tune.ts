@@ -7,7 +7,7 @@ import {
   type TunedRow,
   tuningFile,
 } from '../../algorithms/tuning-store.js';
-import { type Found, gain, search, TUNABLE, type TuneCase, tuneCases } from '../../bench/tune.js';
+import { axesOf, type Found, gain, search, TUNABLE, type TuneCase, tuneCases } from '../../bench/tune.js';
 import { CaseBench, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
 import { Device } from '../../device/device.js';
 import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
@@ -146,9 +146,8 @@ async function tune(
 async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
   const bench = await CaseBench.open(device, one);
   try {
-    const axes = TUNABLE[one.algorithm]?.axes ?? {};
     const attempt = (tuning: Tuning) => bench.attempt(tuning);
-    const found = await search(axes, presentTuning(device, one), { attempt, more });
+    const found = await search(axesOf(one), presentTuning(device, one), { attempt, more });
     if (!found) return undefined;
     const refused = gain(found) > 0 ? await bench.selfTest(found.tuning) : undefined;
     return { ...one, ...found, wrong: found.wrong.length, ...(refused && { refused }) };
