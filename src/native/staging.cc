@@ -208,6 +208,23 @@ NAN_METHOD(ReadBufferAsync) {
   StartTransfer(call, false);
 }
 
+#if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
+#define MADV_POPULATE_WRITE 23  // younger than many C libraries; an older system refuses it
+#endif
+
+/** Makes pages that are to be written, whoever else writes there meanwhile. */
+void MakePages(char* data, size_t bytes) {
+#if defined(__linux__)
+  // Takes half the time of as many faults.
+  if (madvise(data, bytes, MADV_POPULATE_WRITE) == 0) return;
+#endif
+#if defined(__GNUC__)
+  for (size_t i = 0; i < bytes; i += kPage) __atomic_fetch_or(data + i, 0, __ATOMIC_RELAXED);
+#else
+  (void)data, (void)bytes;
+#endif
+}
+
 /** Has the pages of fresh memory made by several threads before anybody needs them; changes no byte. */
 class TouchJob final : public Job {
  public:
@@ -217,15 +234,10 @@ class TouchJob final : public Job {
     auto* data = static_cast<char*>(store_->Data());
     size_t bytes = store_->ByteLength();
     std::atomic<size_t> next{0};
-    InCrew(environment_, threads_, [&] {
+    auto threads = static_cast<unsigned>(std::min<size_t>(threads_, (bytes + kHugePage - 1) / kHugePage));
+    InCrew(environment_, threads, [&] {
       for (size_t start; (start = next.fetch_add(kHugePage)) < bytes;) {
-        size_t end = start + kHugePage < bytes ? start + kHugePage : bytes;
-#if defined(__GNUC__)
-        // A write that changes nothing, whoever else writes there meanwhile.
-        for (size_t i = start; i < end; i += kPage) __atomic_fetch_or(data + i, 0, __ATOMIC_RELAXED);
-#else
-        (void)end, (void)data;
-#endif
+        MakePages(data + start, std::min(kHugePage, bytes - start));
       }
     });
   }
@@ -315,12 +327,12 @@ void GiveBack(void*, size_t, void* data) { recycled.Give(static_cast<Mapped*>(da
  * into it (4 MiB on PoCL: 9 ms, and 20 ms with the pages).
  *
  * @param used where memory that was used before will do
- * @param touch whether there are huge pages that nobody has touched yet
+ * @param touch whether the memory is fresh: its pages are still to be made
  */
 std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) {
   Mapped* mapped = used ? recycled.Take(bytes) : nullptr;
   bool huge = !used || bytes >= kFewHugePages * kHugePage;
-  *touch = huge && !mapped;
+  *touch = !mapped;
   if (!mapped) {
     size_t room = huge ? bytes + kHugePage : bytes;
     void* start = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
