@@ -8,7 +8,8 @@ import { MismatchError, UnsupportedError } from '../util/errors.js';
 import { type Certificate, certify } from './certify.js';
 import { Checksums } from './checksum.js';
 import { CutRuns } from './cut-runs.js';
-import type { Plan } from './planner.js';
+import { PlanLists } from './plan-lists.js';
+import type { Plan, PlanRequest } from './planner.js';
 import { type Bits, Survey } from './survey.js';
 import { type Verified, Verifier, verdict } from './verify.js';
 
@@ -41,6 +42,7 @@ export interface Pending {
 export class DeviceSort {
   readonly #device: Device;
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
+  readonly #plans: PlanLists;
   readonly #verifiers = new Map<string, Promise<Verifier>>();
   readonly survey: Survey;
   readonly #failures = new Map<string, number>();
@@ -50,6 +52,12 @@ export class DeviceSort {
   constructor(device: Device) {
     this.#device = device;
     this.survey = new Survey(device);
+    this.#plans = new PlanLists(device);
+  }
+
+  /** As `devicePlans`, for this device. @throws UnsupportedError, UsageError */
+  plans(request: PlanRequest): Iterable<Plan> {
+    return this.#plans.plansFor(request);
   }
 
   /**
@@ -161,7 +169,16 @@ export class DeviceSort {
   }
 }
 
-const variantOf = ({ algorithm, shape }: Plan): string => `${algorithm} ${shape ? shapeKey(shape) : ''}`;
+/** Plans are asked for theirs at every sort. */
+const variants = new WeakMap<Plan, string>();
+
+function variantOf(plan: Plan): string {
+  const known = variants.get(plan);
+  if (known !== undefined) return known;
+  const variant = `${plan.algorithm} ${plan.shape ? shapeKey(plan.shape) : ''}`;
+  variants.set(plan, variant);
+  return variant;
+}
 
 const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string =>
   `${keyBits} ${valueBytes} ${JSON.stringify(Object.entries(tuning).toSorted())}`;

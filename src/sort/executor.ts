@@ -21,7 +21,7 @@ import { DeviceSort } from './device-sort.js';
 import { hostSortInTurns } from './host-sort.js';
 import { hostVerify } from './host-verify.js';
 import { bitWindow, type SortSettings, throwIfAborted } from './options.js';
-import { chunkLimit, devicePlans, hostPlan, type Plan, type PlanRequest } from './planner.js';
+import { chunkLimit, hostPlan, type Plan, type PlanRequest } from './planner.js';
 import type { ReportDevice, StageReport } from './report.js';
 import { sortStreamed } from './streamed.js';
 import type { Bits } from './survey.js';
@@ -183,11 +183,12 @@ export class Executor {
    */
   plan(request: PlanRequest, chunkKeys: number): Plan {
     const { device } = this;
+    const engine = this.#engine;
     const onHost = this.#hostReason(request);
-    if (!device || onHost) return hostPlan(request, onHost ?? 'no OpenCL device');
+    if (!device || !engine || onHost) return hostPlan(request, onHost ?? 'no OpenCL device');
     const chunk = Math.min(chunkKeys, chunkLimit(device.capabilities, request));
-    if (chunk >= request.n) return firstOf(devicePlans(device, request));
-    const plan = firstOf(devicePlans(device, { ...request, n: chunk }));
+    if (chunk >= request.n) return firstOf(engine.plans(request));
+    const plan = firstOf(engine.plans({ ...request, n: chunk }));
     return { ...plan, n: request.n, chunk, reason: `${plan.reason}, in chunks that fit the device` };
   }
 
@@ -259,7 +260,7 @@ export class Executor {
     if (parts < 2) return undefined;
     const { settings } = job;
     const n = Math.ceil(request.n / parts);
-    for (const plan of devicePlans(device, { ...request, n })) {
+    for (const plan of engine.plans({ ...request, n })) {
       if (engine.distrusts(plan)) continue;
       const warn = (warning: ClsortError) => this.warn(settings, warning);
       const algorithm = await prepare(engine, plan, settings, [], warn);
@@ -324,7 +325,7 @@ export class Executor {
     }
     let attempts = 0;
     const failures: string[] = [];
-    for (const plan of devicePlans(device, request)) {
+    for (const plan of engine.plans(request)) {
       if (attempts === DEVICE_ATTEMPTS) break;
       if (settings.algorithm === 'auto' && engine.distrusts(plan)) {
         failures.push(`${plan.algorithm} failed before`); // which was told then

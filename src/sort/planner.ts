@@ -90,14 +90,9 @@ export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: st
 /**
  * The plans for a device, best first; each later one is what to fall back to when one fails.
  *
- * @param usable false for variants that certification has ruled out
  * @throws UnsupportedError when the algorithm that was asked for cannot do it
  */
-export function* devicePlans(
-  device: Device,
-  request: PlanRequest,
-  usable: (factory: AlgorithmFactory) => boolean = () => true,
-): Generator<Plan, void, undefined> {
+export function* devicePlans(device: Device, request: PlanRequest): Generator<Plan, void, undefined> {
   const { n, dtype, bits, valueBytes, algorithm, scan, radixBits } = request;
   const shape: AlgorithmShape = {
     keyBits: dtypeInfo(dtype).width,
@@ -106,7 +101,7 @@ export function* devicePlans(
   };
   const reasons: string[] = [];
   let found = false;
-  for (const factory of candidates(device, algorithm, n).filter(usable)) {
+  for (const factory of candidates(device, algorithm, n)) {
     const digits = takesDigits(factory, radixBits);
     if (digits !== true && algorithm !== 'auto') {
       throw new UsageError(`radixBits of ${factory.name}: ${digits}`);
