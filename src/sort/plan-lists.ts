@@ -25,9 +25,7 @@ export class PlanLists {
   /** As `devicePlans`. The same request gets the same plans, as long as it is not among the many forgotten ones. */
   *plansFor(request: PlanRequest): Generator<Plan, void, undefined> {
     const name = nameOf(request);
-    const list = this.#lists.get(name) ?? { made: [], rest: devicePlans(this.#device, request) };
-    if (this.#lists.size >= MOST) this.#lists.clear();
-    this.#lists.set(name, list);
+    const list = this.#lists.get(name) ?? this.#add(name, request);
     for (let i = 0; ; i++) {
       if (i === list.made.length) {
         const next = this.#next(name, list);
@@ -36,6 +34,13 @@ export class PlanLists {
       }
       yield list.made[i] as Plan;
     }
+  }
+
+  #add(name: string, request: PlanRequest): PlanList {
+    if (this.#lists.size >= MOST) this.#lists.clear();
+    const list = { made: [], rest: devicePlans(this.#device, request) };
+    this.#lists.set(name, list);
+    return list;
   }
 
   #next(name: string, { rest }: PlanList): Plan | undefined {

@@ -26,6 +26,10 @@ forEachDevice((title, open) => {
       const [plan] = lists.plansFor(request);
       t.deepEqual(plan, devicePlans(device, request).next().value ?? undefined);
     }
+    const [small] = lists.plansFor({ ...REQUEST, n: 1 });
+    for (let n = 2; n < 60; n++) [...lists.plansFor({ ...REQUEST, n })]; // as many as are kept
+    t.is([...lists.plansFor(REQUEST)][0], first);
+    t.is([...lists.plansFor({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
     for (let n = 1; n < 200; n++) [...lists.plansFor({ ...REQUEST, n })];
     t.deepEqual([...lists.plansFor(REQUEST)], all, 'forgotten and made again');
   });
