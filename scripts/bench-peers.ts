@@ -213,6 +213,8 @@ const described = (time: Time, n: number): string =>
   typeof time === 'object'
     ? `${(time.median * 1e3).toFixed(3)} ms ± ${(time.mad * 1e3).toFixed(3)}, ${(n / time.median / 1e6).toFixed(1)} Mkeys/s`
     : time;
+
+/** Writes the rows that there are. */
 function save(file: string): void {
   const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
   const date = new Date().toISOString().slice(0, 10);

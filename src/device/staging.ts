@@ -55,33 +55,28 @@ export class Staging {
 
   /** Copies `view` into the buffer from `offset` on, after everything that was enqueued. */
   async write(buffer: Buffer, view: ArrayBufferView, offset = 0): Promise<void> {
-    this.#queue.submit();
-    try {
-      const { memory } = this.#getRing();
-      const piece = pieceOf(view.byteLength);
-      await cl.writeBufferAsync(
-        this.#queue.handle,
-        buffer.handle,
-        offset,
-        view,
-        memory,
-        piece,
-        this.#threads,
-      );
-    } catch (error) {
-      throw typedError(error, `uploading ${view.byteLength} bytes`);
-    }
+    await this.#transfer(cl.writeBufferAsync, 'uploading', buffer, view, offset);
   }
 
   /** Copies the buffer from `offset` on into `view`, after everything that was enqueued. */
   async read(buffer: Buffer, view: ArrayBufferView, offset = 0): Promise<void> {
+    await this.#transfer(cl.readBufferAsync, 'downloading', buffer, view, offset);
+  }
+
+  async #transfer(
+    start: typeof cl.writeBufferAsync,
+    doing: string,
+    { handle }: Buffer,
+    view: ArrayBufferView,
+    offset: number,
+  ): Promise<void> {
     this.#queue.submit();
     try {
       const { memory } = this.#getRing();
       const piece = pieceOf(view.byteLength);
-      await cl.readBufferAsync(this.#queue.handle, buffer.handle, offset, view, memory, piece, this.#threads);
+      await start(this.#queue.handle, handle, offset, view, memory, piece, this.#threads);
     } catch (error) {
-      throw typedError(error, `downloading ${view.byteLength} bytes`);
+      throw typedError(error, `${doing} ${view.byteLength} bytes`);
     }
   }
 

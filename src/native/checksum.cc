@@ -10,7 +10,6 @@ namespace clsort {
 namespace {
 
 constexpr size_t kPiece = size_t{1} << 20;
-constexpr unsigned kMaxThreads = 64;
 
 /** The sum of cl/checksum.cl over whole words, of which the first has number `first`. */
 uint64_t SumWords(const char* data, size_t words, size_t first) {
@@ -25,12 +24,10 @@ uint64_t SumWords(const char* data, size_t words, size_t first) {
 
 uint64_t Checksum(Environment& environment, const char* data, size_t bytes, unsigned threads) {
   size_t whole = bytes / 4;
-  std::atomic<size_t> next{0};
   std::atomic<uint64_t> sum{0};
-  InCrew(environment, static_cast<unsigned>(std::min<size_t>(threads, whole / kPiece + 1)), [&] {
-    for (size_t start; (start = next.fetch_add(kPiece)) < whole;) {
-      sum += SumWords(data + 4 * start, std::min(kPiece, whole - start), start);
-    }
+  InCrew(environment, threads, (whole + kPiece - 1) / kPiece, [&](size_t i) {
+    size_t start = i * kPiece;
+    sum += SumWords(data + 4 * start, std::min(kPiece, whole - start), start);
   });
   uint32_t rest = 0;
   if (bytes % 4) std::memcpy(&rest, data + 4 * whole, bytes % 4);
@@ -67,7 +64,7 @@ NAN_METHOD(ChecksumAsync) {
   Call call(info, "checksumAsync");
   HostMemory host = call.LastingMemory(0, 0);
   HostMemory sum = call.LastingMemory(1, sizeof(uint64_t));
-  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxThreads));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxCrew));
   if (call.ok()) StartPromise(call, std::make_unique<ChecksumJob>(call.environment(), host, sum, threads), nullptr);
 }
 

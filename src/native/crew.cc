@@ -1,5 +1,7 @@
 #include "crew.h"
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -8,7 +10,15 @@ namespace clsort {
 namespace {
 
 struct Crew {
-  const std::function<void()>* work;
+  Crew(size_t count, const std::function<void(size_t)>* work) : count(count), work(work) {}
+
+  void Work() {
+    for (size_t i; (i = next.fetch_add(1)) < count;) (*work)(i);
+  }
+
+  const size_t count;
+  const std::function<void(size_t)>* const work;
+  std::atomic<size_t> next{0};
   std::mutex guard;
   std::condition_variable left;
   unsigned others = 0;
@@ -26,7 +36,7 @@ class Helper final : public Job {
       if (crew_->over) return;
       crew_->others++;
     }
-    (*crew_->work)();
+    crew_->Work();
     std::lock_guard<std::mutex> lock(crew_->guard);
     if (--crew_->others == 0) crew_->left.notify_one();
   }
@@ -38,11 +48,10 @@ class Helper final : public Job {
 
 }  // namespace
 
-void InCrew(Environment& environment, unsigned threads, const std::function<void()>& work) {
-  auto crew = std::make_shared<Crew>();
-  crew->work = &work;
-  for (unsigned t = 1; t < threads; t++) environment.Start(std::make_unique<Helper>(crew), nullptr);
-  work();
+void InCrew(Environment& environment, unsigned threads, size_t count, const std::function<void(size_t)>& work) {
+  auto crew = std::make_shared<Crew>(count, &work);
+  for (size_t t = 1; t < std::min<size_t>(threads, count); t++) environment.Start(std::make_unique<Helper>(crew), nullptr);
+  crew->Work();
   std::unique_lock<std::mutex> lock(crew->guard);
   crew->over = true;
   crew->left.wait(lock, [&] { return crew->others == 0; });

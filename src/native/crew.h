@@ -1,18 +1,22 @@
 #ifndef CLSORT_NATIVE_CREW_H_
 #define CLSORT_NATIVE_CREW_H_
 
+#include <cstddef>
 #include <functional>
 
 #include "environment.h"
 
 namespace clsort {
 
+/** Threads that a crew may have. */
+constexpr unsigned kMaxCrew = 64;
+
 /**
- * Runs `work` on this thread and, at the same time, on up to `threads - 1` others of the environment that are free to
- * come, and returns when all are done. Whoever comes takes what is left to do: none but this thread may come at all.
- * The others stay for the next crew, since making a thread takes as long as copying a few hundred kilobytes.
+ * Runs `work(i)` for i from 0 to count - 1, begun in this order, on this thread and on up to `threads - 1` others of the
+ * environment that are free to come; returns when all is done. None but this thread may come at all. The others stay
+ * for the next crew, since making a thread takes as long as copying a few hundred kilobytes.
  */
-void InCrew(Environment& environment, unsigned threads, const std::function<void()>& work);
+void InCrew(Environment& environment, unsigned threads, size_t count, const std::function<void(size_t)>& work);
 
 }  // namespace clsort
 

@@ -22,7 +22,6 @@ namespace {
 constexpr size_t kPage = 4096;
 /** Pages of this size are asked for where the system has them: fewer faults on the first touch. */
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr unsigned kMaxThreads = 64;
 
 /** What a thread copies at a time. */
 constexpr size_t kChunk = size_t{256} << 10;
@@ -63,7 +62,7 @@ class StagedTransfer final : public PromiseJob {
     if (!write_) {
       for (size_t i = 0; i < std::min(slots_, count); i++) Transfer(i);
     }
-    InCrew(environment_, static_cast<unsigned>(std::min<size_t>(threads_, chunks)), [&] { Copy(chunks); });
+    InCrew(environment_, threads_, chunks, [&](size_t i) { Copy(i); });
     // What is still under way uses the ring, whatever has failed.
     for (Piece& piece : pieces_) Settle(piece);
     status_ = failure_;
@@ -84,27 +83,26 @@ class StagedTransfer final : public PromiseJob {
     cl_event event = nullptr;
   };
 
-  /** Copies whatever chunk is next, until there is none. Chunks go in order, so whoever waits waits for the past. */
-  void Copy(size_t chunks) {
-    for (size_t i; failure_ == CL_SUCCESS && (i = next_.fetch_add(1)) < chunks;) {
-      size_t piece = i / ChunksOf(piece_), start = i % ChunksOf(piece_) * kChunk;
-      size_t length = std::min(kChunk, Length(piece) - start);
-      char* slot = ring_ + piece % slots_ * piece_ + start;
-      char* data = data_ + piece * piece_ + start;
-      if (write_) {
-        bool reused = piece >= slots_;
-        if (reused && !Await(pieces_[piece - slots_])) return;
-        std::memcpy(slot, data, length);
-        if (--pieces_[piece].chunks > 0) continue;
-        if (reused) Settle(pieces_[piece - slots_]);
-        Transfer(piece);
-      } else {
-        if (!Await(pieces_[piece])) return;
-        std::memcpy(data, slot, length);
-        if (--pieces_[piece].chunks > 0) continue;
-        Settle(pieces_[piece]);
-        if (piece + slots_ < pieces_.size()) Transfer(piece + slots_);
-      }
+  /** Copies a chunk. Chunks are begun in order, so whoever waits waits for what others have begun. */
+  void Copy(size_t chunk) {
+    if (failure_ != CL_SUCCESS) return;
+    size_t piece = chunk / ChunksOf(piece_), start = chunk % ChunksOf(piece_) * kChunk;
+    size_t length = std::min(kChunk, Length(piece) - start);
+    char* slot = ring_ + piece % slots_ * piece_ + start;
+    char* data = data_ + piece * piece_ + start;
+    if (write_) {
+      bool reused = piece >= slots_;
+      if (reused && !Await(pieces_[piece - slots_])) return;
+      std::memcpy(slot, data, length);
+      if (--pieces_[piece].chunks > 0) return;
+      if (reused) Settle(pieces_[piece - slots_]);
+      Transfer(piece);
+    } else {
+      if (!Await(pieces_[piece])) return;
+      std::memcpy(data, slot, length);
+      if (--pieces_[piece].chunks > 0) return;
+      Settle(pieces_[piece]);
+      if (piece + slots_ < pieces_.size()) Transfer(piece + slots_);
     }
   }
 
@@ -170,7 +168,6 @@ class StagedTransfer final : public PromiseJob {
   size_t slots_;
   unsigned threads_;
   std::vector<Piece> pieces_;
-  std::atomic<size_t> next_{0};
   std::mutex guard_;
   std::condition_variable changed_;
   std::atomic<cl_int> failure_{CL_SUCCESS};
@@ -184,7 +181,7 @@ void StartTransfer(Call& call, bool write) {
   HostMemory host = call.LastingMemory(3, 0);
   HostMemory ring = call.LastingMemory(4, 0);
   size_t piece = call.Size(5);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[6], CL_INVALID_VALUE, kMaxThreads));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[6], CL_INVALID_VALUE, kMaxCrew));
   if (!call.ok()) return;
   if (piece == 0 || piece > ring.bytes) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 5: expected pieces of 1 byte to those of the ring");
@@ -233,12 +230,9 @@ class TouchJob final : public Job {
   void Run() override {
     auto* data = static_cast<char*>(store_->Data());
     size_t bytes = store_->ByteLength();
-    std::atomic<size_t> next{0};
-    auto threads = static_cast<unsigned>(std::min<size_t>(threads_, (bytes + kHugePage - 1) / kHugePage));
-    InCrew(environment_, threads, [&] {
-      for (size_t start; (start = next.fetch_add(kHugePage)) < bytes;) {
-        MakePages(data + start, std::min(kHugePage, bytes - start));
-      }
+    InCrew(environment_, threads_, (bytes + kHugePage - 1) / kHugePage, [&](size_t i) {
+      size_t start = i * kHugePage;
+      MakePages(data + start, std::min(kHugePage, bytes - start));
     });
   }
   bool Awaited() const override { return false; }
@@ -354,7 +348,7 @@ std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) 
 NAN_METHOD(AllocateHostMemory) {
   Call call(info, "allocateHostMemory");
   size_t bytes = call.Size(0);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[1], CL_INVALID_VALUE, kMaxThreads));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[1], CL_INVALID_VALUE, kMaxCrew));
   bool used = call.Bool(2);
   if (!call.ok()) return;
   Environment& environment = call.environment();
