@@ -147,8 +147,72 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
         counts[((entry / BINS) * groups + group) * BINS + entry % BINS] = sum_columns(bins, entry);
 }
 
-/* Rows of the state before that of the first tile, which are read but never used. */
-#define STATE_MARGIN LOOK_BACK
+/* Rows of the state: [pass][1 + tiles][bin]. The first row of a pass is that of a tile before the first, whose sums
+ * are where the digits begin in the whole array. Before them all lie rows that are read but never used. */
+#define STATE_MARGIN (LOOK_BACK - 1)
+
+/* The groups of the histogram are cut into PARTS, whose counts the work-items add up side by side: four bins at once,
+ * of BATCH groups that are all on their way, since every tile waits for the sum. */
+#define FOURS (BINS / 4)
+#define PARTS_IN_GROUP (GROUP_SIZE < FOURS ? 1 : GROUP_SIZE / FOURS)
+#define PARTS_IN_MEMORY (TILE_WORDS / (BINS * OFFSET_BITS / 32))
+#define BATCH 8
+#define PARTS (PARTS_IN_GROUP < PARTS_IN_MEMORY ? PARTS_IN_GROUP : PARTS_IN_MEMORY)
+#if OFFSET_BITS == 32
+typedef int4 offset4_t;
+# define CONVERT_OFFSET4 convert_int4
+#else
+typedef long4 offset4_t;
+# define CONVERT_OFFSET4 convert_long4
+#endif
+
+/* Publish where the keys of each digit begin: behind those of all smaller digits.
+ * @param counts  of the pass and all histogram groups, [group][bin]
+ * @param state   of the tile before the first
+ * @pre   called by all work-items of the group, which use `memory` for nothing else
+ */
+INLINE void publish_begins(__local uint *memory, __global const uint *counts, uint histogram_groups,
+                           __global state_t *state)
+{
+    const uint item = (uint)get_local_id(0);
+    __local offset_t *sums = (__local offset_t *)memory;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint entry = item; entry < PARTS * FOURS; entry += GROUP_SIZE) {
+        __global const uint4 *fours = (__global const uint4 *)counts + entry % FOURS;
+        offset4_t four = (offset4_t)(0);
+#pragma unroll 1
+        for (uint group = entry / FOURS; group < histogram_groups; group += BATCH * PARTS) {
+            uint4 batch[BATCH];
+#pragma unroll
+            for (uint i = 0; i < BATCH; i++)
+                batch[i] = group + i * PARTS < histogram_groups ? fours[(group + i * PARTS) * FOURS] : (uint4)(0);
+#pragma unroll
+            for (uint i = 0; i < BATCH; i++)
+                four += CONVERT_OFFSET4(batch[i]);
+        }
+        vstore4(four, entry, sums);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    offset_t begins[BINS_PER_ITEM], sum = 0;
+#pragma unroll
+    for (uint j = 0; j < BINS_PER_ITEM; j++) {
+        begins[j] = sum;
+        if (item < BIN_ITEMS) {
+#pragma unroll
+            for (uint part = 0; part < PARTS; part++)
+                sum += sums[part * BINS + item * BINS_PER_ITEM + j];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#if OFFSET_BITS == 32
+    const offset_t before = work_group_scan(sum, BIN_ITEMS, memory);
+#else
+    const offset_t before = work_group_scan_offsets(sum, BIN_ITEMS, sums);
+#endif
+    if (item < BIN_ITEMS)
+        for (uint j = 0; j < BINS_PER_ITEM; j++)
+            publish_state(&state[item * BINS_PER_ITEM + j], STATE_SUM | (state_t)(before + begins[j]));
+}
 
 /* Keys of the tiles before this one with the bin's digit, and keys of the whole array with a smaller digit.
  * @param state  of this tile and bin
@@ -188,75 +252,9 @@ INLINE offset_t look_back(__global state_t *state, __global uint *control)
     return before;
 }
 
-/* The groups of the histogram are cut into PARTS, whose counts the work-items of the first tile add up side by side,
- * four bins at once, since all other tiles wait for the sum. Where positions take 64 bits, sums of parts might not
- * fit a word, and the wait is nothing beside the sort. */
-#define FOURS (BINS / 4)
-#define PARTS_IN_GROUP (GROUP_SIZE / FOURS)
-#define PARTS_IN_MEMORY (TILE * CODE_BYTES / (BINS * 4)) /* where the codes will be */
-#if OFFSET_BITS == 64 || PARTS_IN_GROUP < 2 || PARTS_IN_MEMORY < 2
-# define PARTS 1
-#elif PARTS_IN_GROUP < PARTS_IN_MEMORY
-# define PARTS PARTS_IN_GROUP
-#else
-# define PARTS PARTS_IN_MEMORY
-#endif
-
-/* The first tile has no predecessor: its keys go behind all smaller digits of the whole array. That is where the
- * histogram comes in, and the only place: later tiles learn it from this one.
- * @param begins  where each of the bins that this work-item looks after begins in the whole array
- * @pre   called by all work-items of the group; the memory of the codes is free, and free again after a barrier
- */
-INLINE void first_begins(tile_t tile, __global const uint *counts, uint histogram_groups, offset_t *begins)
-{
-    offset_t sum = 0;
-#if PARTS > 1
-    __local uint *sums = tile.memory + CODES_AT / 4;
-    if (tile.item < PARTS * FOURS) {
-        __global const uint4 *fours = (__global const uint4 *)counts + tile.item % FOURS;
-        uint4 four = (uint4)(0);
-#pragma unroll 8
-        for (uint group = tile.item / FOURS; group < histogram_groups; group += PARTS)
-            four += fours[group * FOURS];
-        vstore4(four, tile.item, sums);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-#pragma unroll
-    for (uint j = 0; j < BINS_PER_ITEM; j++) {
-        begins[j] = 0;
-        if (tile.item < BIN_ITEMS) {
-            const uint bin = tile.item * BINS_PER_ITEM + j;
-#if PARTS > 1
-#pragma unroll
-            for (uint part = 0; part < PARTS; part++)
-                begins[j] += sums[part * BINS + bin];
-#else
-#pragma unroll 16
-            for (uint group = 0; group < histogram_groups; group++)
-                begins[j] += counts[group * BINS + bin];
-#endif
-        }
-        sum += begins[j];
-    }
-#if OFFSET_BITS == 32
-    sum = work_group_scan(sum, BIN_ITEMS, tile.memory + SCAN_AT / 4);
-#else
-    sum = work_group_scan_offsets(sum, BIN_ITEMS, (__local offset_t *)(tile.memory + ORIGINS_AT / 4));
-#endif
-    barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-    for (uint j = 0; j < BINS_PER_ITEM; j++) {
-        const offset_t count = begins[j];
-        begins[j] = sum;
-        sum += count;
-    }
-}
-
 /* Sort by one digit, stably.
- * @param counts  of this pass and all histogram groups, [group][bin]
- * @param state   of this pass, [tile][bin], zero
- * @param ticket  zero
+ * @param counts  of all passes and histogram groups, [pass][group][bin]
+ * @param state   of all passes, [pass][1 + tiles][bin]; that of this pass is zero
  */
 TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 #if HAS_VALUES
@@ -278,9 +276,14 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     }
     clear_counters(memory);
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint number = memory[ORIGINS_AT / 4];
-    if (number == NO_TILE)
+    const uint ticket = memory[ORIGINS_AT / 4];
+    if (ticket == NO_TILE)
         return;
+    if (ticket == 0) {
+        publish_begins(memory, counts, histogram_groups, state);
+        return;
+    }
+    const uint number = ticket - 1;
     const ulong start = (ulong)number * TILE;
     tile_t tile = tile_share(memory, item, (uint)min(n - start, (ulong)TILE));
 
@@ -292,22 +295,11 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
 
     uint totals[BINS_PER_ITEM], smaller[BINS_PER_ITEM];
     sum_rows(tile, totals);
-    state += (size_t)number * BINS + item * BINS_PER_ITEM;
-    if (item < BIN_ITEMS && number != 0)
+    state += (size_t)ticket * BINS + item * BINS_PER_ITEM;
+    if (item < BIN_ITEMS)
         for (uint j = 0; j < BINS_PER_ITEM; j++)
             publish_state(&state[j], STATE_COUNT | totals[j]);
     scan_bins(tile, totals, smaller);
-
-    if (number == 0) {
-        offset_t begins[BINS_PER_ITEM];
-        first_begins(tile, counts, histogram_groups, begins);
-        if (item < BIN_ITEMS) {
-            for (uint j = 0; j < BINS_PER_ITEM; j++) {
-                publish_state(&state[j], STATE_SUM | (state_t)(begins[j] + totals[j]));
-                set_origin(tile, item * BINS_PER_ITEM + j, begins[j] - smaller[j]);
-            }
-        }
-    }
 
     digit = next_phase(tile, digit);
     exchange_codes(tile, digit, codes, ranks, places);
@@ -316,7 +308,7 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     load_values(tile, values_in + start, start, flags, values);
 #endif
 
-    if (item < BIN_ITEMS && number != 0) {
+    if (item < BIN_ITEMS) {
         for (uint j = 0; j < BINS_PER_ITEM; j++) {
             const offset_t before = look_back(&state[j], control);
             publish_state(&state[j], STATE_SUM | (state_t)(before + totals[j]));

@@ -146,7 +146,7 @@ class Onesweep implements Algorithm {
           codecWords,
           u32(step.flags),
         ],
-        { global: this.#tiles(n) * groupSize, local: groupSize, pass },
+        { global: (1 + this.#tiles(n)) * groupSize, local: groupSize, pass },
       );
       onStage?.({ kernel: 'onesweep_pass', pass, buffers: { ...stepOutputs(step), state, control } });
     }
@@ -164,7 +164,7 @@ class Onesweep implements Algorithm {
 
   #stateVectors(n: number, passes: number): number {
     const { lookBack, offsetBits } = this.#tuning;
-    return ((passes * this.#tiles(n) + lookBack) * BINS * (offsetBits / 8)) / 16;
+    return ((passes * (1 + this.#tiles(n)) + lookBack - 1) * BINS * (offsetBits / 8)) / 16;
   }
 }
 

@@ -122,13 +122,20 @@ forEachDevice((title, device) => {
             sum += counts[(pass * groups + group) * 256 + bin] ?? 0;
           t.is(sum, expected[bin] ?? 0, `pass ${pass}, bin ${bin}`);
         }
-        // The last tile of the pass knows all keys of each digit and of the smaller ones; bit 31 says that it is a sum.
-        const state = after('onesweep_pass', pass, 'state');
         const tiles = Math.ceil(bits.length / TILE);
-        const margin = state.length - 4 * tiles * 256; // before the first tile of the first pass
-        const from = margin + (pass * tiles + tiles - 1) * 256;
-        const last = state.slice(from, from + 256);
+        const rowOf = (state: Uint32Array, tile: number): Uint32Array => {
+          const margin = state.length - 4 * (1 + tiles) * 256; // before the rows of the first pass
+          const from = margin + (pass * (1 + tiles) + 1 + tile) * 256;
+          return state.slice(from, from + 256);
+        };
         const before = exclusive(expected);
+        t.deepEqual(
+          rowOf(after('onesweep_pass', pass, 'state'), -1),
+          before.map((sum) => (sum | 0x80000000) >>> 0),
+          'a tile before the first: where the digits begin',
+        );
+        // The last tile of the pass knows all keys of each digit and of the smaller ones; bit 31 says that it is a sum.
+        const last = rowOf(after('onesweep_pass', pass, 'state'), tiles - 1);
         // Padding of the last tile counts as the largest digit: nothing comes after it.
         expected[255] = (expected[255] ?? 0) + tiles * TILE - bits.length;
         t.deepEqual(
