@@ -45,7 +45,9 @@ export function enqueueWithScratch(
     const sizes =
       remembered?.sizes ??
       algorithm.scratch(work.n, { inPlace: work.input === work.output, bits: work.bits });
-    for (const bytes of Object.values(sizes)) taken.push(pool.take(bytes));
+    for (const [i, bytes] of Object.values(sizes).entries()) {
+      taken.push(pool.take(bytes, remembered?.scratch[i]));
+    }
     if (remembered?.scratch.every((buffer, i) => buffer === taken[i])) {
       queue.replay(remembered.recording);
       return { ...remembered.enqueued, release };

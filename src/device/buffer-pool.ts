@@ -18,10 +18,17 @@ export class BufferPool {
     this.#budget = budgetBytes;
   }
 
-  /** A buffer of at least `bytes` bytes. @throws MemoryError */
-  take(bytes: number): Buffer {
+  /**
+   * A buffer of at least `bytes` bytes.
+   *
+   * @param wanted taken if it is idle: launches that were bound to it need not be made anew
+   * @throws MemoryError
+   */
+  take(bytes: number, wanted?: Buffer): Buffer {
     const fits = (buffer: Buffer) => buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096);
-    const found = this.#idle.findIndex(fits);
+    const same = wanted ? this.#idle.indexOf(wanted) : -1;
+    // The one that was used last, so that whoever asks again and again gets the same few.
+    const found = same >= 0 ? same : this.#idle.findLastIndex(fits);
     const buffer = found >= 0 ? this.#idle.splice(found, 1)[0] : undefined;
     if (buffer) this.#idleBytes -= buffer.bytes;
     const taken = buffer ?? this.#allocateAnew(bytes);
