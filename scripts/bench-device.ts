@@ -22,6 +22,11 @@ import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
 import { keyCodec } from '../src/keys/key-codec.js';
 import { Verifier, verdict } from '../src/sort/verify.js';
 
+interface CubTimes {
+  readonly int: number;
+  readonly size_t: number;
+}
+
 interface Row {
   readonly algorithm: string;
   readonly dtype: string;
@@ -37,9 +42,11 @@ interface Row {
    * the gaps are the host's.
    */
   readonly busyMilliseconds?: number;
+  /** Between the markers when the device has other work before: nobody waits for the host. Median. */
+  readonly queuedMilliseconds?: number;
   readonly gigakeysPerSecond?: number;
-  /** Of CUB, for a count passed as int and as size_t. */
-  readonly cub?: { readonly int: number; readonly size_t: number };
+  /** Of CUB, for a count passed as int and as size_t; `queued` as above. */
+  readonly cub?: CubTimes & { readonly queued: CubTimes };
   /** Time of CUB's faster form over ours. */
   readonly timesCub?: number;
 }
@@ -68,6 +75,7 @@ if (options.help) {
   );
   process.exit(0);
 }
+const BUSY_BYTES = 2 ** 28;
 const list = (text: string): string[] => text.split(',').filter(Boolean);
 const repeats = Number(options.repeats);
 const median = (times: number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
@@ -133,7 +141,7 @@ function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub
     const line = execFileSync(options.cub, [keyBits, valueBytes, file, repeats].map(String), {
       encoding: 'utf8',
     });
-    return JSON.parse(line) as { int: number; size_t: number };
+    return JSON.parse(line) as NonNullable<Row['cub']>;
   } finally {
     rmSync(file);
   }
@@ -141,6 +149,8 @@ function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub
 
 const device = await Device.open(options.device);
 const { queue } = device;
+/** Memory whose filling keeps a GPU busy while the host enqueues a sort; as scripts/peers/cub.cu has it. */
+const busyWork = device.capabilities.type === 'cpu' ? undefined : device.buffer(BUSY_BYTES);
 
 /** Verifies one algorithm on keys that lie on the device, then times it. */
 async function measure(
@@ -149,7 +159,7 @@ async function measure(
   valueBytes: number,
   n: number,
   keys: Uint8Array,
-): Promise<Pick<Row, 'result' | 'reason' | 'milliseconds' | 'busyMilliseconds' | 'gigakeysPerSecond'>> {
+): Promise<Omit<Row, 'algorithm' | 'dtype' | 'valueBytes' | 'n' | 'distribution' | 'cub' | 'timesCub'>> {
   const { width } = dtypeInfo(dtype);
   const factory = algorithmNamed(name);
   const shape: AlgorithmShape = { keyBits: width, valueBytes, tuning: JSON.parse(String(options.tuning)) };
@@ -200,17 +210,21 @@ async function measure(
 
     if (indices && inputValues && outputValues)
       queue.copy(outputValues, inputValues, { bytes: n * valueBytes });
-    const times: number[] = [];
-    const busy: number[] = [];
-    const warmUps = n <= 2 ** 24 ? 200 : 2; // until the host's part is compiled, which small sorts wait for
-    for (let i = 0; i < warmUps + repeats; i++) {
+    const time = async (ahead?: () => void): Promise<number> => {
       let timed: { release(): void } | undefined;
       const seconds = await queue.measure(() => {
         timed = sort(false);
-      });
+      }, ahead);
       timed?.release();
-      if (i >= warmUps) times.push((seconds ?? Number.NaN) * 1e3);
-    }
+      return (seconds ?? Number.NaN) * 1e3;
+    };
+    const warmUps = n <= 2 ** 24 ? 200 : 2; // until the host's part is compiled, which small sorts wait for
+    for (let i = 0; i < warmUps; i++) await time();
+    const times: number[] = [];
+    for (let i = 0; i < repeats; i++) times.push(await time());
+    const queued: number[] = [];
+    for (let i = 0; busyWork && i < repeats; i++) queued.push(await time(() => queue.fill(busyWork, i)));
+    const busy: number[] = [];
     for (let i = 0; i < repeats + 2; i++) {
       await queue.finish();
       queue.startProfile();
@@ -230,6 +244,7 @@ async function measure(
       result: 'ok',
       milliseconds,
       busyMilliseconds: median(busy),
+      ...(queued.length > 0 && { queuedMilliseconds: median(queued) }),
       gigakeysPerSecond: n / milliseconds / 1e6,
     };
   } finally {
@@ -272,11 +287,15 @@ for (const shape of list(options.shapes)) {
         rows.push(row);
         const text =
           'milliseconds' in measured && measured.milliseconds
-            ? `${measured.milliseconds.toFixed(4)} ms (busy ${measured.busyMilliseconds?.toFixed(4)}) ${(n / measured.milliseconds / 1e6).toFixed(2)} Gkeys/s`
+            ? `${measured.milliseconds.toFixed(4)} ms (busy ${measured.busyMilliseconds?.toFixed(4)}${
+                measured.queuedMilliseconds ? `, queued ${measured.queuedMilliseconds.toFixed(4)}` : ''
+              }) ${(n / measured.milliseconds / 1e6).toFixed(2)} Gkeys/s`
             : ('reason' in measured && measured.reason) || '';
         console.log(
           `${measured.result} ${algorithm} ${shape} 2^${exponent} ${distribution} ${text}` +
-            (cub ? ` | cub ${cub.int.toFixed(4)} ${cub.size_t.toFixed(4)} ms` : '') +
+            (cub
+              ? ` | cub ${cub.int.toFixed(4)} ${cub.size_t.toFixed(4)} ms, queued ${cub.queued.int.toFixed(4)} ${cub.queued.size_t.toFixed(4)}`
+              : '') +
             (timesCub ? ` | x${timesCub.toFixed(3)}` : ''),
         );
       }

@@ -6,7 +6,8 @@
  *
  * Without `--count`: arrays of all lengths up to `--most` keys, while another queue of the same device sorts
  * something else, so that work-groups of two kernels compete for the units. With `--count`: one sort of that many
- * keys, which never leave the device.
+ * keys, which never leave the device. `--shape`: dtype, and bytes of a value: u64, u32+4, ...; values of 4 bytes are the
+ * keys' positions, which show whether equal keys kept their order.
  */
 import { randomFillSync } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -14,8 +15,10 @@ import type { Algorithm } from '../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../src/algorithms/run.js';
 import { tiledRadix } from '../src/algorithms/tiled-radix.js';
+import type { Buffer } from '../src/device/buffer.js';
 import { Device } from '../src/device/device.js';
 import { Queue } from '../src/device/queue.js';
+import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
 import { keyCodec } from '../src/keys/key-codec.js';
 import * as cl from '../src/opencl/index.js';
 import { Verifier, verdict } from '../src/sort/verify.js';
@@ -24,22 +27,28 @@ const { values: options } = parseArgs({
   options: {
     device: { type: 'string', default: 'auto' },
     algorithm: { type: 'string', default: 'onesweep' },
+    shape: { type: 'string', default: 'u32' },
     sorts: { type: 'string', default: '10000' },
     most: { type: 'string', default: '2000000' },
     count: { type: 'string' },
   },
 });
 
-const BITS = [0, 32] as const;
-const codec = keyCodec('u32');
+const [dtype = 'u32', plus = '0'] = options.shape.split('+');
+const { width, bytes: keyBytes } = dtypeInfo(dtype);
+const valueBytes = Number(plus);
+const BITS = [0, width] as const;
+const codec = keyCodec(dtype as Dtype);
+/** Made by the sort. */
+const indices = valueBytes === 4;
 const device = await Device.open(options.device);
 const { queue } = device;
-const verifier = await Verifier.create(device, { keyBits: 32, valueBytes: 0 });
+const verifier = await Verifier.create(device, { keyBits: width, valueBytes });
 const factory = algorithmNamed(options.algorithm);
 const compiled = new Map<string, Algorithm>();
 
 async function algorithmFor(n: number): Promise<Algorithm> {
-  const shape = { keyBits: 32, valueBytes: 0 } as const;
+  const shape = { keyBits: width, valueBytes };
   const tuned = factory.tune?.(device, shape, n) ?? shape;
   if (typeof tuned === 'string') throw new Error(tuned);
   const key = JSON.stringify(tuned);
@@ -48,28 +57,39 @@ async function algorithmFor(n: number): Promise<Algorithm> {
   return algorithm;
 }
 
-/** Random keys, a block of random ones over and over. */
-function upload(n: number): ReturnType<Device['buffer']> {
-  const buffer = device.buffer(n * 4);
-  const block = randomFillSync(new Uint8Array(Math.min(n * 4, 2 ** 30)));
+/** Random bytes, a block of random ones over and over. */
+function upload(bytes: number): Buffer {
+  const buffer = device.buffer(bytes);
+  const block = randomFillSync(new Uint8Array(Math.min(bytes, 2 ** 30)));
   queue.write(buffer, block);
-  for (let at = block.byteLength; at < n * 4; at += block.byteLength) {
-    queue.copy(buffer, buffer, { bytes: Math.min(block.byteLength, n * 4 - at), toOffset: at });
+  for (let at = block.byteLength; at < bytes; at += block.byteLength) {
+    queue.copy(buffer, buffer, { bytes: Math.min(block.byteLength, bytes - at), toOffset: at });
   }
   return buffer;
 }
 
+interface Arrays {
+  readonly input: Buffer;
+  readonly output: Buffer;
+  readonly inputValues?: Buffer;
+  readonly outputValues?: Buffer;
+}
+
+const arraysOf = (n: number): Arrays => ({
+  input: upload(n * keyBytes),
+  output: device.buffer(n * keyBytes),
+  ...(valueBytes > 0 && { outputValues: device.buffer(n * valueBytes) }),
+  ...(valueBytes > 0 && !indices && { inputValues: upload(n * valueBytes) }),
+});
+
 /** Sorts the first n keys; returns what went wrong. */
-async function sortOnce(
-  n: number,
-  input: ReturnType<Device['buffer']>,
-  output: typeof input,
-): Promise<string | undefined> {
+async function sortOnce(n: number, arrays: Arrays): Promise<string | undefined> {
   const algorithm = await algorithmFor(n);
-  const work = { n, codec, bits: BITS, indices: false };
-  const before = verifier.input({ keys: input }, work);
-  const sorted = enqueueWithScratch(algorithm, queue, { n, input, output, codec, bits: BITS });
-  const after = verifier.output({ keys: output }, work);
+  const { input, output, inputValues, outputValues } = arrays;
+  const work = { n, codec, bits: BITS, indices };
+  const before = verifier.input({ keys: input, ...(inputValues && { values: inputValues }) }, work);
+  const sorted = enqueueWithScratch(algorithm, queue, { ...work, ...arrays });
+  const after = verifier.output({ keys: output, ...(outputValues && { values: outputValues }) }, work);
   const status = new Uint32Array(1);
   if (sorted.status) queue.read(sorted.status, status);
   await queue.finish(60);
@@ -82,30 +102,37 @@ async function sortOnce(
 let failures = 0;
 if (options.count) {
   const n = Number(options.count);
-  const input = upload(n);
-  const output = device.buffer(n * 4);
+  const arrays = arraysOf(n);
   await queue.finish();
-  const problem = await sortOnce(n, input, output);
+  const problem = await sortOnce(n, arrays);
   queue.startProfile();
-  const again = enqueueWithScratch(await algorithmFor(n), queue, { n, input, output, codec, bits: BITS });
+  const again = enqueueWithScratch(await algorithmFor(n), queue, {
+    n,
+    codec,
+    bits: BITS,
+    indices,
+    ...arrays,
+  });
   await queue.finish();
   again.release();
   const seconds = queue.endProfile().at(-1)?.ended ?? Number.NaN;
-  console.log(`${n} keys: ${problem ?? `right, ${(n / seconds / 1e9).toFixed(2)} Gkeys/s`}`);
+  console.log(
+    `${n} keys of ${options.shape}: ${problem ?? `right, ${(n / seconds / 1e9).toFixed(2)} Gkeys/s`}`,
+  );
   if (problem) failures++;
 } else {
   const most = Number(options.most);
-  const input = upload(most);
-  const output = device.buffer(most * 4);
+  const arrays = arraysOf(most);
 
   // The competitor: a chain of sorts in a queue of its own, never idle.
   const rival = new Queue(cl.createCommandQueue(device.context, device.handle, 0), device.capabilities);
   const rivalKeys = 2 ** 22;
   const rivalSort = await tiledRadix.create(device, { keyBits: 32, valueBytes: 0 });
-  const rivalInput = upload(rivalKeys);
+  const rivalBits = [0, 32] as const;
+  const rivalInput = upload(rivalKeys * 4);
   const rivalOutput = device.buffer(rivalKeys * 4);
   const scratch = Object.fromEntries(
-    Object.entries(rivalSort.scratch(rivalKeys, { inPlace: false, bits: BITS })).map(([name, bytes]) => [
+    Object.entries(rivalSort.scratch(rivalKeys, { inPlace: false, bits: rivalBits })).map(([name, bytes]) => [
       name,
       device.buffer(bytes),
     ]),
@@ -120,8 +147,8 @@ if (options.count) {
           n: rivalKeys,
           input: rivalInput,
           output: rivalOutput,
-          codec,
-          bits: BITS,
+          codec: keyCodec('u32'),
+          bits: rivalBits,
           scratch,
         });
       }
@@ -135,14 +162,14 @@ if (options.count) {
   for (let i = 0; i < sorts; i++) {
     // Lengths of every size class alike.
     const n = Math.min(most, Math.max(1, Math.floor(2 ** (Math.random() * Math.log2(most)))));
-    const problem = await sortOnce(n, input, output);
+    const problem = await sortOnce(n, arrays);
     if (problem) problems.set(problem, (problems.get(problem) ?? 0) + 1);
   }
   running = false;
   await competing;
   failures = [...problems.values()].reduce((a, b) => a + b, 0);
   console.log(
-    `${sorts} sorts by ${factory.name}, ${rivalSorts} beside them: ${failures} failed`,
+    `${sorts} sorts of ${options.shape} by ${factory.name}, ${rivalSorts} beside them: ${failures} failed`,
     Object.fromEntries(problems),
   );
 }

@@ -304,10 +304,12 @@ export class Queue {
    * Times what `enqueue` enqueues as a whole, between two markers: an event for each command, as a profile
    * takes them, makes short commands take longer.
    *
+   * @param ahead enqueues what keeps the device busy until all is enqueued: then the host's part is not in the time
    * @returns device seconds, after waiting for it; null where the device does not tell
    */
-  async measure(enqueue: () => void): Promise<number | null> {
+  async measure(enqueue: () => void, ahead?: () => void): Promise<number | null> {
     await this.finish();
+    ahead?.();
     const begin = this.#mark();
     enqueue();
     this.submit();

@@ -132,12 +132,17 @@ forEachDevice((title, open) => {
   test.serial(title('measures launches as a whole'), async (t) => {
     const { device, queue } = await mover();
     const buffer = device.buffer(2 ** 20);
-    const seconds = await queue.measure(() => queue.fill(buffer, 9));
-    t.true(seconds === null || (seconds > 0 && seconds < 60), `${seconds}`);
+    const ahead = device.buffer(2 ** 20);
+    for (const busy of [undefined, () => queue.fill(ahead, 8)]) {
+      const seconds = await queue.measure(() => queue.fill(buffer, 9), busy);
+      t.true(seconds === null || (seconds > 0 && seconds < 60), `${seconds}`);
+    }
     const out = new Uint32Array(4);
-    queue.read(buffer, out);
-    await queue.finish();
-    t.deepEqual([...out], [9, 9, 9, 9]);
-    buffer.release();
+    for (const [written, word] of [[buffer, 9] as const, [ahead, 8] as const]) {
+      queue.read(written, out);
+      await queue.finish();
+      t.deepEqual([...out], [word, word, word, word]);
+      written.release();
+    }
   });
 });
