@@ -36,8 +36,8 @@ interface Device {
     readonly valueBytes: number;
     readonly n: number;
     readonly distribution: string;
-    readonly milliseconds?: number;
-    readonly cub?: { readonly int: number; readonly size_t: number };
+    readonly queuedMilliseconds?: number;
+    readonly cub?: { readonly queued: { readonly int: number } };
   }[];
 }
 
@@ -80,14 +80,14 @@ function peersPlot(file: string, mode: string, title: string): string {
 function cubPlot(file: string): string {
   const device = read(file) as Device;
   const points = device.rows.flatMap(
-    ({ dtype, valueBytes, n, distribution, milliseconds, cub, algorithm }) => {
+    ({ dtype, valueBytes, n, distribution, queuedMilliseconds, cub, algorithm }) => {
       // What the planner takes; the others stand in the table.
-      if (distribution !== 'uniform' || !milliseconds || !cub || !/onesweep|persistent/.test(algorithm))
+      if (distribution !== 'uniform' || !queuedMilliseconds || !cub || !/onesweep|persistent/.test(algorithm))
         return [];
       const shape = `${dtype}${valueBytes > 0 ? ` + ${valueBytes} bytes` : ''}`;
       return [
-        { name: `clsort, ${shape}`, x: n, y: n / (milliseconds / 1e3) },
-        { name: `CUB, ${shape}`, x: n, y: n / (cub.int / 1e3) },
+        { name: `clsort, ${shape}`, x: n, y: n / (queuedMilliseconds / 1e3) },
+        { name: `CUB, ${shape}`, x: n, y: n / (cub.queued.int / 1e3) },
       ];
     },
   );
