@@ -4,8 +4,9 @@
  *   onesweep_pass        ranks one tile, learns from its predecessors what lies before it, scatters
  *
  * A tile publishes its counts as soon as it has them and, once it knows what the tiles before it hold, the sum:
- * a later tile adds up published counts backwards until it meets a sum (decoupled look-back). That needs tiles to
- * make progress side by side, which OpenCL does not promise: spins are bounded, and a group that gives up sets
+ * a later tile adds up published counts backwards until it meets a sum (decoupled look-back). The sum before the first
+ * tile, where the digits begin, comes from the group that starts first, which does nothing else. Look-back needs tiles
+ * to make progress side by side, which OpenCL does not promise: spins are bounded, and a group that gives up sets
  * the status word. Tiles are numbered in the order in which groups start, so that a tile only ever waits for
  * groups that run already.
  *
