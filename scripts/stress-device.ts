@@ -22,6 +22,7 @@ import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
 import { keyCodec } from '../src/keys/key-codec.js';
 import * as cl from '../src/opencl/index.js';
 import { Verifier, verdict } from '../src/sort/verify.js';
+import { UnsupportedError } from '../src/util/errors.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -50,10 +51,16 @@ const compiled = new Map<string, Algorithm>();
 async function algorithmFor(n: number): Promise<Algorithm> {
   const shape = { keyBits: width, valueBytes };
   const tuned = factory.tune?.(device, shape, n) ?? shape;
-  if (typeof tuned === 'string') throw new Error(tuned);
+  if (typeof tuned === 'string') throw new UnsupportedError(tuned);
   const key = JSON.stringify(tuned);
   const algorithm = compiled.get(key) ?? (await factory.create(device, tuned));
   compiled.set(key, algorithm);
+  const supported = algorithm.supports({ dtype: dtype as Dtype, n, bits: BITS, valueBytes, stable: true });
+  if (supported !== true) {
+    throw new UnsupportedError(
+      `${n} keys of ${options.shape} by ${factory.name}: ${supported}; give a smaller --most or --count`,
+    );
+  }
   return algorithm;
 }
 
