@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util';
 import type { AlgorithmShape } from '../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../src/algorithms/run.js';
+import { BusyWork } from '../src/bench/busy-work.js';
 import { Device } from '../src/device/device.js';
 import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
 import { keyCodec } from '../src/keys/key-codec.js';
@@ -75,7 +76,6 @@ if (options.help) {
   );
   process.exit(0);
 }
-const BUSY_BYTES = 2 ** 28;
 const list = (text: string): string[] => text.split(',').filter(Boolean);
 const repeats = Number(options.repeats);
 const median = (times: number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
@@ -149,8 +149,8 @@ function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub
 
 const device = await Device.open(options.device);
 const { queue } = device;
-/** Memory whose filling keeps a GPU busy while the host enqueues a sort; as scripts/peers/cub.cu has it. */
-const busyWork = device.capabilities.type === 'cpu' ? undefined : device.buffer(BUSY_BYTES);
+/** As scripts/peers/cub.cu has it. */
+const busyWork = BusyWork.open(device);
 
 /** Verifies one algorithm on keys that lie on the device, then times it. */
 async function measure(
@@ -223,7 +223,7 @@ async function measure(
     const times: number[] = [];
     for (let i = 0; i < repeats; i++) times.push(await time());
     const queued: number[] = [];
-    for (let i = 0; busyWork && i < repeats; i++) queued.push(await time(() => queue.fill(busyWork, i)));
+    for (let i = 0; busyWork && i < repeats; i++) queued.push(await time(() => busyWork.enqueue()));
     const busy: number[] = [];
     for (let i = 0; i < repeats + 2; i++) {
       await queue.finish();

@@ -332,6 +332,10 @@ export function tuningFor(
   return Object.assign({}, ...[...ordered, ...stored].map((row) => row.tuning), shape.tuning);
 }
 
+/** What the table has for an algorithm on any device: sets of parameters that are worth a try on another. */
+export const knownTunings = (algorithm: string): Tuning[] =>
+  ROWS.filter((row) => row.algorithm === algorithm).map(({ tuning }) => tuning);
+
 /** Numbers of keys at which another way becomes the faster one. */
 export interface Crossovers {
   /** With fewer keys, in host memory, the host engine is done before the device. */

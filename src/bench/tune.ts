@@ -1,7 +1,8 @@
 /**
- * The search for parameters with which an algorithm is faster on a device. Of the parameters one after the other
- * is varied while the others stay (coordinate descent), as long as something is gained and time is left. What
- * does not sort right is never timed, and a gain has to be more than the noise.
+ * The search for parameters with which an algorithm is faster on a device. It begins with sets of them that are the
+ * best elsewhere, since parameters of a tile hang together; then one after the other is varied while the others stay
+ * (coordinate descent), as long as something is gained and time is left. What does not sort right is never timed,
+ * and a gain has to be more than the noise.
  */
 import type { Tuning, Which } from '../algorithms/tuning.js';
 import { isSlower, type Timing } from './statistics.js';
@@ -25,9 +26,9 @@ interface Tunable {
 
 const TILE = {
   rank: ['masks', 'ptx', 'khr'],
-  groupSize: [64, 128, 256, 384, 512, 640, 768, 1024],
-  keysPerItem: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 26, 28, 30, 32],
-  maxRegisters: [40, 48, 56, 64, 80, 96, 128],
+  groupSize: [64, 128, 256, 384, 448, 512, 640, 768, 1024],
+  keysPerItem: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 25, 26, 28, 30, 32],
+  maxRegisters: [40, 48, 56, 64, 72, 80, 96, 128],
 };
 
 const CHOICES = { checkedLanes: [false, true], valuesAfter: [false, true] };
@@ -42,14 +43,16 @@ export const TUNABLE: Readonly<Record<string, Tunable>> = {
       histogramColumns: [4, 8, 16, 32],
     },
     sizes: [
-      { n: 2 ** 24, over: 2 ** 23 },
-      { n: 2 ** 22, over: 2 ** 18, most: 2 ** 23 },
+      { n: 2 ** 25, over: 2 ** 24 },
+      { n: 2 ** 24, over: 2 ** 22, most: 2 ** 24 },
+      { n: 2 ** 22, over: 2 ** 18, most: 2 ** 22 },
       { n: 2 ** 18, most: 2 ** 18 },
     ],
   },
   persistent: {
     axes: { ...TILE, keysPerItem: [1, ...TILE.keysPerItem, 40, 50], groupsPerUnit: [1, 2], ...CHOICES },
     sizes: [
+      { n: 2 ** 21, over: 2 ** 20, most: 2 ** 21 },
       { n: 2 ** 20, over: 2 ** 19, most: 2 ** 20 },
       { n: 2 ** 18, over: 2 ** 17, most: 2 ** 18 },
     ],
@@ -156,17 +159,19 @@ export interface SearchOptions {
   /** False when time is up: the search ends with the best so far. */
   readonly more: () => boolean;
   readonly onTried?: (tuning: Tuning, tried: Tried) => void;
+  /** Sets of parameters to try before all else; the others of a set are those of `start`. */
+  readonly known?: readonly Tuning[];
 }
 
 /**
- * Searches from `start` on; only what `start` names is varied.
+ * Searches from `start` on; only what `start` names, and is on an axis, is varied.
  *
  * @returns undefined when what is there now does not work, for a reason that `onTried` gets
  */
 export async function search(
   axes: Axes,
   start: Tuning,
-  { attempt, more, onTried }: SearchOptions,
+  { attempt, more, onTried, known = [] }: SearchOptions,
 ): Promise<Found | undefined> {
   const seen = new Set<string>();
   const wrong: Tuning[] = [];
@@ -180,6 +185,17 @@ export async function search(
   const first = await timeOf(start);
   if (!first) return undefined;
   let [tuning, after] = [start, first];
+  const isBetter = async (next: Tuning): Promise<boolean> => {
+    if (seen.has(JSON.stringify(next))) return false;
+    const time = await timeOf(next);
+    if (!time || !isSlower(time, after, LEAST_GAIN)) return false;
+    [tuning, after] = [next, time];
+    return true;
+  };
+  for (const set of known) {
+    const varied = Object.entries(set).filter(([name]) => name in start && name in axes);
+    if (more()) await isBetter({ ...start, ...Object.fromEntries(varied) });
+  }
   let improved = true;
   while (improved && more()) {
     improved = false;
@@ -187,12 +203,8 @@ export async function search(
       const present = tuning[name];
       if (present === undefined) continue;
       for (const value of byDistance(values, present)) {
-        const next = { ...tuning, [name]: value };
         if (!more()) break;
-        if (seen.has(JSON.stringify(next))) continue;
-        const time = await timeOf(next);
-        if (!time || !isSlower(time, after, LEAST_GAIN)) continue;
-        [tuning, after, improved] = [next, time, true];
+        if (await isBetter({ ...tuning, [name]: value })) improved = true;
       }
     }
   }

@@ -21,6 +21,22 @@ test('finds the fastest parameters, one after the other, and leaves the others a
   t.is(found && gain(found), 0.8);
 });
 
+test('begins with what is known from elsewhere, which single steps may not lead to', async (t) => {
+  const cost = ({ size, bits }: Tuning) =>
+    size === 16 && bits === 4 ? 1 : 2 + Number(size) + 8 - Number(bits);
+  const tried: Tuning[] = [];
+  const found = await search(AXES, START, {
+    attempt: async (tuning) => ok(cost(tuning)),
+    more: always,
+    known: [{ size: 16, bits: 4, rank: 'ptx', spinLimit: 3 }],
+    onTried: (tuning) => tried.push(tuning),
+  });
+  t.deepEqual(tried[1], { size: 16, bits: 4, rank: 'masks' }, 'only what is there and can be varied');
+  t.deepEqual(found?.tuning, { size: 16, bits: 4, rank: 'masks' });
+  const alone = await search(AXES, START, { attempt: async (tuning) => ok(cost(tuning)), more: always });
+  t.not(alone?.tuning.size, 16);
+});
+
 test('what sorts wrong never wins, however fast, and is told', async (t) => {
   const attempt = async (tuning: Tuning): Promise<Tried> =>
     tuning.size === 8 ? { result: 'wrong', reason: 'not in order' } : ok(cost(tuning));

@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs';
-import type { Crossovers, Tuning } from '../../algorithms/tuning.js';
+import { type Crossovers, knownTunings, type Tuning } from '../../algorithms/tuning.js';
 import {
   forgetTuning,
   storedTuning,
@@ -8,7 +8,7 @@ import {
   tuningFile,
 } from '../../algorithms/tuning-store.js';
 import { axesOf, type Found, gain, search, TUNABLE, type TuneCase, tuneCases } from '../../bench/tune.js';
-import { CaseBench, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
+import { CaseBench, fits, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
 import { Device } from '../../device/device.js';
 import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
 import { type Console, print, say } from '../console.js';
@@ -142,12 +142,14 @@ async function tune(
   return lost ? EXIT.device : EXIT.ok;
 }
 
-/** @returns undefined when the algorithm does not work on the device as it is */
+/** @returns undefined when the algorithm does not work on the device as it is, or the keys do not fit it */
 async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
+  if (!fits(device, one)) return undefined;
   const bench = await CaseBench.open(device, one);
   try {
     const attempt = (tuning: Tuning) => bench.attempt(tuning);
-    const found = await search(axesOf(one), presentTuning(device, one), { attempt, more });
+    const known = knownTunings(one.algorithm);
+    const found = await search(axesOf(one), presentTuning(device, one), { attempt, more, known });
     if (!found) return undefined;
     const refused = gain(found) > 0 ? await bench.selfTest(found.tuning) : undefined;
     return { ...one, ...found, wrong: found.wrong.length, ...(refused && { refused }) };
