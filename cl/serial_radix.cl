@@ -8,6 +8,7 @@
  *   serial_scatter  moves the keys of each run to their places
  *
  *   RADIX_BITS   bits of a digit, 1 to 12
+ *   LINES        0: each key goes to its place at once, for arrays that the cache of a core holds
  *   OFFSET_BITS  32: fewer than 2^32 keys; 64: any number
  */
 #include "key_codec.clh"
@@ -19,6 +20,9 @@
 # error "RADIX_BITS must be 1 to 12"
 #endif
 #define BINS (1 << RADIX_BITS)
+#ifndef LINES
+# error "LINES: 1 or 0, set by src/algorithms/serial-radix.ts"
+#endif
 
 #ifndef OFFSET_BITS
 # define OFFSET_BITS 32
@@ -70,6 +74,7 @@ void serial_scan(__global offset_t *restrict counts, uint entries)
     }
 }
 
+#if LINES
 /* Elements of a line: the shorter of key and value fills 64 bytes, a cache line of all CPUs of today. */
 #if HAS_VALUES && VALUE_BYTES * 8 < KEY_BITS
 # define LINE (64 / VALUE_BYTES)
@@ -101,6 +106,8 @@ void serial_scan(__global offset_t *restrict counts, uint entries)
         }                                                                                                   \
     } while (0)
 
+#endif
+
 /* @return the value that travels with key number i */
 #if HAS_VALUES
 INLINE value_t value_of(__global const value_t *values, size_t i, uint flags)
@@ -128,6 +135,7 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
 {
     const size_t run = get_global_id(0), runs = get_global_size(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
+#if LINES
     /* Of each bin: where its next key goes, and its first key that lies in a line. */
     offset_t next[BINS], waiting[BINS];
     uint16 key_lines[BINS * VECTORS(key_t)];
@@ -168,4 +176,17 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
         WRITE_LINE(value_t, value_lines + bin * VECTORS(value_t), values_out, waiting[bin], next[bin]);
 #endif
     }
+#else
+    offset_t next[BINS]; /* of each bin: where its next key goes */
+    for (uint bin = 0; bin < BINS; bin++)
+        next[bin] = places[bin * runs + run];
+    for (size_t i = start; i < end; i++) {
+        const code_t code = code_of(keys_in[i], codec, flags);
+        const offset_t place = next[code_digit(code, shift, bits)]++;
+        keys_out[place] = flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
+#if HAS_VALUES
+        values_out[place] = value_of(values_in, i, flags);
+#endif
+    }
+#endif
 }

@@ -39,13 +39,16 @@ interface SerialTuning {
   readonly radixBits: number;
   readonly runsPerUnit: number;
   readonly offsetBits: 32 | 64;
+  /** Are the keys of each bin gathered in lines of the cache before they are written? */
+  readonly lines: boolean;
 }
 
 /**
  * The shape that CPU devices want: few work-items, each with a long contiguous run.
  *
  * Idea: a CPU core counts and scatters fastest alone, with counters of its own in its cache. Runs of one
- * array are counted side by side, one scan over all counts gives each run its places.
+ * array are counted side by side, one scan over all counts gives each run its places. Keys of one bin are gathered in
+ * a line of the cache before they leave for memory, unless the array itself stays in the cache.
  *
  * Source: the counting sort of H. H. Seward (1954), run in parallel as by Zagha and Blelloch (1991).
  *
@@ -156,12 +159,14 @@ export const serialRadix: AlgorithmFactory = {
       radixBits: numberOf(tuning, 'radixBits'),
       runsPerUnit: numberOf(tuning, 'runsPerUnit'),
       offsetBits: numberOf(tuning, 'offsetBits', 32) === 64 ? 64 : 32,
+      lines: tuning.lines !== false,
     };
     const program = await device.program('serial_radix.cl', {
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       RADIX_BITS: parameters.radixBits,
       OFFSET_BITS: parameters.offsetBits,
+      LINES: parameters.lines ? 1 : 0,
     });
     return new SerialRadix(device, shape, program, parameters);
   },

@@ -287,10 +287,12 @@ const ROWS: readonly Row[] = [
     tuning: { groupSize: 512, keysPerItem: 2, maxRegisters: 128 },
   },
 
-  { algorithm: 'serial', tuning: { radixBits: 8, runsPerUnit: 2 } },
+  { algorithm: 'serial', tuning: { radixBits: 8, runsPerUnit: 2, lines: true } },
   { algorithm: 'serial', which: { keyBits: 32 }, tuning: { radixBits: 11 } },
   { algorithm: 'serial', which: { keyBits: 64 }, tuning: { radixBits: 11 } },
-  { algorithm: 'serial', which: { n: 2 ** 16 }, tuning: { radixBits: 8 } },
+  { algorithm: 'serial', which: { n: 2 ** 18 }, tuning: { runsPerUnit: 1 } },
+  // A core's cache holds the array: lines would be flushed half full.
+  { algorithm: 'serial', which: { n: 2 ** 16 }, tuning: { radixBits: 8, lines: false } },
 ];
 
 const specificity = ({ where = {} }: Row): number =>

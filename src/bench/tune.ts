@@ -58,7 +58,7 @@ export const TUNABLE: Readonly<Record<string, Tunable>> = {
     ],
   },
   serial: {
-    axes: { radixBits: [6, 7, 8, 9, 10, 11, 12], runsPerUnit: [1, 2, 3, 4, 8] },
+    axes: { radixBits: [6, 7, 8, 9, 10, 11, 12], runsPerUnit: [1, 2, 3, 4, 8], lines: [false, true] },
     sizes: [
       { n: 2 ** 22, over: 2 ** 16 },
       { n: 2 ** 16, most: 2 ** 16 },

@@ -6,7 +6,7 @@ import { onesweep } from '../../src/algorithms/onesweep.js';
 import { persistentRadix } from '../../src/algorithms/persistent-radix.js';
 import { serialRadix } from '../../src/algorithms/serial-radix.js';
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
-import { tuningFor } from '../../src/algorithms/tuning.js';
+import { type Tuning, tuningFor } from '../../src/algorithms/tuning.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { bitWindows, DISTRIBUTIONS, keysOf } from '../distributions.js';
@@ -14,21 +14,30 @@ import { forEachDevice } from '../each-device.js';
 import { pick, referenceArgsort } from '../reference.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
+interface Sort {
+  readonly factory: AlgorithmFactory;
+  readonly most: number;
+  /** What other parameters make of it. */
+  readonly form?: string;
+  readonly tuning?: Tuning;
+}
+
 /**
  * Most keys of the tests' sorts; for the group sort so few that one compiled program serves them, and fewer
  * where the compiler allows small groups only.
  */
-const sorts = (small: boolean): readonly { factory: AlgorithmFactory; most: number }[] => [
+const sorts = (small: boolean): readonly Sort[] => [
   { factory: onesweep, most: 3001 },
   { factory: persistentRadix, most: 1024 },
   { factory: tiledRadix, most: 3001 },
   { factory: groupRadix, most: small ? 100 : 1024 },
   { factory: serialRadix, most: 10_007 },
+  { factory: serialRadix, most: 10_007, form: ', in lines,', tuning: { lines: true } },
 ];
 
 forEachDevice((title, device, small) => {
-  for (const { factory, most } of sorts(small)) {
-    const claim = (text: string) => title(`${factory.name} ${text}`);
+  for (const { factory, most, form = '', tuning: own } of sorts(small)) {
+    const claim = (text: string) => title(`${factory.name}${form} ${text}`);
 
     /** Declares a test, to be left out where the algorithm says that it is not for the device. */
     const check = (text: string, body: (t: import('ava').ExecutionContext) => Promise<void>) =>
@@ -48,7 +57,10 @@ forEachDevice((title, device, small) => {
       const { dtype, order, bits, values, indices } = options;
       const unit = bytes.byteLength / (keys as unknown as { length: number }).length || 1;
       const positions = referenceArgsort(bytes, dtype, { ...order, ...(bits && { bits }) });
-      const result = await sortBytes(await device(), factory, bytes, options);
+      const result = await sortBytes(await device(), factory, bytes, {
+        ...options,
+        ...((own || options.tuning) && { tuning: { ...own, ...options.tuning } }),
+      });
       const equal = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
       const what = JSON.stringify({ dtype, order, bits, n: positions.length, tuning: options.tuning });
       t.is(result.status, 0, what);
