@@ -38,7 +38,8 @@ const hopper = { architecture: 'hopper' } as const;
  * these over those for a family or type, these over defaults; among equals the later row wins.
  *
  * `hopper`: NVIDIA H200, driver 580.159, November 2026; from searches over tiles,
- * registers and ways of ranking, each try verified before it was timed. `cpu`: PoCL 3.1 on two cores of an AMD EPYC, likewise.
+ * registers and ways of ranking, each try verified before it was timed. `cpu`: PoCL 3.1 on two cores of an AMD EPYC
+ * and of an Intel Xeon, likewise.
  */
 const ROWS: readonly Row[] = [
   {
@@ -349,8 +350,8 @@ export interface Crossovers {
 /**
  * Measured like the rows above: `host` end to end, typed array to new typed array, `group` on the device.
  *
- * PoCL on two cores: the host engine takes 0.4 of the device's time for 2^12 u32 keys, 0.9 for 2^15, 1.2 for
- * 2^16. H200: the device is done first from 2^16 keys on; what one group of `persistent` holds, `group` sorts in
+ * PoCL on two cores of an AMD EPYC: the host engine takes 0.4 of the device's time for 2^12 u32 keys, 0.9 for 2^15,
+ * 1.2 for 2^16; of an Intel Xeon 0.5 for 2^14, 0.65 for 2^15, 0.95 for 2^16. H200: the device is done first from 2^16 keys on; what one group of `persistent` holds, `group` sorts in
  * less time.
  */
 export function crossoversFor(device: Device): Crossovers {
