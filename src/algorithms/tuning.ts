@@ -351,8 +351,8 @@ export interface Crossovers {
  * Measured like the rows above: `host` end to end, typed array to new typed array, `group` on the device.
  *
  * PoCL on two cores of an AMD EPYC: the host engine takes 0.4 of the device's time for 2^12 u32 keys, 0.9 for 2^15,
- * 1.2 for 2^16; of an Intel Xeon 0.5 for 2^14, 0.65 for 2^15, 0.95 for 2^16. H200: the device is done first from 2^16 keys on; what one group of `persistent` holds, `group` sorts in
- * less time.
+ * 1.2 for 2^16; of an Intel Xeon 0.5 for 2^14, 0.65 for 2^15, 0.95 for 2^16. H200: the device is done first from
+ * 2^16 keys on; what one group of `persistent` holds, `group` sorts in less time.
  */
 export function crossoversFor(device: Device): Crossovers {
   const shipped = {
