@@ -18,6 +18,7 @@
  *   LOOK_BACK           predecessors read at once
  *   SPIN_LIMIT          futile reads before a group gives up
  */
+#include "count_rows.clh"
 #include "radix_tile.clh"
 
 #ifndef HISTOGRAM_SIZE
@@ -49,9 +50,9 @@
 #define CONTROL_TICKETS 1
 #define CONTROL_WORDS 16
 
-/* Number of a tile that must be left alone: a pass before gave up, so that the histogram does not fit the keys any
+/* Ticket of a group that must leave its tile alone: a pass before gave up, so that the histogram does not fit the keys any
  * more and places might lie outside of the output. */
-#define NO_TILE 0xffffffffu
+#define NO_TICKET 0xffffffffu
 
 /* State of one bin of one tile: what is known, and the keys that are counted in it. */
 #if OFFSET_BITS == 32
@@ -152,12 +153,10 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
  * are where the digits begin in the whole array. Before them all lie rows that are read but never used. */
 #define STATE_MARGIN (LOOK_BACK - 1)
 
-/* The groups of the histogram are cut into PARTS, whose counts the work-items add up side by side: four bins at once,
- * of BATCH groups that are all on their way, since every tile waits for the sum. */
-#define FOURS (BINS / 4)
+/* The groups of the histogram are cut into PARTS, whose counts the work-items add up side by side: every tile waits
+ * for the sum. */
 #define PARTS_IN_GROUP (GROUP_SIZE < FOURS ? 1 : GROUP_SIZE / FOURS)
 #define PARTS_IN_MEMORY (TILE_WORDS / (BINS * OFFSET_BITS / 32))
-#define BATCH 8
 #define PARTS (PARTS_IN_GROUP < PARTS_IN_MEMORY ? PARTS_IN_GROUP : PARTS_IN_MEMORY)
 #if OFFSET_BITS == 32
 typedef int4 offset4_t;
@@ -177,16 +176,14 @@ INLINE void publish_begins(__local uint *memory, __global const uint *counts, ui
 {
     const uint item = (uint)get_local_id(0);
     __local offset_t *sums = (__local offset_t *)memory;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE); /* all have read the ticket, which lies in `memory` */
     for (uint entry = item; entry < PARTS * FOURS; entry += GROUP_SIZE) {
         __global const uint4 *fours = (__global const uint4 *)counts + entry % FOURS;
         offset4_t four = (offset4_t)(0);
 #pragma unroll 1
         for (uint group = entry / FOURS; group < histogram_groups; group += BATCH * PARTS) {
             uint4 batch[BATCH];
-#pragma unroll
-            for (uint i = 0; i < BATCH; i++)
-                batch[i] = group + i * PARTS < histogram_groups ? fours[(group + i * PARTS) * FOURS] : (uint4)(0);
+            load_rows(fours, group, PARTS, histogram_groups, batch);
 #pragma unroll
             for (uint i = 0; i < BATCH; i++)
                 four += CONVERT_OFFSET4(batch[i]);
@@ -273,19 +270,18 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     if (item == 0) {
         memory[ZERO_AT / 4] = memory[CROWDED_AT / 4] = 0;
         const uint ticket = atomic_inc(&control[CONTROL_TICKETS + pass]);
-        memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TILE : ticket;
+        memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TICKET : ticket;
     }
     clear_counters(memory);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint ticket = memory[ORIGINS_AT / 4];
-    if (ticket == NO_TILE)
+    if (ticket == NO_TICKET)
         return;
     if (ticket == 0) {
         publish_begins(memory, counts, histogram_groups, state);
         return;
     }
-    const uint number = ticket - 1;
-    const ulong start = (ulong)number * TILE;
+    const ulong start = (ulong)(ticket - 1) * TILE;
     tile_t tile = tile_share(memory, item, (uint)min(n - start, (ulong)TILE));
 
     code_t codes[KEYS_PER_ITEM];

@@ -13,6 +13,7 @@
  *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
  *   SPIN_LIMIT  futile looks before a group gives up
  */
+#include "count_rows.clh"
 #include "radix_tile.clh"
 
 #ifndef SPIN_LIMIT
@@ -31,13 +32,8 @@
 #define CONTROL_LEFT 2    /* groups that have ended */
 #define CONTROL_FAILED 3  /* of the launch under way, becomes its status */
 
-#if RADIX_BITS < 2
-# error "RADIX_BITS: at least 2, since counts are read by fours"
-#endif
-
 /* The tiles are cut into PARTS for adding up their counts: a work-item reads four neighbouring bins of the tiles of
- * one part, BATCH tiles at once. The sums of the parts lie where the counters were. */
-#define FOURS (BINS / 4)
+ * one part. The sums of the parts lie where the counters were. */
 #if ROWS < 2
 # error "GROUP_SIZE: at least two rows, whose counters give room for the sums"
 #elif GROUP_SIZE / FOURS >= ROWS / 2
@@ -47,7 +43,6 @@
 #else
 # define PARTS 1
 #endif
-#define BATCH 8
 
 /* Wait for all groups.
  * @param number  of the meeting, from 1 on
@@ -103,9 +98,7 @@ INLINE void add_up(tile_t tile, __global const uint *counts, const uint *smaller
 #pragma unroll 1
         for (uint other = entry / FOURS; other < groups; other += BATCH * PARTS) {
             uint4 batch[BATCH];
-#pragma unroll
-            for (uint i = 0; i < BATCH; i++)
-                batch[i] = other + i * PARTS < groups ? fours[(other + i * PARTS) * FOURS] : (uint4)(0);
+            load_rows(fours, other, PARTS, groups, batch);
 #pragma unroll
             for (uint i = 0; i < BATCH; i++) {
                 sum += batch[i];

@@ -46,6 +46,12 @@ INLINE code_t code_of(key_t key, codec_t codec, uint flags)
     return flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key;
 }
 
+/* @return the element of the output for a code */
+INLINE key_t key_of(code_t code, codec_t codec, uint flags)
+{
+    return flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
+}
+
 /* @param counts  [bin][run] */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_count(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n, ulong run_keys,
@@ -105,7 +111,6 @@ void serial_scan(__global offset_t *restrict counts, uint entries)
                 (output)[i] = ((const element *)(line))[i % LINE];                                          \
         }                                                                                                   \
     } while (0)
-
 #endif
 
 /* @return the value that travels with key number i */
@@ -156,7 +161,7 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
         const uint bin = code_digit(code, shift, bits);
         const offset_t place = next[bin]++;
         const uint slot = bin * LINE + place % LINE;
-        ((key_t *)key_lines)[slot] = flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
+        ((key_t *)key_lines)[slot] = key_of(code, codec, flags);
 #if HAS_VALUES
         ((value_t *)value_lines)[slot] = value_of(values_in, i, flags);
 #endif
@@ -183,7 +188,7 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
     for (size_t i = start; i < end; i++) {
         const code_t code = code_of(keys_in[i], codec, flags);
         const offset_t place = next[code_digit(code, shift, bits)]++;
-        keys_out[place] = flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
+        keys_out[place] = key_of(code, codec, flags);
 #if HAS_VALUES
         values_out[place] = value_of(values_in, i, flags);
 #endif

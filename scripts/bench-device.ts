@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AlgorithmShape } from '../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../src/algorithms/registry.js';
-import { enqueueWithScratch } from '../src/algorithms/run.js';
+import { enqueueWithScratch, measureWithScratch } from '../src/algorithms/run.js';
 import { BusyWork } from '../src/bench/busy-work.js';
 import { Device } from '../src/device/device.js';
 import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
@@ -210,14 +210,8 @@ async function measure(
 
     if (indices && inputValues && outputValues)
       queue.copy(outputValues, inputValues, { bytes: n * valueBytes });
-    const time = async (ahead?: () => void): Promise<number> => {
-      let timed: { release(): void } | undefined;
-      const seconds = await queue.measure(() => {
-        timed = sort(false);
-      }, ahead);
-      timed?.release();
-      return (seconds ?? Number.NaN) * 1e3;
-    };
+    const time = async (ahead?: () => void): Promise<number> =>
+      ((await measureWithScratch(queue, () => sort(false), ahead)) ?? Number.NaN) * 1e3;
     const warmUps = n <= 2 ** 24 ? 200 : 2; // until the host's part is compiled, which small sorts wait for
     for (let i = 0; i < warmUps; i++) await time();
     const times: number[] = [];
@@ -314,4 +308,5 @@ if (options.json) {
   };
   writeFileSync(options.json, `${JSON.stringify(record, null, 1)}\n`);
 }
+busyWork?.close();
 await device.close();

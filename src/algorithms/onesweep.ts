@@ -146,15 +146,16 @@ class Onesweep implements Algorithm {
           codecWords,
           u32(step.flags),
         ],
-        { global: (1 + this.#tiles(n)) * groupSize, local: groupSize, pass },
+        { global: this.#groups(n) * groupSize, local: groupSize, pass },
       );
       onStage?.({ kernel: 'onesweep_pass', pass, buffers: { ...stepOutputs(step), state, control } });
     }
     return { status: control };
   }
 
-  #tiles(n: number): number {
-    return Math.ceil(n / (this.#tuning.groupSize * this.#tuning.keysPerItem));
+  /** Groups of a pass: one that tells where the digits begin, and one for each tile. */
+  #groups(n: number): number {
+    return 1 + Math.ceil(n / (this.#tuning.groupSize * this.#tuning.keysPerItem));
   }
 
   #histogramGroups(n: number): number {
@@ -164,7 +165,7 @@ class Onesweep implements Algorithm {
 
   #stateVectors(n: number, passes: number): number {
     const { lookBack, offsetBits } = this.#tuning;
-    return ((passes * (1 + this.#tiles(n)) + lookBack - 1) * BINS * (offsetBits / 8)) / 16;
+    return ((passes * this.#groups(n) + lookBack - 1) * BINS * (offsetBits / 8)) / 16;
   }
 }
 

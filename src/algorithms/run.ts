@@ -69,6 +69,26 @@ export function enqueueWithScratch(
   }
 }
 
+/**
+ * Times a sort, as `Queue.measure` does, and gives its scratch back.
+ *
+ * @param sort enqueues one by `enqueueWithScratch`
+ */
+export async function measureWithScratch(
+  queue: Queue,
+  sort: () => { release(): void },
+  ahead?: () => void,
+): Promise<number | null> {
+  let enqueued: { release(): void } | undefined;
+  try {
+    return await queue.measure(() => {
+      enqueued = sort();
+    }, ahead);
+  } finally {
+    enqueued?.release();
+  }
+}
+
 function remember(algorithm: Algorithm, one: Remembered): void {
   const all = (memory.get(algorithm) ?? []).filter(({ work }) => !sameWork(work, one.work));
   memory.set(algorithm, [one, ...all].slice(0, REMEMBERED));

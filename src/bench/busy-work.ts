@@ -18,10 +18,14 @@ export class BusyWork {
     this.#buffer = buffer;
   }
 
-  /** @returns undefined for CPU devices: the host's part runs on the same cores. @throws MemoryError */
+  /**
+   * @returns undefined for CPU devices, where the host's part runs on the same cores, and for those that tell no times:
+   *   the host's clock would count this work too
+   * @throws MemoryError
+   */
   static open(device: Device): BusyWork | undefined {
-    const { type, maxAllocation } = device.capabilities;
-    return type === 'cpu'
+    const { type, maxAllocation, quirks } = device.capabilities;
+    return type === 'cpu' || !quirks.profiles
       ? undefined
       : new BusyWork(device, device.buffer(Math.min(BYTES, maxAllocation - (maxAllocation % 4))));
   }

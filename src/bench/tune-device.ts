@@ -1,7 +1,7 @@
 /** What a search needs of a real device: sorts with given parameters, checked, then timed. */
 import { type Algorithm, type AlgorithmShape, whyGaveUp } from '../algorithms/algorithm.js';
 import { algorithmNamed } from '../algorithms/registry.js';
-import { enqueueWithScratch } from '../algorithms/run.js';
+import { enqueueWithScratch, measureWithScratch } from '../algorithms/run.js';
 import { type Crossovers, type Tuning, tuningFor } from '../algorithms/tuning.js';
 import type { Buffer as DeviceBuffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
@@ -185,15 +185,12 @@ export class CaseBench {
   }
 
   async #timeOnce(algorithm: Algorithm): Promise<number> {
-    let run: { release(): void } | undefined;
     const started = performance.now();
-    const measured = await this.#device.queue.measure(
-      () => {
-        run = this.#enqueue(algorithm);
-      },
+    const measured = await measureWithScratch(
+      this.#device.queue,
+      () => this.#enqueue(algorithm),
       () => this.#busyWork?.enqueue(),
     );
-    run?.release();
     return measured ?? (performance.now() - started) / 1000;
   }
 }

@@ -185,7 +185,7 @@ export async function search(
   const first = await timeOf(start);
   if (!first) return undefined;
   let [tuning, after] = [start, first];
-  const isBetter = async (next: Tuning): Promise<boolean> => {
+  const takeIfBetter = async (next: Tuning): Promise<boolean> => {
     if (seen.has(JSON.stringify(next))) return false;
     const time = await timeOf(next);
     if (!time || !isSlower(time, after, LEAST_GAIN)) return false;
@@ -194,7 +194,7 @@ export async function search(
   };
   for (const set of known) {
     const varied = Object.entries(set).filter(([name]) => name in start && name in axes);
-    if (more()) await isBetter({ ...start, ...Object.fromEntries(varied) });
+    if (more()) await takeIfBetter({ ...start, ...Object.fromEntries(varied) });
   }
   let improved = true;
   while (improved && more()) {
@@ -204,7 +204,7 @@ export async function search(
       if (present === undefined) continue;
       for (const value of byDistance(values, present)) {
         if (!more()) break;
-        if (await isBetter({ ...tuning, [name]: value })) improved = true;
+        if (await takeIfBetter({ ...tuning, [name]: value })) improved = true;
       }
     }
   }
