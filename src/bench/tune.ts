@@ -7,10 +7,16 @@
 import type { Tuning, Which } from '../algorithms/tuning.js';
 import { isSlower, type Timing } from './statistics.js';
 
+/** What a sort is compiled for. */
+export interface TuneShape {
+  readonly keyBits: 8 | 16 | 32 | 64;
+  readonly valueBytes: 0 | 4 | 8;
+}
+
 /** One search: an algorithm, what it is compiled for, and the numbers of keys that its result is for. */
 export interface TuneCase {
   readonly algorithm: string;
-  readonly which: Which & { readonly keyBits: 8 | 16 | 32 | 64; readonly valueBytes: number };
+  readonly which: Which & TuneShape;
   /** Keys of the measured sorts. */
   readonly n: number;
 }
@@ -90,20 +96,20 @@ export function axesOf({ algorithm, which }: TuneCase): Axes {
   return Object.fromEntries(axes.filter(([name]) => name !== idle));
 }
 
-/** What is sorted, the most frequent first. */
-const SHAPES = [
+/** What is sorted most, the most frequent first. */
+const SHAPES: readonly TuneShape[] = [
   { keyBits: 32, valueBytes: 0 },
   { keyBits: 32, valueBytes: 4 },
   { keyBits: 64, valueBytes: 0 },
   { keyBits: 64, valueBytes: 4 },
   { keyBits: 32, valueBytes: 8 },
-] as const;
+];
 
-/** All searches for some algorithms, the most important first. */
-export function tuneCases(algorithms: readonly string[]): TuneCase[] {
+/** All searches for some algorithms and shapes, the most important first. */
+export function tuneCases(algorithms: readonly string[], shapes: readonly TuneShape[] = SHAPES): TuneCase[] {
   const sizes = (algorithm: string) => TUNABLE[algorithm]?.sizes ?? [];
   const ranks = Array.from({ length: Math.max(0, ...algorithms.map((name) => sizes(name).length)) });
-  return SHAPES.flatMap((shape) =>
+  return shapes.flatMap((shape) =>
     ranks.flatMap((_, rank) =>
       algorithms.flatMap((algorithm): TuneCase[] => {
         const size = sizes(algorithm)[rank];

@@ -123,5 +123,13 @@ test('sizes of an algorithm’s cases cover each other’s gaps and never overla
       t.true(others.every((other) => n <= (other.which.over ?? 0) || n > (other.which.n ?? Infinity)));
     }
   }
+  t.deepEqual(
+    tuneCases(['serial'], [{ keyBits: 16, valueBytes: 8 }]).map(({ which }) => [
+      which.keyBits,
+      which.valueBytes,
+    ]),
+    TUNABLE.serial?.sizes.map(() => [16, 8]),
+    'or only what is asked for',
+  );
   t.is(tuneCases(['serial', 'group'])[0]?.algorithm, 'serial', 'the most important first');
 });

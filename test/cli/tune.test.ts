@@ -13,6 +13,7 @@ interface Report {
   readonly schema: string;
   readonly cases: readonly {
     algorithm: string;
+    which: { keyBits: number; valueBytes: number };
     n: number;
     gain: number;
     tried: number;
@@ -38,6 +39,23 @@ test('searches for the time that it is given, verifies, and tells what it tried'
   }
   t.is(report.file, null);
   t.false(existsSync(path('tuning.json')), 'a dry run keeps nothing');
+});
+
+test('only the shapes that are asked for are searched', async (t) => {
+  const ran = await tune(
+    '--time',
+    '12',
+    '--shape',
+    'i16+8,u16+8',
+    '--algorithm',
+    'serial',
+    '--json',
+    '--dry-run',
+  );
+  t.is(ran.code, 0, ran.err);
+  const { cases }: Report = JSON.parse(ran.out);
+  t.deepEqual([...new Set(cases.map(({ which }) => `${which.keyBits}+${which.valueBytes}`))], ['16+8']);
+  t.true(cases.every(({ n, wrong }, i) => wrong === 0 && cases.findIndex((other) => other.n === n) === i));
 });
 
 test('what is kept is used by the sorts that follow, until it is reset', async (t) => {
@@ -73,6 +91,8 @@ test('wrong arguments say what is expected', async (t) => {
   for (const [args, message] of [
     [['--time', '0'], /--time is 0: expected seconds above 0/],
     [['--algorithm', 'merge'], /nothing to tune in 'merge'.*serial/],
+    [['--shape', 'u32+5'], /--shape is 'u32\+5': expected .* \+4 or \+8/],
+    [['--shape', 'u33'], /u33/],
     [['--tme', '3'], /did you mean '--time'/],
   ] as const) {
     const ran = await tune(...args);

@@ -7,9 +7,19 @@ import {
   type TunedRow,
   tuningFile,
 } from '../../algorithms/tuning-store.js';
-import { axesOf, type Found, gain, search, TUNABLE, type TuneCase, tuneCases } from '../../bench/tune.js';
+import {
+  axesOf,
+  type Found,
+  gain,
+  search,
+  TUNABLE,
+  type TuneCase,
+  type TuneShape,
+  tuneCases,
+} from '../../bench/tune.js';
 import { CaseBench, fits, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
 import { Device } from '../../device/device.js';
+import { dtypeInfo } from '../../keys/dtype.js';
 import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -23,6 +33,7 @@ export interface TuneArguments {
   readonly device: string;
   readonly time: number;
   readonly algorithm: string | undefined;
+  readonly shape: string | undefined;
   readonly 'dry-run': boolean;
   readonly reset: boolean;
   readonly json: boolean;
@@ -40,6 +51,11 @@ export const builder = (yargs: Argv) =>
       type: 'string',
       describe: `with commas, of ${Object.keys(TUNABLE).join(' ')}; default: those that the device uses`,
     })
+    .option('shape', {
+      type: 'string',
+      describe:
+        'with commas, key types, with +4 or +8 for bytes of a value; default: u32,u32+4,u64,u64+4,u32+8',
+    })
     .option('dry-run', { type: 'boolean', default: false, describe: 'measure, but keep nothing' })
     .option('reset', { type: 'boolean', default: false, describe: 'forget what was kept for the device' })
     .option('json', {
@@ -49,6 +65,7 @@ export const builder = (yargs: Argv) =>
     })
     .example('$0 tune', 'a minute for the best device')
     .example('$0 tune --device cpu --algorithm serial --time 20', 'one algorithm of a CPU device')
+    .example('$0 tune --shape f64+8', 'what you sort, if it is not among the most frequent')
     .epilogue(
       'Each try is verified before it is timed, and passes the self-test before it is kept. What is kept is\n' +
         "for this device and driver alone. 'clsort tune --reset' or CLSORT_TUNING=off go back.",
@@ -75,6 +92,7 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
       throw new UsageError(`nothing to tune in '${name}': expected of ${Object.keys(TUNABLE).join(' ')}`);
     }
   }
+  const shapes = args.shape === undefined ? undefined : readShapes(args.shape);
   const device = await Device.open(args.device);
   try {
     if (args.reset) {
@@ -82,22 +100,31 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
       print(console, `${device.info.name}: back to the parameters that clsort comes with`);
       return EXIT.ok;
     }
-    return await tune(
-      device,
-      named ?? USED[device.capabilities.type === 'cpu' ? 'cpu' : 'gpu'],
-      args,
-      console,
-    );
+    const algorithms = named ?? USED[device.capabilities.type === 'cpu' ? 'cpu' : 'gpu'];
+    return await tune(device, tuneCases(algorithms, shapes), args, console);
   } finally {
     await device.close();
   }
+}
+
+/** Key types of one width are tuned alike. */
+function readShapes(text: string): TuneShape[] {
+  const shapes = text.split(',').map((word): TuneShape => {
+    const [dtype = '', plus = '0', ...more] = word.trim().split('+');
+    const valueBytes = ([0, 4, 8] as const).find((bytes) => String(bytes) === plus);
+    if (valueBytes === undefined || more.length > 0) {
+      throw new UsageError(`--shape is '${word}': expected a key type, or one with +4 or +8, such as u64+4`);
+    }
+    return { keyBits: dtypeInfo(dtype).width, valueBytes };
+  });
+  return [...new Map(shapes.map((shape) => [JSON.stringify(shape), shape])).values()];
 }
 
 const cannotWrite = (): IoError => new IoError(`cannot write ${tuningFile()}`);
 
 async function tune(
   device: Device,
-  algorithms: readonly string[],
+  cases: readonly TuneCase[],
   args: TuneArguments,
   console: Console,
 ): Promise<ExitCode> {
@@ -112,7 +139,6 @@ async function tune(
     return !console.signal.aborted && seconds() < end;
   };
   try {
-    const cases = tuneCases(algorithms);
     const searchSeconds = args.time * (1 - CROSSOVER_SHARE);
     for (const [i, one] of cases.entries()) {
       // The first ones get twice their share: what they leave is for the others.
