@@ -37,9 +37,9 @@ const hopper = { architecture: 'hopper' } as const;
  * Measured parameters. All rows that match count: those for a device win over those for an architecture,
  * these over those for a family or type, these over defaults; among equals the later row wins.
  *
- * `hopper`: NVIDIA H200, driver 580.159, November 2026; from searches over tiles,
- * registers and ways of ranking, each try verified before it was timed. `cpu`: PoCL 3.1 on two cores of an AMD EPYC
- * and of an Intel Xeon, likewise.
+ * `hopper`: NVIDIA H200, driver 580.159.04, 2026-11-21; `clsort tune`, whose searches `scripts/results/h200-tune.json`
+ * has, found them or found nothing better. `cpu`: PoCL 3.1 on two cores of an AMD EPYC and of an Intel Xeon, November
+ * 2026, likewise.
  */
 const ROWS: readonly Row[] = [
   {
@@ -190,8 +190,20 @@ const ROWS: readonly Row[] = [
   {
     algorithm: 'tiled',
     where: hopper,
+    which: { keyBits: 32, valueBytes: 8 },
+    tuning: { groupSize: 512, keysPerItem: 22, maxRegisters: 80 },
+  },
+  {
+    algorithm: 'tiled',
+    where: hopper,
+    which: { keyBits: 64, valueBytes: 0 },
+    tuning: { groupSize: 384, keysPerItem: 21, maxRegisters: 80 },
+  },
+  {
+    algorithm: 'tiled',
+    where: hopper,
     which: { keyBits: 64, valueBytes: 4 },
-    tuning: { groupSize: 768, keysPerItem: 20 },
+    tuning: { groupSize: 768, keysPerItem: 21 },
   },
 
   { algorithm: 'group', tuning: { rank: 'masks', radixBits: 8, groupSize: 256, keysPerItem: 16 } },
@@ -260,6 +272,12 @@ const ROWS: readonly Row[] = [
   {
     algorithm: 'persistent',
     where: hopper,
+    which: { keyBits: 32, valueBytes: 8 },
+    tuning: { groupSize: 640, keysPerItem: 25, maxRegisters: 96 },
+  },
+  {
+    algorithm: 'persistent',
+    where: hopper,
     which: { keyBits: 32, valueBytes: 8, n: 1.5 * 2 ** 20 },
     tuning: { groupSize: 512, keysPerItem: 24, maxRegisters: 128, valuesAfter: true },
   },
@@ -281,6 +299,12 @@ const ROWS: readonly Row[] = [
     which: { n: 2 ** 18 },
     tuning: { groupSize: 512, keysPerItem: 4, maxRegisters: 128 },
   },
+  ...([16, 32] as const).map((keyBits) => ({
+    algorithm: 'persistent',
+    where: hopper,
+    which: { keyBits, valueBytes: 0, n: 2 ** 18 },
+    tuning: { keysPerItem: 8 },
+  })),
   {
     algorithm: 'persistent',
     where: hopper,
@@ -299,7 +323,7 @@ const ROWS: readonly Row[] = [
 const specificity = ({ where = {} }: Row): number =>
   where.device ? 3 : where.architecture ? 2 : where.family || where.type ? 1 : 0;
 
-function isFor({ where = {} }: Row, { capabilities, info }: Device): boolean {
+function matches(where: Where, { capabilities, info }: Device): boolean {
   const { family, type } = capabilities;
   return (
     (where.device?.test(info.name) ?? true) &&
@@ -329,7 +353,7 @@ export function tuningFor(
 ): Tuning {
   const own = (row: { algorithm: string; which?: Which }) =>
     row.algorithm === algorithm && fits(row.which ?? {}, shape, n);
-  const rows = ROWS.filter((row) => own(row) && isFor(row, device));
+  const rows = ROWS.filter((row) => own(row) && matches(row.where ?? {}, device));
   const ordered = rows.toSorted((a, b) => specificity(a) - specificity(b));
   const stored = storedTuning(device).rows.filter(own);
   return Object.assign({}, ...[...ordered, ...stored].map((row) => row.tuning), shape.tuning);
@@ -347,17 +371,21 @@ export interface Crossovers {
   readonly group: number;
 }
 
+const HOST: readonly { readonly where: Where; readonly n: number }[] = [
+  { where: { type: 'cpu' }, n: 2 ** 15 },
+  { where: hopper, n: 2 ** 14 },
+];
+const HOST_ELSEWHERE = 2 ** 16;
+
 /**
  * Measured like the rows above: `host` end to end, typed array to new typed array, `group` on the device.
  *
  * PoCL on two cores of an AMD EPYC: the host engine takes 0.4 of the device's time for 2^12 u32 keys, 0.9 for 2^15,
- * 1.2 for 2^16; of an Intel Xeon 0.5 for 2^14, 0.65 for 2^15, 0.95 for 2^16. H200: the device is done first from
- * 2^16 keys on; what one group of `persistent` holds, `group` sorts in less time.
+ * 1.2 for 2^16; of an Intel Xeon 0.5 for 2^14, 0.65 for 2^15, 0.95 for 2^16. H200: eight of nine runs of
+ * `clsort tune` say 2^14, one 2^13; what one group of `persistent` holds, `group` sorts in less time.
  */
 export function crossoversFor(device: Device): Crossovers {
-  const shipped = {
-    host: device.capabilities.type === 'cpu' ? 2 ** 15 : 2 ** 16,
-    group: Number.POSITIVE_INFINITY,
-  };
+  const host = HOST.find(({ where }) => matches(where, device))?.n ?? HOST_ELSEWHERE;
+  const shipped = { host, group: Number.POSITIVE_INFINITY };
   return { ...shipped, ...storedTuning(device).crossovers };
 }
