@@ -14,8 +14,7 @@ import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { AlgorithmShape } from '../src/algorithms/algorithm.js';
-import { algorithmNamed } from '../src/algorithms/registry.js';
+import { untestedAlgorithm } from '../src/algorithms/registry.js';
 import { enqueueWithScratch, measureWithScratch } from '../src/algorithms/run.js';
 import { BusyWork } from '../src/bench/busy-work.js';
 import { Device } from '../src/device/device.js';
@@ -161,16 +160,10 @@ async function measure(
   keys: Uint8Array,
 ): Promise<Omit<Row, 'algorithm' | 'dtype' | 'valueBytes' | 'n' | 'distribution' | 'cub' | 'timesCub'>> {
   const { width } = dtypeInfo(dtype);
-  const factory = algorithmNamed(name);
-  const shape: AlgorithmShape = { keyBits: width, valueBytes, tuning: JSON.parse(String(options.tuning)) };
-  const available = factory.available(device, shape);
-  if (available !== true) return { result: 'unsupported', reason: available };
-  const tuned = factory.tune?.(device, shape, n) ?? shape;
-  if (typeof tuned === 'string') return { result: 'unsupported', reason: tuned };
-  const algorithm = await factory.create(device, tuned);
   const bits = [0, width] as const;
-  const supported = algorithm.supports({ dtype, n, bits, valueBytes, stable: true });
-  if (supported !== true) return { result: 'unsupported', reason: supported };
+  const request = { dtype, n, bits, valueBytes, stable: true };
+  const algorithm = await untestedAlgorithm(device, name, request, JSON.parse(String(options.tuning)));
+  if (typeof algorithm === 'string') return { result: 'unsupported', reason: algorithm };
 
   const input = device.buffer(keys.byteLength);
   const output = device.buffer(keys.byteLength);

@@ -1,5 +1,7 @@
+import type { Device } from '../device/device.js';
+import { dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
-import type { AlgorithmFactory } from './algorithm.js';
+import type { Algorithm, AlgorithmFactory, SortRequest } from './algorithm.js';
 import { amdRadix } from './amd-radix.js';
 import { bitonic } from './bitonic.js';
 import { groupRadix } from './group-radix.js';
@@ -11,6 +13,7 @@ import { rowSort } from './row-sort.js';
 import { serialRadix } from './serial-radix.js';
 import { splitRadix } from './split-radix.js';
 import { tiledRadix } from './tiled-radix.js';
+import type { Tuning } from './tuning.js';
 
 /** Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. */
 export const ALGORITHMS: readonly AlgorithmFactory[] = [
@@ -34,4 +37,29 @@ export function algorithmNamed(name: string): AlgorithmFactory {
   throw new UsageError(
     `unknown algorithm '${name}': expected auto, host or one of ${ALGORITHMS.map((a) => a.name).join(' ')}`,
   );
+}
+
+/**
+ * An algorithm for one kind of sort, without the self-test that comes before it is used: for who checks results.
+ *
+ * @param tuning  parameters that win over those that the device has for it
+ * @returns the algorithm, or why there is none on this device
+ * @throws UsageError, BuildError
+ */
+export async function untestedAlgorithm(
+  device: Device,
+  name: string,
+  request: SortRequest,
+  tuning: Tuning = {},
+): Promise<Algorithm | string> {
+  const factory = algorithmNamed(name);
+  const { dtype, n, valueBytes } = request;
+  const shape = { keyBits: dtypeInfo(dtype).width, valueBytes, tuning };
+  const available = factory.available(device, shape);
+  if (available !== true) return available;
+  const tuned = factory.tune?.(device, shape, n) ?? shape;
+  if (typeof tuned === 'string') return tuned;
+  const algorithm = await factory.create(device, tuned);
+  const supported = algorithm.supports(request);
+  return supported === true ? algorithm : supported;
 }

@@ -37,9 +37,8 @@ const hopper = { architecture: 'hopper' } as const;
  * Measured parameters. All rows that match count: those for a device win over those for an architecture,
  * these over those for a family or type, these over defaults; among equals the later row wins.
  *
- * `hopper`: NVIDIA H200, driver 580.159.04, 2026-11-21; `clsort tune`, whose searches `scripts/results/h200-tune.json`
- * has, found them or found nothing better. `cpu`: PoCL 3.1 on two cores of an AMD EPYC and of an Intel Xeon, November
- * 2026, likewise.
+ * `hopper`: NVIDIA H200, driver 580.159.04, 2026-11-21. `cpu`: PoCL 3.1 on two cores of an Intel Xeon, 2026-11-21, before
+ * that of an AMD EPYC. `clsort tune` found them or found nothing better: `scripts/results/*-tune.json` has its searches.
  */
 const ROWS: readonly Row[] = [
   {
@@ -318,6 +317,11 @@ const ROWS: readonly Row[] = [
   { algorithm: 'serial', which: { n: 2 ** 18 }, tuning: { runsPerUnit: 1 } },
   // A core's cache holds the array: lines would be flushed half full.
   { algorithm: 'serial', which: { n: 2 ** 16 }, tuning: { radixBits: 8, lines: false } },
+  {
+    algorithm: 'serial',
+    which: { keyBits: 64, valueBytes: 0, over: 2 ** 14, n: 2 ** 16 },
+    tuning: { radixBits: 11 },
+  },
 ];
 
 const specificity = ({ where = {} }: Row): number =>

@@ -1,6 +1,6 @@
 /** What a search needs of a real device: sorts with given parameters, checked, then timed. */
-import { type Algorithm, type AlgorithmShape, whyGaveUp } from '../algorithms/algorithm.js';
-import { algorithmNamed } from '../algorithms/registry.js';
+import { type Algorithm, whyGaveUp } from '../algorithms/algorithm.js';
+import { untestedAlgorithm } from '../algorithms/registry.js';
 import { enqueueWithScratch, measureWithScratch } from '../algorithms/run.js';
 import { type Crossovers, type Tuning, tuningFor } from '../algorithms/tuning.js';
 import type { Buffer as DeviceBuffer } from '../device/buffer.js';
@@ -39,21 +39,13 @@ export const fits = (device: Device, { which: { keyBits, valueBytes }, n }: Tune
   n <= chunkLimit(device.capabilities, { dtype: DTYPES[keyBits], valueBytes });
 
 /** The algorithm of a case with some parameters, or why there is none. @throws BuildError */
-async function compiled(
+function compiled(
   device: Device,
   { algorithm, which: { keyBits, valueBytes }, n }: TuneCase,
   tuning: Tuning,
 ): Promise<Algorithm | string> {
-  const factory = algorithmNamed(algorithm);
-  const shape: AlgorithmShape = { keyBits, valueBytes, tuning };
-  const available = factory.available(device, shape);
-  if (available !== true) return available;
-  const tuned = factory.tune?.(device, shape, n) ?? shape;
-  if (typeof tuned === 'string') return tuned;
-  const made = await factory.create(device, tuned);
   const request = { dtype: DTYPES[keyBits], n, bits: [0, keyBits] as const, valueBytes, stable: true };
-  const supported = made.supports(request);
-  return supported === true ? made : supported;
+  return untestedAlgorithm(device, algorithm, request, tuning);
 }
 
 /** The sorts of one case, on buffers that all tries share. */
