@@ -17,6 +17,7 @@ import { parseArgs } from 'node:util';
 import { untestedAlgorithm } from '../src/algorithms/registry.js';
 import { enqueueWithScratch, measureWithScratch } from '../src/algorithms/run.js';
 import { BusyWork } from '../src/bench/busy-work.js';
+import { readShape } from '../src/cli/arguments.js';
 import { Device } from '../src/device/device.js';
 import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
 import { keyCodec } from '../src/keys/key-codec.js';
@@ -243,20 +244,18 @@ async function measure(
 
 const rows: Row[] = [];
 for (const shape of list(options.shapes)) {
-  const [dtype = 'u32', plus = '0'] = shape.split('+');
+  const { dtype, valueBytes } = readShape(shape);
   const { width, bytes: unit } = dtypeInfo(dtype);
   for (const exponent of list(options.sizes)) {
     const n = Math.round(2 ** Number(exponent));
     for (const distribution of list(options.distributions)) {
       const keys = makeKeys(distribution, n * unit, unit);
-      const cub = runCub(keys, width, Number(plus));
+      const cub = runCub(keys, width, valueBytes);
       for (const algorithm of list(options.algorithms)) {
-        const measured = await measure(algorithm, dtype as Dtype, Number(plus), n, keys).catch(
-          (error: unknown) => ({
-            result: 'error' as const,
-            reason: String(error),
-          }),
-        );
+        const measured = await measure(algorithm, dtype, valueBytes, n, keys).catch((error: unknown) => ({
+          result: 'error' as const,
+          reason: String(error),
+        }));
         const timesCub =
           cub && 'milliseconds' in measured && measured.milliseconds
             ? Math.min(cub.int, cub.size_t) / measured.milliseconds
@@ -264,7 +263,7 @@ for (const shape of list(options.shapes)) {
         const row: Row = {
           algorithm,
           dtype,
-          valueBytes: Number(plus),
+          valueBytes,
           n,
           distribution,
           ...measured,

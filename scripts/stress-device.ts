@@ -11,14 +11,15 @@
  */
 import { randomFillSync } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import type { Algorithm } from '../src/algorithms/algorithm.js';
+import { type Algorithm, tunedShape } from '../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../src/algorithms/run.js';
 import { tiledRadix } from '../src/algorithms/tiled-radix.js';
+import { readShape } from '../src/cli/arguments.js';
 import type { Buffer } from '../src/device/buffer.js';
 import { Device } from '../src/device/device.js';
 import { Queue } from '../src/device/queue.js';
-import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
+import { dtypeInfo } from '../src/keys/dtype.js';
 import { keyCodec } from '../src/keys/key-codec.js';
 import * as cl from '../src/opencl/index.js';
 import { Verifier, verdict } from '../src/sort/verify.js';
@@ -35,11 +36,10 @@ const { values: options } = parseArgs({
   },
 });
 
-const [dtype = 'u32', plus = '0'] = options.shape.split('+');
+const { dtype, valueBytes } = readShape(options.shape);
 const { width, bytes: keyBytes } = dtypeInfo(dtype);
-const valueBytes = Number(plus);
 const BITS = [0, width] as const;
-const codec = keyCodec(dtype as Dtype);
+const codec = keyCodec(dtype);
 /** Made by the sort. */
 const indices = valueBytes === 4;
 const device = await Device.open(options.device);
@@ -50,12 +50,12 @@ const compiled = new Map<string, Algorithm>();
 
 async function algorithmFor(n: number): Promise<Algorithm> {
   const shape = { keyBits: width, valueBytes };
-  const tuned = factory.tune?.(device, shape, n) ?? shape;
+  const tuned = tunedShape(factory, device, shape, n);
   if (typeof tuned === 'string') throw new UnsupportedError(tuned);
   const key = JSON.stringify(tuned);
   const algorithm = compiled.get(key) ?? (await factory.create(device, tuned));
   compiled.set(key, algorithm);
-  const supported = algorithm.supports({ dtype: dtype as Dtype, n, bits: BITS, valueBytes, stable: true });
+  const supported = algorithm.supports({ dtype, n, bits: BITS, valueBytes, stable: true });
   if (supported !== true) {
     throw new UnsupportedError(
       `${n} keys of ${options.shape} by ${factory.name}: ${supported}; give a smaller --most or --count`,

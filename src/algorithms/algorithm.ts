@@ -103,6 +103,17 @@ export interface AlgorithmFactory {
   create(device: Device, shape: AlgorithmShape): Promise<Algorithm>;
 }
 
+/** The shape with which an algorithm sorts n keys on a device, or the reason why it does not. */
+export function tunedShape(
+  factory: AlgorithmFactory,
+  device: Device,
+  shape: AlgorithmShape,
+  n: number,
+): AlgorithmShape | string {
+  const available = factory.available(device, shape);
+  return available === true ? (factory.tune?.(device, shape, n) ?? shape) : available;
+}
+
 /**
  * The buffers that each of `passes` out-of-place passes reads and writes, so that the last one writes
  * `output` and `input` survives unless it is the output.

@@ -1,7 +1,7 @@
 import type { Device } from '../device/device.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
-import type { Algorithm, AlgorithmFactory, SortRequest } from './algorithm.js';
+import { type Algorithm, type AlgorithmFactory, type SortRequest, tunedShape } from './algorithm.js';
 import { amdRadix } from './amd-radix.js';
 import { bitonic } from './bitonic.js';
 import { groupRadix } from './group-radix.js';
@@ -55,9 +55,7 @@ export async function untestedAlgorithm(
   const factory = algorithmNamed(name);
   const { dtype, n, valueBytes } = request;
   const shape = { keyBits: dtypeInfo(dtype).width, valueBytes, tuning };
-  const available = factory.available(device, shape);
-  if (available !== true) return available;
-  const tuned = factory.tune?.(device, shape, n) ?? shape;
+  const tuned = tunedShape(factory, device, shape, n);
   if (typeof tuned === 'string') return tuned;
   const algorithm = await factory.create(device, tuned);
   const supported = algorithm.supports(request);

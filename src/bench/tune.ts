@@ -97,7 +97,7 @@ export function axesOf({ algorithm, which }: TuneCase): Axes {
 }
 
 /** What is sorted most, the most frequent first. */
-const SHAPES: readonly TuneShape[] = [
+export const SHAPES: readonly TuneShape[] = [
   { keyBits: 32, valueBytes: 0 },
   { keyBits: 32, valueBytes: 4 },
   { keyBits: 64, valueBytes: 0 },

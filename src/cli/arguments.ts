@@ -69,6 +69,19 @@ export function readCount(text: string): number {
   return count;
 }
 
+/** Words with commas between them. */
+export const listed = (text: string): string[] => text.split(',').map((word) => word.trim());
+
+/** What is sorted: a key type, and `+4` or `+8` for bytes of a value that travels along. */
+export function readShape(text: string): { readonly dtype: Dtype; readonly valueBytes: 0 | 4 | 8 } {
+  const [dtype = '', plus = '0', ...more] = text.split('+');
+  const valueBytes = ([0, 4, 8] as const).find((bytes) => String(bytes) === plus);
+  if (valueBytes === undefined || more.length > 0) {
+    throw new UsageError(`--shape is '${text}': expected a key type, or one with +4 or +8, such as u64+4`);
+  }
+  return { dtype: dtypeInfo(dtype).name, valueBytes };
+}
+
 /** Numbers of keys with commas between them; `2^10..2^24` is all powers of two there, `2^10..2^24:4` each fourth. */
 export function readCounts(text: string): number[] {
   return text.split(',').flatMap((part): number[] => {

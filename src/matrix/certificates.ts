@@ -1,8 +1,9 @@
-import type { AlgorithmFactory, AlgorithmShape } from '../algorithms/algorithm.js';
+import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../algorithms/algorithm.js';
 import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
 import { Device } from '../device/device.js';
 import type { DeviceInfo } from '../device/platform.js';
 import { certify } from '../sort/certify.js';
+import { distinct } from '../util/distinct.js';
 import { BuildError, ClsortError, DeviceLostError, TimeoutError, UnsupportedError } from '../util/errors.js';
 
 /** What a variant is compiled for: those that most sorts need. */
@@ -51,12 +52,10 @@ function shapesOf(
   device: Device,
   shape: AlgorithmShape,
 ): AlgorithmShape[] | string {
-  const available = factory.available(device, shape);
-  if (available !== true) return available;
-  const tuned = SIZES.map((n) => factory.tune?.(device, shape, n) ?? shape);
+  const tuned = SIZES.map((n) => tunedShape(factory, device, shape, n));
   const shapes = tuned.filter((one) => typeof one !== 'string');
   if (shapes.length === 0) return String(tuned[0]);
-  return [...new Map(shapes.map((one) => [JSON.stringify(one), one])).values()];
+  return distinct(shapes);
 }
 
 /** Tests the variants of one cell anew. @returns why not, or undefined. @throws ClsortError */

@@ -1,4 +1,4 @@
-import type { AlgorithmFactory, AlgorithmShape } from '../algorithms/algorithm.js';
+import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../algorithms/algorithm.js';
 import { amdGeometry, type ScanChain } from '../algorithms/amd-geometry.js';
 import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
 import { crossoversFor } from '../algorithms/tuning.js';
@@ -106,8 +106,7 @@ export function* devicePlans(device: Device, request: PlanRequest): Generator<Pl
     if (digits !== true && algorithm !== 'auto') {
       throw new UsageError(`radixBits of ${factory.name}: ${digits}`);
     }
-    const available = digits === true ? factory.available(device, shape) : digits;
-    const tuned = available === true ? (factory.tune?.(device, shape, n) ?? shape) : available;
+    const tuned = digits === true ? tunedShape(factory, device, shape, n) : digits;
     if (typeof tuned === 'string') {
       reasons.push(`${factory.name}: ${tuned}`);
       continue;

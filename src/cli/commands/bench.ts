@@ -18,7 +18,7 @@ import { Device } from '../../device/device.js';
 import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';
-import { readCount, readCounts } from '../arguments.js';
+import { listed, readCount, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -169,8 +169,6 @@ function commandOf({ count, device, algorithm, dtype, mode, distribution, repeat
   const words = Object.entries(options).map(([name, value]) => `--${name} ${quoted(String(value))}`);
   return `clsort bench sorts ${words.join(' ')}`;
 }
-
-const listed = (text: string): string[] => text.split(',').map((word) => word.trim());
 
 /** Every combination of the axes. */
 function readCases({ algorithm, dtype, mode, distribution, count }: BenchArguments): SortCase[] {

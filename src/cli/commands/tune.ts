@@ -11,6 +11,7 @@ import {
   axesOf,
   type Found,
   gain,
+  SHAPES,
   search,
   TUNABLE,
   type TuneCase,
@@ -20,7 +21,9 @@ import {
 import { CaseBench, fits, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
 import { Device } from '../../device/device.js';
 import { dtypeInfo } from '../../keys/dtype.js';
+import { distinct } from '../../util/distinct.js';
 import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
+import { listed, readShape } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -53,8 +56,7 @@ export const builder = (yargs: Argv) =>
     })
     .option('shape', {
       type: 'string',
-      describe:
-        'with commas, key types, with +4 or +8 for bytes of a value; default: u32,u32+4,u64,u64+4,u32+8',
+      describe: `with commas, key types, with +4 or +8 for bytes of a value; default: ${SHAPES.map(shapeText)}`,
     })
     .option('dry-run', { type: 'boolean', default: false, describe: 'measure, but keep nothing' })
     .option('reset', { type: 'boolean', default: false, describe: 'forget what was kept for the device' })
@@ -86,7 +88,7 @@ interface Row extends TuneCase, Omit<Found, 'wrong'> {
 
 export async function run(args: TuneArguments, console: Console): Promise<ExitCode> {
   if (!(args.time > 0)) throw new UsageError(`--time is ${args.time}: expected seconds above 0`);
-  const named = args.algorithm?.split(',').map((word) => word.trim());
+  const named = args.algorithm === undefined ? undefined : listed(args.algorithm);
   for (const name of named ?? []) {
     if (!Object.hasOwn(TUNABLE, name)) {
       throw new UsageError(`nothing to tune in '${name}': expected of ${Object.keys(TUNABLE).join(' ')}`);
@@ -108,17 +110,16 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
 }
 
 /** Key types of one width are tuned alike. */
-function readShapes(text: string): TuneShape[] {
-  const shapes = text.split(',').map((word): TuneShape => {
-    const [dtype = '', plus = '0', ...more] = word.trim().split('+');
-    const valueBytes = ([0, 4, 8] as const).find((bytes) => String(bytes) === plus);
-    if (valueBytes === undefined || more.length > 0) {
-      throw new UsageError(`--shape is '${word}': expected a key type, or one with +4 or +8, such as u64+4`);
-    }
-    return { keyBits: dtypeInfo(dtype).width, valueBytes };
-  });
-  return [...new Map(shapes.map((shape) => [JSON.stringify(shape), shape])).values()];
-}
+const readShapes = (text: string): TuneShape[] =>
+  distinct(
+    listed(text).map((word) => {
+      const { dtype, valueBytes } = readShape(word);
+      return { keyBits: dtypeInfo(dtype).width, valueBytes };
+    }),
+  );
+
+const shapeText = ({ keyBits, valueBytes }: TuneShape): string =>
+  `u${keyBits}${valueBytes > 0 ? `+${valueBytes}` : ''}`;
 
 const cannotWrite = (): IoError => new IoError(`cannot write ${tuningFile()}`);
 
