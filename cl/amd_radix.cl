@@ -16,36 +16,28 @@
  * n, and is never written. The tables are padded, the key buffers need not be.
  *
  * Set by src/algorithms/amd-radix.ts, besides the macros of common.clh:
- *   LOCAL_SIZE  work-items of a group in every kernel, a power of two from 1 to 64
+ *   GROUP_SIZE  work-items of a group in every kernel, a power of two from 1 to 64
  */
-#include "key_codec.clh"
+#include "elements.clh"
+#include "work_group_total.clh"
 
-#ifndef LOCAL_SIZE
-# error "LOCAL_SIZE: work-items of a group, a power of two from 1 to 64, set by src/algorithms/amd-radix.ts"
-#endif
-#if LOCAL_SIZE > 64 || (LOCAL_SIZE & (LOCAL_SIZE - 1)) != 0
-# error "LOCAL_SIZE must be a power of two from 1 to 64"
+#if GROUP_SIZE > 64 || (GROUP_SIZE & (GROUP_SIZE - 1)) != 0
+# error "GROUP_SIZE must be a power of two from 1 to 64"
 #endif
 
 #define RADIX 256
 #define BLOCK 256 /* keys of a block */
 #define RUN 64    /* blocks of a run */
 
-/* What a pass does besides moving keys. */
-#define PASS_ENCODE 1u  /* first pass: keys come in as the user's bits */
-#define PASS_DECODE 2u  /* last pass: they go out so */
-#define PASS_INDICES 4u /* first pass of an argsort: a value is the key's position */
-
-INLINE code_t load_code(__global const key_t *keys, size_t i, ulong n, codec_t codec, uint flags)
+/* @return the code of key number i of the padded input */
+INLINE code_t load_padded(__global const key_t *keys, size_t i, ulong n, codec_t codec, uint flags)
 {
-    if (i >= n)
-        return CODE_MAX;
-    return (flags & PASS_ENCODE) ? encode_key(keys[i], codec) : (code_t)keys[i];
+    return i < n ? load_code(keys, i, codec, flags) : CODE_MAX;
 }
 
 /* Counts the digits of one block per group.
  * @post buckets[block * 256 + bin] = keys of the block with that digit; each block sums to 256 */
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void histogram(__global const key_t *keys, __global uint *buckets, ulong n,
                codec_t codec, uint flags, uint shift, uint bits)
 {
@@ -53,15 +45,15 @@ void histogram(__global const key_t *keys, __global uint *buckets, ulong n,
     const uint lid = get_local_id(0);
     const size_t block = get_group_id(0);
 
-    for (uint bin = lid; bin < RADIX; bin += LOCAL_SIZE)
+    for (uint bin = lid; bin < RADIX; bin += GROUP_SIZE)
         bins[bin] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint k = lid; k < BLOCK; k += LOCAL_SIZE) {
-        const code_t code = load_code(keys, block * BLOCK + k, n, codec, flags);
+    for (uint k = lid; k < BLOCK; k += GROUP_SIZE) {
+        const code_t code = load_padded(keys, block * BLOCK + k, n, codec, flags);
         atomic_inc(&bins[code_digit(code, shift, bits)]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint bin = lid; bin < RADIX; bin += LOCAL_SIZE)
+    for (uint bin = lid; bin < RADIX; bin += GROUP_SIZE)
         buckets[block * RADIX + bin] = bins[bin];
 }
 
@@ -71,7 +63,7 @@ void histogram(__global const key_t *keys, __global uint *buckets, ulong n,
  * @post scannedBuckets = exclusive scan over each run of 64 blocks, sumBuffer[bin * runs + run] = its total */
 #define SCAN_BINS 16
 
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void ScanArraysdim2(__global const uint *buckets, __global uint *scannedBuckets, __global uint *sumBuffer)
 {
     /* Two copies, so that a step reads one and writes the other; the odd row length spreads the banks. */
@@ -82,14 +74,14 @@ void ScanArraysdim2(__global const uint *buckets, __global uint *scannedBuckets,
     const uint first_bin = get_group_id(1) * SCAN_BINS;
     const size_t first = run * RUN * RADIX + first_bin;
 
-    for (uint i = lid; i < RUN * SCAN_BINS; i += LOCAL_SIZE) {
+    for (uint i = lid; i < RUN * SCAN_BINS; i += GROUP_SIZE) {
         const uint block = i / SCAN_BINS, bin = i % SCAN_BINS;
         sums[0][bin * (RUN + 1) + block] = buckets[first + block * RADIX + bin];
     }
     uint from = 0;
     for (uint distance = 1; distance < RUN; distance <<= 1) {
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = lid; i < RUN * SCAN_BINS; i += LOCAL_SIZE) {
+        for (uint i = lid; i < RUN * SCAN_BINS; i += GROUP_SIZE) {
             const uint block = i % RUN, at = i / RUN * (RUN + 1) + block;
             const uint before = block >= distance ? sums[from][at - distance] : 0;
             sums[1 - from][at] = sums[from][at] + before;
@@ -97,55 +89,34 @@ void ScanArraysdim2(__global const uint *buckets, __global uint *scannedBuckets,
         from = 1 - from;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lid; i < RUN * SCAN_BINS; i += LOCAL_SIZE) {
+    for (uint i = lid; i < RUN * SCAN_BINS; i += GROUP_SIZE) {
         const uint block = i / SCAN_BINS, bin = i % SCAN_BINS;
         scannedBuckets[first + block * RADIX + bin] = block > 0 ? sums[from][bin * (RUN + 1) + block - 1] : 0;
     }
-    for (uint bin = lid; bin < SCAN_BINS; bin += LOCAL_SIZE)
+    for (uint bin = lid; bin < SCAN_BINS; bin += GROUP_SIZE)
         sumBuffer[(first_bin + bin) * runs + run] = sums[from][bin * (RUN + 1) + RUN - 1];
 }
 
-/* Exclusive scan of LOCAL_SIZE values across the group.
- * @pre  called by all work-items, with LOCAL_SIZE words of local memory
- * @post *total = sum of all values, for every work-item; `sums` may be used again */
-INLINE uint group_scan_exclusive(uint value, __local uint *sums, uint *total)
-{
-    const uint lid = get_local_id(0);
-    uint sum = value;
-    for (uint distance = 1; distance < LOCAL_SIZE; distance <<= 1) {
-        sums[lid] = sum;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lid >= distance)
-            sum += sums[lid - distance];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    sums[lid] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    *total = sums[LOCAL_SIZE - 1];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sum - value;
-}
-
-/* Scans the run totals of one bin per group, LOCAL_SIZE * SUMS_PER_ITEM of them at a time with a carry.
+/* Scans the run totals of one bin per group, GROUP_SIZE * SUMS_PER_ITEM of them at a time with a carry.
  * @post sumBuffer[bin * runs + run] = keys with this digit in earlier runs, binTotals[bin] = all of them */
 #define SUMS_PER_ITEM 8
 
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void prefixSum(__global uint *sumBuffer, __global uint *binTotals, uint runs)
 {
-    __local uint sums[LOCAL_SIZE];
+    __local uint sums[GROUP_SIZE];
     const uint lid = get_local_id(0);
     __global uint *row = sumBuffer + (size_t)get_group_id(0) * runs;
     uint carry = 0;
 
-    for (uint tile = 0; tile < runs; tile += LOCAL_SIZE * SUMS_PER_ITEM) {
+    for (uint tile = 0; tile < runs; tile += GROUP_SIZE * SUMS_PER_ITEM) {
         const uint first = tile + lid * SUMS_PER_ITEM;
         uint values[SUMS_PER_ITEM], sum = 0, total;
         for (uint i = 0; i < SUMS_PER_ITEM; i++) {
             values[i] = first + i < runs ? row[first + i] : 0;
             sum += values[i];
         }
-        uint prefix = carry + group_scan_exclusive(sum, sums, &total);
+        uint prefix = carry + work_group_scan_total(sum, sums, &total);
         for (uint i = 0; i < SUMS_PER_ITEM; i++) {
             if (first + i < runs)
                 row[first + i] = prefix;
@@ -160,7 +131,7 @@ void prefixSum(__global uint *sumBuffer, __global uint *binTotals, uint runs)
 /* Adds to every block the prefix of its run, four neighbouring bins a work-item.
  * NDRange: dimension 0 the bins / 4, dimension 1 the blocks.
  * @post scannedBuckets[block * 256 + bin] = keys with this digit in earlier blocks */
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void blockAddition(__global uint4 *scannedBuckets, __global const uint *sumBuffer)
 {
     const size_t bin = 4 * get_global_id(0), block = get_global_id(1);
@@ -172,16 +143,16 @@ void blockAddition(__global uint4 *scannedBuckets, __global const uint *sumBuffe
 
 /* Scans the 256 bin totals in place, in one group.
  * @post totals[bin] = keys with a smaller digit */
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void ScanArraysdim1(__global uint *totals)
 {
-    __local uint sums[LOCAL_SIZE];
+    __local uint sums[GROUP_SIZE];
     const uint lid = get_local_id(0);
     uint carry = 0;
 
-    for (uint tile = 0; tile < RADIX; tile += LOCAL_SIZE) {
+    for (uint tile = 0; tile < RADIX; tile += GROUP_SIZE) {
         uint total;
-        const uint prefix = group_scan_exclusive(totals[tile + lid], sums, &total);
+        const uint prefix = work_group_scan_total(totals[tile + lid], sums, &total);
         totals[tile + lid] = carry + prefix;
         carry += total;
     }
@@ -190,7 +161,7 @@ void ScanArraysdim1(__global uint *totals)
 /* Adds to every block the bases of its bins, four neighbouring bins a work-item.
  * NDRange: dimension 0 the bins / 4, dimension 1 the blocks.
  * @post scannedBuckets[block * 256 + bin] = place of the block's first key with this digit */
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void fixOffset(__global uint4 *scannedBuckets, __global const uint4 *binTotals)
 {
     const size_t bins = get_global_id(0), block = get_global_id(1);
@@ -206,10 +177,10 @@ void fixOffset(__global uint4 *scannedBuckets, __global const uint4 *binTotals)
  * count their stretches, then four digits at a time are scanned over the work-items, then each walks its
  * stretch again. Neighbouring groups fill neighbouring places at about the same time, so that the memory
  * system can put whole lines together. */
-#define STRETCH (BLOCK / LOCAL_SIZE)
+#define STRETCH (BLOCK / GROUP_SIZE)
 #define COUNTER_WORDS (RADIX / 4)
 
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void permute(__global const key_t *restrict keys, __global key_t *restrict keys_out,
              __global const uint *restrict scannedBuckets,
 #if HAS_VALUES
@@ -217,7 +188,7 @@ void permute(__global const key_t *restrict keys, __global key_t *restrict keys_
 #endif
              ulong n, codec_t codec, uint flags, uint shift, uint bits)
 {
-    __local uint counters[LOCAL_SIZE * COUNTER_WORDS];
+    __local uint counters[GROUP_SIZE * COUNTER_WORDS];
     const uint lid = get_local_id(0);
     const size_t block = get_group_id(0);
     const size_t first = block * BLOCK + lid * STRETCH;
@@ -225,19 +196,19 @@ void permute(__global const key_t *restrict keys, __global key_t *restrict keys_
     __local uchar *running = (__local uchar *)(counters + lid * COUNTER_WORDS);
     code_t codes[STRETCH];
 
-    for (uint i = lid; i < LOCAL_SIZE * COUNTER_WORDS; i += LOCAL_SIZE)
+    for (uint i = lid; i < GROUP_SIZE * COUNTER_WORDS; i += GROUP_SIZE)
         counters[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < STRETCH; k++) {
-        codes[k] = load_code(keys, first + k, n, codec, flags);
+        codes[k] = load_padded(keys, first + k, n, codec, flags);
         running[code_digit(codes[k], shift, bits)]++;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     /* Bytes are added four in a word. One that reaches 256 would carry into the next, but only a block of
      * one digit can reach it, with its last work-item, and no one reads the sum behind that. */
-    for (uint word = lid; word < COUNTER_WORDS; word += LOCAL_SIZE) {
+    for (uint word = lid; word < COUNTER_WORDS; word += GROUP_SIZE) {
         uint sum = 0;
-        for (uint item = 0; item < LOCAL_SIZE; item++) {
+        for (uint item = 0; item < GROUP_SIZE; item++) {
             const uint count = counters[item * COUNTER_WORDS + word];
             counters[item * COUNTER_WORDS + word] = sum;
             sum += count;
@@ -250,13 +221,9 @@ void permute(__global const key_t *restrict keys, __global key_t *restrict keys_
         const size_t to = (size_t)bases[digit] + running[digit]++;
         if (from >= n)
             continue;
-        keys_out[to] = (flags & PASS_DECODE) ? decode_key(codes[k], codec) : (key_t)codes[k];
+        store_code(keys_out, to, codes[k], codec, flags);
 #if HAS_VALUES
-# if VALUE_BYTES == 4
-        values_out[to] = (flags & PASS_INDICES) ? (uint)from : values[from];
-# else
-        values_out[to] = values[from];
-# endif
+        values_out[to] = load_value(values, from, flags);
 #endif
     }
 }

@@ -98,7 +98,7 @@ GROUP_KERNEL void bitonic_block(__global const key_t *keys_in, __global key_t *k
         values[i] = load_value(values_in, base + i, flags);
 #endif
 #if TIES
-        order[i] = (flags & FLAG_ENCODE) ? (uint)(base + i) : order_out[base + i];
+        order[i] = (flags & FLAG_FIRST) ? (uint)(base + i) : order_out[base + i];
 #endif
     }
     for (uint size = first_size; size <= last_size; size <<= 1) {

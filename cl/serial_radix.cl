@@ -11,7 +11,7 @@
  *   LINES        0: each key goes to its place at once, for arrays that the cache of a core holds
  *   OFFSET_BITS  32: fewer than 2^32 keys; 64: any number
  */
-#include "key_codec.clh"
+#include "elements.clh"
 
 #ifndef RADIX_BITS
 # error "RADIX_BITS: bits of a digit, set by src/algorithms/serial-radix.ts"
@@ -35,23 +35,6 @@ typedef ulong offset_t;
 # error "OFFSET_BITS must be 32 (fewer than 2^32 keys) or 64"
 #endif
 
-/* Kernel argument `flags`: what this pass does besides moving codes. */
-#define FLAG_ENCODE 1u    /* the input holds keys, not codes: the first pass */
-#define FLAG_DECODE 2u    /* the output shall hold keys: the last pass */
-#define FLAG_POSITIONS 4u /* the values are the positions of the keys: the first pass of an argsort */
-
-/* @return the code of an element of the input */
-INLINE code_t code_of(key_t key, codec_t codec, uint flags)
-{
-    return flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key;
-}
-
-/* @return the element of the output for a code */
-INLINE key_t key_of(code_t code, codec_t codec, uint flags)
-{
-    return flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
-}
-
 /* @param counts  [bin][run] */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_count(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n, ulong run_keys,
@@ -63,7 +46,7 @@ void serial_count(__global const key_t *restrict keys, __global offset_t *restri
     for (uint bin = 0; bin < BINS; bin++)
         bins[bin] = 0;
     for (size_t i = start; i < end; i++)
-        bins[code_digit(code_of(keys[i], codec, flags), shift, bits)]++;
+        bins[code_digit(load_code(keys, i, codec, flags), shift, bits)]++;
     for (uint bin = 0; bin < BINS; bin++)
         counts[bin * runs + run] = bins[bin];
 }
@@ -113,22 +96,6 @@ void serial_scan(__global offset_t *restrict counts, uint entries)
     } while (0)
 #endif
 
-/* @return the value that travels with key number i */
-#if HAS_VALUES
-INLINE value_t value_of(__global const value_t *values, size_t i, uint flags)
-{
-    if (!(flags & FLAG_POSITIONS))
-        return values[i];
-# if VALUE_BYTES == 8
-    return as_uint2((ulong)i);
-# elif VALUE_BYTES == 16
-    return (uint4)((uint)i, (uint)((ulong)i >> 32), 0, 0);
-# else
-    return (value_t)i;
-# endif
-}
-#endif
-
 /* @param places  of the first key of each bin and run, [bin][run] */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_scatter(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
@@ -157,13 +124,13 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
         next[bin] = waiting[bin] = places[bin * runs + run] + ahead;
 
     for (size_t i = start; i < end; i++) {
-        const code_t code = code_of(keys_in[i], codec, flags);
+        const code_t code = load_code(keys_in, i, codec, flags);
         const uint bin = code_digit(code, shift, bits);
         const offset_t place = next[bin]++;
         const uint slot = bin * LINE + place % LINE;
         ((key_t *)key_lines)[slot] = key_of(code, codec, flags);
 #if HAS_VALUES
-        ((value_t *)value_lines)[slot] = value_of(values_in, i, flags);
+        ((value_t *)value_lines)[slot] = load_value(values_in, i, flags);
 #endif
         if (place % LINE == LINE - 1) {
             const offset_t first = waiting[bin];
@@ -186,11 +153,11 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
     for (uint bin = 0; bin < BINS; bin++)
         next[bin] = places[bin * runs + run];
     for (size_t i = start; i < end; i++) {
-        const code_t code = code_of(keys_in[i], codec, flags);
+        const code_t code = load_code(keys_in, i, codec, flags);
         const offset_t place = next[code_digit(code, shift, bits)]++;
         keys_out[place] = key_of(code, codec, flags);
 #if HAS_VALUES
-        values_out[place] = value_of(values_in, i, flags);
+        values_out[place] = load_value(values_in, i, flags);
 #endif
     }
 #endif

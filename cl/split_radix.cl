@@ -11,6 +11,7 @@
  *   RADIX_BITS  bits of a digit, 1 to 4
  */
 #include "comparison.clh"
+#include "work_group_total.clh"
 
 #ifndef RADIX_BITS
 # error "RADIX_BITS: bits of a digit, set by src/algorithms/split-radix.ts"
@@ -19,28 +20,6 @@
 # error "RADIX_BITS must be 1 to 4"
 #endif
 #define BINS (1u << RADIX_BITS)
-
-/* Hillis and Steele's scan across the group; reads and writes are parted by barriers.
- * @pre  called by all work-items of the group
- * @post *total = sum over the group; `sums` may be used again
- * @return sum of the values of the work-items before this one */
-INLINE uint group_scan(uint value, __local uint *sums, uint *total)
-{
-    const uint item = (uint)get_local_id(0);
-    uint sum = value;
-    sums[item] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
-        const uint before = item >= distance ? sums[item - distance] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sum += before;
-        sums[item] = sum;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    *total = sums[GROUP_SIZE - 1];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sum - value;
-}
 
 /* One tile of GROUP_SIZE keys per group.
  * @post counts[bin * tiles + tile] = keys of the tile with that digit */
@@ -56,7 +35,7 @@ GROUP_KERNEL void split_count(__global const key_t *keys, __global uint *offsets
 
     for (uint bin = 1; bin < BINS; bin++) {
         uint total;
-        const uint before = group_scan(digit == bin, sums, &total);
+        const uint before = work_group_scan_total(digit == bin, sums, &total);
         if (digit == bin)
             rank = before;
         before_others += before;
@@ -94,7 +73,7 @@ GROUP_KERNEL void split_scan(__global uint *counts, __global uint *histogram, __
             values[k] = own + k < all ? counts[own + k] : 0;
             sum += values[k];
         }
-        uint before = carry + group_scan(sum, sums, &total);
+        uint before = carry + work_group_scan_total(sum, sums, &total);
         for (uint k = 0; k < COUNTS_PER_ITEM; k++) {
             if (own + k < all)
                 counts[own + k] = before;

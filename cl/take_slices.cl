@@ -5,7 +5,7 @@
 #include "runs.clh"
 
 #ifndef ELEMENT_BYTES
-# error "ELEMENT_BYTES: bytes of an element, set by src/sort/cut-runs.ts"
+# error "ELEMENT_BYTES: bytes of an element, set by src/sort/transfer/run-cutter.ts"
 #endif
 #if ELEMENT_BYTES == 1
 typedef uchar element_t;

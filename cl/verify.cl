@@ -5,13 +5,13 @@
  * must agree on it; a lost, doubled or altered element changes it, and so does a value that moved to
  * another key.
  *
- * Set by src/sort/verify.ts, besides the macros of common.clh:
+ * Set by src/sort/proof/verify.ts, besides the macros of common.clh:
  *   LOCAL_SIZE  work-items of a group, a power of two
  */
 #include "key_codec.clh"
 
 #ifndef LOCAL_SIZE
-# error "LOCAL_SIZE: work-items of a group, a power of two, set by src/sort/verify.ts"
+# error "LOCAL_SIZE: work-items of a group, a power of two, set by src/sort/proof/verify.ts"
 #endif
 
 #define VERIFY_ORDER 1u   /* count neighbours out of order */

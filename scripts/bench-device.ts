@@ -9,19 +9,22 @@
  * `--cub`, the program made from scripts/peers/cub.cu.
  */
 import { execFileSync } from 'node:child_process';
-import { randomFillSync } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { untestedAlgorithm } from '../src/algorithms/registry.js';
-import { enqueueWithScratch, measureWithScratch } from '../src/algorithms/run.js';
+import { checkTuning } from '../src/algorithms/parameters.js';
+import { algorithmNamed, untestedAlgorithm } from '../src/algorithms/registry.js';
+import { measureWithScratch } from '../src/algorithms/run.js';
 import { BusyWork } from '../src/bench/busy-work.js';
+import { SortArrays } from '../src/bench/sort-arrays.js';
+import { SEED } from '../src/bench/sorts.js';
 import { readShape } from '../src/cli/arguments.js';
 import { Device } from '../src/device/device.js';
+import { DISTRIBUTIONS, generate } from '../src/io/gen.js';
 import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
-import { keyCodec } from '../src/keys/key-codec.js';
-import { Verifier, verdict } from '../src/sort/verify.js';
+import { UsageError } from '../src/util/errors.js';
+import { unknownName } from '../src/util/suggest.js';
 
 interface CubTimes {
   readonly int: number;
@@ -80,57 +83,6 @@ const list = (text: string): string[] => text.split(',').filter(Boolean);
 const repeats = Number(options.repeats);
 const median = (times: number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
 
-/** Raw keys; made by word operations, since a generator per key would take minutes for 2^28. */
-function makeKeys(distribution: string, bytes: number, unit: number): Uint8Array {
-  const keys = new Uint8Array(bytes);
-  const words = new Uint32Array(keys.buffer);
-  const random = (into: Uint8Array) => {
-    for (let at = 0; at < bytes; at += 2 ** 30) randomFillSync(into, at, Math.min(2 ** 30, bytes - at));
-  };
-  const step = unit / 4;
-  if (distribution === 'uniform') random(keys);
-  else if (distribution === 'constant') words.fill(0x12345678);
-  else if (distribution === 'two') {
-    random(keys);
-    for (let i = 0; i < words.length; i++) words[i] = (words[i - (i % step)] ?? 0) & 1 ? 0xf0000001 : 5;
-  } else if (distribution === 'low-byte') {
-    random(keys);
-    for (let i = 0; i < words.length; i++) words[i] = i % step === 0 ? (words[i] ?? 0) & 255 : 0;
-  } else if (distribution === 'high-byte') {
-    random(keys);
-    for (let i = 0; i < words.length; i++)
-      words[i] = i % step === step - 1 ? (words[i] ?? 0) & 0xff000000 : 0;
-  } else if (distribution === 'multiples') {
-    random(keys); // of 16, as addresses are
-    for (let i = 0; i < words.length; i += step) words[i] = ((words[i] ?? 0) & ~15) >>> 0;
-  } else if (distribution === 'sorted' || distribution === 'reversed') {
-    const spread = Math.floor(2 ** 32 / (words.length / step));
-    const count = words.length / step;
-    for (let i = 0; i < count; i++) {
-      words[i * step + step - 1] = (distribution === 'sorted' ? i : count - 1 - i) * spread;
-    }
-  } else if (/^and\d+$/.test(distribution)) {
-    const draw = new Uint8Array(bytes);
-    const drawn = new Uint32Array(draw.buffer);
-    words.fill(0xffffffff);
-    for (let round = 0; round < Number(distribution.slice(3)); round++) {
-      random(draw);
-      for (let i = 0; i < words.length; i++) words[i] = (words[i] ?? 0) & (drawn[i] ?? 0);
-    }
-  } else throw new Error(`unknown distribution '${distribution}'`);
-  return keys;
-}
-
-/** Positions as values of any width. */
-function positions(n: number, valueBytes: number): Uint8Array {
-  const bytes = new Uint8Array(n * valueBytes);
-  if (valueBytes === 8) {
-    const words = new Uint32Array(bytes.buffer);
-    for (let i = 0; i < n; i++) words[2 * i] = i;
-  } else for (let i = 0; i < n; i++) bytes[i * valueBytes] = i;
-  return bytes;
-}
-
 function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub'] {
   if (!options.cub) return undefined;
   const file = join(tmpdir(), `keys-${process.pid}.bin`);
@@ -147,6 +99,16 @@ function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub
   }
 }
 
+const distributions = list(options.distributions).map((word) => {
+  const known = DISTRIBUTIONS.find((one) => one === word);
+  if (!known) throw new UsageError(unknownName('distribution', word, DISTRIBUTIONS));
+  return known;
+});
+
+/** Parameters of every algorithm that is measured: a name that one does not know would leave it as it is. */
+const tuning = JSON.parse(options.tuning);
+for (const name of list(options.algorithms)) checkTuning(algorithmNamed(name), tuning);
+
 const device = await Device.open(options.device);
 const { queue } = device;
 /** As scripts/peers/cub.cu has it. */
@@ -156,56 +118,26 @@ const busyWork = BusyWork.open(device);
 async function measure(
   name: string,
   dtype: Dtype,
-  valueBytes: number,
+  valueBytes: 0 | 4 | 8,
   n: number,
   keys: Uint8Array,
 ): Promise<Omit<Row, 'algorithm' | 'dtype' | 'valueBytes' | 'n' | 'distribution' | 'cub' | 'timesCub'>> {
   const { width } = dtypeInfo(dtype);
   const bits = [0, width] as const;
-  const request = { dtype, n, bits, valueBytes, stable: true };
-  const algorithm = await untestedAlgorithm(device, name, request, JSON.parse(String(options.tuning)));
+  const request = { dtype, n, bits, valueBytes };
+  const algorithm = await untestedAlgorithm(device, name, request, tuning);
   if (typeof algorithm === 'string') return { result: 'unsupported', reason: algorithm };
 
-  const input = device.buffer(keys.byteLength);
-  const output = device.buffer(keys.byteLength);
-  const outputValues = valueBytes ? device.buffer(n * valueBytes) : undefined;
-  // Values are read like any others in the timed sorts; positions show in the check whether they kept their order.
-  const inputValues = valueBytes ? device.buffer(n * valueBytes) : undefined;
+  const arrays = await SortArrays.open(device, { dtype, valueBytes, n });
   try {
-    queue.write(input, keys);
-    const codec = keyCodec(dtype);
-    const work = { n, input, output, codec, bits, ...(outputValues && { outputValues }) };
-    // Positions of 4 bytes are made by the sort and show whether equal keys kept their order.
-    const indices = valueBytes === 4;
-    if (inputValues && !indices) queue.write(inputValues, positions(n, valueBytes));
-    const verifier = await Verifier.create(device, { keyBits: width, valueBytes });
-    const checked = { n, codec, bits, indices };
-    const sort = (indices: boolean) =>
-      enqueueWithScratch(algorithm, queue, {
-        ...work,
-        indices,
-        ...(inputValues && !indices && { inputValues }),
-      });
+    arrays.upload(keys);
+    const { gaveUp, wrong } = await arrays.trial(algorithm);
+    if (gaveUp !== undefined) return { result: 'gave up', reason: gaveUp };
+    if (wrong !== undefined) return { result: 'wrong', reason: wrong };
 
-    queue.fill(output, 0xdeadbeef);
-    const before = verifier.input(
-      { keys: input, ...(inputValues && !indices && { values: inputValues }) },
-      checked,
-    );
-    const sorted = sort(indices);
-    const status = new Uint32Array(1);
-    if (sorted.status) queue.read(sorted.status, status);
-    const after = verifier.output({ keys: output, ...(outputValues && { values: outputValues }) }, checked);
-    await queue.finish();
-    sorted.release();
-    if (status[0]) return { result: 'gave up' };
-    const { order, permutation } = verdict(before, after);
-    if (!order || !permutation) return { result: 'wrong', reason: order ? 'no permutation' : 'not in order' };
-
-    if (indices && inputValues && outputValues)
-      queue.copy(outputValues, inputValues, { bytes: n * valueBytes });
+    const sort = () => arrays.enqueue(algorithm);
     const time = async (ahead?: () => void): Promise<number> =>
-      ((await measureWithScratch(queue, () => sort(false), ahead)) ?? Number.NaN) * 1e3;
+      ((await measureWithScratch(queue, sort, ahead)) ?? Number.NaN) * 1e3;
     const warmUps = n <= 2 ** 24 ? 200 : 2; // until the host's part is compiled, which small sorts wait for
     for (let i = 0; i < warmUps; i++) await time();
     const times: number[] = [];
@@ -216,7 +148,7 @@ async function measure(
     for (let i = 0; i < repeats + 2; i++) {
       await queue.finish();
       queue.startProfile();
-      const timed = sort(false);
+      const timed = sort();
       await queue.finish();
       timed.release();
       const stages = queue.endProfile();
@@ -236,7 +168,7 @@ async function measure(
       gigakeysPerSecond: n / milliseconds / 1e6,
     };
   } finally {
-    for (const buffer of [input, output, inputValues, outputValues]) buffer?.release();
+    arrays.close();
     device.pool.clear();
     await queue.finish();
   }
@@ -245,11 +177,11 @@ async function measure(
 const rows: Row[] = [];
 for (const shape of list(options.shapes)) {
   const { dtype, valueBytes } = readShape(shape);
-  const { width, bytes: unit } = dtypeInfo(dtype);
+  const { width } = dtypeInfo(dtype);
   for (const exponent of list(options.sizes)) {
     const n = Math.round(2 ** Number(exponent));
-    for (const distribution of list(options.distributions)) {
-      const keys = makeKeys(distribution, n * unit, unit);
+    for (const distribution of distributions) {
+      const keys = generate({ dtype, count: n, distribution, seed: SEED });
       const cub = runCub(keys, width, valueBytes);
       for (const algorithm of list(options.algorithms)) {
         const measured = await measure(algorithm, dtype, valueBytes, n, keys).catch((error: unknown) => ({

@@ -12,7 +12,7 @@ import { readCount } from '../src/cli/arguments.js';
 import { DISTRIBUTIONS, generate } from '../src/io/gen.js';
 import { bytesOf, keyColumn } from '../src/keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../src/keys/dtype.js';
-import { hostSort } from '../src/sort/host-sort.js';
+import { hostSort } from '../src/sort/host/host-sort.js';
 
 const ARRAYS = {
   u8: Uint8Array,

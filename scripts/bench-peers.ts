@@ -8,19 +8,27 @@
  * Boost.Compute; each is left out, with a word, where it is missing: `--python` (default: python3) is asked for
  * the packages, nvcc compiles CUB's program and g++ that of Boost.Compute. `--skip` names peers not to wait
  * for, as the table does, separated by commas. A size is an exponent of two. Every result is checked; a wrong one gets no time.
+ *
+ *     node dist/scripts/bench-peers.js --calls --device nvidia --sizes 16,18,20,22,24,26 --json results.json
+ *
+ * Calls instead: those of every operation as `clsort bench calls` times them, beside NumPy, CuPy and PyTorch, and a
+ * table of how many times as long these take. `--operations` and `--place` (device, host; default: both) name some,
+ * `--chain` is the most calls without waiting in between.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { callPlaces } from '../src/bench/calls.js';
 import { SEED } from '../src/bench/sorts.js';
 import { type Timing, timing } from '../src/bench/statistics.js';
 import { generate } from '../src/io/gen.js';
 import { bytesOf } from '../src/keys/array.js';
-import type { SortReport } from '../src/sort/report.js';
-import { Sorter } from '../src/sort/sorter.js';
+import type { SortReport } from '../src/sort/api/report.js';
+import { Sorter } from '../src/sort/api/sorter.js';
 import { packageRoot } from '../src/util/paths.js';
+import { benchPeerCalls, ratioTable } from './peers/calls.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -30,6 +38,10 @@ const { values: options } = parseArgs({
     python: { type: 'string', default: 'python3' },
     skip: { type: 'string', default: '' },
     json: { type: 'string' },
+    calls: { type: 'boolean', default: false },
+    operations: { type: 'string', default: 'all' },
+    place: { type: 'string', default: 'both' },
+    chain: { type: 'string', default: '50' },
   },
 });
 const skipped = options.skip.toLowerCase().split(',');
@@ -205,79 +217,106 @@ async function deviceTime(sorter: Sorter, keys: Uint32Array): Promise<Time> {
   return timing(seconds);
 }
 
-/** What else the machine was doing: a busy one makes times that are not worth keeping. */
-const [load = 0] = loadavg();
-const sorter = await Sorter.open({ device: options.device });
-const rows: { n: number; sort: string; mode: 'end to end' | 'device'; time: Time; timesOurs?: number }[] = [];
-const described = (time: Time, n: number): string =>
-  typeof time === 'object'
-    ? `${(time.median * 1e3).toFixed(3)} ms ± ${(time.mad * 1e3).toFixed(3)}, ${(n / time.median / 1e6).toFixed(1)} Mkeys/s`
-    : time;
+async function calls(): Promise<void> {
+  const { device, sizes, python, json } = options;
+  const words = process.argv.slice(2).filter((word, i, all) => word !== '--json' && all[i - 1] !== '--json');
+  const bench = await benchPeerCalls({
+    ...{ device, python, repeats, skipped, chain: Number(options.chain) },
+    counts: sizes.split(',').map((exponent) => 2 ** Number(exponent)),
+    operations: options.operations.split(','),
+    places: callPlaces(options.place),
+    command: `npm run bench:peers -- ${words.join(' ')}`,
+    onBench: (made) => {
+      if (json) writeFileSync(json, `${JSON.stringify(made, null, 1)}\n`);
+      console.error(`2^${Math.log2(made.rows.at(-1)?.n ?? 0)} done`);
+    },
+    onMissing: (missing) => console.error(missing),
+  });
+  console.log(ratioTable(bench));
+  if (bench.rows.some(({ result }) => result === 'wrong' || result === 'error')) process.exitCode = 1;
+}
 
-/** Writes the rows that there are. */
-function save(file: string): void {
-  const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
-  const date = new Date().toISOString().slice(0, 10);
-  const record = { schema: 'clsort.bench.peers/2', device: name, platform, driver, date, load, rows };
-  writeFileSync(file, `${JSON.stringify(record, null, 1)}\n`);
+async function sorts(): Promise<void> {
+  /** What else the machine was doing: a busy one makes times that are not worth keeping. */
+  const [load = 0] = loadavg();
+  const sorter = await Sorter.open({ device: options.device });
+  const rows: { n: number; sort: string; mode: 'end to end' | 'device'; time: Time; timesOurs?: number }[] =
+    [];
+  const described = (time: Time, n: number): string =>
+    typeof time === 'object'
+      ? `${(time.median * 1e3).toFixed(3)} ms ± ${(time.mad * 1e3).toFixed(3)}, ${(n / time.median / 1e6).toFixed(1)} Mkeys/s`
+      : time;
+
+  /** Writes the rows that there are. */
+  function save(file: string): void {
+    const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
+    const date = new Date().toISOString().slice(0, 10);
+    const record = { schema: 'clsort.bench.peers/2', device: name, platform, driver, date, load, rows };
+    writeFileSync(file, `${JSON.stringify(record, null, 1)}\n`);
+  }
+
+  try {
+    const peers = peersOf(sorter.device?.platform ?? '');
+    for (const exponent of options.sizes.split(',')) {
+      const n = 2 ** Number(exponent);
+      const bytes = generate({ dtype: 'u32', count: n, distribution: 'uniform', seed: SEED });
+      const keys = new Uint32Array(bytes.buffer as ArrayBuffer);
+      const expected = n > 2 ** 24 ? radixSort(keys) : keys.toSorted(); // which would take a minute
+      const file = join(scratch, 'keys.u32');
+      writeFileSync(file, keys);
+
+      const into = new Uint32Array(n);
+      const [from, to] = [sorter.alloc('u32', n), sorter.alloc('u32', n)];
+      from.set(keys);
+      const ours = await timed(() => sorter.sort(keys), expected);
+      const onDevice = sorter.device ? await deviceTime(sorter, keys) : ('missing' as const);
+      const jsSorts = !skipped.includes('javascript') && n <= 2 ** 26;
+      const all: { sort: string; whole: Time; device?: Time }[] = [
+        { sort: 'clsort', whole: ours, device: onDevice },
+        {
+          sort: 'clsort, into an array that is there',
+          whole: await timed(() => sorter.sort(keys, { into }), expected),
+        },
+        {
+          sort: 'clsort, between arrays of alloc',
+          whole: await timed(() => sorter.sort(from, { into: to }), expected),
+        },
+        ...(jsSorts
+          ? [
+              { sort: 'TypedArray.prototype.sort', whole: await timed(() => keys.toSorted(), expected) },
+              { sort: 'radix sort in JavaScript', whole: await timed(() => radixSort(keys), expected) },
+            ]
+          : []),
+        ...peers.map((peer) => {
+          const { name, ...times } = run(peer, file);
+          return { sort: name, ...times };
+        }),
+      ];
+      for (const array of [from, to]) await sorter.free(array);
+      for (const [mode, best] of [
+        ['end to end', ours],
+        ['device', onDevice],
+      ] as const) {
+        for (const { sort, whole, device } of all) {
+          const time = mode === 'device' ? device : whole;
+          if (time === undefined || (mode === 'end to end' && time === 'missing' && device !== undefined))
+            continue;
+          const both = typeof time === 'object' && typeof best === 'object';
+          const row = { n, sort, mode, time, ...(both && { timesOurs: time.median / best.median }) };
+          rows.push(row);
+          const ratio = row.timesOurs ? `, its time / ours x${row.timesOurs.toFixed(2)}` : '';
+          console.log(`2^${exponent} ${mode} ${sort}: ${described(time, n)}${ratio}`);
+        }
+      }
+      if (options.json) save(options.json); // what there is: large sizes take minutes
+    }
+  } finally {
+    await sorter.close();
+  }
 }
 
 try {
-  const peers = peersOf(sorter.device?.platform ?? '');
-  for (const exponent of options.sizes.split(',')) {
-    const n = 2 ** Number(exponent);
-    const bytes = generate({ dtype: 'u32', count: n, distribution: 'uniform', seed: SEED });
-    const keys = new Uint32Array(bytes.buffer as ArrayBuffer);
-    const expected = n > 2 ** 24 ? radixSort(keys) : keys.toSorted(); // which would take a minute
-    const file = join(scratch, 'keys.u32');
-    writeFileSync(file, keys);
-
-    const into = new Uint32Array(n);
-    const [from, to] = [sorter.alloc('u32', n), sorter.alloc('u32', n)];
-    from.set(keys);
-    const ours = await timed(() => sorter.sort(keys), expected);
-    const onDevice = sorter.device ? await deviceTime(sorter, keys) : ('missing' as const);
-    const jsSorts = !skipped.includes('javascript') && n <= 2 ** 26;
-    const all: { sort: string; whole: Time; device?: Time }[] = [
-      { sort: 'clsort', whole: ours, device: onDevice },
-      {
-        sort: 'clsort, into an array that is there',
-        whole: await timed(() => sorter.sort(keys, { into }), expected),
-      },
-      {
-        sort: 'clsort, between arrays of alloc',
-        whole: await timed(() => sorter.sort(from, { into: to }), expected),
-      },
-      ...(jsSorts
-        ? [
-            { sort: 'TypedArray.prototype.sort', whole: await timed(() => keys.toSorted(), expected) },
-            { sort: 'radix sort in JavaScript', whole: await timed(() => radixSort(keys), expected) },
-          ]
-        : []),
-      ...peers.map((peer) => {
-        const { name, ...times } = run(peer, file);
-        return { sort: name, ...times };
-      }),
-    ];
-    for (const array of [from, to]) await sorter.free(array);
-    for (const [mode, best] of [
-      ['end to end', ours],
-      ['device', onDevice],
-    ] as const) {
-      for (const { sort, whole, device } of all) {
-        const time = mode === 'device' ? device : whole;
-        if (time === undefined || (mode === 'end to end' && time === 'missing' && device !== undefined))
-          continue;
-        const both = typeof time === 'object' && typeof best === 'object';
-        const row = { n, sort, mode, time, ...(both && { timesOurs: time.median / best.median }) };
-        rows.push(row);
-        const ratio = row.timesOurs ? `, its time / ours x${row.timesOurs.toFixed(2)}` : '';
-        console.log(`2^${exponent} ${mode} ${sort}: ${described(time, n)}${ratio}`);
-      }
-    }
-    if (options.json) save(options.json); // what there is: large sizes take minutes
-  }
+  await (options.calls ? calls() : sorts());
 } finally {
   rmSync(scratch, { recursive: true, force: true });
-  await sorter.close();
 }

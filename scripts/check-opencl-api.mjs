@@ -14,7 +14,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Functions of cl.h that are left out, each with its reason. */
 const LEFT_OUT = {
   clGetExtensionFunctionAddress: 'returns a C function pointer, which JavaScript cannot call',
-  clGetExtensionFunctionAddressForPlatform: 'returns a C function pointer, which JavaScript cannot call',
+  clGetExtensionFunctionAddressForPlatform:
+    'returns a C function pointer, which JavaScript cannot call: getExtensionFunctions tells which there are',
 };
 
 /** What the binding has beyond the header. */
@@ -25,6 +26,8 @@ const ADDED = [
   'compileProgramAsync',
   'enqueueKernels',
   'finishAsync',
+  'getExtensionFunctions',
+  'multisetAsync',
   'openclInfo',
   'readBufferAsync',
   'releaseAll',
@@ -33,8 +36,44 @@ const ADDED = [
   'waitForEventsAsync',
   'writeBufferAsync',
 ];
+/** Functions of extensions, from cl_ext.h. */
+const EXTENSIONS = [
+  'commandBarrierWithWaitListKHR',
+  'commandCopyBufferKHR',
+  'commandCopyBufferRectKHR',
+  'commandCopyBufferToImageKHR',
+  'commandCopyImageKHR',
+  'commandCopyImageToBufferKHR',
+  'commandFillBufferKHR',
+  'commandFillImageKHR',
+  'commandNDRangeKernelKHR',
+  'createCommandBufferKHR',
+  'deviceMemAllocINTEL',
+  'enqueueAcquireExternalMemObjectsKHR',
+  'enqueueCommandBufferKHR',
+  'enqueueMemFillINTEL',
+  'enqueueMemcpyINTEL',
+  'enqueueReleaseExternalMemObjectsKHR',
+  'finalizeCommandBufferKHR',
+  'getCommandBufferInfoKHR',
+  'getMemAllocInfoINTEL',
+  'hostMemAllocINTEL',
+  'memFreeINTEL',
+  'releaseCommandBufferKHR',
+  'retainCommandBufferKHR',
+  'setKernelArgMemPointerINTEL',
+  'sharedMemAllocINTEL',
+];
 /** What only src/opencl itself calls. */
-const INTERNAL = ['initialize', 'isReleased', 'loaderInfo', 'setCopyMappings'];
+const INTERNAL = [
+  'callKernel',
+  'externalBytes',
+  'initialize',
+  'isReleased',
+  'isSame',
+  'loaderInfo',
+  'setCopyMappings',
+];
 
 /** clCreateBuffer → createBuffer, clSVMAlloc → SVMAlloc. */
 const camelCase = (name) => {
@@ -53,7 +92,7 @@ const exported = Object.keys(addon).filter((name) => /^[a-z]|^SVM/.test(name));
 
 const types = join(root, 'dist/src/opencl');
 const index = readFileSync(join(types, 'index.d.ts'), 'utf8');
-const declared = [...index.matchAll(/export \* from '\.\/(\w+)\.js'/g)].flatMap(([, file]) => {
+const declared = [...index.matchAll(/export \* from '\.\/([\w-]+)\.js'/g)].flatMap(([, file]) => {
   const text = readFileSync(join(types, `${file}.d.ts`), 'utf8');
   return [...text.matchAll(/(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*)?export declare function (\w+)/g)].map(
     ([, doc, name]) => ({ name, documented: doc !== undefined }),
@@ -70,11 +109,14 @@ const problems = [
     .map((name) => `${name} is left out, but cl.h has no such function`),
   ...wanted.filter((name) => !exported.includes(name)).map((name) => `the addon does not export ${name}`),
   ...wanted.filter((name) => !typed.includes(name)).map((name) => `the types lack ${name}`),
+  ...EXTENSIONS.filter((name) => !exported.includes(name) || !typed.includes(name)).map(
+    (name) => `${name} is not exported, or not typed`,
+  ),
   ...exported
-    .filter((name) => ![...wanted, ...ADDED, ...INTERNAL].includes(name))
+    .filter((name) => ![...wanted, ...ADDED, ...EXTENSIONS, ...INTERNAL].includes(name))
     .map((name) => `the addon exports ${name}, which nothing explains`),
   ...typed
-    .filter((name) => ![...wanted, ...ADDED].includes(name))
+    .filter((name) => ![...wanted, ...ADDED, ...EXTENSIONS].includes(name))
     .map((name) => `the types have ${name}, which nothing explains`),
   ...declared.filter(({ documented }) => !documented).map(({ name }) => `${name} has no docstring`),
 ];

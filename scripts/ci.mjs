@@ -6,9 +6,10 @@
 // Each check runs even when an earlier one failed; the last line is `N passed, N failed`.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { MESA, OCLGRIND } from './drivers.mjs';
 import { rootlessEnv } from './rootless.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -17,18 +18,12 @@ const totals = { passed: 0, failed: 0 };
 /** What failed, said again at the end: the output is long. */
 const failures = [];
 
-/** What the drivers of Mesa need to show a device on a CPU. */
-const MESA = {
-  RUSTICL_ENABLE: 'llvmpipe',
-  LP_CL: '1',
-  CLOVER_EXTRA_BUILD_OPTIONS: '-no-opaque-pointers',
-};
-/** The simulator alone, driven from one thread. */
-const OCLGRIND = {
-  OCL_ICD_VENDORS: '/usr/lib/oclgrind/liboclgrind-rt-icd.so',
-  CLSORT_TEST_DEVICES: 'oclgrind',
-  UV_THREADPOOL_SIZE: '1',
-};
+/** Processor time of all processes that have ended, in seconds: beside the clock it tells a slow machine from a slow suite. */
+function processorSeconds() {
+  const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ');
+  const [user, system] = fields.split(' ').slice(13, 15).map(Number);
+  return (user + system) / 100;
+}
 
 const ESCAPE = String.fromCharCode(27);
 const plain = (text) => text.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'), '');
@@ -37,6 +32,7 @@ const plain = (text) => text.replaceAll(new RegExp(`${ESCAPE}\\[[0-9;]*m`, 'g'),
 function run(name, command, args, { env = {}, minutes = 20 } = {}) {
   process.stdout.write(`\n=== ${name}\n`);
   const started = performance.now();
+  const before = processorSeconds();
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
@@ -57,7 +53,8 @@ function run(name, command, args, { env = {}, minutes = 20 } = {}) {
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       const ok = code === 0;
       process.stdout.write(
-        `--- ${name}: ${ok ? 'ok' : `FAILED (${signal ?? `exit code ${code}`})`} after ${seconds} s\n`,
+        `--- ${name}: ${ok ? 'ok' : `FAILED (${signal ?? `exit code ${code}`})`} after ${seconds} s, ` +
+          `${(processorSeconds() - before).toFixed(1)} s of the processors\n`,
       );
       resolve({ ok, output: plain(output) });
     });
@@ -84,6 +81,9 @@ async function check(name, ...call) {
 /** Suites in which a process crashed or hung, and that were run once more. */
 const repeated = [];
 
+/** No suite is run once more after that time: all of it has to end within 90 minutes. */
+const LAST_REPEAT_MINUTES = 45;
+
 /**
  * A run of the test suite: counts its tests. One that fails without a failed test, since a process crashed or
  * hung, which drivers do now and then, is run once more and told at the end; when it does so again, it counts
@@ -92,7 +92,8 @@ const repeated = [];
 async function tests(name, files, options = {}, again = true) {
   const { command = ava, ...rest } = options;
   const { ok, output } = await run(name, process.execPath, [...command, ...files], rest);
-  if (again && !ok && !/^\s*\d+ tests? failed/m.test(output)) {
+  const early = performance.now() < LAST_REPEAT_MINUTES * 60_000;
+  if (again && early && !ok && !/^\s*\d+ tests? failed/m.test(output)) {
     repeated.push([name, failedTests(output)]);
     return tests(name, files, options, false);
   }
@@ -160,8 +161,54 @@ const MATRIX = [
   'dist/test/algorithms/**/*.test.js',
   'dist/test/primitives/**/*.test.js',
   'dist/test/explain/explain.test.js',
-  'dist/test/sort/{chunked,cut-runs,device-array,operations,primitives,radix-bits,reuse,streamed,survey}.test.js',
+  'dist/test/sort/api/{device-array,radix-bits,reuse}.test.js',
+  'dist/test/sort/backend/survey.test.js',
+  'dist/test/sort/calls/{call,chunked,link}.test.js',
+  'dist/test/sort/{operations,transfer}/*.test.js',
   ...WHOLE_SORTS,
+];
+
+/** Tests of the binding: all, or those of `names`, without those of `without`. */
+const bindingTests = ({ names, without = [] }) =>
+  readdirSync(join(root, 'dist', 'test', 'opencl'))
+    .filter((file) => file.endsWith('.test.js'))
+    .map((file) => file.replace('.test.js', ''))
+    .filter((name) => (names?.includes(name) ?? true) && !without.includes(name))
+    .map((name) => `dist/test/opencl/${name}.test.js`);
+
+/** What says nothing of a driver, or runs the other tests once more under the test layer. */
+const ONCE = ['api', 'environment', 'fuzz', 'leaks', 'prebuilt'];
+/** What a device without threads of its own may do in another way. */
+const OF_THREADS = ['callbacks', 'kernel', 'launches', 'objects', 'release-all', 'svm', 'transfer', 'waits'];
+/** What a version of Node and its V8 may do in another way. */
+const OF_NODE = [
+  ...['arguments', 'array-buffer', 'callbacks', 'environment', 'errors', 'handles', 'host-memory'],
+  ...['kernel-argument', 'objects', 'reentrancy', 'roots', 'svm', 'transfer'],
+];
+/** What the fuzz has under the sanitizers, too: workers, ends of processes, very many waits. */
+const NOT_SANITIZED = ['environment', 'examples', 'fuzz', 'leaks', 'prebuilt', 'waits'];
+
+/** Three minutes of random programs, by driver, under the sanitizers, and on other versions of Node. */
+const FUZZ = [
+  ['on PoCL', 'pocl', 35],
+  ['on rusticl', 'rusticl', 30],
+  ['on Clover', 'clover', 25],
+  ['on Oclgrind', 'oclgrind', 20],
+];
+const FUZZ_SANITIZED = [
+  ['on PoCL', 'pocl', 15],
+  ['on rusticl', 'rusticl', 15],
+];
+const FUZZ_NODES = [
+  ['22', 'pocl', 15],
+  ['24', 'rusticl', 15],
+  ['26', 'pocl', 15],
+];
+/** The same programs each time, so that a change is what fails; `node scripts/fuzz.mjs` finds others. */
+const fuzz = (device, seconds, ...args) => [
+  'scripts/fuzz.mjs',
+  ...['--seed', '1000'],
+  ...['--device', device, '--seconds', String(seconds), '--shrink', '120', ...args],
 ];
 
 async function main() {
@@ -171,7 +218,10 @@ async function main() {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     });
   apt('update', '-q');
-  const packages = ['mesa-opencl-icd', 'oclgrind', 'chromium', 'debootstrap'];
+  const packages = [
+    ...['mesa-opencl-icd', 'oclgrind', 'chromium', 'debootstrap', 'qemu-user-static'],
+    'python3-numpy', // a peer of the benchmarks, whose tests are skipped without it
+  ];
   apt('install', '-y', '-q', '--no-install-recommends', ...packages);
   await check('set-up', process.execPath, ['scripts/setup.mjs']);
   const again = await check('set-up, the second time', process.execPath, ['scripts/setup.mjs']);
@@ -207,18 +257,37 @@ async function main() {
     },
   });
   emptyLog('Oclgrind found uninitialised reads', reads);
-  for (const [name, env] of [
-    ["PoCL's basic device", { POCL_DEVICES: 'basic' }],
+  for (const [name, env, which = { without: ONCE }] of [
+    ["PoCL's basic device", { POCL_DEVICES: 'basic' }, { names: OF_THREADS }],
     ['rusticl', { ...MESA, CLSORT_TEST_DEVICES: 'rusticl' }],
     ['Clover', { ...MESA, CLSORT_TEST_DEVICES: 'clover' }],
     ['Oclgrind', OCLGRIND],
   ]) {
-    await tests(`the binding on ${name}`, ['dist/test/opencl/*.test.js', '--concurrency=1'], { env });
+    await tests(`the binding on ${name}`, bindingTests(which), { env });
   }
-  await tests('the binding under ASan and UBSan', [], { command: ['scripts/sanitize.mjs'] });
-  await check('prebuilt addons for every version of Node', process.execPath, ['scripts/prebuild.mjs']);
+  const sanitizer = ['scripts/sanitize.mjs'];
+  const safe = bindingTests({ without: NOT_SANITIZED });
+  await tests('the binding under ASan and UBSan', safe, { command: sanitizer, minutes: 30 });
+  // At once: how long each takes is given.
+  await Promise.all(FUZZ.map(([name, ...args]) => check(`fuzz ${name}`, process.execPath, fuzz(...args))));
+  for (const [name, ...args] of FUZZ_SANITIZED) {
+    const sanitized = ['scripts/sanitize.mjs', '--', ...fuzz(...args)];
+    await check(`fuzz ${name} under ASan and UBSan`, process.execPath, sanitized);
+  }
+  await check('a soak of the binding', process.execPath, ['scripts/soak.mjs', 'binding', '--scale', '0.02']);
+  const serving = ['scripts/soak.mjs', 'server', '--minutes', '0.17'];
+  await check('a soak of a Sorter that serves 64 clients', process.execPath, serving);
+  const prebuild = ['scripts/prebuild.mjs'];
+  await check('prebuilt addons for Linux x64', process.execPath, [...prebuild, 'linux-x64']);
+  // One of the four: they are the same sources, and the newest headers want the most of an old compiler.
+  await check('a prebuilt addon for Linux arm64', process.execPath, [...prebuild, 'linux-arm64', '26']);
   const versions = ['scripts/node-versions.mjs', '--prebuilt', '22', '24', '26'];
-  await tests('the binding on other versions of Node', [], { command: versions });
+  await tests('the binding on other versions of Node', bindingTests({ names: OF_NODE }), {
+    command: versions,
+  });
+  const onNode = ([version, ...args]) =>
+    check(`fuzz on Node ${version}`, process.execPath, fuzz(...args, '--node', version));
+  await Promise.all(FUZZ_NODES.map(onNode));
   await check('the packed package, installed', process.execPath, ['scripts/pack-test.mjs']);
   for (const [name, details] of repeated) {
     process.stdout.write(

@@ -17,12 +17,12 @@ function build() {
 }
 
 if (!existsSync(path('.git')) && existsSync(path('dist/src'))) {
-  const { platformName, prebuiltAddon } = await import('../dist/src/opencl/prebuilt.js');
+  const { isMusl, platformName, prebuiltAddon } = await import('../dist/src/opencl/prebuilt.js');
   if (!existsSync(prebuiltAddon()) && !build()) {
     process.stderr.write(
-      `clsort: no prebuilt addon for Node ${process.versions.node} on ${platformName()}, and none could be ` +
-        'built: only the host engine will sort. With a C++ compiler, Python 3 and the OpenCL headers, ' +
-        "'npm rebuild clsort' builds it.\n",
+      `clsort: no prebuilt addon for Node ${process.versions.node} on ${platformName()}, and none could be built: ` +
+        `only the host engine will sort.${isMusl() ? ' Prebuilt addons are for glibc; musl is not supported.' : ''} ` +
+        "With a C++ compiler, Python 3 and the OpenCL headers, 'npm rebuild clsort' builds it.\n",
     );
   }
 }

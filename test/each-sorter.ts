@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Sorter } from '../src/sort/sorter.js';
+import { Sorter } from '../src/sort/api/sorter.js';
 import { deviceNames, PLATFORMS, SMALL } from './each-device.js';
 
 /**

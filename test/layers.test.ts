@@ -58,6 +58,23 @@ test('imports go one way: a layer uses those below it, never those above or besi
   t.deepEqual(wrong, []);
 });
 
+test('the files of algorithms import each other in no circle, not even types', (t) => {
+  const next = (file: string) =>
+    imports.filter(({ from }) => from === file).map(({ to }) => to.replace(/\.js$/, '.ts'));
+  const circleAt = (file: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (layerOf(file) !== 'algorithms') return undefined;
+    for (const to of next(file)) {
+      const circle = circleAt(to, [...path, file]);
+      if (circle) return circle;
+    }
+    return undefined;
+  };
+  const algorithms = files.filter((file) => layerOf(file) === 'algorithms');
+  t.true(algorithms.some((file) => next(file).length > 3));
+  for (const file of algorithms) t.is(circleAt(file, [])?.join(' → '), undefined);
+});
+
 test('util and keys need no device', (t) => {
   const below = new Set(['util', 'keys']);
   t.deepEqual(

@@ -5,7 +5,7 @@ import time
 WARM_UP_SECONDS = 1
 
 
-def timed(sort, repeats):
+def timed(sort, repeats, warm_up=WARM_UP_SECONDS):
     """Sorts for a while, and once at least, which loads and compiles what it takes; then times `repeats` sorts.
 
     Returns their seconds and the last result.
@@ -13,7 +13,7 @@ def timed(sort, repeats):
     begin = time.perf_counter()
     while True:
         sort()
-        if time.perf_counter() - begin > WARM_UP_SECONDS:
+        if time.perf_counter() - begin > warm_up:
             break
     seconds = []
     for _ in range(repeats):

@@ -3,6 +3,7 @@ import type { Device } from '../device/device.js';
 import type { Queue } from '../device/queue.js';
 import type { Dtype } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
+import { checkTuning, type Parameters, type Tuning, type Value } from './parameters.js';
 
 /** Bytes of each temporary buffer of an algorithm, by its name in the kernels. */
 export type ScratchSizes = Readonly<Record<string, number>>;
@@ -13,8 +14,8 @@ export interface AlgorithmShape {
   readonly keyBits: 8 | 16 | 32 | 64;
   /** Bytes of the value that travels with each key, 0 for keys alone. */
   readonly valueBytes: number;
-  /** Algorithm-specific parameters: tile size, digit bits, forced scan chain, … */
-  readonly tuning?: Readonly<Record<string, number | string | boolean>>;
+  /** Values of the algorithm's parameters; those that are left out are as tuned. */
+  readonly tuning?: Tuning;
 }
 
 /** A question to an algorithm: could you sort this? */
@@ -23,8 +24,6 @@ export interface SortRequest {
   readonly n: number;
   readonly bits: readonly [begin: number, end: number];
   readonly valueBytes: number;
-  /** Must equal keys keep their order? */
-  readonly stable: boolean;
 }
 
 /** One sort, as handed to `enqueue`. Every buffer belongs to the caller. */
@@ -86,54 +85,56 @@ export interface Algorithm {
   enqueue(queue: Queue, work: SortWork): Enqueued;
 }
 
-/** How an algorithm stands in the registry. */
+/** What a plan and a report show of how an algorithm goes about a sort, by name. */
+export type Facts = Readonly<Record<string, Value>>;
+
+/** For which sorts parameters are searched. */
+export interface SearchSizes {
+  /** Kinds of devices whose common sorts use the algorithm. */
+  readonly on: readonly ('cpu' | 'gpu')[];
+  /** Numbers of keys that are measured, and for which numbers the result is: the first ones matter most. */
+  readonly sizes: readonly { readonly n: number; readonly over?: number; readonly most?: number }[];
+}
+
+/** How an algorithm stands in the registry: all that others need to know of it. */
 export interface AlgorithmFactory {
   readonly name: string;
+  /** What can be chosen of it. */
+  readonly parameters: Parameters;
+  /** Kinds of devices on which the planner takes it by itself, in the order of the registry; default: none. */
+  readonly plannedOn?: readonly ('cpu' | 'gpu')[];
+  /** Does it take a pass for each digit of the window, so that constant ones are worth leaving out? */
+  readonly byDigits?: boolean;
+  /** What `clsort tune` searches; left out where there is nothing to gain. */
+  readonly search?: SearchSizes;
   /** Is equal-key order kept? */
   readonly stable: boolean;
   /** Do its work-groups wait for each other, which OpenCL does not promise to end? */
   readonly waits?: boolean;
-  /** Fewest and most bits that its digits may be asked to have; left out where nobody can choose. */
-  readonly radixBits?: readonly [least: number, most: number];
   /** Widths and values it can be compiled for on this device: true, or the reason why not. */
   available(device: Device, shape: AlgorithmShape): true | string;
   /** The shape with the parameters that suit n keys, or the reason why the algorithm is not for so many. */
   tune?(device: Device, shape: AlgorithmShape, n: number): AlgorithmShape | string;
+  /** What a plan shows of a sort of n keys. @throws UsageError when the parameters are not for so many */
+  facts?(shape: AlgorithmShape, n: number): Facts;
   /** Compiles the programs. Rejects with BuildError. */
   create(device: Device, shape: AlgorithmShape): Promise<Algorithm>;
 }
 
-/** The shape with which an algorithm sorts n keys on a device, or the reason why it does not. */
+/**
+ * The shape with which an algorithm sorts n keys on a device, or the reason why it does not.
+ *
+ * @throws UsageError when the shape's tuning is not for the algorithm
+ */
 export function tunedShape(
   factory: AlgorithmFactory,
   device: Device,
   shape: AlgorithmShape,
   n: number,
 ): AlgorithmShape | string {
+  checkTuning(factory, shape.tuning ?? {});
   const available = factory.available(device, shape);
   return available === true ? (factory.tune?.(device, shape, n) ?? shape) : available;
-}
-
-/**
- * The buffers that each of `passes` out-of-place passes reads and writes, so that the last one writes
- * `output` and `input` survives unless it is the output.
- *
- * In place with an odd number of passes the first entry is a plain copy: `copyFirst` says so and the
- * passes start from `alternate`.
- */
-export function pingPong<B>(
-  passes: number,
-  { input, output, alternate }: { input: B; output: B; alternate: B },
-): { copyFirst: boolean; steps: { from: B; to: B }[] } {
-  const copyFirst = input === output && passes % 2 === 1;
-  let from = copyFirst ? alternate : input;
-  const steps = Array.from({ length: passes }, (_, pass) => {
-    const to = (passes - pass) % 2 === 1 ? output : alternate;
-    const step = { from, to };
-    from = to;
-    return step;
-  });
-  return { copyFirst, steps };
 }
 
 /** What a status word says; its bits are those of cl/radix_tile.clh. @returns undefined for 0 */

@@ -1,28 +1,34 @@
 import type { Device } from '../device/device.js';
-import type { Program } from '../device/program.js';
 import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
 import { codecVector } from '../keys/key-codec.js';
-import { UsageError } from '../util/errors.js';
-import {
-  type Algorithm,
-  type AlgorithmFactory,
-  type AlgorithmShape,
-  type Enqueued,
-  pingPong,
-  type ScratchSizes,
-  type SortRequest,
-  type SortWork,
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
 } from './algorithm.js';
-import { type AmdGeometry, amdGeometry, MAX_PADDED, PADDING, RADIX } from './amd-geometry.js';
+import { type AmdGeometry, amdGeometry, MAX_PADDED, PADDING, RADIX, type ScanChain } from './amd-geometry.js';
+import { type Digit, digitsOf } from './digits.js';
+import { buildFitting, type Fitted } from './fitted.js';
+import { choice, type Tuning, whole } from './parameters.js';
+import {
+  alternateBytes,
+  alternatingPasses,
+  carriesValues,
+  passOutputs,
+  passValues,
+  scratchOf,
+} from './passes.js';
 
 const RADIX_BITS = 8;
 const SCAN_BINS = 16;
 const BINS_PER_ITEM = 4;
-const PASS_ENCODE = 1;
-const PASS_DECODE = 2;
-const PASS_INDICES = 4;
 
-const passesOf = ([begin, end]: readonly [number, number]): number => Math.ceil((end - begin) / RADIX_BITS);
+/** Digits may begin anywhere in a code. An empty window still takes one pass: it copies, and makes the indices. */
+const digitsOfWindow = (bits: readonly [number, number]): Digit[] => digitsOf(bits, RADIX_BITS, 64);
 
 /**
  * The classic AMD-style pipeline: seven kernels a pass, 8 bits a pass, stable.
@@ -43,14 +49,12 @@ class AmdRadix implements Algorithm {
   readonly name = 'amd';
   readonly device: Device;
   readonly shape: AlgorithmShape;
-  readonly #program: Program;
-  readonly #localSize: number;
+  readonly #fitted: Fitted;
 
-  constructor(device: Device, shape: AlgorithmShape, program: Program, localSize: number) {
+  constructor(device: Device, shape: AlgorithmShape, fitted: Fitted) {
     this.device = device;
     this.shape = shape;
-    this.#program = program;
-    this.#localSize = localSize;
+    this.#fitted = fitted;
   }
 
   supports({ n, valueBytes }: SortRequest): true | string {
@@ -62,10 +66,8 @@ class AmdRadix implements Algorithm {
 
   scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
     const { blocks, runs } = amdGeometry(n);
-    const moves = passesOf(bits) > 1 || inPlace;
     return {
-      ...(moves && { alternateKeys: (n * this.shape.keyBits) / 8 }),
-      ...(moves && this.shape.valueBytes > 0 && { alternateValues: n * this.shape.valueBytes }),
+      ...alternateBytes(this.shape, n, digitsOfWindow(bits).length, inPlace),
       buckets: blocks * RADIX * 4,
       scannedBuckets: blocks * RADIX * 4,
       sumBuffer: RADIX * runs * 4,
@@ -74,46 +76,21 @@ class AmdRadix implements Algorithm {
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
-    const { n, codec, scratch, bits } = work;
-    const { scan } = this.shape.tuning ?? {};
-    const geometry = amdGeometry(n, scan === 3 || scan === 5 ? scan : 'auto');
-    // An empty window still runs one pass, on a digit of no bits: it copies, and makes the indices.
-    const passes = Math.max(1, passesOf(bits));
-    const keys = pingPong(passes, {
-      input: work.input,
-      output: work.output,
-      alternate: scratch.alternateKeys ?? work.output,
-    });
-    const values =
-      this.shape.valueBytes === 0 || !work.outputValues
-        ? undefined
-        : pingPong(passes, {
-            input: work.inputValues ?? work.outputValues,
-            output: work.outputValues,
-            alternate: scratch.alternateValues ?? work.outputValues,
-          });
-    if (keys.copyFirst && scratch.alternateKeys) {
-      queue.copy(work.input, scratch.alternateKeys, { bytes: (n * this.shape.keyBits) / 8 });
-    }
-    if (values?.copyFirst && work.inputValues && scratch.alternateValues) {
-      queue.copy(work.inputValues, scratch.alternateValues, { bytes: n * this.shape.valueBytes });
-    }
+    const { n, codec, bits } = work;
+    const geometry = amdGeometry(n, chainOf(this.shape.tuning));
+    const digits = digitsOfWindow(bits);
     const codecWords = vector(codecVector(codec));
-    for (const [pass, { from, to }] of keys.steps.entries()) {
-      const shift = bits[0] + pass * RADIX_BITS;
-      const flags =
-        (pass === 0 ? PASS_ENCODE | (work.indices ? PASS_INDICES : 0) : 0) |
-        (pass === passes - 1 ? PASS_DECODE : 0);
-      const digit = [u64(n), codecWords, u32(flags), u32(shift), u32(Math.min(RADIX_BITS, bits[1] - shift))];
-      const run = this.#runner(queue, work, pass);
-      this.#count(run, geometry, scratch, from, digit);
-      this.#scan(run, geometry, scratch);
-      const step = values?.steps[pass];
+    for (const [i, pass] of alternatingPasses(queue, this.shape, digits.length, work).entries()) {
+      const { shift = 0, bits: width = 0 } = digits[i] ?? {};
+      const digit = [u64(n), codecWords, u32(pass.flags), u32(shift), u32(width)];
+      const run = this.#runner(queue, work, i);
+      this.#count(run, geometry, work, pass.from, digit);
+      this.#scan(run, geometry, work);
       run(
         'permute',
-        [from, to, table(scratch, 'scannedBuckets'), ...(step ? [step.from, step.to] : []), ...digit],
-        [geometry.blocks * this.#localSize],
-        { keys: to, ...(step && { values: step.to }) },
+        [pass.from, pass.to, scratchOf(work, 'scannedBuckets'), ...passValues(pass), ...digit],
+        [geometry.blocks * this.#fitted.groupSize],
+        passOutputs(pass),
       );
     }
     return {};
@@ -121,8 +98,8 @@ class AmdRadix implements Algorithm {
 
   #runner(queue: Queue, { onStage }: SortWork, pass: number): Run {
     return (name, args, global, buffers) => {
-      const local = global.map((_, dimension) => (dimension === 0 ? this.#localSize : 1));
-      queue.run(this.#program.kernel(name), args, { global, local, pass });
+      const local = global.map((_, dimension) => (dimension === 0 ? this.#fitted.groupSize : 1));
+      queue.run(this.#fitted.program.kernel(name), args, { global, local, pass });
       onStage?.({ kernel: name, pass, buffers });
     };
   }
@@ -130,20 +107,20 @@ class AmdRadix implements Algorithm {
   #count(
     run: Run,
     { blocks }: AmdGeometry,
-    scratch: SortWork['scratch'],
+    work: SortWork,
     keys: SortWork['input'],
     digit: KernelArgument[],
   ): void {
-    const buckets = table(scratch, 'buckets');
-    run('histogram', [keys, buckets, ...digit], [blocks * this.#localSize], { buckets });
+    const buckets = scratchOf(work, 'buckets');
+    run('histogram', [keys, buckets, ...digit], [blocks * this.#fitted.groupSize], { buckets });
   }
 
-  #scan(run: Run, { blocks, runs, scan }: AmdGeometry, scratch: SortWork['scratch']): void {
-    const buckets = table(scratch, 'buckets');
-    const scannedBuckets = table(scratch, 'scannedBuckets');
-    const sumBuffer = table(scratch, 'sumBuffer');
-    const binTotals = table(scratch, 'binTotals');
-    const localSize = this.#localSize;
+  #scan(run: Run, { blocks, runs, scan }: AmdGeometry, work: SortWork): void {
+    const buckets = scratchOf(work, 'buckets');
+    const scannedBuckets = scratchOf(work, 'scannedBuckets');
+    const sumBuffer = scratchOf(work, 'sumBuffer');
+    const binTotals = scratchOf(work, 'binTotals');
+    const localSize = this.#fitted.groupSize;
     run('ScanArraysdim2', [buckets, scannedBuckets, sumBuffer], [runs * localSize, RADIX / SCAN_BINS], {
       scannedBuckets,
       sumBuffer,
@@ -166,12 +143,7 @@ type Run = (
   buffers: Record<string, SortWork['input']>,
 ) => void;
 
-function table(scratch: SortWork['scratch'], name: string): SortWork['input'] {
-  const buffer = scratch[name];
-  if (!buffer)
-    throw new UsageError(`scratch buffer '${name}' is missing: pass one for each entry of scratch()`);
-  return buffer;
-}
+const chainOf = ({ scan }: Tuning = {}): ScanChain | 'auto' => (scan === 3 || scan === 5 ? scan : 'auto');
 
 const KERNELS = [
   'histogram',
@@ -193,26 +165,27 @@ const LOCAL_BYTES_PER_ITEM = RADIX;
 export const amdRadix: AlgorithmFactory = {
   name: 'amd',
   stable: true,
+  plannedOn: ['cpu', 'gpu'],
+  byDigits: true,
+  parameters: { scan: choice([3, 5], { option: true }), localSize: whole(1, 64) },
 
-  available(_device, { valueBytes }) {
-    return (
-      [0, 1, 2, 4, 8, 16].includes(valueBytes) || `values of ${valueBytes} bytes need an argsort and a gather`
-    );
+  available: (_device, shape) => carriesValues(shape),
+
+  /** Kernels of the scan, and the keys that are counted. */
+  facts({ tuning }, n) {
+    const { scan, padded } = amdGeometry(n, chainOf(tuning));
+    return { scan, padded };
   },
 
   async create(device, shape) {
-    const { maxWorkGroup, localBytes, type } = device.capabilities;
+    const { localBytes, type } = device.capabilities;
     const wanted = Number(shape.tuning?.localSize ?? (type === 'cpu' ? CPU_LOCAL_SIZE : GPU_LOCAL_SIZE));
-    const fitting = Math.min(wanted, maxWorkGroup, localBytes / LOCAL_BYTES_PER_ITEM);
-    // A compiler may allow some kernel less than the device allows in general: ask, and build again smaller.
-    for (let localSize = 2 ** Math.floor(Math.log2(fitting)); ; localSize /= 2) {
-      const program = await device.program('amd_radix.cl', {
-        KEY_BITS: shape.keyBits,
-        VALUE_BYTES: shape.valueBytes,
-        LOCAL_SIZE: localSize,
-      });
-      const limit = Math.min(...KERNELS.map((name) => program.kernel(name).workGroupLimit));
-      if (limit >= localSize || localSize === 1) return new AmdRadix(device, shape, program, localSize);
-    }
+    const most = Math.min(wanted, localBytes / LOCAL_BYTES_PER_ITEM);
+    const fitted = await buildFitting(device, 'amd_radix.cl', KERNELS, most, (groupSize) => ({
+      KEY_BITS: shape.keyBits,
+      VALUE_BYTES: shape.valueBytes,
+      GROUP_SIZE: groupSize,
+    }));
+    return new AmdRadix(device, shape, fitted);
   },
 };

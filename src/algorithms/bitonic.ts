@@ -10,20 +10,10 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
-import {
-  buildFitting,
-  elementArguments,
-  type Fitted,
-  FLAG_DECODE,
-  FLAG_ENCODE,
-  FLAG_POSITIONS,
-  localElements,
-  scratchOf,
-  valuesAvailable,
-  wholeGroups,
-  windowMask,
-  written,
-} from './comparison.js';
+import { windowMask } from './comparison.js';
+import { buildFitting, type Fitted, localElements, wholeGroups } from './fitted.js';
+import { onOff, whole } from './parameters.js';
+import { carriesValues, passBuffers, passInPlace, passOutputs, scratchOf } from './passes.js';
 
 const GROUP_SIZE = 256;
 const BLOCK = 1024;
@@ -95,21 +85,13 @@ class Bitonic implements Algorithm {
     const size = 2 ** Math.ceil(Math.log2(n));
     let pass = 0;
 
-    const within = (sizes: readonly [number, number], tail: boolean, flags: number) => {
-      const first = pass === 0;
-      const buffers = {
-        from: first ? work.input : output,
-        to: output,
-        ...(outputValues && {
-          fromValues: first ? (work.inputValues ?? outputValues) : outputValues,
-          toValues: outputValues,
-        }),
-      };
-      const steps = [u32(sizes[0]), u32(sizes[1]), u32(tail ? 1 : 0), codecWords, u32(flags)];
-      const args = [...elementArguments(buffers), ...order, ...range, ...steps];
+    const within = (sizes: readonly [number, number], tail: boolean, last: boolean) => {
+      const moved = passInPlace(this.shape, work, { first: pass === 0, last });
+      const steps = [u32(sizes[0]), u32(sizes[1]), u32(tail ? 1 : 0), codecWords, u32(moved.flags)];
+      const args = [...passBuffers(moved), ...order, ...range, ...steps];
       const global = Math.ceil(n / variant.block) * groupSize;
       queue.run(program.kernel('bitonic_block'), args, { global, local: groupSize, pass });
-      work.onStage?.({ kernel: 'bitonic_block', pass, buffers: written(buffers) });
+      work.onStage?.({ kernel: 'bitonic_block', pass, buffers: passOutputs(moved) });
       pass++;
     };
     const across = (blockSize: number, stride: number) => {
@@ -123,13 +105,13 @@ class Bitonic implements Algorithm {
     };
 
     const alone = size <= block && !network;
-    within([2, block], false, FLAG_ENCODE | (work.indices ? FLAG_POSITIONS : 0) | (alone ? FLAG_DECODE : 0));
+    within([2, block], false, alone);
     for (let merged = 2 * block; merged <= size; merged *= 2) {
       across(merged, 0);
       for (let stride = merged / 4; stride >= block; stride /= 2) across(merged, stride);
-      if (!network) within([block, block], true, merged === size ? FLAG_DECODE : 0);
+      if (!network) within([block, block], true, merged === size);
     }
-    if (network) within([2, 1], false, FLAG_DECODE);
+    if (network) within([2, 1], false, true);
     return {};
   }
 }
@@ -156,7 +138,9 @@ async function build(device: Device, shape: AlgorithmShape, ties: boolean): Prom
 export const bitonic: AlgorithmFactory = {
   name: 'bitonic',
   stable: true,
-  available: valuesAvailable,
+  plannedOn: ['cpu', 'gpu'],
+  parameters: { block: whole(1, 2 ** 16), stable: onOff(), network: onOff() },
+  available: (_device, shape) => carriesValues(shape),
 
   async create(device, shape) {
     const stable = shape.tuning?.stable !== false;

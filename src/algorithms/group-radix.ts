@@ -11,21 +11,15 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
-import {
-  buildTile,
-  FLAG_DECODE,
-  FLAG_ENCODE,
-  FLAG_POSITIONS,
-  fitTile,
-  type TileTuning,
-  tileAvailable,
-} from './tile.js';
+import { whole } from './parameters.js';
+import { onlyPass, passBuffers, passOutputs } from './passes.js';
+import { buildTile, fitTile, TILE_PARAMETERS, type TileTuning, tileAvailable } from './tile.js';
 import { tuningFor } from './tuning.js';
 
 const KERNEL = 'group_radix';
 
 const tileOf = (device: Device, shape: AlgorithmShape, n?: number): TileTuning => ({
-  ...fitTile(device, shape, tuningFor('group', device, shape, n)),
+  ...fitTile(device, shape, tuningFor(groupRadix, device, shape, n)),
   valuesAfter: false, // both stay in the group for all passes
 });
 
@@ -68,24 +62,15 @@ class GroupRadix implements Algorithm {
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
-    const { n, input, output, inputValues, outputValues, indices, codec, bits, onStage } = work;
+    const { n, codec, bits, onStage } = work;
     if (n === 0) return {};
-    const flags = (codec.identity ? 0 : FLAG_ENCODE | FLAG_DECODE) | (indices ? FLAG_POSITIONS : 0);
+    const pass = onlyPass(this.shape, work);
     queue.run(
       this.#program.kernel(KERNEL),
-      [
-        input,
-        output,
-        ...(this.shape.valueBytes > 0 && outputValues ? [inputValues ?? outputValues, outputValues] : []),
-        u32(n),
-        u32(bits[0]),
-        u32(bits[1]),
-        vector(codecVector(codec)),
-        u32(flags),
-      ],
+      [...passBuffers(pass), u32(n), u32(bits[0]), u32(bits[1]), vector(codecVector(codec)), u32(pass.flags)],
       { global: this.#tile.groupSize, local: this.#tile.groupSize },
     );
-    onStage?.({ kernel: KERNEL, buffers: { keys: output, ...(outputValues && { values: outputValues }) } });
+    onStage?.({ kernel: KERNEL, buffers: passOutputs(pass) });
     return {};
   }
 }
@@ -93,13 +78,22 @@ class GroupRadix implements Algorithm {
 export const groupRadix: AlgorithmFactory = {
   name: 'group',
   stable: true,
+  plannedOn: ['cpu', 'gpu'],
+  parameters: { ...TILE_PARAMETERS, radixBits: whole(1, 8, { axis: [4, 5, 6, 8] }) },
+  search: {
+    on: ['cpu', 'gpu'],
+    sizes: [
+      { n: 2 ** 12, over: 2 ** 10 },
+      { n: 2 ** 10, over: 2 ** 8, most: 2 ** 10 },
+    ],
+  },
 
   available: tileAvailable,
 
   tune(device, shape, n) {
     const most = keysOf(tileOf(device, shape));
     if (n > most) return `one work-group sorts at most ${most} keys`;
-    return { ...shape, tuning: tuningFor('group', device, shape, n) };
+    return { ...shape, tuning: tuningFor(groupRadix, device, shape, n) };
   },
 
   async create(device, shape) {

@@ -11,20 +11,17 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { windowMask } from './comparison.js';
+import { buildFitting, type Fitted, localElements, wholeGroups } from './fitted.js';
+import { whole } from './parameters.js';
 import {
-  alternates,
-  buildFitting,
-  elementArguments,
-  type Fitted,
-  localElements,
-  passesOf,
-  passFlags,
+  alternateBytes,
+  alternatingPasses,
+  carriesValues,
+  passBuffers,
+  passOutputs,
   scratchOf,
-  valuesAvailable,
-  wholeGroups,
-  windowMask,
-  written,
-} from './comparison.js';
+} from './passes.js';
 
 const GROUP_SIZE = 256;
 const TILE = 1024;
@@ -69,7 +66,7 @@ class Merge implements Algorithm {
 
   scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
     return {
-      ...alternates(n, mergePasses(n, bits), inPlace, this.shape),
+      ...alternateBytes(this.shape, n, mergePasses(n, bits), inPlace),
       ...(n > this.#tile && { splits: Math.ceil(n / this.#tile) * 8 }),
     };
   }
@@ -82,26 +79,26 @@ class Merge implements Algorithm {
     const order = [u64(n), u64(windowMask(bits))];
     const codecWords = vector(codecVector(codec));
     const tiles = Math.ceil(n / this.#tile);
-    for (const [pass, buffers] of passesOf(queue, work, passes, this.shape).entries()) {
+    for (const [pass, buffers] of alternatingPasses(queue, this.shape, passes, work).entries()) {
       const width = 2 ** pass;
-      const elements = elementArguments(buffers);
-      const last = [codecWords, u32(passFlags(pass, passes, work))];
+      const elements = passBuffers(buffers);
+      const last = [codecWords, u32(buffers.flags)];
       const run = (kernel: string, args: KernelArgument[], items: number, wrote: Record<string, Buffer>) => {
         queue.run(program.kernel(kernel), args, { global: items, local: groupSize, pass });
         work.onStage?.({ kernel, pass, buffers: wrote });
       };
       if (width <= SHORT) {
         const pairs = wholeGroups(Math.ceil(n / (2 * width)), groupSize);
-        run('merge_pairs', [...elements, ...order, u32(width), ...last], pairs, written(buffers));
+        run('merge_pairs', [...elements, ...order, u32(width), ...last], pairs, passOutputs(buffers));
       } else if (2 * width <= this.#tile) {
         const args = [...elements, ...order, u32(width), ...last];
-        run('merge_local', args, tiles * groupSize, written(buffers));
+        run('merge_local', args, tiles * groupSize, passOutputs(buffers));
       } else {
         const splits = scratchOf(work, 'splits');
         const cut = [buffers.from, splits, ...order, u64(width), u64(tiles)];
         run('merge_split', cut, wholeGroups(tiles, groupSize), { splits });
         const args = [...elements, splits, ...order, u64(width), ...last];
-        run('merge_tiles', args, tiles * groupSize, written(buffers));
+        run('merge_tiles', args, tiles * groupSize, passOutputs(buffers));
       }
     }
     return {};
@@ -111,7 +108,9 @@ class Merge implements Algorithm {
 export const merge: AlgorithmFactory = {
   name: 'merge',
   stable: true,
-  available: valuesAvailable,
+  plannedOn: ['cpu', 'gpu'],
+  parameters: { tile: whole(1, 2 ** 16) },
+  available: (_device, shape) => carriesValues(shape),
 
   async create(device, shape) {
     const wanted = Number(shape.tuning?.tile ?? TILE);

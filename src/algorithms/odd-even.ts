@@ -10,16 +10,9 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
-import {
-  buildFitting,
-  elementArguments,
-  type Fitted,
-  passFlags,
-  valuesAvailable,
-  wholeGroups,
-  windowMask,
-  written,
-} from './comparison.js';
+import { windowMask } from './comparison.js';
+import { buildFitting, type Fitted, wholeGroups } from './fitted.js';
+import { carriesValues, passBuffers, passInPlace, passOutputs } from './passes.js';
 
 /** One launch per key: above this the launches alone take longer than any other sort. */
 export const ODD_EVEN_MAX = 8192;
@@ -57,29 +50,22 @@ class OddEven implements Algorithm {
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
-    const { n, output, outputValues, codec } = work;
+    const { n, codec } = work;
     const { program, groupSize } = this.#fitted;
     const kernel = program.kernel('odd_even_phase');
     const window = u64(windowMask(work.bits));
     const codecWords = vector(codecVector(codec));
     for (let phase = 0; phase < n; phase++) {
-      const buffers = {
-        from: phase === 0 ? work.input : output,
-        to: output,
-        ...(outputValues && {
-          fromValues: phase === 0 ? (work.inputValues ?? outputValues) : outputValues,
-          toValues: outputValues,
-        }),
-      };
+      const pass = passInPlace(this.shape, work, { first: phase === 0, last: phase === n - 1 });
       const parity = phase % 2;
-      const order = [u32(n), u32(parity), window, codecWords, u32(passFlags(phase, n, work))];
+      const order = [u32(n), u32(parity), window, codecWords, u32(pass.flags)];
       const pairs = Math.ceil((n + parity) / 2);
-      queue.run(kernel, [...elementArguments(buffers), ...order], {
+      queue.run(kernel, [...passBuffers(pass), ...order], {
         global: wholeGroups(pairs, groupSize),
         local: groupSize,
         pass: phase,
       });
-      work.onStage?.({ kernel: kernel.name, pass: phase, buffers: written(buffers) });
+      work.onStage?.({ kernel: kernel.name, pass: phase, buffers: passOutputs(pass) });
     }
     return {};
   }
@@ -88,7 +74,8 @@ class OddEven implements Algorithm {
 export const oddEven: AlgorithmFactory = {
   name: 'odd-even',
   stable: true,
-  available: valuesAvailable,
+  parameters: {},
+  available: (_device, shape) => carriesValues(shape),
 
   async create(device, shape) {
     const fitted = await buildFitting(device, 'odd_even.cl', ['odd_even_phase'], 256, (groupSize) => ({

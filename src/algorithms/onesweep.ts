@@ -11,22 +11,30 @@ import type {
   SortWork,
 } from './algorithm.js';
 import { digitsOf } from './digits.js';
+import { whole } from './parameters.js';
 import {
   alternateBytes,
+  alternatingPasses,
+  FLAG_ENCODE,
+  passBuffers,
+  passOutputs,
+  scratchOf,
+} from './passes.js';
+import {
   buildRanked,
   buildTile,
-  FLAG_ENCODE,
+  CHECKED_LANES,
   fitTile,
   localBudget,
   numberOf,
-  passSteps,
+  OFFSET_BITS,
   type RankedPrograms,
   rankedFor,
-  scratchOf,
-  stepBuffers,
-  stepOutputs,
+  SPIN_LIMIT,
+  TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
+  VALUES_AFTER,
 } from './tile.js';
 import { tuningFor } from './tuning.js';
 
@@ -105,7 +113,7 @@ class Onesweep implements Algorithm {
     const state = scratchOf(work, 'state');
     const control = scratchOf(work, 'control');
     const codecWords = vector(codecVector(codec));
-    const steps = passSteps(queue, this.shape, digits.length, work);
+    const steps = alternatingPasses(queue, this.shape, digits.length, work);
     const groups = this.#histogramGroups(n);
 
     const first = steps[0];
@@ -134,7 +142,7 @@ class Onesweep implements Algorithm {
       queue.run(
         program.kernel('onesweep_pass'),
         [
-          ...stepBuffers(step),
+          ...passBuffers(step),
           counts,
           state,
           control,
@@ -148,7 +156,7 @@ class Onesweep implements Algorithm {
         ],
         { global: this.#groups(n) * groupSize, local: groupSize, pass },
       );
-      onStage?.({ kernel: 'onesweep_pass', pass, buffers: { ...stepOutputs(step), state, control } });
+      onStage?.({ kernel: 'onesweep_pass', pass, buffers: { ...passOutputs(step), state, control } });
     }
     return { status: control };
   }
@@ -173,6 +181,27 @@ export const onesweep: AlgorithmFactory = {
   name: 'onesweep',
   stable: true,
   waits: true,
+  plannedOn: ['gpu'],
+  byDigits: true,
+  parameters: {
+    ...TILE_PARAMETERS,
+    lookBack: whole(1, 64, { axis: [1, 2, 4, 8] }),
+    checkedLanes: CHECKED_LANES,
+    valuesAfter: VALUES_AFTER,
+    histogramSize: whole(1, 2 ** 16, { axis: [256, 512, 1024] }),
+    histogramColumns: whole(1, 64, { axis: [4, 8, 16, 32] }),
+    offsetBits: OFFSET_BITS,
+    spinLimit: SPIN_LIMIT,
+  },
+  search: {
+    on: ['gpu'],
+    sizes: [
+      { n: 2 ** 25, over: 2 ** 24 },
+      { n: 2 ** 24, over: 2 ** 22, most: 2 ** 24 },
+      { n: 2 ** 22, over: 2 ** 18, most: 2 ** 22 },
+      { n: 2 ** 18, most: 2 ** 18 },
+    ],
+  },
 
   available(device, shape) {
     const { quirks, int64Atomics } = device.capabilities;
@@ -185,12 +214,12 @@ export const onesweep: AlgorithmFactory = {
   },
 
   tune(device, shape, n) {
-    const tuning = tuningFor('onesweep', device, shape, n);
+    const tuning = tuningFor(onesweep, device, shape, n);
     return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning } };
   },
 
   async create(device, shape) {
-    const tuning = tuningFor('onesweep', device, shape);
+    const tuning = tuningFor(onesweep, device, shape);
     const lookBack = numberOf(tuning, 'lookBack');
     const histogramSize = Math.min(numberOf(tuning, 'histogramSize'), device.capabilities.maxWorkGroup);
     let histogramColumns = numberOf(tuning, 'histogramColumns');

@@ -11,19 +11,21 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { whole } from './parameters.js';
+import { onlyPass, passBuffers, passOutputs, scratchOf } from './passes.js';
 import {
   buildRanked,
   buildTile,
-  FLAG_DECODE,
-  FLAG_ENCODE,
-  FLAG_POSITIONS,
+  CHECKED_LANES,
   fitTile,
   numberOf,
   type RankedPrograms,
   rankedFor,
-  scratchOf,
+  SPIN_LIMIT,
+  TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
+  VALUES_AFTER,
 } from './tile.js';
 import { tuningFor } from './tuning.js';
 
@@ -39,7 +41,7 @@ interface PersistentTuning extends TileTuning {
 }
 
 function tuned(device: Device, shape: AlgorithmShape, n?: number): PersistentTuning {
-  const tuning = tuningFor('persistent', device, shape, n);
+  const tuning = tuningFor(persistentRadix, device, shape, n);
   const tile = fitTile(device, shape, { ...tuning, offsetBits: 32 }); // there are never so many keys
   return { ...tile, groupsPerUnit: numberOf(tuning, 'groupsPerUnit') };
 }
@@ -93,28 +95,26 @@ class PersistentRadix implements Algorithm {
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
-    const { n, input, output, inputValues, outputValues, indices, codec, bits, onStage } = work;
+    const { n, codec, bits, onStage } = work;
     if (n === 0) return {};
     const { groupSize } = this.#tuning;
-    const flags = (codec.identity ? 0 : FLAG_ENCODE | FLAG_DECODE) | (indices ? FLAG_POSITIONS : 0);
+    const pass = onlyPass(this.shape, work);
     const program = rankedFor(this.#programs, this.shape, bits);
     queue.run(
       program.kernel(KERNEL),
       [
-        input,
-        output,
-        ...(this.shape.valueBytes > 0 && outputValues ? [inputValues ?? outputValues, outputValues] : []),
+        ...passBuffers(pass),
         scratchOf(work, 'counts'),
         this.#control,
         u32(n),
         u32(bits[0]),
         u32(bits[1]),
         vector(codecVector(codec)),
-        u32(flags),
+        u32(pass.flags),
       ],
       { global: this.#tiles(n) * groupSize, local: groupSize },
     );
-    onStage?.({ kernel: KERNEL, buffers: { keys: output, ...(outputValues && { values: outputValues }) } });
+    onStage?.({ kernel: KERNEL, buffers: passOutputs(pass) });
     return { status: this.#control };
   }
 
@@ -127,6 +127,26 @@ export const persistentRadix: AlgorithmFactory = {
   name: 'persistent',
   stable: true,
   waits: true,
+  plannedOn: ['gpu'],
+  parameters: {
+    ...TILE_PARAMETERS,
+    keysPerItem: whole(1, 2 ** 12, {
+      axis: [1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 25, 26, 28, 30, 32, 40, 50],
+    }),
+    groupsPerUnit: whole(0, 64, { axis: [1, 2] }),
+    checkedLanes: CHECKED_LANES,
+    valuesAfter: VALUES_AFTER,
+    radixBits: whole(1, 8),
+    spinLimit: SPIN_LIMIT,
+  },
+  search: {
+    on: ['gpu'],
+    sizes: [
+      { n: 2 ** 21, over: 2 ** 20, most: 2 ** 21 },
+      { n: 2 ** 20, over: 2 ** 19, most: 2 ** 20 },
+      { n: 2 ** 18, over: 2 ** 17, most: 2 ** 18 },
+    ],
+  },
 
   available(device, shape) {
     const { quirks, deviceScopeAtomics, version, maxWorkGroup } = device.capabilities;
@@ -141,12 +161,12 @@ export const persistentRadix: AlgorithmFactory = {
   tune(device, shape, n) {
     const most = capacity(device, tuned(device, shape, n));
     if (n > most) return `the groups that run at once hold at most ${most} keys`;
-    return { ...shape, tuning: tuningFor('persistent', device, shape, n) };
+    return { ...shape, tuning: tuningFor(persistentRadix, device, shape, n) };
   },
 
   async create(device, shape) {
     const { groupsPerUnit, ...fitted } = tuned(device, shape);
-    const tuning = tuningFor('persistent', device, shape);
+    const tuning = tuningFor(persistentRadix, device, shape);
     const build = (tile: TileTuning) =>
       buildTile(
         device,

@@ -1,6 +1,7 @@
 import type { Device } from '../device/device.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
+import { unknownName } from '../util/suggest.js';
 import { type Algorithm, type AlgorithmFactory, type SortRequest, tunedShape } from './algorithm.js';
 import { amdRadix } from './amd-radix.js';
 import { bitonic } from './bitonic.js';
@@ -8,20 +9,23 @@ import { groupRadix } from './group-radix.js';
 import { merge } from './merge.js';
 import { oddEven } from './odd-even.js';
 import { onesweep } from './onesweep.js';
+import type { Tuning } from './parameters.js';
 import { persistentRadix } from './persistent-radix.js';
 import { rowSort } from './row-sort.js';
 import { serialRadix } from './serial-radix.js';
 import { splitRadix } from './split-radix.js';
 import { tiledRadix } from './tiled-radix.js';
-import type { Tuning } from './tuning.js';
 
-/** Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. */
+/**
+ * Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. The planner tries those that are
+ * for a device in this order.
+ */
 export const ALGORITHMS: readonly AlgorithmFactory[] = [
   groupRadix,
   persistentRadix,
   onesweep,
-  tiledRadix,
   serialRadix,
+  tiledRadix,
   amdRadix,
   merge,
   bitonic,
@@ -30,13 +34,18 @@ export const ALGORITHMS: readonly AlgorithmFactory[] = [
   oddEven,
 ];
 
+/** Those that the planner takes by itself on a device, best first. */
+export function plannedOn({ capabilities }: Device): readonly AlgorithmFactory[] {
+  const kind = capabilities.type === 'cpu' ? 'cpu' : 'gpu';
+  return ALGORITHMS.filter((factory) => factory.stable && factory.plannedOn?.includes(kind));
+}
+
 /** @throws UsageError when there is no algorithm of that name */
 export function algorithmNamed(name: string): AlgorithmFactory {
   const found = ALGORITHMS.find((algorithm) => algorithm.name === name);
   if (found) return found;
-  throw new UsageError(
-    `unknown algorithm '${name}': expected auto, host or one of ${ALGORITHMS.map((a) => a.name).join(' ')}`,
-  );
+  const names = ALGORITHMS.map((algorithm) => algorithm.name);
+  throw new UsageError(unknownName('algorithm', name, ['auto', 'host', ...names]));
 }
 
 /**

@@ -12,17 +12,9 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
-import {
-  buildFitting,
-  elementArguments,
-  type Fitted,
-  FLAG_DECODE,
-  FLAG_ENCODE,
-  FLAG_POSITIONS,
-  type PassBuffers,
-  valuesAvailable,
-  written,
-} from './comparison.js';
+import { buildFitting, type Fitted } from './fitted.js';
+import { choice, onOff } from './parameters.js';
+import { carriesValues, onlyPass, type Pass, passBuffers, passFlags, passOutputs } from './passes.js';
 
 /** Most keys of a row. */
 export const ROW_MAX = 64;
@@ -33,7 +25,7 @@ const LANES = 32;
 const VOTES = { masks: 0, khr: 1, ptx: 2 } as const;
 
 /** Many rows of keys that lie one behind the other. */
-export interface RowWork extends PassBuffers {
+export interface RowWork extends Omit<Pass, 'flags'> {
   /** Keys of all rows together; the last row may be shorter. */
   readonly n: number;
   readonly rowLength: number;
@@ -81,29 +73,25 @@ export class RowSort implements Algorithm {
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
-    const { n, input, output, inputValues, outputValues, codec, bits } = work;
+    const { n, codec, bits } = work;
     if (n === 0) return {};
-    const buffers = {
-      from: input,
-      to: output,
-      ...(outputValues && { fromValues: inputValues ?? outputValues, toValues: outputValues }),
-    };
+    const buffers = onlyPass(this.shape, work);
     this.enqueueRows(queue, { ...buffers, n, rowLength: n, codec, bits, indices: work.indices === true });
-    work.onStage?.({ kernel: 'row_sort', pass: 0, buffers: written(buffers) });
+    work.onStage?.({ kernel: 'row_sort', pass: 0, buffers: passOutputs(buffers) });
     return {};
   }
 
   /** Sorts every row by itself. @throws UsageError when rows are longer than compiled for */
   enqueueRows(queue: Queue, work: RowWork): void {
-    const { n, rowLength, codec, bits, indices, trace } = work;
+    const { n, rowLength, codec, bits, trace } = work;
     if (rowLength < 1 || rowLength > this.row) {
       throw new UsageError(`rows of ${rowLength} keys: this program sorts rows of 1 to ${this.row}`);
     }
     const { program, groupSize } = this.#fitted;
     const rows = Math.ceil(n / rowLength);
-    const flags = FLAG_ENCODE | FLAG_DECODE | (indices ? FLAG_POSITIONS : 0);
+    const flags = passFlags(work, { first: true, last: true });
     const args = [
-      ...elementArguments(work),
+      ...passBuffers(work),
       ...(trace ? [trace.masks, trace.places, trace.codes] : []),
       u64(n),
       u32(rowLength),
@@ -142,10 +130,11 @@ export async function createRowSort(device: Device, shape: AlgorithmShape): Prom
 export const rowSort: AlgorithmFactory = {
   name: 'row',
   stable: true,
+  parameters: { row: choice([32, 64]), vote: choice(Object.keys(VOTES)), trace: onOff() },
 
   available(device, shape) {
     if (device.capabilities.maxWorkGroup < LANES) return `needs work-groups of ${LANES} work-items`;
-    return valuesAvailable(device, shape);
+    return carriesValues(shape);
   },
 
   create: createRowSort,

@@ -3,11 +3,6 @@ import type { Queue, Recording } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import type { Algorithm, Enqueued, ScratchSizes, SortWork } from './algorithm.js';
 
-/** Bytes of all buffers of `sizes` together. */
-export function scratchBytes(sizes: ScratchSizes): number {
-  return Object.values(sizes).reduce((sum, bytes) => sum + bytes, 0);
-}
-
 /** A sort that was enqueued before, to be enqueued again when all of it is the same. */
 interface Remembered {
   readonly work: Omit<SortWork, 'scratch'>;

@@ -12,15 +12,17 @@ import type {
   SortWork,
 } from './algorithm.js';
 import { type Digit, digitsOf } from './digits.js';
+import { onOff, whole } from './parameters.js';
 import {
   alternateBytes,
+  alternatingPasses,
+  carriesValues,
   FLAG_ENCODE,
-  numberOf,
-  passSteps,
+  passBuffers,
+  passOutputs,
   scratchOf,
-  stepBuffers,
-  stepOutputs,
-} from './tile.js';
+} from './passes.js';
+import { numberOf, OFFSET_BITS } from './tile.js';
 import { tuningFor } from './tuning.js';
 
 /** Keys from which on places need 64 bits. */
@@ -95,7 +97,7 @@ class SerialRadix implements Algorithm {
     const digits = this.#digits(bits);
     const counts = scratchOf(work, 'counts');
     const codecWords = vector(codecVector(codec));
-    for (const [pass, step] of passSteps(queue, this.shape, digits.length, work).entries()) {
+    for (const [pass, step] of alternatingPasses(queue, this.shape, digits.length, work).entries()) {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
       const run = [u64(n), u64(runKeys), u32(shift), u32(width), codecWords];
       const launch = { global: runs, local: 1, pass };
@@ -113,15 +115,15 @@ class SerialRadix implements Algorithm {
       onStage?.({ kernel: 'serial_scan', pass, buffers: { counts } });
       queue.run(
         this.#program.kernel('serial_scatter'),
-        [...stepBuffers(step), counts, ...run, u32(step.flags)],
+        [...passBuffers(step), counts, ...run, u32(step.flags)],
         launch,
       );
-      onStage?.({ kernel: 'serial_scatter', pass, buffers: stepOutputs(step) });
+      onStage?.({ kernel: 'serial_scatter', pass, buffers: passOutputs(step) });
     }
     return {};
   }
 
-  /** Digits of equal width, as few as can be: 32 bits are 11 + 11 + 10, not 11 + 11 + 8. */
+  /** As wide as can be from the lowest bit on: 32 bits are 11 + 11 + 10, 16 are 11 + 5. */
   #digits(bits: readonly [number, number]): Digit[] {
     return digitsOf(bits, this.#tuning.radixBits);
   }
@@ -140,21 +142,31 @@ class SerialRadix implements Algorithm {
 export const serialRadix: AlgorithmFactory = {
   name: 'serial',
   stable: true,
-  radixBits: [1, 12],
-
-  available(_device, { valueBytes }) {
-    return (
-      [0, 1, 2, 4, 8, 16].includes(valueBytes) || `values of ${valueBytes} bytes need an argsort and a gather`
-    );
+  plannedOn: ['cpu'],
+  byDigits: true,
+  parameters: {
+    radixBits: whole(1, 12, { axis: [6, 7, 8, 9, 10, 11, 12], option: true }),
+    runsPerUnit: whole(1, 1024, { axis: [1, 2, 3, 4, 8] }),
+    lines: onOff({ axis: [false, true] }),
+    offsetBits: OFFSET_BITS,
+  },
+  search: {
+    on: ['cpu'],
+    sizes: [
+      { n: 2 ** 22, over: 2 ** 16 },
+      { n: 2 ** 16, most: 2 ** 16 },
+    ],
   },
 
+  available: (_device, shape) => carriesValues(shape),
+
   tune(device, shape, n) {
-    const tuning = tuningFor('serial', device, shape, n);
+    const tuning = tuningFor(serialRadix, device, shape, n);
     return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning } };
   },
 
   async create(device, shape) {
-    const tuning = tuningFor('serial', device, shape);
+    const tuning = tuningFor(serialRadix, device, shape);
     const parameters: SerialTuning = {
       radixBits: numberOf(tuning, 'radixBits'),
       runsPerUnit: numberOf(tuning, 'runsPerUnit'),

@@ -2,7 +2,6 @@ import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
 import { codecVector } from '../keys/key-codec.js';
-import { UsageError } from '../util/errors.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -12,26 +11,22 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { type Digit, digitsOf } from './digits.js';
+import { buildFitting, type Fitted, wholeGroups } from './fitted.js';
+import { whole } from './parameters.js';
 import {
-  alternates,
-  buildFitting,
-  elementArguments,
-  type Fitted,
-  passesOf,
-  passFlags,
+  alternateBytes,
+  alternatingPasses,
+  carriesValues,
+  passBuffers,
+  passOutputs,
   scratchOf,
-  valuesAvailable,
-  wholeGroups,
-  written,
-} from './comparison.js';
+} from './passes.js';
 
 const GROUP_SIZE = 256;
 /** Places are 32-bit words. */
 const MAX_KEYS = 2 ** 32 - 1;
 const KERNELS = ['split_count', 'split_scan', 'split_offset', 'split_move'];
-
-const digitsOf = ([begin, end]: readonly [number, number], radixBits: number): number =>
-  Math.max(1, Math.ceil((end - begin) / radixBits));
 
 /**
  * Split radix sort: from the lowest bit to the highest, all keys with a zero move stably in front of all
@@ -68,7 +63,7 @@ class SplitRadix implements Algorithm {
   scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
     const bins = 2 ** this.#radixBits;
     return {
-      ...alternates(n, digitsOf(bits, this.#radixBits), inPlace, this.shape),
+      ...alternateBytes(this.shape, n, this.#digits(bits).length, inPlace),
       offsets: n * 4,
       counts: bins * Math.ceil(n / this.#fitted.groupSize) * 4,
       histogram: bins * 4,
@@ -83,14 +78,12 @@ class SplitRadix implements Algorithm {
     const [offsets, counts, histogram, prefix] = ['offsets', 'counts', 'histogram', 'prefix'].map((name) =>
       scratchOf(work, name),
     ) as [Buffer, Buffer, Buffer, Buffer];
-    const passes = digitsOf(bits, this.#radixBits);
+    const digits = this.#digits(bits);
     const codecWords = vector(codecVector(codec));
-    for (const [pass, buffers] of passesOf(queue, work, passes, this.shape).entries()) {
-      const shift = bits[0] + pass * this.#radixBits;
-      const width = Math.min(this.#radixBits, bits[1] - shift);
-      const flags = passFlags(pass, passes, work);
+    for (const [pass, buffers] of alternatingPasses(queue, this.shape, digits.length, work).entries()) {
+      const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
       // An empty window is one pass on a digit of no bits, at a shift that a code still has.
-      const digit = [u64(n), codecWords, u32(flags), u32(width > 0 ? shift : 0), u32(width)];
+      const digit = [u64(n), codecWords, u32(buffers.flags), u32(width > 0 ? shift : 0), u32(width)];
       const run = (kernel: string, args: KernelArgument[], wrote: Record<string, Buffer>, single = false) => {
         const global = single ? groupSize : wholeGroups(n, groupSize);
         queue.run(program.kernel(kernel), args, { global, local: groupSize, pass });
@@ -102,26 +95,27 @@ class SplitRadix implements Algorithm {
       const scanned = { counts, histogram, prefix };
       run('split_scan', [counts, histogram, prefix, u32(tiles), u32(n)], scanned, true);
       run('split_offset', [from, offsets, counts, prefix, ...digit], { offsets });
-      run('split_move', [...elementArguments(buffers), offsets, prefix, ...digit], {
+      run('split_move', [...passBuffers(buffers), offsets, prefix, ...digit], {
         places: offsets,
-        ...written(buffers),
+        ...passOutputs(buffers),
       });
     }
     return {};
+  }
+
+  #digits(bits: readonly [number, number]): Digit[] {
+    return digitsOf(bits, this.#radixBits, 64);
   }
 }
 
 export const splitRadix: AlgorithmFactory = {
   name: 'split',
   stable: true,
-  radixBits: [1, 4],
-  available: valuesAvailable,
+  parameters: { radixBits: whole(1, 4, { option: true }) },
+  available: (_device, shape) => carriesValues(shape),
 
   async create(device, shape) {
     const radixBits = Number(shape.tuning?.radixBits ?? 1);
-    if (!Number.isInteger(radixBits) || radixBits < 1 || radixBits > 4) {
-      throw new UsageError(`radixBits of split is ${radixBits}: expected 1 to 4`);
-    }
     const fitted = await buildFitting(device, 'split_radix.cl', KERNELS, GROUP_SIZE, (groupSize) => ({
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,

@@ -2,20 +2,13 @@
  * What the programs that build on cl/radix_tile.clh have in common on the host: their parameters, macros
  * and the local memory that they take.
  */
-import type { Buffer } from '../device/buffer.js';
 import type { Capabilities } from '../device/capabilities.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import type { Queue } from '../device/queue.js';
 import { UnsupportedError, UsageError } from '../util/errors.js';
-import { type AlgorithmShape, pingPong, type SortWork } from './algorithm.js';
-import type { Tuning } from './tuning.js';
-
-/** Kernel argument `flags`, see cl/radix_tile.clh. */
-export const FLAG_ENCODE = 1;
-export const FLAG_DECODE = 2;
-export const FLAG_POSITIONS = 4;
-export const FLAG_FIRST = 8;
+import type { AlgorithmShape } from './algorithm.js';
+import { choice, onOff, type Parameters, type Tuning, whole } from './parameters.js';
+import { carriesValues } from './passes.js';
 
 /** How a tile is ranked, see cl/digit_rank.clh. */
 const RANKS = { masks: 0, ptx: 1, khr: 2, lanes: 3 } as const;
@@ -40,6 +33,28 @@ export interface TileTuning {
   /** Values pass through the local memory that the keys have left: larger tiles, two barriers more. */
   readonly valuesAfter: boolean;
 }
+
+/** What is to be known of the parameters of a tile, but for the bits of its digits. */
+export const TILE_PARAMETERS: Parameters = {
+  rank: choice(CERTAIN, { axis: CERTAIN }),
+  groupSize: whole(1, 2 ** 16, { axis: [64, 128, 256, 384, 448, 512, 640, 768, 1024] }),
+  keysPerItem: whole(1, 2 ** 12, {
+    axis: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 25, 26, 28, 30, 32],
+  }),
+  maxRegisters: whole(0, 255, { axis: [40, 48, 56, 64, 72, 80, 96, 128] }),
+  subGroupSize: whole(1, 128),
+};
+
+/** Places and sums of so many bits. */
+export const OFFSET_BITS = choice([32, 64]);
+
+/** May whole keys be ranked by `lanes`? See `usesLanes`. */
+export const CHECKED_LANES = choice([false, true, 'always'], { axis: [false, true], onlyWith: 'keys' });
+
+export const VALUES_AFTER = onOff({ axis: [false, true], onlyWith: 'values' });
+
+/** Turns of a wait after which a sort gives up. */
+export const SPIN_LIMIT = whole(1, 2 ** 32 - 1);
 
 /**
  * Local memory of a Hopper or Ampere unit that one group may declare, more than the driver admits: 227 KiB,
@@ -80,9 +95,9 @@ export function tileBytes({ keyBits, valueBytes }: AlgorithmShape, tuning: TileT
 }
 
 /** The reason why a tile cannot carry such values, or true. */
-export function tileAvailable({ capabilities }: Device, { valueBytes }: AlgorithmShape): true | string {
-  if (![0, 1, 2, 4, 8].includes(valueBytes))
-    return `values of ${valueBytes} bytes need an argsort and a gather`;
+export function tileAvailable({ capabilities }: Device, shape: AlgorithmShape): true | string {
+  const carries = carriesValues(shape, 8);
+  if (carries !== true) return carries;
   return capabilities.maxWorkGroup >= 16 || 'needs work-groups of at least 16 work-items';
 }
 
@@ -233,88 +248,4 @@ export async function buildTile(
       throw new UnsupportedError(`cl/${file} needs groups of 16 work-items; the compiler allows ${limit}`);
     }
   }
-}
-
-/** The buffers of one pass. */
-export interface Step {
-  readonly from: Buffer;
-  readonly to: Buffer;
-  readonly fromValues?: Buffer;
-  readonly toValues?: Buffer;
-  /** Of the kernel argument `flags`. */
-  readonly flags: number;
-}
-
-/** Bytes of the alternate buffers that `passSteps` needs. */
-export function alternateBytes(
-  { keyBits, valueBytes }: AlgorithmShape,
-  n: number,
-  passes: number,
-  inPlace: boolean,
-): Record<string, number> {
-  if (passes === 1 && !inPlace) return {};
-  return {
-    alternateKeys: (n * keyBits) / 8,
-    ...(valueBytes > 0 && { alternateValues: n * valueBytes }),
-  };
-}
-
-/** Which buffers each pass reads and writes, and what it does besides; copies first where that is needed. */
-export function passSteps(
-  queue: Queue,
-  { keyBits, valueBytes }: AlgorithmShape,
-  passes: number,
-  work: SortWork,
-): Step[] {
-  const { n, input, output, inputValues, outputValues, indices, codec, scratch } = work;
-  const keys = pingPong(passes, { input, output, alternate: scratch.alternateKeys ?? output });
-  if (keys.copyFirst && scratch.alternateKeys) {
-    queue.copy(input, scratch.alternateKeys, { bytes: (n * keyBits) / 8 });
-  }
-  if (valueBytes > 0 && !outputValues)
-    throw new UsageError('values are to be sorted: outputValues is missing');
-  const values =
-    valueBytes > 0 && outputValues
-      ? pingPong(passes, {
-          input: inputValues ?? outputValues,
-          output: outputValues,
-          alternate: scratch.alternateValues ?? outputValues,
-        })
-      : undefined;
-  if (values?.copyFirst && !indices && inputValues && scratch.alternateValues) {
-    queue.copy(inputValues, scratch.alternateValues, { bytes: n * valueBytes });
-  }
-  return keys.steps.map(({ from, to }, pass) => {
-    const step = values?.steps[pass];
-    const first = pass === 0;
-    const last = pass === passes - 1;
-    return {
-      from,
-      to,
-      ...(step && { fromValues: step.from, toValues: step.to }),
-      flags:
-        (first && !codec.identity ? FLAG_ENCODE : 0) |
-        (last && !codec.identity ? FLAG_DECODE : 0) |
-        (first && indices ? FLAG_POSITIONS : 0) |
-        (first ? FLAG_FIRST : 0),
-    };
-  });
-}
-
-/** The arguments of a pass: keys in and out, and values where there are any. */
-export function stepBuffers({ from, to, fromValues, toValues }: Step): Buffer[] {
-  return [from, to, ...(fromValues && toValues ? [fromValues, toValues] : [])];
-}
-
-/** What a pass wrote, for `onStage`. */
-export function stepOutputs({ to, toValues }: Step): Record<string, Buffer> {
-  return { keys: to, ...(toValues && { values: toValues }) };
-}
-
-/** A scratch buffer. @throws UsageError when it is missing */
-export function scratchOf({ scratch }: SortWork, name: string): Buffer {
-  const buffer = scratch[name];
-  if (!buffer)
-    throw new UsageError(`scratch buffer '${name}' is missing: pass one for each entry of scratch()`);
-  return buffer;
 }

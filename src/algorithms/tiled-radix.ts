@@ -12,19 +12,25 @@ import type {
   SortWork,
 } from './algorithm.js';
 import { digitsOf } from './digits.js';
+import { whole } from './parameters.js';
 import {
   alternateBytes,
-  buildTile,
+  alternatingPasses,
   FLAG_ENCODE,
+  passBuffers,
+  passOutputs,
+  scratchOf,
+} from './passes.js';
+import {
+  buildTile,
   fitTile,
   localBudget,
   numberOf,
-  passSteps,
-  scratchOf,
-  stepBuffers,
-  stepOutputs,
+  OFFSET_BITS,
+  TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
+  VALUES_AFTER,
 } from './tile.js';
 import { tuningFor } from './tuning.js';
 
@@ -98,7 +104,7 @@ class TiledRadix implements Algorithm {
       pass,
     });
 
-    for (const [pass, step] of passSteps(queue, this.shape, digits.length, work).entries()) {
+    for (const [pass, step] of alternatingPasses(queue, this.shape, digits.length, work).entries()) {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
       const piece = [u64(n), u32(tilesPerGroup), u32(shift), u32(width), codecWords];
       queue.run(
@@ -115,10 +121,10 @@ class TiledRadix implements Algorithm {
       onStage?.({ kernel: 'tiled_spine', pass, buffers: { counts, totals } });
       queue.run(
         this.#program.kernel('tiled_downsweep'),
-        [...stepBuffers(step), counts, totals, ...piece, u32(step.flags)],
+        [...passBuffers(step), counts, totals, ...piece, u32(step.flags)],
         launch(groups, pass),
       );
-      onStage?.({ kernel: 'tiled_downsweep', pass, buffers: stepOutputs(step) });
+      onStage?.({ kernel: 'tiled_downsweep', pass, buffers: passOutputs(step) });
     }
     return {};
   }
@@ -139,17 +145,27 @@ class TiledRadix implements Algorithm {
 export const tiledRadix: AlgorithmFactory = {
   name: 'tiled',
   stable: true,
-  radixBits: [1, 8],
+  plannedOn: ['cpu', 'gpu'],
+  byDigits: true,
+  parameters: {
+    ...TILE_PARAMETERS,
+    radixBits: whole(1, 8, { axis: [4, 5, 6, 7, 8], option: true }),
+    countColumns: whole(1, 64, { axis: [1, 4, 8, 16, 32] }),
+    valuesAfter: VALUES_AFTER,
+    groupsPerUnit: whole(1, 64, { axis: [1, 2, 4, 8] }),
+    offsetBits: OFFSET_BITS,
+  },
+  search: { on: ['gpu'], sizes: [{ n: 2 ** 24 }] },
 
   available: tileAvailable,
 
   tune(device, shape, n) {
-    const tuning = tuningFor('tiled', device, shape, n);
+    const tuning = tuningFor(tiledRadix, device, shape, n);
     return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning } };
   },
 
   async create(device, shape) {
-    const tuning = tuningFor('tiled', device, shape);
+    const tuning = tuningFor(tiledRadix, device, shape);
     const fitted = fitTile(device, shape, tuning);
     let countColumns = numberOf(tuning, 'countColumns');
     while (countColumns > 1 && countColumns * 2 ** fitted.radixBits * 4 > localBudget(device.capabilities))

@@ -1,16 +1,15 @@
 import type { Device } from '../device/device.js';
 import type { DeviceInfo } from '../device/platform.js';
 import { addToCache, cacheFolder, readCache } from '../util/cache.js';
-import type { Crossovers, Tuning, Which } from './tuning.js';
+import type { Tuning } from './parameters.js';
+import type { Crossovers, TuningRow, Which } from './tuning-rows.js';
 
-const FILE = 'tuning.json';
+const FILE = 'tuning.sealed';
 const SCHEMA = 'clsort.tuning/1';
 
 /** Parameters that `clsort tune` found to be faster on one device than those that clsort comes with. */
-export interface TunedRow {
-  readonly algorithm: string;
+export interface TunedRow extends TuningRow {
   readonly which: Which;
-  readonly tuning: Tuning;
 }
 
 /** What was measured on one device with one driver. */
@@ -41,12 +40,13 @@ const isRow = (value: unknown): value is TunedRow =>
 /** What stands in the file, or nothing where that is not what `storeTuning` writes. */
 function parsed(value: unknown): StoredTuning {
   if (!isRecord(value) || value.schema !== SCHEMA || !Array.isArray(value.rows)) return { rows: [] };
-  const { host, group } = isRecord(value.crossovers) ? value.crossovers : {};
+  const { host, group, select } = isRecord(value.crossovers) ? value.crossovers : {};
   return {
     rows: value.rows.filter(isRow),
     crossovers: {
       ...(Number.isFinite(host) && { host: Number(host) }),
       ...(Number.isFinite(group) && { group: Number(group) }),
+      ...(Number.isFinite(select) && { select: Number(select) }),
     },
   };
 }
@@ -68,12 +68,12 @@ export function storedTuning(device: Device): StoredTuning {
 /**
  * Keeps what was measured, instead of what was kept for the device before; whoever opens it from now on uses it.
  *
- * @returns false where the folder cannot be written
+ * @returns false where the cache cannot be used
  */
 export function storeTuning(info: DeviceInfo, stored: StoredTuning): boolean {
   const date = new Date().toISOString().slice(0, 10);
   return addToCache(FILE, { [keyOf(info)]: { schema: SCHEMA, date, ...stored } });
 }
 
-/** Goes back to the parameters that clsort comes with. @returns false where the folder cannot be written */
+/** Goes back to the parameters that clsort comes with. @returns false where the cache cannot be used */
 export const forgetTuning = (info: DeviceInfo): boolean => storeTuning(info, { rows: [] });

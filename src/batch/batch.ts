@@ -1,4 +1,4 @@
-import { Sorter } from '../sort/sorter.js';
+import { Sorter } from '../sort/api/sorter.js';
 import type { Batch, Job } from './jobs.js';
 import { type FileContext, type FileReport, sortFile } from './sort-file.js';
 

@@ -1,4 +1,7 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { type BigIntStats, lstatSync, readlinkSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { ALGORITHMS } from '../algorithms/registry.js';
+import { KEY_FORMATS } from '../io/keys.js';
 import { DTYPES, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
@@ -60,10 +63,11 @@ const JOB_RULES: Readonly<Record<keyof Job, Rule>> = {
       value[0] <= value[1],
   },
   argsort: boolean,
-  algorithm: text,
+  algorithm: oneOf('auto', 'host', ...ALGORITHMS.map(({ name }) => name)),
   scan: oneOf(3, 5, 'auto'),
   radixBits: oneOf(...Array.from({ length: 12 }, (_, i) => i + 1)),
   verify: boolean,
+  format: oneOf(...KEY_FORMATS),
   device: text,
 };
 
@@ -161,16 +165,59 @@ function checkWindow({ bits }: Job, { name, width }: DtypeInfo, where: string, e
   }
 }
 
-/** Jobs run in no fixed order, so none may write what another reads or writes. */
+/** Jobs run in no fixed order, so none may write what another reads or writes, by whatever name. */
 function checkFiles(jobs: readonly Job[], errors: string[]): void {
-  jobs.forEach((job, i) => {
-    jobs.forEach((other, j) => {
-      if (i === j) return;
-      if (job.out === other.in) errors.push(`jobs[${i}].out is the input of jobs[${j}]`);
-      if (i < j && job.out === other.out) errors.push(`jobs[${i}].out is the output of jobs[${j}] too`);
-    });
-  });
+  const identify = identities();
+  const writers = new Map<string, number>();
+  const named = (i: number, field: 'in' | 'out', other: string): string => {
+    const path = jobs[i]?.[field] ?? '';
+    return `jobs[${i}].${field}${path === other ? '' : ` (${path})`}`;
+  };
+  for (const [i, { out }] of jobs.entries()) {
+    const file = identify(out);
+    const first = writers.get(file);
+    if (first === undefined) writers.set(file, i);
+    else errors.push(`${named(first, 'out', out)} is the output of jobs[${i}] too`);
+  }
+  for (const [i, job] of jobs.entries()) {
+    const writer = writers.get(identify(job.in));
+    if (writer === undefined || writer === i) continue;
+    errors.push(`${named(writer, 'out', job.in)} is the input of jobs[${i}]`);
+  }
 }
+
+/** Most symbolic links that are followed from one name to the next, as systems do. */
+const MOST_LINKS = 40;
+
+/**
+ * Tells files apart: names of the same file, through links, mounts or another case, get the same identity, and so
+ * do names of the same file that is not there yet.
+ */
+function identities(): (path: string) => string {
+  const folders = new Map<string, string>();
+  const folderOf = (path: string): string => {
+    let folder = folders.get(path);
+    if (folder === undefined) {
+      folder = idOf(statSync(path, QUIETLY)) ?? path;
+      folders.set(path, folder);
+    }
+    return folder;
+  };
+  return (path) => {
+    let at = path;
+    for (let link = 0; link < MOST_LINKS; link++) {
+      const stats = lstatSync(at, QUIETLY);
+      if (!stats) break;
+      if (!stats.isSymbolicLink()) return idOf(stats) as string;
+      at = resolve(dirname(at), readlinkSync(at));
+    }
+    return `${folderOf(dirname(at))} ${basename(at)}`;
+  };
+}
+
+const QUIETLY = { bigint: true, throwIfNoEntry: false } as const;
+
+const idOf = (stats: BigIntStats | undefined): string | undefined => stats && `${stats.dev}:${stats.ino}`;
 
 function fail(errors: readonly string[], name: string): void {
   if (errors.length === 0) return;

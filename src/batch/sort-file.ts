@@ -1,11 +1,12 @@
-import type { Readable, Writable } from 'node:stream';
-import { assertGoing, isSameFile, withOutput } from '../io/output.js';
-import { openSource } from '../io/raw.js';
+import type { Readable } from 'node:stream';
+import { assertRawInput, assertRawOutput, type KeyFormat } from '../io/keys.js';
+import { isSameFile, type Output, type OutputContext, withOutput } from '../io/output.js';
+import { assertGoing, openSource } from '../io/raw.js';
 import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import type { SortOptions } from '../sort/options.js';
-import type { SortReport } from '../sort/report.js';
-import type { Sorter } from '../sort/sorter.js';
+import type { SortOptions } from '../sort/api/options.js';
+import type { SortReport } from '../sort/api/report.js';
+import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 
 /** What to sort, from where to where, and how. */
@@ -18,13 +19,13 @@ export interface FileJob
   readonly dtype: Dtype;
   /** Write positions (u32) instead of keys. */
   readonly argsort?: boolean | undefined;
+  /** `raw` takes and makes raw keys whatever names and headers say; default `auto`, which refuses other formats. */
+  readonly format?: KeyFormat | undefined;
 }
 
 /** What is at hand while files are sorted. */
-export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'> {
+export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'>, OutputContext {
   readonly stdin: Readable;
-  readonly stdout: Writable;
-  readonly signal: AbortSignal;
 }
 
 /** The library's report, and what files cost. */
@@ -38,19 +39,25 @@ export interface FileReport extends SortReport {
 /**
  * Sorts one file.
  *
- * @throws UsageError, IoError, AbortedError, and what the Sorter throws
+ * @throws UsageError, FormatError, IoError, AbortedError, and what the Sorter throws
  */
 export async function sortFile(sorter: Sorter, job: FileJob, context: FileContext): Promise<FileReport> {
-  const { in: from, out, dtype, argsort = false, ...order } = job;
+  const { in: from, out, dtype, argsort = false, format, ...order } = job;
   if (argsort && (await isSameFile(from, out))) {
     throw new UsageError('an argsort would replace the keys by their positions: name another output');
   }
+  await assertRawOutput(out, format);
   const { stdin, signal, onProgress, onWarning } = context;
-  const source = await openSource(from, stdin);
+  const unit = dtypeInfo(dtype).bytes;
+  const bytesOut = (bytesIn: number): number => (argsort ? (bytesIn / unit) * 4 : bytesIn);
+  const source = await openSource(from, stdin, signal);
   let report: FileReport | undefined;
   try {
     await withOutput(out, context, async (output) => {
-      const [bytes, readSeconds] = await timed(() => source.read(dtypeInfo(dtype).bytes));
+      await assertRawInput(source, from, { dtype, format });
+      if (source.bytes !== undefined) await output.reserve(bytesOut(source.bytes));
+      const [bytes, readSeconds] = await timed(() => source.read(unit));
+      if (source.bytes === undefined) await output.reserve(bytesOut(bytes.length));
       assertGoing(signal);
       let made: SortReport | undefined;
       const onReport = (one: SortReport) => {
@@ -59,7 +66,7 @@ export async function sortFile(sorter: Sorter, job: FileJob, context: FileContex
       const options = { ...order, dtype, profile: true, signal, onReport, onProgress, onWarning };
       const known = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
       const result = argsort ? await sorter.argsort(bytes, known) : await sorter.sort(bytes, known);
-      const [, writeSeconds] = await timed(() => output.write(bytesOf(result)));
+      const [, writeSeconds] = await timed(() => writeAll(output, result));
       if (made) {
         report = { ...made, descending: job.descending ?? false, argsort, readSeconds, writeSeconds };
       }
@@ -69,6 +76,18 @@ export async function sortFile(sorter: Sorter, job: FileJob, context: FileContex
   }
   if (!report) throw new Error('the Sorter returned without a report');
   return report;
+}
+
+/** Bytes that are written at a time: an array may have more than plain bytes can. */
+const WRITE_BYTES = 2 ** 30;
+
+async function writeAll(output: Output, view: ArrayBufferView): Promise<void> {
+  let start = 0;
+  do {
+    const end = Math.min(start + WRITE_BYTES, view.byteLength);
+    await output.write(bytesOf(view, start, end));
+    start = end;
+  } while (start < view.byteLength);
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<[result: T, seconds: number]> {

@@ -26,7 +26,8 @@ const DEVICE: Column = ['device', (row) => row.device ?? ''];
 /** Rows of several devices have a column for theirs. */
 const columnsOf = (several: boolean): readonly Column[] => (several ? [DEVICE, ...COLUMNS] : COLUMNS);
 
-const milliseconds = (seconds?: number): string => (seconds === undefined ? '' : (seconds * 1e3).toFixed(3));
+export const milliseconds = (seconds?: number): string =>
+  seconds === undefined ? '' : (seconds * 1e3).toFixed(3);
 
 export const headings = (several: boolean): string[] => columnsOf(several).map(([heading]) => heading);
 
@@ -34,23 +35,31 @@ export const cells = (row: SortRow): string[] =>
   columnsOf(row.device !== undefined).map(([, cell]) => String(cell(row)));
 
 /** What a result is of. */
-export const titleOf = ({ device, driver, date }: SortBench): string =>
+export const titleOf = ({ device, driver, date }: Pick<SortBench, 'device' | 'driver' | 'date'>): string =>
   `${device}, driver ${driver}, ${date}`;
 
-/** RFC 4180. */
-export function csv(benches: readonly SortBench[]): string {
+/** Lines of cells, the heading first, by RFC 4180. */
+export function csvOf(lines: readonly (readonly string[])[]): string {
   const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const rows = benches.flatMap((bench) => bench.rows.map(cells));
-  return [headings(benches.length > 1), ...rows].map((line) => line.map(quoted).join(',')).join('\n');
+  return lines.map((line) => line.map(quoted).join(',')).join('\n');
 }
 
-export function markdown(benches: readonly SortBench[]): string {
+/** Lines of cells, the heading first, as a Markdown table. */
+export function markdownOf([names = [], ...rows]: readonly (readonly string[])[]): string {
   const line = (texts: readonly string[]): string =>
     `| ${texts.map((text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
-  const names = headings(benches.length > 1);
-  const rows = benches.flatMap((bench) => bench.rows.map((row) => line(cells(row))));
-  return `${benches.map(titleOf).join('; ')}\n\n${[line(names), line(names.map(() => '---')), ...rows].join('\n')}`;
+  return [line(names), line(names.map(() => '---')), ...rows.map(line)].join('\n');
 }
+
+const linesOfCells = (benches: readonly SortBench[]): string[][] => [
+  headings(benches.length > 1),
+  ...benches.flatMap((bench) => bench.rows.map(cells)),
+];
+
+export const csv = (benches: readonly SortBench[]): string => csvOf(linesOfCells(benches));
+
+export const markdown = (benches: readonly SortBench[]): string =>
+  `${benches.map(titleOf).join('; ')}\n\n${markdownOf(linesOfCells(benches))}`;
 
 const AXES = ['device', 'algorithm', 'dtype', 'mode', 'distribution'] as const;
 

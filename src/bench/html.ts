@@ -33,67 +33,94 @@ for (const box of document.querySelectorAll('input[data-shows]')) {
 
 const isNumber = (text: string): boolean => /^\d[\d.,]*$/.test(text);
 
-function tableOf(benches: readonly SortBench[]): string {
-  const head = headings(benches.length > 1).map((name) => `<th scope="col">${escapeXml(name)}</th>`);
-  const rows = benches.flatMap((bench) =>
-    bench.rows.map((row) => {
-      const data = cells(row).map(
-        (cell) => `<td${isNumber(cell) ? ' class="number"' : ''}>${escapeXml(cell)}</td>`,
-      );
-      return `<tr${row.result === 'ok' ? '' : ' class="bad"'}>${data.join('')}</tr>`;
-    }),
-  );
+/** What a page of a measurement shows. */
+export interface Page {
+  readonly title: string;
+  /** What was measured on; a paragraph each. */
+  readonly about: readonly string[];
+  /** The line that repeats it. */
+  readonly command: string;
+  readonly figures: readonly { readonly plot: Plot; readonly id: string; readonly caption: string }[];
+  /** What was found, below the figures. */
+  readonly found?: readonly string[];
+  readonly headings: readonly string[];
+  readonly rows: readonly { readonly cells: readonly string[]; readonly isRight: boolean }[];
+}
+
+function tableOf({ headings: names, rows }: Page): string {
+  const head = names.map((name) => `<th scope="col">${escapeXml(name)}</th>`);
+  const lines = rows.map((row) => {
+    const data = row.cells.map(
+      (cell) => `<td${isNumber(cell) ? ' class="number"' : ''}>${escapeXml(cell)}</td>`,
+    );
+    return `<tr${row.isRight ? '' : ' class="bad"'}>${data.join('')}</tr>`;
+  });
   return `<div class="table" tabindex="0" role="region" aria-label="All rows"><table>
 <thead><tr>${head.join('')}</tr></thead>
 <tbody>
-${rows.join('\n')}
+${lines.join('\n')}
 </tbody></table></div>`;
 }
 
-const figure = (plot: Plot, id: string, caption: string): string =>
+const figureOf = ({ plot, id, caption }: Page['figures'][number]): string =>
   plot.lines.length === 0
     ? ''
-    : `<figure>\n${plotSvg(plot, id)}\n<figcaption>${caption}</figcaption>\n</figure>`;
+    : `<figure>\n${plotSvg(plot, id)}\n<figcaption>${escapeXml(caption)}</figcaption>\n</figure>`;
 
-/**
- * A page with the plots and the table of a measurement. It loads nothing: style and script are inside.
- *
- * @param command the line that repeats it
- */
-export function benchHtml(benches: readonly SortBench[], command: string): string {
-  const speed = speedPlot(benches);
-  const boxes = speed.lines.map(
-    ({ name }) =>
+/** A page with the plots and the table of a measurement. It loads nothing: style and script are inside. */
+export function htmlPage(page: Page): string {
+  const names = new Set(page.figures.flatMap(({ plot }) => plot.lines.map(({ name }) => name)));
+  const boxes = [...names].map(
+    (name) =>
       `<label><input type="checkbox" checked data-shows="${escapeXml(name)}"> ${escapeXml(name)}</label>`,
   );
+  const found = (page.found ?? []).map((words) => `<li>${escapeXml(words)}</li>`);
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escapeXml(page.title)}</title>
+<style>${STYLE}</style>
+<h1>${escapeXml(page.title)}</h1>
+${page.about.map((words) => `<p>${escapeXml(words)}</p>`).join('\n')}
+<p>Repeat it: <code>${escapeXml(page.command)}</code></p>
+<fieldset><legend>Lines</legend>${boxes.join(' ')}</fieldset>
+${page.figures.map(figureOf).join('\n')}
+${found.length > 0 ? `<ul>${found.join('')}</ul>` : ''}
+<h2>All rows</h2>
+${tableOf(page)}
+<script>${SCRIPT}</script>
+</html>
+`;
+}
+
+/** The page of `clsort bench sorts`. @param command the line that repeats it */
+export function benchHtml(benches: readonly SortBench[], command: string): string {
   const copies = benches.map(({ device, copyBytesPerSecond }) =>
     copyBytesPerSecond === null
       ? `${device} does not measure its copies.`
       : `A copy on ${device} moves ${(copyBytesPerSecond / 1e9).toFixed(1)} GB/s, read and written.`,
   );
-  const found = contests(benches.flatMap(({ rows }) => rows)).map(
-    (contest) => `<li>${escapeXml(contestText(contest))}</li>`,
-  );
-  const crossover =
-    found.length > 0
-      ? `${figure(crossoverPlot(benches), 'crossover', 'Where lines cross, the fastest way changes.')}\n<ul>${found.join('')}</ul>`
-      : '';
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>clsort bench sorts</title>
-<style>${STYLE}</style>
-<h1>clsort bench sorts</h1>
-${benches.map((bench) => `<p>${escapeXml(`${titleOf(bench)}, ${bench.platform}`)}</p>`).join('\n')}
-<p>Repeat it: <code>${escapeXml(command)}</code></p>
-<fieldset><legend>Lines</legend>${boxes.join(' ')}</fieldset>
-${figure(speed, 'speed', 'By kernel time where the device tells it, else end to end. Bars are the median deviation.')}
-${figure(sharePlot(benches), 'share', escapeXml(copies.join(' ')))}
-${crossover}
-<h2>All rows</h2>
-${tableOf(benches)}
-<script>${SCRIPT}</script>
-</html>
-`;
+  const found = contests(benches.flatMap(({ rows }) => rows)).map(contestText);
+  const speed = 'By kernel time where the device tells it, else end to end. Bars are the median deviation.';
+  const crossover = {
+    plot: crossoverPlot(benches),
+    id: 'crossover',
+    caption: 'Where lines cross, the fastest way changes.',
+  };
+  return htmlPage({
+    title: 'clsort bench sorts',
+    about: benches.map((bench) => `${titleOf(bench)}, ${bench.platform}`),
+    command,
+    figures: [
+      { plot: speedPlot(benches), id: 'speed', caption: speed },
+      { plot: sharePlot(benches), id: 'share', caption: copies.join(' ') },
+      ...(found.length > 0 ? [crossover] : []),
+    ],
+    found,
+    headings: headings(benches.length > 1),
+    rows: benches.flatMap((bench) =>
+      bench.rows.map((row) => ({ cells: cells(row), isRight: row.result === 'ok' })),
+    ),
+  });
 }

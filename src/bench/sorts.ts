@@ -4,10 +4,10 @@ import { selectDevice } from '../device/select.js';
 import { type Distribution, generate } from '../io/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { hostChecksum } from '../sort/checksum.js';
-import type { SortOptions } from '../sort/options.js';
-import type { SortReport } from '../sort/report.js';
-import { Sorter } from '../sort/sorter.js';
+import type { SortOptions } from '../sort/api/options.js';
+import type { SortReport } from '../sort/api/report.js';
+import { Sorter } from '../sort/api/sorter.js';
+import { hostChecksum } from '../sort/proof/checksum.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
 import { isSlower, type Timing, timing } from './statistics.js';
 
@@ -202,7 +202,7 @@ async function sameAsVerified({ result, report }: Sorted): Promise<(sorted: Sort
 }
 
 /** Device seconds without transfers; null when there are none or the device does not tell. */
-function kernelSeconds({ stages }: SortReport): number | null {
+export function kernelSeconds({ stages }: SortReport): number | null {
   const kernels = stages.filter(({ stage }) => stage !== 'upload' && stage !== 'download');
   if (kernels.length === 0) return null;
   return kernels.reduce<number | null>(

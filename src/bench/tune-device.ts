@@ -1,19 +1,19 @@
 /** What a search needs of a real device: sorts with given parameters, checked, then timed. */
-import { type Algorithm, whyGaveUp } from '../algorithms/algorithm.js';
-import { untestedAlgorithm } from '../algorithms/registry.js';
-import { enqueueWithScratch, measureWithScratch } from '../algorithms/run.js';
-import { type Crossovers, type Tuning, tuningFor } from '../algorithms/tuning.js';
-import type { Buffer as DeviceBuffer } from '../device/buffer.js';
+import type { Algorithm } from '../algorithms/algorithm.js';
+import type { Tuning } from '../algorithms/parameters.js';
+import { algorithmNamed, plannedOn, untestedAlgorithm } from '../algorithms/registry.js';
+import { measureWithScratch } from '../algorithms/run.js';
+import { tuningFor } from '../algorithms/tuning.js';
+import type { Crossovers } from '../algorithms/tuning-rows.js';
 import type { Device } from '../device/device.js';
 import { type Distribution, generate } from '../io/gen.js';
 import type { Dtype } from '../keys/dtype.js';
-import { keyCodec } from '../keys/key-codec.js';
-import { certify } from '../sort/certify.js';
-import { chunkLimit } from '../sort/planner.js';
-import { Sorter } from '../sort/sorter.js';
-import { Verifier, verdict } from '../sort/verify.js';
+import { Sorter } from '../sort/api/sorter.js';
+import { chunkLimit } from '../sort/backend/planner.js';
+import { certify } from '../sort/proof/certify.js';
 import { BuildError, MemoryError, UnsupportedError } from '../util/errors.js';
 import { BusyWork } from './busy-work.js';
+import { SortArrays } from './sort-arrays.js';
 import { SEED } from './sorts.js';
 import { isSlower, type Timing, timing } from './statistics.js';
 import type { Tried, TuneCase } from './tune.js';
@@ -32,7 +32,7 @@ const KINDS: readonly Distribution[] = ['two', 'reversed', 'uniform'];
 
 /** The present parameters of a case. */
 export const presentTuning = (device: Device, { algorithm, which, n }: TuneCase): Tuning =>
-  tuningFor(algorithm, device, { keyBits: which.keyBits, valueBytes: which.valueBytes }, n);
+  tuningFor(algorithmNamed(algorithm), device, { keyBits: which.keyBits, valueBytes: which.valueBytes }, n);
 
 /** Has the device memory for the sorts of a case? */
 export const fits = (device: Device, { which: { keyBits, valueBytes }, n }: TuneCase): boolean =>
@@ -44,43 +44,35 @@ function compiled(
   { algorithm, which: { keyBits, valueBytes }, n }: TuneCase,
   tuning: Tuning,
 ): Promise<Algorithm | string> {
-  const request = { dtype: DTYPES[keyBits], n, bits: [0, keyBits] as const, valueBytes, stable: true };
+  const request = { dtype: DTYPES[keyBits], n, bits: [0, keyBits] as const, valueBytes };
   return untestedAlgorithm(device, algorithm, request, tuning);
 }
 
-/** The sorts of one case, on buffers that all tries share. */
+/** The sorts of one case, on arrays that all tries share. */
 export class CaseBench {
   readonly #device: Device;
   readonly #one: TuneCase;
-  readonly #verifier: Verifier;
-  readonly #input: DeviceBuffer;
-  readonly #output: DeviceBuffer;
+  readonly #arrays: SortArrays;
   readonly #busyWork: BusyWork | undefined;
   readonly #keys = new Map<Distribution, Uint8Array>();
-  readonly #values: { readonly inputValues: DeviceBuffer; readonly outputValues: DeviceBuffer } | undefined;
 
-  private constructor(device: Device, one: TuneCase, verifier: Verifier) {
+  private constructor(device: Device, one: TuneCase, arrays: SortArrays) {
     this.#device = device;
     this.#one = one;
-    this.#verifier = verifier;
-    const { keyBits, valueBytes } = one.which;
-    const room = (unit: number) => device.buffer(unit * one.n);
-    this.#input = room(keyBits / 8);
-    this.#output = room(keyBits / 8);
+    this.#arrays = arrays;
     this.#busyWork = BusyWork.open(device);
-    this.#values =
-      valueBytes > 0 ? { inputValues: room(valueBytes), outputValues: room(valueBytes) } : undefined;
   }
 
   /** @throws BuildError, MemoryError */
   static async open(device: Device, one: TuneCase): Promise<CaseBench> {
-    return new CaseBench(device, one, await Verifier.create(device, one.which));
+    const { keyBits, valueBytes } = one.which;
+    const shape = { dtype: DTYPES[keyBits], valueBytes, n: one.n };
+    return new CaseBench(device, one, await SortArrays.open(device, shape));
   }
 
   close(): void {
     this.#busyWork?.close();
-    const { inputValues, outputValues } = this.#values ?? {};
-    for (const buffer of [this.#input, this.#output, inputValues, outputValues]) buffer?.release();
+    this.#arrays.close();
   }
 
   /** Tries parameters: compiles, verifies, and times what is right. */
@@ -89,7 +81,8 @@ export class CaseBench {
       const algorithm = await compiled(this.#device, this.#one, tuning);
       if (typeof algorithm === 'string') return { result: 'unsupported', reason: algorithm };
       for (const kind of KINDS) {
-        const reason = await this.#check(algorithm, kind);
+        this.#upload(kind);
+        const { gaveUp, wrong: reason = gaveUp } = await this.#arrays.trial(algorithm);
         if (reason) return { result: 'wrong', reason: `${kind} keys: ${reason}` };
       }
       return { result: 'ok', time: await this.#time(algorithm) };
@@ -109,57 +102,13 @@ export class CaseBench {
     return ok ? undefined : reason;
   }
 
-  #enqueue(algorithm: Algorithm): ReturnType<typeof enqueueWithScratch> {
-    const { keyBits } = this.#one.which;
-    return enqueueWithScratch(algorithm, this.#device.queue, {
-      n: this.#one.n,
-      input: this.#input,
-      output: this.#output,
-      ...this.#values,
-      indices: false,
-      codec: keyCodec(DTYPES[keyBits]),
-      bits: [0, keyBits],
-    });
-  }
-
   /** Enqueues the upload of the keys of some kind. */
   #upload(kind: Distribution): void {
     const { n, which } = this.#one;
     const made = () => generate({ dtype: DTYPES[which.keyBits], count: n, distribution: kind, seed: SEED });
     const keys = this.#keys.get(kind) ?? made();
     this.#keys.set(kind, keys);
-    this.#device.queue.write(this.#input, keys);
-  }
-
-  /** @returns undefined, or what is wrong with the result */
-  async #check(algorithm: Algorithm, kind: Distribution): Promise<string | undefined> {
-    const { queue } = this.#device;
-    const { n, which } = this.#one;
-    const dtype = DTYPES[which.keyBits];
-    const { inputValues, outputValues } = this.#values ?? {};
-    this.#upload(kind);
-    // Each value is there once, so that one that went astray shows.
-    if (inputValues) queue.write(inputValues, positions(n, which.valueBytes));
-    queue.fill(this.#output, 0xdeadbeef);
-    const checked = { n, codec: keyCodec(dtype), bits: [0, which.keyBits] as const, indices: false };
-    const before = this.#verifier.input(
-      { keys: this.#input, ...(inputValues && { values: inputValues }) },
-      checked,
-    );
-    const run = this.#enqueue(algorithm);
-    const status = new Uint32Array(1);
-    if (run.status) queue.read(run.status, status);
-    const after = this.#verifier.output(
-      { keys: this.#output, ...(outputValues && { values: outputValues }) },
-      checked,
-    );
-    await queue.finish();
-    run.release();
-    const gaveUp = whyGaveUp(status[0] ?? 0);
-    if (gaveUp) return gaveUp;
-    const { order, permutation } = verdict(before, after);
-    if (!order) return 'not in order';
-    return permutation ? undefined : 'elements were lost or changed';
+    this.#arrays.upload(keys);
   }
 
   /** A sort of each kind: seconds on the device where it tells, else by the host's clock. */
@@ -180,18 +129,11 @@ export class CaseBench {
     const started = performance.now();
     const measured = await measureWithScratch(
       this.#device.queue,
-      () => this.#enqueue(algorithm),
+      () => this.#arrays.enqueue(algorithm),
       () => this.#busyWork?.enqueue(),
     );
     return measured ?? (performance.now() - started) / 1000;
   }
-}
-
-/** Of so many bytes each; the first four count. */
-function positions(n: number, valueBytes: number): Uint8Array {
-  const words = new Uint32Array((n * valueBytes) / 4);
-  for (let i = 0; i < n; i++) words[(i * valueBytes) / 4] = i;
-  return new Uint8Array(words.buffer);
 }
 
 /** Powers of two between which the crossover of host and device is looked for. */
@@ -241,11 +183,9 @@ export async function measureCrossovers(device: Device, more: () => boolean): Pr
   return group;
 }
 
-/** What sorts on the device when `group` does not. */
-const NEXT = { cpu: 'serial', gpu: 'persistent' } as const;
-
 async function groupCrossover(device: Device, more: () => boolean): Promise<Partial<Crossovers>> {
-  const next = NEXT[device.capabilities.type === 'cpu' ? 'cpu' : 'gpu'];
+  // What sorts on the device when `group` does not.
+  const next = plannedOn(device).find(({ name }) => name !== 'group')?.name ?? 'merge';
   const tryOut = async (algorithm: string, n: number): Promise<Tried> => {
     const one: TuneCase = { algorithm, which: { keyBits: 32, valueBytes: 0 }, n };
     const bench = await CaseBench.open(device, one);

@@ -4,7 +4,11 @@
  * (coordinate descent), as long as something is gained and time is left. What does not sort right is never timed,
  * and a gain has to be more than the noise.
  */
-import type { Tuning, Which } from '../algorithms/tuning.js';
+import type { SearchSizes } from '../algorithms/algorithm.js';
+import type { Tuning, Value } from '../algorithms/parameters.js';
+import { ALGORITHMS } from '../algorithms/registry.js';
+import type { Which } from '../algorithms/tuning-rows.js';
+import type { Device } from '../device/device.js';
 import { isSlower, type Timing } from './statistics.js';
 
 /** What a sort is compiled for. */
@@ -21,79 +25,32 @@ export interface TuneCase {
   readonly n: number;
 }
 
-type Value = number | string | boolean;
 type Axes = Readonly<Record<string, readonly Value[]>>;
 
-/** What can be varied, and the sizes for which it is: the first ones matter most. */
-interface Tunable {
-  readonly axes: Axes;
-  readonly sizes: readonly { readonly n: number; readonly over?: number; readonly most?: number }[];
+/** The algorithms that have something to search, by name. */
+export const TUNABLE: Readonly<Record<string, SearchSizes>> = Object.fromEntries(
+  ALGORITHMS.flatMap(({ name, search }) => (search ? [[name, search]] : [])),
+);
+
+/** Those of them that a device's sorts of common sizes use, for the largest sorts first. */
+export function searchedOn({ capabilities }: Pick<Device, 'capabilities'>): string[] {
+  const kind = capabilities.type === 'cpu' ? 'cpu' : 'gpu';
+  const most = ([, { sizes }]: [string, SearchSizes]): number => Math.max(...sizes.map(({ n }) => n));
+  return Object.entries(TUNABLE)
+    .filter(([, { on }]) => on.includes(kind))
+    .toSorted((a, b) => most(b) - most(a))
+    .map(([name]) => name);
 }
-
-const TILE = {
-  rank: ['masks', 'ptx', 'khr'],
-  groupSize: [64, 128, 256, 384, 448, 512, 640, 768, 1024],
-  keysPerItem: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 25, 26, 28, 30, 32],
-  maxRegisters: [40, 48, 56, 64, 72, 80, 96, 128],
-};
-
-const CHOICES = { checkedLanes: [false, true], valuesAfter: [false, true] };
-
-export const TUNABLE: Readonly<Record<string, Tunable>> = {
-  onesweep: {
-    axes: {
-      ...TILE,
-      lookBack: [1, 2, 4, 8],
-      ...CHOICES,
-      histogramSize: [256, 512, 1024],
-      histogramColumns: [4, 8, 16, 32],
-    },
-    sizes: [
-      { n: 2 ** 25, over: 2 ** 24 },
-      { n: 2 ** 24, over: 2 ** 22, most: 2 ** 24 },
-      { n: 2 ** 22, over: 2 ** 18, most: 2 ** 22 },
-      { n: 2 ** 18, most: 2 ** 18 },
-    ],
-  },
-  persistent: {
-    axes: { ...TILE, keysPerItem: [1, ...TILE.keysPerItem, 40, 50], groupsPerUnit: [1, 2], ...CHOICES },
-    sizes: [
-      { n: 2 ** 21, over: 2 ** 20, most: 2 ** 21 },
-      { n: 2 ** 20, over: 2 ** 19, most: 2 ** 20 },
-      { n: 2 ** 18, over: 2 ** 17, most: 2 ** 18 },
-    ],
-  },
-  serial: {
-    axes: { radixBits: [6, 7, 8, 9, 10, 11, 12], runsPerUnit: [1, 2, 3, 4, 8], lines: [false, true] },
-    sizes: [
-      { n: 2 ** 22, over: 2 ** 16 },
-      { n: 2 ** 16, most: 2 ** 16 },
-    ],
-  },
-  tiled: {
-    axes: {
-      ...TILE,
-      radixBits: [4, 5, 6, 7, 8],
-      countColumns: [1, 4, 8, 16, 32],
-      valuesAfter: CHOICES.valuesAfter,
-      groupsPerUnit: [1, 2, 4, 8],
-    },
-    sizes: [{ n: 2 ** 24 }],
-  },
-  group: {
-    axes: { ...TILE, radixBits: [4, 5, 6, 8] },
-    sizes: [
-      { n: 2 ** 12, over: 2 ** 10 },
-      { n: 2 ** 10, over: 2 ** 8, most: 2 ** 10 },
-    ],
-  },
-};
 
 /** What can be varied for a case: some of it matters to sorts with values only, some to those without. */
 export function axesOf({ algorithm, which }: TuneCase): Axes {
-  const idle = which.valueBytes > 0 ? 'checkedLanes' : 'valuesAfter';
-  const axes = Object.entries(TUNABLE[algorithm]?.axes ?? {});
-  return Object.fromEntries(axes.filter(([name]) => name !== idle));
+  const form = which.valueBytes > 0 ? 'values' : 'keys';
+  const parameters = ALGORITHMS.find(({ name }) => name === algorithm)?.parameters ?? {};
+  return Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, { axis, onlyWith = form }]) =>
+      axis && onlyWith === form ? [[name, axis]] : [],
+    ),
+  );
 }
 
 /** What is sorted most, the most frequent first. */

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
-import { type ClsortError, UsageError } from '../util/errors.js';
-import { packageRoot } from '../util/paths.js';
+import { takeCacheWarning } from '../util/cache.js';
+import { ClsortError, UsageError } from '../util/errors.js';
+import { VERSION } from '../util/package.js';
 import { nearest, suggestion } from '../util/suggest.js';
 import * as batch from './commands/batch.js';
 import * as bench from './commands/bench.js';
@@ -17,15 +16,12 @@ import { type Console, print, say } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
 
 /** What a file in commands/ exports. */
-interface Command<A> {
+interface Command {
   readonly command: string;
   readonly describe: string;
-  readonly builder: (yargs: Argv) => Argv<A>;
-  readonly run: (args: A, console: Console) => Promise<ExitCode>;
+  readonly builder: (yargs: Argv) => Argv<unknown>;
+  readonly run: (args: never, console: Console) => Promise<ExitCode>;
 }
-
-const version = (): string =>
-  (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
 
 /**
  * Runs one command line.
@@ -38,34 +34,25 @@ export async function runCli(argv: readonly string[], console: Console): Promise
   const parser = yargs([...argv])
     .scriptName('clsort')
     .usage('$0 <command>\n\nSorts large numeric files on any OpenCL device, and proves the result.')
-    .parserConfiguration({ 'duplicate-arguments-array': false })
+    .parserConfiguration({ 'duplicate-arguments-array': false, 'dot-notation': false })
     .strict()
     .demandCommand(1, 'name a command')
     .help()
     .alias('help', 'h')
-    .version(version())
+    .version(VERSION)
     .wrap(100)
     .epilogue(
-      'Exit codes: 0 ok, 1 not sorted or slower, 2 usage, 3 no device, 4 device failure, 5 I/O, 130 interrupted',
+      'Exit codes: 0 ok, 1 not sorted or slower, 2 usage, 3 no device, 4 device failure, 5 I/O or another format, 128 + n ended by signal n',
     )
     .exitProcess(false)
     .fail((message, error) => {
       throw error ?? new UsageError(message);
     });
-  const add = <A>(one: Command<A>): void => {
-    parser.command(one.command, one.describe, one.builder, async (args) => {
-      exit = await one.run(args as unknown as A, console);
+  for (const { command, describe, builder, run } of COMMANDS) {
+    parser.command(command, describe, builder, async (args) => {
+      exit = await run(args as never, console); // of the type that its own builder makes
     });
-  };
-  add(devices);
-  add(sort as Command<sort.SortArguments>);
-  add(batch as Command<batch.BatchArguments>);
-  add(bench as Command<bench.BenchArguments>);
-  add(check as Command<check.CheckArguments>);
-  add(gen as Command<gen.GenArguments>);
-  add(explainCommand as Command<explainCommand.ExplainArguments>);
-  add(matrix as Command<matrix.MatrixArguments>);
-  add(tune as Command<tune.TuneArguments>);
+  }
   try {
     // The callback keeps yargs from writing help and version by itself.
     await parser.parseAsync([...argv], {}, (_error, _args, output) => {
@@ -74,6 +61,9 @@ export async function runCli(argv: readonly string[], console: Console): Promise
     return exit;
   } catch (error) {
     return explain(error, argv, console);
+  } finally {
+    const warning = takeCacheWarning(); // of commands without a Sorter to hand it on
+    if (warning) say(console, `clsort: warning: ${warning.message}`);
   }
 }
 
@@ -85,6 +75,8 @@ function explain(error: unknown, argv: readonly string[], console: Console): Exi
     say(console, `clsort: internal error: ${(error as Error)?.stack ?? String(error)}`);
     return EXIT.device;
   }
+  // Nobody is left to be told that a pipe is closed, and what else befell stdout is told in the end.
+  if (code === EXIT.closedPipe || console.signal.reason instanceof ClsortError) return code;
   const { message } = error as ClsortError;
   const isUsage = error instanceof UsageError;
   say(console, `clsort: ${isUsage ? withHint(message, argv) : message}`);
@@ -94,19 +86,24 @@ function explain(error: unknown, argv: readonly string[], console: Console): Exi
 
 const isYargsError = (error: unknown): error is Error => (error as Error)?.name === 'YError';
 
-const COMMANDS = ['devices', 'sort', 'batch', 'bench', 'check', 'gen', 'explain', 'matrix', 'tune'];
-const OPTIONS = [
-  ...['dtype', 'descending', 'nan', 'bits', 'argsort', 'algorithm', 'scan', 'device', 'verify', 'json'],
-  ...['out', 'against', 'count', 'distribution', 'seed', 'radix-bits', 'html', 'help', 'version'],
-  ...['mode', 'repeats', 'csv', 'markdown', 'svg', 'baseline', 'certify', 'time', 'dry-run', 'reset'],
-];
+const COMMANDS: readonly Command[] = [devices, sort, batch, bench, check, gen, explainCommand, matrix, tune];
+
+const nameOf = ({ command }: Command): string => command.split(' ')[0] ?? '';
+
+/** The options of a command, as its builder makes them. */
+function optionsOf({ builder }: Command): string[] {
+  const built = builder(yargs()) as unknown as { getOptions(): { key: Record<string, unknown> } };
+  return Object.keys(built.getOptions().key);
+}
 
 /** Adds the command or option that was probably meant. */
 function withHint(message: string, [first = '', ...rest]: readonly string[]): string {
-  if (!COMMANDS.includes(first)) return `${message}${suggestion(first, COMMANDS)}`;
+  const named = COMMANDS.find((one) => nameOf(one) === first);
+  if (!named) return `${message}${suggestion(first, COMMANDS.map(nameOf))}`;
+  const options = optionsOf(named);
   const unknown = rest
     .map((word) => /^--(?:no-)?([\w-]+)/.exec(word)?.[1])
-    .find((name) => name !== undefined && !OPTIONS.includes(name));
-  const meant = unknown && nearest(unknown, OPTIONS);
+    .find((name) => name !== undefined && !options.includes(name));
+  const meant = unknown && nearest(unknown, options);
   return meant ? `${message}; did you mean '--${meant}' by '--${unknown}'?` : message;
 }

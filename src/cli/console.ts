@@ -1,11 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
+import type { OutputContext } from '../io/output.js';
 
 /** The process as a command sees it: the one place that knows of streams and signals. */
-export interface Console {
+export interface Console extends OutputContext {
   readonly stdin: Readable;
-  readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  /** Fires when the user interrupts. */
+  /** Fires when the user interrupts, or nobody reads stdout any more. */
   readonly signal: AbortSignal;
 }
 

@@ -1,7 +1,9 @@
+import { ClosedPipeError } from '../io/output.js';
 import {
   AbortedError,
   ClsortError,
   DtypeError,
+  FormatError,
   InputError,
   IoError,
   NoDeviceError,
@@ -24,6 +26,8 @@ export const EXIT = {
   device: 4,
   io: 5,
   interrupted: 130,
+  /** Cut short since nobody reads stdout any more, as other tools end by SIGPIPE. */
+  closedPipe: 141,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -36,8 +40,10 @@ const CODES: readonly (readonly [ErrorClass, ExitCode])[] = [
   [NoLoaderError, EXIT.noDevice],
   [NoPlatformError, EXIT.noDevice],
   [NoDeviceError, EXIT.noDevice],
+  [ClosedPipeError, EXIT.closedPipe],
   [IoError, EXIT.io],
   [InputError, EXIT.io],
+  [FormatError, EXIT.io],
   [AbortedError, EXIT.interrupted],
   [ClsortError, EXIT.device], // build, memory, device lost, timeout, mismatch, unsupported
 ];

@@ -1,11 +1,11 @@
 import type { FileReport } from '../batch/sort-file.js';
 import { dtypeInfo } from '../keys/dtype.js';
-import type { StageReport } from '../sort/report.js';
+import type { StageReport } from '../sort/api/report.js';
 import { grouped, secondsText, table } from './table.js';
 
 /** The report as `--json` prints it. A field that does not apply is null. */
 export function reportJson(report: FileReport, warnings: readonly string[]): string {
-  const { n, dtype, device, algorithm, reason, scan = null, padded = null, verified = null } = report;
+  const { n, dtype, device, algorithm, reason, facts = null, verified = null } = report;
   const { descending, argsort, stages, seconds, readSeconds, writeSeconds } = report;
   const order = { descending, argsort };
   const json = {
@@ -16,8 +16,7 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
     device,
     algorithm,
     reason,
-    scan,
-    padded,
+    facts,
     verified,
     stages,
   };
@@ -26,18 +25,19 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
 
 /** The report for people; its last line tells what verification found. */
 export function reportText(report: FileReport): string {
-  const { n, dtype, device, algorithm, scan, padded, verified, seconds, stages } = report;
+  const { n, dtype, device, algorithm, facts = {}, verified, seconds, stages } = report;
   const order = report.descending ? 'descending' : 'ascending';
   const details = [
-    scan && `scan chain of ${scan} kernels`,
-    padded && padded !== n && `padded to ${grouped(padded)}`,
+    ...Object.entries(facts).map(
+      ([name, value]) => `${name} ${typeof value === 'number' ? grouped(value) : value}`,
+    ),
     report.reason,
-  ].filter(Boolean);
+  ];
   const platform = device.platform === undefined ? '' : `, ${device.platform}, driver ${device.driver}`;
   const lines = [
     `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${dtype} keys, ${order}`,
     `device     ${device.name} (${device.type}${platform})`,
-    `algorithm  ${algorithm}${details.length > 0 ? ` (${details.join('; ')})` : ''}`,
+    `algorithm  ${algorithm} (${details.join('; ')})`,
     `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,
   ];
   if (stages.length > 0) lines.push('', stageTable(report), '');

@@ -8,10 +8,11 @@ import type { Buffer } from './buffer.js';
  */
 export class BufferPool {
   readonly #allocate: (bytes: number) => Buffer;
-  readonly #budget: number;
+  #budget: number;
   readonly #idle: Buffer[] = [];
   #idleBytes = 0;
   #lentBytes = 0;
+  #peakBytes = 0;
 
   constructor(allocate: (bytes: number) => Buffer, budgetBytes: number) {
     this.#allocate = allocate;
@@ -33,6 +34,7 @@ export class BufferPool {
     if (buffer) this.#idleBytes -= buffer.bytes;
     const taken = buffer ?? this.#allocateAnew(bytes);
     this.#lentBytes += taken.bytes;
+    this.#peakBytes = Math.max(this.#peakBytes, this.#lentBytes + this.#idleBytes);
     return taken;
   }
 
@@ -63,14 +65,39 @@ export class BufferPool {
     }
   }
 
+  /**
+   * Buffers of these sizes for what `enqueue` enqueues: they may be lent again at once, since whoever takes
+   * them next comes later in the queue.
+   *
+   * @throws MemoryError
+   */
+  lend<const S extends readonly number[], T>(
+    sizes: S,
+    enqueue: (...buffers: { -readonly [I in keyof S]: Buffer }) => T,
+  ): T {
+    const taken: Buffer[] = [];
+    try {
+      for (const bytes of sizes) taken.push(this.take(bytes));
+      return enqueue(...(taken as { -readonly [I in keyof S]: Buffer }));
+    } finally {
+      for (const buffer of taken) this.give(buffer);
+    }
+  }
+
+  /** Releases every idle buffer, and those in use when they are given back. */
+  close(): void {
+    this.#budget = -1;
+    this.clear();
+  }
+
   /** Releases every idle buffer. */
   clear(): void {
     for (const buffer of this.#idle.splice(0)) buffer.release();
     this.#idleBytes = 0;
   }
 
-  /** Bytes that wait for use, and bytes in use. */
-  get usage(): { idle: number; lent: number } {
-    return { idle: this.#idleBytes, lent: this.#lentBytes };
+  /** Bytes that wait for use, bytes in use, and the most of both together that there ever were. */
+  get usage(): { idle: number; lent: number; peak: number } {
+    return { idle: this.#idleBytes, lent: this.#lentBytes, peak: this.#peakBytes };
   }
 }

@@ -22,6 +22,12 @@ const LARGE_RESULT_BYTES = 2 ** 17;
 const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
   new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
 
+/** How a device is opened. */
+export interface DeviceOptions {
+  /** Most bytes of device memory that wait for use. Default: a quarter of the device's memory. */
+  readonly poolBytes?: number | undefined;
+}
+
 /** An opened device: context, queue, compiled programs, pooled memory. */
 export class Device {
   readonly info: DeviceInfo;
@@ -37,7 +43,7 @@ export class Device {
   readonly #programs = new Map<string, Promise<Program>>();
   #closed = false;
 
-  private constructor({ info, handle, platform }: FoundDevice) {
+  private constructor({ info, handle, platform }: FoundDevice, { poolBytes }: DeviceOptions) {
     this.info = info;
     this.handle = handle;
     let context: cl.Context | undefined;
@@ -53,7 +59,7 @@ export class Device {
     this.context = context;
     this.#programCache = ProgramCache.of(info, this.capabilities.quirks);
     this.staging = new Staging(this.context, this.queue);
-    this.pool = new BufferPool((bytes) => this.buffer(bytes), info.globalBytes * POOL_SHARE);
+    this.pool = new BufferPool((bytes) => this.buffer(bytes), poolBytes ?? info.globalBytes * POOL_SHARE);
   }
 
   /**
@@ -61,8 +67,8 @@ export class Device {
    *
    * @throws NoLoaderError, NoPlatformError, NoDeviceError
    */
-  static async open(spec: DeviceSpec = 'auto'): Promise<Device> {
-    return new Device(selectDevice(spec, findDevices()));
+  static async open(spec: DeviceSpec = 'auto', options: DeviceOptions = {}): Promise<Device> {
+    return new Device(selectDevice(spec, findDevices()), options);
   }
 
   /**
@@ -177,7 +183,7 @@ export class Device {
 
   async #release(): Promise<void> {
     for (const buffer of this.#kept.splice(0)) buffer.release();
-    this.pool.clear();
+    this.pool.close();
     for (const program of await Promise.allSettled(this.#programs.values())) {
       if (program.status === 'fulfilled') program.value.release();
     }

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, writeCacheFile } from '../util/cache.js';
+import { cacheFolder, readCacheFile, writeCacheFile } from '../util/cache.js';
 import type { DeviceInfo } from './platform.js';
 import type { Quirks } from './quirks.js';
 
-const MAGIC = 'clsort program 1';
-
 /** Files of a few ten kilobytes each; with one more, the older half goes. */
 const MOST_FILES = 1000;
-
-const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
 /** What a program is compiled from. */
 export interface ProgramText {
@@ -21,9 +17,10 @@ export interface ProgramText {
 /**
  * Binaries of compiled programs on disk, for drivers that keep none themselves.
  *
- * Some drivers end the process when they are handed a binary that is damaged or another driver's, so a file
- * counts only if it names this platform, device, driver, source and options, and the checksum over its
- * contents is right. Anything else is ignored, and written anew.
+ * Some drivers end the process when they are handed a binary that is damaged or another driver's, and every
+ * driver runs what it is handed. So a file counts only if it names this platform, device, driver, source and
+ * options, and this user's clsort has written it, which its seal tells. Anything else is ignored, and written
+ * anew.
  */
 export class ProgramCache {
   readonly #device: readonly string[];
@@ -43,11 +40,13 @@ export class ProgramCache {
   }
 
   #key({ source, options }: ProgramText): string {
-    return sha256(JSON.stringify([...this.#device, options, source]));
+    return createHash('sha256')
+      .update(JSON.stringify([...this.#device, options, source]))
+      .digest('hex');
   }
 
   #file(key: string): string {
-    return join('programs', `${key.slice(0, 32)}.bin`);
+    return `programs/${key.slice(0, 32)}.sealed`;
   }
 
   /**
@@ -60,14 +59,15 @@ export class ProgramCache {
     const key = this.#key(text);
     const path = join(cacheFolder(), this.#file(key));
     const aside = `${path}.loading`;
-    let binary: Uint8Array | undefined;
+    const file = readCacheFile(this.#file(key));
+    const binary = file && binaryIn(file, key);
+    if (!binary) return undefined;
     try {
       renameSync(path, aside);
-      binary = contentsOf(readFileSync(aside), key);
     } catch {
-      return undefined;
+      return undefined; // another process is trying it
     }
-    const result = binary && (await use(binary).catch(() => undefined));
+    const result = await use(binary).catch(() => undefined);
     try {
       if (result === undefined) rmSync(aside, { force: true });
       else renameSync(aside, path);
@@ -79,8 +79,7 @@ export class ProgramCache {
 
   save(text: ProgramText, binary: Uint8Array): void {
     const key = this.#key(text);
-    const header = Buffer.from(headerOf(key, sha256(binary)));
-    if (writeCacheFile(this.#file(key), Buffer.concat([header, binary]))) forgetOldest();
+    if (writeCacheFile(this.#file(key), Buffer.concat([Buffer.from(key), binary]))) forgetOldest();
   }
 }
 
@@ -98,12 +97,9 @@ function forgetOldest(): void {
   }
 }
 
-const headerOf = (key: string, checksum: string): string => `${MAGIC}\n${key}\n${checksum}\n`;
-
-/** The binary in a file, if it is the whole one of this key. */
-function contentsOf(file: Uint8Array, key: string): Uint8Array | undefined {
-  const { length } = headerOf(key, sha256(''));
-  const binary = new Uint8Array(file.subarray(length)); // a copy, on an aligned address
-  const header = Buffer.from(file.subarray(0, length)).toString('latin1');
-  return binary.length > 0 && header === headerOf(key, sha256(binary)) ? binary : undefined;
+/** The binary in a file, if it is that of this key. */
+function binaryIn(file: Uint8Array, key: string): Uint8Array | undefined {
+  const binary = new Uint8Array(file.subarray(key.length)); // a copy, on an aligned address
+  const named = Buffer.from(file.subarray(0, key.length)).toString('latin1') === key;
+  return named && binary.length > 0 ? binary : undefined;
 }

@@ -12,8 +12,6 @@ export class Kernel {
   readonly workGroupLimit: number;
   /** Bytes of local memory that the kernel declares itself. */
   readonly localBytes: number;
-  /** Bytes of private memory of a work-item; more than 0 hints at spilled registers. */
-  readonly privateBytes: number;
   readonly #device: cl.Device;
   /** What each argument was last set to, so that equal arguments are not set again. */
   readonly bound: unknown[] = [];
@@ -26,7 +24,6 @@ export class Kernel {
     try {
       this.workGroupLimit = ask(cl.KERNEL_WORK_GROUP_SIZE);
       this.localBytes = ask(cl.KERNEL_LOCAL_MEM_SIZE);
-      this.privateBytes = ask(cl.KERNEL_PRIVATE_MEM_SIZE);
     } catch (error) {
       cl.releaseAsync(this.handle);
       throw error;
@@ -114,6 +111,11 @@ export class Program {
       cl.releaseAsync(handle);
       throw error;
     }
+  }
+
+  /** What the compiler has to say of it: nothing, for a program that is as it should be. */
+  get log(): string {
+    return buildLog(this.#handle, this.#device).trim();
   }
 
   kernel(name: string): Kernel {

@@ -3,6 +3,7 @@ import { TimeoutError, UnsupportedError } from '../util/errors.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
+import { Milestones } from './milestones.js';
 import { toNumber } from './platform.js';
 import type { Kernel } from './program.js';
 import { typedError } from './status.js';
@@ -35,8 +36,8 @@ export interface StageName {
   readonly pass?: number;
 }
 
-/** A command with its event, or something that was timed by the host's clock. */
-type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: number });
+/** A command with its event; without one, if the host timed it or nobody did. */
+type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: number | null });
 
 /** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
 const LONGEST_LIST = 8;
@@ -63,11 +64,15 @@ export class Queue {
   readonly handle: cl.CommandQueue;
   readonly #capabilities: Capabilities;
   readonly #launches = new LaunchList();
+  readonly #milestones = new Milestones(() => this.#allDone());
   /** Of the launches that wait. */
   #stages: StageName[] = [];
   #recorded: Recorded[] | undefined;
+  /** Does each command that is recorded keep an event? */
+  #timed = false;
   #recording = false;
   #failure: unknown;
+  #lastFailure: unknown;
 
   constructor(handle: cl.CommandQueue, capabilities: Capabilities) {
     this.handle = handle;
@@ -104,22 +109,40 @@ export class Queue {
     this.#handOver(this.#launches.take(), stages);
   }
 
+  /**
+   * Why launches were refused the last time. They are handed over by whoever enqueues or waits next: who made
+   * them sees here, after the wait, whether they were lost meanwhile.
+   */
+  get lastFailure(): unknown {
+    return this.#lastFailure;
+  }
+
   /** Has the driver start with what is enqueued, when nobody waits yet. */
   flush(): void {
     this.submit();
-    cl.flush(this.handle);
+    try {
+      cl.flush(this.handle);
+    } catch (error) {
+      throw typedError(error, 'handing commands to the device');
+    }
   }
 
   #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[]): void {
     try {
-      if (!this.#recorded) cl.enqueueKernels(this.handle, launches);
-      else {
+      if (!this.#timed) {
+        cl.enqueueKernels(this.handle, launches);
+        this.#recorded?.push(...stages.map((stage) => ({ ...stage, seconds: null })));
+      } else {
         const events = cl.enqueueKernels(this.handle, launches, true);
-        for (const [i, event] of events.entries()) this.#recorded.push({ stage: '', ...stages[i], event });
+        for (const [i, event] of events.entries()) this.#recorded?.push({ stage: '', ...stages[i], event });
       }
     } catch (error) {
       launches.forget();
-      throw typedError(error, `enqueueing ${stages[launches.words[0] ?? 0]?.stage ?? 'kernels'}`);
+      this.#lastFailure = typedError(
+        error,
+        `enqueueing ${stages[launches.words[0] ?? 0]?.stage ?? 'kernels'}`,
+      );
+      throw this.#lastFailure;
     }
   }
 
@@ -186,11 +209,11 @@ export class Queue {
     this.submit();
     let event: unknown;
     try {
-      event = enqueue(this.#recorded !== undefined);
+      event = enqueue(this.#timed);
     } catch (error) {
       throw typedError(error, `enqueueing ${stage}`);
     }
-    this.#recorded?.push({ stage, event: event as cl.Event });
+    this.#recorded?.push(this.#timed ? { stage, event: event as cl.Event } : { stage, seconds: null });
   }
 
   /** Sets `bytes` bytes from `offset` on to repetitions of one 32-bit word; both are multiples of 4. */
@@ -245,7 +268,7 @@ export class Queue {
     this.submit();
     const failure = this.#failure;
     this.#failure = undefined;
-    const done = this.#allDone();
+    const done = this.#milestones.reached();
     try {
       await (Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done);
     } catch (error) {
@@ -324,34 +347,53 @@ export class Queue {
     }
   }
 
-  /** From now on each command keeps an event, until `endProfile`. */
-  startProfile(): void {
+  /**
+   * From now on commands are recorded, until `takeProfile` or `endProfile`.
+   *
+   * @param timed whether each keeps an event, which makes short commands take longer; else only their names
+   *   are recorded
+   */
+  startProfile(timed = true): void {
     this.submit();
     this.#recorded = [];
+    this.#timed = timed;
   }
 
   /** Adds a stage that the host timed to the profile. */
   note(stage: string, seconds: number): void {
-    this.#recorded?.push({ stage, seconds });
+    this.#recorded?.push({ stage, seconds: this.#timed ? seconds : null });
   }
 
-  /** Times of the commands since `startProfile`, in order. To be called after `finish()`. */
-  endProfile(): StageTime[] {
+  /**
+   * Ends the record.
+   *
+   * @returns the times of its commands in order, to be asked once, after `finish()`; none without a record
+   */
+  takeProfile(): () => StageTime[] {
+    if (this.#recorded) this.submit();
     const recorded = this.#recorded ?? [];
     this.#recorded = undefined;
-    let first: number | undefined;
-    return recorded.map((one) => {
-      if ('seconds' in one) return one;
-      const { event, ...stage } = one;
-      const times = this.#capabilities.quirks.profiles ? timesOf(event) : null;
-      cl.releaseAsync(event);
-      first ??= times?.start;
-      return {
-        ...stage,
-        seconds: times && (times.end - times.start) * 1e-9,
-        ended: times && first !== undefined ? (times.end - first) * 1e-9 : null,
-      };
-    });
+    this.#timed = false;
+    return () => {
+      let first: number | undefined;
+      return recorded.splice(0).map((one) => {
+        if ('seconds' in one) return one;
+        const { event, ...stage } = one;
+        const times = this.#capabilities.quirks.profiles ? timesOf(event) : null;
+        cl.releaseAsync(event);
+        first ??= times?.start;
+        return {
+          ...stage,
+          seconds: times && (times.end - times.start) * 1e-9,
+          ended: times && first !== undefined ? (times.end - first) * 1e-9 : null,
+        };
+      });
+    };
+  }
+
+  /** Ends the record after `finish()`. @returns the times of its commands, in order */
+  endProfile(): StageTime[] {
+    return this.takeProfile()();
   }
 }
 

@@ -9,21 +9,29 @@ const byId = /^\d+:\d+$/;
 /** GPUs before accelerators before CPUs; among those, the one with more units. */
 const RANK = { gpu: 0, accelerator: 1, cpu: 2, other: 3 } as const;
 
-function best<D extends { info: DeviceInfo }>(candidates: readonly D[]): D | undefined {
-  return candidates.toSorted(
-    (a, b) => RANK[a.info.type] - RANK[b.info.type] || b.info.computeUnits - a.info.computeUnits,
-  )[0];
+/** @param candidates  at least one */
+function best<D extends { info: DeviceInfo }>(candidates: readonly D[]): D {
+  const isBefore = (a: DeviceInfo, b: DeviceInfo): boolean =>
+    (RANK[a.type] - RANK[b.type] || b.computeUnits - a.computeUnits) < 0;
+  return candidates.reduce((one, other) => (isBefore(other.info, one.info) ? other : one));
 }
 
 /**
- * The device that `spec` names.
+ * The devices that `spec` names: `cpu` and `gpu` are all of that type, `auto` is any.
  *
- * @throws UsageError for an empty spec, NoDeviceError when nothing matches
+ * @returns at least one
+ * @throws UsageError for an empty spec and for `host`, which is no device; NoDeviceError when nothing matches
  */
-export function selectDevice<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D {
+export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D[] {
   const wanted = spec.trim();
   if (wanted === '') {
     throw new UsageError("empty device: expected 'auto', 'cpu', 'gpu', 'host', 'P:D' or a part of a name");
+  }
+  if (wanted === 'host') {
+    throw new UsageError(
+      "device 'host' is the engine that sorts without OpenCL, and this needs an OpenCL device: " +
+        "expected 'auto', 'cpu', 'gpu', 'P:D' or a part of a name; 'clsort devices' lists them",
+    );
   }
   const matches = (({ info }: D) => {
     if (wanted === 'auto') return true;
@@ -32,8 +40,8 @@ export function selectDevice<D extends { info: DeviceInfo }>(spec: DeviceSpec, f
     const words = `${info.platform}\n${info.name}`.toLowerCase();
     return words.includes(wanted.toLowerCase());
   }) satisfies (device: D) => boolean;
-  const device = best(found.filter(matches));
-  if (device) return device;
+  const matching = found.filter(matches);
+  if (matching.length > 0) return matching;
   const list = found.map(({ info }) => `${info.id} ${info.name} (${info.type}, ${info.platform})`);
   throw new NoDeviceError(
     `no OpenCL device matches '${wanted}'; ${
@@ -41,4 +49,13 @@ export function selectDevice<D extends { info: DeviceInfo }>(spec: DeviceSpec, f
     }. 'clsort devices' lists them; 'host' sorts without OpenCL.`,
     { details: { device: wanted, devices: found.map(({ info }) => info) } },
   );
+}
+
+/**
+ * The device that `spec` names; the best of them where it names several.
+ *
+ * @throws as `matchingDevices` does
+ */
+export function selectDevice<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D {
+  return best(matchingDevices(spec, found));
 }

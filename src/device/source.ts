@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { packageRoot } from '../util/paths.js';
+import { packageText } from '../util/package.js';
 
 const INCLUDE = /^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/;
 
@@ -10,10 +8,12 @@ const INCLUDE = /^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/;
  *
  * Includes are resolved here because not every driver takes `-I`, and none finds a path on another
  * machine's disk.
+ *
+ * @throws UnsupportedError when the package's kernels are not there
  */
 export function programSource(file: string, seen = new Set<string>()): string {
   seen.add(file);
-  const lines = readFileSync(join(packageRoot, 'cl', file), 'utf8').split('\n');
+  const lines = packageText('cl', file).split('\n');
   const out = [`#line 1 "${file}"`];
   lines.forEach((line, i) => {
     const included = INCLUDE.exec(line)?.[1];

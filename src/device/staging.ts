@@ -80,9 +80,10 @@ export class Staging {
     }
   }
 
-  /** Pinned memory, until `free` or `release`. @throws MemoryError */
+  /** Pinned memory of zeros, until `free` or `release`. @throws MemoryError */
   allocate(bytes: number): ArrayBuffer {
     const pinned = this.#pin(bytes);
+    new Uint8Array(pinned.memory).fill(0); // drivers give what they have, with what it held
     this.#allocated.set(pinned.memory, pinned);
     return pinned.memory;
   }
@@ -127,7 +128,12 @@ export class Staging {
   }
 
   #unpin({ buffer, memory }: Pinned): void {
-    cl.enqueueUnmapMemObject(this.#queue.handle, buffer.handle, memory);
+    try {
+      cl.enqueueUnmapMemObject(this.#queue.handle, buffer.handle, memory);
+    } catch (error) {
+      // A transfer that was given up still uses the memory: without its buffer it lasts as long as that.
+      if (!(error instanceof cl.OpenCLError) || error.code !== cl.INVALID_OPERATION.code) throw error;
+    }
     buffer.release();
   }
 }

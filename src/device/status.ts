@@ -16,7 +16,9 @@ export function statusOf(error: unknown): number | undefined {
 export function typedError(error: unknown, doing: string): ClsortError {
   if (error instanceof ClsortError) return error;
   const status = statusOf(error);
-  const said = error instanceof Error ? error.message : String(error);
+  const { reason } = error as { reason?: unknown };
+  const message = error instanceof Error ? error.message : String(error);
+  const said = typeof reason === 'string' ? `${message}: ${reason}` : message;
   const details = { cause: error, details: { status, doing } };
   if (status !== undefined && MEMORY.has(status)) {
     return new MemoryError(`the device ran out of memory while ${doing} (${said})`, details);

@@ -1,5 +1,5 @@
 import type { AlgorithmFactory, Stage } from '../algorithms/algorithm.js';
-import type { Tuning } from '../algorithms/tuning.js';
+import type { Tuning } from '../algorithms/parameters.js';
 import type { Device } from '../device/device.js';
 import type { DtypeInfo } from '../keys/dtype.js';
 import { decode, encode, type KeyCodec } from '../keys/key-codec.js';
@@ -44,7 +44,7 @@ export async function record(
   const available = factory.available(device, shape);
   if (available !== true) throw new UnsupportedError(`${factory.name}: ${available}`);
   const algorithm = await factory.create(device, shape);
-  const supported = algorithm.supports({ dtype: info.name, n, bits, valueBytes: 4, stable: true });
+  const supported = algorithm.supports({ dtype: info.name, n, bits, valueBytes: 4 });
   if (supported !== true) throw new UnsupportedError(`${factory.name}: ${supported}`);
 
   const stages: RecordedStage[] = [];

@@ -1,9 +1,8 @@
 import { type KeyWords, keyWords } from '../keys/array.js';
-import { codeWordsOf, encodeRecords } from '../keys/codec-records.js';
-import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
-import { type KeyCodec, keyCodec, type Order } from '../keys/key-codec.js';
-import { hostSort } from '../sort/host-sort.js';
-import { firstDescent } from '../sort/host-verify.js';
+import type { Dtype, DtypeInfo } from '../keys/dtype.js';
+import { keyCodec, type Order } from '../keys/key-codec.js';
+import { firstDescent } from '../sort/host/host-verify.js';
+import type { Multiset } from './multiset.js';
 import type { Source } from './raw.js';
 
 /** How the keys of a file are to stand. */
@@ -25,14 +24,19 @@ export interface OrderResult {
   readonly descent: Descent | undefined;
 }
 
-/** Looks through a file for the first key out of order, in memory for one piece. */
-export async function checkOrder(source: Source, order: FileOrder): Promise<OrderResult> {
+/**
+ * Looks through a file for the first key out of order, in memory for one piece.
+ *
+ * @param keys counts the keys in on the way, since a pipe can be read only once
+ */
+export async function checkOrder(source: Source, order: FileOrder, keys?: Multiset): Promise<OrderResult> {
   const codec = keyCodec(order.dtype, order);
   const info = codec.dtype;
   let n = 0;
   let descent: Descent | undefined;
   let last: Uint8Array | undefined; // the key before the piece
   for await (const piece of source.pieces(info.bytes)) {
+    const added = keys?.add(piece);
     if (!descent) {
       const bytes = last ? joined(last, piece) : piece;
       const words = keyWords(bytes, info);
@@ -44,6 +48,7 @@ export async function checkOrder(source: Source, order: FileOrder): Promise<Orde
       last = piece.slice(piece.length - info.bytes);
     }
     n += piece.length / info.bytes;
+    await added;
   }
   return { n, descent };
 }
@@ -80,69 +85,13 @@ function halfToNumber(bits: number): number {
   return sign * (1024 + fraction) * 2 ** (exponent - 25);
 }
 
-/** Bytes of one file that are compared in memory at a time. */
-const SHARE_BYTES = 512 * 2 ** 20;
-
-/**
- * Whether two files hold the same keys, each as often. Exact: keys are sorted and compared, not hashed.
- *
- * A file too large for that is gone through several times, each time for the keys of one share; equal
- * keys are always in the same share.
- *
- * @param shareBytes bytes of a share
- */
-export async function isPermutation(
-  a: Source,
-  b: Source,
-  dtype: Dtype,
-  shareBytes: number = SHARE_BYTES,
-): Promise<boolean> {
-  if (a.bytes !== undefined && b.bytes !== undefined && a.bytes !== b.bytes) return false;
-  const info = dtypeInfo(dtype);
-  // A pipe can be read only once, so the whole of it is one share.
-  const shares = a.bytes === undefined || b.bytes === undefined ? 1 : Math.ceil(a.bytes / shareBytes);
-  for (let share = 0; share < shares; share++) {
-    const [x, y] = [await sortedShare(a, info, share, shares), await sortedShare(b, info, share, shares)];
-    if (Buffer.compare(x, y) !== 0) return false;
+/** Counts the keys of a file in. */
+export async function addKeys(source: Source, keys: Multiset, { bytes }: DtypeInfo): Promise<void> {
+  let added: Promise<void> | undefined;
+  for await (const piece of source.pieces(bytes)) {
+    await added; // while the next piece was read
+    added = keys.add(piece);
+    added.catch(() => undefined); // it is awaited, perhaps after another failure
   }
-  return true;
-}
-
-async function sortedShare(
-  source: Source,
-  info: DtypeInfo,
-  share: number,
-  shares: number,
-): Promise<Uint8Array> {
-  const bytes = shares === 1 ? await source.read(info.bytes) : await gathered(source, info, share, shares);
-  const view = keyWords(bytes, info);
-  const n = view.length;
-  hostSort({ dtype: info.name, info, n, view }, {}, { sorted: bytes });
-  return bytes;
-}
-
-async function gathered(source: Source, info: DtypeInfo, share: number, shares: number): Promise<Uint8Array> {
-  const codec = keyCodec(info.name);
-  const kept: KeyWords[] = [];
-  for await (const piece of source.pieces(info.bytes))
-    kept.push(ofShare(keyWords(piece, info), codec, share, shares));
-  const all = new Uint8Array(kept.reduce((sum, words) => sum + words.byteLength, 0));
-  let at = 0;
-  for (const { buffer, byteOffset, byteLength } of kept) {
-    all.set(new Uint8Array(buffer, byteOffset, byteLength), at);
-    at += byteLength;
-  }
-  return all;
-}
-
-/** The keys of one share: those whose code, stirred, falls to it. */
-function ofShare(words: KeyWords, codec: KeyCodec, share: number, shares: number): KeyWords {
-  const stride = codeWordsOf(codec.dtype);
-  const codes = new Uint32Array(words.length * stride);
-  encodeRecords(words, codes, stride, codec);
-  return (words as Uint32Array).filter((_, i) => {
-    const low = codes[i * stride] as number;
-    const high = codes[(i + 1) * stride - 1] as number; // the same word again where there is only one
-    return (Math.imul(low ^ (high >>> 7), 0x9e3779b1) >>> 0) % shares === share;
-  });
+  await added;
 }

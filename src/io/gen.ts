@@ -4,7 +4,7 @@ import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
-import { suggestion } from '../util/suggest.js';
+import { unknownName } from '../util/suggest.js';
 
 /** What test and benchmark data look like. */
 export const DISTRIBUTIONS = [
@@ -16,6 +16,7 @@ export const DISTRIBUTIONS = [
   'nearly-sorted',
   'low-byte',
   'high-byte',
+  'multiples',
   'and3',
   'and9',
   'and15',
@@ -38,8 +39,8 @@ const STRAY_EVERY = 64;
  * Makes keys from a seed, piece by piece, so that files larger than memory can be written. The keys do not
  * depend on where the pieces end.
  *
- * `uniform`, `low-byte`, `high-byte` and `and3` … `and15` (bits set with a chance of 2^-3 …) are about bit
- * patterns, so that floats come with NaNs and infinities; `sorted`, `reversed` and `nearly-sorted` about
+ * `uniform`, `low-byte`, `high-byte`, `multiples` (of 16, as addresses are) and `and3` … `and15` (bits set with a
+ * chance of 2^-3 …) are about bit patterns, so that floats come with NaNs and infinities; `sorted`, `reversed` and `nearly-sorted` about
  * codes in ascending order; `special` draws from zeros, infinities, NaN payloads, denormals and extremes.
  */
 export class Generator {
@@ -55,10 +56,7 @@ export class Generator {
   constructor(request: GenRequest) {
     const { distribution, dtype } = request;
     if (!DISTRIBUTIONS.includes(distribution)) {
-      const hint = suggestion(distribution, DISTRIBUTIONS);
-      throw new UsageError(
-        `unknown distribution '${distribution}'${hint} Expected one of ${DISTRIBUTIONS.join(' ')}`,
-      );
+      throw new UsageError(unknownName('distribution', distribution, DISTRIBUTIONS));
     }
     this.#request = request;
     this.#info = dtypeInfo(dtype);
@@ -128,6 +126,11 @@ export class Generator {
       case 'high-byte':
         return (_, out, i) => {
           out[wide ? i + 1 : i] = (random.u32() & 0xff) << ((width - 8) % 32);
+        };
+      case 'multiples':
+        return (at, out, i) => {
+          uniform(at, out, i);
+          out[i] = ((out[i] ?? 0) & ~15) >>> 0;
         };
       case 'and3':
         return and(3);

@@ -1,15 +1,24 @@
-import { randomBytes } from 'node:crypto';
-import { unlinkSync } from 'node:fs';
-import { chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
+import { constants, unlinkSync } from 'node:fs';
+import { access, chmod, type FileHandle, open, realpath, rename, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AbortedError, IoError } from '../util/errors.js';
-import { ioError, STDIO, writeFully } from './raw.js';
+import { asideName, sweep } from './aside.js';
+import { assertGoing, ioError, isStdin, isStdout, openFd, PIECE_BYTES, writeFully } from './raw.js';
+import { writableOf } from './streams.js';
+import { targetOf } from './target.js';
 
 /** Where bytes go. Nothing is to be seen of them under the final name before `commit`. */
 export interface Output {
   /** For messages: the path, or `stdout`. */
   readonly name: string;
+  /**
+   * Asks whether there is room for so many bytes in all, where the system can tell.
+   *
+   * @throws IoError when there is not; `details` has `needed` and `free`, in bytes
+   */
+  reserve(bytes: number): Promise<void>;
   write(bytes: Uint8Array): Promise<void>;
   /** Puts the whole output in its place. */
   commit(): Promise<void>;
@@ -17,42 +26,116 @@ export interface Output {
   discard(): void;
 }
 
+/** Hears which files are being written aside. */
+export interface Asides {
+  add(path: string): unknown;
+  delete(path: string): unknown;
+}
+
+/** What an output is opened with. */
+export interface OutputContext {
+  readonly stdout: Writable;
+  /** Ends what waits, such as for a reader of a pipe. */
+  readonly signal: AbortSignal;
+  /** For who has to remove them should this thread hang. */
+  readonly asides?: Asides | undefined;
+}
+
+/** Whoever reads the output has closed it: no failure of ours, and nothing to tell anybody. */
+export class ClosedPipeError extends IoError {}
+
+/** The error for bytes that could not be written. */
+export const outputError = (name: string, cause: unknown): IoError =>
+  (cause as NodeJS.ErrnoException).code === 'EPIPE'
+    ? new ClosedPipeError(`the reader of ${name} has closed it`, { cause })
+    : ioError('write', name, cause);
+
 /**
  * Opens an output: `-` is stdout, anything else a file, which is written aside (in the same folder) and
- * renamed, so that a reader sees the old contents or the new ones and a failure leaves the old.
+ * renamed, so that a reader sees the old contents or the new ones and a failure leaves the old. A link stays
+ * a link: what it names is made or replaced. A pipe is waited for until it has a reader.
  *
- * @throws IoError when it cannot be written
+ * @throws IoError when it cannot be written, AbortedError
  */
-export async function openOutput(path: string, stdout: Writable): Promise<Output> {
-  if (path === STDIO) return streamOutput(stdout);
-  const existing = await stat(path).catch(() => undefined);
-  if (existing?.isDirectory()) throw new IoError(`cannot write ${path}: it is a directory`);
-  if (existing && !existing.isFile()) return deviceOutput(path); // a pipe or /dev/null is never replaced
-  // Through a link, the file that it names is replaced and the link stays.
-  const target = existing ? await realpath(path) : path;
-  const aside = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
-  let handle: FileHandle;
+export async function openOutput(path: string, context: OutputContext): Promise<Output> {
+  if (isStdout(path)) return streamOutput('stdout', context.stdout, context.signal);
   try {
-    handle = await open(aside, 'wx', existing ? existing.mode & 0o777 : 0o666);
-    if (existing) await chmod(aside, existing.mode & 0o7777); // the umask does not apply to what was there
+    if (path === '' || path.endsWith('/')) {
+      const code = path === '' ? 'ENOENT' : 'EISDIR';
+      throw Object.assign(new Error('no name of a file'), { code });
+    }
+    const existing = await stat(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error; // a name that is too long would be told at the end only
+    });
+    if (existing?.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
+    if (existing?.isFIFO()) return await pipeOutput(path, context.signal);
+    if (existing && !existing.isFile()) return await deviceOutput(path); // /dev/null is never replaced
+    const target = existing ? await realpath(path) : await targetOf(path);
+    if (existing) await access(target, constants.W_OK); // a rename would not ask
+    await sweep(dirname(target));
+    return await FileOutput.open(path, target, existing?.mode, context.asides);
   } catch (error) {
+    assertGoing(context.signal);
     throw ioError('write', path, error);
   }
-  return new FileOutput(path, target, aside, handle);
 }
 
 class FileOutput implements Output {
   readonly name: string;
   readonly #target: string;
   readonly #aside: string;
+  readonly #asides: OutputContext['asides'];
   readonly #handle: FileHandle;
   #open = true;
 
-  constructor(name: string, target: string, aside: string, handle: FileHandle) {
+  private constructor(
+    { name, target, aside }: { name: string; target: string; aside: string },
+    asides: OutputContext['asides'],
+    handle: FileHandle,
+  ) {
     this.name = name;
     this.#target = target;
     this.#aside = aside;
+    this.#asides = asides;
     this.#handle = handle;
+  }
+
+  /** @param mode of the file that is to be replaced, if there is one */
+  static async open(
+    name: string,
+    target: string,
+    mode: number | undefined,
+    asides: OutputContext['asides'],
+  ): Promise<FileOutput> {
+    const aside = join(dirname(target), asideName(basename(target)));
+    asides?.add(aside);
+    try {
+      const handle = await open(aside, 'wx', mode === undefined ? 0o666 : mode & 0o777);
+      const output = new FileOutput({ name, target, aside }, asides, handle);
+      // The umask does not apply to what was there.
+      if (mode !== undefined) {
+        await chmod(aside, mode & 0o7777).catch((error) => {
+          output.discard();
+          throw error;
+        });
+      }
+      return output;
+    } catch (error) {
+      asides?.delete(aside);
+      throw error;
+    }
+  }
+
+  async reserve(bytes: number): Promise<void> {
+    const disk = await statfs(dirname(this.#target)).catch(() => undefined);
+    if (!disk || disk.blocks === 0) return; // a file system that does not count
+    const free = (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
+    if (bytes <= free) return;
+    throw new IoError(
+      `cannot write ${this.name}: ${bytes} bytes are needed beside what is there, and its disk has ${free} free; ` +
+        'make room, or name an output on another disk',
+      { details: { path: this.name, needed: bytes, free } },
+    );
   }
 
   write(bytes: Uint8Array): Promise<void> {
@@ -65,6 +148,7 @@ class FileOutput implements Output {
       await this.#handle.close();
       await rename(this.#aside, this.#target);
       this.#open = false;
+      this.#asides?.delete(this.#aside);
       await syncFolder(dirname(this.#target));
     } catch (error) {
       this.discard();
@@ -80,6 +164,7 @@ class FileOutput implements Output {
     } catch {
       // gone already: there is nothing left to drop
     }
+    this.#asides?.delete(this.#aside);
     this.#handle.close().catch(() => undefined);
   }
 }
@@ -92,40 +177,80 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 async function deviceOutput(path: string): Promise<Output> {
-  const handle = await open(path, 'w').catch((error) => {
-    throw ioError('write', path, error);
-  });
+  const handle = await open(path, 'w');
   return {
     name: path,
+    reserve: async () => undefined,
     write: (bytes) => writeFully(handle, bytes, path),
     commit: () => handle.close(),
     discard: () => void handle.close().catch(() => undefined),
   };
 }
 
-function streamOutput(stream: Writable): Output {
+/** Milliseconds between two looks whether somebody reads a pipe by now. */
+const LOOK_MS = 20;
+
+async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {
+  const { O_WRONLY, O_NONBLOCK } = constants;
+  for (;;) {
+    assertGoing(signal);
+    try {
+      // Without O_NONBLOCK the call waits for a reader, and nothing can end it.
+      const stream = writableOf(await openFd(path, O_WRONLY | O_NONBLOCK));
+      stream.on('error', () => undefined); // the write that fails tells
+      const end = (): void => void stream.destroy();
+      const output = streamOutput(path, stream, signal);
+      return { ...output, commit: () => output.commit().finally(end), discard: end };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+      await delay(LOOK_MS);
+    }
+  }
+}
+
+function streamOutput(name: string, stream: Writable, signal: AbortSignal): Output {
+  /** @throws AbortedError also while nobody reads */
   const put = (bytes: Uint8Array) =>
     new Promise<void>((resolve, reject) => {
-      stream.write(bytes, (error) => (error ? reject(ioError('write', 'stdout', error)) : resolve()));
+      const stop = (): void => reject(new AbortedError('interrupted', { cause: signal.reason }));
+      signal.addEventListener('abort', stop, { once: true });
+      stream.write(bytes, (error) => {
+        signal.removeEventListener('abort', stop);
+        if (error) reject(outputError(name, error));
+        else resolve();
+      });
     });
-  return { name: 'stdout', write: put, commit: () => put(new Uint8Array(0)), discard: () => undefined };
+  return {
+    name,
+    reserve: async () => undefined,
+    async write(bytes) {
+      for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+        assertGoing(signal);
+        await put(bytes.subarray(at, at + PIECE_BYTES));
+      }
+    },
+    commit: () => put(new Uint8Array(0)),
+    discard: () => undefined,
+  };
 }
 
 /**
  * Runs `write` with an output that is put in its place when that succeeds, and dropped at once when it
- * fails or `signal` fires.
+ * fails or the signal fires.
  *
  * @throws IoError; AbortedError when the signal fired; what `write` throws
  */
 export async function withOutput(
   path: string,
-  { stdout, signal }: { readonly stdout: Writable; readonly signal: AbortSignal },
+  context: OutputContext,
   write: (output: Output) => Promise<void>,
 ): Promise<void> {
-  const output = await openOutput(path, stdout);
+  const { signal } = context;
+  const output = await openOutput(path, context);
   const drop = () => output.discard();
   signal.addEventListener('abort', drop);
   try {
+    assertGoing(signal);
     await write(output);
     assertGoing(signal);
     await output.commit();
@@ -138,14 +263,9 @@ export async function withOutput(
   }
 }
 
-/** @throws AbortedError when the signal has fired */
-export function assertGoing(signal: AbortSignal): void {
-  if (signal.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
-}
-
-/** Whether two paths name the same file; `-` names none. */
+/** Whether two paths name the same file; stdin and stdout are none. */
 export async function isSameFile(a: string, b: string): Promise<boolean> {
-  if (a === STDIO || b === STDIO) return false;
+  if (isStdin(a) || isStdout(b)) return false;
   const [x, y] = await Promise.all([a, b].map((path) => stat(path).catch(() => undefined)));
   return x !== undefined && y !== undefined && x.dev === y.dev && x.ino === y.ino;
 }

@@ -2,15 +2,29 @@
  * Raw files: keys as little-endian bytes, nothing else. Read and written in pieces, since neither one
  * system call nor (on Node 20) one Buffer holds more than 2 and 4 GiB.
  */
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, open as openCallback } from 'node:fs';
+import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import type { Readable } from 'node:stream';
-import { IoError, UnsupportedError } from '../util/errors.js';
+import { promisify } from 'node:util';
+import { AbortedError, IoError, UnsupportedError } from '../util/errors.js';
+import { readableOf } from './streams.js';
 
 /** The name that stands for stdin or stdout. */
 export const STDIO = '-';
 
-const PIECE_BYTES = 16 * 2 ** 20;
+/** Other names of stdin. What is behind them may be a socket, which cannot be opened a second time. */
+const STDIN_NAMES = new Set([STDIO, '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0']);
+const STDOUT_NAMES = new Set([STDIO, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
+
+export const isStdin = (path: string): boolean => STDIN_NAMES.has(path);
+export const isStdout = (path: string): boolean => STDOUT_NAMES.has(path);
+
+/** Bytes that are read or written at a time. */
+export const PIECE_BYTES = 16 * 2 ** 20;
+
+/** A file descriptor of a path: a FileHandle would close it a second time beside a stream. */
+export const openFd = promisify(openCallback);
 
 /** Where bytes come from. */
 export interface Source {
@@ -18,6 +32,10 @@ export interface Source {
   readonly name: string;
   /** Bytes in all; undefined while that is not known, as for a pipe. */
   readonly bytes: number | undefined;
+  /** The first `most` bytes, or all if there are fewer; they are read again by what follows. */
+  head(most: number): Promise<Uint8Array>;
+  /** The last `most` bytes; undefined where they cannot be had without reading all. */
+  tail(most: number): Promise<Uint8Array | undefined>;
   /** The contents in order, in pieces of whole units of `unit` bytes. */
   pieces(unit: number): AsyncGenerator<Uint8Array>;
   /** Everything, in memory of its own. */
@@ -26,6 +44,7 @@ export interface Source {
 }
 
 export function ioError(what: 'read' | 'write', name: string, cause: unknown): IoError {
+  if (cause instanceof IoError) return cause;
   const { code = '', message = String(cause) } = cause as NodeJS.ErrnoException;
   const said: Record<string, string> = {
     ENOENT: what === 'read' ? 'there is no such file' : 'its folder does not exist',
@@ -35,6 +54,9 @@ export function ioError(what: 'read' | 'write', name: string, cause: unknown): I
     ENOSPC: 'no space is left on the device',
     EROFS: 'the file system is read-only',
     ENOTDIR: 'a part of the path is no directory',
+    ELOOP: 'its links lead round in a circle',
+    ENAMETOOLONG: 'the name is too long',
+    ENXIO: 'nothing is behind it: it is a socket, or a device that is not there',
   };
   return new IoError(`cannot ${what} ${name || "''"}: ${said[code] ?? message}`, {
     cause,
@@ -52,35 +74,58 @@ function assertWhole(bytes: number, unit: number, name: string): void {
   );
 }
 
+/** @throws AbortedError when the signal has fired */
+export function assertGoing(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
+}
+
 /**
- * Opens a file, or stdin for `-`.
+ * Opens a file, or stdin for `-`. What has no size of its own, or says 0, is read to its end: files under
+ * /proc say 0 and hold more. A pipe is waited for without holding a thread.
  *
+ * @param signal  ends what waits for bytes, with an AbortedError
  * @throws IoError
  */
-export async function openSource(path: string, stdin: Readable): Promise<Source> {
+export async function openSource(path: string, stdin: Readable, signal?: AbortSignal): Promise<Source> {
   if (endianness() !== 'LE') {
     throw new UnsupportedError(
       'raw files are little-endian and read as they are; this machine is big-endian',
     );
   }
-  if (path === STDIO) return streamSource(stdin);
+  if (isStdin(path)) return streamSource(stdin, { signal });
   try {
-    const handle = await open(path, 'r');
-    const stat = await handle.stat();
-    if (stat.isDirectory()) {
-      await handle.close();
-      throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
+    const { O_RDONLY, O_NONBLOCK } = constants;
+    if ((await stat(path)).isFIFO()) {
+      // Without O_NONBLOCK the call waits for a writer, and nothing can end it.
+      return streamSource(readableOf(await openFd(path, O_RDONLY | O_NONBLOCK)), { name: path, signal });
     }
-    if (!stat.isFile()) return streamSource(handle.createReadStream(), path, () => handle.close());
-    return fileSource(path, handle, stat.size);
+    const handle = await open(path, O_RDONLY);
+    const found = await handle.stat();
+    if (found.isFile() && found.size > 0) return fileSource(path, handle, found.size, signal);
+    if (!found.isDirectory()) return streamSource(handle.createReadStream(), { name: path, signal });
+    await handle.close();
+    throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
   } catch (error) {
+    const link = (await lstat(path).catch(() => undefined))?.isSymbolicLink() && (await readlink(path));
+    if (link && (error as NodeJS.ErrnoException).code === 'ENOENT') {
+      throw new IoError(`cannot read ${path}: it is a link to ${link}, which does not exist`, {
+        cause: error,
+        details: { path },
+      });
+    }
     throw ioError('read', path, error);
   }
 }
 
-function fileSource(name: string, handle: FileHandle, bytes: number): Source {
+function fileSource(
+  name: string,
+  handle: FileHandle,
+  bytes: number,
+  signal: AbortSignal | undefined,
+): Source {
   const readInto = async (piece: Uint8Array, position: number): Promise<void> => {
     for (let at = 0; at < piece.length; ) {
+      assertGoing(signal);
       const length = Math.min(piece.length - at, PIECE_BYTES);
       const { bytesRead } = await handle.read(piece, at, length, position + at).catch((error) => {
         throw ioError('read', name, error);
@@ -93,9 +138,16 @@ function fileSource(name: string, handle: FileHandle, bytes: number): Source {
       at += bytesRead;
     }
   };
+  const part = async (begin: number, end: number): Promise<Uint8Array> => {
+    const read = new Uint8Array(end - begin);
+    await readInto(read, begin);
+    return read;
+  };
   return {
     name,
     bytes,
+    head: (most) => part(0, Math.min(most, bytes)),
+    tail: (most) => part(Math.max(0, bytes - most), bytes),
     async *pieces(unit) {
       assertWhole(bytes, unit, name);
       for (let position = 0; position < bytes; position += PIECE_BYTES) {
@@ -114,52 +166,68 @@ function fileSource(name: string, handle: FileHandle, bytes: number): Source {
   };
 }
 
-function streamSource(stream: Readable, name = 'stdin', close = async () => {}): Source {
+interface StreamFacts {
+  readonly name?: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+function streamSource(stream: Readable, { name = 'stdin', signal }: StreamFacts): Source {
+  const end = (): void => void stream.destroy();
+  signal?.addEventListener('abort', end);
+  let chunks: AsyncIterator<Uint8Array> | undefined;
+  const ahead: Uint8Array[] = []; // what was looked at and not yet read
+  /** The next bytes from the stream itself; undefined at its end. */
+  async function more(): Promise<Uint8Array | undefined> {
+    assertGoing(signal);
+    try {
+      chunks ??= (stream as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+      const { value, done } = await chunks.next();
+      assertGoing(signal); // a destroyed stream ends, or fails, like one that has no more
+      return done ? undefined : value;
+    } catch (error) {
+      assertGoing(signal);
+      throw ioError('read', name, error);
+    }
+  }
   async function* pieces(unit: number): AsyncGenerator<Uint8Array> {
     let rest = new Uint8Array(0);
     let bytes = 0;
-    try {
-      for await (const chunk of stream as AsyncIterable<Uint8Array>) {
-        bytes += chunk.length;
-        const joined = concatenated([rest, chunk], rest.length + chunk.length);
-        const whole = joined.length - (joined.length % unit);
-        rest = joined.slice(whole);
-        if (whole > 0) yield joined.subarray(0, whole);
-      }
-    } catch (error) {
-      throw error instanceof IoError ? error : ioError('read', name, error);
+    for (let chunk = ahead.shift() ?? (await more()); chunk; chunk = ahead.shift() ?? (await more())) {
+      bytes += chunk.length;
+      const joined = concatenated([rest, chunk], rest.length + chunk.length);
+      const whole = joined.length - (joined.length % unit);
+      rest = joined.slice(whole);
+      if (whole > 0) yield joined.subarray(0, whole);
     }
     assertWhole(bytes, unit, name);
   }
   return {
     name,
     bytes: undefined,
+    async head(most) {
+      const length = () => ahead.reduce((sum, chunk) => sum + chunk.length, 0);
+      while (length() < most) {
+        const chunk = await more();
+        if (!chunk) break;
+        ahead.push(chunk);
+      }
+      return concatenated(ahead, length()).subarray(0, most);
+    },
+    tail: async () => undefined,
     pieces,
     async read(unit) {
-      const chunks: Uint8Array[] = [];
+      const all: Uint8Array[] = [];
       let bytes = 0;
       for await (const piece of pieces(unit)) {
-        chunks.push(piece);
+        all.push(piece);
         bytes += piece.length;
       }
-      return concatenated(chunks, bytes);
+      return concatenated(all, bytes);
     },
-    close,
-  };
-}
-
-/** The whole of another source in memory, to be read more than once. */
-export async function rereadable(source: Source, unit: number): Promise<Source> {
-  if (source.bytes !== undefined) return source;
-  const all = await source.read(unit);
-  return {
-    name: source.name,
-    bytes: all.length,
-    async *pieces() {
-      for (let at = 0; at < all.length; at += PIECE_BYTES) yield all.slice(at, at + PIECE_BYTES);
+    async close() {
+      signal?.removeEventListener('abort', end);
+      stream.destroy();
     },
-    read: async () => all.slice(),
-    close: () => source.close(),
   };
 }
 

@@ -105,7 +105,7 @@ export function keyColumn<K extends KeyArray>(keys: K, dtype?: Dtype): KeyColumn
       `${keys.byteLength} bytes are no whole number of ${wanted.name} keys of ${wanted.bytes} bytes`,
     );
   }
-  const view = keyWords(bytesOf(keys), wanted);
+  const view = keyWords(keys, wanted);
   return { array: keys, dtype: wanted.name, info: wanted, n, view, copied: view.buffer !== keys.buffer };
 }
 
@@ -215,21 +215,73 @@ export function newArray<D extends Dtype>(dtype: D, length: number, memory?: Mem
   }
 }
 
-/** The memory of a view as plain bytes. */
-export function bytesOf(view: ArrayBufferView): Uint8Array {
-  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+/** The memory of a view, or its bytes from `start` to `end`, as plain bytes: at most 4 GiB on Node 20. */
+export function bytesOf(view: ArrayBufferView, start = 0, end: number = view.byteLength): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + start, end - start);
+}
+
+/** Most bytes that plain bytes are made of: more are beyond Node 20. */
+const MOST_BYTES = 2 ** 32 - 1;
+
+/**
+ * The bytes of a view from `start` to `end`: plain bytes, or as many as these cannot hold as words of 8 bytes, or
+ * of fewer where it does not stand on a multiple of that.
+ */
+export function part(view: ArrayBufferView, start = 0, end: number = view.byteLength): ArrayBufferView {
+  const bytes = end - start;
+  if (bytes <= MOST_BYTES) return bytesOf(view, start, end);
+  const at = view.byteOffset + start;
+  const unit = [8, 4, 2].find((width) => at % width === 0 && bytes % width === 0) ?? 1;
+  const Words = { 8: BigUint64Array, 4: Uint32Array, 2: Uint16Array, 1: Uint8Array }[
+    unit
+  ] as typeof Uint8Array;
+  return new Words(view.buffer, at, bytes / unit);
+}
+
+/** New memory of so many zero bytes, as `part` shows it. */
+export function room(bytes: number): ArrayBufferView {
+  return part(new DataView(new ArrayBuffer(bytes)));
+}
+
+/** Bytes that are copied at a time. */
+const COPY_BYTES = 2 ** 30;
+
+/** Copies the bytes of a view to the front of another, which has room for them. */
+export function copyBytes(from: ArrayBufferView, to: ArrayBufferView): void {
+  for (let start = 0; start < from.byteLength; start += COPY_BYTES) {
+    const end = Math.min(start + COPY_BYTES, from.byteLength);
+    bytesOf(to, start, end).set(bytesOf(from, start, end));
+  }
 }
 
 /**
- * Bytes as words of a key's width: the same memory when it stands on a multiple of that, else new memory
- * with the same contents.
+ * The memory of a view as words of a key's width: the same memory when it stands on a multiple of that, else
+ * new memory with the same contents.
  */
-export function keyWords(bytes: Uint8Array, { bytes: unit }: DtypeInfo): KeyWords {
-  const { buffer, byteOffset, byteLength } = bytes.byteOffset % unit === 0 ? bytes : new Uint8Array(bytes);
+export function keyWords(view: ArrayBufferView, { bytes: unit }: DtypeInfo): KeyWords {
+  const { buffer, byteOffset, byteLength } = view.byteOffset % unit === 0 ? view : copyOf(view);
   if (unit === 1) return new Uint8Array(buffer, byteOffset, byteLength);
   if (unit === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
   if (unit === 4) return new Uint32Array(buffer, byteOffset, byteLength / 4);
   return new BigUint64Array(buffer, byteOffset, byteLength / 8);
+}
+
+/** Can a program take this memory away, or move its end, while somebody works on it? A device must not hold it then. */
+export function isResizable({ buffer }: ArrayBufferView): boolean {
+  const { resizable = false, growable = false } = buffer as { resizable?: boolean; growable?: boolean };
+  return resizable || growable;
+}
+
+/** The same bytes in memory whose length is fixed: those of the array, or a copy of them. */
+export function fixed(view: ArrayBufferView): ArrayBufferView {
+  return isResizable(view) ? copyOf(view) : view;
+}
+
+/** The same bytes in memory of their own. */
+function copyOf(view: ArrayBufferView): ArrayBufferView {
+  const copy = room(view.byteLength);
+  copyBytes(view, copy);
+  return copy;
 }
 
 /** A detached array looks empty; its iterator refuses, as it does for one whose buffer has shrunk. */

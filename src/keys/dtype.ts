@@ -1,4 +1,5 @@
 import { DtypeError } from '../util/errors.js';
+import { unknownName } from '../util/suggest.js';
 
 /** Names of the element types that clsort sorts, in order of width. */
 export const DTYPES = ['u8', 'i8', 'u16', 'i16', 'f16', 'u32', 'i32', 'f32', 'u64', 'i64', 'f64'] as const;
@@ -58,7 +59,7 @@ const TABLE: Readonly<Record<Dtype, DtypeInfo>> = {
 /** @throws DtypeError when `name` is no dtype. */
 export function dtypeInfo(name: string): DtypeInfo {
   const found = Object.hasOwn(TABLE, name) ? TABLE[name as Dtype] : undefined;
-  if (!found) throw new DtypeError(`unknown dtype '${name}': expected one of ${DTYPES.join(' ')}`);
+  if (!found) throw new DtypeError(unknownName('dtype', name, DTYPES));
   return found;
 }
 

@@ -2,7 +2,7 @@ import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../algor
 import { ALGORITHMS, algorithmNamed } from '../algorithms/registry.js';
 import { Device } from '../device/device.js';
 import type { DeviceInfo } from '../device/platform.js';
-import { certify } from '../sort/certify.js';
+import { certify } from '../sort/proof/certify.js';
 import { distinct } from '../util/distinct.js';
 import { BuildError, ClsortError, DeviceLostError, TimeoutError, UnsupportedError } from '../util/errors.js';
 

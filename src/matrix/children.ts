@@ -9,6 +9,8 @@ export interface ChildMessage<R> {
 export interface ChildOptions<C, R> {
   /** Seconds that one case may take. */
   readonly caseTimeout: number;
+  /** Ends the child that runs, and the rows. */
+  readonly signal?: AbortSignal | undefined;
   /** Starts the process that runs the cases from number `from` on and prints ChildMessages. */
   readonly launch: (from: number) => ChildProcess;
   /** The row of a case that took its process along. */
@@ -21,11 +23,13 @@ export interface ChildOptions<C, R> {
  */
 export async function* rowsOfChildren<C, R>(
   cases: readonly C[],
-  { caseTimeout, launch, lost }: ChildOptions<C, R>,
+  { caseTimeout, signal, launch, lost }: ChildOptions<C, R>,
 ): AsyncGenerator<R> {
   let next = 0;
-  while (next < cases.length) {
+  while (next < cases.length && !signal?.aborted) {
     const child = launch(next);
+    const kill = (): void => void child.kill('SIGKILL'); // it may hang in a driver
+    signal?.addEventListener('abort', kill);
     let timedOut = false;
     let timer: NodeJS.Timeout | undefined;
     const ended = new Promise<string>((resolve) => {
@@ -36,7 +40,7 @@ export async function* rowsOfChildren<C, R>(
       clearTimeout(timer);
       timer = setTimeout(() => {
         timedOut = true;
-        child.kill('SIGKILL');
+        kill();
       }, caseTimeout * 1000);
     };
     watch(); // also for a driver that hangs before its first case
@@ -50,6 +54,8 @@ export async function* rowsOfChildren<C, R>(
     }
     const end = await ended;
     clearTimeout(timer);
+    signal?.removeEventListener('abort', kill);
+    if (signal?.aborted) return;
     const running = cases[next];
     if (running === undefined) return;
     if (timedOut) yield lost(running, 'timeout', `no result after ${caseTimeout} s`);

@@ -7,6 +7,8 @@ import type { MatrixRow } from './row.js';
 export interface MatrixOptions extends MatrixScope {
   /** Seconds that one case may take. */
   readonly caseTimeout: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
   /** Starts the process that runs the cases of `device` from number `from` on and prints ChildMessages. */
   readonly launch: (device: DeviceInfo, from: number) => ChildProcess;
 }
@@ -22,6 +24,7 @@ export function deviceMatrix(device: DeviceInfo, options: MatrixOptions): AsyncG
   const { platform, name, driver } = device;
   return rowsOfChildren(matrixCases(options), {
     caseTimeout: options.caseTimeout,
+    signal: options.signal,
     launch: (from) => options.launch(device, from),
     lost: (one, outcome, reason): MatrixRow => ({
       schema: 'clsort.matrix/1',

@@ -2,22 +2,12 @@ import { algorithmNamed } from '../algorithms/registry.js';
 import type { DeviceInfo } from '../device/platform.js';
 import { keyColumn } from '../keys/array.js';
 import { dtypeInfo } from '../keys/dtype.js';
-import { hostGather, hostSort } from '../sort/host-sort.js';
-import type { Sorter } from '../sort/sorter.js';
+import type { Sorter } from '../sort/api/sorter.js';
+import { hostGather, hostSort } from '../sort/host/host-sort.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
+import { Random } from '../util/random.js';
 import type { MatrixCase } from './case.js';
 import type { MatrixRow, Outcome } from './row.js';
-
-/** Bytes of every value, so that no bit of a key stays unused. */
-function randomBytes(length: number, seed: number): Uint8Array {
-  let state = Math.imul(seed, 0x9e3779b9) | 1;
-  return Uint8Array.from({ length }, () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state >>> 24;
-  });
-}
 
 const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
   Buffer.compare(
@@ -28,7 +18,7 @@ const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
 /** Sorts one case on the device and on the host, and compares bit by bit. */
 async function agrees(sorter: Sorter, { algorithm, dtype, n, form, descending, seed }: MatrixCase) {
   const { bytes } = dtypeInfo(dtype);
-  const keys = randomBytes(n * bytes, seed);
+  const keys = new Random(seed).bytes(n * bytes);
   const options = { dtype, algorithm, descending, onWarning: () => undefined };
   const sorted = new Uint8Array(keys.length);
   const positions = new Uint32Array(n);

@@ -21,9 +21,24 @@ NAN_METHOD(IsReleased) {
   }
 }
 
+/** Whether two handles are of the same OpenCL object. */
+NAN_METHOD(IsSame) {
+  Environment& environment = *EnvironmentOf(info);
+  bool same = info[0]->StrictEquals(info[1]);
+  for (size_t kind = 0; kind < kKinds && !same; kind++) {
+    auto a = Unwrap(environment, static_cast<Kind>(kind), info[0]);
+    auto b = Unwrap(environment, static_cast<Kind>(kind), info[1]);
+    same = a && b && a->raw == b->raw;
+  }
+  info.GetReturnValue().Set(same);
+}
+
 NAN_METHOD(ReleaseAll) { EnvironmentOf(info)->ReleaseAll(info[0]->IsTrue()); }
 
-/** Releases all references of a handle on a thread of ours; the handle is invalid at once. */
+/**
+ * Releases all references of a handle on a thread of ours; the handle is invalid at once. With `true`, what nobody
+ * releases is left as it is instead of an error.
+ */
 NAN_METHOD(ReleaseAsync) {
   Call call(info, "releaseAsync");
   for (size_t kind = 0; kind < kKinds; kind++) {
@@ -31,6 +46,10 @@ NAN_METHOD(ReleaseAsync) {
     if (!object) continue;
     if (!object->raw && !object->released_with_all) {
       return (void)call.Fail(InvalidStatus(object->kind), std::string("the ") + NameOf(object->kind) + " was released");
+    }
+    if (object->Permanent()) {
+      if (info[1]->IsTrue()) return;
+      return (void)call.Fail(InvalidStatus(object->kind), "platforms and root devices are never released");
     }
     object->ReleaseLater();
     return;
@@ -44,15 +63,27 @@ NAN_METHOD(SetCopyMappings) {
   environment.copy_mappings = Nan::To<bool>(info[0]).FromJust();
 }
 
+/**
+ * Tells V8 of so many more bytes, or fewer, and returns what it was told of by us and by all others:
+ * process.memoryUsage() leaves out all but ArrayBuffers.
+ */
+NAN_METHOD(ExternalBytes) {
+  auto change = info[0]->IsNumber() ? static_cast<int64_t>(Nan::To<double>(info[0]).FromJust()) : 0;
+  int64_t bytes = EnvironmentOf(info)->isolate()->AdjustAmountOfExternalAllocatedMemory(change);
+  info.GetReturnValue().Set(static_cast<double>(bytes));
+}
+
 NAN_MODULE_INIT(Init) {
   PinAddon();
   auto environment = Environment::Create(target);
   Exports exports(*environment, target);
   exports.Set<Initialize>("initialize");
   exports.Set<IsReleased>("isReleased");
+  exports.Set<IsSame>("isSame");
   exports.Set<ReleaseAll>("releaseAll");
   exports.Set<ReleaseAsync>("releaseAsync");
   exports.Set<SetCopyMappings>("setCopyMappings");
+  exports.Set<ExternalBytes>("externalBytes");
   ExportPlatform(exports);
   ExportDevice(exports);
   ExportContext(exports);
@@ -69,6 +100,11 @@ NAN_MODULE_INIT(Init) {
   ExportLaunches(exports);
   ExportStaging(exports);
   ExportChecksum(exports);
+  ExportMultiset(exports);
+  ExportExtensions(exports);
+  ExportCommandBuffer(exports);
+  ExportExternalMemory(exports);
+  ExportUnifiedMemory(exports);
 }
 
 }  // namespace

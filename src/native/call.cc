@@ -6,6 +6,9 @@ namespace clsort {
 
 namespace {
 
+/** More elements than any call has a use for: an array may say that it has 2^32 and be empty. */
+constexpr uint32_t kMostElements = 1 << 20;
+
 std::string Ordinal(int i) { return "argument " + std::to_string(i + 1); }
 
 std::string VersionText(unsigned version) {
@@ -24,16 +27,19 @@ v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const ch
                                const std::string& reason, const std::string& log) {
   Nan::EscapableHandleScope scope;
   v8::Local<v8::Value> arguments[] = {Nan::New(status), TextValue(call), TextValue(reason), TextValue(log)};
+  if (environment.make_error.IsEmpty()) return scope.Escape(Nan::Error(call));
   v8::Local<v8::Value> error;
-  if (environment.make_error.IsEmpty() ||
-      !Nan::Call(Nan::New(environment.make_error), Nan::New<v8::Object>(), 4, arguments).ToLocal(&error)) {
-    return scope.Escape(Nan::Error(call));
+  if (Nan::Call(Nan::New(environment.make_error), Nan::New<v8::Object>(), 4, arguments).ToLocal(&error)) {
+    return scope.Escape(error);
   }
-  return scope.Escape(error);
+  return {};
 }
 
 Call::Call(const Nan::FunctionCallbackInfo<v8::Value>& info, const char* name)
-    : info_(info), environment_(EnvironmentOf(info)), name_(name) {
+    : info_(info),
+      environment_(EnvironmentOf(info)),
+      name_(name),
+      first_handed_out_(environment_->handed_out().size()) {
   // Handles collected since the last call: a loop that never yields must not pile up their objects.
   if (environment_->objects().HasDead()) environment_->objects().Bury();
 }
@@ -41,7 +47,8 @@ Call::Call(const Nan::FunctionCallbackInfo<v8::Value>& info, const char* name)
 bool Call::Fail(cl_int status, const std::string& reason, const std::string& log) {
   if (failed_) return false;
   failed_ = true;
-  Nan::ThrowError(MakeError(*environment_, status, name_, reason, log));
+  auto error = MakeError(*environment_, status, name_, reason, log);
+  if (!error.IsEmpty()) Nan::ThrowError(error);
   return false;
 }
 
@@ -49,10 +56,40 @@ bool Call::FailVersion(unsigned have, unsigned need) {
   return Fail(kUnsupported, "it needs OpenCL " + VersionText(need) + "; the platform has OpenCL " + VersionText(have));
 }
 
+void Call::HandOut(const Object& object, cl_int status) {
+  if (!first_object_) first_object_ = &object;
+  if (object.platform != first_object_->platform) {
+    Fail(object.kind == Kind::kDevice ? CL_INVALID_DEVICE : CL_INVALID_CONTEXT,
+         std::string("the ") + NameOf(object.kind) + " is of another platform than the " +
+             NameOf(first_object_->kind));
+    return;
+  }
+  environment_->handed_out().push_back({&object, {}, 0, status});
+}
+
+bool Call::CheckAgain() {
+  ran_javascript_ = false;
+  const auto& handed_out = environment_->handed_out();
+  for (size_t i = first_handed_out_; i < handed_out.size(); i++) {
+    const HandedOut& one = handed_out[i];
+    if (one.object && (!one.object->raw || one.object->HostDetached())) {
+      return Fail(one.status, std::string("the ") + NameOf(one.object->kind) +
+                                  " was released while the arguments were read");
+    }
+    if (one.end > 0 && one.buffer->ByteLength() < one.end) {
+      return Fail(one.status, "the ArrayBuffer was detached or shrunk while the arguments were read");
+    }
+  }
+  return true;
+}
+
 std::shared_ptr<Object> Call::Handle(v8::Local<v8::Value> value, Kind kind, cl_int status) {
   if (failed_) return nullptr;
   auto object = UnwrapAny(*environment_, kind, value);
-  if (object && object->raw && !object->HostDetached()) return object;
+  if (object && object->raw && !object->HostDetached()) {
+    HandOut(*object, status);
+    return failed_ ? nullptr : object;
+  }
   if (object && object->raw) {
     Fail(status, "the ArrayBuffer that it lives in was detached");
     return nullptr;
@@ -65,27 +102,20 @@ std::shared_ptr<Object> Call::Handle(v8::Local<v8::Value> value, Kind kind, cl_i
 Object* Call::Borrow(int i, Kind kind) {
   if (failed_) return nullptr;
   Object* object = BorrowHandle(*environment_, kind, info_[i]);
-  return object ? object : Handle(i, kind).get();  // which throws
+  if (!object) return Handle(i, kind).get();  // which throws
+  HandOut(*object, InvalidStatus(kind));
+  return failed_ ? nullptr : object;
 }
 
 Retained Call::Hold(const Object& object) {
-  if (failed_ || !Check(Retain(object.kind, object.platform, object.raw))) return {};
+  if (!ok() || !Check(Retain(object.kind, object.platform, object.raw))) return {};
   return Retained(object.kind, object.platform, object.raw);
 }
 
 std::vector<std::shared_ptr<Object>> Call::Handles(int i, Kind kind, cl_int status) {
   std::vector<std::shared_ptr<Object>> objects;
   if (failed_ || !Has(i)) return objects;
-  auto array = Array(i, status);
-  if (failed_) return objects;
-  for (uint32_t k = 0; k < array->Length() && !failed_; k++) {
-    v8::Local<v8::Value> element;
-    if (!Nan::Get(array, k).ToLocal(&element)) {
-      failed_ = true;
-      break;
-    }
-    objects.push_back(Handle(element, kind, InvalidStatus(kind)));
-  }
+  for (auto element : Elements(i, status)) objects.push_back(Handle(element, kind, InvalidStatus(kind)));
   if (failed_) objects.clear();
   return objects;
 }
@@ -137,33 +167,56 @@ std::string Call::Text(v8::Local<v8::Value> value, cl_int status) {
   return std::string(*text, text.length());
 }
 
-v8::Local<v8::Array> Call::Array(int i, cl_int status) {
+cl_int Call::Int(v8::Local<v8::Value> value, cl_int status) {
+  int64_t number = Signed(value, status);
+  if (number != static_cast<cl_int>(number)) Fail(status, "expected a whole number of 32 bits");
+  return static_cast<cl_int>(number);
+}
+
+v8::Local<v8::Array> Call::Array(v8::Local<v8::Value> value, cl_int status, const std::string& what) {
   if (failed_) return {};
-  if (!info_[i]->IsArray()) {
-    Fail(status, Ordinal(i) + ": expected an array");
+  if (!value->IsArray()) {
+    Fail(status, what + ": expected an array");
     return {};
   }
-  return info_[i].As<v8::Array>();
+  auto array = value.As<v8::Array>();
+  if (array->Length() > kMostElements) {
+    Fail(status, what + ": expected at most " + std::to_string(kMostElements) + " elements, got " +
+                     std::to_string(array->Length()));
+    return {};
+  }
+  return array;
+}
+
+bool Call::Element(v8::Local<v8::Array> array, uint32_t k, v8::Local<v8::Value>* element) {
+  ran_javascript_ = true;
+  if (!array->Get(Nan::GetCurrentContext(), k).ToLocal(element)) failed_ = true;  // a getter has thrown
+  return !failed_;
+}
+
+std::vector<v8::Local<v8::Value>> Call::Elements(v8::Local<v8::Value> value, cl_int status,
+                                                 const std::string& what) {
+  auto array = Array(value, status, what);
+  std::vector<v8::Local<v8::Value>> elements(failed_ ? 0 : array->Length());
+  for (uint32_t k = 0; k < elements.size(); k++) {
+    if (!Element(array, k, &elements[k])) return {};
+  }
+  return elements;
+}
+
+std::vector<v8::Local<v8::Value>> Call::Elements(int i, cl_int status) {
+  return Elements(info_[i], status, Ordinal(i));
 }
 
 std::vector<size_t> Call::Sizes(int i, size_t length, cl_int status) {
   std::vector<size_t> sizes;
   if (failed_ || !Has(i)) return sizes;
-  auto array = Array(i, status);
-  if (failed_) return sizes;
-  if (array->Length() != length) {
+  auto elements = Elements(i, status);
+  if (!failed_ && elements.size() != length) {
     Fail(status, Ordinal(i) + ": expected " + std::to_string(length) + " numbers, got " +
-                     std::to_string(array->Length()));
-    return sizes;
+                     std::to_string(elements.size()));
   }
-  for (uint32_t k = 0; k < length && !failed_; k++) {
-    v8::Local<v8::Value> element;
-    if (!Nan::Get(array, k).ToLocal(&element)) {
-      failed_ = true;
-      break;
-    }
-    sizes.push_back(Unsigned(element, status, SIZE_MAX));
-  }
+  for (auto element : elements) sizes.push_back(Unsigned(element, status, SIZE_MAX));
   if (failed_) sizes.clear();
   return sizes;
 }
@@ -173,7 +226,7 @@ WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
   if (failed_ || !Has(i)) return work;
   work.given = true;
   bool alone = info_[i]->IsNumber();
-  auto array = alone ? v8::Local<v8::Array>() : Array(i, status);
+  auto array = alone ? v8::Local<v8::Array>() : Array(info_[i], status, Ordinal(i));
   if (failed_) return work;
   uint32_t length = alone ? 1 : array->Length();
   if (length != dimensions) {
@@ -185,14 +238,9 @@ WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
     work.sizes[0] = Unsigned(info_[i], status, SIZE_MAX);
     return work;
   }
-  auto context = Nan::GetCurrentContext();
   for (uint32_t k = 0; k < dimensions && !failed_; k++) {
     v8::Local<v8::Value> element;
-    if (array->Get(context, k).ToLocal(&element)) {
-      work.sizes[k] = Unsigned(element, status, SIZE_MAX);
-    } else {
-      failed_ = true;
-    }
+    if (Element(array, k, &element)) work.sizes[k] = Unsigned(element, status, SIZE_MAX);
   }
   return work;
 }
@@ -207,7 +255,8 @@ std::vector<size_t> Call::Origin(int i, cl_int status) {
 v8::Local<v8::Value> Call::Property(v8::Local<v8::Object> object, const char* name) {
   v8::Local<v8::Value> value = Nan::Undefined();
   if (failed_) return value;
-  if (!Nan::Get(object, Nan::New(name).ToLocalChecked()).ToLocal(&value)) failed_ = true;  // a getter threw
+  ran_javascript_ = true;
+  if (!Nan::Get(object, Nan::New(name).ToLocalChecked()).ToLocal(&value)) failed_ = true;  // a getter has thrown
   return failed_ ? v8::Local<v8::Value>(Nan::Undefined()) : value;
 }
 
@@ -220,7 +269,12 @@ HostMemory Call::Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status)
     Fail(status, "the host memory has " + std::to_string(memory.bytes) + " bytes, the call uses " +
                      std::to_string(bytes));
   }
-  return failed_ ? HostMemory() : memory;
+  if (failed_) return {};
+  if (!memory.buffer.IsEmpty() && memory.bytes > 0) {
+    size_t start = static_cast<char*>(memory.data) - static_cast<char*>(memory.store->Data());
+    environment_->handed_out().push_back({nullptr, memory.buffer, start + memory.bytes, status});
+  }
+  return memory;
 }
 
 HostMemory Call::LastingMemory(int i, size_t bytes, cl_int status) {
@@ -234,14 +288,7 @@ HostMemory Call::LastingMemory(int i, size_t bytes, cl_int status) {
 WaitList Call::Events(int i) {
   WaitList list;
   if (failed_ || !Has(i)) return list;
-  auto array = Array(i, CL_INVALID_EVENT_WAIT_LIST);
-  if (failed_) return list;
-  for (uint32_t k = 0; k < array->Length() && !failed_; k++) {
-    v8::Local<v8::Value> element;
-    if (!Nan::Get(array, k).ToLocal(&element)) {
-      failed_ = true;
-      break;
-    }
+  for (auto element : Elements(i, CL_INVALID_EVENT_WAIT_LIST)) {
     auto event = Handle(element, Kind::kEvent, CL_INVALID_EVENT_WAIT_LIST);
     if (event) list.events.push_back(event->As<cl_event>());
   }
@@ -251,14 +298,8 @@ WaitList Call::Events(int i) {
 std::vector<uint64_t> Call::RawProperties(int i, cl_int status) {
   std::vector<uint64_t> list;
   if (failed_ || !Has(i)) return list;
-  auto array = Array(i, status);
-  if (failed_) return list;
-  for (uint32_t k = 0; k < array->Length() && !failed_; k++) {
-    v8::Local<v8::Value> element;
-    if (!Nan::Get(array, k).ToLocal(&element)) {
-      failed_ = true;
-      break;
-    }
+  for (auto element : Elements(i, status)) {
+    if (failed_) break;
     if (element->IsBoolean()) {
       list.push_back(element->IsTrue() ? CL_TRUE : CL_FALSE);
     } else if (element->IsObject()) {
@@ -266,6 +307,7 @@ std::vector<uint64_t> Call::RawProperties(int i, cl_int status) {
       for (size_t kind = 0; kind < kKinds && !object; kind++) {
         object = Unwrap(*environment_, static_cast<Kind>(kind), element);
       }
+      if (object) object = Handle(element, object->kind, status);
       if (object) {
         list.push_back(reinterpret_cast<uintptr_t>(object->raw));
       } else {

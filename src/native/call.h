@@ -37,13 +37,21 @@ struct WorkSize {
  * The first argument that is wrong throws; from then on every reader returns a harmless default, so a
  * function reads all its arguments in a row and asks `ok()` once before it calls the driver. There are no
  * C++ exceptions.
+ *
+ * Elements of arrays and properties of objects may be getters of the program's or lie behind a proxy, so
+ * reading them runs any JavaScript, which may throw, and may release or detach what was read before. Hence
+ * `Elements` and `Property` are the only ways to them, and after them `ok()` looks once more at all that
+ * was handed out.
  */
 class Call {
  public:
   Call(const Nan::FunctionCallbackInfo<v8::Value>& info, const char* name);
+  ~Call() { environment_->handed_out().resize(first_handed_out_); }
+  Call(const Call&) = delete;
 
   Environment& environment() const { return *environment_; }
-  bool ok() const { return !failed_; }
+  /** Whether no argument was wrong and all that was handed out is there still; throws where it is not. */
+  bool ok() { return !failed_ && (!ran_javascript_ || CheckAgain()); }
   v8::Local<v8::Value> operator[](int i) const { return info_[i]; }
   /** Neither undefined nor null. */
   bool Has(int i) const { return !info_[i]->IsUndefined() && !info_[i]->IsNull(); }
@@ -51,7 +59,7 @@ class Call {
   /** Whether the loader has the function, for calls that need no handle; throws otherwise. */
   template <typename Pointer>
   bool Loaded(const Function<Pointer>& function) {
-    if (failed_) return false;
+    if (!ok()) return false;
     if (!OpenLoader().loaded) return Fail(kNoLoader, OpenLoader().problem);
     if (!function.pointer) return Fail(kUnsupported, "the OpenCL loader lacks it");
     return true;
@@ -88,6 +96,15 @@ class Call {
   bool Bool(int i) const { return info_[i]->BooleanValue(environment_->isolate()); }
   std::string Text(int i, cl_int status = CL_INVALID_VALUE) { return Text(info_[i], status); }
   std::string Text(v8::Local<v8::Value> value, cl_int status);
+  /** A whole number of 32 bits that may be negative. */
+  cl_int Int(v8::Local<v8::Value> value, cl_int status);
+  /**
+   * The elements of an array, all read before anything is made of the first of them. `what` names the array in
+   * the error for anything else.
+   */
+  std::vector<v8::Local<v8::Value>> Elements(v8::Local<v8::Value> value, cl_int status, const std::string& what);
+  /** The elements of an argument, which must be given. */
+  std::vector<v8::Local<v8::Value>> Elements(int i, cl_int status = CL_INVALID_VALUE);
   /** `length` sizes, or an empty vector for undefined and null. */
   std::vector<size_t> Sizes(int i, size_t length, cl_int status);
   /**
@@ -97,7 +114,6 @@ class Call {
   WorkSize Work(int i, cl_uint dimensions, cl_int status);
   /** Three sizes that must be given. */
   std::vector<size_t> Origin(int i, cl_int status = CL_INVALID_VALUE);
-  v8::Local<v8::Array> Array(int i, cl_int status = CL_INVALID_VALUE);
   /** A property of an object, undefined where it has none. */
   v8::Local<v8::Value> Property(v8::Local<v8::Object> object, const char* name);
   /** Host memory of at least `bytes` bytes; `status` is thrown for anything else. */
@@ -140,17 +156,29 @@ class Call {
  private:
   bool FailVersion(unsigned have, unsigned need);
   std::vector<uint64_t> RawProperties(int i, cl_int status);
+  /** The array of an argument, or none. */
+  v8::Local<v8::Array> Array(v8::Local<v8::Value> value, cl_int status, const std::string& what);
+  bool Element(v8::Local<v8::Array> array, uint32_t k, v8::Local<v8::Value>* element);
+  /** Notes an object that the driver will see. Objects of two platforms in one call end most drivers. */
+  void HandOut(const Object& object, cl_int status);
+  bool CheckAgain();
 
   const Nan::FunctionCallbackInfo<v8::Value>& info_;
   Environment* environment_;
   const char* name_;
+  size_t first_handed_out_;
+  const Object* first_object_ = nullptr;
   bool failed_ = false;
+  bool ran_javascript_ = false;
 };
 
 /** The environment that a function belongs to. */
 Environment* EnvironmentOf(const Nan::FunctionCallbackInfo<v8::Value>& info);
 
-/** Makes an error as `Call::Fail` throws it. */
+/**
+ * Makes an error as `Call::Fail` throws it. Empty when JavaScript failed or is being terminated meanwhile, which throws
+ * by itself.
+ */
 v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const char* call,
                                const std::string& reason = {}, const std::string& log = {});
 
@@ -194,9 +222,12 @@ void ExportSvm(Exports& exports);
 void ExportLaunches(Exports& exports);
 void ExportStaging(Exports& exports);
 void ExportChecksum(Exports& exports);
+void ExportMultiset(Exports& exports);
+void ExportExtensions(Exports& exports);
+void ExportCommandBuffer(Exports& exports);
+void ExportExternalMemory(Exports& exports);
+void ExportUnifiedMemory(Exports& exports);
 
-/** Throws when an argument of a kernel was released since it was set: the driver would not notice. */
-bool CheckArguments(Call& call, const Object& kernel);
 /** Retains a handle's object: the exported retain… of every counted kind. */
 void RetainHandle(Call& call, Kind kind);
 /** Releases one reference of a handle: the exported release… of every counted kind. */

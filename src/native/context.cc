@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "info.h"
+#include "numbers.h"
 #include "once.h"
 
 namespace clsort {
@@ -12,17 +15,21 @@ const std::vector<InfoRow> kContextInfo = {
     {CL_CONTEXT_PROPERTIES, Info::kProperties},
 };
 
-/** What a context's error callback needs. Drivers keep the pointer for as long as they like: never freed. */
+/** Where the errors of a context go. */
 struct Notify {
   std::shared_ptr<Mailbox> mailbox;
-  uint64_t callback;
+  uint64_t callback = 0;
 };
 
-void CL_CALLBACK OnContextError(const char* message, const void* data, size_t bytes, void* user_data) {
-  auto* notify = static_cast<Notify*>(user_data);
+/** Of the contexts that live. Lives as long as the process: drivers tell of errors at any time. */
+Numbers<Notify>& notifies = *new Numbers<Notify>;
+
+void CL_CALLBACK OnContextError(const char* message, const void* data, size_t bytes, void* number) {
+  Notify notify = notifies.Find(number);
+  if (!notify.mailbox) return;
   std::string text = message ? message : "";
   std::string details(static_cast<const char*>(data), data ? bytes : 0);
-  notify->mailbox->Post([id = notify->callback, text, details](Environment& environment) {
+  notify.mailbox->Post([id = notify.callback, text, details](Environment& environment) {
     Callback* callback = environment.PeekCallback(id);
     if (!callback) return;
     v8::Local<v8::Value> arguments[] = {
@@ -34,44 +41,80 @@ void CL_CALLBACK OnContextError(const char* message, const void* data, size_t by
   });
 }
 
-Notify* MakeNotify(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data) {
+/** Keeps the function; the number is what the driver brings along. Null where there is no function. */
+void* MakeNotify(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data) {
   if (function.IsEmpty()) return nullptr;
   auto callback = std::make_unique<Callback>();
   callback->function.Reset(function);
   callback->data.Reset(data);
   callback->awaited = false;  // errors may never come
-  return new Notify{call.environment().mailbox(), call.environment().AddCallback(std::move(callback))};
+  return notifies.Add({call.environment().mailbox(), call.environment().AddCallback(std::move(callback))});
 }
 
-/** Returns a new context, or lets go of what was made for its error callback. */
-void ReturnContext(Call& call, cl_int status, cl_context context, Platform* platform, Notify* notify) {
-  if (status != CL_SUCCESS && notify) {
-    call.environment().TakeCallback(notify->callback);
-    delete notify;
+/** Lets go of the function. On the loop's thread. */
+void DropNotify(Environment& environment, void* number) {
+  environment.TakeCallback(notifies.Find(number).callback);
+  notifies.Remove(number);
+}
+
+void CL_CALLBACK OnContextGone(cl_context, void* number) {
+  if (auto mailbox = notifies.Find(number).mailbox) {
+    mailbox->Post([number](Environment& environment) { DropNotify(environment, number); });
   }
-  call.ReturnHandle(status, Kind::kContext, context, platform);
+}
+
+/** Returns a new context, whose error callback ends with it, or with its handle where the driver does not tell. */
+void ReturnContext(Call& call, cl_int status, cl_context context, Platform* platform, void* number) {
+  Environment& environment = call.environment();
+  if (status != CL_SUCCESS) {
+    if (number) DropNotify(environment, number);
+    return (void)call.Check(status);
+  }
+  auto handle = Wrap(environment, Kind::kContext, context, platform);
+  call.Return(handle);
+  if (!number) return;
+  if (Has(*platform, api.clSetContextDestructorCallback) &&
+      api.clSetContextDestructorCallback(context, OnContextGone, number) == CL_SUCCESS) {
+    return;
+  }
+  Unwrap(environment, Kind::kContext, handle)->error_callback =
+      std::shared_ptr<void>(number, [&environment](void* ended) { DropNotify(environment, ended); });
 }
 
 /** The platform of the first device of a context. */
 cl_int PlatformOfContext(cl_context context, Platform** platform) {
-  size_t bytes = 0;
-  cl_int status = api.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
-  std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id) + 1);
+  std::vector<cl_device_id> devices;
   cl_platform_id id = nullptr;
+  cl_int status = DevicesOf(context, &devices);
   if (status == CL_SUCCESS) {
-    status = api.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr);
-  }
-  if (status == CL_SUCCESS) {
-    status = api.clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof id, &id, nullptr);
+    cl_device_id first = devices.empty() ? nullptr : devices[0];
+    status = api.clGetDeviceInfo(first, CL_DEVICE_PLATFORM, sizeof id, &id, nullptr);
   }
   if (status != CL_SUCCESS) return status;
   *platform = PlatformOf(id);
   return (*platform)->status;
 }
 
+/** Properties of a context. A number may stand for a platform as well, and drivers use it as one. */
+std::vector<cl_context_properties> ReadProperties(Call& call, int i) {
+  auto properties = call.Properties<cl_context_properties>(i, CL_INVALID_PROPERTY);
+  for (size_t k = 0; k + 1 < properties.size() && properties[k] != 0; k += 2) {
+    if (properties[k] != CL_CONTEXT_PLATFORM || !call.Loaded(api.clGetPlatformIDs)) continue;
+    cl_uint count = 0;
+    if (!call.Check(api.clGetPlatformIDs(0, nullptr, &count))) break;
+    std::vector<cl_platform_id> ids(count);
+    if (!call.Check(api.clGetPlatformIDs(count, ids.data(), nullptr))) break;
+    auto id = reinterpret_cast<cl_platform_id>(properties[k + 1]);
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+      call.Fail(CL_INVALID_PLATFORM, "argument 1: expected a platform after CONTEXT_PLATFORM");
+    }
+  }
+  return properties;
+}
+
 NAN_METHOD(CreateContext) {
   Call call(info, "clCreateContext");
-  auto properties = call.Properties<cl_context_properties>(0, CL_INVALID_PROPERTY);
+  auto properties = ReadProperties(call, 0);
   if (call.ok() && !call.Has(1)) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected devices");
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
   auto function = call.Callable(2);
@@ -79,7 +122,7 @@ NAN_METHOD(CreateContext) {
   if (devices.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one device");
   std::vector<cl_device_id> ids;
   for (auto& device : devices) ids.push_back(device->As<cl_device_id>());
-  Notify* notify = MakeNotify(call, function, call[3]);
+  void* notify = MakeNotify(call, function, call[3]);
   cl_int status = CL_SUCCESS;
   cl_context context =
       api.clCreateContext(properties.empty() ? nullptr : properties.data(), static_cast<cl_uint>(ids.size()),
@@ -89,19 +132,16 @@ NAN_METHOD(CreateContext) {
 
 NAN_METHOD(CreateContextFromType) {
   Call call(info, "clCreateContextFromType");
-  auto properties = call.Properties<cl_context_properties>(0, CL_INVALID_PROPERTY);
+  auto properties = ReadProperties(call, 0);
   cl_device_type type = 0;
   if (call.ok() && call[1]->IsArray()) {  // several types, as node-opencl took them
-    auto types = call.Array(1);
-    for (uint32_t i = 0; i < types->Length(); i++) {
-      type |= call.Unsigned(Nan::Get(types, i).ToLocalChecked(), CL_INVALID_DEVICE_TYPE);
-    }
+    for (auto one : call.Elements(1)) type |= call.Unsigned(one, CL_INVALID_DEVICE_TYPE);
   } else {
     type = call.Unsigned(call[1], CL_INVALID_DEVICE_TYPE);
   }
   auto function = call.Callable(2);
   if (!call.Loaded(api.clCreateContextFromType)) return;
-  Notify* notify = MakeNotify(call, function, call[3]);
+  void* notify = MakeNotify(call, function, call[3]);
   cl_int status = CL_SUCCESS;
   cl_context context = api.clCreateContextFromType(properties.empty() ? nullptr : properties.data(), type,
                                                    notify ? OnContextError : nullptr, notify, &status);

@@ -1,10 +1,12 @@
 #include "environment.h"
 
+#include "queue.h"
+
 namespace clsort {
 
 namespace {
 
-/** Threads only wait. So many waits at once are beyond use, but not beyond programs. */
+/** Jobs that run at once: builds, releases and copies, many of which only wait for a driver. */
 constexpr size_t kMaxThreads = 64;
 
 }  // namespace
@@ -22,9 +24,10 @@ std::vector<Letter> Mailbox::Take() {
 }
 
 void Mailbox::Close() {
+  std::vector<Letter> late;  // what they hold may post another, which needs the lock
   std::lock_guard<std::mutex> lock(guard_);
   bell_ = nullptr;
-  letters_.clear();
+  late.swap(letters_);
 }
 
 std::shared_ptr<Environment> Environment::Create(v8::Local<v8::Object> exports) {
@@ -39,6 +42,7 @@ std::shared_ptr<Environment> Environment::Create(v8::Local<v8::Object> exports) 
   uv_unref(reinterpret_cast<uv_handle_t*>(self->bell_));
   self->bell_->data = self.get();
   self->mailbox_ = std::make_shared<Mailbox>(self->bell_);
+  self->waits_ = std::make_shared<Waits>(self->mailbox_);
 
   // An environment owns itself until it ends. The asynchronous hook covers workers and a main script that
   // runs to its end; process.exit() of the main thread skips it and runs the AtExit callbacks only.
@@ -141,6 +145,12 @@ void Environment::Start(std::unique_ptr<Job> job, const Platform* platform) {
   if (awaited) Hold();
 }
 
+void Environment::Start(std::shared_ptr<Wait> wait, const Platform* platform) {
+  if (!platform->single_threaded || closed_) return waits_->Add(std::move(wait));
+  cl_int status = wait->Block();
+  mailbox_->Post([wait = std::move(wait), status](Environment& self) { wait->ended(self, *wait, status); });
+}
+
 void Environment::Work() {
   std::unique_lock<std::mutex> lock(guard_);
   for (;;) {
@@ -164,9 +174,10 @@ void Environment::Work() {
 void Environment::JobDone(std::unique_ptr<Job> job) {
   // A job holds JavaScript handles, so whatever happens it has to die on the loop's thread.
   std::shared_ptr<Job> shared(std::move(job));
-  mailbox_->Post([shared](Environment& environment) {
+  mailbox_->Post([shared = std::move(shared)](Environment& environment) mutable {
+    std::shared_ptr<Job> finished = std::move(shared);  // gone before those who wait for its promise go on
     environment.Unhold();
-    shared->Finish(environment);
+    finished->Finish(environment);
   });
 }
 
@@ -191,42 +202,71 @@ Callback* Environment::PeekCallback(uint64_t id) {
   return found == callbacks_.end() ? nullptr : found->second.get();
 }
 
-void Environment::Holdings::Give() const {
-  for (const SvmMemory& memory : svm) memory.Free();
+void Environment::Retire(const Object& queue) {
+  if (queue.platform->single_threaded) return;  // nothing runs there but while this thread waits
+  auto wait = std::make_shared<Wait>();
+  wait->events.push_back({MakeMarker(queue), {}});
+  if (!wait->events[0].event) return;
+  wait->ended = [](Environment& self, const Wait& ended, cl_int) { self.last_commands_.erase(&ended); };
+  last_commands_.emplace(wait.get(), wait);
+  // With all others it is waited for presently.
+  if (!queue.released_with_all) waits_->AddQuiet(std::move(wait));
+}
+
+void Environment::Holdings::Give() {
+  // A driver that still runs commands would use what goes, and may crash when the process tears its library down.
+  // Called from another thread than the commands were, clFinish of rusticl may return before the last are done.
+  std::vector<cl_command_queue> queues;
+  for (const OwnedReference& reference : references) {
+    if (reference.kind == Kind::kCommandQueue) queues.push_back(static_cast<cl_command_queue>(reference.raw));
+  }
+  // A command of one queue may wait for one of another, which the program had yet to flush.
+  for (cl_command_queue queue : queues) api.clFlush(queue);
+  for (cl_command_queue queue : queues) api.clFinish(queue);
+  for (auto& [key, wait] : last_commands) wait->Block();
+  last_commands.clear();
+  svm.clear();
   for (const OwnedReference& reference : references) reference.Give();
+  references.clear();
 }
 
 Environment::Holdings Environment::TakeAll(bool contexts) {
   Holdings taken;
   objects_.Bury();
-  taken.svm = svm_.TakeAll(foreign_);
+  taken.svm = svm_.TakeAll();
   // What is made from something goes before it: some drivers insist.
-  std::vector<Kind> order = {Kind::kEvent,   Kind::kKernel,    Kind::kProgram,
-                             Kind::kSampler, Kind::kMemObject, Kind::kCommandQueue};
+  std::vector<Kind> order = {Kind::kCommandBuffer, Kind::kEvent,     Kind::kKernel,      Kind::kProgram,
+                             Kind::kSampler,       Kind::kMemObject, Kind::kCommandQueue};
   if (contexts) order.insert(order.end(), {Kind::kContext, Kind::kDevice});
   for (Kind kind : order) {
     for (const std::shared_ptr<Object>& object : objects_.OfKind(kind)) {
+      if (object->Permanent()) continue;
       object->released_with_all = true;
       OwnedReference reference = object->TakeReferences();
       if (reference.count > 0) taken.references.push_back(reference);
     }
   }
+  taken.last_commands = std::exchange(last_commands_, {});
   return taken;
 }
 
-void Environment::ReleaseAll(bool contexts) { TakeAll(contexts).Give(); }
+void Environment::ReleaseAll(bool contexts) {
+  TakeAll(contexts).Give();
+  in_flight_.Sweep();
+}
 
 void Environment::BeginClose() {
   Nan::HandleScope scope;
   closed_ = true;
   leftovers_ = TakeAll(true);
   objects_.DropHandles();
-  in_flight_.Surrender();
+  in_flight_.Surrender(mailbox_);
   callbacks_.clear();
   for (auto& constructor : templates) constructor.Reset();
   make_error.Reset();
   foreign_.Reset();
   context_.Reset();
+  waits_->Close();
   std::lock_guard<std::mutex> lock(guard_);
   closing_ = true;
   for (auto& job : queue_) dropped_.push_back(std::move(job));
@@ -235,17 +275,13 @@ void Environment::BeginClose() {
 }
 
 void Environment::Drain() {
+  waits_->Join();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   for (auto& job : dropped_) {
     if (job->Essential()) job->Run();
   }
-  // A driver that still runs commands while the process tears its library down may crash.
-  for (const OwnedReference& reference : leftovers_.references) {
-    if (reference.kind == Kind::kCommandQueue) api.clFinish(static_cast<cl_command_queue>(reference.raw));
-  }
   leftovers_.Give();
-  leftovers_ = {};
   drained_ = true;
 }
 

@@ -15,6 +15,7 @@
 
 #include "host_memory.h"
 #include "object.h"
+#include "waits.h"
 
 namespace clsort {
 
@@ -57,10 +58,19 @@ struct Callback {
   bool awaited = true;
 };
 
+/** What a call has read of its arguments: an object, or memory of an ArrayBuffer up to some byte. */
+struct HandedOut {
+  const Object* object;
+  v8::Local<v8::ArrayBuffer> buffer;
+  size_t end;
+  /** What is thrown when it is gone. */
+  cl_int status;
+};
+
 /**
  * What the addon keeps for one Node environment (the main one, or a worker's).
  *
- * Everything but the mailbox and the job queue belongs to the environment's loop thread. When the
+ * Everything but the mailbox, the waits and the job queue belongs to the environment's loop thread. When the
  * environment ends, running jobs are waited for, since a driver must not be left inside a call while
  * its library is torn down; queued ones are dropped.
  */
@@ -74,6 +84,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
 
   /** Runs a job on a thread of ours, or here and now when the platform wants a single thread. */
   void Start(std::unique_ptr<Job> job, const Platform* platform);
+  /** Waits without taking a thread from the jobs, or here and now likewise. */
+  void Start(std::shared_ptr<Wait> wait, const Platform* platform);
 
   /** Keeps a JavaScript callback until `TakeCallback`, and the loop alive if it is awaited. */
   uint64_t AddCallback(std::unique_ptr<Callback> callback);
@@ -87,10 +99,13 @@ class Environment : public std::enable_shared_from_this<Environment> {
   }
 
   ObjectRegistry& objects() { return objects_; }
+  Waits& waits() { return *waits_; }
   InFlight& in_flight() { return in_flight_; }
   ForeignMemory& foreign() { return foreign_; }
   Mappings& mappings() { return mappings_; }
   SvmRegistry& svm() { return svm_; }
+  /** Of all calls in progress, the innermost last: there is more than one when an argument's getter calls. */
+  std::vector<HandedOut>& handed_out() { return handed_out_; }
 
   Nan::Persistent<v8::FunctionTemplate> templates[kKinds];
   /** Makes the error objects: (status, call, reason, log) => Error. */
@@ -98,17 +113,25 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** Where V8 forbids ArrayBuffers over foreign memory, mapped memory is copied. */
   bool copy_mappings = false;
 
+  /** A queue is about to lose its handle: its commands are to be waited for before memory goes that they may use. */
+  void Retire(const Object& queue);
+
   /** Releases every object of this environment now; contexts and sub-devices only if told. May block. */
   void ReleaseAll(bool contexts);
 
  private:
   explicit Environment(v8::Isolate* isolate) : isolate_(isolate) {}
 
-  /** What objects hold, to be given back in this order. */
+  /** Waits for the last commands of queues that have no handle any more. */
+  using LastCommands = std::unordered_map<const Wait*, std::shared_ptr<Wait>>;
+
+  /** What objects hold. */
   struct Holdings {
     std::vector<OwnedReference> references;
-    std::vector<SvmMemory> svm;
-    void Give() const;
+    std::vector<std::shared_ptr<SvmMemory>> svm;
+    LastCommands last_commands;
+    /** Waits until no command can use any of it, nor see a driver that is torn down, and gives it back. */
+    void Give();
   };
   /** Takes all references out of all objects; out of contexts and sub-devices too if `contexts` is set. */
   Holdings TakeAll(bool contexts);
@@ -154,9 +177,12 @@ class Environment : public std::enable_shared_from_this<Environment> {
   std::unordered_map<uint64_t, std::unique_ptr<Callback>> callbacks_;
   ObjectRegistry objects_;
   InFlight in_flight_;
-  ForeignMemory foreign_;
+  ForeignMemory foreign_{*this};
   Mappings mappings_;
-  SvmRegistry svm_;
+  SvmRegistry svm_{*this};
+  std::vector<HandedOut> handed_out_;
+  std::shared_ptr<Waits> waits_;
+  LastCommands last_commands_;
   Holdings leftovers_;
 };
 

@@ -19,21 +19,6 @@ const std::vector<InfoRow> kProfilingInfo = {
     {CL_PROFILING_COMMAND_COMPLETE, Info::kLong},
 };
 
-/** An event for a job, with the queue of its command; a queue that was released has been flushed by that. */
-struct HeldEvent {
-  Retained event;
-  Retained queue;
-
-  HeldEvent(Call& call, const Object& object) : event(call.Hold(object)) {
-    auto owner = object.queue.lock();
-    if (owner && owner->raw) queue = call.Hold(*owner);
-  }
-  /** Has a device start on what the event stands for. May block. */
-  void Flush() const {
-    if (queue) api.clFlush(queue.As<cl_command_queue>());
-  }
-};
-
 NAN_METHOD(WaitForEvents) {
   Call call(info, "clWaitForEvents");
   if (call.ok() && !call.Has(0)) call.Fail(CL_INVALID_VALUE, "argument 1: expected events");
@@ -47,30 +32,14 @@ NAN_METHOD(WaitForEvents) {
   }
 }
 
-class WaitJob final : public PromiseJob {
- public:
-  explicit WaitJob(std::vector<HeldEvent> events) : PromiseJob("clWaitForEvents"), events_(std::move(events)) {}
-  void Run() override {
-    std::vector<cl_event> list;
-    for (const HeldEvent& held : events_) {
-      list.push_back(held.event.As<cl_event>());
-      held.Flush();
-    }
-    status_ = api.clWaitForEvents(static_cast<cl_uint>(list.size()), list.data());
-  }
-
- private:
-  std::vector<HeldEvent> events_;
-};
-
 NAN_METHOD(WaitForEventsAsync) {
   Call call(info, "clWaitForEvents");
   auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
   if (!call.ok()) return;
   if (events.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: expected at least one event");
   std::vector<HeldEvent> held;
-  for (auto& event : events) held.emplace_back(call, *event);
-  if (call.ok()) StartPromise(call, std::make_unique<WaitJob>(std::move(held)), events[0]->platform);
+  for (auto& event : events) held.push_back(HoldEvent(call, *event));
+  if (call.ok()) ReturnWait(call, "clWaitForEvents", std::move(held), events[0]->platform);
 }
 
 NAN_METHOD(GetEventInfo) {
@@ -106,16 +75,23 @@ NAN_METHOD(CreateUserEvent) {
   if (!call.Check(status)) return;
   auto handle = Wrap(call.environment(), Kind::kEvent, event, context->platform);
   Unwrap(call.environment(), Kind::kEvent, handle)->open_user_event = true;
+  gate.Open();
   call.Return(handle);
 }
 
 NAN_METHOD(SetUserEventStatus) {
   Call call(info, "clSetUserEventStatus");
   auto event = call.Handle(0, Kind::kEvent);
-  auto status = static_cast<cl_int>(call.Signed(call[1], CL_INVALID_VALUE));
+  cl_int status = call.Int(call[1], CL_INVALID_VALUE);
   if (!call.ok() || !call.Supported(api.clSetUserEventStatus, event->platform)) return;
-  if (!call.Check(api.clSetUserEventStatus(event->As<cl_event>(), status))) return;
+  if (status < CL_COMPLETE && event->open_user_event && !gate.MayFail(event->As<cl_event>())) {
+    return (void)call.Fail(CL_INVALID_OPERATION,
+                           "a command buffer of the context may wait for it, and some drivers crash when that fails: "
+                           "complete the event, or fail it when the command buffer has been executed");
+  }
+  if (!call.Check(gate.Settle(event->As<cl_event>(), status))) return;
   event->open_user_event = false;
+  call.environment().waits().AskSoon();
   call.ReturnSuccess();
 }
 
@@ -129,78 +105,46 @@ NAN_METHOD(ReleaseEvent) {
   ReleaseHandle(call, Kind::kEvent);
 }
 
-/** What an event callback needs. The driver's copy is freed by the one call that the driver makes. */
-struct EventNotify {
-  std::shared_ptr<Mailbox> mailbox;
-  uint64_t callback;
-};
-
-/** Has the JavaScript callback called, unless it was already. On any thread. */
-void PostEvent(const EventNotify& notify, cl_int status) {
-  notify.mailbox->Post([id = notify.callback, status](Environment& environment) {
-    environment.in_flight().Sweep();
-    auto callback = environment.TakeCallback(id);
-    if (!callback) return;
-    v8::Local<v8::Value> arguments[] = {Nan::New(callback->data), Nan::New(status),
-                                        Nan::New(callback->subject)};
-    Nan::Call(Nan::New(callback->function), Nan::New<v8::Object>(), 3, arguments);
-  });
+/** Calls a JavaScript callback, with the error of a command that failed. */
+void CallBack(Environment& environment, uint64_t id, cl_event event, cl_int type) {
+  environment.in_flight().Sweep();
+  auto callback = environment.TakeCallback(id);
+  if (!callback) return;
+  cl_int status = type;
+  api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  v8::Local<v8::Value> arguments[] = {Nan::New(callback->data), Nan::New(status < CL_COMPLETE ? status : type),
+                                      Nan::New(callback->subject)};
+  Nan::Call(Nan::New(callback->function), Nan::New<v8::Object>(), 3, arguments);
 }
-
-void CL_CALLBACK OnEvent(cl_event, cl_int status, void* user_data) {
-  std::unique_ptr<EventNotify> notify(static_cast<EventNotify*>(user_data));
-  PostEvent(*notify, status);
-}
-
-/**
- * Flushes an event's queue, since the loop would wait for ever for a command that never starts, and then
- * waits for its end: several drivers call nobody when a command ends with an error.
- */
-class WatchJob final : public Job {
- public:
-  WatchJob(HeldEvent event, EventNotify notify, bool to_the_end)
-      : held_(std::move(event)), notify_(std::move(notify)), to_the_end_(to_the_end) {}
-  void Run() override {
-    auto event = held_.event.As<cl_event>();
-    held_.Flush();
-    if (!to_the_end_) return;
-    api.clWaitForEvents(1, &event);
-    cl_int status = CL_QUEUED;  // where the driver does not tell, its own callback will come
-    api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-    if (status <= CL_COMPLETE) PostEvent(notify_, status);
-  }
-  bool Awaited() const override { return false; }  // the callback is
-
- private:
-  HeldEvent held_;
-  EventNotify notify_;
-  bool to_the_end_;
-};
 
 NAN_METHOD(SetEventCallback) {
   Call call(info, "clSetEventCallback");
   auto event = call.Handle(0, Kind::kEvent);
-  auto type = static_cast<cl_int>(call.Signed(call[1], CL_INVALID_VALUE));
+  cl_int type = call.Int(call[1], CL_INVALID_VALUE);
   auto function = call.Callable(2);
   if (!call.ok() || !call.Supported(api.clSetEventCallback, event->platform)) return;
   if (function.IsEmpty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected a function");
-  HeldEvent held(call, *event);
+  auto wait = std::make_shared<Wait>();
+  wait->events.push_back(HoldEvent(call, *event));
   if (!call.ok()) return;
   Environment& environment = call.environment();
   auto callback = std::make_unique<Callback>();
   callback->function.Reset(function);
   callback->data.Reset(call[3]);
   callback->subject.Reset(call[0].As<v8::Object>());
-  EventNotify notify{environment.mailbox(), environment.AddCallback(std::move(callback))};
-  auto* user_data = new EventNotify(notify);
-  cl_int status = api.clSetEventCallback(event->As<cl_event>(), type, OnEvent, user_data);
-  if (status != CL_SUCCESS) {
-    delete user_data;
-    environment.TakeCallback(notify.callback);
+  uint64_t id = environment.AddCallback(std::move(callback));
+  wait->until = type;
+  wait->ended = [id, type](Environment& environment, const Wait& ended, cl_int) {
+    CallBack(environment, id, ended.events[0].event.As<cl_event>(), type);
+  };
+  bool watched = !event->platform->single_threaded;  // else it would be this thread that waits
+  if (!call.Check(environment.waits().AddCallback(wait, watched))) return (void)environment.TakeCallback(id);
+  if (!watched) {
+    // The loop would wait for ever for a command that never starts; or for word of one that has ended, which
+    // Oclgrind does not send.
+    wait->Flush();
+    environment.waits().AskNow();
   }
-  if (!call.Check(status)) return;
-  bool to_the_end = !event->platform->single_threaded;  // else it would be this thread that waits
-  environment.Start(std::make_unique<WatchJob>(std::move(held), std::move(notify), to_the_end), event->platform);
   call.ReturnSuccess();
 }
 

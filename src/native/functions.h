@@ -86,6 +86,7 @@
   X(clLinkProgram, 120)                     \
   X(clUnloadPlatformCompiler, 120)          \
   X(clGetKernelArgInfo, 120)                \
+  X(clGetExtensionFunctionAddressForPlatform, 120) \
   X(clEnqueueFillBuffer, 120)               \
   X(clEnqueueFillImage, 120)                \
   X(clEnqueueMigrateMemObjects, 120)        \

@@ -2,16 +2,35 @@
 
 #include <algorithm>
 #include <iterator>
+#include <thread>
+
+#include "environment.h"
 
 namespace clsort {
 
 namespace {
 
-/** Memory of a driver is not V8's to free. */
-void KeepMemory(void*, size_t, void*) {}
+/** Something kept for a backing store, or for a command, which end on any thread. */
+struct Lease {
+  std::shared_ptr<void> keeper;
+  std::shared_ptr<Mailbox> mailbox;
+  /** Where the keeper may go at once. */
+  std::thread::id loop;
+};
 
-void CL_CALLBACK OnSurrenderedComplete(cl_event, cl_int, void* store) {
-  delete static_cast<std::shared_ptr<v8::BackingStore>*>(store);
+void EndLease(void*, size_t, void* data) {
+  std::unique_ptr<Lease> lease(static_cast<Lease*>(data));
+  if (std::this_thread::get_id() == lease->loop) return;
+  // A thread that collects garbage and a driver's callback are no places to call a driver from: the letter takes the
+  // keeper to the loop. Where that has ended, it goes here.
+  lease->mailbox->Post([keeper = std::move(lease->keeper)](Environment&) {});
+}
+
+void CL_CALLBACK OnSurrenderedComplete(cl_event, cl_int, void* lease) { EndLease(nullptr, 0, lease); }
+
+void CL_CALLBACK OnKeptComplete(cl_event, cl_int, void* data) {
+  std::unique_ptr<std::shared_ptr<Mailbox>> mailbox(static_cast<std::shared_ptr<Mailbox>*>(data));
+  (*mailbox)->Post([](Environment& environment) { environment.in_flight().Sweep(); });
 }
 
 /** Where the driver does not tell, the command may still be running: its memory stays. */
@@ -47,18 +66,36 @@ bool HostMemory::Of(v8::Local<v8::Value> value, HostMemory* memory) {
   return true;
 }
 
-v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes) {
-  auto store = v8::ArrayBuffer::NewBackingStore(pointer, bytes, KeepMemory, nullptr);
+v8::MaybeLocal<v8::ArrayBuffer> NewArrayBuffer(v8::Isolate* isolate, size_t bytes) {
+  auto* allocator = isolate->GetArrayBufferAllocator();
+  void* probe = allocator->AllocateUninitialized(bytes);
+  if (!probe && bytes > 0) return {};
+  if (probe) allocator->Free(probe, bytes);
+  return v8::ArrayBuffer::New(isolate, bytes);
+}
+
+v8::Local<v8::ArrayBuffer> ForeignMemory::Wrap(void* pointer, size_t bytes, std::shared_ptr<void> keeper) {
+  auto* lease = new Lease{std::move(keeper), environment_.mailbox(), std::this_thread::get_id()};
+  auto store = v8::ArrayBuffer::NewBackingStore(pointer, bytes, EndLease, lease);
   auto buffer = v8::ArrayBuffer::New(v8::Isolate::GetCurrent(), std::move(store));
   if (!protect_.IsEmpty()) {
     v8::Local<v8::Value> arguments[] = {buffer};
+    v8::Isolate* isolate = environment_.isolate();
+    v8::TryCatch caught(isolate);
     Nan::Call(Nan::New(protect_), Nan::New<v8::Object>(), 1, arguments);
+    if (caught.HasTerminated()) {
+      // The worker is being terminated. V8 would make no objects any more until it is; but what the driver gave needs its
+      // handles first, so that comes when the call returns.
+      isolate->CancelTerminateExecution();
+      isolate->TerminateExecution();
+    }
   }
   return buffer;
 }
 
 void ForeignMemory::Detach(v8::Local<v8::ArrayBuffer> buffer) {
   if (!buffer->IsDetachable() || buffer->WasDetached()) return;
+  environment_.in_flight().ExpectDetached(buffer);
   buffer->SetDetachKey(Nan::Undefined());  // Node 24's mark is a key, which nobody knows
   buffer->Detach(Nan::Undefined()).Check();
 }
@@ -74,6 +111,38 @@ void InFlight::Share(const HostMemory& memory, cl_event event) {
     Add(memory, event);
   } else {
     api.clWaitForEvents(1, &event);
+  }
+}
+
+void InFlight::Keep(std::shared_ptr<void> memory, cl_event event) {
+  entries_.push_back(Entry{event, std::move(memory), {}});
+}
+
+void InFlight::KeepBehind(const Object& queue, std::shared_ptr<void> memory) {
+  auto raw = queue.As<cl_command_queue>();
+  cl_event event = nullptr;
+  if (api.clEnqueueMarkerWithWaitList(raw, 0, nullptr, &event) != CL_SUCCESS) {
+    api.clFinish(raw);
+    return;
+  }
+  Keep(std::move(memory), event);
+  // So that a program that only waits for something else does not keep it. A driver that calls nobody leaves it to the
+  // sweeps.
+  auto* mailbox = new std::shared_ptr<Mailbox>(queue.environment->mailbox());
+  if (api.clSetEventCallback(event, CL_COMPLETE, OnKeptComplete, mailbox) != CL_SUCCESS) delete mailbox;
+}
+
+std::vector<cl_event> InFlight::UsersOf(const v8::BackingStore* store) const {
+  std::vector<cl_event> events;
+  for (const Entry& entry : entries_) {
+    if (entry.memory.get() == store) events.push_back(entry.event);
+  }
+  return events;
+}
+
+void InFlight::ExpectDetached(v8::Local<v8::ArrayBuffer> buffer) {
+  for (Entry& entry : entries_) {
+    if (entry.buffer == buffer) entry.buffer.Reset();
   }
 }
 
@@ -94,25 +163,30 @@ bool InFlight::SweepAndTellDetached() {
   return std::exchange(detached_, false);
 }
 
-void InFlight::Surrender() {
+void InFlight::Surrender(const std::shared_ptr<Mailbox>& mailbox) {
+  Sweep();
   for (Entry& entry : entries_) {
     entry.buffer.Reset();
-    auto* store = new std::shared_ptr<v8::BackingStore>(std::move(entry.store));
+    auto* lease = new Lease{std::move(entry.memory), mailbox, {}};
     // Should this fail, the memory stays for good: better than a device that writes to freed memory.
-    api.clSetEventCallback(entry.event, CL_COMPLETE, OnSurrenderedComplete, store);
+    api.clSetEventCallback(entry.event, CL_COMPLETE, OnSurrenderedComplete, lease);
     api.clReleaseEvent(entry.event);
   }
   entries_.clear();
 }
 
-bool Mappings::Take(const Object* object, v8::Local<v8::ArrayBuffer> buffer, Mapping* taken) {
+const Mapping* Mappings::Find(const Object* object, const HostMemory& host) const {
   auto match = std::find_if(mappings_.begin(), mappings_.end(), [&](const Mapping& mapping) {
-    return mapping.object.get() == object && mapping.buffer == buffer;
+    return mapping.object.get() == object && (mapping.store == host.store || mapping.buffer == host.buffer);
   });
-  if (match == mappings_.end()) return false;
-  *taken = std::move(*match);
-  mappings_.erase(match);
-  return true;
+  return match == mappings_.end() ? nullptr : &*match;
+}
+
+void Mappings::Remove(const Mapping* mapping) {
+  auto place = mappings_.begin() + (mapping - mappings_.data());
+  // Out of the list before it dies: it may be the last to hold its object, which comes back here.
+  Mapping removed = std::move(*place);
+  mappings_.erase(place);
 }
 
 void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
@@ -129,40 +203,58 @@ void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
   }
 }
 
-void SvmMemory::Free() const { api.clSVMFree(context->As<cl_context>(), pointer); }
+bool SvmMemory::IsOf(const Object& queue) const {
+  cl_context context = nullptr;
+  api.clGetCommandQueueInfo(queue.As<cl_command_queue>(), CL_QUEUE_CONTEXT, sizeof context, &context, nullptr);
+  return context == context_.As<cl_context>();
+}
 
-void SvmRegistry::Add(SvmMemory memory, v8::Local<v8::ArrayBuffer> buffer) {
+void SvmRegistry::Add(std::shared_ptr<SvmMemory> memory, v8::Local<v8::ArrayBuffer> buffer) {
   entries_.push_back(Entry{std::move(memory), {}});
   entries_.back().buffer.Reset(buffer);
 }
 
-bool SvmRegistry::Contains(const void* data) const {
+const SvmMemory* SvmRegistry::Find(const void* data) const {
   const char* byte = static_cast<const char*>(data);
-  return std::any_of(entries_.begin(), entries_.end(), [byte](const Entry& entry) {
-    const char* start = static_cast<const char*>(entry.memory.pointer);
-    return byte >= start && byte < start + entry.memory.bytes;
+  auto found = std::find_if(entries_.begin(), entries_.end(), [byte](const Entry& entry) {
+    const char* start = static_cast<const char*>(entry.memory->pointer);
+    return byte >= start && byte < start + entry.memory->bytes;
   });
+  return found == entries_.end() ? nullptr : found->memory.get();
 }
 
-bool SvmRegistry::Take(const void* data, ForeignMemory& foreign, SvmMemory* taken) {
+std::shared_ptr<SvmMemory> SvmRegistry::Take(const HostMemory& host) {
   auto found = std::find_if(entries_.begin(), entries_.end(),
-                            [data](const Entry& entry) { return entry.memory.pointer == data; });
-  if (found == entries_.end()) return false;
-  foreign.Detach(Nan::New(found->buffer));
-  *taken = std::move(found->memory);
+                            [&host](const Entry& entry) { return entry.memory->pointer == host.data; });
+  if (found == entries_.end()) return nullptr;
+  Entry taken = std::move(*found);
   entries_.erase(found);
-  return true;
+  environment_.foreign().Detach(Nan::New(taken.buffer));
+  if (!host.buffer.IsEmpty()) environment_.foreign().Detach(host.buffer);
+  for (const auto& queue : environment_.objects().OfKind(Kind::kCommandQueue)) {
+    if (taken.memory->IsOf(*queue)) environment_.in_flight().KeepBehind(*queue, taken.memory);
+  }
+  environment_.in_flight().Sweep();
+  return std::move(taken.memory);
 }
 
-std::vector<SvmMemory> SvmRegistry::TakeAll(ForeignMemory& foreign) {
-  std::vector<SvmMemory> all;
+std::vector<std::shared_ptr<SvmMemory>> SvmRegistry::TakeAll() {
+  std::vector<std::shared_ptr<SvmMemory>> all;
   Nan::HandleScope scope;
   for (Entry& entry : entries_) {
-    foreign.Detach(Nan::New(entry.buffer));
+    environment_.foreign().Detach(Nan::New(entry.buffer));
     all.push_back(std::move(entry.memory));
   }
   entries_.clear();
   return all;
+}
+
+void SvmRegistry::KeepBehind(const Object& queue) {
+  auto all = std::make_shared<std::vector<std::shared_ptr<SvmMemory>>>();
+  for (const Entry& entry : entries_) {
+    if (entry.memory->IsOf(queue)) all->push_back(entry.memory);
+  }
+  if (!all->empty()) environment_.in_flight().KeepBehind(queue, std::move(all));
 }
 
 }  // namespace clsort

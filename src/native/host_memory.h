@@ -10,6 +10,9 @@
 
 namespace clsort {
 
+class Environment;
+class Mailbox;
+
 /** Bytes of an ArrayBuffer, a SharedArrayBuffer or a view of one, with what keeps them in place. */
 struct HostMemory {
   void* data = nullptr;
@@ -23,30 +26,39 @@ struct HostMemory {
   static bool Of(v8::Local<v8::Value> value, HostMemory* memory);
 };
 
+/** An ArrayBuffer of V8's memory; none where there is not so much: V8's own way to make one ends the process then. */
+v8::MaybeLocal<v8::ArrayBuffer> NewArrayBuffer(v8::Isolate* isolate, size_t bytes);
+
 /**
  * ArrayBuffers over memory of a driver: of a mapping, or shared virtual memory.
  *
- * The memory goes away one day, so nobody but us may detach such an ArrayBuffer and carry its memory
- * elsewhere: a function of ours in JavaScript sees to that. (V8's detach keys would be made for it, but both
- * postMessage and ArrayBuffer.prototype.transfer end the process when they meet one.)
+ * Each command, job and memory object that uses such memory holds the ArrayBuffer's backing store, and the store holds
+ * the keeper. So the driver gets its memory back when the last of them is done with it, and not when a program
+ * detaches the ArrayBuffer, or carries its memory to another one.
+ *
+ * A function of ours in JavaScript refuses the latter where it can. On Node 22 nothing can keep
+ * ArrayBuffer.prototype.transfer from it; memory that was carried away there stays for as long as its new ArrayBuffer.
  */
 class ForeignMemory {
  public:
+  explicit ForeignMemory(Environment& environment) : environment_(environment) {}
   void SetProtect(v8::Local<v8::Function> protect) { protect_.Reset(protect); }
-  v8::Local<v8::ArrayBuffer> Wrap(void* pointer, size_t bytes);
+  /** An ArrayBuffer over memory that stays for as long as anybody has `keeper`, the ArrayBuffer's store included. */
+  v8::Local<v8::ArrayBuffer> Wrap(void* pointer, size_t bytes, std::shared_ptr<void> keeper);
+  /** Detaches it on the program's wish: commands that still use the memory lose nothing by that. */
   void Detach(v8::Local<v8::ArrayBuffer> buffer);
   void Reset() { protect_.Reset(); }
 
  private:
+  Environment& environment_;
   Nan::Global<v8::Function> protect_;
 };
 
 /**
- * Host memory that commands still read or write.
+ * Memory that commands still read or write.
  *
- * Its backing store is held, so a program that detaches or transfers the ArrayBuffer meanwhile does no harm
- * but to itself; the next wait tells it so. (It cannot be kept from doing it: Node ends the process when
- * postMessage meets an ArrayBuffer with a detach key.)
+ * What keeps it is held, so a program that detaches or transfers an ArrayBuffer meanwhile does no harm but to itself;
+ * the next wait tells it so.
  */
 class InFlight {
  public:
@@ -54,42 +66,89 @@ class InFlight {
   void Add(const HostMemory& memory, cl_event event);
   /** As `Add`, with a reference of its own; where that cannot be had, waits for the command. */
   void Share(const HostMemory& memory, cl_event event);
+  /** Keeps something else than an ArrayBuffer's memory; takes the event's reference over. */
+  void Keep(std::shared_ptr<void> memory, cl_event event);
+  /** Keeps something until all that `queue` was given so far is done; where no marker can be had, waits for that. */
+  void KeepBehind(const Object& queue, std::shared_ptr<void> memory);
+  /** The events of the commands that use a store. */
+  std::vector<cl_event> UsersOf(const v8::BackingStore* store) const;
+  /** The ArrayBuffer is about to be detached by a call that is made for it, which is no mistake. */
+  void ExpectDetached(v8::Local<v8::ArrayBuffer> buffer);
   /** Lets go of the memory of commands that have completed. */
   void Sweep();
   /** Sweeps; true if memory was detached while a command used it, and nobody has been told. */
   bool SweepAndTellDetached();
   /** At the environment's end: lets the drivers let go of the rest, each when its command completes. */
-  void Surrender();
+  void Surrender(const std::shared_ptr<Mailbox>& mailbox);
   size_t size() const { return entries_.size(); }
 
  private:
   struct Entry {
     cl_event event;
-    std::shared_ptr<v8::BackingStore> store;
+    std::shared_ptr<void> memory;
     Nan::Global<v8::ArrayBuffer> buffer;
   };
   std::vector<Entry> entries_;
   bool detached_ = false;
 };
 
+/**
+ * What the driver has of a mapping, for as long as anybody uses its memory.
+ *
+ * A driver for one thread, Clover, goes to the mapping's queue once more when the memory object goes, although the
+ * program released that queue long before. So the region holds the queue there, and is unmapped when the last
+ * that used it ends without a word. Elsewhere a queue is not kept: commands may still run on it at that time.
+ */
+class MappedRegion {
+ public:
+  /** @param queue where the region is mapped; empty where it need not be kept */
+  MappedRegion(Retained object, Retained queue, void* pointer)
+      : pointer(pointer), queue_(std::move(queue)), object_(std::move(object)) {}
+  ~MappedRegion() {
+    if (queue_ && !unmapped) {
+      api.clEnqueueUnmapMemObject(queue_.As<cl_command_queue>(), object_.As<cl_mem>(), pointer, 0, nullptr, nullptr);
+    }
+  }
+  MappedRegion(const MappedRegion&) = delete;
+
+  void* const pointer;
+  /** The program has unmapped it. */
+  bool unmapped = false;
+
+ private:
+  Retained queue_;
+  /** Goes before the queue. */
+  Retained object_;
+};
+
 /** One mapped region of a memory object. */
 struct Mapping {
   /** Mapped memory stays, even when nobody else holds the object. */
   std::shared_ptr<Object> object;
-  void* pointer;
+  std::shared_ptr<MappedRegion> region;
   size_t bytes;
   cl_map_flags flags;
   /** `buffer` holds a copy of the region instead of the region itself. */
   bool copied;
+  /** The memory of `buffer`, wherever it is now. */
+  std::shared_ptr<v8::BackingStore> store;
   Nan::Global<v8::ArrayBuffer> buffer;
+
+  /** How many others hold the memory: ArrayBuffers, commands, jobs, memory objects. */
+  size_t Holders() const { return static_cast<size_t>(store.use_count()) - 1; }
 };
 
 /** The mapped regions of an environment, by memory object. */
 class Mappings {
  public:
   void Add(Mapping mapping) { mappings_.push_back(std::move(mapping)); }
-  /** Takes the mapping of `object` that `buffer` is; false when there is none. */
-  bool Take(const Object* object, v8::Local<v8::ArrayBuffer> buffer, Mapping* taken);
+  /**
+   * The mapping of `object` that `host` is: the ArrayBuffer that the map call returned, or the one that its memory was
+   * carried to; null when there is none.
+   */
+  const Mapping* Find(const Object* object, const HostMemory& host) const;
+  /** Forgets a mapping that `Find` has found. */
+  void Remove(const Mapping* mapping);
   /** Detaches every ArrayBuffer over the memory of `object`, which is about to go. */
   void Drop(const Object* object, ForeignMemory& foreign);
 
@@ -97,30 +156,66 @@ class Mappings {
   std::vector<Mapping> mappings_;
 };
 
-/** Memory of clSVMAlloc. */
-struct SvmMemory {
-  void* pointer;
-  size_t bytes;
-  std::shared_ptr<Retained> context;
-  void Free() const;
+/** Memory of clSVMAlloc, or unified shared memory of an extension, freed with the last that uses it. */
+class SvmMemory {
+ public:
+  using UnifiedFree = cl_int (*)(cl_context, void*);
+
+  /** @param free the extension's function; null for memory of clSVMAlloc */
+  SvmMemory(void* pointer, size_t bytes, Retained context, UnifiedFree free = nullptr)
+      : pointer(pointer), bytes(bytes), context_(std::move(context)), free_(free) {}
+  ~SvmMemory() {
+    auto context = context_.As<cl_context>();
+    if (free_) {
+      free_(context, pointer);
+    } else {
+      api.clSVMFree(context, pointer);
+    }
+  }
+  bool Unified() const { return free_ != nullptr; }
+  SvmMemory(const SvmMemory&) = delete;
+  /** Whether the queue is one of the memory's context. */
+  bool IsOf(const Object& queue) const;
+
+  void* const pointer;
+  const size_t bytes;
+
+ private:
+  Retained context_;
+  UnifiedFree free_;
 };
 
-/** Shared virtual memory of an environment: it lives until freed, or until the environment ends. */
+/**
+ * Shared virtual memory of an environment: it lives until freed, or until the environment ends, and then until the
+ * commands are done that may use it.
+ *
+ * A kernel reaches such memory by an argument, or through a pointer anywhere. So commands are not looked at one by one:
+ * memory that is freed waits for all that the queues of its context were given before.
+ */
 class SvmRegistry {
  public:
-  void Add(SvmMemory memory, v8::Local<v8::ArrayBuffer> buffer);
-  /** Whether these bytes are shared virtual memory. */
-  bool Contains(const void* data) const;
-  /** Takes the allocation that starts at `data` out and detaches its ArrayBuffer. */
-  bool Take(const void* data, ForeignMemory& foreign, SvmMemory* taken);
-  /** Takes all allocations out and detaches their ArrayBuffers. */
-  std::vector<SvmMemory> TakeAll(ForeignMemory& foreign);
+  explicit SvmRegistry(Environment& environment) : environment_(environment) {}
+  void Add(std::shared_ptr<SvmMemory> memory, v8::Local<v8::ArrayBuffer> buffer);
+  /** Whether these bytes are such memory. */
+  bool Contains(const void* data) const { return Find(data) != nullptr; }
+  /** The memory that has this byte, or null. */
+  const SvmMemory* Find(const void* data) const;
+  /**
+   * Takes the allocation that starts at `host` out and detaches its ArrayBuffer, and the one that its memory was
+   * carried to. Commands that were enqueued before keep it. Empty for other memory.
+   */
+  std::shared_ptr<SvmMemory> Take(const HostMemory& host);
+  /** Takes all allocations out and detaches their ArrayBuffers. The queues of the environment are to end before them. */
+  std::vector<std::shared_ptr<SvmMemory>> TakeAll();
+  /** The queue is about to be released: what it was given keeps the memory from now on. */
+  void KeepBehind(const Object& queue);
 
  private:
   struct Entry {
-    SvmMemory memory;
+    std::shared_ptr<SvmMemory> memory;
     Nan::Global<v8::ArrayBuffer> buffer;
   };
+  Environment& environment_;
   std::vector<Entry> entries_;
 };
 

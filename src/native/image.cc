@@ -1,7 +1,10 @@
 #include "image.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
+#include "bounds.h"
 #include "info.h"
 #include "memory.h"
 
@@ -89,51 +92,106 @@ size_t FormatBytes(const cl_image_format& format) {
 
 size_t AtLeast1(size_t n) { return n ? n : 1; }
 
-/** Bytes of host memory that an image of this description is read from. */
-size_t ImageBytes(const cl_image_format& format, const cl_image_desc& shape) {
-  bool array = shape.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY || shape.image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-  bool flat = shape.image_type == CL_MEM_OBJECT_IMAGE1D || shape.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY ||
-              shape.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
-  size_t rows = flat ? 1 : AtLeast1(shape.image_height);
-  size_t slices = array                                           ? AtLeast1(shape.image_array_size)
-                  : shape.image_type == CL_MEM_OBJECT_IMAGE3D ? AtLeast1(shape.image_depth)
-                                                                  : 1;
-  // Sizes beyond any memory wrap around in integers; as a double they stay beyond it.
-  double row = shape.image_row_pitch ? static_cast<double>(shape.image_row_pitch)
-                                     : static_cast<double>(shape.image_width) * FormatBytes(format);
-  double slice = shape.image_slice_pitch ? static_cast<double>(shape.image_slice_pitch) : row * rows;
-  double bytes = slice * slices;
-  return bytes > 9e15 ? SIZE_MAX : static_cast<size_t>(bytes);
+/** An image to be made, with what it is made from. */
+struct Shape {
+  cl_image_desc desc{};
+  /** The object behind `desc.buffer`. */
+  std::shared_ptr<Object> source;
+};
+
+/** Bytes as an image of this description lies in linear memory. Beyond any memory a double is still right. */
+struct Footprint {
+  double pixel, row, rows, slice, bytes;
+
+  Footprint(const cl_image_format& format, const cl_image_desc& shape) {
+    bool array = shape.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY || shape.image_type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    bool flat = shape.image_type == CL_MEM_OBJECT_IMAGE1D || shape.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY ||
+                shape.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    size_t slices = array                                       ? AtLeast1(shape.image_array_size)
+                    : shape.image_type == CL_MEM_OBJECT_IMAGE3D ? AtLeast1(shape.image_depth)
+                                                                : 1;
+    auto real = [](size_t n) { return static_cast<double>(n); };
+    pixel = real(FormatBytes(format));
+    row = shape.image_row_pitch ? real(shape.image_row_pitch) : real(shape.image_width) * pixel;
+    rows = flat ? 1 : real(AtLeast1(shape.image_height));
+    slice = shape.image_slice_pitch ? real(shape.image_slice_pitch) : row * rows;
+    bytes = slice * real(slices);
+  }
+
+  size_t Bytes() const { return bytes > 9e15 ? SIZE_MAX : static_cast<size_t>(bytes); }
+};
+
+/** A device loads a pixel of four floats at once. */
+constexpr size_t kMaxPixelAlignment = 16;
+
+/** Throws where an image is to live in memory that begins in the midst of a pixel: PoCL's kernels crash on it. */
+bool CheckAlignment(Call& call, const Footprint& footprint, cl_mem_flags flags, const HostMemory& host) {
+  if (!(flags & CL_MEM_USE_HOST_PTR) || !host.data) return true;
+  auto pixel = static_cast<size_t>(footprint.pixel);
+  size_t alignment = std::min(pixel & -pixel, kMaxPixelAlignment);
+  return alignment == 0 || reinterpret_cast<uintptr_t>(host.data) % alignment == 0 ||
+         call.Fail(CL_INVALID_HOST_PTR, "an image that lives in host memory wants it to begin at a multiple of " +
+                                            std::to_string(alignment) + " bytes, as an ArrayBuffer does");
 }
 
-cl_image_desc ReadShape(Call& call, int i) {
-  cl_image_desc shape{};
-  if (!call.ok()) return shape;
+/**
+ * Throws for a description that drivers believe, and then read beyond the host memory or the buffer, or end
+ * the process (PoCL, for levels and samples). `status` is what OpenCL has for bad pitches.
+ */
+bool CheckShape(Call& call, const cl_image_format& format, const Shape& shape, cl_mem_flags flags,
+                const HostMemory& host, cl_int status) {
+  if (!call.ok()) return false;
+  const cl_image_desc& desc = shape.desc;
+  if (desc.num_mip_levels || desc.num_samples) {
+    return call.Fail(CL_INVALID_IMAGE_DESCRIPTOR, "images with mip levels or samples are not supported here: expected 0");
+  }
+  Footprint footprint(format, desc);
+  if (!CheckAlignment(call, footprint, flags, host)) return false;
+  if (desc.image_row_pitch || desc.image_slice_pitch) {
+    if (!host.data && !shape.source) return call.Fail(status, "without host memory the pitches are 0");
+    double width = static_cast<double>(desc.image_width) * footprint.pixel;
+    if (footprint.row < width || std::fmod(footprint.row, footprint.pixel) != 0) {
+      return call.Fail(status, "row_pitch: expected whole pixels, and at least the image's width");
+    }
+    if (footprint.slice < footprint.row * footprint.rows || std::fmod(footprint.slice, footprint.row) != 0) {
+      return call.Fail(status, "slice_pitch: expected whole rows, and at least the image's height");
+    }
+  }
+  if (!shape.source) return true;
+  const Extent* source = ExtentOf(call, *shape.source);
+  if (!source) return false;
+  return source->type != CL_MEM_OBJECT_BUFFER || footprint.bytes <= static_cast<double>(source->bytes) ||
+         call.Fail(status, "the buffer has " + std::to_string(source->bytes) + " bytes, too few for the image");
+}
+
+Shape ReadShape(Call& call, int i) {
+  Shape made;
+  cl_image_desc& shape = made.desc;
+  if (!call.ok()) return made;
   if (!call[i]->IsObject()) {
     call.Fail(CL_INVALID_IMAGE_DESCRIPTOR, "expected { type, width, height, … }");
-    return shape;
+    return made;
   }
   auto object = call[i].As<v8::Object>();
-  auto read = [&](const char* name) -> size_t {
+  auto read = [&](const char* name, size_t max = SIZE_MAX) -> size_t {
     auto value = call.Property(object, name);
-    return value->IsUndefined() || value->IsNull() ? 0
-                                                   : call.Unsigned(value, CL_INVALID_IMAGE_DESCRIPTOR, SIZE_MAX);
+    return value->IsUndefined() || value->IsNull() ? 0 : call.Unsigned(value, CL_INVALID_IMAGE_DESCRIPTOR, max);
   };
-  shape.image_type = static_cast<cl_mem_object_type>(read("type"));
+  shape.image_type = static_cast<cl_mem_object_type>(read("type", UINT32_MAX));
   shape.image_width = read("width");
   shape.image_height = read("height");
   shape.image_depth = read("depth");
   shape.image_array_size = read("array_size");
   shape.image_row_pitch = read("row_pitch");
   shape.image_slice_pitch = read("slice_pitch");
-  shape.num_mip_levels = static_cast<cl_uint>(read("num_mip_levels"));
-  shape.num_samples = static_cast<cl_uint>(read("num_samples"));
+  shape.num_mip_levels = static_cast<cl_uint>(read("num_mip_levels", UINT32_MAX));
+  shape.num_samples = static_cast<cl_uint>(read("num_samples", UINT32_MAX));
   auto buffer = call.Property(object, "buffer");
   if (call.ok() && !buffer->IsUndefined() && !buffer->IsNull()) {
-    auto source = call.Handle(buffer, Kind::kMemObject, CL_INVALID_MEM_OBJECT);
-    if (source) shape.buffer = source->As<cl_mem>();
+    made.source = call.Handle(buffer, Kind::kMemObject, CL_INVALID_MEM_OBJECT);
+    if (made.source) shape.buffer = made.source->As<cl_mem>();
   }
-  return shape;
+  return made;
 }
 
 NAN_METHOD(CreateImage) {
@@ -141,11 +199,12 @@ NAN_METHOD(CreateImage) {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   cl_image_format format = ReadFormat(call, 2);
-  cl_image_desc shape = ReadShape(call, 3);
-  HostMemory host = ReadHostPointer(call, 4, flags, ImageBytes(format, shape));
+  Shape shape = ReadShape(call, 3);
+  HostMemory host = ReadHostPointer(call, 4, flags, Footprint(format, shape.desc).Bytes());
   if (!call.ok() || !call.Supported(api.clCreateImage, context->platform)) return;
+  if (!CheckShape(call, format, shape, flags, host, CL_INVALID_IMAGE_DESCRIPTOR)) return;
   cl_int status = CL_SUCCESS;
-  cl_mem image = api.clCreateImage(context->As<cl_context>(), flags, &format, &shape, host.data, &status);
+  cl_mem image = api.clCreateImage(context->As<cl_context>(), flags, &format, &shape.desc, host.data, &status);
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
@@ -155,13 +214,14 @@ NAN_METHOD(CreateImageWithProperties) {
   auto properties = call.Properties<cl_mem_properties>(1, CL_INVALID_PROPERTY);
   cl_mem_flags flags = call.Bits(2);
   cl_image_format format = ReadFormat(call, 3);
-  cl_image_desc shape = ReadShape(call, 4);
-  HostMemory host = ReadHostPointer(call, 5, flags, ImageBytes(format, shape));
+  Shape shape = ReadShape(call, 4);
+  HostMemory host = ReadHostPointer(call, 5, flags, Footprint(format, shape.desc).Bytes());
   if (!call.ok() || !call.Supported(api.clCreateImageWithProperties, context->platform)) return;
+  if (!CheckShape(call, format, shape, flags, host, CL_INVALID_IMAGE_DESCRIPTOR)) return;
   cl_int status = CL_SUCCESS;
   cl_mem image = api.clCreateImageWithProperties(context->As<cl_context>(),
                                                  properties.empty() ? nullptr : properties.data(), flags,
-                                                 &format, &shape, host.data, &status);
+                                                 &format, &shape.desc, host.data, &status);
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
@@ -170,13 +230,14 @@ NAN_METHOD(CreateImage2D) {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   cl_image_format format = ReadFormat(call, 2);
-  cl_image_desc shape{};
+  Shape made;
+  cl_image_desc& shape = made.desc;
   shape.image_type = CL_MEM_OBJECT_IMAGE2D;
   shape.image_width = call.Size(3);
   shape.image_height = call.Size(4);
   shape.image_row_pitch = call.SizeOr0(5);
-  HostMemory host = ReadHostPointer(call, 6, flags, ImageBytes(format, shape));
-  if (!call.Loaded(api.clCreateImage2D)) return;
+  HostMemory host = ReadHostPointer(call, 6, flags, Footprint(format, shape).Bytes());
+  if (!call.Loaded(api.clCreateImage2D) || !CheckShape(call, format, made, flags, host, CL_INVALID_IMAGE_SIZE)) return;
   cl_int status = CL_SUCCESS;
   cl_mem image = api.clCreateImage2D(context->As<cl_context>(), flags, &format, shape.image_width,
                                      shape.image_height, shape.image_row_pitch, host.data, &status);
@@ -188,15 +249,16 @@ NAN_METHOD(CreateImage3D) {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   cl_image_format format = ReadFormat(call, 2);
-  cl_image_desc shape{};
+  Shape made;
+  cl_image_desc& shape = made.desc;
   shape.image_type = CL_MEM_OBJECT_IMAGE3D;
   shape.image_width = call.Size(3);
   shape.image_height = call.Size(4);
   shape.image_depth = call.Size(5);
   shape.image_row_pitch = call.SizeOr0(6);
   shape.image_slice_pitch = call.SizeOr0(7);
-  HostMemory host = ReadHostPointer(call, 8, flags, ImageBytes(format, shape));
-  if (!call.Loaded(api.clCreateImage3D)) return;
+  HostMemory host = ReadHostPointer(call, 8, flags, Footprint(format, shape).Bytes());
+  if (!call.Loaded(api.clCreateImage3D) || !CheckShape(call, format, made, flags, host, CL_INVALID_IMAGE_SIZE)) return;
   cl_int status = CL_SUCCESS;
   cl_mem image = api.clCreateImage3D(context->As<cl_context>(), flags, &format, shape.image_width,
                                      shape.image_height, shape.image_depth, shape.image_row_pitch,
@@ -239,12 +301,6 @@ NAN_METHOD(GetImageInfo) {
 
 }  // namespace
 
-size_t PixelBytes(cl_mem image) {
-  size_t bytes = 0;
-  api.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr);
-  return bytes;
-}
-
 std::array<char, 16> ReadFillColor(Call& call, int i, const std::shared_ptr<Object>& image) {
   std::array<char, 16> color{};
   if (!call.ok()) return color;
@@ -253,20 +309,18 @@ std::array<char, 16> ReadFillColor(Call& call, int i, const std::shared_ptr<Obje
     if (call.ok()) std::memcpy(color.data(), memory.data, color.size());
     return color;
   }
-  auto array = call.Array(i);
-  if (array->Length() != 4) {
-    call.Fail(CL_INVALID_VALUE, "expected four numbers");
-    return color;
-  }
+  auto elements = call.Elements(i);
+  if (call.ok() && elements.size() != 4) call.Fail(CL_INVALID_VALUE, "expected four numbers");
+  if (!call.ok()) return color;
   cl_image_format format{};
   api.clGetImageInfo(image->As<cl_mem>(), CL_IMAGE_FORMAT, sizeof format, &format, nullptr);
   cl_channel_type type = format.image_channel_data_type;
-  for (uint32_t k = 0; k < 4 && call.ok(); k++) {
-    auto element = Nan::Get(array, k).ToLocalChecked();
+  for (size_t k = 0; k < 4; k++) {
+    auto element = elements[k];
     char* slot = color.data() + 4 * k;
     auto store = [slot](auto value) { std::memcpy(slot, &value, sizeof value); };
     if (type == CL_SIGNED_INT8 || type == CL_SIGNED_INT16 || type == CL_SIGNED_INT32) {
-      store(static_cast<cl_int>(call.Signed(element, CL_INVALID_VALUE)));
+      store(call.Int(element, CL_INVALID_VALUE));
     } else if (type == CL_UNSIGNED_INT8 || type == CL_UNSIGNED_INT16 || type == CL_UNSIGNED_INT32) {
       store(static_cast<cl_uint>(call.Unsigned(element, CL_INVALID_VALUE, UINT32_MAX)));
     } else if (element->IsNumber()) {

@@ -7,9 +7,6 @@
 
 namespace clsort {
 
-/** Bytes of one pixel of an image, 0 for something that is none. */
-size_t PixelBytes(cl_mem image);
-
 /**
  * A fill colour: 16 bytes of memory (four floats, ints or unsigned ints), or an array of four numbers,
  * which are converted to what the image's format wants.

@@ -140,4 +140,12 @@ void ReturnInfo(Call& call, cl_uint name, const std::vector<InfoRow>& table, con
   }
 }
 
+cl_int DevicesOf(cl_context context, std::vector<cl_device_id>* devices) {
+  size_t bytes = 0;
+  cl_int status = api.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
+  if (status != CL_SUCCESS) return status;
+  devices->resize(bytes / sizeof(cl_device_id));
+  return api.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices->data(), nullptr);
+}
+
 }  // namespace clsort

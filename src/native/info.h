@@ -44,6 +44,9 @@ using InfoQuery = std::function<cl_int(size_t bytes, void* value, size_t* bytes_
 void ReturnInfo(Call& call, cl_uint name, const std::vector<InfoRow>& table, const InfoQuery& query,
                 Platform* platform);
 
+/** Asks for the devices of a context. @return what clGetContextInfo returned */
+cl_int DevicesOf(cl_context context, std::vector<cl_device_id>* devices);
+
 /** A 64-bit value as [hi, lo]. */
 v8::Local<v8::Array> HighLow(cl_ulong value);
 /** { channel_order, channel_data_type }. */

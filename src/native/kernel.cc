@@ -1,9 +1,6 @@
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <map>
-
+#include "argument_value.h"
 #include "info.h"
+#include "launch_limits.h"
 
 namespace clsort {
 
@@ -78,7 +75,17 @@ NAN_METHOD(CloneKernel) {
   cl_kernel clone = api.clCloneKernel(kernel->As<cl_kernel>(), &status);
   if (!call.Check(status)) return;
   auto handle = Wrap(call.environment(), Kind::kKernel, clone, kernel->platform);
-  Unwrap(call.environment(), Kind::kKernel, handle)->arguments = kernel->arguments;
+  auto object = Unwrap(call.environment(), Kind::kKernel, handle);
+  object->arguments = kernel->arguments;
+  object->indirect_svm = kernel->indirect_svm;
+  if (kernel->kernel_limits) {
+    object->kernel_limits = std::make_shared<KernelLimits>(*kernel->kernel_limits);
+    // A clone of PoCL's takes the size of local memory for that of a value, and reads so much at a launch.
+    const std::vector<size_t>& locals = kernel->kernel_limits->arguments;
+    for (size_t i = 0; i < locals.size(); i++) {
+      if (locals[i] > 0 && !call.Check(api.clSetKernelArg(clone, static_cast<cl_uint>(i), locals[i], nullptr))) return;
+    }
+  }
   call.Return(handle);
 }
 
@@ -92,231 +99,14 @@ NAN_METHOD(ReleaseKernel) {
   ReleaseHandle(call, Kind::kKernel);
 }
 
-/** IEEE 754 binary16, rounded to nearest even. */
-cl_half ToHalf(double number) {
-  float single = static_cast<float>(number);
-  uint32_t bits;
-  std::memcpy(&bits, &single, sizeof bits);
-  uint32_t sign = bits >> 16 & 0x8000;
-  uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return static_cast<cl_half>(sign | 0x7e00);
-  if (magnitude >= 0x477ff000) return static_cast<cl_half>(sign | 0x7c00);  // rounds to 65536 and beyond
-  if (magnitude < 0x38800000) {  // a denormal: count units of 2^-24
-    double units = std::nearbyint(std::ldexp(std::fabs(single), 24));
-    return static_cast<cl_half>(sign | static_cast<uint32_t>(units));
-  }
-  uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
-  return static_cast<cl_half>(sign | (rounded - 0x38000000) >> 13);
-}
-
-using Bytes = std::vector<char>;
-
-template <typename T>
-void Append(Bytes* bytes, T value) {
-  const char* data = reinterpret_cast<const char*>(&value);
-  bytes->insert(bytes->end(), data, data + sizeof value);
-}
-
-template <typename T>
-void AppendInteger(Call& call, v8::Local<v8::Value> value, Bytes* bytes) {
-  if (!value->IsNumber() && !value->IsBigInt()) {
-    call.Fail(CL_INVALID_ARG_VALUE, "expected a number");
-  } else if (std::is_signed<T>::value) {
-    int64_t number = call.Signed(value, CL_INVALID_ARG_VALUE);
-    if (number != static_cast<T>(number)) call.Fail(CL_INVALID_ARG_VALUE, "the number does not fit the type");
-    Append(bytes, static_cast<T>(number));
-  } else {
-    Append(bytes, static_cast<T>(call.Unsigned(value, CL_INVALID_ARG_VALUE, std::numeric_limits<T>::max())));
-  }
-}
-
-double Real(Call& call, v8::Local<v8::Value> value) {
-  if (value->IsNumber()) return value.As<v8::Number>()->Value();
-  call.Fail(CL_INVALID_ARG_VALUE, "expected a number");
-  return 0;
-}
-
-using Converter = void (*)(Call&, v8::Local<v8::Value>, Bytes*);
-
-void AppendHalf(Call& call, v8::Local<v8::Value> value, Bytes* bytes) { Append(bytes, ToHalf(Real(call, value))); }
-void AppendFloat(Call& call, v8::Local<v8::Value> value, Bytes* bytes) {
-  Append(bytes, static_cast<cl_float>(Real(call, value)));
-}
-void AppendDouble(Call& call, v8::Local<v8::Value> value, Bytes* bytes) { Append(bytes, Real(call, value)); }
-void AppendBool(Call& call, v8::Local<v8::Value> value, Bytes* bytes) {
-  if (!value->IsBoolean() && !value->IsNumber()) call.Fail(CL_INVALID_ARG_VALUE, "expected a boolean");
-  Append(bytes, static_cast<cl_bool>(Nan::To<bool>(value).FromMaybe(false) ? CL_TRUE : CL_FALSE));
-}
-
-struct Scalar {
-  Converter append;
-  size_t bytes;
-};
-
-const std::map<std::string, Scalar> kScalars = {
-    {"char", {AppendInteger<cl_char>, 1}},     {"uchar", {AppendInteger<cl_uchar>, 1}},
-    {"short", {AppendInteger<cl_short>, 2}},   {"ushort", {AppendInteger<cl_ushort>, 2}},
-    {"int", {AppendInteger<cl_int>, 4}},       {"uint", {AppendInteger<cl_uint>, 4}},
-    {"long", {AppendInteger<cl_long>, 8}},     {"ulong", {AppendInteger<cl_ulong>, 8}},
-    {"half", {AppendHalf, 2}},                 {"float", {AppendFloat, 4}},
-    {"double", {AppendDouble, 8}},             {"bool", {AppendBool, 4}},
-    {"unsigned char", {AppendInteger<cl_uchar>, 1}},   {"unsigned short", {AppendInteger<cl_ushort>, 2}},
-    {"unsigned int", {AppendInteger<cl_uint>, 4}},     {"unsigned", {AppendInteger<cl_uint>, 4}},
-    {"unsigned long", {AppendInteger<cl_ulong>, 8}},
-};
-
-/** "uint4" → the scalar and 4; "uint" → the scalar and 1; nothing for other types. */
-const Scalar* ParseType(const std::string& type, size_t* width) {
-  size_t digits = type.find_last_not_of("0123456789") + 1;
-  *width = digits < type.size() && type.size() - digits <= 2 ? std::stoul(type.substr(digits)) : 1;
-  if (*width != 1 && *width != 2 && *width != 3 && *width != 4 && *width != 8 && *width != 16) return nullptr;
-  auto found = kScalars.find(type.substr(0, digits));
-  return found == kScalars.end() ? nullptr : &found->second;
-}
-
-/** Asks the driver once what an argument is. Programs without argument info leave the type empty. */
-const KernelArgument& Describe(Object& kernel, cl_uint index) {
-  if (kernel.arguments.size() <= index) kernel.arguments.resize(index + 1);
-  KernelArgument& argument = kernel.arguments[index];
-  if (argument.asked) return argument;
-  argument.asked = true;
-  argument.status = CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
-  if (kernel.platform->version < api.clGetKernelArgInfo.since || !api.clGetKernelArgInfo.pointer) return argument;
-  char type[256] = "";
-  cl_kernel_arg_address_qualifier qualifier = 0;
-  auto raw = kernel.As<cl_kernel>();
-  argument.status =
-      api.clGetKernelArgInfo(raw, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof qualifier, &qualifier, nullptr);
-  if (argument.status == CL_SUCCESS) {
-    argument.status =
-        api.clGetKernelArgInfo(raw, index, CL_KERNEL_ARG_TYPE_NAME, sizeof type - 1, type, nullptr);
-  }
-  if (argument.status == CL_SUCCESS) {
-    argument.type = type;
-    argument.local = qualifier == CL_KERNEL_ARG_ADDRESS_LOCAL;
-  }
-  return argument;
-}
-
-bool IsMemoryType(const std::string& type) {
-  return type.back() == '*' || type == "cl_mem" || type.compare(0, 5, "image") == 0 || type.find("pipe") == 0;
-}
-
-bool SetLocal(Call& call, Object& kernel, cl_uint index, v8::Local<v8::Value> value) {
-  if (!value->IsNumber() && !value->IsBigInt()) {
-    return call.Fail(CL_INVALID_ARG_VALUE, "local memory takes its size in bytes");
-  }
-  size_t bytes = call.Unsigned(value, CL_INVALID_ARG_VALUE, SIZE_MAX);
-  return call.ok() && call.Check(api.clSetKernelArg(kernel.As<cl_kernel>(), index, bytes, nullptr));
-}
-
-/** Sets a handle's object and keeps it: the driver does not. */
-bool SetObject(Call& call, Object& kernel, cl_uint index, std::shared_ptr<Object> object) {
-  if (!call.ok()) return false;
-  if (!call.Check(api.clSetKernelArg(kernel.As<cl_kernel>(), index, sizeof object->raw, &object->raw))) return false;
-  if (kernel.arguments.size() <= index) kernel.arguments.resize(index + 1);
-  kernel.arguments[index].object = std::move(object);
-  kernel.arguments[index].svm = nullptr;
-  return true;
-}
-
-bool SetBytes(Call& call, Object& kernel, cl_uint index, size_t length, const void* data) {
-  if (!call.ok()) return false;
-  // NVIDIA's driver and others take null for "local memory"; by-value arguments are never empty.
-  if (length == 0) return call.Fail(CL_INVALID_ARG_SIZE, "an argument by value has at least one byte");
-  return call.Check(api.clSetKernelArg(kernel.As<cl_kernel>(), index, length, data));
-}
-
-bool SetTyped(Call& call, Object& kernel, cl_uint index, const std::string& type, v8::Local<v8::Value> value) {
-  if (type == "local" || type == "__local") return SetLocal(call, kernel, index, value);
-  if (type == "sampler_t") {
-    return SetObject(call, kernel, index, call.Handle(value, Kind::kSampler, CL_INVALID_SAMPLER));
-  }
-  if (type == "queue_t") {
-    return SetObject(call, kernel, index, call.Handle(value, Kind::kCommandQueue, CL_INVALID_DEVICE_QUEUE));
-  }
-  if (IsMemoryType(type)) {
-    if (value->IsNull()) {  // a null pointer is a legal argument
-      void* null = nullptr;
-      if (index < kernel.arguments.size()) kernel.arguments[index].object.reset();
-      return call.Check(api.clSetKernelArg(kernel.As<cl_kernel>(), index, sizeof null, &null));
-    }
-    return SetObject(call, kernel, index, call.Handle(value, Kind::kMemObject, CL_INVALID_MEM_OBJECT));
-  }
-
-  HostMemory memory;
-  bool is_memory = HostMemory::Of(value, &memory);
-  size_t width = 1;
-  const Scalar* scalar = ParseType(type, &width);
-  if (!scalar) {  // a struct of the program's: only its bytes will do
-    if (is_memory) return SetBytes(call, kernel, index, memory.bytes, memory.data);
-    return call.Fail(CL_INVALID_ARG_VALUE, "an argument of type " + type + " takes its bytes as a Buffer");
-  }
-  size_t slots = width == 3 ? 4 : width;  // OpenCL stores three as four
-  if (is_memory) {
-    if (memory.bytes == scalar->bytes * slots) return SetBytes(call, kernel, index, memory.bytes, memory.data);
-    if (width == 3 && memory.bytes == scalar->bytes * 3) {
-      Bytes padded(static_cast<char*>(memory.data), static_cast<char*>(memory.data) + memory.bytes);
-      padded.resize(scalar->bytes * slots);
-      return SetBytes(call, kernel, index, padded.size(), padded.data());
-    }
-    return call.Fail(CL_INVALID_ARG_SIZE, type + " has " + std::to_string(scalar->bytes * slots) +
-                                              " bytes, not " + std::to_string(memory.bytes));
-  }
-  Bytes bytes;
-  if (width == 1) {
-    if (value->IsObject()) return call.Fail(CL_INVALID_ARG_VALUE, "expected a number for " + type);
-    scalar->append(call, value, &bytes);
-  } else {
-    if (!value->IsArray()) return call.Fail(CL_INVALID_ARG_VALUE, "expected an array for " + type);
-    auto array = value.As<v8::Array>();
-    if (array->Length() != width) {
-      return call.Fail(CL_INVALID_ARG_SIZE, "expected " + std::to_string(width) + " numbers for " + type);
-    }
-    for (uint32_t i = 0; call.ok() && i < width; i++) {
-      scalar->append(call, Nan::Get(array, i).ToLocalChecked(), &bytes);
-    }
-    bytes.resize(scalar->bytes * slots);
-  }
-  return SetBytes(call, kernel, index, bytes.size(), bytes.data());
-}
-
-/** Without a type: the kernel's own argument info decides, and where there is none the value does. */
-bool SetUntyped(Call& call, Object& kernel, cl_uint index, v8::Local<v8::Value> value) {
-  Environment& environment = call.environment();
-  const KernelArgument& argument = Describe(kernel, index);
-  if (argument.status == CL_SUCCESS && !argument.type.empty()) {
-    return argument.local ? SetLocal(call, kernel, index, value)
-                          : SetTyped(call, kernel, index, std::string(argument.type), value);
-  }
-  if (argument.status == CL_INVALID_ARG_INDEX) return call.Fail(CL_INVALID_ARG_INDEX);
-  for (Kind kind : {Kind::kMemObject, Kind::kSampler, Kind::kCommandQueue}) {
-    if (UnwrapAny(environment, kind, value)) {
-      return SetObject(call, kernel, index, call.Handle(value, kind, InvalidStatus(kind)));
-    }
-  }
-  HostMemory memory;
-  if (HostMemory::Of(value, &memory)) return SetBytes(call, kernel, index, memory.bytes, memory.data);
-  return call.Fail(CL_INVALID_ARG_VALUE,
-                   "the driver does not tell the argument's type: name it, as in setKernelArg(k, i, 'uint', 5)");
-}
-
 NAN_METHOD(SetKernelArg) {
   Call call(info, "clSetKernelArg");
   auto kernel = call.Handle(0, Kind::kKernel);
   cl_uint index = call.Uint(1, CL_INVALID_ARG_INDEX);
   std::string type = call.Has(2) ? call.Text(2, CL_INVALID_VALUE) : std::string();
   if (!call.ok()) return;
-  cl_uint count = 0;
-  if (!call.Check(api.clGetKernelInfo(kernel->As<cl_kernel>(), CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr))) {
-    return;
-  }
-  if (index >= count) {
-    return (void)call.Fail(CL_INVALID_ARG_INDEX, "the kernel has " + std::to_string(count) + " arguments");
-  }
-  if (type.empty() ? SetUntyped(call, *kernel, index, call[3]) : SetTyped(call, *kernel, index, type, call[3])) {
-    call.ReturnSuccess();
-  }
+  ArgumentValue value = ReadArgument(call, *kernel, index, type, call[3]);
+  if (call.ok() && SetArgument(call, *kernel, std::move(value))) call.ReturnSuccess();
 }
 
 NAN_METHOD(SetKernelArgSVMPointer) {
@@ -325,14 +115,14 @@ NAN_METHOD(SetKernelArgSVMPointer) {
   cl_uint index = call.Uint(1, CL_INVALID_ARG_INDEX);
   HostMemory memory = call.Memory(2, 1, CL_INVALID_ARG_VALUE);
   if (!call.ok() || !call.Supported(api.clSetKernelArgSVMPointer, kernel->platform)) return;
-  if (!call.environment().svm().Contains(memory.data)) {
+  const SvmMemory* found = call.environment().svm().Find(memory.data);
+  if (!found || found->Unified()) {
     return (void)call.Fail(CL_INVALID_ARG_VALUE, "argument 3: expected memory of SVMAlloc that is not freed");
   }
-  if (!call.Check(api.clSetKernelArgSVMPointer(kernel->As<cl_kernel>(), index, memory.data))) return;
-  if (kernel->arguments.size() <= index) kernel->arguments.resize(index + 1);
-  kernel->arguments[index].object.reset();
-  kernel->arguments[index].svm = memory.data;
-  call.ReturnSuccess();
+  KernelArgument* argument = ArgumentOf(call, *kernel, index);
+  if (argument && CheckOffer(call, *argument, index, Takes::kBuffer) && SetPointer(call, *kernel, index, memory.data)) {
+    call.ReturnSuccess();
+  }
 }
 
 NAN_METHOD(SetKernelExecInfo) {
@@ -342,16 +132,16 @@ NAN_METHOD(SetKernelExecInfo) {
   if (!call.ok() || !call.Supported(api.clSetKernelExecInfo, kernel->platform)) return;
   auto raw = kernel->As<cl_kernel>();
   if (name == CL_KERNEL_EXEC_INFO_SVM_PTRS) {
-    auto array = call.Array(2);
     std::vector<void*> pointers;
-    for (uint32_t i = 0; call.ok() && i < array->Length(); i++) {
-      HostMemory memory = call.Memory(Nan::Get(array, i).ToLocalChecked(), 1, CL_INVALID_VALUE);
+    for (auto element : call.Elements(2)) {
+      HostMemory memory = call.Memory(element, 1, CL_INVALID_VALUE);
       if (call.ok() && !call.environment().svm().Contains(memory.data)) {
         call.Fail(CL_INVALID_VALUE, "argument 3: expected memory of SVMAlloc that is not freed");
       }
       pointers.push_back(memory.data);
     }
     if (call.ok() && call.Check(api.clSetKernelExecInfo(raw, name, pointers.size() * sizeof(void*), pointers.data()))) {
+      kernel->indirect_svm = std::move(pointers);
       call.ReturnSuccess();
     }
     return;
@@ -377,6 +167,12 @@ NAN_METHOD(GetKernelArgInfo) {
   cl_uint index = call.Uint(1, CL_INVALID_ARG_INDEX);
   cl_uint name = call.Uint(2);
   if (!call.ok() || !call.Supported(api.clGetKernelArgInfo, kernel->platform)) return;
+  size_t needed = 0;
+  cl_int status = api.clGetKernelArgInfo(kernel->As<cl_kernel>(), index, name, 0, nullptr, &needed);
+  if (status == CL_KERNEL_ARG_INFO_NOT_AVAILABLE) {
+    return (void)call.Fail(status, "programs made from binaries, or by other hands without -cl-kernel-arg-info, "
+                                   "lack it: make them from source");
+  }
   ReturnInfo(call, name, kArgumentInfo,
              [&](size_t bytes, void* value, size_t* needed) {
                return api.clGetKernelArgInfo(kernel->As<cl_kernel>(), index, name, bytes, value, needed);
@@ -409,8 +205,7 @@ NAN_METHOD(GetKernelSubGroupInfo) {
   if (call.ok() && call[3]->IsNumber()) {
     input.push_back(call.Size(3));
   } else if (call.Has(3)) {
-    auto array = call.Array(3);
-    if (call.ok()) input = call.Sizes(3, array->Length(), CL_INVALID_VALUE);
+    for (auto element : call.Elements(3)) input.push_back(call.Unsigned(element, CL_INVALID_VALUE, SIZE_MAX));
   }
   if (!call.ok() || !call.Supported(api.clGetKernelSubGroupInfo, kernel->platform)) return;
   cl_device_id id = device ? device->As<cl_device_id>() : nullptr;
@@ -444,6 +239,7 @@ NAN_METHOD(EnqueueNDRangeKernel) {
   if (!call.ok() || !CheckArguments(call, *kernel)) return;
   // OpenCL 2.1 allows no size at all; what it means is rarely what was meant.
   if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 5: expected sizes");
+  if (!CheckLaunch(call, *queue, *kernel, dimensions, offset.data(), global.data(), local.data())) return;
   cl_event event = nullptr;
   cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
                                              offset.data(), global.data(), local.data(), waits.count(),
@@ -457,7 +253,8 @@ NAN_METHOD(EnqueueTask) {
   auto kernel = call.Handle(1, Kind::kKernel);
   WaitList waits = call.Events(2);
   bool wanted = call.Bool(3);
-  if (!call.ok() || !CheckArguments(call, *kernel)) return;
+  const size_t one[] = {1};
+  if (!call.ok() || !CheckArguments(call, *kernel) || !CheckLaunch(call, *queue, *kernel, 1, nullptr, one, one)) return;
   cl_event event = nullptr;
   cl_int status = api.clEnqueueTask(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), waits.count(),
                                     waits.data(), wanted ? &event : nullptr);
@@ -470,17 +267,6 @@ NAN_METHOD(EnqueueNativeKernel) {
 }
 
 }  // namespace
-
-bool CheckArguments(Call& call, const Object& kernel) {
-  for (size_t i = 0; i < kernel.arguments.size(); i++) {
-    const KernelArgument& argument = kernel.arguments[i];
-    if ((argument.object && (!argument.object->raw || argument.object->HostDetached())) ||
-        (argument.svm && !call.environment().svm().Contains(argument.svm))) {
-      return call.Fail(CL_INVALID_KERNEL_ARGS, "kernel argument " + std::to_string(i) + " was released");
-    }
-  }
-  return true;
-}
 
 void ExportKernel(Exports& exports) {
   exports.Set<CreateKernel>("createKernel");

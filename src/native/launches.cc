@@ -1,4 +1,7 @@
-#include "info.h"
+#include <cmath>
+
+#include "argument_value.h"
+#include "launch_limits.h"
 
 namespace clsort {
 
@@ -20,7 +23,7 @@ class Words {
   }
   size_t Size() {
     double word = Next();
-    if (word >= 0 && word <= 9007199254740991.0) return static_cast<size_t>(word);
+    if (word >= 0 && word <= 9007199254740991.0 && std::floor(word) == word) return static_cast<size_t>(word);
     ok_ = false;
     return 0;
   }
@@ -46,27 +49,24 @@ NAN_METHOD(EnqueueKernels) {
   Object* queue = call.Borrow(0, Kind::kCommandQueue);
   HostMemory words_memory = call.Memory(1, sizeof(double));
   size_t count = call.Size(2);
-  auto kernels = call.Array(3);
-  auto memory = call.Array(4);
+  auto kernels = call.Elements(3);
+  auto memory = call.Elements(4);
   HostMemory bytes = call.Memory(5, 0);
   bool wanted = call.Bool(6);
   if (!call.ok()) return;
+  // From here on nothing of the program's runs any more.
   if (count < 1 || count > words_memory.bytes / sizeof(double)) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 3: more words than there are");
   }
   auto* first = static_cast<double*>(words_memory.data);
   Words words(first + 1, count - 1);
-  v8::Local<v8::Array> events;
-  if (wanted) events = Nan::New<v8::Array>(static_cast<int>(kernels->Length()));
+  std::vector<v8::Local<v8::Value>> events;
   *first = 0;
-  for (uint32_t launch = 0; words.More(); launch++, *first = launch) {
-    Nan::HandleScope scope;
-    v8::Local<v8::Value> value;
-    Object* kernel = Nan::Get(kernels, launch).ToLocal(&value)
-                         ? call.Handle(value, Kind::kKernel, CL_INVALID_KERNEL).get()
-                         : nullptr;
+  for (size_t launch = 0; words.More(); launch++, *first = static_cast<double>(launch)) {
+    Nan::EscapableHandleScope scope;
+    if (launch >= kernels.size()) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: fewer kernels than launches");
+    auto kernel = call.Handle(kernels[launch], Kind::kKernel, CL_INVALID_KERNEL);
     if (!kernel) return;
-    cl_kernel raw = kernel->As<cl_kernel>();
     size_t dimensions = words.Size();
     bool grouped = words.Size() != 0;
     size_t global[3] = {}, local[3] = {};
@@ -76,48 +76,84 @@ NAN_METHOD(EnqueueKernels) {
     for (size_t d = 0; d < dimensions; d++) global[d] = words.Size();
     for (size_t d = 0; grouped && d < dimensions; d++) local[d] = words.Size();
     for (size_t left = words.Size(); left > 0 && words.ok(); left--) {
-      auto index = static_cast<cl_uint>(words.Size());
-      size_t kind = words.Size(), a = words.Size(), b = words.Size();
-      cl_int status = CL_INVALID_ARG_VALUE;
-      std::shared_ptr<Object> object;
-      if (index > 1024) {
-        status = CL_INVALID_ARG_INDEX;
-      } else if (kind == kBuffer) {
-        if (!Nan::Get(memory, static_cast<uint32_t>(a)).ToLocal(&value)) return;
-        object = call.Handle(value, Kind::kMemObject, CL_INVALID_MEM_OBJECT);
-        if (!object) return;
-        auto mem = object->As<cl_mem>();
-        status = api.clSetKernelArg(raw, index, sizeof mem, &mem);
+      size_t index = words.Size(), kind = words.Size(), a = words.Size(), b = words.Size();
+      if (!words.ok()) break;
+      KernelArgument* argument = ArgumentOf(call, *kernel, index);
+      if (!argument) return;
+      if (kind == kBuffer && a < memory.size()) {
+        auto object = call.Handle(memory[a], Kind::kMemObject, CL_INVALID_MEM_OBJECT);
+        if (!object || !CheckMemory(call, *argument, index, *object)) return;
+        if (!SetObject(call, *kernel, index, std::move(object))) return;
       } else if (kind == kBytes && a <= bytes.bytes && b <= bytes.bytes - a) {
-        status = api.clSetKernelArg(raw, index, b, static_cast<const char*>(bytes.data) + a);
+        if (!CheckBytes(call, *argument, index, b)) return;
+        if (!SetBytes(call, *kernel, index, b, static_cast<const char*>(bytes.data) + a)) return;
       } else if (kind == kLocal) {
-        status = api.clSetKernelArg(raw, index, a, nullptr);
+        if (!CheckOffer(call, *argument, index, Takes::kLocal) || !SetLocal(call, *kernel, index, a)) return;
+      } else {
+        return (void)call.Fail(CL_INVALID_ARG_VALUE, NameArgument(*argument, index) + ": no such value");
       }
-      if (status != CL_SUCCESS) {
-        return (void)call.Fail(status, "setting kernel argument " + std::to_string(index));
-      }
-      if (kernel->arguments.size() <= index) kernel->arguments.resize(index + 1);
-      kernel->arguments[index].object = std::move(object);
-      kernel->arguments[index].svm = nullptr;
     }
-    if (!words.ok()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: the words end within a launch");
-    if (!CheckArguments(call, *kernel)) return;
+    if (!words.ok()) {
+      return (void)call.Fail(CL_INVALID_VALUE, "argument 2: the words end within a launch, or are no whole numbers");
+    }
+    if (!CheckArguments(call, *kernel) ||
+        !CheckLaunch(call, *queue, *kernel, static_cast<cl_uint>(dimensions), nullptr, global, grouped ? local : nullptr)) {
+      return;
+    }
     cl_event event = nullptr;
-    cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), raw,
+    cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(),
                                                static_cast<cl_uint>(dimensions), nullptr, global,
                                                grouped ? local : nullptr, 0, nullptr, wanted ? &event : nullptr);
     if (!call.Check(status)) return;
-    if (wanted) Nan::Set(events, launch, call.WrapEvent(event, *queue));
+    if (wanted) events.push_back(scope.Escape(call.WrapEvent(event, *queue)));
   }
   if (wanted) {
-    call.Return(events);
+    call.Return(v8::Array::New(call.environment().isolate(), events.data(), events.size()));
   } else {
     call.ReturnSuccess();
   }
 }
 
+/**
+ * Reads values for all arguments of a kernel, then sets them and enqueues the kernel: in one call, so that nobody
+ * else comes between.
+ */
+NAN_METHOD(CallKernel) {
+  Call call(info, "clEnqueueNDRangeKernel");
+  Object* queue = call.Borrow(0, Kind::kCommandQueue);
+  Object* kernel = call.Borrow(1, Kind::kKernel);
+  cl_uint dimensions = call.Uint(2, CL_INVALID_WORK_DIMENSION);
+  if (call.ok() && (dimensions < 1 || dimensions > 3)) {
+    call.Fail(CL_INVALID_WORK_DIMENSION, "expected 1, 2 or 3 dimensions");
+  }
+  WorkSize global = call.Work(3, dimensions, CL_INVALID_GLOBAL_WORK_SIZE);
+  WorkSize local = call.Work(4, dimensions, CL_INVALID_WORK_GROUP_SIZE);
+  auto given = call.Elements(5);
+  if (!call.ok()) return;
+  if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 2: expected sizes");
+  size_t count = ArgumentsOf(call, *kernel).size();
+  if (given.size() != count) {
+    return (void)call.Fail(CL_INVALID_KERNEL_ARGS, "the kernel takes " + std::to_string(count) + " arguments, not " +
+                                                       std::to_string(given.size()));
+  }
+  std::vector<ArgumentValue> values;
+  for (size_t i = 0; i < count && call.ok(); i++) values.push_back(ReadArgument(call, *kernel, i, {}, given[i]));
+  if (!call.ok()) return;
+  for (ArgumentValue& value : values) {
+    if (!SetArgument(call, *kernel, std::move(value))) return;
+  }
+  if (!CheckLaunch(call, *queue, *kernel, dimensions, nullptr, global.data(), local.data())) return;
+  cl_event event = nullptr;
+  cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
+                                             nullptr, global.data(), local.data(), 0, nullptr, &event);
+  call.ReturnEvent(status, true, event, *queue);
+}
+
 }  // namespace
 
-void ExportLaunches(Exports& exports) { exports.Set<EnqueueKernels>("enqueueKernels"); }
+void ExportLaunches(Exports& exports) {
+  exports.Set<EnqueueKernels>("enqueueKernels");
+  exports.Set<CallKernel>("callKernel");
+}
 
 }  // namespace clsort

@@ -18,6 +18,9 @@ namespace clsort {
 
 Loader api;
 
+/** Lives as long as the process, whose threads may still be in a driver when it ends. */
+std::mutex& first_use = *new std::mutex;
+
 namespace {
 
 std::mutex guard;

@@ -2,31 +2,82 @@
 #define CLSORT_NATIVE_LOADER_H_
 
 #include <cstddef>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
 
 #include "functions.h"
+#include "gate.h"
 #include "opencl.h"
 
 namespace clsort {
 
+/**
+ * Held in every call that a driver may initialise itself in. PoCL does so when its devices are first asked for, and
+ * gives them half made to another thread that asks meanwhile. Builds are not among these calls: they take long, and
+ * drivers lock by themselves what they initialise there.
+ */
+extern std::mutex& first_use;
+
+constexpr bool MayInitialise(std::string_view name) {
+  return name == "clGetPlatformIDs" || name == "clGetPlatformInfo" || name == "clGetDeviceIDs" ||
+         name == "clGetDeviceInfo" || name == "clCreateSubDevices" || name == "clCreateContext" ||
+         name == "clCreateContextFromType";
+}
+
 /** An OpenCL function as found in the loader, or nullptr; `since` is 110 for OpenCL 1.1 and so on. */
 template <typename Pointer>
-struct Function {
+struct Function;
+
+template <typename Result, typename... Parameters>
+struct Function<Result(CL_API_CALL*)(Parameters...)> {
+  using Pointer = Result(CL_API_CALL*)(Parameters...);
+
   const char* name;
   unsigned since;
   /** Where a driver's dispatch table has the function. */
   size_t slot;
+  /** A driver may initialise itself in it. */
+  bool initialises;
   Pointer pointer;
 
-  template <typename... Arguments>
-  auto operator()(Arguments... arguments) const {
-    return pointer(arguments...);
+  Result operator()(Parameters... parameters) const {
+    constexpr bool enqueues = (std::is_same_v<Parameters, cl_event*> || ...);
+    if constexpr (enqueues) {
+      return gate.open() ? Enqueue(std::tuple<Parameters...>(parameters...)) : pointer(parameters...);
+    } else {
+      std::unique_lock<std::mutex> lock(first_use, std::defer_lock);
+      if (initialises) lock.lock();
+      return pointer(parameters...);
+    }
+  }
+
+ private:
+  /** Enqueues a command and has its event held, whether or not the caller wants one. */
+  Result Enqueue(std::tuple<Parameters...> parameters) const {
+    cl_event own = nullptr;
+    cl_event*& event = std::get<cl_event*>(parameters);
+    bool wanted = event != nullptr;
+    if (!wanted) event = &own;
+    *event = nullptr;
+    Result result = std::apply(pointer, parameters);
+    bool enqueued;
+    if constexpr (std::is_same_v<Result, cl_int>) {
+      enqueued = result == CL_SUCCESS;
+    } else {
+      enqueued = result != nullptr;  // of a map call
+    }
+    if (enqueued && *event) gate.Hold(*event, wanted);
+    return result;
   }
 };
 
 /** The functions of the OpenCL loader (libOpenCL), opened at run time. */
 struct Loader {
-#define CLSORT_MEMBER(name, since) Function<decltype(&::name)> name{#name, since, offsetof(cl_icd_dispatch, name), nullptr};
+#define CLSORT_MEMBER(name, since) \
+  Function<decltype(&::name)> name{#name, since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), nullptr};
   CLSORT_FUNCTIONS(CLSORT_MEMBER)
 #undef CLSORT_MEMBER
 
@@ -59,6 +110,12 @@ Platform* PlatformOf(cl_platform_id id);
 
 /** Whether the driver itself has the function of this slot. */
 bool DriverHas(const Platform& platform, size_t slot);
+
+/** Whether loader, platform and driver have a function. */
+template <typename Pointer>
+bool Has(const Platform& platform, const Function<Pointer>& function) {
+  return function.pointer && platform.version >= function.since && DriverHas(platform, function.slot);
+}
 
 /** Keeps this addon's code mapped for good: drivers call back on their threads at any time. */
 void PinAddon();

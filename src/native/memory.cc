@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include "bounds.h"
 #include "info.h"
 #include "once.h"
 
@@ -67,6 +68,8 @@ NAN_METHOD(CreateSubBuffer) {
   if (type != CL_BUFFER_CREATE_TYPE_REGION) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected BUFFER_CREATE_TYPE_REGION");
   }
+  if (info_region.size == 0) return (void)call.Fail(CL_INVALID_BUFFER_SIZE, "expected a size of at least one byte");
+  if (!CheckRange(call, *buffer, info_region.origin, info_region.size)) return;
   cl_int status = CL_SUCCESS;
   cl_mem part = api.clCreateSubBuffer(buffer->As<cl_mem>(), flags, type, &info_region, &status);
   call.ReturnHandle(status, Kind::kMemObject, part, buffer->platform);
@@ -119,8 +122,8 @@ void ReturnMemObject(Call& call, cl_int status, cl_mem memory, Platform* platfor
                      const HostMemory& host) {
   if (!call.Check(status)) return;
   auto handle = Wrap(call.environment(), Kind::kMemObject, memory, platform);
+  auto object = Unwrap(call.environment(), Kind::kMemObject, handle);
   if (flags & CL_MEM_USE_HOST_PTR && host.store) {
-    auto object = Unwrap(call.environment(), Kind::kMemObject, handle);
     object->host_store = host.store;
     if (!host.buffer.IsEmpty()) object->host_buffer.Reset(host.buffer);
     // The driver may outlive the handle, with commands in flight: it has the last word.
@@ -129,6 +132,10 @@ void ReturnMemObject(Call& call, cl_int status, cl_mem memory, Platform* platfor
         api.clSetMemObjectDestructorCallback(memory, OnHostMemoryFree, root) != CL_SUCCESS) {
       delete root;
     }
+  } else {
+    size_t bytes = 0;
+    api.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+    object->TellMemory(bytes);
   }
   call.Return(handle);
 }

@@ -1,5 +1,6 @@
 #include "object.h"
 
+#include "command_buffer.h"
 #include "environment.h"
 
 namespace clsort {
@@ -39,7 +40,7 @@ NAN_METHOD(Construct) {
 
 const char* NameOf(Kind kind) {
   static const char* const names[kKinds] = {"Platform", "Device",  "Context", "CommandQueue", "MemObject",
-                                            "Sampler",  "Program", "Kernel",  "Event"};
+                                            "Sampler",  "Program", "Kernel",  "Event",   "CommandBuffer"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -47,7 +48,7 @@ cl_int InvalidStatus(Kind kind) {
   static const cl_int statuses[kKinds] = {CL_INVALID_PLATFORM,      CL_INVALID_DEVICE,  CL_INVALID_CONTEXT,
                                           CL_INVALID_COMMAND_QUEUE, CL_INVALID_MEM_OBJECT,
                                           CL_INVALID_SAMPLER,       CL_INVALID_PROGRAM, CL_INVALID_KERNEL,
-                                          CL_INVALID_EVENT};
+                                          CL_INVALID_EVENT,         -1138 /* CL_INVALID_COMMAND_BUFFER_KHR */};
   return statuses[static_cast<size_t>(kind)];
 }
 
@@ -72,6 +73,8 @@ cl_int Retain(Kind kind, const Platform* platform, void* raw) {
       return api.clRetainKernel(static_cast<cl_kernel>(raw));
     case Kind::kEvent:
       return api.clRetainEvent(static_cast<cl_event>(raw));
+    case Kind::kCommandBuffer:
+      return RetainRecording(raw);
   }
   return CL_INVALID_VALUE;
 }
@@ -98,8 +101,16 @@ cl_int Release(Kind kind, const Platform* platform, void* raw) {
       return api.clReleaseKernel(static_cast<cl_kernel>(raw));
     case Kind::kEvent:
       return api.clReleaseEvent(static_cast<cl_event>(raw));
+    case Kind::kCommandBuffer:
+      return ReleaseRecording(raw);
   }
   return CL_INVALID_VALUE;
+}
+
+bool Ended(cl_event event) {
+  cl_int status = CL_QUEUED;
+  api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return status <= CL_COMPLETE;
 }
 
 void OwnedReference::Give() const {
@@ -129,16 +140,29 @@ OwnedReference Object::TakeReferences() {
   if (open_user_event) {
     // Nobody can complete it any more, so whoever waits for it would wait for ever.
     open_user_event = false;
-    api.clSetUserEventStatus(As<cl_event>(), CL_INVALID_EVENT);
+    gate.Settle(As<cl_event>(), gate.MayFail(As<cl_event>()) ? CL_INVALID_EVENT : CL_COMPLETE);
+    environment->waits().AskSoon();
   }
+  if (kind == Kind::kCommandQueue && raw) environment->svm().KeepBehind(*this);
+  if (kind == Kind::kCommandQueue && raw && references > 0) environment->Retire(*this);
   OwnedReference taken{kind, platform, raw, references};
   raw = nullptr;
   references = 0;
   arguments.clear();
+  indirect_svm.clear();
   if (kind == Kind::kMemObject) environment->mappings().Drop(this, environment->foreign());
   host_buffer.Reset();
   host_store.reset();
+  TellMemory(0);
+  error_callback.reset();
   return taken;
+}
+
+void Object::TellMemory(size_t bytes) {
+  auto now = static_cast<int64_t>(bytes);
+  int64_t change = now - std::exchange(told_bytes_, now);
+  // Not by Nan::AdjustExternalMemory, which counts in 32 bits.
+  if (change != 0) environment->isolate()->AdjustAmountOfExternalAllocatedMemory(change);
 }
 
 bool Object::HostDetached() const {

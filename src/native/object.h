@@ -9,11 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "kernel_argument.h"
 #include "loader.h"
 
 namespace clsort {
 
 class Environment;
+struct Extent;
+struct KernelLimits;
+struct QueueLimits;
 
 enum class Kind : uint8_t {
   kPlatform,
@@ -25,8 +29,9 @@ enum class Kind : uint8_t {
   kProgram,
   kKernel,
   kEvent,
+  kCommandBuffer,
 };
-constexpr size_t kKinds = 9;
+constexpr size_t kKinds = 10;
 
 /** Name of the JavaScript class of a kind. */
 const char* NameOf(Kind kind);
@@ -36,6 +41,9 @@ cl_int InvalidStatus(Kind kind);
 cl_int Retain(Kind kind, const Platform* platform, void* raw);
 /** clRelease…; may block in some drivers. */
 cl_int Release(Kind kind, const Platform* platform, void* raw);
+
+/** Whether a command has ended, well or not; no where the driver does not tell. */
+bool Ended(cl_event event);
 
 /** References to a driver's object that are to be given back. */
 struct OwnedReference {
@@ -68,26 +76,12 @@ class Retained {
   T As() const {
     return static_cast<T>(raw_);
   }
+  const Platform* platform() const { return platform_; }
 
  private:
   Kind kind_ = Kind::kEvent;
   const Platform* platform_ = nullptr;
   void* raw_ = nullptr;
-};
-
-class Object;
-
-/** What a kernel remembers of its arguments. */
-struct KernelArgument {
-  /** The object last set: checked before each launch, kept alive when its handle is collected. */
-  std::shared_ptr<Object> object;
-  /** Shared virtual memory last set. */
-  void* svm = nullptr;
-  /** Type name and address qualifier, once asked for; empty where the program has no argument info. */
-  bool asked = false;
-  cl_int status = CL_SUCCESS;
-  std::string type;
-  bool local = false;
 };
 
 /**
@@ -112,6 +106,11 @@ class Object : public std::enable_shared_from_this<Object> {
   bool HostDetached() const;
   /** Takes them out and gives them back on a thread. */
   void ReleaseLater();
+  /**
+   * Tells V8 of memory behind the object, until it is released: V8 sees a small handle, and would not hurry to collect
+   * the ones that a program has dropped. V8 may collect garbage at once.
+   */
+  void TellMemory(size_t bytes);
 
   Environment* const environment;
   const Kind kind;
@@ -119,16 +118,33 @@ class Object : public std::enable_shared_from_this<Object> {
   Platform* platform;
   /** References that this object gives back; 0 for platforms and root devices. */
   unsigned references;
+  /** A platform or a root device: nobody releases it. */
+  bool Permanent() const { return raw && references == 0; }
   /** releaseAll() released it: the owner's own release, should it still come, is no mistake. */
   bool released_with_all = false;
   /** The queue of an event's command. */
   std::weak_ptr<Object> queue;
   /** A user event that nobody has completed. */
   bool open_user_event = false;
+  /** Of a kernel, once they are asked for. */
   std::vector<KernelArgument> arguments;
+  /** Shared virtual memory that a kernel was told to be used through pointers: checked as its arguments are. */
+  std::vector<void*> indirect_svm;
+  /** Of a program: the option that was added to those of its build, which are not to show it. */
+  bool asked_argument_info = false;
+  /** What the driver was asked once about a memory object, a kernel, a queue. */
+  std::shared_ptr<const Extent> extent;
+  std::shared_ptr<KernelLimits> kernel_limits;
+  std::shared_ptr<const QueueLimits> queue_limits;
   /** The ArrayBuffer that a memory object made with CL_MEM_USE_HOST_PTR lives in. */
   Nan::Global<v8::ArrayBuffer> host_buffer;
   std::shared_ptr<v8::BackingStore> host_store;
+  /** Of a context whose driver does not tell when it goes: ends with the handle. */
+  std::shared_ptr<void> error_callback;
+
+ private:
+  /** What V8 was told of. */
+  int64_t told_bytes_ = 0;
 };
 
 /** What a JavaScript handle's internal field points to. */

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <cstring>
 
 #include "info.h"
 #include "once.h"
+#include "program_binary.h"
 #include "wait.h"
 
 namespace clsort {
@@ -37,6 +39,16 @@ std::vector<cl_device_id> DevicesOf(cl_program program) {
   return devices;
 }
 
+/** Each device once: Clover ends the process when one is named twice. */
+std::vector<cl_device_id> Distinct(const std::vector<std::shared_ptr<Object>>& devices) {
+  std::vector<cl_device_id> distinct;
+  for (const auto& device : devices) {
+    auto raw = device->As<cl_device_id>();
+    if (std::find(distinct.begin(), distinct.end(), raw) == distinct.end()) distinct.push_back(raw);
+  }
+  return distinct;
+}
+
 /** The logs of all devices, those that say nothing left out. */
 std::string BuildLog(cl_program program) {
   std::string log;
@@ -68,24 +80,30 @@ NAN_METHOD(CreateProgramWithBinary) {
   Call call(info, "clCreateProgramWithBinary");
   auto context = call.Handle(0, Kind::kContext);
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
-  auto sizes = call.Array(2);
-  auto binaries = call.Array(3);
+  auto sizes = call.Elements(2);
+  auto binaries = call.Elements(3);
   if (!call.ok()) return;
   size_t count = devices.size();
-  if (count == 0 || sizes->Length() != count || binaries->Length() != count) {
+  if (count == 0 || sizes.size() != count || binaries.size() != count) {
     return (void)call.Fail(CL_INVALID_VALUE, "expected as many sizes and binaries as devices, at least one");
   }
   std::vector<cl_device_id> ids;
   std::vector<size_t> lengths;
   std::vector<HostMemory> memories;
   std::vector<const unsigned char*> pointers;
-  for (uint32_t i = 0; i < count && call.ok(); i++) {
+  for (size_t i = 0; i < count; i++) {
     ids.push_back(devices[i]->As<cl_device_id>());
-    lengths.push_back(call.Unsigned(Nan::Get(sizes, i).ToLocalChecked(), CL_INVALID_VALUE, SIZE_MAX));
-    memories.push_back(call.Memory(Nan::Get(binaries, i).ToLocalChecked(), lengths.back(), CL_INVALID_VALUE));
+    lengths.push_back(call.Unsigned(sizes[i], CL_INVALID_VALUE, SIZE_MAX));
+    memories.push_back(call.Memory(binaries[i], lengths.back(), CL_INVALID_VALUE));
     pointers.push_back(static_cast<const unsigned char*>(memories.back().data));
   }
   if (!call.ok()) return;
+  for (size_t i = 0; i < count; i++) {
+    std::string problem = ProblemOfBinary(*context->platform, pointers[i], lengths[i]);
+    if (!problem.empty()) {
+      return (void)call.Fail(CL_INVALID_BINARY, "binary " + std::to_string(i) + " is damaged: " + problem);
+    }
+  }
   cl_int status = CL_SUCCESS;
   cl_program program =
       api.clCreateProgramWithBinary(context->As<cl_context>(), static_cast<cl_uint>(count), ids.data(),
@@ -111,10 +129,8 @@ NAN_METHOD(CreateProgramWithBuiltInKernels) {
   if (call.ok() && call[2]->IsString()) {
     names = call.Text(2);
   } else if (call.ok()) {
-    auto list = call.Array(2);
-    for (uint32_t i = 0; call.ok() && i < list->Length(); i++) {
-      names += (i ? ";" : "") + call.Text(Nan::Get(list, i).ToLocalChecked(), CL_INVALID_VALUE);
-    }
+    for (auto name : call.Elements(2)) names += call.Text(name, CL_INVALID_VALUE) + ";";
+    if (!names.empty()) names.pop_back();
   }
   if (!call.ok() || !call.Supported(api.clCreateProgramWithBuiltInKernels, context->platform)) return;
   if (devices.empty() || names.empty()) {
@@ -169,6 +185,35 @@ struct BuildWork {
   }
 };
 
+constexpr char kArgumentInfo[] = " -cl-kernel-arg-info";
+
+/**
+ * Has a compiler keep what kernels declare of their arguments, since `setKernelArg` checks against that: some drivers
+ * take an integer for the address of an image otherwise.
+ */
+void AskArgumentInfo(Object& program, std::string* options) {
+  size_t bytes = 0;
+  bool source = api.clGetProgramInfo(program.As<cl_program>(), CL_PROGRAM_SOURCE, 0, nullptr, &bytes) == CL_SUCCESS &&
+                bytes > 1;
+  program.asked_argument_info = source && program.platform->version >= api.clGetKernelArgInfo.since &&
+                                options->find(kArgumentInfo + 1) == std::string::npos;
+  if (program.asked_argument_info) *options += kArgumentInfo;
+}
+
+/** Whether nobody has a kernel of the program; throws otherwise. Oclgrind would use what the kernel was after a build. */
+bool CheckNoKernels(Call& call, const Object& program) {
+  for (const auto& kernel : call.environment().objects().OfKind(Kind::kKernel)) {
+    cl_program of = nullptr;
+    if (!kernel->raw) continue;
+    api.clGetKernelInfo(kernel->As<cl_kernel>(), CL_KERNEL_PROGRAM, sizeof of, &of, nullptr);
+    if (of == program.As<cl_program>()) {
+      return call.Fail(CL_INVALID_OPERATION,
+                       "kernels were made of the program: release them, or build another program of the source");
+    }
+  }
+  return true;
+}
+
 /** Arguments 0 to 2, and for a compilation 3 and 4. */
 BuildWork ReadBuild(Call& call, bool compile) {
   BuildWork work;
@@ -176,26 +221,24 @@ BuildWork ReadBuild(Call& call, bool compile) {
   auto program = call.Handle(0, Kind::kProgram);
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
   if (call.Has(2)) work.options = call.Text(2, compile ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS);
+  std::vector<std::shared_ptr<Object>> headers;
   if (compile) {
-    for (auto& header : call.Handles(3, Kind::kProgram, CL_INVALID_VALUE)) {
-      work.headers.push_back(header->As<cl_program>());
-      work.held.push_back(call.Hold(*header));
-    }
+    headers = call.Handles(3, Kind::kProgram, CL_INVALID_VALUE);
     if (call.ok() && call.Has(4)) {
-      auto names = call.Array(4);
-      for (uint32_t i = 0; call.ok() && i < names->Length(); i++) {
-        work.header_names.push_back(call.Text(Nan::Get(names, i).ToLocalChecked(), CL_INVALID_VALUE));
-      }
+      for (auto name : call.Elements(4)) work.header_names.push_back(call.Text(name, CL_INVALID_VALUE));
     }
-    if (call.ok() && work.headers.size() != work.header_names.size()) {
+    if (call.ok() && headers.size() != work.header_names.size()) {
       call.Fail(CL_INVALID_VALUE, "expected as many include names as headers");
     }
   }
-  if (!call.ok()) return work;
-  for (auto& device : devices) {
-    work.devices.push_back(device->As<cl_device_id>());
-    work.held.push_back(call.Hold(*device));
+  if (!call.ok() || !CheckNoKernels(call, *program)) return work;
+  for (auto& header : headers) {
+    work.headers.push_back(header->As<cl_program>());
+    work.held.push_back(call.Hold(*header));
   }
+  work.devices = Distinct(devices);
+  for (auto& device : devices) work.held.push_back(call.Hold(*device));
+  AskArgumentInfo(*program, &work.options);
   work.program = call.Hold(*program);
   return work;
 }
@@ -305,8 +348,7 @@ NAN_METHOD(LinkProgram) {
   auto function = call.Callable(4);
   if (!call.ok() || !call.Supported(api.clLinkProgram, context->platform)) return;
   if (inputs.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: expected at least one program");
-  std::vector<cl_device_id> ids;
-  for (auto& device : devices) ids.push_back(device->As<cl_device_id>());
+  std::vector<cl_device_id> ids = Distinct(devices);
   std::vector<cl_program> programs;
   for (auto& input : inputs) programs.push_back(input->As<cl_program>());
   cl_int status = CL_SUCCESS;
@@ -371,11 +413,29 @@ NAN_METHOD(GetProgramInfo) {
              program->platform);
 }
 
+/** The options of a build as they were given. */
+void ReturnBuildOptions(Call& call, cl_program program, cl_device_id device) {
+  size_t bytes = 0;
+  if (!call.Check(api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, nullptr, &bytes))) return;
+  std::string options(bytes + 1, '\0');
+  if (!call.Check(api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, bytes, options.data(),
+                                            nullptr))) {
+    return;
+  }
+  options = options.c_str();
+  size_t ours = options.rfind(kArgumentInfo + 1);
+  if (ours != std::string::npos) options.erase(ours ? ours - 1 : 0, sizeof kArgumentInfo - (ours ? 1 : 2));
+  call.Return(Nan::New(options).ToLocalChecked());
+}
+
 NAN_METHOD(GetProgramBuildInfo) {
   Call call(info, "clGetProgramBuildInfo");
   auto program = call.Handle(0, Kind::kProgram);
   auto device = call.Handle(1, Kind::kDevice);
   cl_uint name = call.Uint(2);
+  if (call.ok() && name == CL_PROGRAM_BUILD_OPTIONS && program->asked_argument_info) {
+    return ReturnBuildOptions(call, program->As<cl_program>(), device->As<cl_device_id>());
+  }
   ReturnInfo(call, name, kBuildInfo,
              [&](size_t bytes, void* value, size_t* needed) {
                return api.clGetProgramBuildInfo(program->As<cl_program>(), device->As<cl_device_id>(), name,
@@ -404,6 +464,10 @@ NAN_METHOD(SetProgramSpecializationConstant) {
   cl_uint id = call.Uint(1);
   HostMemory value = call.Memory(2, 1);
   if (!call.ok() || !call.Supported(api.clSetProgramSpecializationConstant, program->platform)) return;
+  // PoCL ends the process for a program of any other kind.
+  size_t bytes = 0;
+  api.clGetProgramInfo(program->As<cl_program>(), CL_PROGRAM_IL, 0, nullptr, &bytes);
+  if (bytes == 0) return (void)call.Fail(CL_INVALID_PROGRAM, "argument 1: expected a program of createProgramWithIL");
   if (call.Check(api.clSetProgramSpecializationConstant(program->As<cl_program>(), id, value.bytes,
                                                         value.data))) {
     call.ReturnSuccess();

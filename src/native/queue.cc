@@ -1,3 +1,5 @@
+#include "queue.h"
+
 #include "info.h"
 #include "wait.h"
 
@@ -116,24 +118,40 @@ NAN_METHOD(Finish) {
 }
 
 /**
- * Called from another thread than the commands were, clFinish of rusticl may return before the last of them
- * are done: a marker behind them tells.
+ * Asks clFinish, which takes a thread until it returns: where a driver gives no marker, and why one failed.
+ * Called from another thread than the commands were, that of rusticl may return before the last of them are done.
  */
 class FinishJob final : public PromiseJob {
  public:
-  FinishJob(Retained queue, Retained marker)
-      : PromiseJob("clFinish"), queue_(std::move(queue)), marker_(std::move(marker)) {}
+  FinishJob(std::shared_ptr<Retained> queue, cl_int otherwise)
+      : PromiseJob("clFinish"), queue_(std::move(queue)), otherwise_(otherwise) {}
   void Run() override {
-    status_ = api.clFinish(queue_.As<cl_command_queue>());
-    auto marker = marker_.As<cl_event>();
-    if (status_ == CL_SUCCESS && marker) status_ = api.clWaitForEvents(1, &marker);
+    status_ = api.clFinish(queue_->As<cl_command_queue>());
+    if (status_ == CL_SUCCESS) status_ = otherwise_;
   }
 
  private:
-  Retained queue_, marker_;
+  std::shared_ptr<Retained> queue_;
+  /** What the promise gets where clFinish has nothing to say. */
+  cl_int otherwise_;
 };
 
-/** A marker behind everything in the queue; none where the driver refuses, as it may when a command failed. */
+NAN_METHOD(FinishAsync) {
+  Call call(info, "clFinish");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  if (!call.ok()) return;
+  auto held = std::make_shared<Retained>(call.Hold(*queue));
+  HeldEvent marker{MakeMarker(*queue), call.Hold(*queue)};
+  if (!call.ok()) return;
+  if (!marker.event) return StartPromise(call, std::make_unique<FinishJob>(held, CL_SUCCESS), queue->platform);
+  std::vector<HeldEvent> events;
+  events.push_back(std::move(marker));
+  ReturnWait(call, "clFinish", std::move(events), queue->platform,
+             [held](cl_int status) { return std::make_unique<FinishJob>(held, status); });
+}
+
+}  // namespace
+
 Retained MakeMarker(const Object& queue) {
   cl_event marker = nullptr;
   if (queue.platform->version < api.clEnqueueMarkerWithWaitList.since) {
@@ -143,17 +161,6 @@ Retained MakeMarker(const Object& queue) {
   }
   return Retained(Kind::kEvent, queue.platform, marker);
 }
-
-NAN_METHOD(FinishAsync) {
-  Call call(info, "clFinish");
-  auto queue = call.Handle(0, Kind::kCommandQueue);
-  if (!call.ok()) return;
-  Retained held = call.Hold(*queue);
-  if (!call.ok()) return;
-  StartPromise(call, std::make_unique<FinishJob>(std::move(held), MakeMarker(*queue)), queue->platform);
-}
-
-}  // namespace
 
 void ExportCommandQueue(Exports& exports) {
   exports.Set<CreateCommandQueue>("createCommandQueue");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #endif
 
+#include "bounds.h"
 #include "crew.h"
 #include "info.h"
 #include "wait.h"
@@ -182,11 +183,12 @@ void StartTransfer(Call& call, bool write) {
   HostMemory ring = call.LastingMemory(4, 0);
   size_t piece = call.Size(5);
   auto threads = static_cast<unsigned>(call.Unsigned(call[6], CL_INVALID_VALUE, kMaxCrew));
-  if (!call.ok()) return;
+  if (!call.ok() || (host.bytes > 0 && !CheckRange(call, *buffer, offset, host.bytes))) return;
   if (piece == 0 || piece > ring.bytes) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 5: expected pieces of 1 byte to those of the ring");
   }
   if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "argument 6: expected at least one thread");
+  if (queue->platform->single_threaded) threads = 1;  // each of them calls the driver
   Retained held_queue = call.Hold(*queue), held_buffer = call.Hold(*buffer);
   if (!call.ok()) return;
   StartPromise(call,
@@ -328,6 +330,7 @@ std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) 
   bool huge = !used || bytes >= kFewHugePages * kHugePage;
   *touch = !mapped;
   if (!mapped) {
+    if (bytes > SIZE_MAX - kHugePage) return nullptr;
     size_t room = huge ? bytes + kHugePage : bytes;
     void* start = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return nullptr;
@@ -339,6 +342,10 @@ std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) 
   return v8::ArrayBuffer::NewBackingStore(mapped->data, bytes, GiveBack, mapped);
 }
 #endif
+
+void FailForWantOf(Call& call, size_t bytes) {
+  call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes of memory");
+}
 
 /**
  * An ArrayBuffer on a multiple of a page, in few large pages, which several threads begin to make at once.
@@ -357,12 +364,13 @@ NAN_METHOD(AllocateHostMemory) {
 #if defined(__linux__)
   if (!environment.copy_mappings && bytes > 0) {
     store = MapHuge(bytes, used, &touch);
-    if (!store) return (void)call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes of memory");
+    if (!store) return FailForWantOf(call, bytes);
   }
 #endif
   if (!store) {
-    call.Return(v8::ArrayBuffer::New(environment.isolate(), bytes));
-    return;
+    v8::Local<v8::ArrayBuffer> plain;
+    if (!NewArrayBuffer(environment.isolate(), bytes).ToLocal(&plain)) return FailForWantOf(call, bytes);
+    return call.Return(plain);
   }
   call.Return(v8::ArrayBuffer::New(environment.isolate(), store));
   if (threads > 0 && touch) environment.Start(std::make_unique<TouchJob>(environment, std::move(store), threads), nullptr);

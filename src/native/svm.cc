@@ -1,4 +1,8 @@
+#include "svm.h"
+
+#include "info.h"
 #include "once.h"
+#include "pattern.h"
 #include "wait.h"
 
 namespace clsort {
@@ -11,26 +15,18 @@ struct SvmArgument {
   bool shared = false;
 };
 
-SvmArgument ReadSvm(Call& call, v8::Local<v8::Value> value, size_t bytes) {
+/** Memory of any kind; without blocking, the command uses it after the call. */
+SvmArgument ReadSvm(Call& call, int i, bool blocking, size_t bytes) {
   SvmArgument argument;
-  argument.memory = call.Memory(value, bytes, CL_INVALID_VALUE);
+  argument.memory = blocking ? call.Memory(i, bytes) : call.LastingMemory(i, bytes);
   if (call.ok()) argument.shared = call.environment().svm().Contains(argument.memory.data);
   return argument;
 }
 
-/** Memory that must come from SVMAlloc. */
-HostMemory ReadShared(Call& call, v8::Local<v8::Value> value, size_t bytes) {
-  SvmArgument argument = ReadSvm(call, value, bytes);
-  if (call.ok() && !argument.shared) call.Fail(CL_INVALID_VALUE, "expected memory of SVMAlloc that is not freed");
-  return argument.memory;
-}
-
 /** Whether a device of the context has shared virtual memory; yes where the driver does not tell. */
 bool HasSvm(cl_context context) {
-  size_t bytes = 0;
-  if (api.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS) return true;
-  std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
-  if (api.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr) != CL_SUCCESS) return true;
+  std::vector<cl_device_id> devices;
+  if (DevicesOf(context, &devices) != CL_SUCCESS) return true;
   for (cl_device_id device : devices) {
     cl_device_svm_capabilities has = 0;
     cl_int status = api.clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof has, &has, nullptr);
@@ -47,8 +43,9 @@ NAN_METHOD(SVMAlloc) {
   cl_uint alignment = call.Has(3) ? call.Uint(3) : 0;
   if (!call.ok() || !call.Supported(api.clSVMAlloc, context->platform)) return;
   if (flags == 0) flags = CL_MEM_READ_WRITE;
-  auto owner = std::make_shared<Retained>(call.Hold(*context));
+  Retained owner = call.Hold(*context);
   if (!call.ok()) return;
+  call.environment().in_flight().Sweep();  // what was freed before may be what this takes
   void* pointer = api.clSVMAlloc(context->As<cl_context>(), flags, size, alignment);
   // The function has no status: it fails for want of memory, of support or for a wrong argument.
   if (!pointer && !HasSvm(context->As<cl_context>())) {
@@ -56,8 +53,9 @@ NAN_METHOD(SVMAlloc) {
   }
   if (!pointer) return (void)call.Fail(CL_INVALID_VALUE, "the driver gave no memory");
   Environment& environment = call.environment();
-  auto buffer = environment.foreign().Wrap(pointer, size);
-  environment.svm().Add(SvmMemory{pointer, size, owner}, buffer);
+  auto memory = std::make_shared<SvmMemory>(pointer, size, std::move(owner));
+  auto buffer = environment.foreign().Wrap(pointer, size, memory);
+  environment.svm().Add(std::move(memory), buffer);
   call.Return(buffer);
 }
 
@@ -67,44 +65,44 @@ NAN_METHOD(SVMFree) {
   HostMemory memory = call.Memory(1, 0);
   if (!call.ok() || !call.Supported(api.clSVMFree, context->platform)) return;
   // As in C, freeing what is no such memory, or no longer, does nothing.
-  SvmMemory taken;
-  Environment& environment = call.environment();
-  if (environment.svm().Take(memory.data, environment.foreign(), &taken)) taken.Free();
+  SvmRegistry& svm = call.environment().svm();
+  const SvmMemory* found = svm.Find(memory.data);
+  if (found && !found->Unified()) svm.Take(memory);
   call.ReturnSuccess();
 }
 
 struct FreeNotify {
-  std::vector<SvmMemory> memory;
+  std::vector<std::shared_ptr<SvmMemory>> memory;
+  std::shared_ptr<Mailbox> mailbox;
   Once* once;
 };
 
-/** Frees on the driver's thread when the queue has come to it, and tells JavaScript. */
+/** The queue has come to it: the memory goes, on the loop, once no other command uses it, and JavaScript is told. */
 void CL_CALLBACK OnSvmFree(cl_command_queue, cl_uint, void**, void* user_data) {
   std::unique_ptr<FreeNotify> notify(static_cast<FreeNotify*>(user_data));
-  for (const SvmMemory& memory : notify->memory) memory.Free();
+  notify->mailbox->Post([memory = std::move(notify->memory)](Environment& environment) { environment.in_flight().Sweep(); });
   if (notify->once) PostOnce(notify->once);
 }
 
 NAN_METHOD(EnqueueSVMFree) {
   Call call(info, "clEnqueueSVMFree");
   auto queue = call.Handle(0, Kind::kCommandQueue);
-  auto list = call.Array(1);
+  auto list = call.Elements(1);
   auto function = call.Callable(2);
   std::vector<HostMemory> memories;
-  for (uint32_t i = 0; call.ok() && i < list->Length(); i++) {
-    memories.push_back(ReadShared(call, Nan::Get(list, i).ToLocalChecked(), 0));
-  }
+  for (auto element : list) memories.push_back(ReadShared(call, element, 0));
   WaitList waits = call.Events(4);
   bool wanted = call.Bool(5);
   if (!call.ok() || !call.Supported(api.clEnqueueSVMFree, queue->platform)) return;
   if (memories.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one ArrayBuffer");
   Environment& environment = call.environment();
-  auto* notify = new FreeNotify{{}, function.IsEmpty() ? nullptr : MakeOnce(call, function, call[3])};
+  auto* notify =
+      new FreeNotify{{}, environment.mailbox(), function.IsEmpty() ? nullptr : MakeOnce(call, function, call[3])};
   std::vector<void*> pointers;
   for (const HostMemory& memory : memories) {
-    SvmMemory taken;
-    if (!environment.svm().Take(memory.data, environment.foreign(), &taken)) continue;
-    pointers.push_back(taken.pointer);
+    std::shared_ptr<SvmMemory> taken = environment.svm().Take(memory);
+    if (!taken) continue;  // it is in the list twice
+    pointers.push_back(taken->pointer);
     notify->memory.push_back(std::move(taken));
   }
   cl_event event = nullptr;
@@ -112,7 +110,6 @@ NAN_METHOD(EnqueueSVMFree) {
                                        pointers.data(), OnSvmFree, notify, waits.count(), waits.data(),
                                        wanted ? &event : nullptr);
   if (status != CL_SUCCESS) {  // the ArrayBuffers are gone already, so the memory goes, too
-    for (const SvmMemory& memory : notify->memory) memory.Free();
     if (notify->once) CancelOnce(environment, notify->once);
     delete notify;
   }
@@ -135,34 +132,16 @@ void FinishSvm(Call& call, Object& queue, cl_int status, bool blocking, bool wan
 
 NAN_METHOD(EnqueueSVMMemcpy) {
   Call call(info, "clEnqueueSVMMemcpy");
-  auto queue = call.Handle(0, Kind::kCommandQueue);
-  bool blocking = call.Bool(1);
-  size_t size = call.Size(4);
-  SvmArgument to = ReadSvm(call, call[2], size), from = ReadSvm(call, call[3], size);
-  WaitList waits = call.Events(5);
-  bool wanted = call.Bool(6);
-  if (!call.ok() || !call.Supported(api.clEnqueueSVMMemcpy, queue->platform)) return;
-  cl_event event = nullptr;
-  cl_int status = api.clEnqueueSVMMemcpy(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE,
-                                         to.memory.data, from.memory.data, size, waits.count(), waits.data(),
-                                         &event);
-  FinishSvm(call, *queue, status, blocking, wanted, event, {&to, &from});
+  EnqueueMemcpy(call, [](Call& call, const Object& queue) -> MemcpyFunction {
+    return call.Supported(api.clEnqueueSVMMemcpy, queue.platform) ? api.clEnqueueSVMMemcpy.pointer : nullptr;
+  });
 }
 
 NAN_METHOD(EnqueueSVMMemFill) {
   Call call(info, "clEnqueueSVMMemFill");
-  auto queue = call.Handle(0, Kind::kCommandQueue);
-  size_t size = call.Size(3);
-  HostMemory memory = ReadShared(call, call[1], size);
-  HostMemory pattern = call.Memory(2, 1);
-  WaitList waits = call.Events(4);
-  bool wanted = call.Bool(5);
-  if (!call.ok() || !call.Supported(api.clEnqueueSVMMemFill, queue->platform)) return;
-  cl_event event = nullptr;
-  cl_int status = api.clEnqueueSVMMemFill(queue->As<cl_command_queue>(), memory.data, pattern.data,
-                                          pattern.bytes, size, waits.count(), waits.data(),
-                                          wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, *queue);
+  EnqueueMemFill(call, false, [](Call& call, const Object& queue) -> MemFillFunction {
+    return call.Supported(api.clEnqueueSVMMemFill, queue.platform) ? api.clEnqueueSVMMemFill.pointer : nullptr;
+  });
 }
 
 NAN_METHOD(EnqueueSVMMap) {
@@ -198,11 +177,10 @@ NAN_METHOD(EnqueueSVMUnmap) {
 NAN_METHOD(EnqueueSVMMigrateMem) {
   Call call(info, "clEnqueueSVMMigrateMem");
   auto queue = call.Handle(0, Kind::kCommandQueue);
-  auto list = call.Array(1);
   std::vector<const void*> pointers;
   std::vector<HostMemory> memories;
-  for (uint32_t i = 0; call.ok() && i < list->Length(); i++) {
-    memories.push_back(ReadShared(call, Nan::Get(list, i).ToLocalChecked(), 0));
+  for (auto element : call.Elements(1)) {
+    memories.push_back(ReadShared(call, element, 0));
     pointers.push_back(memories.back().data);
   }
   std::vector<size_t> sizes = call.Sizes(2, pointers.size(), CL_INVALID_VALUE);
@@ -221,6 +199,47 @@ NAN_METHOD(EnqueueSVMMigrateMem) {
 }
 
 }  // namespace
+
+HostMemory ReadShared(Call& call, v8::Local<v8::Value> value, size_t bytes, bool unified) {
+  HostMemory memory = call.Memory(value, bytes, CL_INVALID_VALUE);
+  if (!call.ok()) return memory;
+  const SvmMemory* found = call.environment().svm().Find(memory.data);
+  if (!found || found->Unified() != unified) {
+    call.Fail(CL_INVALID_VALUE, unified ? "expected unified shared memory that is not freed"
+                                        : "expected memory of SVMAlloc that is not freed");
+  }
+  return memory;
+}
+
+void EnqueueMemcpy(Call& call, MemcpyFunction (*find)(Call& call, const Object& queue)) {
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  bool blocking = call.Bool(1);
+  size_t size = call.Size(4);
+  SvmArgument to = ReadSvm(call, 2, blocking, size), from = ReadSvm(call, 3, blocking, size);
+  WaitList waits = call.Events(5);
+  bool wanted = call.Bool(6);
+  MemcpyFunction enqueue = call.ok() ? find(call, *queue) : nullptr;
+  if (!enqueue) return;
+  cl_event event = nullptr;
+  cl_int status = enqueue(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE, to.memory.data,
+                          from.memory.data, size, waits.count(), waits.data(), &event);
+  FinishSvm(call, *queue, status, blocking, wanted, event, {&to, &from});
+}
+
+void EnqueueMemFill(Call& call, bool unified, MemFillFunction (*find)(Call& call, const Object& queue)) {
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  size_t size = call.Size(3);
+  HostMemory memory = ReadShared(call, call[1], size, unified);
+  HostMemory pattern = call.Memory(2, 1);
+  WaitList waits = call.Events(4);
+  bool wanted = call.Bool(5);
+  MemFillFunction enqueue = call.ok() ? find(call, *queue) : nullptr;
+  if (!enqueue || !CheckPattern(call, pattern.bytes, reinterpret_cast<uintptr_t>(memory.data), size)) return;
+  cl_event event = nullptr;
+  cl_int status = enqueue(queue->As<cl_command_queue>(), memory.data, pattern.data, pattern.bytes, size, waits.count(),
+                          waits.data(), wanted ? &event : nullptr);
+  call.ReturnEvent(status, wanted, event, *queue);
+}
 
 void ExportSvm(Exports& exports) {
   exports.Set<SVMAlloc>("SVMAlloc");

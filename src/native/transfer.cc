@@ -1,7 +1,8 @@
-#include <cmath>
 #include <cstring>
 
+#include "bounds.h"
 #include "image.h"
+#include "pattern.h"
 #include "wait.h"
 
 namespace clsort {
@@ -58,32 +59,6 @@ HostMemory ReadHost(Call& call, int i, bool blocking, size_t bytes) {
   return blocking ? call.Memory(i, bytes) : call.LastingMemory(i, bytes);
 }
 
-bool AddOverflows(size_t a, size_t b, size_t* sum) {
-  *sum = a + b;
-  return *sum < a;
-}
-
-bool MultiplyOverflows(size_t a, size_t b, size_t* product) {
-  *product = a * b;
-  return b != 0 && *product / b != a;
-}
-
-/** Bytes of host memory from its start up to the end of a box; throws where that is beyond any memory. */
-size_t BoxEnd(Call& call, const std::vector<size_t>& origin, const std::vector<size_t>& region,
-              size_t row_pitch, size_t slice_pitch) {
-  if (row_pitch == 0) row_pitch = region[0];
-  if (slice_pitch == 0 && MultiplyOverflows(row_pitch, region[1], &slice_pitch)) slice_pitch = SIZE_MAX;
-  size_t z = 0, y = 0, last_z, last_y, end = 0;
-  bool overflow = region[0] == 0 || region[1] == 0 || region[2] == 0;
-  if (overflow) return 0;  // the driver refuses empty regions
-  overflow = AddOverflows(origin[2], region[2] - 1, &last_z) || MultiplyOverflows(last_z, slice_pitch, &z) ||
-             AddOverflows(origin[1], region[1] - 1, &last_y) || MultiplyOverflows(last_y, row_pitch, &y) ||
-             AddOverflows(z, y, &end) || AddOverflows(end, origin[0], &end) ||
-             AddOverflows(end, region[0], &end);
-  if (overflow) call.Fail(CL_INVALID_VALUE, "the region lies beyond any memory");
-  return end;
-}
-
 template <typename Enqueue>
 void ReadOrWriteBuffer(Call& call, const Enqueue& enqueue) {
   Command command = ReadCommand(call);
@@ -93,7 +68,7 @@ void ReadOrWriteBuffer(Call& call, const Enqueue& enqueue) {
   size_t size = call.Size(4);
   HostMemory host = ReadHost(call, 5, blocking, size);
   ReadTail(call, &command, 6);
-  if (!call.ok()) return;
+  if (!call.ok() || !CheckRange(call, *buffer, offset, size)) return;
   cl_int status = enqueue(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, offset, size,
                           host.data, command.waits.count(), command.waits.data(),
                           EventSlot(command, !blocking));
@@ -118,10 +93,11 @@ void ReadOrWriteRect(Call& call, const Enqueue& enqueue) {
   auto buffer_origin = call.Origin(3), host_origin = call.Origin(4), region = call.Origin(5);
   size_t buffer_row = call.SizeOr0(6), buffer_slice = call.SizeOr0(7);
   size_t host_row = call.SizeOr0(8), host_slice = call.SizeOr0(9);
-  size_t bytes = call.ok() ? BoxEnd(call, host_origin, region, host_row, host_slice) : 0;
+  size_t bytes = call.ok() ? BoxEnd(call, {host_origin, region, host_row, host_slice}) : 0;
   HostMemory host = ReadHost(call, 10, blocking, bytes);
   ReadTail(call, &command, 11);
   if (!call.ok() || !call.Supported(enqueue, command.queue->platform)) return;
+  if (!CheckBox(call, *buffer, {buffer_origin, region, buffer_row, buffer_slice})) return;
   cl_int status = enqueue(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE,
                           buffer_origin.data(), host_origin.data(), region.data(), buffer_row, buffer_slice,
                           host_row, host_slice, host.data, command.waits.count(), command.waits.data(),
@@ -146,7 +122,10 @@ NAN_METHOD(EnqueueCopyBuffer) {
   auto to = call.Handle(2, Kind::kMemObject);
   size_t from_offset = call.Size(3), to_offset = call.Size(4), size = call.Size(5);
   ReadTail(call, &command, 6);
-  if (!call.ok()) return;
+  if (!call.ok() || !CheckRange(call, *from, from_offset, size) || !CheckRange(call, *to, to_offset, size) ||
+      !CheckOverlap(call, *from, from_offset, *to, to_offset, size)) {
+    return;
+  }
   Finish(call, command,
          api.clEnqueueCopyBuffer(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_offset, to_offset,
                                  size, command.waits.count(), command.waits.data(),
@@ -163,37 +142,16 @@ NAN_METHOD(EnqueueCopyBufferRect) {
   size_t to_row = call.SizeOr0(8), to_slice = call.SizeOr0(9);
   ReadTail(call, &command, 10);
   if (!call.ok() || !call.Supported(api.clEnqueueCopyBufferRect, command.queue->platform)) return;
-  Finish(call, command,
-         api.clEnqueueCopyBufferRect(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_origin.data(),
-                                     to_origin.data(), region.data(), from_row, from_slice, to_row, to_slice,
-                                     command.waits.count(), command.waits.data(), EventSlot(command, false)));
-}
-
-/** An integer is 4 bytes, a fraction 8, memory what it is. */
-std::vector<char> ReadPattern(Call& call, int i) {
-  std::vector<char> pattern;
-  if (!call.ok()) return pattern;
-  auto store = [&pattern](auto value) {
-    pattern.resize(sizeof value);
-    std::memcpy(pattern.data(), &value, sizeof value);
-  };
-  if (call[i]->IsNumber()) {
-    double number = call[i].As<v8::Number>()->Value();
-    if (call[i]->IsInt32()) {
-      store(static_cast<cl_int>(number));
-    } else if (call[i]->IsUint32()) {
-      store(static_cast<cl_uint>(number));
-    } else {
-      store(number);
-    }
-  } else {
-    HostMemory memory = call.Memory(i, 1);
-    if (call.ok()) {
-      const char* bytes = static_cast<const char*>(memory.data);
-      pattern.assign(bytes, bytes + memory.bytes);
-    }
+  Box from_box{from_origin, region, from_row, from_slice}, to_box{to_origin, region, to_row, to_slice};
+  if (!CheckBox(call, *from, from_box) || !CheckBox(call, *to, to_box) ||
+      !CheckOverlap(call, *from, from_box, *to, to_box)) {
+    return;
   }
-  return pattern;
+  const Extent &source = *ExtentOf(call, *from), &target = *ExtentOf(call, *to);
+  Finish(call, command,
+         api.clEnqueueCopyBufferRect(command.raw(), source.whole, target.whole, OriginInWhole(source, from_box).data(),
+                                     OriginInWhole(target, to_box).data(), region.data(), from_row, from_slice, to_row, to_slice,
+                                     command.waits.count(), command.waits.data(), EventSlot(command, false)));
 }
 
 NAN_METHOD(EnqueueFillBuffer) {
@@ -204,6 +162,7 @@ NAN_METHOD(EnqueueFillBuffer) {
   size_t offset = call.Size(3), size = call.Size(4);
   ReadTail(call, &command, 5);
   if (!call.ok() || !call.Supported(api.clEnqueueFillBuffer, command.queue->platform)) return;
+  if (!CheckRange(call, *buffer, offset, size) || !CheckPattern(call, pattern.size(), offset, size)) return;
   Finish(call, command,
          api.clEnqueueFillBuffer(command.raw(), buffer->As<cl_mem>(), pattern.data(), pattern.size(), offset,
                                  size, command.waits.count(), command.waits.data(),
@@ -218,13 +177,8 @@ void ReadOrWriteImage(Call& call, const Enqueue& enqueue) {
   auto origin = call.Origin(3), region = call.Origin(4);
   size_t row = call.SizeOr0(5), slice = call.SizeOr0(6);
   size_t bytes = 0;
-  if (call.ok()) {
-    // Host memory is counted in bytes, images in pixels.
-    std::vector<size_t> box = region;
-    if (MultiplyOverflows(region[0], PixelBytes(image->As<cl_mem>()), &box[0])) {
-      call.Fail(CL_INVALID_VALUE, "the region lies beyond any memory");
-    }
-    if (call.ok()) bytes = BoxEnd(call, {0, 0, 0}, box, row, slice);
+  if (call.ok() && CheckPixels(call, *image, origin, region)) {
+    bytes = HostBytes(call, *ExtentOf(call, *image), region, row, slice);
   }
   HostMemory host = ReadHost(call, 7, blocking, bytes);
   ReadTail(call, &command, 8);
@@ -253,6 +207,7 @@ NAN_METHOD(EnqueueFillImage) {
   auto origin = call.Origin(3), region = call.Origin(4);
   ReadTail(call, &command, 5);
   if (!call.ok() || !call.Supported(api.clEnqueueFillImage, command.queue->platform)) return;
+  if (!CheckPixels(call, *image, origin, region)) return;
   Finish(call, command,
          api.clEnqueueFillImage(command.raw(), image->As<cl_mem>(), color.data(), origin.data(),
                                 region.data(), command.waits.count(), command.waits.data(),
@@ -266,7 +221,10 @@ NAN_METHOD(EnqueueCopyImage) {
   auto to = call.Handle(2, Kind::kMemObject);
   auto from_origin = call.Origin(3), to_origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
-  if (!call.ok()) return;
+  if (!call.ok() || !CheckPixels(call, *from, from_origin, region) || !CheckPixels(call, *to, to_origin, region) ||
+      !CheckOverlap(call, *from, from_origin, *to, to_origin, region)) {
+    return;
+  }
   Finish(call, command,
          api.clEnqueueCopyImage(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_origin.data(),
                                 to_origin.data(), region.data(), command.waits.count(), command.waits.data(),
@@ -281,10 +239,14 @@ NAN_METHOD(EnqueueCopyImageToBuffer) {
   auto origin = call.Origin(3), region = call.Origin(4);
   size_t offset = call.Size(5);
   ReadTail(call, &command, 6);
-  if (!call.ok()) return;
+  if (!call.ok() || !CheckPixels(call, *image, origin, region) ||
+      !CheckRange(call, *buffer, offset, PackedBytes(*ExtentOf(call, *image), region))) {
+    return;
+  }
+  const Extent& to = *ExtentOf(call, *buffer);
   Finish(call, command,
-         api.clEnqueueCopyImageToBuffer(command.raw(), image->As<cl_mem>(), buffer->As<cl_mem>(),
-                                        origin.data(), region.data(), offset, command.waits.count(),
+         api.clEnqueueCopyImageToBuffer(command.raw(), image->As<cl_mem>(), to.whole, origin.data(), region.data(),
+                                        to.begin + offset, command.waits.count(),
                                         command.waits.data(), EventSlot(command, false)));
 }
 
@@ -296,29 +258,61 @@ NAN_METHOD(EnqueueCopyBufferToImage) {
   size_t offset = call.Size(3);
   auto origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
-  if (!call.ok()) return;
+  if (!call.ok() || !CheckPixels(call, *image, origin, region) ||
+      !CheckRange(call, *buffer, offset, PackedBytes(*ExtentOf(call, *image), region))) {
+    return;
+  }
+  const Extent& from = *ExtentOf(call, *buffer);
   Finish(call, command,
-         api.clEnqueueCopyBufferToImage(command.raw(), buffer->As<cl_mem>(), image->As<cl_mem>(), offset,
+         api.clEnqueueCopyBufferToImage(command.raw(), from.whole, image->As<cl_mem>(), from.begin + offset,
                                         origin.data(), region.data(), command.waits.count(),
                                         command.waits.data(), EventSlot(command, false)));
 }
 
-/** Returns mapped memory as an ArrayBuffer, with the event where one was asked for. */
-v8::Local<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std::shared_ptr<Object> object, void* pointer, size_t bytes,
-                   cl_map_flags flags, bool copied) {
+/** What a mapping holds of the driver, to be taken before the memory is mapped. */
+struct Keepers {
+  Retained object;
+  Retained queue;
+};
+
+Keepers HoldForMapping(Call& call, const Command& command, const Object& object) {
+  Keepers keepers{call.Hold(object), {}};
+  if (call.ok() && object.platform->single_threaded) keepers.queue = call.Hold(*command.queue);
+  return keepers;
+}
+
+/**
+ * Returns mapped memory as an ArrayBuffer, with the event where one was asked for. A command that has not run yet is one
+ * that uses the memory: an unmap waits for it, whichever queue that is enqueued to.
+ */
+v8::MaybeLocal<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std::shared_ptr<Object> object,
+                                              Keepers keepers, void* pointer, size_t bytes, cl_map_flags flags,
+                                              bool copied, bool blocking) {
   Environment& environment = call.environment();
+  auto region = std::make_shared<MappedRegion>(std::move(keepers.object), std::move(keepers.queue), pointer);
   v8::Local<v8::ArrayBuffer> buffer;
-  if (copied) {
-    buffer = v8::ArrayBuffer::New(environment.isolate(), bytes);
+  if (!copied) {
+    buffer = environment.foreign().Wrap(pointer, bytes, region);
+  } else if (NewArrayBuffer(environment.isolate(), bytes).ToLocal(&buffer)) {
     if (bytes) std::memcpy(buffer->GetBackingStore()->Data(), pointer, bytes);
     Nan::Set(buffer, Nan::New("copied").ToLocalChecked(), Nan::True());
   } else {
-    buffer = environment.foreign().Wrap(pointer, bytes);
+    api.clEnqueueUnmapMemObject(command.raw(), object->As<cl_mem>(), pointer, 0, nullptr, nullptr);
+    region->unmapped = true;
+    if (command.event) api.clReleaseEvent(command.event);
+    call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes for a copy of the mapped memory");
+    return {};
   }
-  Mapping mapping{std::move(object), pointer, bytes, flags, copied, {}};
+  Mapping mapping{std::move(object), std::move(region), bytes, flags, copied, buffer->GetBackingStore(), {}};
   mapping.buffer.Reset(buffer);
   environment.mappings().Add(std::move(mapping));
-  if (command.event) {
+  if (!blocking) {
+    HostMemory host;
+    HostMemory::Of(buffer, &host);
+    environment.in_flight().Share(host, command.event);
+    if (!command.wanted) api.clReleaseEvent(command.event);
+  }
+  if (command.wanted) {
     auto event = call.WrapEvent(command.event, *command.queue);
     Nan::Set(buffer, Nan::New("event").ToLocalChecked(), event);
   }
@@ -335,12 +329,18 @@ NAN_METHOD(EnqueueMapBuffer) {
   cl_map_flags flags = call.Bits(3);
   size_t offset = call.Size(4), size = call.Size(5);
   ReadTail(call, &command, 6);
+  if (!call.ok() || !CheckRange(call, *buffer, offset, size)) return;
+  Keepers keepers = HoldForMapping(call, command, *buffer);
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
   void* pointer = api.clEnqueueMapBuffer(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE,
                                          flags, offset, size, command.waits.count(), command.waits.data(),
-                                         EventSlot(command, false), &status);
-  if (call.Check(status)) ReturnMapping(call, command, buffer, pointer, size, flags, copied);
+                                         EventSlot(command, !blocking), &status);
+  if (call.Check(status)) ReturnMapping(call, command, buffer, std::move(keepers), pointer, size, flags, copied, blocking);
+}
+
+void SetNumber(v8::Local<v8::Object> object, const char* name, size_t number) {
+  Nan::Set(object, Nan::New(name).ToLocalChecked(), Nan::New(static_cast<double>(number)));
 }
 
 NAN_METHOD(EnqueueMapImage) {
@@ -352,6 +352,8 @@ NAN_METHOD(EnqueueMapImage) {
   cl_map_flags flags = call.Bits(3);
   auto origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
+  if (!call.ok() || !CheckPixels(call, *image, origin, region)) return;
+  Keepers keepers = HoldForMapping(call, command, *image);
   if (!call.ok()) return;
   size_t row = 0, slice = 0;
   cl_int status = CL_SUCCESS;
@@ -360,14 +362,55 @@ NAN_METHOD(EnqueueMapImage) {
                             origin.data(), region.data(), &row, &slice, command.waits.count(),
                             command.waits.data(), EventSlot(command, false), &status);
   if (!call.Check(status)) return;
-  std::vector<size_t> box = region;
-  box[0] *= PixelBytes(image->As<cl_mem>());
-  // An array of rows has its slices one row apart: OpenCL counts them in the second dimension.
-  if (region[2] > 1 && slice == 0) slice = row * region[1];
-  size_t bytes = BoxEnd(call, {0, 0, 0}, box, slice && row == 0 ? slice : row, slice);
-  auto mapped = ReturnMapping(call, command, image, pointer, bytes, flags, copied);
-  Nan::Set(mapped, Nan::New("row_pitch").ToLocalChecked(), Nan::New(static_cast<double>(row)));
-  Nan::Set(mapped, Nan::New("slice_pitch").ToLocalChecked(), Nan::New(static_cast<double>(slice)));
+  size_t bytes = HostBytes(call, *ExtentOf(call, *image), region, row, slice);
+  v8::Local<v8::ArrayBuffer> mapped;
+  if (!ReturnMapping(call, command, image, std::move(keepers), pointer, bytes, flags, copied, blocking)
+           .ToLocal(&mapped)) {
+    return;
+  }
+  // Under our names and under those of node-opencl.
+  for (const char* name : {"row_pitch", "image_row_pitch"}) SetNumber(mapped, name, row);
+  for (const char* name : {"slice_pitch", "image_slice_pitch"}) SetNumber(mapped, name, slice);
+}
+
+/**
+ * Whether nobody but `host` and the commands `users` has the memory of a mapping; throws otherwise.
+ *
+ * Commands can be waited for on the device. A thread of ours cannot, nor a memory object that lives there, nor another
+ * ArrayBuffer that the program has carried the memory to.
+ */
+bool CheckUnmappable(Call& call, const Mapping& mapping, const HostMemory& host, const std::vector<cl_event>& users) {
+  bool attached = !host.buffer->WasDetached();
+  size_t known = users.size() + (attached ? 1 : 0);
+  if (mapping.Holders() > known) {
+    return call.Fail(CL_INVALID_OPERATION,
+                     attached ? "argument 3: its memory is still in use, by a transfer or checksum whose promise has not "
+                                "settled, or by a memory object that lives in it; wait for the one, release the other"
+                              : "argument 3: the ArrayBuffer was transferred; unmap the one that has its memory now");
+  }
+  if (mapping.copied && !users.empty()) {
+    return call.Fail(CL_INVALID_OPERATION,
+                     "argument 3: a command still uses the copy that this driver's memory was mapped to; wait for it");
+  }
+  return true;
+}
+
+/** Has a command wait for others as well; throws where their events are of another context. */
+bool WaitAlso(Call& call, Command* command, const std::vector<cl_event>& events) {
+  auto contextOf = [](cl_event event) {
+    cl_context context = nullptr;
+    api.clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof context, &context, nullptr);
+    return context;
+  };
+  cl_context context = nullptr;
+  api.clGetCommandQueueInfo(command->raw(), CL_QUEUE_CONTEXT, sizeof context, &context, nullptr);
+  for (cl_event event : events) {
+    if (contextOf(event) != context) {
+      return call.Fail(CL_INVALID_OPERATION, "argument 3: a command of another context still uses the memory; wait for it");
+    }
+    command->waits.events.push_back(event);
+  }
+  return true;
 }
 
 NAN_METHOD(EnqueueUnmapMemObject) {
@@ -378,22 +421,24 @@ NAN_METHOD(EnqueueUnmapMemObject) {
   ReadTail(call, &command, 3);
   if (!call.ok()) return;
   Environment& environment = call.environment();
-  Mapping mapping;
-  if (host.buffer.IsEmpty() || !environment.mappings().Take(object.get(), host.buffer, &mapping)) {
+  environment.in_flight().Sweep();
+  const Mapping* mapping = host.buffer.IsEmpty() ? nullptr : environment.mappings().Find(object.get(), host);
+  if (!mapping) {
     return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected what a map call returned for this object");
   }
-  if (mapping.copied && mapping.flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) {
-    std::memcpy(mapping.pointer, host.store->Data(), mapping.bytes);
+  host.store.reset();  // which would count as somebody who holds the memory
+  std::vector<cl_event> users = environment.in_flight().UsersOf(mapping->store.get());
+  if (!CheckUnmappable(call, *mapping, host, users) || !WaitAlso(call, &command, users)) return;
+  if (mapping->copied && mapping->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) {
+    std::memcpy(mapping->region->pointer, mapping->store->Data(), mapping->bytes);
   }
-  cl_int status = api.clEnqueueUnmapMemObject(command.raw(), object->As<cl_mem>(), mapping.pointer,
+  cl_int status = api.clEnqueueUnmapMemObject(command.raw(), object->As<cl_mem>(), mapping->region->pointer,
                                               command.waits.count(), command.waits.data(),
                                               EventSlot(command, false));
-  if (status != CL_SUCCESS) {
-    environment.mappings().Add(std::move(mapping));
-  } else if (mapping.copied) {
-    host.buffer->Detach(Nan::Undefined()).Check();
-  } else {
+  if (status == CL_SUCCESS) {
+    mapping->region->unmapped = true;
     environment.foreign().Detach(host.buffer);
+    environment.mappings().Remove(mapping);
   }
   Finish(call, command, status);
 }
@@ -447,7 +492,11 @@ NAN_METHOD(EnqueueMarker) {
 NAN_METHOD(EnqueueBarrier) {
   Call call(info, "clEnqueueBarrier");
   Command command = ReadCommand(call);
-  if (call.Loaded(api.clEnqueueBarrier)) Finish(call, command, api.clEnqueueBarrier(command.raw()));
+  if (!call.Loaded(api.clEnqueueBarrier)) return;
+  bool replaced = command.queue->platform->version >= api.clEnqueueBarrierWithWaitList.since;
+  Finish(call, command,
+         replaced ? api.clEnqueueBarrierWithWaitList(command.raw(), 0, nullptr, nullptr)
+                  : api.clEnqueueBarrier(command.raw()));
 }
 
 NAN_METHOD(EnqueueWaitForEvents) {

@@ -1,46 +1,76 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
 import { UnsupportedError } from '../util/errors.js';
-import { packageRoot } from '../util/paths.js';
+import { packageFolder } from '../util/package.js';
+import { mendTransfer } from './array-buffer.js';
 import { errorOf } from './errors.js';
 import type { Native } from './native.js';
 import { classes } from './objects.js';
-import { platformName, prebuilds, prebuiltAddon } from './prebuilt.js';
+import { isMusl, platformName, prebuilds, prebuiltAddon } from './prebuilt.js';
 
 let addon: Native | undefined;
 
 /** Where the addon may be, best first: built here, then the one that the package brings for this Node. */
 function* candidates(): Generator<string> {
   const chosen = process.env.CLSORT_ADDON;
-  if (chosen) return yield chosen;
-  yield join(packageRoot, 'build', 'Release', 'clsort.node');
-  yield join(packageRoot, 'build', 'Debug', 'clsort.node');
+  if (chosen) return yield resolve(chosen);
+  const root = packageFolder();
+  yield join(root, 'build', 'Release', 'clsort.node');
+  yield join(root, 'build', 'Debug', 'clsort.node');
   yield prebuiltAddon();
 }
 
+function prebuiltFor(): string {
+  const brought = existsSync(prebuilds()) ? readdirSync(prebuilds()) : [];
+  return `Prebuilt for: ${brought.length > 0 ? brought.join(', ') : 'nothing'}.`;
+}
+
+/** What was to be had, and what to do where nothing of it fits. */
+function advice(): string[] {
+  const named = process.env.CLSORT_ADDON;
+  const musl = isMusl();
+  return [
+    named ? `CLSORT_ADDON names the only file that is tried: ${named}` : prebuiltFor(),
+    ...(musl
+      ? [
+          'This Node is linked to musl, as on Alpine. The prebuilt addons are for glibc; musl is not supported.',
+        ]
+      : []),
+    'Possible solutions:',
+    ...(named ? ['  - name another file in CLSORT_ADDON, or unset it'] : []),
+    musl
+      ? '  - use a Node for glibc: Debian, Ubuntu, Fedora; images of Node without -alpine'
+      : '  - use a version of Node that there is a prebuilt one for: 20, 22, 24 or 26',
+    `  - build it here${musl ? ', untested' : ''}: npx node-gyp rebuild, in ${named ? 'the folder of clsort' : packageFolder()}`,
+    `    (needs a C++ compiler, Python 3 and the OpenCL headers; ${musl ? 'Alpine: apk add' : 'Debian, Ubuntu: apt install'} g++ make python3 opencl-headers)`,
+    "  - sort without it: device 'host'",
+  ];
+}
+
 function explain(failures: readonly string[]): string {
-  const brought = existsSync(prebuilds) ? readdirSync(prebuilds) : [];
   return [
     `clsort's native addon for Node ${process.versions.node} on ${platformName()} could not be loaded.`,
-    ...(failures.length > 0 ? failures : ['  No such file was found.']),
-    `Prebuilt for: ${brought.length > 0 ? brought.join(', ') : 'nothing'}.`,
-    'Possible solutions:',
-    `  - build it here: npx node-gyp rebuild, in ${packageRoot}`,
-    '    (needs a C++ compiler, Python 3 and the OpenCL headers; Debian, Ubuntu: apt install g++ make python3 opencl-headers)',
-    '  - use a version of Node that there is a prebuilt one for: 20, 22, 24 or 26',
-    "  - sort without it: device 'host'",
+    ...(failures.length > 0
+      ? failures
+      : ['  None of these files is there:', ...[...candidates()].map((file) => `    ${file}`)]),
+    ...advice(),
   ].join('\n');
 }
 
+/** What `require` does with an addon; bundlers rewrite or remove calls of `require`. */
+function open(file: string): Native {
+  const module = { exports: {} };
+  process.dlopen(module, file);
+  return module.exports as Native;
+}
+
 function load(): Native {
-  const require = createRequire(import.meta.url);
   const failures: string[] = [];
   for (const file of candidates()) {
     if (!existsSync(file)) continue;
     try {
-      return connect(require(file));
+      return connect(open(file));
     } catch (error) {
       failures.push(`  ${file}: ${(error as Error).message.split('\n')[0]}`);
     }
@@ -62,6 +92,7 @@ function protect(buffer: ArrayBuffer): void {
 
 /** Gives the addon what it cannot do itself, and its handles our classes. */
 function connect(loaded: Native): Native {
+  mendTransfer();
   loaded.initialize(errorOf, protect);
   for (const [name, ours] of Object.entries(classes)) {
     const theirs = loaded[name as keyof Native] as unknown as { prototype: object };

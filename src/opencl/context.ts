@@ -7,7 +7,8 @@ import type { Flags, InfoValue, Properties } from './types.js';
  *
  * @param properties such as `[CONTEXT_PLATFORM, platform]`; the final 0 is added
  * @param notify called on this thread for each error that the driver reports outside of a call; it does not
- *   keep the process alive
+ *   keep the process alive. It is let go with the context, that is, when nothing made from the context is left either,
+ *   and on platforms before OpenCL 3.0 when the handle is released or collected
  * @throws INVALID_VALUE without devices, INVALID_DEVICE, INVALID_PLATFORM, INVALID_PROPERTY
  */
 export function createContext(

@@ -12,7 +12,8 @@ export function waitForEvents(events: readonly Event[]): 0 {
 }
 
 /**
- * Flushes the events' queues and waits, on another thread. Calls clFlush and clWaitForEvents.
+ * Flushes the events' queues and waits, on another thread. Calls clFlush and clWaitForEvents; when several waits are
+ * pending already, clSetEventCallback instead, so that any number of them takes no more threads.
  *
  * @throws (rejects) EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
  */
@@ -33,7 +34,8 @@ export function getEventInfo(event: Event, name: number): InfoValue {
 
 /**
  * An event that `setUserEventStatus` completes. Calls clCreateUserEvent (OpenCL 1.1). One that is still open
- * when this environment ends is failed, since nothing could complete it any more.
+ * when this environment ends, or when its handle is released or collected, is failed, since nothing could complete
+ * it any more; it is completed instead where a command buffer may wait for it.
  *
  * @throws INVALID_CONTEXT
  */
@@ -45,7 +47,8 @@ export function createUserEvent(context: Context): Event {
  * Completes a user event, once. Calls clSetUserEventStatus (OpenCL 1.1).
  *
  * @param status `COMPLETE`, or a negative number for an error
- * @throws INVALID_EVENT, INVALID_VALUE, INVALID_OPERATION the second time
+ * @throws INVALID_EVENT, INVALID_VALUE, INVALID_OPERATION the second time, and for an error while a command buffer of the
+ *   context is to be executed
  */
 export function setUserEventStatus(event: Event, status: number): 0 {
   return native().setUserEventStatus(event, status);
@@ -71,7 +74,8 @@ export function releaseEvent(event: Event): 0 {
 
 /**
  * Has a function called on this thread when an event gets to a state; the process stays alive until then.
- * Calls clSetEventCallback (OpenCL 1.1), and flushes the event's queue on another thread.
+ * Calls clSetEventCallback (OpenCL 1.1), and flushes the event's queue on another thread. Where a driver calls nobody
+ * when a command fails, the function is called all the same.
  *
  * @param type `SUBMITTED`, `RUNNING` or `COMPLETE`
  * @param notify gets (userData, status, event); a negative status is the command's error

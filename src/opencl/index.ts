@@ -5,15 +5,18 @@
  * Importing this loads nothing: the addon and the OpenCL loader are opened by the first call.
  */
 
+export * from './command-buffer.js';
 export * from './constants.js';
 export * from './context.js';
 export * from './device.js';
 export { OpenCLError } from './errors.js';
 export * from './event.js';
+export * from './extensions.js';
 export * from './info.js';
 export * from './kernel.js';
 export * from './memory.js';
 export {
+  CommandBuffer,
   CommandQueue,
   Context,
   Device,
@@ -29,8 +32,11 @@ export * from './program.js';
 export * from './queue.js';
 export * from './release.js';
 export * from './sampler.js';
+export type { KernelParameter } from './signature.js';
 export * from './staging.js';
 export * from './svm.js';
 export * from './transfer.js';
 export type * from './types.js';
+export * from './unified-memory.js';
 export * from './versions.js';
+export * from './webcl.js';

@@ -62,9 +62,14 @@ export function releaseKernel(kernel: Kernel): 0 {
 /**
  * Sets an argument. Calls clSetKernelArg.
  *
+ * What the kernel declares is asked once and checked: a pointer takes a buffer, an image one of its type, and a value
+ * has just its bytes. Where a driver does not tell, as for most programs made from binaries, what it accepts is tried
+ * on another kernel; 8 bytes may then be an image to it, so their type must be named.
+ *
  * @param type `'uint'`, `'float4'`, … for values, `'float*'`, `'image2d_t'` or `'cl_mem'` for memory objects,
- *   `'sampler_t'`, `'queue_t'`, `'local'` for local memory; null takes it from the kernel's argument info
- *   (build with `-cl-kernel-arg-info`), and where there is none a handle or bytes speak for themselves
+ *   `'sampler_t'`, `'queue_t'`, `'local'` for local memory; null takes it from what the kernel declares, and where
+ *   the driver does not tell a handle or bytes speak for themselves
+ * - a pointer also takes shared virtual memory, or null
  * - a scalar takes a number or bigint within its range, a vector an array of as many numbers
  * - any value takes its bytes, as a Buffer or typed array of just that size; a struct takes nothing else
  * - `'local'` takes a size in bytes

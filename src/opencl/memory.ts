@@ -161,7 +161,8 @@ export function retainMemObject(memory: MemObject): 0 {
 }
 
 /**
- * Gives a reference back; with the last one mapped regions are detached. Calls clReleaseMemObject.
+ * Gives a reference back; with the last one mapped regions are detached, and their memory stays until the commands and
+ * jobs are done that use it. Calls clReleaseMemObject.
  *
  * @throws INVALID_MEM_OBJECT, also for an object that is released already
  */

@@ -1,4 +1,9 @@
+import { type InspectOptions, inspect } from 'node:util';
 import { native } from './binding.js';
+import { contentsOf } from './contents.js';
+import type { KernelArgumentValue } from './kernel.js';
+import { type KernelParameter, readSignature } from './signature.js';
+import type { Size } from './types.js';
 
 /**
  * OpenCL objects as JavaScript holds them.
@@ -14,9 +19,20 @@ abstract class Handle {
     return native().isReleased(this);
   }
 
-  /** Releases what is left of the handle, without waiting for the driver; may be done twice. */
+  /**
+   * Whether the other is a handle of the same OpenCL object: what getKernelInfo(kernel, KERNEL_CONTEXT) gives, say,
+   * is another handle of the context. A released handle equals only itself.
+   */
+  equals(other: unknown): boolean {
+    return native().isSame(this, other);
+  }
+
+  /**
+   * Releases what is left of the handle, without waiting for the driver; may be done twice. Platforms and root devices
+   * stay as they are.
+   */
   [Symbol.dispose](): void {
-    if (!this.released) native().releaseAsync(this);
+    if (!this.released) native().releaseAsync(this, true);
   }
 }
 
@@ -36,9 +52,13 @@ export abstract class Context extends Handle {
 export abstract class CommandQueue extends Handle {
   declare readonly [kind]: 'queue';
 }
-/** A buffer, an image or a pipe. */
+/** A buffer, an image or a pipe; `util.inspect` and `console.log` say what it holds. */
 export abstract class MemObject extends Handle {
   declare readonly [kind]: 'memory';
+
+  [inspect.custom](depth: number, options: InspectOptions): string {
+    return depth < 0 ? '[MemObject]' : `MemObject ${inspect(contentsOf(this), options)}`;
+  }
 }
 export abstract class Sampler extends Handle {
   declare readonly [kind]: 'sampler';
@@ -48,6 +68,46 @@ export abstract class Program extends Handle {
 }
 export abstract class Kernel extends Handle {
   declare readonly [kind]: 'kernel';
+
+  /**
+   * What the kernel declares of its parameters, in their order (OpenCL 1.2).
+   *
+   * @throws KERNEL_ARG_INFO_NOT_AVAILABLE for a program from a binary where the driver has not kept it there,
+   *   UnsupportedError where the platform is older
+   */
+  get signature(): readonly KernelParameter[] {
+    const known = signatures.get(this);
+    if (known) return known;
+    const signature = readSignature(this);
+    signatures.set(this, signature);
+    return signature;
+  }
+
+  /**
+   * Runs the kernel on these arguments: `await kernel.call(queue, n, null, a, b, 5).completed`. All are checked as
+   * `setKernelArg` checks them without a type, and their number, before the first is set; setting them and enqueueing
+   * the kernel is one step, so calls never mix their arguments.
+   *
+   * @param global work-items, in one dimension or an array of up to three
+   * @param local work-items of a work-group, in as many dimensions; null lets the driver choose
+   * @param args a number, an array, or bytes for what is passed by value, a buffer, shared virtual memory or null
+   *   for a pointer, bytes of local memory for a local one, images, samplers
+   * @returns the event of the command; nothing is flushed before `completed` is read, or the queue is
+   * @throws INVALID_KERNEL_ARGS for another number of arguments, else as `setKernelArg` and `enqueueNDRangeKernel`
+   */
+  call(
+    queue: CommandQueue,
+    global: Size | readonly Size[],
+    local: Size | readonly Size[] | null | undefined,
+    ...args: readonly KernelArgumentValue[]
+  ): Event {
+    const dimensions = Array.isArray(global) ? global.length : 1;
+    return native().callKernel(queue, this, dimensions, sizes(global), sizes(local), args);
+  }
+}
+/** Recorded commands, of cl_khr_command_buffer. */
+export abstract class CommandBuffer extends Handle {
+  declare readonly [kind]: 'commands';
 }
 export abstract class Event extends Handle {
   declare readonly [kind]: 'event';
@@ -67,6 +127,11 @@ export abstract class Event extends Handle {
 }
 
 const completions = new WeakMap<Event, Promise<void>>();
+const signatures = new WeakMap<Kernel, readonly KernelParameter[]>();
+
+/** An array even of one, but for numbers, which the addon reads as such. */
+const sizes = (given: Size | readonly Size[] | null | undefined): unknown =>
+  typeof given === 'bigint' ? [given] : given;
 
 /** The classes above, as the native side makes instances of them. */
 export const classes = {
@@ -79,4 +144,5 @@ export const classes = {
   Program,
   Kernel,
   Event,
+  CommandBuffer,
 } as const;

@@ -16,7 +16,10 @@ export function createProgramWithSource(context: Context, source: string): Progr
 
 /**
  * A program from what `getProgramInfo(program, PROGRAM_BINARIES)` gave. Calls clCreateProgramWithBinary.
- * Some drivers end the process when a binary is not theirs or damaged: only pass what is known to be whole.
+ * A binary that was cut off is found out by the lengths in it, where the format is known (ELF, PoCL 3, rusticl).
+ * Nothing else is checked: most drivers end the process when the contents are damaged, and a binary is a program
+ * that runs with your rights. Keep a checksum and the driver's version with what you store, in a folder that
+ * nobody else can write to.
  *
  * @param sizes bytes of each binary, one per device
  * @throws INVALID_CONTEXT, INVALID_DEVICE, INVALID_BINARY, INVALID_VALUE when the lists differ in length

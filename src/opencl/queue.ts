@@ -94,7 +94,8 @@ export function finish(queue: CommandQueue): 0 {
 }
 
 /**
- * Waits until everything enqueued is done, on another thread. Calls clFinish.
+ * Waits until everything enqueued so far is done, on another thread. Enqueues a marker and waits for its event; calls
+ * clFinish where that fails, or a driver gives no marker.
  *
  * @throws (rejects) OUT_OF_RESOURCES and what else a command may have ended with
  */

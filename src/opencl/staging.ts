@@ -66,3 +66,24 @@ export function allocateHostMemory(bytes: Size, threads = 0, used = false): Arra
 export function checksumAsync(host: HostMemory, sum: HostMemory, threads: number): Promise<void> {
   return native().checksumAsync(host, sum, threads);
 }
+
+/**
+ * Multiplies two products by a factor for each key of host memory, modulo the prime 2^61 - 1, made by other
+ * threads: products that do not depend on the order of keys, in which multisets differ almost surely. The factor
+ * of a key k at the point (r, s) is r + (k mod 2^60) + s * floor(k / 2^60).
+ *
+ * @param width bytes of a key: 1, 2, 4 or 8
+ * @param points r and s of either product, 64 bits each, below the prime
+ * @param products both, 64 bits each: read, multiplied and written
+ * @param threads 1 to 64
+ * @throws INVALID_VALUE
+ */
+export function multisetAsync(
+  host: HostMemory,
+  width: 1 | 2 | 4 | 8,
+  points: BigUint64Array,
+  products: BigUint64Array,
+  threads: number,
+): Promise<void> {
+  return native().multisetAsync(host, width, points, products, threads);
+}

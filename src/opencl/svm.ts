@@ -4,7 +4,8 @@ import type { Enqueued, Flags, HostMemory, Size, WaitList } from './types.js';
 
 /**
  * Shared virtual memory. Calls clSVMAlloc (OpenCL 2.0). It lives until it is freed, `releaseAll` is called or
- * this environment ends; garbage collection does not free it, since kernels may hold its address.
+ * this environment ends, and then until the commands are done that may use it; garbage collection does not free it,
+ * since kernels may hold its address.
  *
  * @param flags `MEM_READ_WRITE`, …, with `MEM_SVM_FINE_GRAIN_BUFFER` and `MEM_SVM_ATOMICS` where the device has them
  * @param size bytes
@@ -17,8 +18,9 @@ export function SVMAlloc(context: Context, flags: Flags, size: Size, alignment?:
 }
 
 /**
- * Frees memory of `SVMAlloc` and detaches it; does nothing for other memory. Calls clSVMFree (OpenCL 2.0).
- * No command may use it any more: `enqueueSVMFree` waits for them.
+ * Frees memory of `SVMAlloc` and detaches it; does nothing for other memory. Calls clSVMFree (OpenCL 2.0), once all is
+ * done that the queues of its context were given before, and no transfer, checksum or memory object uses it any
+ * more. Whatever those do is not disturbed; a kernel that still has it as an argument is not launched again.
  *
  * @throws INVALID_CONTEXT
  */
@@ -27,9 +29,10 @@ export function SVMFree(context: Context, memory: HostMemory): 0 {
 }
 
 /**
- * Frees memory when the queue has come to it; it is detached at once. Calls clEnqueueSVMFree (OpenCL 2.0).
+ * Frees memory when the queue has come to it, and no earlier than `SVMFree` would; it is detached at once. Calls
+ * clEnqueueSVMFree (OpenCL 2.0).
  *
- * @param notify called on this thread once it is freed
+ * @param notify called on this thread once the queue has come to it
  * @param waitList events that have to complete first
  * @param wantEvent return an event for this command
  * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE without memory or for memory that is not of `SVMAlloc`
@@ -49,7 +52,7 @@ export function enqueueSVMFree<W extends boolean | undefined = false>(
  * Copies memory; either side may be shared virtual memory. Calls clEnqueueSVMMemcpy (OpenCL 2.0).
  *
  * @param size bytes
- * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE, MEM_COPY_OVERLAP
+ * @throws INVALID_COMMAND_QUEUE, INVALID_VALUE, also for resizable memory without `blocking`, MEM_COPY_OVERLAP
  * @param waitList events that have to complete first
  * @param wantEvent return an event for this command
  * @returns the event, or SUCCESS when none is wanted

@@ -415,10 +415,13 @@ export function enqueueMapImage(
 }
 
 /**
- * Ends a mapping; the ArrayBuffer is detached at once. Calls clEnqueueUnmapMemObject.
+ * Ends a mapping; the ArrayBuffer is detached at once. Calls clEnqueueUnmapMemObject, which waits for the commands of
+ * its context that use the memory as their host side, on whatever queue.
  *
- * @param mapped what the map call returned, or a view of it
- * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE for memory that is not mapped
+ * @param mapped what the map call returned, a view of it, or the ArrayBuffer that its memory was transferred to
+ * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE for memory that is not mapped; INVALID_OPERATION
+ *   while the memory is used by what no command can wait for: a transfer or checksum whose promise has not settled, a
+ *   memory object that lives in it, a command of another context, or an ArrayBuffer that it was transferred to
  * @param waitList events that have to complete first
  * @param wantEvent return an event for this command
  * @returns the event, or SUCCESS when none is wanted

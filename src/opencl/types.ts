@@ -69,6 +69,9 @@ export interface MappedMemory extends ArrayBuffer {
   /** Bytes from one row, one slice of an image to the next. */
   readonly row_pitch?: number;
   readonly slice_pitch?: number;
+  /** The same under the names that node-opencl has. */
+  readonly image_row_pitch?: number;
+  readonly image_slice_pitch?: number;
 }
 
 /** An extension, a built-in kernel or a language version. */

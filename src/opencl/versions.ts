@@ -1,5 +1,5 @@
 // The versions of OpenCL whose functions this binding has, whatever the drivers have: a call that a driver
-// lacks throws. node-opencl's programs ask for them in both spellings.
+// lacks throws. node-opencl's programs ask for them in these spellings.
 export const VERSION_1_0 = true;
 export const VERSION_1_1 = true;
 export const VERSION_1_2 = true;
@@ -7,6 +7,13 @@ export const VERSION_2_0 = true;
 export const VERSION_2_1 = true;
 export const VERSION_2_2 = true;
 export const VERSION_3_0 = true;
+export const CL_VERSION_1_0 = true;
+export const CL_VERSION_1_1 = true;
+export const CL_VERSION_1_2 = true;
+export const CL_VERSION_2_0 = true;
+export const CL_VERSION_2_1 = true;
+export const CL_VERSION_2_2 = true;
+export const CL_VERSION_3_0 = true;
 export const v10 = true;
 export const v11 = true;
 export const v12 = true;

@@ -132,41 +132,38 @@ const binsOf = (binning: Binning): number => {
   return bins;
 };
 
-/**
- * Counts keys in device memory by bin.
- *
- * @param step how; by default the one that suits the number of bins
- */
-export async function histogram(
+/** A histogram of keys in device memory. */
+export interface HistogramWork {
+  readonly keys: Buffer;
+  readonly n: number;
+  readonly dtype: Dtype;
+  readonly binning: Binning;
+  /** How; by default the one that suits the number of bins. */
+  readonly step?: HistogramStep;
+}
+
+/** Enqueues the counting of keys by bin. @returns the counts, to be asked when the queue has finished */
+export async function enqueueHistogram(
   device: Device,
-  {
-    keys,
-    n,
-    dtype,
-    binning,
-    step,
-  }: { keys: Buffer; n: number; dtype: Dtype; binning: Binning; step?: HistogramStep },
-): Promise<Uint32Array> {
+  { keys, n, dtype, binning, step }: HistogramWork,
+): Promise<() => Uint32Array> {
   const bins = binsOf(binning);
   const made = await Histogram.create(device, { dtype, step: step ?? (bins <= 256 ? 'waves' : 'global') });
   const sizes = made.scratch(n, binning);
-  const taken: Buffer[] = [];
-  const take = (bytes: number): Buffer => {
-    const buffer = device.pool.take(bytes);
-    taken.push(buffer);
-    return buffer;
-  };
-  try {
-    const [counts, partials, edges] = [take(bins * 4), take(sizes.partials), take(sizes.edges)];
+  const result = new Uint32Array(bins);
+  device.pool.lend([bins * 4, sizes.partials, sizes.edges], (counts, partials, edges) => {
     if ('edges' in binning) device.queue.write(edges, codeWords(binning.edges, dtypeInfo(dtype)));
     made.enqueue(device.queue, binning, { keys, n, counts, partials, edges });
-    const result = new Uint32Array(bins);
     device.queue.read(counts, result);
-    await device.queue.finish();
-    return result;
-  } finally {
-    for (const buffer of taken) device.pool.give(buffer);
-  }
+  });
+  return () => result;
+}
+
+/** As `enqueueHistogram`, waiting for the counts. */
+export async function histogram(device: Device, work: HistogramWork): Promise<Uint32Array> {
+  const counts = await enqueueHistogram(device, work);
+  await device.queue.finish();
+  return counts();
 }
 
 /** Codes as words of a key's width. */

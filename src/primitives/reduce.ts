@@ -119,32 +119,39 @@ export class Reduction {
   }
 }
 
+/** A reduction of keys in device memory. */
+export interface ReduceWork {
+  readonly keys: Buffer;
+  readonly n: number;
+  readonly dtype: Dtype;
+  readonly op: ReduceOp;
+  readonly step?: ReduceStep;
+}
+
 /**
- * Reduces keys in device memory.
+ * Enqueues a reduction, with memory of the pool, which is given back at once: whoever takes it next comes
+ * later in the queue.
  *
+ * @returns the result, to be asked when the queue has finished
  * @throws InputError for the minimum or maximum of nothing
  */
-export async function reduce(
+export async function enqueueReduce(
   device: Device,
-  {
-    keys,
-    n,
-    dtype,
-    op,
-    step = 'grid',
-  }: { keys: Buffer; n: number; dtype: Dtype; op: ReduceOp; step?: ReduceStep },
-): Promise<number | bigint> {
+  { keys, n, dtype, op, step = 'grid' }: ReduceWork,
+): Promise<() => number | bigint> {
   assertReducible(dtype, op, n);
   const reduction = await Reduction.create(device, { dtype, op });
+  const result = new Uint8Array(8);
   const bytes = reduction.partialBytes(n, step);
-  const partials = [device.pool.take(bytes), device.pool.take(bytes)] as const;
-  try {
-    const result = new Uint8Array(8);
-    const where = reduction.enqueue(device.queue, { keys, n, partials }, step);
-    device.queue.read(where, result);
-    await device.queue.finish();
-    return reduction.value(result);
-  } finally {
-    for (const buffer of partials) device.pool.give(buffer);
-  }
+  device.pool.lend([bytes, bytes], (from, to) => {
+    device.queue.read(reduction.enqueue(device.queue, { keys, n, partials: [from, to] }, step), result);
+  });
+  return () => reduction.value(result);
+}
+
+/** As `enqueueReduce`, waiting for the result. */
+export async function reduce(device: Device, work: ReduceWork): Promise<number | bigint> {
+  const result = await enqueueReduce(device, work);
+  await device.queue.finish();
+  return result();
 }

@@ -94,17 +94,17 @@ export class Scan {
   }
 }
 
-/** Scans values in device memory, waiting for the result. */
-export async function scan(
-  device: Device,
-  { dtype, step, ...work }: Omit<ScanWork, 'sums'> & { dtype: Dtype; step?: ScanStep },
-): Promise<void> {
+/** A scan without the memory that it takes meanwhile. */
+export type ScanRequest = Omit<ScanWork, 'sums'> & { readonly dtype: Dtype; readonly step?: ScanStep };
+
+/** Enqueues a scan of values in device memory, with memory of the pool for the sums. */
+export async function enqueueScan(device: Device, { dtype, step, ...work }: ScanRequest): Promise<void> {
   const made = await Scan.create(device, { dtype, ...(step && { step }) });
-  const sums = made.sumBytes(work.n).map((bytes) => device.pool.take(bytes));
-  try {
-    made.enqueue(device.queue, { ...work, sums });
-    await device.queue.finish();
-  } finally {
-    for (const buffer of sums) device.pool.give(buffer);
-  }
+  device.pool.lend(made.sumBytes(work.n), (...sums) => made.enqueue(device.queue, { ...work, sums }));
+}
+
+/** As `enqueueScan`, waiting for the result. */
+export async function scan(device: Device, request: ScanRequest): Promise<void> {
+  await enqueueScan(device, request);
+  await device.queue.finish();
 }

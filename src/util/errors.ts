@@ -55,9 +55,15 @@ export class DeviceLostError extends withCode('ERR_CLSORT_DEVICE_LOST') {}
 export class TimeoutError extends withCode('ERR_CLSORT_TIMEOUT') {}
 /** Verification found that a result is not the sorted permutation of its input. */
 export class MismatchError extends withCode('ERR_CLSORT_MISMATCH') {}
+/** A file is of a format that cannot be read or written, where raw keys were expected. */
+export class FormatError extends withCode('ERR_CLSORT_FORMAT') {}
 /** A file could not be read or written. */
 export class IoError extends withCode('ERR_CLSORT_IO') {}
-/** The caller's AbortSignal fired. */
-export class AbortedError extends withCode('ERR_CLSORT_ABORTED') {}
+/** The caller's AbortSignal fired; `cause` is its reason. Its name is the one that Node and browsers use. */
+export class AbortedError extends withCode('ERR_CLSORT_ABORTED') {
+  override name = 'AbortError';
+}
+/** The cache on disk cannot be used: a warning, never thrown at a caller. */
+export class CacheError extends withCode('ERR_CLSORT_CACHE') {}
 /** The device, driver or algorithm cannot do what was asked. */
 export class UnsupportedError extends withCode('ERR_CLSORT_UNSUPPORTED') {}

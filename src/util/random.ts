@@ -26,6 +26,12 @@ export class Random {
     return result >>> 0;
   }
 
+  /** So many bytes; of more bytes from the same seed the first ones are the same. */
+  bytes(length: number): Uint8Array {
+    const words = Uint32Array.from({ length: Math.ceil(length / 4) }, () => this.u32());
+    return new Uint8Array(words.buffer, 0, length);
+  }
+
   /** A whole number in [0, n), n up to 2^32. */
   below(n: number): number {
     return Math.floor((this.u32() / 2 ** 32) * n);

@@ -22,6 +22,10 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best?.name;
 }
 
+/** What to say of a name that is not known: the known ones, and the one that was probably meant. */
+export const unknownName = (what: string, word: string, known: readonly string[]): string =>
+  `unknown ${what} '${word}': expected one of ${known.join(' ')}${suggestion(word, known)}`;
+
 /** `; did you mean 'X'?`, or nothing. */
 export function suggestion(word: string, known: readonly string[]): string {
   const meant = nearest(word, known);

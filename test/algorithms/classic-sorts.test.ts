@@ -7,10 +7,10 @@ import type { AlgorithmFactory, Stage } from '../../src/algorithms/algorithm.js'
 import { bitonic } from '../../src/algorithms/bitonic.js';
 import { merge } from '../../src/algorithms/merge.js';
 import { ODD_EVEN_MAX, oddEven } from '../../src/algorithms/odd-even.js';
+import type { Tuning } from '../../src/algorithms/parameters.js';
 import { ALGORITHMS } from '../../src/algorithms/registry.js';
 import { createRowSort, ROW_MAX, rowSort } from '../../src/algorithms/row-sort.js';
 import { splitRadix } from '../../src/algorithms/split-radix.js';
-import type { Tuning } from '../../src/algorithms/tuning.js';
 import { DTYPES, type Dtype, type KeyArray } from '../../src/keys/dtype.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import { UsageError } from '../../src/util/errors.js';
@@ -200,7 +200,7 @@ forEachDevice((title, device, small) => {
   });
 
   test.serial(title('odd-even says that more than 8192 keys are too many, row more than 64'), async (t) => {
-    const ask = { dtype: 'u32', bits: [0, 32], valueBytes: 0, stable: true } as const;
+    const ask = { dtype: 'u32', bits: [0, 32], valueBytes: 0 } as const;
     const shape = { keyBits: 32, valueBytes: 0 } as const;
     const sort = await oddEven.create(await device(), shape);
     t.is(sort.supports({ ...ask, n: 8192 }), true);

@@ -28,6 +28,14 @@ test('no digit crosses the middle of a 64-bit code', (t) => {
   }
 });
 
+test('digits that a kernel reads from two words are as wide as can be', (t) => {
+  t.deepEqual(digitsOf([28, 44], 8, 64), [
+    { shift: 28, bits: 8 },
+    { shift: 36, bits: 8 },
+  ]);
+  t.deepEqual(digitsOf([64, 64], 8, 64), [{ shift: 64, bits: 0 }]);
+});
+
 test('an empty window is one digit of no bits', (t) => {
   t.deepEqual(digitsOf([5, 5], 8), [{ shift: 5, bits: 0 }]);
 });

@@ -6,9 +6,10 @@
 import test, { type ExecutionContext } from 'ava';
 import type { AlgorithmFactory, AlgorithmShape } from '../../src/algorithms/algorithm.js';
 import { ODD_EVEN_MAX } from '../../src/algorithms/odd-even.js';
+import type { Tuning } from '../../src/algorithms/parameters.js';
 import { ALGORITHMS } from '../../src/algorithms/registry.js';
 import { ROW_MAX } from '../../src/algorithms/row-sort.js';
-import { type Tuning, tuningFor } from '../../src/algorithms/tuning.js';
+import { tuningFor } from '../../src/algorithms/tuning.js';
 import type { Device } from '../../src/device/device.js';
 import { keysOf, SEED } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
@@ -52,8 +53,8 @@ function stablePositions(keys: Uint32Array, [begin, end]: readonly [number, numb
 }
 
 /** Keys of a tile, for the algorithms whose tile is a matter of tuning. */
-function tileOf({ name }: AlgorithmFactory, device: Device, n: number): number {
-  const { groupSize, keysPerItem } = tuningFor(name, device, SHAPE, n);
+function tileOf(factory: AlgorithmFactory, device: Device, n: number): number {
+  const { groupSize, keysPerItem } = tuningFor(factory, device, SHAPE, n);
   return Number(groupSize ?? 0) * Number(keysPerItem ?? 0);
 }
 
@@ -84,7 +85,7 @@ async function expectSorted(
   const sorted = positions.map((i) => keys[i] as number);
   const moved = positions.map((i) => values[i] as number);
   const options = { bits, ...(tuning && { tuning }) };
-  const expect = async (form: SortCase, expected: Uint32Array) => {
+  const expect = async (form: SortCase, expected: ArrayBufferView) => {
     const got = await sortBytes(device, factory, bytesOf(keys), { ...options, ...form });
     const what = JSON.stringify({ n, ...options, ...form, values: form.values?.width, seed: `${SEED}` });
     t.is(got.status, 0, what);
@@ -93,6 +94,7 @@ async function expectSorted(
   };
   await expect({ indices: 4 }, positions);
   if (!everyForm) return;
+  await expect({ indices: 8 }, BigUint64Array.from(positions, BigInt));
   await expect({ inPlace: true }, new Uint32Array());
   await expect({ values: { bytes: bytesOf(values), width: 4 }, inPlace: true }, moved);
 }
@@ -129,7 +131,7 @@ forEachDevice((title, device, small) => {
     });
 
     // Small enough for a simulator that checks every access, and yet more than one group and one pass.
-    check('300 keys or fewer by nine bits, keys alone, positions and pairs', () => {
+    check('300 keys or fewer by nine bits, keys alone, positions of either width and pairs', () => {
       const tuning = MANY_GROUPS[factory.name];
       const n = Math.min(300, limit(factory));
       return [{ n, bits: [3, 12], ...(tuning && { tuning }), everyForm: true }];

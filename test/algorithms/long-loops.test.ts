@@ -28,7 +28,7 @@ async function mostKeys(
     if (typeof tuned === 'string') return false;
     const { valueBytes } = shape;
     const algorithm = await factory.create(device, tuned);
-    return algorithm.supports({ dtype: 'u32', n, bits, valueBytes, stable: true }) === true;
+    return algorithm.supports({ dtype: 'u32', n, bits, valueBytes }) === true;
   };
   let [low, high] = [0, MOST];
   if (await supports(MOST)) return MOST;
@@ -48,7 +48,9 @@ forEachDevice((title, open, _small, name) => {
     return;
   }
   for (const factory of ALGORITHMS.filter(({ stable }) => stable)) {
-    const widths = factory.radixBits ? [8, 11].filter((bits) => bits <= (factory.radixBits?.[1] ?? 0)) : [8];
+    const { radixBits } = factory.parameters;
+    const isOpen = radixBits?.kind === 'whole' && radixBits.option === true;
+    const widths = isOpen ? [8, 11].filter((bits) => bits <= radixBits.most) : [8];
     for (const width of widths) {
       for (const indices of [undefined, 4] as const) {
         const what = indices ? 'positions' : 'keys';
@@ -57,7 +59,7 @@ forEachDevice((title, open, _small, name) => {
           async (t) => {
             const device = await open();
             const bits = [0, width] as const;
-            const tuning = factory.radixBits && { radixBits: width };
+            const tuning = isOpen && { radixBits: width };
             const shape = { keyBits: 32 as const, valueBytes: indices ?? 0, ...(tuning && { tuning }) };
             const n = await mostKeys(factory, device, { shape, bits });
             t.log(`${n} keys`);

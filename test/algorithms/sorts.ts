@@ -1,6 +1,11 @@
 /** Runs one algorithm on raw bytes, with poisoned outputs and scratch. */
-import type { AlgorithmFactory, AlgorithmShape, Stage } from '../../src/algorithms/algorithm.js';
-import type { Tuning } from '../../src/algorithms/tuning.js';
+import {
+  type AlgorithmFactory,
+  type AlgorithmShape,
+  type Stage,
+  tunedShape,
+} from '../../src/algorithms/algorithm.js';
+import type { Tuning } from '../../src/algorithms/parameters.js';
 import type { Device } from '../../src/device/device.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { keyCodec, type Order } from '../../src/keys/key-codec.js';
@@ -39,11 +44,11 @@ export async function sortBytes(
   const n = keys.byteLength / unit;
   const valueBytes = values?.width ?? indices ?? 0;
   const shape: AlgorithmShape = { keyBits: width, valueBytes, ...(tuning && { tuning }) };
-  const tuned = factory.tune?.(device, shape, n) ?? shape;
+  const tuned = tunedShape(factory, device, shape, n);
   if (typeof tuned === 'string') throw new Error(tuned);
   const algorithm = await factory.create(device, tuned);
   const window = bits ?? [0, width];
-  const supported = algorithm.supports({ dtype, n, bits: window, valueBytes, stable: true });
+  const supported = algorithm.supports({ dtype, n, bits: window, valueBytes });
   if (supported !== true) throw new Error(supported);
 
   const { queue } = device;

@@ -1,6 +1,9 @@
 import test from 'ava';
+import { onesweep } from '../../src/algorithms/onesweep.js';
+import type { Tuning } from '../../src/algorithms/parameters.js';
 import { fitTile, tileBytes, tileDefines, usesLanes } from '../../src/algorithms/tile.js';
-import { type Tuning, tuningFor } from '../../src/algorithms/tuning.js';
+import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
+import { tuningFor } from '../../src/algorithms/tuning.js';
 import type { Device } from '../../src/device/device.js';
 
 /** As much of a device as the tuning looks at. */
@@ -30,24 +33,24 @@ const small = deviceLike('Some GPU', { family: 'other', type: 'gpu', maxWorkGrou
 const u32 = { keyBits: 32, valueBytes: 0 } as const;
 
 test('tuning falls back from device and architecture over family and type to the default', (t) => {
-  t.is(tuningFor('onesweep', h200, u32).groupSize, 384, 'architecture');
-  t.is(tuningFor('tiled', h200, u32).rank, 'ptx', 'family');
-  t.is(tuningFor('tiled', small, u32).rank, 'masks', 'default');
-  t.is(tuningFor('tiled', { ...h200, info: { name: 'NVIDIA X' } } as Device, u32).rank, 'ptx');
+  t.is(tuningFor(onesweep, h200, u32).groupSize, 384, 'architecture');
+  t.is(tuningFor(tiledRadix, h200, u32).rank, 'ptx', 'family');
+  t.is(tuningFor(tiledRadix, small, u32).rank, 'masks', 'default');
+  t.is(tuningFor(tiledRadix, { ...h200, info: { name: 'NVIDIA X' } } as Device, u32).rank, 'ptx');
 });
 
 test('small arrays get small tiles, and what the shape says goes first', (t) => {
-  t.is(tuningFor('onesweep', h200, u32, 2 ** 16).keysPerItem, 8);
-  t.is(tuningFor('onesweep', h200, u32, 2 ** 24).keysPerItem, 28);
-  t.is(tuningFor('onesweep', h200, u32, 2 ** 28).keysPerItem, 30);
-  t.is(tuningFor('onesweep', h200, { ...u32, tuning: { keysPerItem: 3 } }, 2 ** 16).keysPerItem, 3);
+  t.is(tuningFor(onesweep, h200, u32, 2 ** 16).keysPerItem, 8);
+  t.is(tuningFor(onesweep, h200, u32, 2 ** 24).keysPerItem, 28);
+  t.is(tuningFor(onesweep, h200, u32, 2 ** 28).keysPerItem, 30);
+  t.is(tuningFor(onesweep, h200, { ...u32, tuning: { keysPerItem: 3 } }, 2 ** 16).keysPerItem, 3);
 });
 
 test('a tile shrinks until the device can hold it', (t) => {
   for (const valueBytes of [0, 4, 8]) {
     for (const keyBits of [8, 32, 64] as const) {
       const shape = { keyBits, valueBytes };
-      const tile = fitTile(small, shape, tuningFor('tiled', small, shape));
+      const tile = fitTile(small, shape, tuningFor(tiledRadix, small, shape));
       t.true(tile.groupSize <= 128);
       t.true(tileBytes(shape, tile) <= 16_384, `${keyBits} bits, ${valueBytes} bytes`);
     }

@@ -1,16 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
+import { serialRadix } from '../../src/algorithms/serial-radix.js';
 import { crossoversFor, tuningFor } from '../../src/algorithms/tuning.js';
 import { forgetTuning, type StoredTuning, storeTuning } from '../../src/algorithms/tuning-store.js';
 import { Device } from '../../src/device/device.js';
-import { devicePlans } from '../../src/sort/planner.js';
+import { devicePlans } from '../../src/sort/backend/planner.js';
+import { readCache, writeCacheFile } from '../../src/util/cache.js';
 
 const test = ava.serial; // each has the environment for itself
 
 const folder = mkdtempSync(join(tmpdir(), 'clsort-tuning-'));
-const file = join(folder, 'tuning.json');
+const file = join(folder, 'tuning.sealed');
 const shape = { keyBits: 32, valueBytes: 0 } as const;
 
 test.beforeEach(() => {
@@ -37,23 +39,23 @@ const SLOW: StoredTuning = {
   rows: [
     { algorithm: 'serial', which: { keyBits: 32, over: 2 ** 16 }, tuning: { radixBits: 5, runsPerUnit: 3 } },
   ],
-  crossovers: { host: 77, group: 8 },
+  crossovers: { host: 77, group: 8, select: 99 },
 };
 
 test('what was stored goes before what clsort comes with, for the sorts that it is for', async (t) => {
-  const shipped = await opened(undefined, (device) => tuningFor('serial', device, shape, 2 ** 20));
+  const shipped = await opened(undefined, (device) => tuningFor(serialRadix, device, shape, 2 ** 20));
   await opened(SLOW, (device) => {
-    t.deepEqual(tuningFor('serial', device, shape, 2 ** 20), { ...shipped, radixBits: 5, runsPerUnit: 3 });
-    t.is(tuningFor('serial', device, shape, 2 ** 16).radixBits, 8, 'fewer keys');
-    t.not(tuningFor('serial', device, { ...shape, keyBits: 64 }, 2 ** 20).radixBits, 5, 'other keys');
-    t.is(tuningFor('serial', device, { ...shape, tuning: { radixBits: 4 } }, 2 ** 20).radixBits, 4);
+    t.deepEqual(tuningFor(serialRadix, device, shape, 2 ** 20), { ...shipped, radixBits: 5, runsPerUnit: 3 });
+    t.is(tuningFor(serialRadix, device, shape, 2 ** 16).radixBits, 8, 'fewer keys');
+    t.not(tuningFor(serialRadix, device, { ...shape, keyBits: 64 }, 2 ** 20).radixBits, 5, 'other keys');
+    t.is(tuningFor(serialRadix, device, { ...shape, tuning: { radixBits: 4 } }, 2 ** 20).radixBits, 4);
   });
 });
 
 test('plans use stored parameters and crossovers', async (t) => {
   await opened(SLOW, (device) => {
-    t.deepEqual(crossoversFor(device), { host: 77, group: 8 });
-    const request = { dtype: 'u32', bits: [0, 32], valueBytes: 0, algorithm: 'auto', scan: 'auto' } as const;
+    t.deepEqual(crossoversFor(device), { host: 77, group: 8, select: 99 });
+    const request = { dtype: 'u32', bits: [0, 32], valueBytes: 0, algorithm: 'auto' } as const;
     const first = (n: number) => devicePlans(device, { ...request, n }).next().value;
     t.is(first(8)?.algorithm, 'group');
     t.is(first(9)?.algorithm, 'serial');
@@ -63,14 +65,13 @@ test('plans use stored parameters and crossovers', async (t) => {
 
 test('parameters are for one device and driver', async (t) => {
   await opened(SLOW, () => undefined);
-  const stored = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-  const [[key, value] = ['', undefined]] = Object.entries(stored);
-  writeFileSync(file, JSON.stringify({ [key.replace(/[^|]+$/, ' another driver')]: value }));
-  await opened(undefined, (device) => t.not(tuningFor('serial', device, shape, 2 ** 20).radixBits, 5));
+  const [[key, value] = ['', undefined]] = Object.entries(readCache('tuning.sealed'));
+  writeCacheFile('tuning.sealed', JSON.stringify({ [key.replace(/[^|]+$/, ' another driver')]: value }));
+  await opened(undefined, (device) => t.not(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 5));
 });
 
 test('a damaged file, or one of another form, counts as none', async (t) => {
-  const key = await opened(SLOW, () => Object.keys(JSON.parse(readFileSync(file, 'utf8')))[0] ?? '');
+  const key = await opened(SLOW, () => Object.keys(readCache('tuning.sealed'))[0] ?? '');
   const row = { algorithm: 'serial', which: {}, tuning: { radixBits: 5 } };
   for (const contents of [
     '{',
@@ -82,16 +83,30 @@ test('a damaged file, or one of another form, counts as none', async (t) => {
     }),
     JSON.stringify({ [key]: { schema: 'clsort.tuning/1', rows: [], crossovers: { host: 'many' } } }),
   ]) {
-    writeFileSync(file, contents);
+    writeCacheFile('tuning.sealed', contents);
     await opened(undefined, (device) => {
-      t.not(tuningFor('serial', device, shape, 2 ** 20).radixBits, 5, contents);
+      t.not(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 5, contents);
       t.is(crossoversFor(device).host, 2 ** 15, contents);
     });
   }
 });
 
+test('a stored row with a parameter that the algorithm has not, or a value that it cannot have, counts as none', async (t) => {
+  for (const tuning of [{ radixBits: 5, radixBitz: 5 }, { radixBits: 13 }]) {
+    await opened({ rows: [{ algorithm: 'serial', which: {}, tuning }] }, (device) =>
+      t.is(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 11),
+    );
+  }
+});
+
+test('a file that clsort has not written counts as none', async (t) => {
+  const key = await opened(SLOW, () => Object.keys(readCache('tuning.sealed'))[0] ?? '');
+  writeFileSync(file, JSON.stringify({ [key]: { schema: 'clsort.tuning/1', ...SLOW } }), { mode: 0o600 });
+  await opened(undefined, (device) => t.not(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 5));
+});
+
 test('CLSORT_TUNING=off and forgetting go back to what clsort comes with', async (t) => {
-  const radixBits = (device: Device) => tuningFor('serial', device, shape, 2 ** 20).radixBits;
+  const radixBits = (device: Device) => tuningFor(serialRadix, device, shape, 2 ** 20).radixBits;
   t.is(await opened(SLOW, radixBits), 5);
   process.env.CLSORT_TUNING = 'off';
   t.not(await opened(undefined, radixBits), 5);

@@ -1,3 +1,6 @@
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { parseBatch } from '../../src/batch/jobs.js';
 import { UsageError } from '../../src/util/errors.js';
@@ -78,3 +81,49 @@ refused(
   [job, { ...job, in: 'a.sorted', out: 'c' }],
   /input of jobs\[1\]/,
 );
+
+test('files are known by any of their names, whether they are there or not', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-jobs-'));
+  const at = (name: string) => join(folder, name);
+  try {
+    mkdirSync(at('data'));
+    symlinkSync('data', at('linked'));
+    writeFileSync(at('data/a'), '');
+    symlinkSync('a', at('data/also a'));
+    linkSync(at('data/a'), at('hard a'));
+    symlinkSync('data/not yet', at('later'));
+    symlinkSync('round', at('round'));
+    const errorsOf = (...jobs: [from: string, to: string][]): string => {
+      const list = jobs.map(([from, to]) => ({ in: from, out: to, dtype: 'u8' }));
+      try {
+        parseBatch(JSON.stringify(list), { name: 'jobs.json', folder });
+        return '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    t.is(errorsOf(['data/a', 'x'], ['data/also a', 'y'], ['hard a', 'round']), '', 'many may read a file');
+    t.is(errorsOf(['data/a', 'data/a'], ['b', 'c']), '', 'a job may replace its own input');
+    const input = /jobs\[0\]\.out( \(.+\))? is the input of jobs\[1\]/;
+    t.regex(errorsOf(['x', 'data/a'], ['linked/a', 'y']), input);
+    t.regex(errorsOf(['x', 'data/also a'], ['data/a', 'y']), /out \(.*also a\) is the input of jobs\[1\]/);
+    t.regex(errorsOf(['x', 'hard a'], ['data/a', 'y']), input);
+    const output = /jobs\[0\]\.out( \(.+\))? is the output of jobs\[1\] too/;
+    t.regex(errorsOf(['x', 'data/new'], ['y', 'linked/new']), output);
+    t.regex(errorsOf(['x', 'later'], ['y', 'linked/not yet']), output);
+    t.regex(errorsOf(['x', 'nowhere/a'], ['y', 'nowhere/../nowhere/a']), output);
+    t.is(errorsOf(['x', 'data/new'], ['y', 'new']), '');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a batch of 100,000 jobs is checked within seconds', (t) => {
+  const jobs = Array.from({ length: 100_000 }, (_, i) => ({ in: `in/${i}`, out: `out/${i}`, dtype: 'u32' }));
+  const started = performance.now();
+  t.is(parse(jobs).jobs.length, jobs.length);
+  jobs[99_999] = { in: 'in/0', out: 'out/0', dtype: 'u32' };
+  const error = t.throws(() => parse(jobs), { instanceOf: UsageError });
+  t.regex(error?.message ?? '', /jobs\[0\]\.out is the output of jobs\[99999\] too/);
+  t.true(performance.now() - started < 10_000);
+});

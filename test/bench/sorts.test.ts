@@ -13,7 +13,7 @@ import {
   type SortRunner,
 } from '../../src/bench/sorts.js';
 import { isSlower, timing } from '../../src/bench/statistics.js';
-import type { SortReport } from '../../src/sort/report.js';
+import type { SortReport } from '../../src/sort/api/report.js';
 import { MismatchError, UnsupportedError } from '../../src/util/errors.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
+import type { Tuning } from '../../src/algorithms/parameters.js';
 import { ALGORITHMS } from '../../src/algorithms/registry.js';
-import type { Tuning } from '../../src/algorithms/tuning.js';
 import { axesOf, gain, search, type Tried, TUNABLE, tuneCases } from '../../src/bench/tune.js';
 
 const AXES = { size: [1, 2, 4, 8, 16], bits: [4, 6, 8] };

@@ -76,6 +76,28 @@ test('jobs are shared by several devices, and go to the one they name', async (t
   for (const { out } of rows) t.deepEqual(readFileSync(out), Buffer.from(referenceSort(u32, 'u32')));
 });
 
+test('a job with another format fails, unless it says that it is raw keys', async (t) => {
+  writeFileSync(path('lines'), 'id,price\n'.repeat(400));
+  const jobs = [
+    { in: 'lines', out: 'lines.u32', dtype: 'u32' },
+    { in: 'lines', out: 'lines.raw', dtype: 'u32', format: 'raw' },
+    { in: 'a.u32', out: 'a.npz', dtype: 'u32' },
+  ];
+  const ran = await batch('formats.json', jobs, '--device', 'host', '--json');
+  t.is(ran.code, 5, ran.err);
+  const [text, raw, name] = rowsOf(ran.out);
+  t.is(text.error.code, 'ERR_CLSORT_FORMAT');
+  t.is(raw.outcome, 'ok');
+  t.is(name.error.code, 'ERR_CLSORT_FORMAT');
+  t.false(existsSync(path('lines.u32')) || existsSync(path('a.npz')));
+  const known = await batch('unknown.json', [{ ...jobs[0], format: 'csv', algorithm: 'tild' }]);
+  t.is(known.code, 2);
+  t.regex(
+    known.err,
+    /jobs\[0\]\.format is "csv".*jobs\[0\]\.algorithm is "tild": expected one of auto host/s,
+  );
+});
+
 test('reads the batch from stdin, with files relative to the current folder', async (t) => {
   const jobs = [{ in: path('a.u32'), out: path('piped'), dtype: 'u32' }];
   const ran = await clsort(['batch', '-', '--device', 'host'], { input: Buffer.from(JSON.stringify(jobs)) });

@@ -108,7 +108,7 @@ test('gen that is interrupted leaves nothing behind', async (t) => {
       }, 10);
     },
   });
-  t.is(ran.code, 130);
+  t.is(ran.code, 143);
   t.deepEqual(mine(), []);
 });
 

@@ -1,15 +1,18 @@
 /** Runs the command as a process, as a script would. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/util/paths.js';
 
-const MAIN = join(packageRoot, 'dist/src/cli/main.js');
+/** The compiled command. */
+export const MAIN = join(packageRoot, 'dist/src/cli/main.js');
 
 export interface Ran {
-  /** Exit code; null when a signal ended it. */
-  readonly code: number | null;
+  /** Exit code; 128 and its number when a signal ended it, as shells say. */
+  readonly code: number;
+  /** The signal that ended it, if one did. */
+  readonly signal: NodeJS.Signals | null;
   readonly stdout: Buffer;
   readonly out: string;
   readonly err: string;
@@ -33,9 +36,10 @@ export function clsort(args: readonly string[], { input, env, onStart }: RunOpti
     child.stdin.on('error', () => undefined); // the command may leave without reading
     if (input !== 'open') child.stdin.end(input);
     child.on('error', reject);
-    child.on('close', (code) => {
+    child.on('close', (exit, signal) => {
       const stdout = Buffer.concat(out);
-      resolve({ code, stdout, out: stdout.toString(), err: Buffer.concat(err).toString() });
+      const code = signal ? 128 + constants.signals[signal] : (exit ?? -1);
+      resolve({ code, signal, stdout, out: stdout.toString(), err: Buffer.concat(err).toString() });
     });
     onStart?.(child);
   });

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -7,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import ava from 'ava';
 import { generate } from '../../src/io/gen.js';
 import { DTYPES } from '../../src/keys/dtype.js';
@@ -124,7 +127,7 @@ test('--radix-bits sets the width of the digits, or says which there are', async
   }
   const refused = await sort('--algorithm', 'tiled', '--radix-bits', '11');
   t.is(refused.code, 2);
-  t.regex(refused.err, /1 to 8 bits, not 11/);
+  t.regex(refused.err, /'radixBits' is 11: expected a whole number from 1 to 8/);
 });
 
 test('--json has the fields that scripts rely on', async (t) => {
@@ -136,7 +139,7 @@ test('--json has the fields that scripts rely on', async (t) => {
   t.is(report.n, 5000);
   t.is(report.dtype, 'u32');
   t.is(report.algorithm, 'amd');
-  t.is(report.scan, 3);
+  t.deepEqual(report.facts, { scan: 3, padded: 16384 });
   t.deepEqual(report.verified, { order: true, permutation: true });
   t.is(typeof report.device.name, 'string');
   t.is(typeof report.device.type, 'string');
@@ -158,7 +161,7 @@ test('what does not apply is null in --json', async (t) => {
     '--json',
   ];
   const report = JSON.parse((await clsort(args)).out);
-  t.is(report.scan, null);
+  t.is(report.facts, null);
   t.is(report.verified, null);
   t.is(report.device.type, 'host');
 });
@@ -251,6 +254,107 @@ bad('an unknown algorithm', 2, /unknown algorithm 'quick'/, () => [
 ]);
 bad('a window beyond the key', 2, /32 bits/, () => [path('in.u32'), '--dtype', 'u32', '--bits', '0:33']);
 bad('a window that is none', 2, /expected A:B/, () => [path('in.u32'), '--dtype', 'u32', '--bits', '7']);
+
+test('what is no raw file is refused and left as it was, unless the format is said to be raw', async (t) => {
+  const header = Buffer.from(
+    "\x93NUMPY\x01\0v\0{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }",
+    'latin1',
+  );
+  const npy = Buffer.alloc(200, ' ');
+  header.copy(npy);
+  for (const name of ['a.npy', 'a.f64']) {
+    writeFileSync(path(name), npy);
+    const args = ['sort', path(name), '-o', path(name), '--dtype', 'f64', '--verify', '--device', 'host'];
+    const refused = await clsort(args);
+    t.is(refused.code, 5);
+    t.regex(refused.err, /NumPy array.*--format raw/s);
+    t.is(refused.out, '');
+    t.deepEqual(readFileSync(path(name)), npy);
+    t.is((await clsort(['check', path(name), '--dtype', 'f64'])).code, 5);
+    t.is((await clsort(['check', path('in.u32'), '--dtype', 'u32', '--against', path(name)])).code, 5);
+    t.is((await clsort([...args, '--format', 'raw'])).code, 0);
+    t.deepEqual(readFileSync(path(name)), Buffer.from(referenceSort(npy, 'f64')));
+    t.is((await clsort(['check', path(name), '--dtype', 'f64', '--format', 'raw'])).code, 0);
+  }
+  const piped = await clsort(['sort', '-', '-o', '-', '--dtype', 'f64'], { input: npy });
+  t.is(piped.code, 5);
+  t.is(piped.stdout.length, 0);
+  t.is((await clsort(['check', '-', '--dtype', 'f64'], { input: npy })).code, 5);
+});
+
+test('raw keys are not written to a name of another format', async (t) => {
+  const sort = ['sort', path('in.u32'), '-o', path('out.parquet'), '--dtype', 'u32', '--device', 'host'];
+  const gen = ['gen', '--dtype', 'u32', '--count', '9', '-o', path('out.csv')];
+  for (const args of [sort, gen]) {
+    const refused = await clsort(args);
+    t.is(refused.code, 5);
+    t.regex(refused.err, /(Parquet|CSV).*--format raw/s);
+    t.false(existsSync(args === sort ? path('out.parquet') : path('out.csv')));
+    t.is((await clsort([...args, '--format', 'raw'])).code, 0);
+  }
+});
+
+test('files without a size are read to their end, and stdin by any name', async (t) => {
+  if (process.platform !== 'linux') return t.pass('there is no /proc here');
+  const ran = await clsort([
+    'sort',
+    '/proc/version',
+    '-o',
+    path('version'),
+    '--dtype',
+    'u8',
+    '--device',
+    'host',
+  ]);
+  t.is(ran.code, 0, ran.err);
+  t.deepEqual(readFileSync(path('version')), Buffer.from(readFileSync('/proc/version').toSorted()));
+  const stdin = await clsort(
+    ['sort', '/dev/stdin', '-o', path('stdin'), '--dtype', 'u32', '--device', 'host'],
+    {
+      input: keys,
+    },
+  );
+  t.is(stdin.code, 0, stdin.err);
+  t.deepEqual(readFileSync(path('stdin')), sorted);
+});
+
+test('more than the disk has room for is refused before anything is made', async (t) => {
+  const ran = await clsort(['gen', '--dtype', 'u64', '--count', '2^49', '-o', path('huge')]);
+  t.is(ran.code, 5);
+  t.regex(ran.err, /4503599627370496 bytes are needed.*\d+ free/);
+  t.false(existsSync(path('huge')));
+  const disk = path('small disk');
+  mkdirSync(disk);
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'clsort-test', disk]).status === 0;
+  if (!mounted) {
+    t.log('this user may mount no disk of a known size: only a disk that is too small by far was tried');
+    return;
+  }
+  try {
+    const sort = ['--dtype', 'u32', '--device', 'host'];
+    writeFileSync(join(disk, 'in.u32'), keys.subarray(0, 16_000));
+    t.is((await clsort(['sort', join(disk, 'in.u32'), '-o', join(disk, 'in.u32'), ...sort])).code, 0);
+    for (const [from, input] of [
+      [path('large.u32'), undefined],
+      ['-', Buffer.alloc(100_000)],
+    ] as const) {
+      writeFileSync(path('large.u32'), Buffer.alloc(100_000));
+      const refused = await clsort(
+        ['sort', from, '-o', join(disk, 'in.u32'), ...sort],
+        input ? { input } : {},
+      );
+      t.is(refused.code, 5);
+      t.regex(refused.err, /100000 bytes are needed/);
+    }
+    t.deepEqual(
+      readFileSync(join(disk, 'in.u32')),
+      Buffer.from(referenceSort(keys.subarray(0, 16_000), 'u32')),
+    );
+    t.deepEqual(readdirSync(disk), ['in.u32']);
+  } finally {
+    spawnSync('umount', [disk]);
+  }
+});
 
 test('an interruption ends with 130 and leaves nothing behind', async (t) => {
   const out = path('interrupted.u32');

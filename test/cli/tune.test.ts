@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import ava from 'ava';
+import { addToCache, readCache } from '../../src/util/cache.js';
 import { clsort, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
@@ -7,6 +8,7 @@ const test = ava.serial; // each starts processes
 const { path, folder, remove } = scratchFolder();
 ava.after.always(remove);
 const env = { CLSORT_CACHE_DIR: folder, CLSORT_TUNING: 'on' };
+process.env.CLSORT_CACHE_DIR = folder;
 const tune = (...args: string[]) => clsort(['tune', '--device', 'cpu', ...args], { env });
 
 interface Report {
@@ -26,7 +28,8 @@ interface Report {
 }
 
 test('searches for the time that it is given, verifies, and tells what it tried', async (t) => {
-  const ran = await tune('--time', '6', '--algorithm', 'serial', '--json', '--dry-run');
+  const source = path('my-cpu.ts');
+  const ran = await tune('--time', '6', '--algorithm', 'serial', '--json', '--dry-run', '--write', source);
   t.is(ran.code, 0, ran.err);
   const report: Report = JSON.parse(ran.out);
   t.is(report.schema, 'clsort.tune/1');
@@ -38,7 +41,17 @@ test('searches for the time that it is given, verifies, and tells what it tried'
     t.truthy(tuning.radixBits);
   }
   t.is(report.file, null);
-  t.false(existsSync(path('tuning.json')), 'a dry run keeps nothing');
+  t.false(existsSync(path('tuning.sealed')), 'a dry run keeps nothing');
+  const written = readFileSync(source, 'utf8');
+  t.regex(written, /export const myCpu: DeviceTuning = \{\n {2}where: \{\n {4}device: /);
+  const found = report.cases.filter(({ gain }) => gain > 0).length;
+  t.is(written.match(/algorithm: 'serial'/g)?.length ?? 0, found);
+});
+
+test('a file that cannot be written is told', async (t) => {
+  const ran = await tune('--time', '0.5', '--algorithm', 'group', '--dry-run', '--write', path('no/one.ts'));
+  t.is(ran.code, 5, ran.err);
+  t.regex(ran.err, /cannot write .*no\/one\.ts/);
 });
 
 test('only the shapes that are asked for are searched', async (t) => {
@@ -64,7 +77,7 @@ test('what is kept is used by the sorts that follow, until it is reset', async (
   const which = { keyBits: 32, valueBytes: 0, over: 2 ** 16 };
   const rows = [{ algorithm: 'serial', which, tuning: { radixBits: 4, runsPerUnit: 1 } }];
   const kept = { [`${platform} | ${name} | ${driver}`]: { schema: 'clsort.tuning/1', rows } };
-  writeFileSync(path('tuning.json'), JSON.stringify(kept));
+  t.true(addToCache('tuning.sealed', kept));
   const keys = path('keys.u32');
   t.is((await clsort(['gen', '-o', keys, '--count', '100000', '--dtype', 'u32'], { env })).code, 0);
   const sort = ['sort', keys, '-o', path('sorted.u32'), '--dtype', 'u32', '--device', 'cpu'];
@@ -78,7 +91,7 @@ test('what is kept is used by the sorts that follow, until it is reset', async (
   // Whether it finds better parameters in so short a time or not, what the file says is what is used.
   const ran = await tune('--time', '8', '--algorithm', 'serial');
   t.is(ran.code, 0, ran.err);
-  const [stored] = Object.values(JSON.parse(readFileSync(path('tuning.json'), 'utf8'))) as [
+  const [stored] = Object.values(readCache('tuning.sealed')) as [
     { rows: { which: object; tuning: { radixBits: number } }[] },
   ];
   const row = stored.rows.find((one) => JSON.stringify(one.which) === JSON.stringify(which));

@@ -1,5 +1,6 @@
 /** Binaries of programs on disk: built from once they are there, and never when anything about them is wrong. */
 import {
+  cpSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -72,7 +73,7 @@ for (const name of deviceNames()) {
       'a bit': (whole) => Buffer.from(whole.map((byte, i) => (i === whole.length - 1 ? byte ^ 1 : byte))),
       'the end is gone': (whole) => whole.subarray(0, -1),
       'half is gone': (whole) => whole.subarray(0, whole.length / 2),
-      'only the header': (whole) => whole.subarray(0, 146),
+      'only the seal': (whole) => whole.subarray(0, whole.indexOf('\n') + 1),
       'another key': (whole) =>
         Buffer.from(whole.toString('latin1').replace(/\n.{8}/, '\n01234567'), 'latin1'),
       nothing: () => Buffer.alloc(0),
@@ -89,6 +90,22 @@ for (const name of deviceNames()) {
     }
     t.deepEqual(files(), kept);
   });
+
+  test.serial(
+    `${name}: programs that somebody else has planted under the right names are not run`,
+    async (t) => {
+      empty();
+      const theirs = join(folder, 'theirs');
+      process.env.CLSORT_CACHE_DIR = theirs;
+      t.deepEqual(await count(t, spec), ['source']);
+      t.deepEqual(await count(t, spec), ['binary']);
+      process.env.CLSORT_CACHE_DIR = folder;
+      cpSync(join(theirs, 'programs'), programs, { recursive: true });
+      t.true(files().length > 0);
+      t.deepEqual(await count(t, spec), ['source']);
+      t.deepEqual(await count(t, spec), ['binary']);
+    },
+  );
 }
 
 const info: DeviceInfo = {
@@ -147,8 +164,8 @@ test.serial('the cache does not grow for ever: the oldest files go', async (t) =
   const [own = ''] = files();
   const past = new Date(2020, 1, 1);
   for (let i = 0; i < 1000; i++) {
-    writeFileSync(join(programs, `${i}.bin`), '');
-    utimesSync(join(programs, `${i}.bin`), past, past);
+    writeFileSync(join(programs, `${i}.sealed`), '');
+    utimesSync(join(programs, `${i}.sealed`), past, past);
   }
   cacheOf().save({ ...text, options: '-DA=2' }, Uint8Array.of(2));
   t.is(files().length, 500);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { DeviceInfo } from '../../src/device/platform.js';
 import { quirksOf } from '../../src/device/quirks.js';
-import { selectDevice } from '../../src/device/select.js';
+import { matchingDevices, selectDevice } from '../../src/device/select.js';
 import { NoDeviceError, UsageError } from '../../src/util/errors.js';
 
 const device = (id: string, over: Partial<DeviceInfo>): { info: DeviceInfo } => ({
@@ -47,6 +47,20 @@ test('a device that is not there is an error that lists those that are', (t) => 
   t.regex(error?.message ?? '', /'GeForce'.*1:0 Small Radeon/s);
   t.throws(() => selectDevice('gpu', found.slice(0, 1)), { instanceOf: NoDeviceError });
   t.throws(() => selectDevice('auto', []), { instanceOf: NoDeviceError, message: /none at all/ });
+});
+
+test('a spec may name several devices, all of which match', (t) => {
+  const ids = (spec: string) => matchingDevices(spec, found).map(({ info }) => info.id);
+  t.deepEqual(ids('gpu'), ['1:0', '1:1']);
+  t.deepEqual(ids('cpu'), ['0:0']);
+  t.deepEqual(ids('radeon'), ['1:0', '1:1']);
+  t.deepEqual(ids('auto'), ['0:0', '1:0', '1:1']);
+  t.throws(() => ids('nonesuch'), { instanceOf: NoDeviceError });
+});
+
+test('the host engine is no device, and the error does not say that it would do', (t) => {
+  const error = t.throws(() => selectDevice('host', found), { instanceOf: UsageError });
+  t.regex(error?.message ?? '', /sorts without OpenCL, and this needs an OpenCL device/);
 });
 
 test('an empty device is a usage error', (t) => {

@@ -55,6 +55,18 @@ forEachDevice((title, open, small) => {
     staging.release();
   });
 
+  test.serial(title('pinned memory begins as zeros, whatever it held before'), async (t) => {
+    const device = await open();
+    const staging = new Staging(device.context, device.queue);
+    for (let round = 0; round < 20; round++) {
+      const bytes = new Uint8Array(staging.allocate(1000 + round));
+      t.true(bytes.every((byte) => byte === 0));
+      bytes.fill(0xa5);
+      staging.free(bytes.buffer);
+    }
+    staging.release();
+  });
+
   test.serial(title('pinned memory transfers by itself, and is detached when freed'), async (t) => {
     const device = await open();
     const staging = new Staging(device.context, device.queue);

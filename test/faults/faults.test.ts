@@ -6,7 +6,7 @@ const OPERATIONS = ['sort', 'argsort', 'sortPairs'];
 const FULL = process.env.CLSORT_TEST_FULL === '1';
 
 /** Calls that fail for each status, in sorts of each kind; the rest takes CLSORT_TEST_FULL=1. */
-const SAMPLES = 20;
+const SAMPLES = 12;
 
 const taskOf = (operation: string, verify: boolean, cases: readonly Case[]): Task => ({
   device: DEVICE,

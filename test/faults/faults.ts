@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SortOptions } from '../../src/index.js';
-import type { Certificate } from '../../src/sort/certify.js';
+import type { Certificate } from '../../src/sort/proof/certify.js';
 import { type LayerControl, layerEnvironment, type Spoof } from '../layer/layer.js';
 
 /** One thing that goes wrong; nothing is a sort without a fault. */
@@ -92,8 +92,9 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
     );
   });
   clearTimeout(hung);
-  const verdicts = join(folder, 'cache', 'certified.json');
-  const certificates = existsSync(verdicts) ? JSON.parse(readFileSync(verdicts, 'utf8')) : {};
+  const verdicts = join(folder, 'cache', 'certified.sealed');
+  const kept = existsSync(verdicts) ? readFileSync(verdicts, 'utf8') : '\n{}';
+  const certificates = JSON.parse(kept.slice(kept.indexOf('\n'))); // behind the seal
   rmSync(folder, { recursive: true, force: true });
   const outcomes = stdout
     .split('\n')

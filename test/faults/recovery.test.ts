@@ -36,12 +36,18 @@ test('a lost device is opened again: host data is sorted once more, device array
     { name: 'lost -36', outcomes: [true, true], warnings: once },
     { name: 'lost -14', outcomes: [true, true], warnings: once },
     { name: 'lost -5', outcomes: [true, true], warnings: once },
+    { name: 'lost, told to the caller', outcomes: [true, true], warnings: [] },
     { name: 'lost in topK', outcomes: [true, true], warnings: once },
     {
       name: 'lost with a device array',
       outcomes: ['DeviceLostError', 'DeviceLostError', true],
       warnings: [],
     },
+    ...[1, 2, 3].map((at) => ({
+      name: `lost in a chain, at launch ${at}`,
+      outcomes: [true, true, true],
+      warnings: [],
+    })),
     { name: 'a deadline', outcomes: ['TimeoutError', true], warnings: [] },
   ]);
 });

@@ -46,6 +46,8 @@ for (const dtype of DTYPES) {
     const make = (distribution: (typeof DISTRIBUTIONS)[number]) =>
       patterns(generate({ ...request, dtype, count: 4000, distribution }), dtype);
     t.true(make('low-byte').every((key) => key < 256n));
+    t.true(make('multiples').every((key) => key % 16n === 0n));
+    t.true(new Set(make('multiples')).size > Math.min(10, 2 ** (width - 5)));
     t.true(make('high-byte').every((key) => BigInt.asUintN(width - 8, key) === 0n));
     t.true(make('high-byte').some((key) => key >> BigInt(width - 1) === 1n));
     t.is(new Set(make('constant')).size, 1);

@@ -51,7 +51,7 @@ struct Trigger {
 };
 
 /** Kinds of objects, in the order of `Control::live`. */
-enum Kind { kDevice, kContext, kQueue, kMemory, kSampler, kProgram, kKernel, kEvent, kSvm, kKinds };
+enum Kind { kDevice, kContext, kQueue, kMemory, kSampler, kProgram, kKernel, kEvent, kSvm, kCommands, kKinds };
 
 /** The file. Words of 32 bits, all zeros at first. */
 struct Control {
@@ -65,6 +65,8 @@ struct Control {
   Trigger corrupt;
   /** What the device pretends to have at most; 0: what it has. */
   Word work_group, local_bytes, allocation;
+  /** The device is NVIDIA's, and says that it has so much local memory, which is less than it has; 0: it is not. */
+  Word nvidia_local_bytes;
   /** Number of the last function that failed on purpose. */
   Word failed;
   /** Uses of objects without a reference, and the number of the last function that was so called. */
@@ -84,6 +86,8 @@ Dispatch target;  // what the calls go on to
 
 std::mutex guard;
 std::unordered_map<void*, uint32_t> references;
+/** What an object was made from, which it keeps, also when nobody has a reference but what it was made for. */
+std::unordered_map<void*, void*> made_from;
 
 constexpr Kind KindOf(cl_device_id) { return kDevice; }
 constexpr Kind KindOf(cl_context) { return kContext; }
@@ -104,7 +108,7 @@ constexpr bool kIsObject =
 void Add(void* object, Kind kind) {
   if (!object) return;
   std::lock_guard<std::mutex> lock(guard);
-  references[object]++;
+  if (references[object]++ == 0) made_from.erase(object);  // of what had its address before
   control->live[kind]++;
 }
 
@@ -118,6 +122,29 @@ bool Remove(void* object, Kind kind) {
   return true;
 }
 
+/** The first of the objects that a call was given is what the new one was made from. */
+template <typename... Arguments>
+void AddMade(void* object, Kind kind, Arguments... arguments) {
+  Add(object, kind);
+  if (!object) return;
+  void* from = nullptr;
+  auto look = [&from](auto argument) {
+    if constexpr (kIsObject<decltype(argument)>) from = from ? from : argument;
+  };
+  (look(arguments), ...);
+  std::lock_guard<std::mutex> lock(guard);
+  if (from) made_from[object] = from;
+}
+
+/** Whether it is there: somebody has a reference, or something lives that was made from it. With `guard` held. */
+bool IsAlive(void* object) {
+  if (references.count(object) > 0) return true;
+  for (auto [made, from] : made_from) {
+    if (from == object && IsAlive(made)) return true;
+  }
+  return false;
+}
+
 void Misused(uint32_t number) {
   control->misuses++;
   control->misused = number;
@@ -129,7 +156,7 @@ void CheckUse(uint32_t number, T argument) {
   if constexpr (kIsObject<T>) {
     if (!argument) return;
     std::lock_guard<std::mutex> lock(guard);
-    if (references.count(argument) == 0) Misused(number);
+    if (!IsAlive(argument)) Misused(number);
   }
 }
 
@@ -169,13 +196,101 @@ struct Through {
   }
 };
 
+/**
+ * Unified shared memory for a driver that has shared virtual memory only, if CLSORT_LAYER_UNIFIED is set. Its functions
+ * mean the same as those of the other, which the host may use at any time on a CPU.
+ */
+struct Unified {
+  static constexpr char kName[] = " cl_intel_unified_shared_memory";
+  struct Allocation {
+    size_t bytes;
+    cl_uint type;
+    cl_device_id device;
+  };
+  static inline std::unordered_map<void*, Allocation> allocations;
+
+  static bool Wanted() { return std::getenv("CLSORT_LAYER_UNIFIED") != nullptr; }
+
+  static void* Alloc(cl_context context, Allocation allocation, cl_uint alignment, cl_int* status) {
+    void* memory = target.clSVMAlloc(context, CL_MEM_READ_WRITE, allocation.bytes, alignment);
+    *status = memory ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+    Add(memory, kSvm);
+    if (memory) allocations[memory] = allocation;
+    return memory;
+  }
+  static void* HostAlloc(cl_context context, const cl_ulong*, size_t bytes, cl_uint alignment, cl_int* status) {
+    return Alloc(context, {bytes, 0x4197, nullptr}, alignment, status);
+  }
+  static void* SharedAlloc(cl_context context, cl_device_id device, const cl_ulong*, size_t bytes, cl_uint alignment,
+                           cl_int* status) {
+    return Alloc(context, {bytes, 0x4199, device}, alignment, status);
+  }
+  static cl_int Free(cl_context context, void* memory) {
+    if (!Remove(memory, kSvm) || allocations.erase(memory) == 0) Misused(0);
+    target.clSVMFree(context, memory);
+    return CL_SUCCESS;
+  }
+  static cl_int Info(cl_context, const void* memory, cl_uint name, size_t bytes, void* value, size_t* needed) {
+    auto found = allocations.find(const_cast<void*>(memory));
+    if (found == allocations.end() || name < 0x419A || name > 0x419D) return CL_INVALID_VALUE;
+    const Allocation& allocation = found->second;
+    const void* answers[] = {&allocation.type, &memory, &allocation.bytes, &allocation.device};
+    size_t lengths[] = {sizeof allocation.type, sizeof memory, sizeof allocation.bytes, sizeof allocation.device};
+    if (needed) *needed = lengths[name - 0x419A];
+    if (value) std::memcpy(value, answers[name - 0x419A], std::min(bytes, lengths[name - 0x419A]));
+    return CL_SUCCESS;
+  }
+  static cl_int SetArgument(cl_kernel kernel, cl_uint index, const void* memory) {
+    return target.clSetKernelArgSVMPointer(kernel, index, memory);
+  }
+  static cl_int Memcpy(cl_command_queue queue, cl_bool blocking, void* to, const void* from, size_t bytes,
+                       cl_uint waits, const cl_event* list, cl_event* event) {
+    cl_int status = target.clEnqueueSVMMemcpy(queue, blocking, to, from, bytes, waits, list, event);
+    if (status == CL_SUCCESS && event) Add(*event, kEvent);
+    return status;
+  }
+  static cl_int MemFill(cl_command_queue queue, void* memory, const void* pattern, size_t pattern_bytes, size_t bytes,
+                        cl_uint waits, const cl_event* list, cl_event* event) {
+    cl_int status = target.clEnqueueSVMMemFill(queue, memory, pattern, pattern_bytes, bytes, waits, list, event);
+    if (status == CL_SUCCESS && event) Add(*event, kEvent);
+    return status;
+  }
+  static void* Find(std::string_view name) {
+    if (name == "clHostMemAllocINTEL") return reinterpret_cast<void*>(HostAlloc);
+    if (name == "clSharedMemAllocINTEL") return reinterpret_cast<void*>(SharedAlloc);
+    if (name == "clMemFreeINTEL") return reinterpret_cast<void*>(Free);
+    if (name == "clGetMemAllocInfoINTEL") return reinterpret_cast<void*>(Info);
+    if (name == "clSetKernelArgMemPointerINTEL") return reinterpret_cast<void*>(SetArgument);
+    if (name == "clEnqueueMemcpyINTEL") return reinterpret_cast<void*>(Memcpy);
+    if (name == "clEnqueueMemFillINTEL") return reinterpret_cast<void*>(MemFill);
+    return nullptr;
+  }
+  /** The extensions of a device with this one. */
+  static cl_int DeviceExtensions(cl_device_id device, size_t bytes, void* value, size_t* needed) {
+    char text[8192] = "";
+    cl_int status = target.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof text - sizeof kName, text, nullptr);
+    if (status != CL_SUCCESS) return status;
+    std::strcat(text, kName);
+    size_t length = std::strlen(text) + 1;
+    if (value && bytes < length) return CL_INVALID_VALUE;
+    if (value) std::memcpy(value, text, length);
+    if (needed) *needed = length;
+    return CL_SUCCESS;
+  }
+};
+
 template <>
 struct Through<&Dispatch::clGetDeviceInfo> {
   static cl_int Call(cl_device_id device, cl_device_info name, size_t bytes, void* value, size_t* needed) {
+    if (name == CL_DEVICE_EXTENSIONS && Unified::Wanted()) {
+      return Unified::DeviceExtensions(device, bytes, value, needed);
+    }
     cl_int status = target.clGetDeviceInfo(device, name, bytes, value, needed);
     if (status != CL_SUCCESS || !value) return status;
     if (name == CL_DEVICE_MAX_WORK_GROUP_SIZE) Limit<size_t>(value, control->work_group);
     if (name == CL_DEVICE_LOCAL_MEM_SIZE) Limit<cl_ulong>(value, control->local_bytes);
+    if (name == CL_DEVICE_VENDOR_ID && control->nvidia_local_bytes) *static_cast<cl_uint*>(value) = 0x10de;
+    if (name == CL_DEVICE_LOCAL_MEM_SIZE) Limit<cl_ulong>(value, control->nvidia_local_bytes);
     if (name == CL_DEVICE_MAX_MEM_ALLOC_SIZE) Limit<cl_ulong>(value, control->allocation);
     if (name == CL_DEVICE_MAX_WORK_ITEM_SIZES) {
       for (int i = 0; i < 3; i++) Limit<size_t>(static_cast<size_t*>(value) + i, control->work_group);
@@ -298,8 +413,55 @@ struct Through<&Dispatch::clCreateKernelsInProgram> {
     cl_uint made = 0;
     cl_int status = target.clCreateKernelsInProgram(program, count, kernels, &made);
     if (needed) *needed = made;
-    for (cl_uint i = 0; status == CL_SUCCESS && kernels && i < std::min(count, made); i++) Add(kernels[i], kKernel);
+    for (cl_uint i = 0; status == CL_SUCCESS && kernels && i < std::min(count, made); i++) {
+      AddMade(kernels[i], kKernel, program);
+    }
     return status;
+  }
+};
+
+// Functions of extensions do not pass through the loader: those that make or take objects are wrapped here.
+struct Extensions {
+  void* (*create)(cl_uint, const cl_command_queue*, const cl_ulong*, cl_int*);
+  cl_int (*release)(void*);
+  cl_int (*enqueue)(cl_uint, cl_command_queue*, void*, cl_uint, const cl_event*, cl_event*);
+
+  static Extensions& Of() {
+    static Extensions functions;
+    return functions;
+  }
+  static void* Create(cl_uint count, const cl_command_queue* queues, const cl_ulong* properties, cl_int* status) {
+    void* made = Of().create(count, queues, properties, status);
+    Add(made, kCommands);
+    return made;
+  }
+  static cl_int Release(void* commands) {
+    if (!Remove(commands, kCommands)) Misused(0);
+    return Of().release(commands);
+  }
+  static cl_int Enqueue(cl_uint count, cl_command_queue* queues, void* commands, cl_uint waits, const cl_event* list,
+                        cl_event* event) {
+    cl_int status = Of().enqueue(count, queues, commands, waits, list, event);
+    if (status == CL_SUCCESS && event) Add(*event, kEvent);
+    return status;
+  }
+};
+
+template <>
+struct Through<&Dispatch::clGetExtensionFunctionAddressForPlatform> {
+  static void* Call(cl_platform_id platform, const char* name) {
+    void* unified = Unified::Wanted() ? Unified::Find(name) : nullptr;
+    if (unified) return unified;
+    void* found = target.clGetExtensionFunctionAddressForPlatform(platform, name);
+    auto wrap = [&](const char* wrapped, auto& original, auto* wrapper) {
+      if (!found || std::strcmp(name, wrapped) != 0) return;
+      original = reinterpret_cast<decltype(wrapper)>(found);
+      found = reinterpret_cast<void*>(wrapper);
+    };
+    wrap("clCreateCommandBufferKHR", Extensions::Of().create, Extensions::Create);
+    wrap("clReleaseCommandBufferKHR", Extensions::Of().release, Extensions::Release);
+    wrap("clEnqueueCommandBufferKHR", Extensions::Of().enqueue, Extensions::Enqueue);
+    return found;
   }
 };
 
@@ -379,7 +541,7 @@ struct Layered<member, number> {
         if constexpr (StartsWith(name, "clRetain")) {
           if (result == CL_SUCCESS) (Add(arguments, KindOf(arguments)), ...);
         } else if constexpr (kIsObject<Result>) {
-          Add(result, KindOf(result));
+          AddMade(result, KindOf(result), arguments...);
         }
         if (Succeeded(result)) (AddEvent(arguments), ...);
         return result;

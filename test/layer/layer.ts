@@ -4,12 +4,16 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readFileSync,
   readSync,
   renameSync,
+  rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { packageRoot } from '../../src/util/paths.js';
@@ -23,10 +27,11 @@ const WORD = {
   workGroup: 13,
   localBytes: 14,
   allocation: 15,
-  failed: 16,
-  misuses: 17,
-  misused: 18,
-  live: 19,
+  nvidiaLocalBytes: 16,
+  failed: 17,
+  misuses: 18,
+  misused: 19,
+  live: 20,
 } as const;
 const KINDS = [
   'device',
@@ -38,6 +43,7 @@ const KINDS = [
   'kernel',
   'event',
   'svm',
+  'commands',
 ] as const;
 const WORDS = WORD.live + KINDS.length;
 const NAMES_OFFSET = 256;
@@ -79,6 +85,8 @@ export interface Spoof {
   readonly workGroup?: number;
   readonly localBytes?: number;
   readonly allocation?: number;
+  /** The device is NVIDIA's, and says that it has so much local memory, which is less than it has. */
+  readonly nvidiaLocalBytes?: number;
 }
 
 /** Tells the layer what to do, and reads what it saw. */
@@ -137,8 +145,8 @@ export class LayerControl {
     this.#write(WORD.corrupt, 0, at, mask >>> 0, 0);
   }
 
-  spoof({ workGroup = 0, localBytes = 0, allocation = 0 }: Spoof): void {
-    this.#write(WORD.workGroup, workGroup, localBytes, allocation);
+  spoof({ workGroup = 0, localBytes = 0, allocation = 0, nvidiaLocalBytes = 0 }: Spoof): void {
+    this.#write(WORD.workGroup, workGroup, localBytes, allocation, nvidiaLocalBytes);
   }
 
   /** Ends all faults, and counts calls from 0 on. */
@@ -186,5 +194,23 @@ export class LayerControl {
 
   close(): void {
     closeSync(this.#file);
+  }
+}
+
+/** Runs something under the layer; afterwards the layer has seen everything, the end of the process included. */
+export async function underLayer<T>(
+  use: (env: NodeJS.ProcessEnv) => Promise<T>,
+  spoof: Spoof = {},
+): Promise<{ result: T; control: LayerControl }> {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-layer-'));
+  try {
+    const file = join(folder, 'control');
+    writeFileSync(file, '');
+    const control = new LayerControl(file);
+    control.spoof(spoof);
+    const result = await use(layerEnvironment(file));
+    return { result, control };
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }

@@ -28,7 +28,7 @@ const child =
 
 async function rows(launch: (device: DeviceInfo, from: number) => ChildProcess): Promise<MatrixRow[]> {
   const all: MatrixRow[] = [];
-  for await (const row of deviceMatrix(device, { ...scope, caseTimeout: 2, launch })) all.push(row);
+  for await (const row of deviceMatrix(device, { ...scope, caseTimeout: 10, launch })) all.push(row);
   return all;
 }
 
@@ -60,4 +60,25 @@ test('a driver that hangs is killed and gets a timeout row', async (t) => {
 test('a child that ends early without a word is a crash, not a success', async (t) => {
   const all = await rows(child('process.exit(0);', 4));
   t.is(all[4]?.outcome, 'crash');
+});
+
+test('a signal kills the child that runs and ends the rows', async (t) => {
+  const controller = new AbortController();
+  const ended: (NodeJS.Signals | null)[] = [];
+  const launch = (_: DeviceInfo, from: number): ChildProcess => {
+    const one = child('while (true);', 1)(_, from);
+    one.once('exit', (_code, signal) => ended.push(signal));
+    return one;
+  };
+  const all: MatrixRow[] = [];
+  const options = { ...scope, caseTimeout: 600, launch, signal: controller.signal };
+  for await (const row of deviceMatrix(device, options)) {
+    all.push(row);
+    controller.abort();
+  }
+  t.deepEqual(
+    all.map(({ outcome }) => outcome),
+    ['ok'],
+  );
+  t.deepEqual(ended, ['SIGKILL']);
 });

@@ -4,9 +4,9 @@ import { opened, thrown } from './devices.js';
 import { run } from './run.js';
 
 for (const device of opened) {
-  const { name, context, queue, version, singleThreaded } = device;
+  const { name, context, queue, version, userEvents } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
-  const withUserEvents = version >= 110 && !singleThreaded ? test : test.skip;
+  const withUserEvents = userEvents ? test : test.skip;
 
   withUserEvents(title('an event callback gets user data, status and event, on a later turn'), async (t) => {
     const event = cl.createUserEvent(context);
@@ -87,6 +87,29 @@ for (const device of opened) {
       }
     },
   );
+
+  const withCallbacks = version >= 110 ? test : test.skip; // OpenCL 1.0 has none
+  withCallbacks(title('a callback for an event that has ended comes as well'), async (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 4);
+    const event = cl.enqueueWriteBuffer(
+      queue,
+      buffer,
+      false,
+      0,
+      4,
+      new Uint8Array(4),
+      null,
+      true,
+    ) as cl.Event;
+    cl.finish(queue);
+    for (const type of [cl.COMPLETE, cl.RUNNING, cl.SUBMITTED]) {
+      const status = await new Promise<number>((resolve) => {
+        cl.setEventCallback(event, type, (_, told) => resolve(told));
+      });
+      t.true(status <= type, `${status} for ${type}`);
+    }
+    cl.releaseMemObject(buffer);
+  });
 
   test(title('a destructor callback comes when the object goes'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);

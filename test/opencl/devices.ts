@@ -6,6 +6,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   rusticl: 'rusticl',
   clover: 'Clover',
   oclgrind: 'Oclgrind',
+  nvidia: 'NVIDIA',
 };
 
 /** A device under test with what nearly every test needs of it. */
@@ -21,6 +22,8 @@ export interface Opened {
   readonly images: boolean;
   /** The driver is no good for threads: all calls come from one, so no workers and no open user events. */
   readonly singleThreaded: boolean;
+  /** Commands may wait for user events: PoCL's basic device locks itself up when one completes. */
+  readonly userEvents: boolean;
 }
 
 /** The simulator is not thread-safe; Clover crashes when one thread compiles and another releases. */
@@ -46,16 +49,19 @@ export function open(name: string): Opened {
   const [device] = cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
   if (!device) throw new Error(`${name} has no device`);
   const context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [device]);
+  const basic = String(cl.getDeviceInfo(device, cl.DEVICE_NAME)).startsWith('basic');
   const [, major, minor] = /OpenCL (\d)\.(\d)/.exec(cl.getPlatformInfo(platform, cl.PLATFORM_VERSION)) ?? [];
+  const version = Number(major) * 100 + Number(minor) * 10;
   return {
     name,
     platform,
     device,
     context,
     queue: cl.createCommandQueue(context, device, cl.QUEUE_PROFILING_ENABLE),
-    version: Number(major) * 100 + Number(minor) * 10,
+    version,
     images: cl.getDeviceInfo(device, cl.DEVICE_IMAGE_SUPPORT),
     singleThreaded,
+    userEvents: version >= 110 && !singleThreaded && !basic,
   };
 }
 

@@ -99,4 +99,23 @@ for (const { name, singleThreaded } of opened) {
     t.is(code, 0, stderr);
     t.regex(stdout, /survived/);
   });
+
+  for (const thing of ['error', 'mapping']) {
+    parallel(title(`a worker ends when it is terminated while the binding makes its ${thing}`), async (t) => {
+      const told: unknown[] = [];
+      for (let round = 0; round < 20; round++) {
+        const worker = new Worker(new URL('./fixtures/terminated.js', import.meta.url), {
+          workerData: { name, thing },
+        });
+        await new Promise<void>((resolve) => {
+          worker.on('message', (message) => {
+            if (message === 'begun') setTimeout(resolve, 2 + (round % 4));
+            else told.push(message);
+          });
+        });
+        t.is(await worker.terminate(), 1);
+      }
+      t.deepEqual(told, []);
+    });
+  }
 }

@@ -36,6 +36,16 @@ for (const { name, context, device, version, queue } of opened) {
     t.is(error.call, 'clGetDeviceInfo');
   });
 
+  test(title('constants are specialised in programs of an intermediate language only'), (t) => {
+    const program = cl.createProgramWithSource(context, 'int one(void) { return 1; }');
+    const use = () => cl.setProgramSpecializationConstant(program, 0, Int32Array.of(1));
+    t.is<unknown, unknown>(
+      thrown(use).code,
+      version < 220 ? 'ERR_CLSORT_UNSUPPORTED' : cl.INVALID_PROGRAM.code,
+    );
+    cl.releaseProgram(program);
+  });
+
   test(title('a failed build carries its log, thrown or rejected'), async (t) => {
     const program = cl.createProgramWithSource(context, 'kernel void broken( {');
     const error = thrown(() => cl.buildProgram(program, [device]));

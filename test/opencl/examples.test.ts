@@ -3,7 +3,7 @@ import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { opened } from './devices.js';
 
-for (const { name, platform } of opened) {
+for (const { name, platform, version, images } of opened) {
   const title = (claim: string): string => `${name}: ${claim}`;
 
   test(title('vector add: copies in, a kernel, a blocking read'), (t) => {
@@ -147,6 +147,180 @@ for (const { name, platform } of opened) {
     for (const buffer of [inputsMem, outputsMem]) cl.releaseMemObject(buffer);
     cl.releaseKernel(kernel);
     cl.releaseProgram(program);
+    cl.releaseCommandQueue(queue);
+    cl.releaseContext(context);
+  });
+
+  test(
+    title('saxpy with a profile: writes that do not block, a kernel after them, times of its event'),
+    (t) => {
+      const n = 4096;
+      const alpha = 2.0;
+      const x = new Float32Array(n).map((_, i) => i);
+      const y = new Float32Array(n).map((_, i) => n - i);
+      const z = new Float32Array(n);
+      const size = n * Float32Array.BYTES_PER_ELEMENT;
+      const context = cl.createContextFromType(
+        [cl.CONTEXT_PLATFORM, platform],
+        cl.DEVICE_TYPE_ALL,
+        null,
+        null,
+      );
+      const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
+      // Programs look for the newer function, and take the older one where the platform is older.
+      const queue =
+        version >= 200
+          ? cl.createCommandQueueWithProperties(context, device, [
+              cl.QUEUE_PROPERTIES,
+              cl.QUEUE_PROFILING_ENABLE,
+            ])
+          : cl.createCommandQueue(context, device, cl.QUEUE_PROFILING_ENABLE);
+      const program = cl.createProgramWithSource(
+        context,
+        [
+          '__kernel void saxpy_kernel(float alpha, __global float *x, __global float *y, __global float *z)',
+          '{',
+          '  int i = get_global_id(0);',
+          '  z[i] = alpha * x[i] + y[i];',
+          '}',
+        ].join('\n'),
+      );
+      cl.buildProgram(program);
+      const kernel = cl.createKernel(program, 'saxpy_kernel');
+      const xBuffer = cl.createBuffer(context, cl.MEM_READ_ONLY, size);
+      const yBuffer = cl.createBuffer(context, cl.MEM_READ_ONLY, size);
+      const zBuffer = cl.createBuffer(context, cl.MEM_WRITE_ONLY, size);
+      cl.setKernelArg(kernel, 0, 'float', alpha);
+      cl.setKernelArg(kernel, 1, 'float*', xBuffer);
+      cl.setKernelArg(kernel, 2, 'float*', yBuffer);
+      cl.setKernelArg(kernel, 3, 'float*', zBuffer);
+      const written = [
+        cl.enqueueWriteBuffer(queue, xBuffer, false, 0, size, x, null, true),
+        cl.enqueueWriteBuffer(queue, yBuffer, false, 0, size, y, null, true),
+      ];
+      const launched = cl.enqueueNDRangeKernel(queue, kernel, 1, null, [n], null, written, true);
+      t.is(cl.waitForEvents([launched]), cl.SUCCESS);
+      const read = cl.enqueueReadBuffer(queue, zBuffer, false, 0, size, z, [launched], true);
+      cl.waitForEvents([read]);
+      t.deepEqual(
+        z,
+        x.map((value, i) => alpha * value + (y[i] ?? 0)),
+      );
+      const started = cl.getEventProfilingInfo(launched, cl.PROFILING_COMMAND_START);
+      const ended = cl.getEventProfilingInfo(launched, cl.PROFILING_COMMAND_END);
+      t.is(started.length, 2);
+      t.true(Number.isFinite((ended[1] - started[1]) * 1e-6));
+      t.is(cl.getEventInfo(read, cl.EVENT_COMMAND_EXECUTION_STATUS), cl.COMPLETE);
+      for (const event of [...written, launched, read]) cl.releaseEvent(event);
+      for (const buffer of [xBuffer, yBuffer, zBuffer]) cl.releaseMemObject(buffer);
+      cl.releaseKernel(kernel);
+      cl.releaseProgram(program);
+      cl.releaseCommandQueue(queue);
+      cl.releaseContext(context);
+    },
+  );
+
+  test(title('devices: what a program asks before it chooses one'), (t) => {
+    const platforms = cl.getPlatformIDs();
+    t.true(platforms.some((each) => each.equals(platform)));
+    for (const what of [cl.PLATFORM_PROFILE, cl.PLATFORM_VERSION, cl.PLATFORM_NAME, cl.PLATFORM_VENDOR]) {
+      t.true(cl.getPlatformInfo(platform, what).trim().length > 0);
+    }
+    for (const device of cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL)) {
+      const ask = (what: number) => cl.getDeviceInfo(device, what);
+      t.regex(`${ask(cl.DEVICE_VENDOR).trim()} ${ask(cl.DEVICE_NAME)}`, /\S \S/);
+      t.regex(ask(cl.DEVICE_VERSION), /^OpenCL \d\.\d/);
+      t.true(ask(cl.DEVICE_OPENCL_C_VERSION).startsWith('OpenCL C'));
+      for (const what of [
+        cl.DEVICE_MAX_COMPUTE_UNITS,
+        cl.DEVICE_MAX_WORK_GROUP_SIZE,
+        cl.DEVICE_MAX_WORK_ITEM_DIMENSIONS,
+        cl.DEVICE_ADDRESS_BITS,
+      ]) {
+        t.true(ask(what) > 0);
+      }
+      t.is(ask(cl.DEVICE_MAX_WORK_ITEM_SIZES).length, ask(cl.DEVICE_MAX_WORK_ITEM_DIMENSIONS));
+      for (const what of [
+        cl.DEVICE_GLOBAL_MEM_SIZE,
+        cl.DEVICE_LOCAL_MEM_SIZE,
+        cl.DEVICE_MAX_MEM_ALLOC_SIZE,
+      ]) {
+        const [high, low] = ask(what);
+        t.true(high * 2 ** 32 + low > 0);
+      }
+      t.is(typeof ask(cl.DEVICE_IMAGE_SUPPORT), 'boolean');
+      t.true((ask(cl.DEVICE_TYPE) & cl.DEVICE_TYPE_ALL) !== 0);
+    }
+    t.throws(() => cl.getDeviceIDs(platform, cl.DEVICE_TYPE_CUSTOM), {
+      message: cl.DEVICE_NOT_FOUND.message,
+    });
+  });
+
+  test(
+    title('images: written, filled, copied to another and to a buffer, mapped with their pitches'),
+    (t) => {
+      if (!images || version < 120) return t.pass();
+      const context = cl.createContextFromType(
+        [cl.CONTEXT_PLATFORM, platform],
+        cl.DEVICE_TYPE_ALL,
+        null,
+        null,
+      );
+      const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
+      const queue = cl.createCommandQueue(context, device, null);
+      const imageFormat = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+      const imageDesc = { type: cl.MEM_OBJECT_IMAGE2D, width: 8, height: 8, image_row_pitch: 8 };
+      const image = cl.createImage(context, 0, imageFormat, imageDesc, null);
+      const other = cl.createImage(context, cl.MEM_READ_WRITE, imageFormat, imageDesc, null);
+      const pixels = Buffer.alloc(8 * 8 * 4, 7);
+      t.is(cl.enqueueWriteImage(queue, image, true, [0, 0, 0], [8, 8, 1], 0, 0, pixels), cl.SUCCESS);
+      cl.enqueueFillImage(queue, other, new Uint32Array([1, 2, 3, 4]), [0, 0, 0], [8, 8, 1]);
+      cl.enqueueCopyImage(queue, image, other, [0, 0, 0], [0, 4, 0], [8, 4, 1]);
+      const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, pixels.length);
+      cl.enqueueCopyImageToBuffer(queue, other, buffer, [0, 0, 0], [8, 8, 1], 0);
+      cl.enqueueReadBuffer(queue, buffer, true, 0, pixels.length, pixels);
+      t.deepEqual([...pixels.subarray(0, 5)], [1, 2, 3, 4, 1]);
+      t.deepEqual([...pixels.subarray(124, 132)], [1, 2, 3, 4, 7, 7, 7, 7]);
+      cl.enqueueCopyBufferToImage(queue, buffer, image, 0, [0, 0, 0], [8, 8, 1]);
+      const map = cl.enqueueMapImage(queue, image, true, cl.MAP_READ, [0, 0, 0], [8, 8, 1]);
+      const pitch = map.image_row_pitch ?? 0;
+      t.deepEqual([...new Uint8Array(map, 0, 4)], [1, 2, 3, 4]);
+      t.deepEqual([...new Uint8Array(map, 4 * pitch, 4)], [7, 7, 7, 7]);
+      cl.enqueueUnmapMemObject(queue, image, map);
+      cl.finish(queue);
+      t.is(cl.getImageInfo(image, cl.IMAGE_ELEMENT_SIZE), 4);
+      for (const memory of [image, other, buffer]) cl.releaseMemObject(memory);
+      cl.releaseCommandQueue(queue);
+      cl.releaseContext(context);
+    },
+  );
+
+  test(title('events: of a user, of markers and barriers, with callbacks and their data'), async (t) => {
+    const context = cl.createContextFromType([cl.CONTEXT_PLATFORM, platform], cl.DEVICE_TYPE_ALL, null, null);
+    const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
+    const queue = cl.createCommandQueue(context, device, null);
+    const gate = cl.createUserEvent(context);
+    t.is(cl.getEventInfo(gate, cl.EVENT_COMMAND_EXECUTION_STATUS), cl.SUBMITTED);
+    const called = new Promise((resolve) => {
+      cl.setEventCallback(
+        gate,
+        cl.COMPLETE,
+        (userData, status, event) => resolve([userData, status, event instanceof cl.WebCLEvent]),
+        { my: 'data' },
+      );
+    });
+    t.is(cl.setUserEventStatus(gate, cl.COMPLETE), cl.SUCCESS);
+    t.deepEqual(await called, [{ my: 'data' }, cl.COMPLETE, true]);
+    const marker =
+      version >= 120
+        ? cl.enqueueMarkerWithWaitList(queue, [gate], true)
+        : (cl.enqueueMarker(queue, true) as cl.Event);
+    t.is(cl.enqueueBarrier(queue), cl.SUCCESS);
+    cl.flush(queue);
+    cl.waitForEvents([marker]);
+    t.true(cl.getEventInfo(marker, cl.EVENT_COMMAND_QUEUE).equals(queue));
+    t.is(cl.retainEvent(marker), cl.SUCCESS);
+    for (const event of [marker, marker, gate]) cl.releaseEvent(event);
     cl.releaseCommandQueue(queue);
     cl.releaseContext(context);
   });

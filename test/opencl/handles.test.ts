@@ -30,6 +30,46 @@ for (const { name, context, device, platform, queue } of opened) {
     t.is(thrown(() => cl.getContextInfo(forged, cl.CONTEXT_DEVICES)).code, cl.INVALID_CONTEXT.code);
   });
 
+  const strangers = cl
+    .getPlatformIDs()
+    .filter(
+      (other) =>
+        cl.getPlatformInfo(other, cl.PLATFORM_NAME) !== cl.getPlatformInfo(platform, cl.PLATFORM_NAME),
+    );
+
+  test(title('refuses objects of two platforms in one call, and numbers for a platform'), (t) => {
+    for (const number of [0, 0xdeadbeef]) {
+      for (const create of [
+        () => cl.createContext([cl.CONTEXT_PLATFORM, number], [device]),
+        () => cl.createContextFromType([cl.CONTEXT_PLATFORM, number], cl.DEVICE_TYPE_ALL),
+      ]) {
+        t.is(thrown(create).code, cl.INVALID_PLATFORM.code);
+      }
+    }
+    for (const other of strangers) {
+      const create = () => cl.createContext([cl.CONTEXT_PLATFORM, other], [device]);
+      t.is(thrown(create).code, cl.INVALID_DEVICE.code);
+      for (const stranger of devicesOf(other)) {
+        for (const use of [
+          () => cl.createContext(null, [device, stranger]),
+          () => cl.createContext([cl.CONTEXT_PLATFORM, platform], [stranger]),
+          () => cl.createCommandQueue(context, stranger, 0),
+          () => cl.createCommandQueueWithProperties(context, stranger, [cl.QUEUE_PROPERTIES, 0]),
+          () => cl.createProgramWithBinary(context, [stranger], [1], [new Uint8Array(1)]),
+          () => cl.buildProgram(cl.createProgramWithSource(context, 'kernel void k() {}'), [stranger]),
+        ]) {
+          t.is(thrown(use).code, cl.INVALID_DEVICE.code);
+        }
+        const theirs = cl.createContext([cl.CONTEXT_PLATFORM, other], [stranger]);
+        const buffer = cl.createBuffer(theirs, 0, 8);
+        const read = () => cl.enqueueReadBuffer(queue, buffer, true, 0, 8, new Uint8Array(8));
+        t.is(thrown(read).code, cl.INVALID_CONTEXT.code);
+        cl.releaseMemObject(buffer);
+        cl.releaseContext(theirs);
+      }
+    }
+  });
+
   test(title('refuses a released handle everywhere, and a second release'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     t.false(buffer.released);
@@ -48,6 +88,17 @@ for (const { name, context, device, platform, queue } of opened) {
       t.is(error.code, cl.INVALID_MEM_OBJECT.code);
       t.regex(error.reason ?? '', /released/);
     }
+  });
+
+  test(title('platforms and root devices are never released'), (t) => {
+    t.is(thrown(() => cl.releaseAsync(device)).code, cl.INVALID_DEVICE.code);
+    t.is(thrown(() => cl.releaseAsync(platform as never)).code, cl.INVALID_PLATFORM.code);
+    for (const handle of [device, platform]) {
+      handle[Symbol.dispose]();
+      t.false(handle.released);
+    }
+    t.is(typeof cl.getDeviceInfo(device, cl.DEVICE_NAME), 'string');
+    t.is(typeof cl.getPlatformInfo(platform, cl.PLATFORM_NAME), 'string');
   });
 
   test(title('counts references as the driver does'), (t) => {
@@ -119,6 +170,15 @@ for (const { name, context, device, platform, queue } of opened) {
     cl.releaseKernel(put);
     cl.releaseProgram(program);
   });
+}
+
+/** The devices of a platform; some are installed without any. */
+function devicesOf(platform: cl.Platform): cl.Device[] {
+  try {
+    return cl.getDeviceIDs(platform, cl.DEVICE_TYPE_ALL);
+  } catch {
+    return [];
+  }
 }
 
 function collectGarbage(): void {

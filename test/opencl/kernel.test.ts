@@ -129,7 +129,8 @@ for (const device of opened) {
     bytes.writeFloatLE(2, 4);
     cl.setKernelArg(use, 0, 'float*', buffer);
     cl.setKernelArg(use, 1, 'local', 16);
-    cl.setKernelArg(use, 2, null, bytes);
+    // Where the driver does not tell the type, 8 bytes may be a handle to it.
+    cl.setKernelArg(use, 2, version >= 120 ? null : 'pair', bytes);
     t.is(thrown(() => cl.setKernelArg(use, 1, 'local', buffer as never)).code, cl.INVALID_ARG_VALUE.code);
     t.is(thrown(() => cl.setKernelArg(use, 2, 'pair', 5)).code, cl.INVALID_ARG_VALUE.code);
     cl.enqueueNDRangeKernel(queue, use, 1, null, [4], [4]);

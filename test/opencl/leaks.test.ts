@@ -1,28 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { packageRoot } from '../../src/util/paths.js';
-import { LayerControl, layerEnvironment } from '../layer/layer.js';
+import { underLayer } from '../layer/layer.js';
 import { opened } from './devices.js';
 import { run } from './run.js';
-
-/** Runs something under the layer; afterwards the layer has seen everything, the end of the process included. */
-async function underLayer<T>(
-  use: (env: NodeJS.ProcessEnv) => Promise<T>,
-): Promise<{ result: T; control: LayerControl }> {
-  const folder = mkdtempSync(join(tmpdir(), 'clsort-leaks-'));
-  try {
-    const file = join(folder, 'control');
-    writeFileSync(file, '');
-    const control = new LayerControl(file);
-    const result = await use(layerEnvironment(file));
-    return { result, control };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
 
 interface Balance {
   before: Record<string, number>;
@@ -81,8 +63,32 @@ for (const { name, singleThreaded } of opened) {
   }
 }
 
+for (const { name, userEvents } of opened) {
+  if (!userEvents) continue;
+  test.serial(
+    `${name}: a command that was being enqueued when the last user event was settled leaves nothing`,
+    async (t) => {
+      const { result } = await underLayer((env) => run('enqueued-late', [name], env));
+      t.deepEqual(JSON.parse(result.stdout || 'null'), { events: 0 }, result.stderr);
+    },
+  );
+}
+
 /** The binding's own tests, as what uses it in every way; the ones that start processes see to themselves. */
-const FILES = ['arguments', 'errors', 'examples', 'handles', 'kernel', 'objects', 'roots', 'transfer'];
+const FILES = [
+  'arguments',
+  'bounds',
+  'command-buffer',
+  'errors',
+  'examples',
+  'handles',
+  'kernel',
+  'launch-limits',
+  'node-opencl',
+  'objects',
+  'roots',
+  'transfer',
+];
 
 for (const file of FILES) {
   test.serial(`the tests of ${file} use no released object and leave none behind`, async (t) => {

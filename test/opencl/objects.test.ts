@@ -1,3 +1,4 @@
+import { type InspectOptions, inspect } from 'node:util';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { UnsupportedError } from '../../src/util/errors.js';
@@ -29,6 +30,31 @@ for (const opening of opened) {
       t.is(first.name, 'OpenCL C');
       t.is(typeof first.version, 'number');
     }
+  });
+
+  test(title('a device that is named twice is built for once'), async (t) => {
+    const program = cl.createProgramWithSource(context, 'kernel void put(global int* a) { a[0] = 1; }');
+    t.is(cl.buildProgram(program, [device, device]), 0);
+    await cl.buildProgramAsync(program, [device, device]);
+    if (version >= 120) {
+      const part = cl.createProgramWithSource(context, 'kernel void put(global int* a) { a[0] = 1; }');
+      t.is(cl.compileProgram(part, [device, device]), 0);
+      t.true(cl.linkProgram(context, [device, device], null, [part]) instanceof cl.Program);
+    }
+    t.deepEqual(cl.getProgramInfo(program, cl.PROGRAM_DEVICES), [device]);
+  });
+
+  test(title('a program is not built again while there are kernels of it'), async (t) => {
+    const program = cl.createProgramWithSource(context, 'kernel void put(global int* a) { a[0] = 1; }');
+    cl.buildProgram(program);
+    const put = cl.createKernel(program, 'put');
+    for (const build of [cl.buildProgram, ...(version >= 120 ? [cl.compileProgram] : [])]) {
+      t.is(thrown(() => build(program)).code, cl.INVALID_OPERATION.code);
+    }
+    await t.throwsAsync(async () => cl.buildProgramAsync(program), { code: cl.INVALID_OPERATION.code });
+    t.is(cl.getKernelInfo(put, cl.KERNEL_NUM_ARGS), 1);
+    cl.releaseKernel(put);
+    t.is(cl.buildProgram(program), 0);
   });
 
   test(title('root devices are not counted, sub-devices are'), (t) => {
@@ -127,6 +153,38 @@ for (const opening of opened) {
     for (const made of [program, again]) cl.releaseProgram(made);
   });
 
+  test(title('binaries that were cut off are refused, where their format has lengths'), (t) => {
+    const known = ['pocl', 'rusticl'].includes(name);
+    const program = cl.createProgramWithSource(context, 'kernel void one(global int* a) { *a = 1; }');
+    cl.buildProgram(program, [device]);
+    const [whole]: [Uint8Array] = cl.getProgramInfo(program, cl.PROGRAM_BINARIES);
+    if (known && [9, 1].includes(new DataView(whole.buffer).getUint32(name === 'pocl' ? 16 : 0, true))) {
+      const lengths = [20, 60, 90, whole.length >> 1, whole.length - 1];
+      for (const length of lengths) {
+        const cut = () => cl.createProgramWithBinary(context, [device], [length], [whole]);
+        t.is(thrown(cut).message, cl.INVALID_BINARY.message, `${length} of ${whole.length} bytes`);
+      }
+      const longer = Buffer.concat([whole, Buffer.alloc(8)]);
+      const more = () => cl.createProgramWithBinary(context, [device], [longer.length], [longer]);
+      t.is(thrown(more).message, cl.INVALID_BINARY.message);
+      const garbage = () =>
+        cl.createProgramWithBinary(context, [device], [99], [new Uint8Array(99).fill(65)]);
+      t.is(thrown(garbage).message, cl.INVALID_BINARY.message);
+    }
+    // An ELF file whose tables would lie beyond its end: no driver is asked.
+    const elf = Buffer.alloc(64);
+    elf.write('\x7fELF\x02\x01', 'latin1');
+    elf.writeBigUInt64LE(4096n, 40); // where the sections are
+    elf.writeUInt16LE(64, 58); // bytes of one
+    elf.writeUInt16LE(3, 60); // how many
+    const sections = () => cl.createProgramWithBinary(context, [device], [64], [elf]);
+    t.is(thrown(sections).message, cl.INVALID_BINARY.message);
+    t.regex(thrown(sections).reason ?? '', /damaged/);
+    const again = cl.createProgramWithBinary(context, [device], [whole.length], [whole]);
+    t.is(cl.buildProgram(again, [device]), 0);
+    for (const made of [program, again]) cl.releaseProgram(made);
+  });
+
   test(title('programs are compiled with headers and linked'), async (t) => {
     if (version < 120) return t.pass();
     const header = cl.createProgramWithSource(context, '#define ANSWER 42');
@@ -145,6 +203,51 @@ for (const opening of opened) {
     t.is(thrown(() => cl.compileProgram(user, null, null, [header], [])).code, cl.INVALID_VALUE.code);
     t.is(thrown(() => cl.linkProgram(context, null, null, [context as never])).code, cl.INVALID_PROGRAM.code);
     for (const program of [header, user, linked]) cl.releaseProgram(program);
+  });
+
+  test(title('memory objects say what they hold when they are printed'), (t) => {
+    const print = (memory: cl.MemObject, options: InspectOptions = {}) =>
+      inspect(memory, { breakLength: Number.POSITIVE_INFINITY, ...options });
+    const buffer = cl.createBuffer(context, cl.MEM_READ_ONLY | cl.MEM_ALLOC_HOST_PTR, 4096);
+    t.is(
+      print(buffer),
+      "MemObject { type: 'BUFFER', bytes: 4096, flags: [ 'MEM_READ_ONLY', 'MEM_ALLOC_HOST_PTR' ] }",
+    );
+    t.is(print(buffer, { depth: -1 }), '[MemObject]');
+    t.regex(inspect({ of: [buffer] }), /of: \[\s+MemObject {\s+type: 'BUFFER'/);
+    const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_READ, 0, 64);
+    if (cl.getMemObjectInfo(buffer, cl.MEM_MAP_COUNT)) t.regex(print(buffer), /maps: 1 }$/); // not all count
+    cl.enqueueUnmapMemObject(queue, buffer, mapped);
+    cl.finish(queue);
+    if (version >= 110) {
+      const origin = cl.getDeviceInfo(device, cl.DEVICE_MEM_BASE_ADDR_ALIGN); // bits, so enough in bytes
+      const whole = cl.createBuffer(context, cl.MEM_READ_WRITE, origin + 64);
+      const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin, size: 64 });
+      t.regex(print(part), new RegExp(`bytes: 64,.* offset: ${origin} }$`));
+      cl.releaseMemObject(part);
+      cl.releaseMemObject(whole);
+    }
+    if (images && version >= 120) {
+      const format = { channel_order: cl.RGBA, channel_data_type: cl.UNORM_INT8 };
+      const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 3 };
+      const image = cl.createImage(context, cl.MEM_READ_WRITE, format, shape);
+      t.regex(print(image), /type: 'IMAGE2D',.* size: \[ 4, 3 \], format: 'RGBA UNORM_INT8' }$/);
+      cl.releaseMemObject(image);
+    }
+    cl.releaseMemObject(buffer);
+    t.is(print(buffer), 'MemObject { released: true }');
+  });
+
+  test(title('programs that are no SPIR-V have no specialization constants'), (t) => {
+    const program = cl.createProgramWithSource(context, 'int one(void) { return 1; }');
+    const set = () => cl.setProgramSpecializationConstant(program, 0, Uint32Array.of(1));
+    if (version >= 220) {
+      const codes: unknown[] = ['ERR_CLSORT_UNSUPPORTED', cl.INVALID_PROGRAM.code];
+      t.true(codes.includes(thrown(set).code));
+    } else {
+      t.true(thrown(set) instanceof UnsupportedError);
+    }
+    cl.releaseProgram(program);
   });
 
   test(title('samplers know how they were made'), (t) => {

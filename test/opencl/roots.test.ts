@@ -11,11 +11,9 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 for (const device of opened) {
-  const { name, context, queue, version, singleThreaded } = device;
+  const { name, context, queue, userEvents } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
-  // PoCL's basic device locks itself up when a user event completes that a command waits for.
-  const deadlocks = String(cl.getDeviceInfo(device.device, cl.DEVICE_NAME)).startsWith('basic');
-  const withUserEvents = version >= 110 && !singleThreaded && !deadlocks ? test.serial : test.skip;
+  const withUserEvents = userEvents ? test.serial : test.skip;
 
   withUserEvents(title('memory of a command in flight outlives every reference to it'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 1 << 16);

@@ -14,9 +14,10 @@ export function run(
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
   timeoutSeconds = 120,
+  nodeArgs: readonly string[] = [],
 ): Promise<Ended> {
   const file = fileURLToPath(new URL(`./fixtures/${fixture}.js`, import.meta.url));
-  const child = spawn(process.execPath, [...process.execArgv, file, ...args], {
+  const child = spawn(process.execPath, [...process.execArgv, ...nodeArgs, file, ...args], {
     env: { ...process.env, ...env },
     timeout: timeoutSeconds * 1000,
     killSignal: 'SIGKILL',

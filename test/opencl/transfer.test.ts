@@ -5,7 +5,7 @@ import { opened, thrown } from './devices.js';
 
 const bytes = (n: number) => new Uint8Array(n).map((_, i) => i);
 
-for (const { name, context, queue, version, images } of opened) {
+for (const { name, context, device, queue, version, images, userEvents } of opened) {
   const title = (claim: string): string => `${name}: ${claim}`;
   const read = (buffer: cl.MemObject, n: number) => {
     const host = new Uint8Array(n);
@@ -73,6 +73,56 @@ for (const { name, context, queue, version, images } of opened) {
     cl.releaseMemObject(buffer);
   });
 
+  (userEvents ? test : test.skip)(title('an unmap waits for its map, in whatever queue'), async (t) => {
+    // Queues of its own: other tests wait for the common one meanwhile.
+    const own = cl.createCommandQueue(context, device, 0);
+    const other = cl.createCommandQueue(context, device, 0);
+    const buffers = [false, true].map(() =>
+      cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, new Uint8Array(4096).fill(7)),
+    );
+    const gate = cl.createUserEvent(context);
+    const later: (() => cl.Event)[] = [];
+    for (const [i, buffer] of buffers.entries()) {
+      const mapped = cl.enqueueMapBuffer(own, buffer, false, cl.MAP_WRITE, 0, 4096, [gate], i > 0);
+      const unmap = () => cl.enqueueUnmapMemObject(other, buffer, mapped, null, true) as cl.Event;
+      if (name === 'rusticl') {
+        t.is(thrown(unmap).code, cl.INVALID_VALUE.code, 'it knows of a mapping once the map has run');
+        later.push(unmap);
+        continue;
+      }
+      const unmapped = unmap();
+      cl.flush(other);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      t.true(cl.getEventInfo(unmapped, cl.EVENT_COMMAND_EXECUTION_STATUS) > cl.COMPLETE);
+    }
+    cl.setUserEventStatus(gate, cl.COMPLETE);
+    await cl.finishAsync(own);
+    for (const unmap of later) unmap();
+    await cl.finishAsync(other);
+    for (const buffer of buffers) {
+      t.deepEqual(read(buffer, 4096).slice(0, 2), [7, 7]);
+      cl.releaseMemObject(buffer);
+    }
+    for (const made of [own, other]) cl.releaseCommandQueue(made);
+  });
+
+  test(title('memory that nobody unmapped may go after the queue of its mapping'), (t) => {
+    const others: cl.CommandQueue[] = [];
+    for (let round = 0; round < 10; round++) {
+      const own = cl.createCommandQueue(context, device, 0);
+      const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 4096);
+      const before = native().setCopyMappings(round % 2 === 1);
+      const mapped = cl.enqueueMapBuffer(own, buffer, true, cl.MAP_READ, 0, 4096);
+      native().setCopyMappings(before);
+      cl.finish(own);
+      cl.releaseCommandQueue(own);
+      others.push(cl.createCommandQueue(context, device, 0)); // which gets the memory of the one that went
+      cl.releaseMemObject(buffer);
+      t.is(mapped.byteLength, round % 2 === 1 ? 4096 : 0);
+    }
+    for (const other of others) cl.releaseCommandQueue(other);
+  });
+
   test(title('where foreign memory is forbidden a mapping is a copy, says so and is written back'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, bytes(8));
     const before = native().setCopyMappings(true);
@@ -136,6 +186,65 @@ for (const { name, context, queue, version, images } of opened) {
     cl.enqueueUnmapMemObject(queue, other, mapped);
     cl.finish(queue);
     for (const memory of [image, other]) cl.releaseMemObject(memory);
+  });
+
+  test(title('boxes are copied from and to parts of buffers'), (t) => {
+    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
+    const other = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 64, new Uint8Array(64));
+    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 512 });
+    cl.enqueueCopyBufferRect(queue, part, other, [1, 2, 0], [3, 0, 0], [5, 2, 1], 20, 0, 16, 0);
+    const [a, b] = [[...bytes(46).subarray(41)], [...bytes(66).subarray(61)]];
+    t.deepEqual(read(other, 24), [0, 0, 0, ...a, ...Array<number>(11).fill(0), ...b]);
+    cl.enqueueCopyBufferRect(queue, other, part, [3, 0, 0], [0, 0, 1], [5, 2, 1], 16, 0, 10, 100);
+    t.deepEqual(read(part, 115).slice(100), [...a, 105, 106, 107, 108, 109, ...b]);
+    t.deepEqual(read(whole, 2048), [...bytes(2048)]);
+    for (const memory of [part, whole, other]) cl.releaseMemObject(memory);
+  });
+
+  test(title('images are copied to and from parts of buffers'), (t) => {
+    if (!images || version < 120) return t.pass();
+    const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+    const image = cl.createImage(context, cl.MEM_READ_WRITE, format, {
+      type: cl.MEM_OBJECT_IMAGE2D,
+      width: 4,
+      height: 2,
+    });
+    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
+    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 64 });
+    cl.enqueueCopyBufferToImage(queue, part, image, 8, [0, 0, 0], [4, 2, 1]);
+    const host = new Uint8Array(32);
+    cl.enqueueReadImage(queue, image, true, [0, 0, 0], [4, 2, 1], 0, 0, host);
+    t.deepEqual([...host], [...bytes(40).subarray(8)]);
+    cl.enqueueCopyImageToBuffer(queue, image, part, [0, 0, 0], [4, 2, 1], 32);
+    t.deepEqual(read(part, 64), [...bytes(32), ...bytes(40).subarray(8)]);
+    t.deepEqual(read(whole, 2048), [...bytes(2048)]);
+    const beyond = () => cl.enqueueCopyImageToBuffer(queue, image, part, [0, 0, 0], [4, 2, 1], 33);
+    t.is(thrown(beyond).message, cl.INVALID_VALUE.message);
+    for (const memory of [image, part, whole]) cl.releaseMemObject(memory);
+  });
+
+  const withImages = images && version >= 120 ? test : test.skip; // made by clCreateImage
+  withImages(title('an image lives in memory that begins with a whole pixel'), (t) => {
+    const memory = new ArrayBuffer(1024);
+    const at = (offset: number, flags: number, type: number) =>
+      cl.createImage(
+        context,
+        flags,
+        { channel_order: cl.RGBA, channel_data_type: type },
+        { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 2 },
+        new Uint8Array(memory, offset),
+      );
+    for (const offset of [1, 4, 8]) {
+      const error = thrown(() => at(offset, cl.MEM_USE_HOST_PTR, cl.FLOAT));
+      t.is(error.code, cl.INVALID_HOST_PTR.code);
+      t.regex(error.message + error.reason, /multiple of 16 bytes/);
+    }
+    const made = [
+      at(16, cl.MEM_USE_HOST_PTR, cl.FLOAT),
+      at(4, cl.MEM_USE_HOST_PTR, cl.UNSIGNED_INT8),
+      at(1, cl.MEM_COPY_HOST_PTR, cl.FLOAT),
+    ];
+    for (const image of made) cl.releaseMemObject(image);
   });
 
   test(title('bad formats and shapes of images are told apart'), (t) => {

@@ -1,8 +1,10 @@
 import type { Argv } from 'yargs';
-import { checkOrder, isPermutation } from '../../io/check.js';
-import { openSource, rereadable, STDIO } from '../../io/raw.js';
+import { addKeys, checkOrder } from '../../io/check.js';
+import { assertRawInput, keyFormat } from '../../io/keys.js';
+import { Multiset, randomPoints } from '../../io/multiset.js';
+import { isStdin, openSource } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
-import { type OrderArguments, readOrder, withOrder } from '../arguments.js';
+import { type OrderArguments, readOrder, withFormat, withOrder } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { grouped } from '../table.js';
@@ -13,11 +15,12 @@ export const describe = 'Check that a raw file is sorted';
 export interface CheckArguments extends OrderArguments {
   readonly file: string;
   readonly against: string | undefined;
+  readonly format: string;
   readonly json: boolean;
 }
 
 export const builder = (yargs: Argv) =>
-  withOrder(yargs)
+  withFormat(withOrder(yargs))
     .nargs('file', 1)
     .positional('file', { type: 'string', demandOption: true, describe: "raw file, '-' for stdin" })
     .option('against', {
@@ -31,19 +34,25 @@ export const builder = (yargs: Argv) =>
 
 export async function run(args: CheckArguments, console: Console): Promise<ExitCode> {
   const { info, ...order } = readOrder(args);
-  if (args.file === STDIO && args.against === STDIO) {
+  const format = keyFormat(args.format);
+  if (isStdin(args.file) && args.against !== undefined && isStdin(args.against)) {
     throw new UsageError("both files are '-': only one can be read from stdin");
   }
-  const opened = await openSource(args.file, console.stdin);
+  const opened = await openSource(args.file, console.stdin, console.signal);
   try {
-    // Without --against one look is enough, and a pipe of any length can be checked.
-    const file = args.against === undefined ? opened : await rereadable(opened, info.bytes);
-    const { n, descent } = await checkOrder(file, order);
+    await assertRawInput(opened, args.file, { dtype: order.dtype, format });
+    // One look is enough, so that a pipe of any length can be checked.
+    const points = randomPoints();
+    const keys = args.against === undefined ? undefined : new Multiset(info, points);
+    const { n, descent } = await checkOrder(opened, order, keys);
     let permutation: boolean | null = null;
-    if (args.against !== undefined) {
-      const against = await openSource(args.against, console.stdin);
+    if (keys && args.against !== undefined) {
+      const against = await openSource(args.against, console.stdin, console.signal);
       try {
-        permutation = await isPermutation(file, against, order.dtype);
+        await assertRawInput(against, args.against, { dtype: order.dtype, format });
+        const others = new Multiset(info, points);
+        await addKeys(against, others, info);
+        permutation = keys.equals(others);
       } finally {
         await against.close();
       }
@@ -68,7 +77,7 @@ export async function run(args: CheckArguments, console: Console): Promise<ExitC
       );
     } else {
       const direction = order.descending ? 'descending' : 'ascending';
-      print(console, `${file.name}: ${grouped(n)} ${order.dtype} keys, ${direction}`);
+      print(console, `${opened.name}: ${grouped(n)} ${order.dtype} keys, ${direction}`);
       print(
         console,
         descent

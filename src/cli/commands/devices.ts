@@ -10,6 +10,7 @@ import {
 import { rowsOfChildren } from '../../matrix/children.js';
 import { launchSelf } from '../../matrix/matrix.js';
 import { NoDeviceError } from '../../util/errors.js';
+import { readAlgorithms, readDevices, readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -37,7 +38,11 @@ export const builder = (yargs: Argv) =>
       default: false,
       describe: 'test each algorithm on each device anew, and keep what comes out',
     })
-    .option('device', { type: 'string', array: true, describe: 'only devices whose name has this in it' })
+    .option('device', {
+      type: 'string',
+      array: true,
+      describe: 'only these: cpu, gpu, P:D or a part of a name',
+    })
     .option('algorithm', { type: 'string', array: true, describe: 'certify only these algorithms' })
     .option('timeout', { type: 'number', default: 120, describe: 'seconds for one cell of --certify' })
     .option('child', { type: 'string', hidden: true })
@@ -54,11 +59,7 @@ const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}
 
 export async function run(args: DevicesArguments, console: Console): Promise<ExitCode> {
   if (args.child !== undefined) return runChild(args, console);
-  const wanted = args.device?.map((part) => part.toLowerCase());
-  const found = devices().filter(
-    (device) => wanted?.some((part) => nameOf(device).toLowerCase().includes(part)) ?? true,
-  );
-  if (found.length === 0) throw new NoDeviceError("no such OpenCL device: 'clsort devices' lists all");
+  const found = readDevices(args.device);
   if (args.certify) return certifyAll(found, args, console);
   if (args.json) {
     print(console, JSON.stringify({ schema: 'clsort.devices/1', devices: found }, null, 2));
@@ -86,14 +87,16 @@ async function certifyAll(
   args: DevicesArguments,
   console: Console,
 ): Promise<ExitCode> {
-  const cases = certificateCases(args.algorithm);
+  const cases = certificateCases(readAlgorithms(args.algorithm));
+  const caseTimeout = readSeconds('timeout', args.timeout);
   const bar = new ProgressBar(console);
   const all: CertificateRow[] = [];
   for (const device of found) {
     const { platform, name, driver } = device;
     const rows: CertificateRow[] = [];
     const children = rowsOfChildren(cases, {
-      caseTimeout: args.timeout,
+      caseTimeout,
+      signal: console.signal,
       launch: (from) => launchSelf(childArguments(args, device, from)),
       lost: (one, outcome, reason): CertificateRow => {
         return { platform, device: name, driver, ...one, outcome, reason, seconds: 0 };
@@ -102,9 +105,9 @@ async function certifyAll(
     for await (const row of children) {
       rows.push(row);
       bar.update(name, rows.length, cases.length);
-      if (console.signal.aborted) return EXIT.interrupted;
     }
     bar.clear();
+    if (console.signal.aborted) return EXIT.interrupted;
     if (!args.json) print(console, `${all.length > 0 ? '\n' : ''}${certificateText(device, rows)}`);
     all.push(...rows);
   }
@@ -142,6 +145,9 @@ async function runChild(args: DevicesArguments, console: Console): Promise<ExitC
   const device = devices().find((one) => nameOf(one) === args.child);
   if (!device) throw new NoDeviceError(`the device '${args.child}' has gone`);
   const cases = certificateCases(args.algorithm).slice(args.from);
-  for await (const row of certifyDevice(device, cases)) print(console, JSON.stringify({ row }));
+  for await (const row of certifyDevice(device, cases)) {
+    print(console, JSON.stringify({ row }));
+    if (console.signal.aborted) return EXIT.interrupted; // the parent has gone
+  }
   return EXIT.ok;
 }

@@ -5,15 +5,15 @@ import { EXPLAINED, type Explained, explainSort } from '../../explain/explain.js
 import { explanationHtml } from '../../explain/html.js';
 import { explanationText } from '../../explain/text.js';
 import { DTYPES, dtypeInfo } from '../../keys/dtype.js';
-import { IoError } from '../../util/errors.js';
+import { IoError, UsageError } from '../../util/errors.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 
-export const command = 'explain <keys..>';
+export const command = 'explain [keys..]';
 export const describe = 'Show how a sort works, stage by stage, with numbers from the device';
 
 export interface ExplainArguments {
-  readonly keys: readonly string[];
+  readonly keys: readonly string[] | undefined;
   /** The command's name, and what stands behind `--`. */
   readonly _: readonly (string | number)[];
   readonly algorithm: string;
@@ -28,9 +28,9 @@ export interface ExplainArguments {
 
 export const builder = (yargs: Argv) =>
   yargs
-    // Several keys are several values of one argument.
-    .parserConfiguration({ 'duplicate-arguments-array': true })
-    .positional('keys', { type: 'string', array: true, demandOption: true, describe: 'the keys to sort' })
+    // Several keys are several values of one argument, and '-0' is another key than '0'.
+    .parserConfiguration({ 'duplicate-arguments-array': true, 'parse-positional-numbers': false })
+    .positional('keys', { type: 'string', array: true, describe: 'the keys to sort, at least one' })
     .option('algorithm', {
       type: 'string',
       choices: [...EXPLAINED],
@@ -54,7 +54,9 @@ export const builder = (yargs: Argv) =>
 
 export async function run(args: ExplainArguments, console: Console): Promise<ExitCode> {
   const { algorithm, bits, 'radix-bits': radixBits, descending, dtype, json, html } = args;
-  const words = [...args.keys, ...args._.slice(1)].map(String);
+  // yargs does not count what stands behind '--', so that it cannot demand keys.
+  const words = [...(args.keys ?? []), ...args._.slice(1)].map(String);
+  if (words.length === 0) throw new UsageError("no keys to explain: expected some, such as '7 14 4 1'");
   const device = await Device.open(args.device);
   try {
     const explanation = await explainSort(device, words, {

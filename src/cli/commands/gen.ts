@@ -1,9 +1,10 @@
 import type { Argv } from 'yargs';
 import { DISTRIBUTIONS, type Distribution, Generator } from '../../io/gen.js';
-import { assertGoing, withOutput } from '../../io/output.js';
-import { STDIO } from '../../io/raw.js';
+import { assertRawOutput, keyFormat } from '../../io/keys.js';
+import { withOutput } from '../../io/output.js';
+import { assertGoing, isStdout } from '../../io/raw.js';
 import { DTYPES, dtypeInfo } from '../../keys/dtype.js';
-import { readCount, readSeed } from '../arguments.js';
+import { readCount, readSeed, withFormat } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -18,13 +19,14 @@ export interface GenArguments {
   readonly distribution: string;
   readonly seed: string;
   readonly out: string;
+  readonly format: string;
 }
 
 /** Keys made between two writes. */
 const PIECE = 2 ** 20;
 
 export const builder = (yargs: Argv) =>
-  yargs
+  withFormat(yargs)
     .option('dtype', {
       type: 'string',
       demandOption: true,
@@ -52,8 +54,10 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     distribution: args.distribution as Distribution, // the Generator checks it
     seed: readSeed(args.seed),
   });
+  await assertRawOutput(args.out, keyFormat(args.format));
   const bar = new ProgressBar(console);
   await withOutput(args.out, console, async (output) => {
+    await output.reserve(count * bytes);
     while (generator.left > 0) {
       await output.write(generator.next(PIECE));
       assertGoing(console.signal);
@@ -61,7 +65,7 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     }
     bar.clear();
   });
-  if (args.out !== STDIO) {
+  if (!isStdout(args.out)) {
     print(
       console,
       `${args.out}: ${grouped(count)} ${dtype} keys, ${args.distribution}, seed ${args.seed}, ${bytesText(count * bytes)}`,

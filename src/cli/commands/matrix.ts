@@ -1,13 +1,14 @@
 import type { Argv } from 'yargs';
 import { type DeviceInfo, devices } from '../../device/platform.js';
 import { quirksOf } from '../../device/quirks.js';
-import { DTYPES, type Dtype } from '../../keys/dtype.js';
+import { DTYPES } from '../../keys/dtype.js';
 import { matrixCases } from '../../matrix/case.js';
 import { deviceMatrix, launchSelf } from '../../matrix/matrix.js';
 import { isBad, type MatrixRow, type Outcome } from '../../matrix/row.js';
 import { runCase } from '../../matrix/run-case.js';
-import { Sorter } from '../../sort/sorter.js';
+import { Sorter } from '../../sort/api/sorter.js';
 import { NoDeviceError } from '../../util/errors.js';
+import { readAlgorithms, readDevices, readDtypes, readSeconds } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -22,7 +23,7 @@ export interface MatrixArguments {
   readonly quick: boolean;
   readonly device: readonly string[] | undefined;
   readonly algorithm: readonly string[] | undefined;
-  readonly dtype: readonly Dtype[] | undefined;
+  readonly dtype: readonly string[] | undefined;
   readonly timeout: number;
   /** Of the child process: which device, and the case to begin with. */
   readonly child: string | undefined;
@@ -32,9 +33,13 @@ export interface MatrixArguments {
 export const builder = (yargs: Argv) =>
   yargs
     .option('quick', { type: 'boolean', default: false, describe: 'two sizes, keys alone, ascending' })
-    .option('device', { type: 'string', array: true, describe: 'only devices whose name has this in it' })
+    .option('device', {
+      type: 'string',
+      array: true,
+      describe: 'only these: cpu, gpu, P:D or a part of a name',
+    })
     .option('algorithm', { type: 'string', array: true, describe: 'only these algorithms' })
-    .option('dtype', { type: 'string', array: true, choices: DTYPES, describe: 'only these types' })
+    .option('dtype', { type: 'string', array: true, describe: `only these types, of ${DTYPES.join(' ')}` })
     .option('timeout', { type: 'number', default: 120, describe: 'seconds for one case' })
     .option('child', { type: 'string', hidden: true })
     .option('from', { type: 'number', default: 0, hidden: true })
@@ -48,36 +53,39 @@ export const builder = (yargs: Argv) =>
 /** Positions in the list of devices differ from process to process; names do not. */
 const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
 
-const scopeOf = (args: MatrixArguments, device: DeviceInfo) => ({
-  quick: args.quick,
-  maxKeys: quirksOf(device).simulated ? SIMULATED_KEYS : Number.POSITIVE_INFINITY,
-  algorithms: args.algorithm,
-  dtypes: args.dtype,
+/** What to try, whatever the device. */
+const readScope = ({ quick, algorithm, dtype }: MatrixArguments) => ({
+  quick,
+  algorithms: readAlgorithms(algorithm),
+  dtypes: readDtypes(dtype),
 });
+
+/** Keys of the largest case on a device. */
+const maxKeysOf = (device: DeviceInfo): number =>
+  quirksOf(device).simulated ? SIMULATED_KEYS : Number.POSITIVE_INFINITY;
 
 export async function run(args: MatrixArguments, console: Console): Promise<ExitCode> {
   if (args.child !== undefined) return runChild(args, console);
-  const wanted = args.device?.map((part) => part.toLowerCase());
-  const found = devices().filter(
-    (device) => wanted?.some((part) => nameOf(device).toLowerCase().includes(part)) ?? true,
-  );
-  if (found.length === 0) throw new NoDeviceError("no OpenCL device to try: 'clsort devices' lists them");
+  const caseTimeout = readSeconds('timeout', args.timeout);
+  const wanted = readScope(args);
+  const found = readDevices(args.device);
+  const { signal } = console;
   const bar = new ProgressBar(console);
   const counts = new Map<Outcome, number>();
   let bad = 0;
   for (const device of found) {
-    const scope = scopeOf(args, device);
+    const scope = { ...wanted, maxKeys: maxKeysOf(device) };
     const total = matrixCases(scope).length;
     let done = 0;
     const launch = (one: DeviceInfo, from: number) => launchSelf(childArguments(args, one, from));
-    for await (const row of deviceMatrix(device, { ...scope, caseTimeout: args.timeout, launch })) {
+    for await (const row of deviceMatrix(device, { ...scope, caseTimeout, launch, signal })) {
       bar.clear();
       print(console, JSON.stringify(row));
       counts.set(row.outcome, (counts.get(row.outcome) ?? 0) + 1);
       if (isBad(row)) bad++;
       bar.update(device.name, ++done, total);
-      if (console.signal.aborted) return EXIT.interrupted;
     }
+    if (signal.aborted) return EXIT.interrupted;
   }
   bar.clear();
   say(console, `matrix: ${[...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`);
@@ -105,7 +113,9 @@ async function runChild(args: MatrixArguments, console: Console): Promise<ExitCo
   if (!device) throw new NoDeviceError(`the device '${args.child}' has gone`);
   const sorter = await Sorter.open({ device: device.id, onWarning: () => undefined });
   try {
-    for (const one of matrixCases(scopeOf(args, device)).slice(args.from)) {
+    const scope = { ...readScope(args), maxKeys: maxKeysOf(device) };
+    for (const one of matrixCases(scope).slice(args.from)) {
+      if (console.signal.aborted) return EXIT.interrupted; // the parent has gone
       const row: MatrixRow = await runCase(sorter, device, one);
       print(console, JSON.stringify({ row }));
     }

@@ -1,9 +1,11 @@
 import type { Argv } from 'yargs';
+import { algorithmNamed } from '../../algorithms/registry.js';
 import { type FileReport, sortFile } from '../../batch/sort-file.js';
 import { Sorter } from '../../index.js';
-import { STDIO } from '../../io/raw.js';
-import type { Progress } from '../../sort/options.js';
-import { type OrderArguments, readOrder, withOrder } from '../arguments.js';
+import { keyFormat } from '../../io/keys.js';
+import { isStdout } from '../../io/raw.js';
+import type { Progress } from '../../sort/api/options.js';
+import { type OrderArguments, readOrder, withFormat, withOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -21,11 +23,12 @@ export interface SortArguments extends OrderArguments {
   readonly 'radix-bits': number | undefined;
   readonly device: string;
   readonly verify: boolean;
+  readonly format: string;
   readonly json: boolean;
 }
 
 export const builder = (yargs: Argv) =>
-  withOrder(yargs)
+  withFormat(withOrder(yargs))
     .nargs('in', 1)
     .positional('in', {
       type: 'string',
@@ -65,6 +68,8 @@ export const builder = (yargs: Argv) =>
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
   const { info: _, ...order } = readOrder(args);
+  const format = keyFormat(args.format);
+  if (args.algorithm !== 'auto' && args.algorithm !== 'host') algorithmNamed(args.algorithm);
   const bar = new ProgressBar(console);
   const warnings: string[] = [];
   const onWarning = ({ message }: Error): void => {
@@ -78,14 +83,14 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     const { in: from, out, argsort, algorithm, verify, 'radix-bits': radixBits } = args;
     const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
     const digits = radixBits !== undefined && { radixBits };
-    const job = { in: from, out, ...order, argsort, algorithm, scan, ...digits, verify } as const;
+    const job = { in: from, out, ...order, argsort, algorithm, scan, ...digits, verify, format } as const;
     const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
     report = await sortFile(sorter, job, { ...console, onWarning, onProgress });
   } finally {
     bar.clear();
     await sorter.close();
   }
-  const tell = args.out === STDIO ? say : print;
+  const tell = isStdout(args.out) ? say : print;
   tell(console, args.json ? reportJson(report, warnings) : reportText(report));
   return EXIT.ok;
 }

@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
-import { type Crossovers, knownTunings, type Tuning } from '../../algorithms/tuning.js';
+import type { Tuning } from '../../algorithms/parameters.js';
+import { knownTunings } from '../../algorithms/tuning.js';
+import type { Crossovers } from '../../algorithms/tuning-rows.js';
 import {
   forgetTuning,
+  type StoredTuning,
   storedTuning,
   storeTuning,
   type TunedRow,
@@ -13,16 +17,20 @@ import {
   gain,
   SHAPES,
   search,
+  searchedOn,
   TUNABLE,
   type TuneCase,
   type TuneShape,
   tuneCases,
 } from '../../bench/tune.js';
 import { CaseBench, fits, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
+import { tuningSource, whereOf } from '../../bench/tuning-source.js';
 import { Device } from '../../device/device.js';
+import type { DeviceInfo } from '../../device/platform.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { distinct } from '../../util/distinct.js';
 import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
+import { suggestion } from '../../util/suggest.js';
 import { listed, readShape } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -39,6 +47,7 @@ export interface TuneArguments {
   readonly shape: string | undefined;
   readonly 'dry-run': boolean;
   readonly reset: boolean;
+  readonly write: string | undefined;
   readonly json: boolean;
 }
 
@@ -60,6 +69,11 @@ export const builder = (yargs: Argv) =>
     })
     .option('dry-run', { type: 'boolean', default: false, describe: 'measure, but keep nothing' })
     .option('reset', { type: 'boolean', default: false, describe: 'forget what was kept for the device' })
+    .option('write', {
+      type: 'string',
+      hidden: true, // for those who add to what clsort comes with
+      describe: 'also write what is known of the device as a file for src/algorithms/tunings',
+    })
     .option('json', {
       type: 'boolean',
       default: false,
@@ -72,9 +86,6 @@ export const builder = (yargs: Argv) =>
       'Each try is verified before it is timed, and passes the self-test before it is kept. What is kept is\n' +
         "for this device and driver alone. 'clsort tune --reset' or CLSORT_TUNING=off go back.",
     );
-
-/** What a device's sorts of common sizes use. */
-const USED = { cpu: ['serial', 'group'], gpu: ['onesweep', 'persistent', 'tiled', 'group'] } as const;
 
 /** Share of the time that is left for the crossovers. */
 const CROSSOVER_SHARE = 0.15;
@@ -91,18 +102,21 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
   const named = args.algorithm === undefined ? undefined : listed(args.algorithm);
   for (const name of named ?? []) {
     if (!Object.hasOwn(TUNABLE, name)) {
-      throw new UsageError(`nothing to tune in '${name}': expected of ${Object.keys(TUNABLE).join(' ')}`);
+      const known = Object.keys(TUNABLE);
+      throw new UsageError(
+        `nothing to tune in '${name}': expected of ${known.join(' ')}${suggestion(name, known)}`,
+      );
     }
   }
   const shapes = args.shape === undefined ? undefined : readShapes(args.shape);
   const device = await Device.open(args.device);
   try {
     if (args.reset) {
-      if (!forgetTuning(device.info)) throw cannotWrite();
+      if (!forgetTuning(device.info)) throw cannotWrite(tuningFile());
       print(console, `${device.info.name}: back to the parameters that clsort comes with`);
       return EXIT.ok;
     }
-    const algorithms = named ?? USED[device.capabilities.type === 'cpu' ? 'cpu' : 'gpu'];
+    const algorithms = named ?? searchedOn(device);
     return await tune(device, tuneCases(algorithms, shapes), args, console);
   } finally {
     await device.close();
@@ -121,7 +135,8 @@ const readShapes = (text: string): TuneShape[] =>
 const shapeText = ({ keyBits, valueBytes }: TuneShape): string =>
   `u${keyBits}${valueBytes > 0 ? `+${valueBytes}` : ''}`;
 
-const cannotWrite = (): IoError => new IoError(`cannot write ${tuningFile()}`);
+const cannotWrite = (file: string, cause?: unknown): IoError =>
+  new IoError(`cannot write ${file}${cause === undefined ? '' : `: ${String(cause)}`}`, { cause });
 
 async function tune(
   device: Device,
@@ -161,7 +176,9 @@ async function tune(
   }
   const found = rows.filter((row) => gain(row) > 0 && !row.refused);
   const kept = !args['dry-run'] && (found.length > 0 || Object.keys(crossovers).length > 0);
-  if (kept) keep(device, found, crossovers);
+  const known = withFound(device, found, crossovers);
+  if (kept && !storeTuning(device.info, known)) throw cannotWrite(tuningFile());
+  if (args.write !== undefined) writeSource(args.write, device.info, known);
   if (args.json) print(console, JSON.stringify(reportOf(device, rows, crossovers, kept), null, 2));
   else print(console, summaryOf(device, rows, crossovers, kept));
   if (lost) say(console, `clsort: the device was lost in a try, which ends the search: ${lost.message}`);
@@ -185,16 +202,24 @@ async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Pro
   }
 }
 
-/** Adds to what is kept for the device. */
-function keep(device: Device, found: readonly Row[], crossovers: Partial<Crossovers>): void {
+/** What is kept for the device, with what was found now. */
+function withFound(device: Device, found: readonly Row[], crossovers: Partial<Crossovers>): StoredTuning {
   const idOf = ({ algorithm, which }: Pick<TunedRow, 'algorithm' | 'which'>) =>
     JSON.stringify([algorithm, Object.entries(which).toSorted()]);
   const made = found.map(({ algorithm, which, tuning }): TunedRow => ({ algorithm, which, tuning }));
   const ids = new Set(made.map(idOf));
   const stored = storedTuning(device);
   const rows = [...stored.rows.filter((row) => !ids.has(idOf(row))), ...made];
-  if (!storeTuning(device.info, { rows, crossovers: { ...stored.crossovers, ...crossovers } })) {
-    throw cannotWrite();
+  return { rows, crossovers: { ...stored.crossovers, ...crossovers } };
+}
+
+function writeSource(file: string, info: DeviceInfo, known: StoredTuning): void {
+  const date = new Date().toISOString().slice(0, 10);
+  const measured = `${info.name}, driver ${info.driver}, ${date}`;
+  try {
+    writeFileSync(file, tuningSource({ where: whereOf(info), measured, ...known }, file));
+  } catch (error) {
+    throw cannotWrite(file, error);
   }
 }
 

@@ -1,0 +1,101 @@
+#!/usr/bin/env node
+// Runs what is built for Linux arm64, emulated, in a Debian 12 of arm64 below .setup, with its PoCL:
+//
+//   node scripts/arm64.mjs [tests | sorts | package] … [TEST-FILE …] [DTYPE …] [VERSION]
+//
+// (as root on Debian, with debootstrap and qemu-user-static, after scripts/prebuild.mjs; the tree has to be built: npm
+// run build. Default: all three, with Node 26)
+//
+//   tests     the binding's tests, or those named, with the prebuilt addon
+//   sorts     scripts/small-sorts.mjs with the prebuilt addon, for four dtypes or those named
+//   package   the packed package, installed where no compiler is in reach: scripts/installed.mjs
+//
+// Emulation is slow: it takes an hour or so.
+
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inArm64Debian, makeDebian } from './debian.mjs';
+import { proveInstalled, withPackage } from './installed.mjs';
+import { fetchNode, VERSIONS } from './node-releases.mjs';
+import { prebuiltAddon } from './prebuilds.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const platform = 'linux-arm64';
+const TESTS = 'dist/test/opencl';
+/** It compares the addon with Debian 12's headers, which are not there, and says nothing of a machine. */
+const LEFT_OUT = ['api.test.js'];
+/** One for each width of keys, and each way in which bits are ordered. */
+const DTYPES = ['u8', 'i16', 'u32', 'f64'];
+
+const args = process.argv.slice(2);
+const version = args.find((arg) => VERSIONS.includes(arg)) ?? VERSIONS.at(-1);
+const named = args.filter((arg) => arg.endsWith('.js'));
+const dtypes = args.filter((arg) => /^[uif]\d+$/.test(arg));
+
+const debian = await makeDebian('debian-12-arm64', {
+  suite: 'bookworm',
+  packages: ['ocl-icd-libopencl1', 'pocl-opencl-icd'],
+  options: ['--arch=arm64', '--foreign'],
+  prepare: (folder) => inArm64Debian(folder, ['/debootstrap/debootstrap', '--second-stage']),
+});
+copyFileSync(join(fetchNode(version, platform), 'bin', 'node'), join(debian, 'usr/local/bin/node'));
+
+const withAddon = {
+  CLSORT_ADDON: join('/clsort', prebuiltAddon('', { platform, version })),
+  CLSORT_CACHE_DIR: '/var/tmp/clsort',
+};
+
+const STEPS = {
+  async tests() {
+    const all = readdirSync(join(root, TESTS)).filter(
+      (name) => name.endsWith('.test.js') && !LEFT_OUT.includes(name),
+    );
+    const files = named.length > 0 ? named : all.map((name) => join(TESTS, name));
+    const ava = ['node_modules/ava/entrypoints/cli.mjs', '--serial', '--timeout=60m'];
+    const failed = [];
+    // Each by itself: the emulated ava crashes now and then.
+    for (const file of files) {
+      await inArm64Debian(debian, ['node', ...ava, file], { env: withAddon }).catch(() => failed.push(file));
+    }
+    if (failed.length > 0) throw new Error(`${failed.length} of ${files.length} files: ${failed.join(' ')}`);
+  },
+
+  async sorts() {
+    await inArm64Debian(
+      debian,
+      ['node', 'scripts/small-sorts.mjs', ...(dtypes.length > 0 ? dtypes : DTYPES)],
+      { env: withAddon },
+    );
+  },
+
+  async package() {
+    // A PATH with a linker in it, which PoCL calls, and no compiler.
+    const bin = join(debian, 'opt/linker');
+    const app = join(debian, 'opt/app');
+    for (const folder of [bin, app]) rmSync(folder, { recursive: true, force: true });
+    mkdirSync(bin, { recursive: true });
+    await inArm64Debian(debian, ['ln', '-s', '/usr/bin/ld', '/opt/linker/ld']);
+    await withPackage((archive) =>
+      proveInstalled(archive, app, (command) =>
+        inArm64Debian(
+          debian,
+          ['env', '-C', '/opt/app', 'PATH=/opt/linker', '/usr/local/bin/node', ...command],
+          { quiet: true },
+        ),
+      ),
+    );
+  },
+};
+
+const steps = Object.keys(STEPS).filter((step) => args.includes(step));
+for (const step of steps.length > 0 ? steps : Object.keys(STEPS)) {
+  console.log(`=== ${step}, with Node ${version} for arm64`);
+  try {
+    await STEPS[step]();
+    console.log(`--- ${step}: ok`);
+  } catch (error) {
+    console.log(`--- ${step}: FAILED\n${error.message}`);
+    process.exitCode = 1;
+  }
+}

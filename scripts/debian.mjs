@@ -1,0 +1,117 @@
+// Debians beside the running one, below .setup, in which addons are built and tests run.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from './node-releases.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const ENVIRONMENT = {
+  PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  HOME: '/root',
+  LC_ALL: 'C.UTF-8',
+};
+
+/** A command with an environment in which nothing is the caller's. */
+const clean = (folder, command, env) => {
+  const variables = Object.entries({ ...ENVIRONMENT, ...env }).map(([name, value]) => `${name}=${value}`);
+  return ['env', '-i', '-C', folder, ...variables, ...command];
+};
+
+/**
+ * Makes a Debian, once. One that was interrupted, or that had other packages, is made anew.
+ *
+ * @param name its folder below .setup
+ * @param options what debootstrap is told besides the packages, as --foreign
+ * @param prepare what is done in it before it counts as made
+ * @returns its folder
+ */
+export async function makeDebian(name, { suite, packages, options = [], prepare }) {
+  const folder = join(root, '.setup', name);
+  const made = join(folder, '.made');
+  const what = [suite, ...options, ...packages].join(' ');
+  if (existsSync(made) && readFileSync(made, 'utf8') === what) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  run('debootstrap', ['--variant=minbase', `--include=${packages}`, ...options, suite, folder]);
+  mkdirSync(join(folder, 'clsort'));
+  await prepare?.(folder);
+  writeFileSync(made, what);
+  return folder;
+}
+
+/** Runs a command in a Debian as root. @throws Error when it fails */
+export const inDebian = (folder, command, env = {}) => run('chroot', [folder, ...clean('/', command, env)]);
+
+// No name stands in the text that a shell reads as root: it gets all of them as arguments.
+const WITH_MOUNTS = `
+debian=$1 tree=$2
+shift 2
+for name in proc sys dev; do mount --rbind "/$name" "$debian/$name"; done
+mount --bind "$tree" "$debian/clsort"
+chroot "$debian" "$@"
+exit # by the status of the command, for which this shell stays: as process 1 of a namespace it could not be killed
+`;
+
+/**
+ * Runs a command in a Debian as root, with this tree at /clsort, which is also where it starts. The mounts
+ * end with the command.
+ *
+ * @throws Error when it fails
+ */
+export function inDebianWithTree(folder, command, env = {}) {
+  const inside = ['sh', '-ec', WITH_MOUNTS, 'sh', folder, root, ...clean('/clsort', command, env)];
+  run('unshare', ['--mount', ...inside]);
+}
+
+const BINFMT = '/usr/lib/binfmt.d/qemu-aarch64.conf';
+
+const WITH_EMULATOR = `
+mount -t proc proc /proc
+mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
+cat ${BINFMT} > /proc/sys/fs/binfmt_misc/register
+${WITH_MOUNTS}`;
+
+/** Waits for its users, then becomes the command: only a program that is started as root there is root. */
+const WHEN_MAPPED = 'echo; read mapped; exec "$@"';
+
+/**
+ * As `inDebianWithTree`, in a Debian of arm64: the kernel hands its programs to qemu. That is agreed with the kernel for a
+ * user namespace only, which ends with the command, so that nothing changes for the rest of the machine.
+ *
+ * @param quiet whether what it prints is returned only, not shown
+ * @returns what it printed
+ * @throws Error when it fails, or the kernel has no binfmt_misc for a user namespace (Linux 6.7 has)
+ */
+export async function inArm64Debian(folder, command, { env = {}, quiet = false } = {}) {
+  if (!existsSync(BINFMT)) throw new Error(`${BINFMT} is missing: apt install qemu-user-static`);
+  // With the word lxc debootstrap makes do without the right to make devices.
+  const cleanly = clean('/clsort', command, { container: 'lxc', ...env });
+  const inside = ['sh', '-ec', WITH_EMULATOR, 'sh', folder, root, ...cleanly];
+  const namespaces = ['--user', '--mount', '--pid', '--fork'];
+  // A process group of its own, so that all of it can be ended: the first process in the namespace takes the rest along.
+  const child = spawn('unshare', [...namespaces, 'sh', '-c', WHEN_MAPPED, 'sh', ...inside], {
+    detached: true,
+  });
+  let printed = '';
+  for (const stream of ['stdout', 'stderr']) {
+    child[stream].setEncoding('utf8').on('data', (text) => {
+      printed += text;
+      if (!quiet) process[stream].write(text);
+    });
+  }
+  child.stdout.once('data', () => {
+    for (const map of ['uid_map', 'gid_map']) writeFileSync(`/proc/${child.pid}/${map}`, '0 0 65536');
+    child.stdin.end('\n');
+  });
+  const stop = () => process.kill(-child.pid, 'SIGKILL');
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, stop);
+  const [status, signal] = await once(child, 'close');
+  for (const name of ['SIGINT', 'SIGTERM']) process.off(name, stop);
+  if (status === 0) return printed.slice(1); // without the sign that it waited
+  throw new Error(
+    `${command.join(' ')} for arm64 ended with ${signal ?? status}${quiet ? `\n${printed}` : ''}`,
+  );
+}

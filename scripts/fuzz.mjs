@@ -1,0 +1,111 @@
+#!/usr/bin/env node
+// Runs random programs of calls against the binding, each session of them in a process of its own, and prints
+// what crashes, hangs or breaks a promise of the binding, cut down to few calls:
+//
+//   node scripts/fuzz.mjs [--seconds N] [--seed S] [--device NAME,…] [--replay SEED] [--stack]
+//
+//   --seconds  how long sessions are begun, on all devices together; default 60
+//   --seed     the first session's; by default another one each time, which is printed
+//   --device   names of CLSORT_TEST_DEVICES, each for an equal share of the time; default pocl
+//   --replay   runs the session of a finding, and cuts it down
+//   --length   steps of a program, about; default 80
+//   --without  calls that are left out, to get past what is known; $trap for code that runs while arguments are
+//              read, $wrong for wrong arguments
+//   --jobs     sessions at once; default 1
+//   --shrink   seconds spent on cutting one finding down; default 60
+//   --node     runs the programs on this version of Node, such as 22, with the prebuilt addon; default: this Node
+//   --stack    runs what is left of a finding once more under gdb, and prints where each thread was
+//
+// Needs `npm run build`. Under the sanitizers: node scripts/sanitize.mjs -- scripts/fuzz.mjs …
+
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { attempt, describe, shrink } from '../dist/test/opencl/fuzz/hunt.js';
+import { driverEnv } from './drivers.mjs';
+import { fetchNode } from './node-releases.mjs';
+import { prebuiltAddon } from './prebuilds.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string' },
+    device: { type: 'string', default: 'pocl' },
+    replay: { type: 'string' },
+    length: { type: 'string', default: '80' },
+    without: { type: 'string' },
+    jobs: { type: 'string', default: '1' },
+    shrink: { type: 'string', default: '60' },
+    stack: { type: 'boolean', default: false },
+    node: { type: 'string' },
+  },
+});
+const home = values.node && fetchNode(values.node);
+const platform = `linux-${process.arch}`;
+const addon = home && prebuiltAddon(root, { platform, version: values.node });
+/** Sanitizers and the simulator make everything slower. */
+const isSlow = (device) => device === 'oclgrind' || (process.env.LD_PRELOAD ?? '').includes('asan');
+
+const huntOn = (device) => ({
+  device,
+  env: { ...driverEnv(device), ...(addon ? { CLSORT_ADDON: addon } : {}) },
+  shape: { length: Number(values.length), without: values.without ? values.without.split(',') : [] },
+  patience: isSlow(device) ? 120_000 : 45_000,
+  ...(home ? { node: join(home, 'bin', 'node') } : {}),
+});
+
+/** Findings by what and where, so that the same fault is cut down once. */
+const findings = new Map();
+const totals = { sessions: 0, succeeded: 0, refused: 0 };
+
+async function found(finding, hunt) {
+  const name = `${finding.device}: ${finding.signature} in ${finding.last.replace(/^s\d+ = /, '').replace(/\(.*/s, '')}`;
+  const known = findings.get(name);
+  if (known) return void known.push(finding.seed);
+  findings.set(name, [finding.seed]);
+  const smallest = await shrink(hunt, finding, performance.now() + Number(values.shrink) * 1000);
+  console.log(describe(smallest, hunt));
+  if (values.stack) {
+    const { finding: again } = await attempt({ ...hunt, debugger: true }, smallest.seed, smallest.keep);
+    console.log(again?.stderr ?? 'it did not fail under the debugger');
+  }
+}
+
+async function runSession(seed, hunt) {
+  const { finding, succeeded, refused } = await attempt(hunt, seed);
+  totals.sessions++;
+  totals.succeeded += succeeded;
+  totals.refused += refused;
+  if (finding) await found(finding, hunt);
+}
+
+async function hunt(device, seconds, first) {
+  const of = huntOn(device);
+  const end = performance.now() + seconds * 1000;
+  let next = first;
+  const one = async () => {
+    while (performance.now() < end) await runSession(next++, of);
+  };
+  await Promise.all(Array.from({ length: Number(values.jobs) }, one));
+  console.log(`${device}: seeds ${first} to ${next - 1}`);
+}
+
+const devices = values.device.split(',');
+const seed = Number(values.replay ?? values.seed ?? randomInt(2 ** 40));
+if (values.replay !== undefined) {
+  for (const device of devices) await runSession(seed, huntOn(device));
+} else {
+  const again = Object.entries({ ...values, seed }).map(([name, value]) =>
+    value ? ` --${name} '${value}'` : '',
+  );
+  console.log(`node scripts/fuzz.mjs${again.join('')}`);
+  for (const device of devices) await hunt(device, Number(values.seconds) / devices.length, seed);
+}
+const { sessions, succeeded, refused } = totals;
+console.log(`${sessions} sessions, ${succeeded} calls that succeeded, ${refused} that were refused`);
+for (const [name, seeds] of findings)
+  console.log(`${seeds.length} × ${name}; seeds ${seeds.slice(0, 8).join(' ')}`);
+console.log(`${findings.size} findings`);
+process.exitCode = findings.size === 0 && sessions > 0 ? 0 : 1;

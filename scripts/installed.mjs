@@ -1,0 +1,59 @@
+// Proves that the packed package sorts where it is installed: in an empty folder, with no compiler in reach and without
+// running install scripts.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const PROGRAM = `
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { sort } from 'clsort';
+
+const keys = Uint32Array.from({ length: 100_000 }, (_, i) => Math.imul(i, 2654435761));
+let report;
+const sorted = await sort(keys, { algorithm: 'amd', verify: true, onReport: (it) => { report = it; } });
+assert.deepEqual(sorted, keys.toSorted());
+assert.notEqual(report.device.type, 'host');
+assert.equal(typeof createRequire(import.meta.url)('clsort/opencl').getPlatformIDs, 'function');
+console.log(\`Node \${process.version} for \${process.arch}: sorted by \${report.algorithm} on \${report.device.name}\`);
+`;
+
+/**
+ * Packs the package as npm would, but whatever addons there are, and lends the archive.
+ *
+ * @param use gets the path of the archive
+ */
+export async function withPackage(use) {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-packed-'));
+  try {
+    const pack = ['pack', '--silent', '--ignore-scripts', `--pack-destination=${folder}`];
+    const name = execFileSync('npm', pack, { cwd: root, encoding: 'utf8' }).trim();
+    await use(join(folder, name));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Installs the archive into an empty folder, then sorts, installs and lists devices there.
+ *
+ * @param folder becomes the program that the package is installed for
+ * @param node runs Node with arguments in that folder, with nothing but a linker in PATH, and returns what it printed
+ */
+export async function proveInstalled(archive, folder, node) {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+  const npm = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', archive];
+  execFileSync('npm', npm, { cwd: folder, stdio: 'inherit' });
+  writeFileSync(join(folder, 'program.mjs'), PROGRAM);
+  process.stdout.write(await node(['program.mjs']));
+  // What npm would have run finds the addon and has nothing to say.
+  assert.equal(await node(['node_modules/clsort/scripts/install.mjs']), '');
+  process.stdout.write(await node(['node_modules/clsort/dist/src/cli/main.js', 'devices']));
+}

@@ -1,0 +1,307 @@
+"""Times calls of NumPy, CuPy and PyTorch, whichever are there, on the inputs of `clsort bench calls`.
+
+python3 calls.py FOLDER REPEATS CHAIN WARM_UP_SECONDS PLACES OPERATIONS SKIPPED, lists with commas between words.
+
+FOLDER has keys.u32, values.u32, few.u32 and indices.u32, and what each operation has to make: OPERATION.0 for the first
+part of the result, and so on. Prints a line of JSON for each peer: {"peer", "version", "calls"} or {"peer", "missing"}.
+A call is {"operation", "place", "seconds", "chained"?, "ok"}, or has "error" instead of times.
+
+Times are wall time up to when the device is done. On 'device' inputs and results stay there, sums and counts too, where
+clsort brings these to the host; on 'host' all come from NumPy arrays (for PyTorch: tensors in host memory) and go back.
+"""
+
+import json
+import sys
+import time
+
+import numpy as np
+from timing import timed
+
+CHAIN_SECONDS = 0.25
+SHORTEST_CHAIN = 4
+SIGN_BIT = 1 << 31
+
+folder, repeats, most, warm_up = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+places, operations, skipped = (words.split(",") for words in sys.argv[5:8])
+HOST = {name: np.fromfile(f"{folder}/{name}.u32", dtype="<u4") for name in ("keys", "values", "few", "indices")}
+N = HOST["keys"].size
+
+# What the parts of a result are. Positions may differ from ours where keys are equal: not all peers are stable.
+PARTS = {
+    "sort": ("keys",),
+    "argsort": ("positions",),
+    "sortPairs": ("keys", "positions"),
+    "lexsort": ("rows",),
+    "topK": ("keys", "positions"),
+    "unique": ("numbers", "numbers"),
+    "reduce": ("sum",),
+    "scan": ("sums",),
+    "histogram": ("numbers",),
+    "gather": ("keys",),
+    "segmentedSort": ("keys",),
+}
+
+
+class Inputs:
+    """Inputs by their names, brought to where the peer works when they are asked for first."""
+
+    def __init__(self, host, load):
+        self._host = host
+        self._load = load
+
+    def __getattr__(self, name):
+        array = self._load(self._host[name])
+        setattr(self, name, array)
+        return array
+
+
+def split(operation):
+    """'topK-100' -> ('topK', 100); no number for a mix of lengths, which no peer sorts in one call."""
+    name, _, parameter = operation.partition("-")
+    return name, int(parameter) if parameter.isdigit() else None
+
+
+class NumPy:
+    name = "NumPy"
+    places = ("host",)
+    xp = np
+    host = HOST
+    version = np.__version__
+
+    def load(self, array):
+        return array
+
+    def fetch(self, part):
+        return np.asarray(part)
+
+    def synchronize(self):
+        pass
+
+    def argsort(self, keys):
+        return np.argsort(keys, kind="stable")
+
+    def lexsort(self, last, first):
+        return np.lexsort((last, first))
+
+    def last(self, keys, k):
+        """Positions of the k largest keys, in order."""
+        found = np.argpartition(keys, N - k)[N - k :] if k < N else np.arange(N)
+        return found[np.argsort(keys[found])]
+
+    def call(self, operation):
+        """The operation as a function of inputs, or None where the peer has none."""
+        xp = self.xp
+        name, parameter = split(operation)
+        k = min(parameter or 0, N)
+
+        def pairs(a):
+            order = self.argsort(a.keys)
+            return a.keys[order], a.values[order]
+
+        def top(a):
+            order = self.last(a.keys, k)[::-1]
+            return a.keys[order], order
+
+        if name == "segmentedSort":
+            if parameter is None or N % k != 0:
+                return None
+            return lambda a: (xp.sort(a.keys.reshape(-1, k), axis=1).reshape(-1),)
+        return {
+            "sort": lambda a: (xp.sort(a.keys),),
+            "argsort": lambda a: (self.argsort(a.keys),),
+            "sortPairs": pairs,
+            "lexsort": lambda a: (self.lexsort(a.keys, a.few),),
+            "topK": top,
+            "unique": lambda a: xp.unique(a.few, return_counts=True),
+            "reduce": lambda a: (a.keys.sum(dtype="u8"),),
+            "scan": lambda a: (xp.cumsum(a.keys, dtype="u4"),),
+            "histogram": lambda a: (xp.histogram(a.keys, bins=256, range=(0, 2**32))[0],),
+            "gather": lambda a: (xp.take(a.keys, a.indices),),
+        }.get(name)
+
+    def plain(self, kind, part):
+        """A part of a result as clsort has it."""
+        return part
+
+
+class CuPy(NumPy):
+    name = "CuPy"
+    places = ("device", "host")
+
+    def __init__(self):
+        import cupy
+
+        cupy.cuda.runtime.getDeviceCount()  # fails where there is none
+        self.xp = cupy
+        self.version = cupy.__version__
+
+    def load(self, array):
+        return self.xp.asarray(array)
+
+    def fetch(self, part):
+        return self.xp.asnumpy(part)
+
+    def synchronize(self):
+        self.xp.cuda.get_current_stream().synchronize()
+
+    def argsort(self, keys):
+        return self.xp.argsort(keys)  # always stable
+
+    def lexsort(self, last, first):
+        return self.xp.lexsort(self.xp.stack((last, first)))
+
+    def last(self, keys, k):
+        return self.argsort(keys)[N - k :]  # its argpartition sorts all keys, too
+
+
+class PyTorch:
+    """PyTorch sorts no u32, so keys are i32 of the same order: as many bits, and the same work."""
+
+    def __init__(self, device):
+        import torch
+
+        if device == "cuda" and not torch.cuda.is_available():
+            raise RuntimeError("PyTorch has no CUDA device")
+        self.torch = torch
+        self.device = device
+        self.name = "PyTorch on CUDA" if device == "cuda" else "PyTorch on the CPU"
+        self.places = ("device", "host") if device == "cuda" else ("host",)
+        self.version = torch.__version__
+        arrays = {
+            "keys": (HOST["keys"] ^ np.uint32(SIGN_BIT)).view("<i4"),
+            "values": HOST["values"].view("<i4"),
+            "few": HOST["few"].view("<i4"),
+            "indices": HOST["indices"].astype("<i8"),
+        }
+        self.host = {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+    def load(self, array):
+        return array.to(self.device)
+
+    def fetch(self, part):
+        return part.to("cpu")
+
+    def synchronize(self):
+        if self.device == "cuda":
+            self.torch.cuda.synchronize()
+
+    def call(self, operation):
+        torch = self.torch
+        name, parameter = split(operation)
+        k = min(parameter or 0, N)
+
+        def pairs(a):
+            keys, order = torch.sort(a.keys, stable=True)
+            return keys, a.values[order]
+
+        def rows(a):
+            order = torch.sort(a.keys, stable=True).indices
+            return (order[torch.sort(a.few[order], stable=True).indices],)
+
+        if name == "segmentedSort":
+            if parameter is None or N % k != 0:
+                return None
+            return lambda a: (torch.sort(a.keys.view(-1, k), dim=1).values.view(-1),)
+        return {
+            "sort": lambda a: (torch.sort(a.keys).values,),
+            "argsort": lambda a: (torch.sort(a.keys, stable=True).indices,),
+            "sortPairs": pairs,
+            "lexsort": rows,
+            "topK": lambda a: tuple(torch.topk(a.keys, k)),
+            "unique": lambda a: torch.unique(a.few, return_counts=True),
+            "reduce": lambda a: (torch.sum(a.keys, dtype=torch.int64),),
+            "scan": lambda a: (torch.cumsum(a.keys, 0, dtype=torch.int32),),
+            "histogram": lambda a: (torch.bincount((a.keys >> 24) + 128, minlength=256),),
+            "gather": lambda a: (torch.index_select(a.keys, 0, a.indices),),
+        }.get(name)
+
+    def plain(self, kind, part):
+        # Each key is less by 2^31 than ours, and so are sums by as many times that as keys are in them.
+        array = part.numpy()
+        if kind == "keys":
+            return array.view("<u4") ^ np.uint32(SIGN_BIT)
+        if kind == "sum":
+            return int(array) + N * SIGN_BIT
+        if kind == "sums":
+            odd = (np.arange(1, N + 1) & 1).astype("<u4")
+            return array.view("<u4") + odd * np.uint32(SIGN_BIT)
+        return array
+
+
+def is_part_right(kind, part, file):
+    if kind == "sum":
+        with open(file, encoding="ascii") as text:
+            return int(part) == int(text.read())
+    wanted = np.fromfile(file, dtype="<u4")
+    if part.size != wanted.size:
+        return False
+    if kind in ("positions", "rows"):
+        by = HOST["keys"].astype("<u8")
+        if kind == "rows":
+            by += HOST["few"].astype("<u8") << np.uint64(32)
+        positions = part.astype("<i8")
+        return bool((by[positions] == by[wanted]).all()) and np.unique(positions).size == wanted.size
+    return bool((part.astype("<u4") == wanted).all())
+
+
+def is_right(peer, operation, parts):
+    kinds = PARTS[split(operation)[0]]
+    plain = [peer.plain(kind, peer.fetch(part)) for kind, part in zip(kinds, parts)]
+    return len(parts) == len(kinds) and all(
+        is_part_right(kind, part, f"{folder}/{operation}.{i}") for i, (kind, part) in enumerate(zip(kinds, plain))
+    )
+
+
+def measure(peer, operation, place):
+    call = peer.call(operation)
+    if call is None:
+        return None
+    resident = Inputs(peer.host, peer.load)
+
+    def once():
+        if place == "device":
+            result = call(resident)
+            peer.synchronize()
+            return result
+        return tuple(peer.fetch(part) for part in call(Inputs(peer.host, peer.load)))
+
+    about = {"operation": operation, "place": place}
+    try:
+        seconds, result = timed(once, repeats, warm_up)
+        answer = {**about, "seconds": seconds}
+        ok = is_right(peer, operation, result)
+        if place == "device":
+            length = min(most, max(SHORTEST_CHAIN, int(CHAIN_SECONDS / sorted(seconds)[len(seconds) // 2])))
+            chained = []
+            for _ in range(repeats + 1):
+                start = time.perf_counter()
+                for _ in range(length):
+                    result = call(resident)
+                peer.synchronize()
+                chained.append((time.perf_counter() - start) / length)
+            answer["chained"] = chained[1:]  # the first one finds no memory in the pool
+            ok = ok and is_right(peer, operation, result)
+        return {**answer, "ok": ok}
+    except Exception as error:  # one operation that a version lacks is no reason to leave the others out
+        return {**about, "error": f"{type(error).__name__}: {error}"}
+
+
+PEERS = {
+    "NumPy": NumPy,
+    "CuPy": CuPy,
+    "PyTorch on the CPU": lambda: PyTorch("cpu"),
+    "PyTorch on CUDA": lambda: PyTorch("cuda"),
+}
+for name, opened in PEERS.items():
+    if name.lower() in skipped:
+        continue
+    try:
+        peer = opened()
+    except Exception as error:
+        print(json.dumps({"peer": name, "missing": str(error).strip().partition("\n")[0]}), flush=True)
+        continue
+    measured = [
+        measure(peer, operation, place) for operation in operations for place in places if place in peer.places
+    ]
+    calls = [one for one in measured if one is not None]
+    print(json.dumps({"peer": name, "version": peer.version, "calls": calls}), flush=True)

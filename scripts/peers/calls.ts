@@ -1,0 +1,204 @@
+/** Calls of clsort beside those of NumPy, CuPy and PyTorch, on the same inputs in the same run. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callOperations } from '../../src/bench/call-operations.js';
+import {
+  benchCalls,
+  type CallBench,
+  type CallPlace,
+  type CallRow,
+  WARM_UP_SECONDS,
+} from '../../src/bench/calls.js';
+import { markdownOf, milliseconds } from '../../src/bench/format.js';
+import { type Timing, timing } from '../../src/bench/statistics.js';
+import { packageRoot } from '../../src/util/paths.js';
+
+/** One call of a peer: times, or a word. */
+export type PeerCall =
+  | 'wrong'
+  | {
+      readonly awaited: Timing;
+      /** Left out where a call returns when it is done, as those on host arrays do. */
+      readonly chained?: Timing;
+      /** Its time over that of ours. */
+      readonly timesOurs?: number;
+      readonly chainedTimesOurs?: number;
+    };
+
+export interface PeerCallRow extends CallRow {
+  /** By name and version; those that have no such call are left out. */
+  readonly peers: Readonly<Record<string, PeerCall>>;
+}
+
+export interface PeerCalls extends CallBench {
+  readonly command: string;
+  readonly rows: readonly PeerCallRow[];
+}
+
+/** A line of what scripts/peers/calls.py prints. */
+interface Answer {
+  readonly peer: string;
+  readonly version?: string;
+  /** Why the peer is not there. */
+  readonly missing?: string;
+  readonly calls?: readonly {
+    readonly operation: string;
+    readonly place: CallPlace;
+    readonly seconds?: readonly number[];
+    readonly chained?: readonly number[];
+    readonly ok?: boolean;
+    readonly error?: string;
+  }[];
+}
+
+export interface PeerCallsRequest {
+  readonly device: string;
+  readonly counts: readonly number[];
+  readonly operations: readonly string[];
+  readonly places: readonly CallPlace[];
+  readonly repeats: number;
+  readonly chain: number;
+  /** Seconds of calls before any is timed, ours and theirs. Default 0.3. */
+  readonly warmUpSeconds?: number;
+  readonly python: string;
+  /** Names in lower case. */
+  readonly skipped: readonly string[];
+  /** The line that repeats it. */
+  readonly command: string;
+  /** Gets what there is after each size: large ones take minutes. */
+  readonly onBench: (bench: PeerCalls) => void;
+  /** Gets what has to be said of peers that are left out. */
+  readonly onMissing: (words: string) => void;
+}
+
+/** Runs the peers' program. One that cannot be run counts as peers that are all missing. */
+async function askPeers(folder: string, request: PeerCallsRequest, operations: readonly string[]) {
+  const { python, repeats, chain, warmUpSeconds = WARM_UP_SECONDS, places, skipped } = request;
+  const script = join(packageRoot, 'scripts/peers/calls.py');
+  const lists = [places, operations, skipped].map((words) => words.join(','));
+  const child = spawn(python, [script, folder, ...[repeats, chain, warmUpSeconds].map(String), ...lists]);
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = await once(child, 'close').catch((error: Error) => [error.message]);
+  const answers = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Answer);
+  if (ended[0] !== 0) {
+    const [last] = stderr.trimEnd().split('\n').slice(-1);
+    request.onMissing(`${python}: ${last || ended.join(' ')}`);
+  }
+  return answers;
+}
+
+const ratio = (theirs?: Timing, ours?: Timing): number | undefined =>
+  theirs && ours && theirs.median / ours.median;
+
+/** What peers took for the call of a row. */
+function peersOf(row: CallRow, answers: readonly Answer[]): PeerCallRow {
+  const peers = answers.flatMap(({ peer, version, calls = [] }): [string, PeerCall][] => {
+    const call = calls.find(({ operation, place }) => operation === row.operation && place === row.place);
+    if (!call?.seconds) return [];
+    const name = `${peer} ${version}`;
+    if (!call.ok) return [[name, 'wrong']];
+    const awaited = timing(call.seconds);
+    const chained = call.chained && timing(call.chained);
+    const timesOurs = ratio(awaited, row.awaited);
+    const chainedTimesOurs = ratio(chained, row.chained);
+    return [
+      [
+        name,
+        {
+          awaited,
+          ...(chained && { chained }),
+          ...(timesOurs !== undefined && { timesOurs }),
+          ...(chainedTimesOurs !== undefined && { chainedTimesOurs }),
+        },
+      ],
+    ];
+  });
+  return { ...row, peers: Object.fromEntries(peers) };
+}
+
+/** Measures our calls and then those of the peers, one size after the other. */
+export async function benchPeerCalls(request: PeerCallsRequest): Promise<PeerCalls> {
+  const { device, counts, places, repeats, chain, onBench, onMissing, command } = request;
+  const { warmUpSeconds = WARM_UP_SECONDS } = request;
+  const operations = callOperations(request.operations);
+  const rows: PeerCallRow[] = [];
+  const told = new Set<string>();
+  const tell = (words: string) => {
+    if (!told.has(words)) onMissing(words);
+    told.add(words);
+  };
+  let record: PeerCalls | undefined;
+  for (const n of counts) {
+    const folder = mkdtempSync(join(tmpdir(), 'clsort-peers-'));
+    try {
+      const bench = await benchCalls({
+        ...{ device, operations, counts: [n], places, repeats, chain, warmUpSeconds },
+        onInputs: (_, inputs) => {
+          for (const [name, array] of Object.entries(inputs))
+            writeFileSync(join(folder, `${name}.u32`), array);
+        },
+        onExpected: (operation, parts) => {
+          for (const [i, part] of parts.entries()) writeFileSync(join(folder, `${operation}.${i}`), part);
+        },
+      });
+      const names = operations.map(({ name }) => name);
+      const answers = await askPeers(folder, { ...request, onMissing: tell }, names);
+      for (const { peer, missing, calls = [] } of answers) {
+        if (missing !== undefined) tell(`${peer} is left out: ${missing}`);
+        for (const { operation, place, error } of calls) {
+          if (error !== undefined) tell(`${peer}, ${operation} on ${place} arrays, is left out: ${error}`);
+        }
+      }
+      rows.push(...bench.rows.map((row) => peersOf(row, answers)));
+      record = { ...bench, load: record?.load ?? bench.load, command, rows };
+      onBench(record);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  if (!record) throw new RangeError('no sizes to measure');
+  return record;
+}
+
+const timesText = (times?: number): string => (times === undefined ? '' : `× ${times.toFixed(2)}`);
+
+/** How many times as long the peers take, awaited and in a chain, and the least of those. */
+export function ratioTable({ rows }: PeerCalls): string {
+  const names = [...new Set(rows.flatMap(({ peers }) => Object.keys(peers)))];
+  const lines = rows.map((row) => {
+    const times = names.map((name) => row.peers[name]);
+    const least = (of: (call: Exclude<PeerCall, 'wrong'>) => number | undefined): string => {
+      const found = times.flatMap((call) => (call && call !== 'wrong' ? (of(call) ?? []) : []));
+      return found.length > 0 ? timesText(Math.min(...found)) : '';
+    };
+    const cells = times.map((call) => {
+      if (!call || call === 'wrong') return call ?? '';
+      const both = [call.timesOurs, call.chainedTimesOurs].map(timesText).filter(Boolean);
+      return both.join(', ');
+    });
+    return [
+      ...[row.operation, row.place, String(row.n), row.result],
+      ...[row.awaited, row.chained, row.kernel].map((time) => milliseconds(time?.median)),
+      ...cells,
+      least(({ timesOurs }) => timesOurs),
+      least(({ chainedTimesOurs }) => chainedTimesOurs),
+    ];
+  });
+  const ours = ['result', 'clsort ms', 'in a chain ms', 'kernels ms'];
+  return markdownOf([
+    ['operation', 'arrays', 'keys', ...ours, ...names, 'best', 'best in a chain'],
+    ...lines,
+  ]);
+}

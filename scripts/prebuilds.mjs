@@ -1,0 +1,67 @@
+// The addons that the package brings, prebuilds/PLATFORM/node-abi-*, and whether they are all there and of this version.
+
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PLATFORMS, releaseOf, VERSIONS } from './node-releases.mjs';
+
+/** All addons that the package promises. */
+export const PROMISED = PLATFORMS.flatMap((platform) => VERSIONS.map((version) => ({ platform, version })));
+
+/** Where the package whose folder is `root` has the addon for a system and a version of Node. */
+export const prebuiltAddon = (root, { platform, version }) =>
+  join(root, 'prebuilds', platform, `node-abi-${releaseOf(version).abi}`, 'clsort.node');
+
+const recordOf = (addon) => join(dirname(addon), 'clsort.json');
+
+const hashOf = (files) => {
+  const sum = createHash('sha256');
+  for (const file of files) sum.update(readFileSync(file));
+  return sum.digest('hex');
+};
+
+/** What an addon is built from: the package's version, Node's, and the sources. */
+function origin(root, { version }) {
+  const native = join(root, 'src', 'native');
+  const sources = readdirSync(native).toSorted();
+  return {
+    clsort: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
+    node: releaseOf(version).version,
+    sources: hashOf([join(root, 'binding.gyp'), ...sources.map((name) => join(native, name))]),
+  };
+}
+
+/**
+ * Writes beside an addon what it was built from.
+ *
+ * @param sources the tree in which it was built: `root` may have changed since
+ */
+export function writeRecord(root, which, sources) {
+  const addon = prebuiltAddon(root, which);
+  const record = { ...origin(sources, which), addon: hashOf([addon]) };
+  writeFileSync(recordOf(addon), `${JSON.stringify(record, null, 2)}\n`);
+}
+
+/** Why an addon must not be packed; undefined when nothing is wrong with it. */
+function faultOf(root, which) {
+  const addon = prebuiltAddon(root, which);
+  if (!existsSync(addon)) return 'missing';
+  if (!existsSync(recordOf(addon)))
+    return 'not built by scripts/prebuild.mjs: it has no clsort.json beside it';
+  const record = JSON.parse(readFileSync(recordOf(addon), 'utf8'));
+  const now = origin(root, which);
+  if (record.clsort !== now.clsort)
+    return `of version ${record.clsort}, where package.json says ${now.clsort}`;
+  if (record.node !== now.node) return `built for Node ${record.node}, where ${now.node} is pinned`;
+  if (record.sources !== now.sources)
+    return 'built from other sources than those of src/native and binding.gyp';
+  return record.addon === hashOf([addon]) ? undefined : 'changed after it was built';
+}
+
+/** A line for each promised addon that is missing, or is not one of these sources. */
+export const faults = (root) =>
+  PROMISED.flatMap((which) => {
+    const fault = faultOf(root, which);
+    const { platform, version } = which;
+    return fault ? [`${platform}, Node ${version} (ABI ${releaseOf(version).abi}): ${fault}`] : [];
+  });

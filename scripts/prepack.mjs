@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+// What npm runs before it packs the package: refuses unless every addon that the package promises is there, built
+// from these sources for this version.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { faults, PROMISED } from './prebuilds.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const refusals = [];
+
+const found = faults(root);
+if (found.length > 0) {
+  refusals.push(
+    `${found.length} of the ${PROMISED.length} prebuilt addons that it promises cannot be packed:`,
+    ...found.map((fault) => `  ${fault}`),
+    "Build them: 'node scripts/prebuild.mjs', as root on Debian with debootstrap and qemu-user-static.",
+  );
+}
+if (!existsSync(join(root, 'dist', 'src', 'index.js'))) {
+  refusals.push("dist/src is missing: 'npm run build' compiles it.");
+}
+
+if (refusals.length > 0) {
+  process.stderr.write(`clsort ${version} is not packed.\n${refusals.join('\n')}\n`);
+  process.exitCode = 1;
+}

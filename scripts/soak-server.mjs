@@ -1,0 +1,185 @@
+// The soak of a Sorter that serves many clients at once; scripts/soak.mjs runs it.
+
+import { DTYPES, Sorter } from '../dist/src/index.js';
+import { Random } from '../dist/src/util/random.js';
+
+const ARRAYS = {
+  ...{ u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, f16: Uint16Array },
+  ...{ u32: Uint32Array, i32: Int32Array, f32: Float32Array },
+  ...{ u64: BigUint64Array, i64: BigInt64Array, f64: Float64Array },
+};
+/** Arrays of each dtype that clients draw from: their order is known before anything is sorted. */
+const JOBS_PER_DTYPE = 8;
+const MOST_KEYS = 2 ** 18;
+
+/** Random keys, often equal ones; floats come with zeros of both signs and infinities, without NaN. */
+function keysOf(dtype, n, random) {
+  const keys = new ARRAYS[dtype](n);
+  const shift = random.below(28);
+  const special = [-0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < n; i++) {
+    const word = random.u32();
+    if (dtype === 'f16') keys[i] = ((word & 0xffff) % 0x7c01) | (word & 0x8000);
+    else if (dtype[0] === 'f') keys[i] = word % 16 < 4 ? special[word % 4] : (word - 2 ** 31) / 2 ** shift;
+    else if (dtype.endsWith('64')) keys[i] = (BigInt(word) << 32n) | BigInt(random.u32() >>> shift);
+    else keys[i] = word >>> shift;
+  }
+  return keys;
+}
+
+/** What keys are compared by with `<`: themselves, but for zeros of two signs and for bits of f16. */
+function rankOf(dtype, key) {
+  if (dtype === 'f16') return key & 0x8000 ? 0x7fff - key : key;
+  return Object.is(key, -0) ? -Number.MIN_VALUE : key;
+}
+
+/** Keys and what their sort has to make, by a comparison sort of positions that shares nothing with the library. */
+function jobOf(dtype, index, random) {
+  const n =
+    index === 0
+      ? random.below(3)
+      : Math.floor(MOST_KEYS ** ((index + random.u32() / 2 ** 32) / JOBS_PER_DTYPE));
+  const keys = keysOf(dtype, n, random);
+  const ranks = Array.from(keys, (key) => rankOf(dtype, key));
+  const descending = random.below(2) === 1;
+  const direction = descending ? -1 : 1;
+  const positions = Uint32Array.from({ length: n }, (_, i) => i);
+  const order = positions.toSorted((a, b) =>
+    ranks[a] < ranks[b] ? -direction : ranks[a] > ranks[b] ? direction : a - b,
+  );
+  const sorted = new ARRAYS[dtype](n);
+  for (let i = 0; i < n; i++) sorted[i] = keys[order[i]];
+  return { dtype, keys, positions, options: { descending, dtype }, sorted, order };
+}
+
+/** What a client asks for. Each gives its results beside what they have to be. */
+const REQUESTS = {
+  sort: async (sorter, { keys, options, sorted }) => [[await sorter.sort(keys, options), sorted]],
+  argsort: async (sorter, { keys, options, order }) => [[await sorter.argsort(keys, options), order]],
+  sortPairs: async (sorter, { keys, positions, options, sorted, order }) => {
+    const made = await sorter.sortPairs(keys, positions, options);
+    return [
+      [made.keys, sorted],
+      [made.values, order],
+    ];
+  },
+  'sort of a device array': async (sorter, { keys, dtype, options, sorted }) => {
+    const array = await sorter.upload(keys, { dtype });
+    try {
+      const made = await sorter.sort(array, options);
+      try {
+        return [[await made.read(), sorted]];
+      } finally {
+        made.dispose();
+      }
+    } finally {
+      array.dispose();
+    }
+  },
+};
+
+/** Compares elements bit for bit, which says that the order is right and that nothing was lost. */
+const isSame = (a, b) =>
+  a.byteLength === b.byteLength &&
+  Buffer.compare(
+    new Uint8Array(a.buffer, a.byteOffset, a.byteLength),
+    new Uint8Array(b.buffer, b.byteOffset, b.byteLength),
+  ) === 0;
+
+/** The value that `share` of the sorted numbers are below. */
+const quantile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+
+const median = (numbers) =>
+  quantile(
+    numbers.toSorted((a, b) => a - b),
+    0.5,
+  );
+
+/**
+ * Bytes by which memory has grown since the warm-up: the median of the last quarter, less the most that was in use
+ * in the first minute, or in the first third of a shorter run. Collections let the rest go up and down.
+ *
+ * @param samples of `{ seconds, rss }`, over all of the run
+ */
+export function growthOf(samples) {
+  const end = samples.at(-1).seconds;
+  const warmUp = Math.min(60, end / 3);
+  const before = samples.filter(({ seconds }) => seconds <= warmUp).map(({ rss }) => rss);
+  const after = samples.filter(({ seconds }) => seconds >= end * 0.75).map(({ rss }) => rss);
+  return median(after) - Math.max(...before);
+}
+
+const milliseconds = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
+const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+/** Failures that are told one by one. */
+const MOST_TOLD = 10;
+
+/**
+ * Clients that each ask for one sort after the other, of arrays of mixed sizes and dtypes, through one Sorter. Every
+ * result is compared with what it has to be.
+ *
+ * @param device as `Sorter.open` takes it
+ * @param mostGrowth bytes by which memory may grow after the warm-up
+ * @returns the number of wrong results and errors, one more when memory grew
+ */
+export async function soakServer({ device, minutes, clients, mostGrowth }) {
+  const random = new Random(1);
+  const jobs = DTYPES.flatMap((dtype) =>
+    Array.from({ length: JOBS_PER_DTYPE }, (_, i) => jobOf(dtype, i, random)),
+  );
+  const requests = Object.entries(REQUESTS);
+  const sorter = await Sorter.open({ device });
+  const latencies = [];
+  const samples = [];
+  let failures = 0;
+  const fail = (what) => {
+    if (++failures <= MOST_TOLD) console.log(`FAILED: ${what}`);
+  };
+  const call = async ([name, request], job) => {
+    const what = () => `${name} of ${job.keys.length} ${job.dtype} keys, ${JSON.stringify(job.options)}`;
+    try {
+      const begin = performance.now();
+      const results = await request(sorter, job);
+      latencies.push((performance.now() - begin) / 1000);
+      if (!results.every(([made, wanted]) => isSame(made, wanted))) fail(`${what()}: wrong`);
+    } catch (error) {
+      fail(`${what()}: ${error?.stack ?? error}`);
+    }
+  };
+  // Programs are compiled, and pass their self-tests, before the first client comes.
+  for (const job of jobs) for (const request of requests) await call(request, job);
+  latencies.length = 0;
+
+  const started = performance.now();
+  const elapsed = () => (performance.now() - started) / 1000;
+  const end = minutes * 60;
+  const sample = () => samples.push({ seconds: elapsed(), rss: process.memoryUsage.rss() });
+  const tell = () => {
+    const sorted = latencies.toSorted((a, b) => a - b);
+    const [p50, p99] = [0.5, 0.99].map((share) => milliseconds(quantile(sorted, share) ?? 0));
+    const calls = `${latencies.length} calls in ${elapsed().toFixed(1)} s`;
+    console.log(`server: ${calls}, p50 ${p50}, p99 ${p99}, ${mebibytes(samples.at(-1).rss)} resident`);
+  };
+  sample();
+  const sampling = setInterval(sample, Math.min(1000, end * 10));
+  const telling = setInterval(tell, end * 100);
+  const client = async (own) => {
+    while (elapsed() < end) await call(requests[own.below(requests.length)], jobs[own.below(jobs.length)]);
+  };
+  try {
+    await Promise.all(Array.from({ length: clients }, (_, i) => client(new Random(i + 2))));
+  } finally {
+    clearInterval(sampling);
+    clearInterval(telling);
+    await sorter.close();
+  }
+  sample();
+  tell();
+  if (latencies.length === 0) fail('no call succeeded');
+  const growth = growthOf(samples);
+  const flat = growth <= mostGrowth;
+  if (!flat) failures++;
+  const verdict = flat ? 'flat' : `GROWS, by more than ${mebibytes(mostGrowth)}`;
+  console.log(`server: ${failures} failures; ${mebibytes(growth)} more after the warm-up: ${verdict}`);
+  return failures;
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env node
+// Does something very often, tells the resident memory over time, and fails when it grows:
+//
+//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N]
+//
+//   binding    a million enqueues, 100,000 buffers dropped without release, 10,000 contexts
+//   server     sorts of mixed sizes and dtypes for many clients at once through one Sorter, every result checked;
+//              tells how long calls take
+//
+//   --scale    how much of that, such as 0.01; default 1
+//   --device   a name of CLSORT_TEST_DEVICES, for the server also any device of the library; default pocl
+//   --minutes  of the server, at scale 1; default 10
+//   --clients  of the server; default 64
+//
+// Needs `npm run build`.
+
+import { setImmediate as tick } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { driverEnv } from './drivers.mjs';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    scale: { type: 'string', default: '1' },
+    device: { type: 'string', default: 'pocl' },
+    minutes: { type: 'string', default: '10' },
+    clients: { type: 'string', default: '64' },
+  },
+});
+const scale = Number(values.scale);
+const minutes = Number(values.minutes);
+const clients = Number(values.clients);
+// Drivers are loaded by the first call, and read their environment then.
+Object.assign(process.env, driverEnv(values.device), { CLSORT_TEST_DEVICES: values.device });
+
+const SAMPLES = 60;
+/** Samples that are not judged: caches of V8, of the C library and of the driver fill. */
+const WARM_UP = 15;
+/**
+ * What memory may grow by over all of a run, by its slope after the warm-up. Heaps that are collected go up and
+ * down by about as much. A leak of 17 bytes for each of a million enqueues is beyond it, and the smallest object
+ * of a driver is larger than that; so are 168 bytes for each of 100,000 buffers, or 1.7 KiB for each of 10,000
+ * contexts. At a smaller scale the bound finds larger leaks only.
+ */
+const MOST_GROWTH = 16 * 2 ** 20;
+
+const mebibytes = (bytes) => (bytes / 2 ** 20).toFixed(1);
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
+
+/**
+ * Bytes that an operation leaves behind: the median of the slopes between all pairs of samples (Theil and Sen),
+ * which a few samples before and after a collection do not move, as they would a least-squares line.
+ */
+function slope(samples) {
+  const slopes = samples.flatMap((a, i) =>
+    samples.slice(i + 1).map((b) => (b.rss - a.rss) / (b.done - a.done)),
+  );
+  return median(slopes);
+}
+
+let failed = 0;
+
+/**
+ * Runs an operation `count` times, scaled, and judges how memory went.
+ *
+ * @param operate gets the number of an operation; may be asynchronous
+ */
+async function soak(name, count, operate) {
+  const total = Math.max(SAMPLES, Math.round(count * scale));
+  const samples = [];
+  const started = performance.now();
+  let done = 0;
+  for (let sample = 1; sample <= SAMPLES; sample++) {
+    for (const end = Math.round((total * sample) / SAMPLES); done < end; done++) {
+      const pending = operate(done);
+      if (pending) await pending;
+    }
+    await tick();
+    samples.push({ done, rss: process.memoryUsage.rss() });
+    if (sample % 10 === 0) {
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      console.log(`${name}: ${done} in ${seconds} s, ${mebibytes(samples.at(-1).rss)} MiB resident`);
+    }
+  }
+  const each = slope(samples.slice(WARM_UP));
+  const growth = each * total;
+  const flat = growth <= MOST_GROWTH;
+  if (!flat) failed++;
+  const verdict = flat ? 'flat' : `GROWS, more than ${mebibytes(MOST_GROWTH)} MiB over the run`;
+  console.log(`${name}: ${each.toFixed(1)} bytes each, ${mebibytes(growth)} MiB in all: ${verdict}`);
+}
+
+/** Enqueues, dropped buffers and contexts. */
+async function binding() {
+  const cl = await import('../dist/src/opencl/index.js');
+  const { kernel, opened } = await import('../dist/test/opencl/devices.js');
+  const [device] = opened;
+  const { context, queue } = device;
+  const put = kernel(device, 'kernel void put(global uint* a, uint b) { a[get_global_id(0)] = b; }');
+  const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 4096);
+  const host = new Uint8Array(4096);
+  cl.setKernelArg(put, 0, 'uint*', buffer);
+  const commands = [
+    (wanted) => cl.enqueueNDRangeKernel(queue, put, 1, null, [64], null, null, wanted),
+    (wanted) => cl.enqueueReadBuffer(queue, buffer, false, 0, 256, host, null, wanted),
+    (wanted) => cl.enqueueWriteBuffer(queue, buffer, false, 0, 256, host, null, wanted),
+  ];
+  const promises = [];
+  // Of twelve commands three have no event, three an event that is released, three one that is left to the
+  // collector, and three a promise. Whoever never waits would queue a million commands.
+  await soak('enqueues', 1_000_000, (i) => {
+    if (i % 3 === 0) cl.setKernelArg(put, 1, 'uint', i);
+    const event = commands[i % 3](i % 12 >= 3);
+    if (i % 12 >= 3 && i % 12 < 6) cl.releaseEvent(event);
+    if (i % 12 >= 9) promises.push(event.completed);
+    return i % 600 === 599 ? Promise.all([...promises.splice(0), cl.finishAsync(queue)]) : undefined;
+  });
+  cl.finish(queue);
+
+  await soak('dropped buffers', 100_000, (i) => {
+    const dropped = cl.createBuffer(context, cl.MEM_READ_WRITE, 16_384);
+    if (i % 4 === 0) cl.enqueueWriteBuffer(queue, dropped, false, 0, 4096, host);
+    return i % 100 === 99 ? cl.finishAsync(queue) : undefined;
+  });
+
+  const source = 'kernel void nothing(global int* a) { a[0] = 1; }';
+  const first = cl.createProgramWithSource(context, source);
+  cl.buildProgram(first, [device.device]);
+  const [binary] = cl.getProgramInfo(first, cl.PROGRAM_BINARIES);
+  await soak('contexts', 10_000, (i) => {
+    const own = cl.createContext([cl.CONTEXT_PLATFORM, device.platform], [device.device]);
+    const commandQueue = cl.createCommandQueue(own, device.device);
+    // From source it takes PoCL fifty times as long.
+    const program =
+      i % 200 === 0
+        ? cl.createProgramWithSource(own, source)
+        : cl.createProgramWithBinary(own, [device.device], [binary.length], [binary]);
+    cl.buildProgram(program, [device.device]);
+    cl.finish(commandQueue);
+    cl.releaseProgram(program);
+    cl.releaseCommandQueue(commandQueue);
+    cl.releaseContext(own);
+  });
+}
+
+/**
+ * What memory may grow by while a Sorter serves: arrays of results wait for the collector in numbers that change, of up
+ * to 2 MiB each.
+ */
+const MOST_SERVER_GROWTH = 64 * 2 ** 20;
+
+async function server() {
+  const { soakServer } = await import('./soak-server.mjs');
+  const device = values.device === 'pocl' ? 'Portable Computing Language' : values.device;
+  failed += await soakServer({ device, minutes: minutes * scale, clients, mostGrowth: MOST_SERVER_GROWTH });
+}
+
+const SUBJECTS = { binding, server };
+const subject = SUBJECTS[positionals[0]];
+const isUsable = scale > 0 && minutes > 0 && Number.isInteger(clients) && clients > 0;
+if (!subject || positionals.length > 1 || !isUsable) {
+  console.error(
+    `usage: node scripts/soak.mjs ${Object.keys(SUBJECTS).join(' | ')} [--scale X] [--device NAME] [--minutes N] [--clients N]`,
+  );
+  process.exit(2);
+}
+await subject();
+console.log(failed === 0 ? 'all flat, all right' : `${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

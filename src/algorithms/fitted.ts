@@ -1,0 +1,39 @@
+/** Programs whose groups are as large as the device and its compiler let them be. */
+import type { Device } from '../device/device.js';
+import type { Program } from '../device/program.js';
+
+/** A compiled program and the work-items of its groups. */
+export interface Fitted {
+  readonly program: Program;
+  readonly groupSize: number;
+}
+
+/**
+ * Compiles a program for the largest power-of-two group, `most` to begin with, that all its kernels may
+ * have: a compiler may allow some kernel less than the device allows in general.
+ *
+ * @param defines macros for a group size, GROUP_SIZE among them
+ */
+export async function buildFitting(
+  device: Device,
+  file: string,
+  kernels: readonly string[],
+  most: number,
+  defines: (groupSize: number) => Readonly<Record<string, number>>,
+): Promise<Fitted> {
+  let groupSize = 2 ** Math.floor(Math.log2(Math.min(most, device.capabilities.maxWorkGroup)));
+  for (;;) {
+    const program = await device.program(file, defines(groupSize));
+    const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
+    if (limit >= groupSize || groupSize === 1) return { program, groupSize };
+    groupSize = 2 ** Math.floor(Math.log2(limit));
+  }
+}
+
+/** Most elements, a power of two, that fit the local memory of a group; at most `most`. */
+export function localElements({ capabilities }: Device, bytesEach: number, most: number): number {
+  return Math.min(most, 2 ** Math.floor(Math.log2(capabilities.localBytes / bytesEach)));
+}
+
+/** n rounded up to whole groups. */
+export const wholeGroups = (n: number, groupSize: number): number => Math.ceil(n / groupSize) * groupSize;

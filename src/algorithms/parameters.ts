@@ -1,0 +1,86 @@
+/** What can be chosen of an algorithm on one device: its parameters, declared where it is written. */
+import { UsageError } from '../util/errors.js';
+import { suggestion } from '../util/suggest.js';
+
+/** A parameter's value. */
+export type Value = number | string | boolean;
+
+/** Values of parameters by name, as they stand in `AlgorithmShape.tuning`. */
+export type Tuning = Readonly<Record<string, Value>>;
+
+/** What is said of a parameter besides its kind. */
+export interface ParameterUse {
+  /** The values that a search tries, in order; a parameter without them is not searched. */
+  readonly axis?: readonly Value[];
+  /** It matters only to sorts of keys alone, or only to those with values. */
+  readonly onlyWith?: 'keys' | 'values';
+  /** Whoever calls a sort may choose it, by the option of its name. */
+  readonly option?: boolean;
+}
+
+/** A whole number from `least` to `most`, or one of some values. */
+export type Parameter = ParameterUse &
+  (
+    | { readonly kind: 'whole'; readonly least: number; readonly most: number }
+    | { readonly kind: 'choice'; readonly values: readonly Value[] }
+  );
+
+/** An algorithm's parameters by name; a search varies them in this order. */
+export type Parameters = Readonly<Record<string, Parameter>>;
+
+export const whole = (least: number, most: number, use: ParameterUse = {}): Parameter => ({
+  kind: 'whole',
+  least,
+  most,
+  ...use,
+});
+
+export const choice = (values: readonly Value[], use: ParameterUse = {}): Parameter => ({
+  kind: 'choice',
+  values,
+  ...use,
+});
+
+/** On or off. */
+export const onOff = (use: ParameterUse = {}): Parameter => choice([false, true], use);
+
+/** What a value of the parameter has to be, in words. */
+const expected = (parameter: Parameter): string =>
+  parameter.kind === 'whole'
+    ? `a whole number from ${parameter.least} to ${parameter.most}`
+    : `one of ${parameter.values.join(' ')}`;
+
+const accepts = (parameter: Parameter, value: unknown): boolean =>
+  parameter.kind === 'whole'
+    ? Number.isInteger(value) && Number(value) >= parameter.least && Number(value) <= parameter.most
+    : parameter.values.some((one) => one === value);
+
+/** What is wrong with a value for a parameter of that name, or undefined. */
+export function refusal(parameters: Parameters, name: string, value: unknown): string | undefined {
+  const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+  if (!parameter) {
+    const known = Object.keys(parameters);
+    const choices = known.length > 0 ? `expected one of ${known.join(' ')}` : 'it has none';
+    return `unknown parameter '${name}': ${choices}${suggestion(name, known)}`;
+  }
+  return accepts(parameter, value)
+    ? undefined
+    : `parameter '${name}' is ${JSON.stringify(value)}: expected ${expected(parameter)}`;
+}
+
+/**
+ * Checks what somebody chose for an algorithm.
+ *
+ * @throws UsageError for a name that is no parameter of it, or a value that the parameter cannot have
+ */
+export function checkTuning(
+  { name, parameters }: { readonly name: string; readonly parameters: Parameters },
+  tuning: Readonly<Record<string, unknown>>,
+): void {
+  for (const [parameter, value] of Object.entries(tuning)) {
+    const wrong = refusal(parameters, parameter, value);
+    if (wrong !== undefined) {
+      throw new UsageError(`algorithm '${name}': ${wrong}`, { details: { parameter, value } });
+    }
+  }
+}

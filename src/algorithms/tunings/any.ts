@@ -1,0 +1,60 @@
+import type { DeviceTuning } from '../tuning-rows.js';
+
+/** What any device begins with; the rest is for those on which something else was measured. */
+export const anywhere: DeviceTuning = {
+  where: {},
+  measured: 'first guesses, and what suits devices of several makers',
+  // rusticl selects 1 and 100 of 2^12 to 2^16 keys in 0.4 to 0.9 of the time of a sort, but for 2^12 of f64.
+  crossovers: { host: 2 ** 16, group: Number.POSITIVE_INFINITY, select: 2 ** 12 },
+  rows: [
+    {
+      algorithm: 'onesweep',
+      tuning: {
+        rank: 'masks',
+        groupSize: 256,
+        keysPerItem: 16,
+        histogramSize: 256,
+        histogramColumns: 4,
+        lookBack: 4,
+        spinLimit: 2_000_000,
+      },
+    },
+    {
+      algorithm: 'tiled',
+      tuning: {
+        rank: 'masks',
+        radixBits: 8,
+        groupSize: 256,
+        keysPerItem: 20,
+        countColumns: 8,
+        groupsPerUnit: 4,
+      },
+    },
+    { algorithm: 'group', tuning: { rank: 'masks', radixBits: 8, groupSize: 256, keysPerItem: 16 } },
+    { algorithm: 'group', which: { n: 1024 }, tuning: { keysPerItem: 4 } },
+    {
+      algorithm: 'persistent',
+      tuning: {
+        rank: 'masks',
+        radixBits: 8,
+        groupSize: 256,
+        keysPerItem: 16,
+        // What a compute unit is, and how many groups one holds, is a matter of the vendor: nothing is taken
+        // for granted where it has not been tried.
+        groupsPerUnit: 0,
+        spinLimit: 2_000_000,
+      },
+    },
+    { algorithm: 'serial', tuning: { radixBits: 8, runsPerUnit: 2, lines: true } },
+    { algorithm: 'serial', which: { keyBits: 32 }, tuning: { radixBits: 11 } },
+    { algorithm: 'serial', which: { keyBits: 64 }, tuning: { radixBits: 11 } },
+    { algorithm: 'serial', which: { n: 2 ** 18 }, tuning: { runsPerUnit: 1 } },
+    // A core's cache holds the array: lines would be flushed half full.
+    { algorithm: 'serial', which: { n: 2 ** 16 }, tuning: { radixBits: 8, lines: false } },
+    {
+      algorithm: 'serial',
+      which: { keyBits: 64, valueBytes: 0, over: 2 ** 14, n: 2 ** 16 },
+      tuning: { radixBits: 11 },
+    },
+  ],
+};

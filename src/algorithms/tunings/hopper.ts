@@ -1,0 +1,151 @@
+import type { DeviceTuning } from '../tuning-rows.js';
+
+export const hopper: DeviceTuning = {
+  where: { architecture: 'hopper' },
+  measured: 'NVIDIA H200, driver 580.159.04, 2026-11-21',
+  // End to end: eight of nine runs of `clsort tune` say 2^14, one 2^13. What one group of `persistent` holds, `group`
+  // sorts in less time.
+  crossovers: { host: 2 ** 14 },
+  rows: [
+    {
+      algorithm: 'onesweep',
+      tuning: { groupSize: 384, keysPerItem: 28, maxRegisters: 56, checkedLanes: true },
+    },
+    // 32 are faster by 1 % where keys are uniform; where they are evenly spaced each digit has 48 keys of a tile then,
+    // which begin in two banks of local memory: 45 begin in all.
+    {
+      algorithm: 'onesweep',
+      which: { keyBits: 32, valueBytes: 0, over: 2 ** 24 },
+      tuning: { keysPerItem: 30 },
+    },
+    {
+      algorithm: 'onesweep',
+      which: { valueBytes: 4 },
+      tuning: { groupSize: 448, keysPerItem: 28, maxRegisters: 72, lookBack: 2, valuesAfter: true },
+    },
+    {
+      algorithm: 'onesweep',
+      which: { valueBytes: 8 },
+      tuning: { groupSize: 384, keysPerItem: 20, maxRegisters: 80, lookBack: 2, valuesAfter: true },
+    },
+    {
+      algorithm: 'onesweep',
+      which: { keyBits: 64 },
+      tuning: { groupSize: 384, keysPerItem: 26, maxRegisters: 80 },
+    },
+    {
+      algorithm: 'onesweep',
+      which: { keyBits: 64, valueBytes: 4 },
+      tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 64, lookBack: 2 },
+    },
+    {
+      algorithm: 'onesweep',
+      which: { keyBits: 64, valueBytes: 8 },
+      tuning: { groupSize: 384, keysPerItem: 20, maxRegisters: 80, lookBack: 2 },
+    },
+    {
+      algorithm: 'onesweep',
+      which: { keyBits: 64, valueBytes: 0, n: 2 ** 22 },
+      tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 64 },
+    },
+    {
+      algorithm: 'onesweep',
+      which: { n: 2 ** 18 },
+      tuning: {
+        groupSize: 256,
+        keysPerItem: 8,
+        maxRegisters: 64,
+        histogramSize: 256,
+        histogramColumns: 4,
+        lookBack: 8,
+        checkedLanes: false,
+        valuesAfter: false,
+      },
+    },
+    { algorithm: 'tiled', which: { keyBits: 32, valueBytes: 0 }, tuning: { keysPerItem: 22 } },
+    {
+      algorithm: 'tiled',
+      which: { keyBits: 32, valueBytes: 4 },
+      tuning: { groupSize: 640, keysPerItem: 26 },
+    },
+    {
+      algorithm: 'tiled',
+      which: { keyBits: 32, valueBytes: 8 },
+      tuning: { groupSize: 512, keysPerItem: 22, maxRegisters: 80 },
+    },
+    {
+      algorithm: 'tiled',
+      which: { keyBits: 64, valueBytes: 0 },
+      tuning: { groupSize: 384, keysPerItem: 21, maxRegisters: 80 },
+    },
+    {
+      algorithm: 'tiled',
+      which: { keyBits: 64, valueBytes: 4 },
+      tuning: { groupSize: 768, keysPerItem: 21 },
+    },
+    // The later a row, the smaller the tile: as many units as can be have one. Tiles for 2^21 keys are the largest, but
+    // for narrow keys: above, onesweep is slower by 9 % (u32) or 15 % (u64) where keys are uniform, and faster by up to 28 %
+    // or 60 % where they are skewed.
+    {
+      algorithm: 'persistent',
+      tuning: { groupSize: 512, keysPerItem: 32, maxRegisters: 128, checkedLanes: true },
+    },
+    {
+      algorithm: 'persistent',
+      which: { keyBits: 8, over: 2 ** 21 },
+      tuning: { groupSize: 640, keysPerItem: 50, maxRegisters: 96 },
+    },
+    {
+      algorithm: 'persistent',
+      which: { keyBits: 16, over: 2 ** 21 },
+      tuning: { groupSize: 640, keysPerItem: 50, maxRegisters: 96 },
+    },
+    // 512 x 32 are faster by 4 % where keys are uniform and slower by a third where they are evenly spaced: each digit has
+    // 64 keys of a tile then, which all begin in one bank of local memory.
+    {
+      algorithm: 'persistent',
+      which: { keyBits: 32 },
+      tuning: { groupSize: 640, keysPerItem: 25, maxRegisters: 96 },
+    },
+    {
+      algorithm: 'persistent',
+      which: { keyBits: 32, valueBytes: 4 },
+      tuning: { valuesAfter: true },
+    },
+    {
+      algorithm: 'persistent',
+      which: { keyBits: 32, valueBytes: 8, n: 1.5 * 2 ** 20 },
+      tuning: { groupSize: 512, keysPerItem: 24, maxRegisters: 128, valuesAfter: true },
+    },
+    {
+      algorithm: 'persistent',
+      which: { n: 2 ** 20 },
+      tuning: { groupSize: 512, keysPerItem: 16, maxRegisters: 128 },
+    },
+    {
+      algorithm: 'persistent',
+      which: { n: 2 ** 19 },
+      tuning: { groupSize: 512, keysPerItem: 8, maxRegisters: 128 },
+    },
+    {
+      algorithm: 'persistent',
+      which: { n: 2 ** 18 },
+      tuning: { groupSize: 512, keysPerItem: 4, maxRegisters: 128 },
+    },
+    {
+      algorithm: 'persistent',
+      which: { keyBits: 16, valueBytes: 0, n: 2 ** 18 },
+      tuning: { keysPerItem: 8 },
+    },
+    {
+      algorithm: 'persistent',
+      which: { keyBits: 32, valueBytes: 0, n: 2 ** 18 },
+      tuning: { keysPerItem: 8 },
+    },
+    {
+      algorithm: 'persistent',
+      which: { n: 2 ** 17 },
+      tuning: { groupSize: 512, keysPerItem: 2, maxRegisters: 128 },
+    },
+  ],
+};

@@ -1,0 +1,147 @@
+/** The operations whose calls are measured, and what they are called with. */
+import type { DeviceArray, Sorter, SortOptions } from '../index.js';
+import { generate } from '../io/gen.js';
+import { UsageError } from '../util/errors.js';
+import { Random } from '../util/random.js';
+import { unknownName } from '../util/suggest.js';
+import { SEED } from './sorts.js';
+
+/** An array on the device or on the host. */
+export type Words = Uint32Array | DeviceArray<'u32'>;
+
+/** What calls are made with: n elements each. */
+export interface CallInputs<W extends Words = Words> {
+  /** Uniform over all 32 bits. */
+  readonly keys: W;
+  /** Where each key stands: values of pairs. */
+  readonly values: W;
+  /** Of `DISTINCT` values. */
+  readonly few: W;
+  /** Random positions. */
+  readonly indices: W;
+}
+
+/** Arrays, or the number that a reduction gives. */
+export type CallResult = readonly (Words | number | bigint)[];
+
+/** One call; `options` are heeded where the operation is one sort. */
+export type OperationCall = (
+  sorter: Sorter,
+  inputs: CallInputs,
+  options?: SortOptions,
+) => Promise<CallResult>;
+
+export interface CallOperation {
+  readonly name: string;
+  /** Its report tells the kernels of the whole call: those of operations of several steps tell one sort among them. */
+  readonly isOneSort: boolean;
+  /** Makes what a call for n keys takes besides the inputs, so that it is not timed. */
+  readonly prepare: (n: number) => OperationCall;
+}
+
+/** Values that the keys of `unique` have. */
+const DISTINCT = 1000;
+/** Longest segment of the mix of lengths. */
+const LONGEST = 65536;
+
+/** Segments of one length; the last may be shorter. */
+function equalOffsets(n: number, length: number): Uint32Array {
+  const segments = Math.ceil(n / length);
+  return Uint32Array.from({ length: segments + 1 }, (_, i) => Math.min(n, i * length));
+}
+
+/** Segments of 1 to `LONGEST` keys, as many short ones as the law of Zipf has: a chance of 1 / length. */
+function zipfOffsets(n: number): Uint32Array {
+  const random = new Random(SEED);
+  const offsets = [0];
+  for (let end = 0; end < n; ) {
+    const length = Math.floor(LONGEST ** (random.u32() / 2 ** 32));
+    end = Math.min(n, end + length);
+    offsets.push(end);
+  }
+  return Uint32Array.from(offsets);
+}
+
+const several = (name: string, prepare: CallOperation['prepare']): CallOperation => ({
+  name,
+  isOneSort: false,
+  prepare,
+});
+
+const oneSort = (name: string, call: OperationCall): CallOperation => ({
+  name,
+  isOneSort: true,
+  prepare: () => call,
+});
+
+const topK = (k: number): CallOperation =>
+  several(`topK-${k}`, () => async (sorter, { keys: from }) => {
+    const { keys, indices } = await sorter.topK(from, k);
+    return [keys, indices];
+  });
+
+const segmentedSort = (name: string | number, offsetsOf: (n: number) => Uint32Array): CallOperation =>
+  several(`segmentedSort-${name}`, (n) => {
+    const offsets = offsetsOf(n);
+    return async (sorter, { keys }) => [await sorter.segmentedSort(keys, offsets)];
+  });
+
+/** In the order of their rows. */
+export const CALL_OPERATIONS: readonly CallOperation[] = [
+  oneSort('sort', async (sorter, { keys }, options) => [await sorter.sort(keys, options)]),
+  oneSort('argsort', async (sorter, { keys }, options) => [await sorter.argsort(keys, options)]),
+  oneSort('sortPairs', async (sorter, inputs, options) => {
+    const { keys, values } = await sorter.sortPairs(inputs.keys, inputs.values, options);
+    return [keys, values];
+  }),
+  // The overloads tell the places of columns apart; here both stand for either.
+  several('lexsort', () => async (sorter, { few, keys }) => [
+    await sorter.lexsort([few, keys] as readonly DeviceArray[]),
+  ]),
+  topK(100),
+  topK(65536),
+  several('unique', () => async (sorter, { few }) => {
+    const { keys, counts } = await sorter.unique(few);
+    return [keys, counts];
+  }),
+  several('reduce', () => async (sorter, { keys }) => [await sorter.reduce(keys, 'sum')]),
+  several('scan', () => async (sorter, { keys }) => [await sorter.scan(keys, { inclusive: true })]),
+  several('histogram', () => async (sorter, { keys }) => [
+    await sorter.histogram(keys, { bins: 256, range: [0, 2 ** 32] }),
+  ]),
+  several('gather', () => async (sorter, { keys, indices }) => [await sorter.gather(keys, indices)]),
+  ...[32, 256, 4096, 65536].map((length) => segmentedSort(length, (n) => equalOffsets(n, length))),
+  segmentedSort('zipf', zipfOffsets),
+];
+
+/**
+ * Operations by their names, `all`, or what several names begin with before their parameter, such as `topK`.
+ *
+ * @returns them in the order of `CALL_OPERATIONS`
+ * @throws UsageError for a name that is not known
+ */
+export function callOperations(names: readonly string[]): CallOperation[] {
+  const found = names.flatMap((word) => {
+    const named = CALL_OPERATIONS.filter(
+      ({ name }) => word === 'all' || name === word || name.startsWith(`${word}-`),
+    );
+    if (named.length > 0) return named;
+    const known = ['all', ...CALL_OPERATIONS.map(({ name }) => name)];
+    throw new UsageError(unknownName('operation', word, known));
+  });
+  return CALL_OPERATIONS.filter((operation) => found.includes(operation));
+}
+
+/** The same for every run and peer. */
+export function callInputs(n: number): CallInputs<Uint32Array> {
+  const bytes = generate({ dtype: 'u32', count: n, distribution: 'uniform', seed: SEED });
+  const keys = new Uint32Array(bytes.buffer, bytes.byteOffset, n);
+  const random = new Random(SEED + 1);
+  const [values, few, indices] = [new Uint32Array(n), new Uint32Array(n), new Uint32Array(n)];
+  for (let i = 0; i < n; i++) {
+    values[i] = i;
+    few[i] = (keys[i] as number) % DISTINCT;
+    indices[i] = random.below(n);
+  }
+  return { keys, values, few, indices };
+}

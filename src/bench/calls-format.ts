@@ -1,0 +1,122 @@
+/** Rows of `clsort bench calls` as cells, plots and a page. */
+import { type CallBench, type CallPlace, type CallRow, PLACES } from './calls.js';
+import { csvOf, markdownOf, milliseconds, titleOf } from './format.js';
+import { htmlPage } from './html.js';
+import { type Plot, type PlotLine, plotFile } from './plot.js';
+
+/** What an awaited call takes beyond its kernels, in seconds; undefined where these are not known. */
+export const overhead = ({ awaited, kernel }: CallRow): number | undefined =>
+  awaited && kernel && awaited.median - kernel.median;
+
+/** Share of a chain's time that its kernels take; undefined where these are not known. */
+export const busyShare = ({ chained, kernel }: CallRow): number | undefined =>
+  chained && kernel && kernel.median / chained.median;
+
+const COLUMNS: readonly (readonly [heading: string, cell: (row: CallRow) => string | number])[] = [
+  ['operation', (row) => row.operation],
+  ['arrays', (row) => row.place],
+  ['keys', (row) => row.n],
+  ['result', (row) => row.result],
+  ['awaited ms', (row) => milliseconds(row.awaited?.median)],
+  ['± ms', (row) => milliseconds(row.awaited?.mad)],
+  ['in a chain ms', (row) => milliseconds(row.chained?.median)],
+  ['± ms', (row) => milliseconds(row.chained?.mad)],
+  ['of calls', (row) => row.chain ?? ''],
+  ['kernels ms', (row) => milliseconds(row.kernel?.median)],
+  ['over kernels µs', (row) => scaled(overhead(row), 1e6)],
+  ['% busy in a chain', (row) => scaled(busyShare(row), 100)],
+  ['reason', (row) => row.reason ?? ''],
+];
+
+const scaled = (value: number | undefined, factor: number): string =>
+  value === undefined ? '' : (value * factor).toFixed(1);
+
+export const callHeadings: readonly string[] = COLUMNS.map(([heading]) => heading);
+
+export const callCells = (row: CallRow): string[] => COLUMNS.map(([, cell]) => String(cell(row)));
+
+const linesOfCells = ({ rows }: CallBench): (readonly string[])[] => [callHeadings, ...rows.map(callCells)];
+
+export const callsCsv = (bench: CallBench): string => csvOf(linesOfCells(bench));
+
+export const callsMarkdown = (bench: CallBench): string =>
+  `${titleOf(bench)}\n\n${markdownOf(linesOfCells(bench))}`;
+
+/** A line for each operation, over the number of keys, of the rows that `value` is known of. */
+function linesOf(
+  rows: readonly CallRow[],
+  value: (row: CallRow) => Omit<PlotLine['points'][number], 'x'> | undefined,
+): PlotLine[] {
+  return [...new Set(rows.map(({ operation }) => operation))].flatMap((name) => {
+    const points = rows.flatMap((row) => {
+      const found = row.operation === name && row.result === 'ok' && row.n > 0 ? value(row) : undefined;
+      return found ? [{ x: row.n, ...found }] : [];
+    });
+    return points.length > 0 ? [{ name, points }] : [];
+  });
+}
+
+/** Keys a second of calls that are awaited one by one. */
+export function callsPlot(bench: CallBench, place: CallPlace): Plot {
+  return {
+    title:
+      place === 'device' ? 'Awaited calls on device arrays' : 'Awaited calls from typed array to typed array',
+    x: 'keys',
+    y: `keys a second; ${titleOf(bench)}`,
+    scale: 'log',
+    lines: linesOf(
+      bench.rows.filter((row) => row.place === place),
+      ({ n, awaited }) => {
+        if (!awaited) return undefined;
+        const { median, mad } = awaited;
+        const bar = mad > 0 && mad < median ? { low: n / (median + mad), high: n / (median - mad) } : {};
+        return { y: n / median, ...bar };
+      },
+    ),
+  };
+}
+
+/** Share of a chain's time that its kernels take, on device arrays. */
+export function busyPlot(bench: CallBench): Plot {
+  return {
+    title: 'Chains of calls on device arrays: share of their time that kernels take',
+    x: 'keys',
+    y: `share of the time; ${titleOf(bench)}`,
+    scale: 'share',
+    lines: linesOf(
+      bench.rows.filter(({ place }) => place === 'device'),
+      (row) => {
+        const y = busyShare(row);
+        return y === undefined ? undefined : { y };
+      },
+    ),
+  };
+}
+
+const plottedPlace = ({ rows }: CallBench): CallPlace =>
+  rows.some(({ place }) => place === 'device') ? 'device' : 'host';
+
+/** The plot of keys a second as a file of its own: of device arrays where they were measured. */
+export const callsSvg = (bench: CallBench): string => plotFile(callsPlot(bench, plottedPlace(bench)));
+
+/** @param command the line that repeats it */
+export function callsHtml(bench: CallBench, command: string): string {
+  return htmlPage({
+    title: 'clsort bench calls',
+    about: [
+      `${titleOf(bench)}, ${bench.platform}; load average before: ${bench.load.toFixed(2)}`,
+      'u32 keys, wall time, medians. Kernels are those of a profiled call, in a run of their own; where an operation has several steps, no report tells all of them.',
+    ],
+    command,
+    figures: [
+      ...PLACES.map((place) => ({
+        plot: callsPlot(bench, place),
+        id: place,
+        caption: 'Each call is awaited before the next is made. Bars are the median deviation.',
+      })),
+      { plot: busyPlot(bench), id: 'busy', caption: 'What is missing from 100 % the device spends waiting.' },
+    ],
+    headings: callHeadings,
+    rows: bench.rows.map((row) => ({ cells: callCells(row), isRight: row.result === 'ok' })),
+  });
+}

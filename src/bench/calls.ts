@@ -1,0 +1,262 @@
+/** What whole calls take, from the caller's side: awaited one by one, and many at once. */
+import { loadavg } from 'node:os';
+import {
+  DeviceArray,
+  Sorter,
+  type SortOptions,
+  type SortReport,
+  UnsupportedError,
+  UsageError,
+} from '../index.js';
+import { bytesOf } from '../keys/array.js';
+import { unknownName } from '../util/suggest.js';
+import { type CallInputs, type CallOperation, type CallResult, callInputs } from './call-operations.js';
+import { kernelSeconds } from './sorts.js';
+import { isSlower, type Timing, timing } from './statistics.js';
+
+/** Where the arrays of a call are: device arrays, or typed arrays. */
+export const PLACES = ['device', 'host'] as const;
+export type CallPlace = (typeof PLACES)[number];
+
+/** One place, or `both`. @throws UsageError for another word */
+export function callPlaces(word: string): readonly CallPlace[] {
+  if (word === 'both') return PLACES;
+  const place = PLACES.find((known) => known === word);
+  if (!place) throw new UsageError(unknownName('place', word, [...PLACES, 'both']));
+  return [place];
+}
+
+export interface CallCase {
+  readonly operation: string;
+  readonly place: CallPlace;
+  /** Keys of the call. */
+  readonly n: number;
+}
+
+/** What came of one case. Times stand only beside `ok`. */
+export interface CallRow extends CallCase {
+  readonly result: 'ok' | 'wrong' | 'unsupported' | 'error';
+  readonly reason?: string;
+  /** Wall time of a call that is awaited before the next one is made. */
+  readonly awaited?: Timing;
+  /** Wall time of `chain` calls that are made without waiting in between, a call. */
+  readonly chained?: Timing;
+  readonly chain?: number;
+  /**
+   * Kernels of a call, by its report when it is profiled: in a run of its own. Left out where the device does not
+   * measure, and for operations of several steps, whose reports do not tell all of them.
+   */
+  readonly kernel?: Timing;
+}
+
+export const CALL_SCHEMA = 'clsort.bench.calls/1';
+
+export interface CallBench {
+  readonly schema: typeof CALL_SCHEMA;
+  readonly device: string;
+  readonly platform: string;
+  readonly driver: string;
+  readonly date: string;
+  /** What else the machine was doing before, as its load average: a busy one makes times that are not worth keeping. */
+  readonly load: number;
+  readonly rows: readonly CallRow[];
+}
+
+export interface MeasureCallOptions {
+  readonly repeats: number;
+  /** Most calls of a chain. */
+  readonly chain: number;
+  /** Seconds of calls before any is timed: programs are compiled, memory is pooled, and V8 compiles too. Default 0.3. */
+  readonly warmUpSeconds?: number;
+}
+
+/** A call with its inputs. @param options heeded where the operation is one sort */
+export type Call = (options?: SortOptions) => Promise<CallResult>;
+
+export const WARM_UP_SECONDS = 0.3;
+/** What a chain may take, and its results together: it is shorter where calls are long, or their results large. */
+const CHAIN_SECONDS = 0.25;
+const CHAIN_BYTES = 2 ** 30;
+const SHORTEST_CHAIN = 4;
+
+const secondsSince = (start: number): number => (performance.now() - start) / 1000;
+
+function dispose(result: CallResult): void {
+  for (const part of result) if (part instanceof DeviceArray) part.dispose();
+}
+
+/** The bytes of each part, so that results of different places compare. */
+async function bytesOfParts(result: CallResult): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  for (const part of result) {
+    if (part instanceof DeviceArray) parts.push(bytesOf(await part.read()));
+    else parts.push(typeof part === 'object' ? bytesOf(part) : Buffer.from(String(part)));
+  }
+  return parts;
+}
+
+const isSame = (a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean =>
+  a.length === b.length && a.every((part, i) => Buffer.compare(part, b[i] ?? new Uint8Array()) === 0);
+
+/**
+ * Makes many calls without waiting in between.
+ *
+ * @returns seconds a call, and all results, to be disposed of
+ * @throws what the first call that failed did, once all have ended
+ */
+async function inChain(call: Call, length: number): Promise<{ seconds: number; results: CallResult[] }> {
+  const start = performance.now();
+  const settled = await Promise.allSettled(Array.from({ length }, () => call()));
+  const seconds = secondsSince(start) / length;
+  const results = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failed = settled.find((one) => one.status === 'rejected');
+  if (!failed) return { seconds, results };
+  for (const result of results) dispose(result);
+  throw failed.reason;
+}
+
+/**
+ * Compares a call's result with the expected one, then times calls: awaited one by one, in chains, and profiled
+ * for the kernels alone. A wrong result, be it of a later call, gets no time.
+ *
+ * @param expected the bytes of each part of the result
+ * @param isOneSort the call's report tells all of its kernels
+ */
+export async function measureCall(
+  what: CallCase,
+  call: Call,
+  expected: readonly Uint8Array[],
+  { isOneSort }: Pick<CallOperation, 'isOneSort'>,
+  { repeats, chain: most, warmUpSeconds = WARM_UP_SECONDS }: MeasureCallOptions,
+): Promise<CallRow> {
+  const isRight = async (result: CallResult): Promise<boolean> => {
+    try {
+      return isSame(await bytesOfParts(result), expected);
+    } finally {
+      dispose(result);
+    }
+  };
+  const wrong: CallRow = { ...what, result: 'wrong' };
+  try {
+    if (!(await isRight(await call()))) return wrong;
+    for (const start = performance.now(); ; ) {
+      dispose(await call());
+      if (secondsSince(start) >= warmUpSeconds) break;
+    }
+    const awaited: number[] = [];
+    for (let i = 0; i < repeats; i++) {
+      const start = performance.now();
+      const result = await call();
+      awaited.push(secondsSince(start));
+      dispose(result);
+    }
+
+    const bytes = expected.reduce((sum, { byteLength }) => sum + byteLength, 1);
+    const fitting = Math.floor(Math.min(CHAIN_SECONDS / timing(awaited).median, CHAIN_BYTES / bytes));
+    const chain = Math.min(most, Math.max(SHORTEST_CHAIN, fitting));
+    const chained: number[] = [];
+    for (let i = 0; i <= repeats; i++) {
+      const { seconds, results } = await inChain(call, chain);
+      if (i > 0) chained.push(seconds); // the first one finds no memory in the pool for so many results
+      const last = results.pop() ?? [];
+      for (const result of results) dispose(result);
+      if (!(await isRight(last))) return wrong;
+    }
+
+    const kernels: number[] = [];
+    for (let i = 0; isOneSort && i < repeats; i++) {
+      let report: SortReport | undefined;
+      const onReport = (made: SortReport) => {
+        report = made;
+      };
+      if (!(await isRight(await call({ profile: true, onReport })))) return wrong;
+      const seconds = report && kernelSeconds(report);
+      if (seconds) kernels.push(seconds);
+    }
+    return {
+      ...what,
+      result: 'ok',
+      awaited: timing(awaited),
+      chained: timing(chained),
+      chain,
+      ...(kernels.length === repeats && { kernel: timing(kernels) }),
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...what, result: error instanceof UnsupportedError ? 'unsupported' : 'error', reason };
+  }
+}
+
+export interface CallRequest extends MeasureCallOptions {
+  /** As `Sorter.open` takes it; not the host engine, which has nothing to wait for. */
+  readonly device: string;
+  readonly operations: readonly CallOperation[];
+  readonly counts: readonly number[];
+  readonly places: readonly CallPlace[];
+  /** Gets each row once it is measured, and what it was measured with. */
+  readonly onRow?: (row: CallRow) => void;
+  /** Gets the inputs of each size, and each operation's result by the host engine, before calls are measured. */
+  readonly onInputs?: (n: number, inputs: CallInputs<Uint32Array>) => void;
+  readonly onExpected?: (operation: string, expected: readonly Uint8Array[]) => void;
+}
+
+async function uploaded(sorter: Sorter, { keys, values, few, indices }: CallInputs<Uint32Array>) {
+  return {
+    keys: await sorter.upload(keys),
+    values: await sorter.upload(values),
+    few: await sorter.upload(few),
+    indices: await sorter.upload(indices),
+  };
+}
+
+/**
+ * Measures calls of each operation at each size on one device; the host engine says what is right.
+ *
+ * @throws UsageError, NoDeviceError
+ */
+export async function benchCalls(request: CallRequest): Promise<CallBench> {
+  const { device, operations, counts, places, onRow, onInputs, onExpected, ...options } = request;
+  const [load = 0] = loadavg();
+  const sorter = await Sorter.open({ device });
+  const host = await Sorter.open({ device: 'host' });
+  try {
+    const rows: CallRow[] = [];
+    for (const n of counts) {
+      const onHost = callInputs(n);
+      onInputs?.(n, onHost);
+      const onDevice = places.includes('device') ? await uploaded(sorter, onHost) : undefined;
+      for (const operation of operations) {
+        const made = operation.prepare(n);
+        const expected = await bytesOfParts(await made(host, onHost));
+        onExpected?.(operation.name, expected);
+        for (const place of places) {
+          const inputs: CallInputs = (place === 'device' && onDevice) || onHost;
+          const what = { operation: operation.name, place, n };
+          const call: Call = (wanted) => made(sorter, inputs, wanted);
+          const row = await measureCall(what, call, expected, operation, options);
+          rows.push(row);
+          onRow?.(row);
+        }
+      }
+      if (onDevice) for (const array of Object.values(onDevice)) array.dispose();
+    }
+    const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
+    const date = new Date().toISOString().slice(0, 10);
+    return { schema: CALL_SCHEMA, device: name, platform, driver, date, load, rows };
+  } finally {
+    await Promise.all([sorter.close(), host.close()]);
+  }
+}
+
+/** Rows of `now` that are slower than the same call of `before` beyond noise, awaited or in a chain, or no longer right. */
+export function callRegressions(before: Pick<CallBench, 'rows'>, now: Pick<CallBench, 'rows'>): CallRow[] {
+  const caseOf = ({ operation, place, n }: CallCase): string => [operation, place, n].join(' ');
+  const known = new Map(before.rows.map((row) => [caseOf(row), row]));
+  return now.rows.filter((row) => {
+    const old = known.get(caseOf(row));
+    if (old?.result !== 'ok') return false;
+    if (row.result !== 'ok') return true;
+    const slower = (a?: Timing, b?: Timing) => a !== undefined && b !== undefined && isSlower(a, b);
+    return slower(old.awaited, row.awaited) || slower(old.chained, row.chained);
+  });
+}

@@ -1,0 +1,85 @@
+import type { Algorithm } from '../algorithms/algorithm.js';
+import { enqueueWithScratch } from '../algorithms/run.js';
+import { runTrial, type TrialOutcome, type TrialWork } from '../algorithms/trial.js';
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { keyCodec } from '../keys/key-codec.js';
+import { Verifier } from '../sort/proof/verify.js';
+
+/** What is sorted, and how many. */
+export interface SortArraysShape {
+  readonly dtype: Dtype;
+  readonly valueBytes: 0 | 4 | 8;
+  readonly n: number;
+}
+
+/** Arrays on a device for sorts that are checked there and timed. The values are the positions of the keys. */
+export class SortArrays {
+  readonly #device: Device;
+  readonly #verifier: Verifier;
+  readonly #work: TrialWork;
+
+  private constructor(device: Device, verifier: Verifier, { dtype, valueBytes, n }: SortArraysShape) {
+    this.#device = device;
+    this.#verifier = verifier;
+    const { bytes, width } = dtypeInfo(dtype);
+    const made: Buffer[] = [];
+    const room = (unit: number): Buffer => {
+      const buffer = device.buffer(unit * n);
+      made.push(buffer);
+      return buffer;
+    };
+    try {
+      this.#work = {
+        n,
+        input: room(bytes),
+        output: room(bytes),
+        ...(valueBytes > 0 && { inputValues: room(valueBytes), outputValues: room(valueBytes) }),
+        codec: keyCodec(dtype),
+        bits: [0, width],
+      };
+    } catch (error) {
+      for (const buffer of made) buffer.release();
+      throw error;
+    }
+    // Each value is there once, so that one that went astray shows.
+    const { inputValues } = this.#work;
+    if (inputValues) device.queue.write(inputValues, positions(n, valueBytes));
+  }
+
+  /** @throws BuildError, MemoryError */
+  static async open(device: Device, shape: SortArraysShape): Promise<SortArrays> {
+    const keyBits = dtypeInfo(shape.dtype).width;
+    const verifier = await Verifier.create(device, { keyBits, valueBytes: shape.valueBytes });
+    return new SortArrays(device, verifier, shape);
+  }
+
+  /** Enqueues the upload of n keys, which must not change before the next wait. */
+  upload(keys: Uint8Array): void {
+    this.#device.queue.write(this.#work.input, keys);
+  }
+
+  /** Enqueues a sort of the keys that were uploaded. */
+  enqueue(algorithm: Algorithm): ReturnType<typeof enqueueWithScratch> {
+    return enqueueWithScratch(algorithm, this.#device.queue, this.#work);
+  }
+
+  /** Sorts the keys that were uploaded, and checks the result; of values of 4 bytes that equal keys keep their order, too. */
+  trial(algorithm: Algorithm): Promise<TrialOutcome> {
+    const check = this.#verifier.checkOf(this.#work, algorithm.shape.valueBytes === 4);
+    return runTrial(algorithm, this.#device.queue, this.#work, check);
+  }
+
+  close(): void {
+    const { input, output, inputValues, outputValues } = this.#work;
+    for (const buffer of [input, output, inputValues, outputValues]) buffer?.release();
+  }
+}
+
+/** Of so many bytes each; the first four count. */
+function positions(n: number, valueBytes: number): Uint8Array {
+  const words = new Uint32Array((n * valueBytes) / 4);
+  for (let i = 0; i < n; i++) words[(i * valueBytes) / 4] = i;
+  return new Uint8Array(words.buffer);
+}

@@ -1,0 +1,59 @@
+/** Measured parameters as the source of a file in src/algorithms/tunings. */
+import { basename } from 'node:path';
+import type { DeviceTuning } from '../algorithms/tuning-rows.js';
+import { architectureOf } from '../device/architecture.js';
+import type { DeviceInfo } from '../device/platform.js';
+
+/** Most characters of a line. */
+const LINE = 110;
+
+/** The devices for which what was measured on one of them counts: those of its architecture, if that has a name. */
+export function whereOf(info: DeviceInfo): DeviceTuning['where'] {
+  const architecture = architectureOf(info);
+  return architecture === 'other' ? { device: info.name } : { architecture };
+}
+
+/** @param file that it is to be in, whose name is the constant's */
+export function tuningSource(tuning: DeviceTuning, file: string): string {
+  return `import type { DeviceTuning } from '../tuning-rows.js';
+
+export const ${identifier(basename(file, '.ts'))}: DeviceTuning = ${literal(tuning, '')};
+`;
+}
+
+/** `an-other` as `anOther`. */
+function identifier(text: string): string {
+  const [first = '', ...rest] = text.split(/[^a-z\d]+/i).filter(Boolean);
+  const name = [first, ...rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+  return /^[a-z]/i.test(name) ? name : `device${name}`;
+}
+
+/** Data as an expression, each property on a line of its own. */
+function literal(value: unknown, indent: string): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number') return numeral(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const inner = `${indent}  `;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[\n${value.map((one) => `${inner}${literal(one, inner)},\n`).join('')}${indent}]`;
+  }
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  if (entries.length === 0) return '{}';
+  const line = ([name, one]: [string, unknown]): string => {
+    const text = literal(one, inner);
+    const isLong = typeof one === 'string' && inner.length + name.length + text.length + 3 > LINE;
+    return `${inner}${name}:${isLong ? `\n${inner}  ` : ' '}${text},\n`;
+  };
+  return `{\n${entries.map(line).join('')}${indent}}`;
+}
+
+const quoted = (text: string): string =>
+  text.includes("'") && !text.includes('"') ? JSON.stringify(text) : `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
+
+/** Sizes are powers of two more often than not. */
+function numeral(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return 'Number.POSITIVE_INFINITY';
+  const power = Math.log2(value);
+  return power >= 12 && Number.isInteger(power) ? `2 ** ${power}` : String(value);
+}

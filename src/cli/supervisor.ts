@@ -1,0 +1,65 @@
+import { unlinkSync } from 'node:fs';
+import { constants } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { AsideMessage, Interruption } from './messages.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** How long an interrupted command may take to leave by itself: a device may be busy. */
+const GRACE_MS = 500;
+
+/** Signals so close are one: a terminal and a program that passes signals on may both deliver it. */
+const ECHO_MS = 50;
+
+/** Exit code for a defect of ours; see exit-code.ts, which is not for this thread to load. */
+const DEFECT = 4;
+
+/**
+ * Runs the command on a thread of its own and leaves this one free to hear signals: a driver, a disk or a
+ * pipe that blocks can hold up that thread, and even the end of the process, for ever.
+ *
+ * After a signal the command has a moment to end by itself, with 128 and the signal's number. Then, or with a second
+ * signal, what it wrote aside is removed and the signal does what it does by default, which nothing holds up;
+ * a shell sees the same code.
+ */
+export function supervise(main: URL, argv: readonly string[]): void {
+  const asides = new Set<string>();
+  let heard: { readonly signal: (typeof SIGNALS)[number]; readonly at: number } | undefined;
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (!heard) {
+        heard = { signal, at: performance.now() };
+        worker.postMessage({ signal } satisfies Interruption);
+        setTimeout(cutOff, GRACE_MS, signal).unref();
+      } else if (performance.now() - heard.at > ECHO_MS) {
+        cutOff(heard.signal);
+      }
+    });
+  }
+  const worker = new Worker(main, { argv: [...argv] });
+  worker.on('message', ({ aside, change }: AsideMessage) => asides[change](aside));
+  worker.on('error', (error) => {
+    process.stderr.write(`clsort: internal error: ${(error as Error)?.stack ?? String(error)}\n`);
+    process.exitCode = DEFECT;
+  });
+  worker.on('exit', (code) => {
+    removeAsides(); // a thread that ran out of memory removes nothing
+    process.exitCode ??= heard ? 128 + constants.signals[heard.signal] : code;
+  });
+
+  function removeAsides(): void {
+    for (const aside of asides) {
+      try {
+        unlinkSync(aside);
+      } catch {
+        // It has been put in its place, or dropped.
+      }
+    }
+  }
+
+  function cutOff(signal: NodeJS.Signals): void {
+    removeAsides();
+    for (const each of SIGNALS) process.removeAllListeners(each); // back to what it does by default
+    process.kill(process.pid, signal);
+  }
+}

@@ -1,0 +1,45 @@
+import { parentPort } from 'node:worker_threads';
+import { ClosedPipeError, outputError } from '../io/output.js';
+import { flushed, readableOf, writableOf } from '../io/streams.js';
+import { runCli } from './cli.js';
+import { type Console, say } from './console.js';
+import { EXIT, exitCodeOf } from './exit-code.js';
+import type { AsideMessage, Interruption } from './messages.js';
+
+/** Runs one command line on this thread, and ends the thread with the command's exit code. */
+export async function work(argv: readonly string[]): Promise<void> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  parentPort?.on('message', (interruption: Interruption) => controller.abort(interruption));
+  parentPort?.unref(); // hearing of signals is no reason to stay
+  const tell = (change: AsideMessage['change'], aside: string) =>
+    parentPort?.postMessage({ aside, change } satisfies AsideMessage);
+  const console: Console = {
+    // Streams of this thread's own: those that Node gives it go through the main thread, and fail there.
+    stdin: readableOf(0),
+    stdout: writableOf(1),
+    stderr: writableOf(2),
+    signal,
+    asides: { add: (aside) => tell('add', aside), delete: (aside) => tell('delete', aside) },
+  };
+  // What cannot be told any more is not worth doing: the command ends as by an interruption.
+  console.stdout.on('error', (cause) => controller.abort(outputError('stdout', cause)));
+  console.stderr.on('error', () => undefined);
+  const ran = await runCli(argv, console);
+  if (!signal.aborted) await flushed(console.stdout);
+  const code = signal.aborted ? codeWithout(console, ran) : ran;
+  if (!signal.aborted) await flushed(console.stderr);
+  process.exitCode = code;
+  // What was cut off may wait for what never comes.
+  if (signal.aborted) process.exit();
+}
+
+/** The exit code of a command whose stdout failed, or that was interrupted, and ended with `ran`. */
+function codeWithout(console: Console, ran: number): number {
+  const { reason } = console.signal;
+  if (reason instanceof ClosedPipeError) return ran === EXIT.interrupted ? EXIT.closedPipe : ran;
+  const code = exitCodeOf(reason);
+  if (code === undefined) return ran; // by the user: the main thread knows the signal
+  say(console, `clsort: ${(reason as Error).message}`);
+  return code;
+}

@@ -1,0 +1,124 @@
+/**
+ * Files that are written aside until they are whole. Their names say who writes them, so that what a killed
+ * process left can be told from what another one is still writing.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { readdir, unlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+/** A process, told from all others of all machines and times. */
+export interface Owner {
+  readonly host: string;
+  /** Of the system's boot. */
+  readonly boot: string;
+  /** The name space that its pid is from: containers of one host have pids of their own. */
+  readonly space: string;
+  readonly pid: number;
+  /** When it started, in the system's own count: pids are used again. */
+  readonly start: string;
+}
+
+/** What stands for a fact that this system does not tell. */
+const UNKNOWN = '0';
+
+function told(ask: () => string): string {
+  try {
+    return ask().trim() || UNKNOWN;
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+interface Process {
+  readonly start: string;
+  /** It has ended, and only its parent has not looked yet. */
+  readonly ended: boolean;
+}
+
+/** What /proc tells of a process; undefined where it tells nothing. */
+function processOf(pid: number | 'self'): Process | undefined {
+  const stat = told(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  // The second field is the program's name in parentheses, which may hold anything.
+  const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const start = fields[18];
+  return start === undefined ? undefined : { start, ended: /[ZXx]/.test(state) };
+}
+
+const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+let current: Owner | undefined;
+
+/** This process. Where there is no /proc, boot and start are not known. */
+export function thisProcess(): Owner {
+  current ??= {
+    host: short(`${told(() => readFileSync('/etc/machine-id', 'utf8'))}\n${hostname()}`),
+    boot: told(() =>
+      readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').replaceAll('-', '').slice(0, 12),
+    ),
+    space: told(() => readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '')),
+    pid: process.pid,
+    start: processOf('self')?.start ?? UNKNOWN,
+  };
+  return current;
+}
+
+/** Whether nobody writes any more what `owner` began; false where that cannot be told from here. */
+export function isGone(owner: Owner): boolean {
+  const { host, boot, space } = thisProcess();
+  if (owner.host !== host) return false;
+  if (owner.boot !== boot) return true;
+  if (owner.space !== space) return false;
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return true;
+  }
+  const found = processOf(owner.pid);
+  return found !== undefined && (found.ended || found.start !== owner.start);
+}
+
+/** Bytes that a name may have on usual file systems. */
+const MOST_BYTES = 255;
+
+/** A new name for what is to become `name`, in the same folder. */
+export function asideName(name: string, { host, boot, space, pid, start }: Owner = thisProcess()): string {
+  const end = `.clsort-${host}-${boot}-${space}-${pid}-${start}-${randomBytes(6).toString('hex')}.tmp`;
+  const letters = [...name];
+  while (Buffer.byteLength(`.${letters.join('')}${end}`) > MOST_BYTES) letters.pop();
+  return `.${letters.join('')}${end}`;
+}
+
+const OWNED =
+  /^\..*\.clsort-(?<host>\w+)-(?<boot>\w+)-(?<space>\d+)-(?<pid>[1-9]\d{0,9})-(?<start>\d+)-[0-9a-f]{12}\.tmp$/s;
+
+/** Who writes a file of that name aside; undefined for other files. */
+export function ownerOf(name: string): Owner | undefined {
+  const { host, boot, space, pid, start } = OWNED.exec(name)?.groups ?? {};
+  if (!host || !boot || !space || !pid || !start) return undefined;
+  return { host, boot, space, pid: Number(pid), start };
+}
+
+const swept = new Map<string, Promise<void>>();
+
+/**
+ * Removes from a folder what processes of this host that are no more wrote aside, once for each process:
+ * a batch writes many files to one folder. What cannot be removed stays.
+ */
+export function sweep(folder: string): Promise<void> {
+  let sweeping = swept.get(folder);
+  if (!sweeping) {
+    sweeping = removeOrphans(folder);
+    swept.set(folder, sweeping);
+  }
+  return sweeping;
+}
+
+async function removeOrphans(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    const owner = ownerOf(name);
+    if (owner && isGone(owner)) await unlink(join(folder, name)).catch(() => undefined);
+  }
+}

@@ -1,0 +1,215 @@
+#include "bounds.h"
+
+#include <algorithm>
+
+namespace clsort {
+
+namespace {
+
+bool AddOverflows(size_t a, size_t b, size_t* sum) {
+  *sum = a + b;
+  return *sum < a;
+}
+
+bool MultiplyOverflows(size_t a, size_t b, size_t* product) {
+  *product = a * b;
+  return b != 0 && *product / b != a;
+}
+
+template <typename T>
+bool Ask(Call& call, cl_mem memory, cl_mem_info name, T* value) {
+  return call.Check(api.clGetMemObjectInfo(memory, name, sizeof *value, value, nullptr));
+}
+
+bool AskPixels(Call& call, cl_mem image, Extent* extent) {
+  auto ask = [&](cl_image_info name, size_t* value) {
+    return call.Check(api.clGetImageInfo(image, name, sizeof *value, value, nullptr));
+  };
+  size_t layers = 0;
+  auto& [width, height, depth] = extent->pixels;
+  if (!ask(CL_IMAGE_ELEMENT_SIZE, &extent->pixel_bytes) || !ask(CL_IMAGE_WIDTH, &width) ||
+      !ask(CL_IMAGE_HEIGHT, &height) || !ask(CL_IMAGE_DEPTH, &depth)) {
+    return false;
+  }
+  bool array = extent->type == CL_MEM_OBJECT_IMAGE1D_ARRAY || extent->type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+  if (array && !ask(CL_IMAGE_ARRAY_SIZE, &layers)) return false;
+  if (extent->type == CL_MEM_OBJECT_IMAGE1D_ARRAY) height = layers;
+  if (extent->type == CL_MEM_OBJECT_IMAGE2D_ARRAY) depth = layers;
+  for (size_t& size : extent->pixels) size = std::max<size_t>(size, 1);
+  return true;
+}
+
+/** A box that has passed its checks, with its pitches as they are meant. */
+struct Layout {
+  size_t start, row, slice;
+  explicit Layout(const Box& box) {
+    row = box.row_pitch ? box.row_pitch : box.region[0];
+    slice = box.slice_pitch ? box.slice_pitch : row * box.region[1];
+    start = box.origin[2] * slice + box.origin[1] * row + box.origin[0];
+  }
+};
+
+bool FailOverlap(Call& call) {
+  return call.Fail(CL_MEM_COPY_OVERLAP, "the copy would read what it writes");
+}
+
+/** Whether [a, a + size) and [b, b + size) meet. */
+bool Meet(size_t a, size_t b, size_t size) { return a < b ? b - a < size : a - b < size; }
+
+}  // namespace
+
+const Extent* ExtentOf(Call& call, Object& memory) {
+  if (!call.ok()) return nullptr;
+  if (memory.extent) return memory.extent.get();
+  auto extent = std::make_shared<Extent>();
+  auto raw = extent->whole = memory.As<cl_mem>();
+  if (!Ask(call, raw, CL_MEM_TYPE, &extent->type) || !Ask(call, raw, CL_MEM_FLAGS, &extent->flags) ||
+      !Ask(call, raw, CL_MEM_SIZE, &extent->bytes)) {
+    return nullptr;
+  }
+  if (extent->type == CL_MEM_OBJECT_BUFFER) {
+    cl_mem whole = nullptr;
+    if (memory.platform->version >= api.clCreateSubBuffer.since) {
+      if (!Ask(call, raw, CL_MEM_ASSOCIATED_MEMOBJECT, &whole)) return nullptr;
+      if (whole && !Ask(call, raw, CL_MEM_OFFSET, &extent->begin)) return nullptr;
+    }
+    if (whole) extent->whole = whole;
+  } else if (extent->type != CL_MEM_OBJECT_PIPE && !AskPixels(call, raw, extent.get())) {
+    return nullptr;
+  }
+  memory.extent = std::move(extent);
+  return memory.extent.get();
+}
+
+bool CheckRange(Call& call, Object& buffer, size_t offset, size_t size) {
+  const Extent* extent = ExtentOf(call, buffer);
+  if (!extent) return false;
+  if (extent->type != CL_MEM_OBJECT_BUFFER) return call.Fail(CL_INVALID_MEM_OBJECT, "expected a buffer");
+  if (size == 0) return call.Fail(CL_INVALID_VALUE, "expected a size of at least one byte");
+  if (size > extent->bytes || offset > extent->bytes - size) {
+    return call.Fail(CL_INVALID_VALUE, "the buffer has " + std::to_string(extent->bytes) + " bytes: it does not reach to " +
+                                           std::to_string(size) + " bytes from byte " + std::to_string(offset));
+  }
+  return true;
+}
+
+bool CheckBox(Call& call, Object& buffer, const Box& box) {
+  const Extent* extent = ExtentOf(call, buffer);
+  if (!extent) return false;
+  if (extent->type != CL_MEM_OBJECT_BUFFER) return call.Fail(CL_INVALID_MEM_OBJECT, "expected a buffer");
+  size_t end = BoxEnd(call, box);
+  if (call.ok() && end > extent->bytes) {
+    call.Fail(CL_INVALID_VALUE, "the buffer has " + std::to_string(extent->bytes) + " bytes, the region ends at byte " +
+                                    std::to_string(end));
+  }
+  return call.ok();
+}
+
+bool CheckPixels(Call& call, Object& image, const Triple& origin, const Triple& region) {
+  const Extent* extent = ExtentOf(call, image);
+  if (!extent) return false;
+  if (extent->pixel_bytes == 0) return call.Fail(CL_INVALID_MEM_OBJECT, "expected an image");
+  for (size_t d = 0; d < 3; d++) {
+    size_t size = extent->pixels[d];
+    if (region[d] == 0) return call.Fail(CL_INVALID_VALUE, "a region has at least 1 in each dimension");
+    if (region[d] > size || origin[d] > size - region[d]) {
+      return call.Fail(CL_INVALID_VALUE, "the image has " + std::to_string(size) + " in dimension " + std::to_string(d) +
+                                             ": it does not reach to " + std::to_string(region[d]) + " from " +
+                                             std::to_string(origin[d]));
+    }
+  }
+  return true;
+}
+
+Triple OriginInWhole(const Extent& extent, const Box& box) {
+  if (extent.begin == 0) return box.origin;
+  Layout layout(box);
+  size_t start = extent.begin + layout.start;
+  return {start % layout.row, start % layout.slice / layout.row, start / layout.slice};
+}
+
+bool CheckOverlap(Call& call, Object& from, size_t from_offset, Object& to, size_t to_offset, size_t size) {
+  const Extent *source = ExtentOf(call, from), *target = ExtentOf(call, to);
+  if (!source || !target) return false;
+  bool overlap = source->whole == target->whole &&
+                 Meet(source->begin + from_offset, target->begin + to_offset, size);
+  return !overlap || FailOverlap(call);
+}
+
+bool CheckOverlap(Call& call, Object& from, const Box& from_box, Object& to, const Box& to_box) {
+  const Extent *source = ExtentOf(call, from), *target = ExtentOf(call, to);
+  if (!source || !target) return false;
+  Layout a(from_box), b(to_box);
+  if (source->whole != target->whole) return true;
+  if (a.row != b.row || a.slice != b.slice) {
+    // OpenCL forbids it within one buffer; of two parts of a buffer it says nothing.
+    return source->begin != target->begin || source->bytes != target->bytes ||
+           call.Fail(CL_INVALID_VALUE, "a copy within one buffer has the same pitches on both sides");
+  }
+  const Triple& region = from_box.region;
+  // Rows of both sides meet where the distance of the boxes is nearly so many slices and rows. Since a box's
+  // rows lie within a slice, and their bytes within a row, two candidates of each are enough.
+  size_t first = source->begin + a.start, second = target->begin + b.start;
+  size_t distance = first < second ? second - first : first - second;
+  for (size_t slices = distance / a.slice; slices <= distance / a.slice + 1 && slices < region[2]; slices++) {
+    size_t along = slices * a.slice;
+    size_t rest = distance < along ? along - distance : distance - along;
+    for (size_t rows = rest / a.row; rows <= rest / a.row + 1 && rows < region[1]; rows++) {
+      if (Meet(rest, rows * a.row, region[0])) return FailOverlap(call);
+    }
+  }
+  return true;
+}
+
+bool CheckOverlap(Call& call, Object& from, const Triple& from_origin, Object& to, const Triple& to_origin,
+                  const Triple& region) {
+  if (from.raw != to.raw) return true;
+  for (size_t d = 0; d < 3; d++) {
+    if (!Meet(from_origin[d], to_origin[d], region[d])) return true;
+  }
+  return FailOverlap(call);
+}
+
+size_t BoxEnd(Call& call, const Box& box) {
+  const Triple &origin = box.origin, &region = box.region;
+  size_t row = box.row_pitch ? box.row_pitch : region[0];
+  size_t rows, z, y, end = 0, last_z, last_y;
+  if (region[0] == 0 || region[1] == 0 || region[2] == 0) {
+    call.Fail(CL_INVALID_VALUE, "a region has at least 1 in each dimension");
+    return 0;
+  }
+  bool overflow = MultiplyOverflows(row, region[1], &rows);
+  size_t slice = box.slice_pitch ? box.slice_pitch : rows;
+  if (row < region[0] || (!overflow && slice < rows) || slice % row != 0) {
+    call.Fail(CL_INVALID_VALUE, "a row pitch is at least a row, a slice pitch at least its rows and a multiple of them");
+    return 0;
+  }
+  overflow = overflow || AddOverflows(origin[2], region[2] - 1, &last_z) || MultiplyOverflows(last_z, slice, &z) ||
+             AddOverflows(origin[1], region[1] - 1, &last_y) || MultiplyOverflows(last_y, row, &y) ||
+             AddOverflows(z, y, &end) || AddOverflows(end, origin[0], &end) || AddOverflows(end, region[0], &end);
+  if (overflow) call.Fail(CL_INVALID_VALUE, "the region lies beyond any memory");
+  return end;
+}
+
+size_t HostBytes(Call& call, const Extent& image, const Triple& region, size_t row_pitch, size_t slice_pitch) {
+  size_t width = region[0] * image.pixel_bytes;  // no more than the image has
+  // Rows of an array of rows are its layers: drivers differ in which of the two pitches they go by.
+  if (image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY) row_pitch = std::max(row_pitch, slice_pitch);
+  size_t row = row_pitch ? row_pitch : width, rows, y, z, end = 0;
+  bool overflow = MultiplyOverflows(row, region[1], &rows);
+  size_t slice = slice_pitch && region[2] > 1 ? slice_pitch : rows;
+  if (row < width || (!overflow && slice < rows)) {
+    call.Fail(CL_INVALID_VALUE, "a row pitch is at least a row, a slice pitch at least its rows");
+    return 0;
+  }
+  overflow = overflow || MultiplyOverflows(region[2] - 1, slice, &z) || MultiplyOverflows(region[1] - 1, row, &y) ||
+             AddOverflows(z, y, &end) || AddOverflows(end, width, &end);
+  if (overflow) call.Fail(CL_INVALID_VALUE, "the region lies beyond any memory");
+  return end;
+}
+
+size_t PackedBytes(const Extent& image, const Triple& region) {
+  return region[0] * region[1] * region[2] * image.pixel_bytes;
+}
+
+}  // namespace clsort

@@ -1,0 +1,97 @@
+#ifndef CLSORT_NATIVE_EXTENSIONS_H_
+#define CLSORT_NATIVE_EXTENSIONS_H_
+
+#include <type_traits>
+
+#include "call.h"
+
+// Functions of extensions, which a driver has by name only. Only those of the table below are ever asked for and
+// called: a name that JavaScript chose would be a pointer without a signature. Their types stand here since headers
+// of older distributions lack them.
+
+#ifndef CL_KHR_COMMAND_BUFFER_EXTENSION_NAME
+typedef struct _cl_command_buffer_khr* cl_command_buffer_khr;
+#endif
+
+namespace clsort {
+
+using CommandBufferHandle = cl_command_buffer_khr;
+using SyncPoint = cl_uint;
+
+// Every command is recorded with these at its end: sync points to wait for, the new one, a handle that is not used.
+#define CLSORT_SYNC_POINTS cl_uint, const SyncPoint*, SyncPoint*, void**
+#define CLSORT_WAIT_LIST cl_uint, const cl_event*, cl_event*
+
+// X(extension, function, type)
+#define CLSORT_EXTENSION_FUNCTIONS(X)                                                                                \
+  X(cl_khr_command_buffer, clCreateCommandBufferKHR,                                                                 \
+    CommandBufferHandle(cl_uint, const cl_command_queue*, const cl_ulong*, cl_int*))                                 \
+  X(cl_khr_command_buffer, clFinalizeCommandBufferKHR, cl_int(CommandBufferHandle))                                  \
+  X(cl_khr_command_buffer, clReleaseCommandBufferKHR, cl_int(CommandBufferHandle))                                   \
+  X(cl_khr_command_buffer, clEnqueueCommandBufferKHR,                                                                \
+    cl_int(cl_uint, cl_command_queue*, CommandBufferHandle, CLSORT_WAIT_LIST))                                       \
+  X(cl_khr_command_buffer, clCommandBarrierWithWaitListKHR,                                                          \
+    cl_int(CommandBufferHandle, cl_command_queue, CLSORT_SYNC_POINTS))                                               \
+  X(cl_khr_command_buffer, clCommandCopyBufferKHR,                                                                   \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, CLSORT_SYNC_POINTS))       \
+  X(cl_khr_command_buffer, clCommandCopyBufferRectKHR,                                                               \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, const size_t*,       \
+           size_t, size_t, size_t, size_t, CLSORT_SYNC_POINTS))                                                      \
+  X(cl_khr_command_buffer, clCommandCopyBufferToImageKHR,                                                            \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, size_t, const size_t*, const size_t*,              \
+           CLSORT_SYNC_POINTS))                                                                                      \
+  X(cl_khr_command_buffer, clCommandCopyImageKHR,                                                                    \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, const size_t*,       \
+           CLSORT_SYNC_POINTS))                                                                                      \
+  X(cl_khr_command_buffer, clCommandCopyImageToBufferKHR,                                                            \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, size_t,              \
+           CLSORT_SYNC_POINTS))                                                                                      \
+  X(cl_khr_command_buffer, clCommandFillBufferKHR,                                                                   \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, const void*, size_t, size_t, size_t, CLSORT_SYNC_POINTS))  \
+  X(cl_khr_command_buffer, clCommandFillImageKHR,                                                                    \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, const void*, const size_t*, const size_t*,                 \
+           CLSORT_SYNC_POINTS))                                                                                      \
+  X(cl_khr_command_buffer, clCommandNDRangeKernelKHR,                                                                \
+    cl_int(CommandBufferHandle, cl_command_queue, const cl_ulong*, cl_kernel, cl_uint, const size_t*, const size_t*, \
+           const size_t*, CLSORT_SYNC_POINTS))                                                                       \
+  X(cl_khr_command_buffer, clGetCommandBufferInfoKHR,                                                                \
+    cl_int(CommandBufferHandle, cl_uint, size_t, void*, size_t*))                                                    \
+  X(cl_khr_external_memory, clEnqueueAcquireExternalMemObjectsKHR,                                                   \
+    cl_int(cl_command_queue, cl_uint, const cl_mem*, CLSORT_WAIT_LIST))                                              \
+  X(cl_khr_external_memory, clEnqueueReleaseExternalMemObjectsKHR,                                                   \
+    cl_int(cl_command_queue, cl_uint, const cl_mem*, CLSORT_WAIT_LIST))                                              \
+  X(cl_intel_unified_shared_memory, clHostMemAllocINTEL,                                                             \
+    void*(cl_context, const cl_ulong*, size_t, cl_uint, cl_int*))                                                    \
+  X(cl_intel_unified_shared_memory, clSharedMemAllocINTEL,                                                           \
+    void*(cl_context, cl_device_id, const cl_ulong*, size_t, cl_uint, cl_int*))                                      \
+  X(cl_intel_unified_shared_memory, clMemFreeINTEL, cl_int(cl_context, void*))                                       \
+  X(cl_intel_unified_shared_memory, clGetMemAllocInfoINTEL,                                                          \
+    cl_int(cl_context, const void*, cl_uint, size_t, void*, size_t*))                                                \
+  X(cl_intel_unified_shared_memory, clSetKernelArgMemPointerINTEL, cl_int(cl_kernel, cl_uint, const void*))          \
+  X(cl_intel_unified_shared_memory, clEnqueueMemcpyINTEL,                                                            \
+    cl_int(cl_command_queue, cl_bool, void*, const void*, size_t, CLSORT_WAIT_LIST))                                 \
+  X(cl_intel_unified_shared_memory, clEnqueueMemFillINTEL,                                                           \
+    cl_int(cl_command_queue, void*, const void*, size_t, size_t, CLSORT_WAIT_LIST))
+
+/** The functions that a driver gave an address for; null for the others. */
+struct ExtensionFunctions {
+#define CLSORT_MEMBER(extension, function, ...) std::add_pointer_t<__VA_ARGS__> function = nullptr;
+  CLSORT_EXTENSION_FUNCTIONS(CLSORT_MEMBER)
+#undef CLSORT_MEMBER
+};
+
+/** Those of a platform, asked for once in a process. */
+const ExtensionFunctions& ExtensionsOf(const Platform& platform);
+
+/** As `CheckExtension`, without throwing. */
+bool HasExtension(const Platform& platform, cl_device_id device, const char* extension);
+
+/**
+ * Throws unless the device has the extension, in a version whose functions have the types above, and all of its
+ * functions have an address.
+ */
+bool CheckExtension(Call& call, const Platform& platform, cl_device_id device, const char* extension);
+
+}  // namespace clsort
+
+#endif

@@ -1,0 +1,51 @@
+#include "extensions.h"
+
+namespace clsort {
+
+namespace {
+
+/**
+ * Memory of another API is made a memory object by createBufferWithProperties, with the handle's type and number
+ * among the properties; these commands tell the driver when it is ours to use.
+ */
+template <typename Function>
+void HandOver(Call& call, Function function) {
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  if (call.ok() && !call.Has(1)) call.Fail(CL_INVALID_VALUE, "argument 2: expected memory objects");
+  auto objects = call.Handles(1, Kind::kMemObject, CL_INVALID_VALUE);
+  WaitList waits = call.Events(2);
+  bool wanted = call.Bool(3);
+  if (!call.ok()) return;
+  cl_device_id device = nullptr;
+  auto raw = queue->As<cl_command_queue>();
+  if (!call.Check(api.clGetCommandQueueInfo(raw, CL_QUEUE_DEVICE, sizeof device, &device, nullptr)) ||
+      !CheckExtension(call, *queue->platform, device, "cl_khr_external_memory")) {
+    return;
+  }
+  if (objects.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one memory object");
+  std::vector<cl_mem> list;
+  for (auto& object : objects) list.push_back(object->As<cl_mem>());
+  cl_event event = nullptr;
+  cl_int status = (ExtensionsOf(*queue->platform).*function)(raw, static_cast<cl_uint>(list.size()), list.data(),
+                                                             waits.count(), waits.data(), wanted ? &event : nullptr);
+  call.ReturnEvent(status, wanted, event, *queue);
+}
+
+NAN_METHOD(EnqueueAcquireExternalMemObjectsKHR) {
+  Call call(info, "clEnqueueAcquireExternalMemObjectsKHR");
+  HandOver(call, &ExtensionFunctions::clEnqueueAcquireExternalMemObjectsKHR);
+}
+
+NAN_METHOD(EnqueueReleaseExternalMemObjectsKHR) {
+  Call call(info, "clEnqueueReleaseExternalMemObjectsKHR");
+  HandOver(call, &ExtensionFunctions::clEnqueueReleaseExternalMemObjectsKHR);
+}
+
+}  // namespace
+
+void ExportExternalMemory(Exports& exports) {
+  exports.Set<EnqueueAcquireExternalMemObjectsKHR>("enqueueAcquireExternalMemObjectsKHR");
+  exports.Set<EnqueueReleaseExternalMemObjectsKHR>("enqueueReleaseExternalMemObjectsKHR");
+}
+
+}  // namespace clsort

@@ -1,0 +1,126 @@
+#include "gate.h"
+
+#include <uv.h>
+
+#include <algorithm>
+
+#include "object.h"
+
+namespace clsort {
+
+namespace {
+
+constexpr size_t kFew = 64;
+
+/** Commands that fail one after the other on the stack of any thread. */
+constexpr size_t kShallow = 1000;
+/** Stack for each of more: PoCL takes a quarter of it. */
+constexpr size_t kStackEach = 1024;
+
+struct Settling {
+  cl_event user_event;
+  cl_int status;
+  cl_int result;
+};
+
+void Run(void* settling) {
+  auto* what = static_cast<Settling*>(settling);
+  what->result = api.clSetUserEventStatus(what->user_event, what->status);
+}
+
+/** Settles a user event, on a stack on which so many commands can fail: PoCL fails the next one within each. */
+cl_int SettleDeep(cl_event user_event, cl_int status, size_t commands) {
+  Settling settling{user_event, status, CL_SUCCESS};
+  uv_thread_options_t options{};
+  options.flags = UV_THREAD_HAS_STACK_SIZE;
+  options.stack_size = commands * kStackEach;
+  uv_thread_t thread;
+  bool deep = status < CL_COMPLETE && commands > kShallow;
+  if (deep && uv_thread_create_ex(&thread, &options, Run, &settling) == 0) {
+    uv_thread_join(&thread);
+  } else {
+    Run(&settling);
+  }
+  return settling.result;
+}
+
+cl_context ContextOf(cl_event event) {
+  cl_context context = nullptr;
+  api.clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof context, &context, nullptr);
+  return context;
+}
+
+void Release(const std::vector<cl_event>& events) {
+  for (cl_event event : events) api.clReleaseEvent(event);
+}
+
+}  // namespace
+
+/** Lives as long as the process: threads of ours and of drivers may outlive everything else. */
+Gate& gate = *new Gate;
+
+cl_int Gate::Settle(cl_event user_event, cl_int status) {
+  size_t commands;
+  {
+    std::lock_guard<std::mutex> lock(guard_);
+    settling_++;
+    commands = held_.size();
+  }
+  cl_int result = SettleDeep(user_event, status, commands);
+  std::vector<cl_event> ended;
+  {
+    std::lock_guard<std::mutex> lock(guard_);
+    settling_--;
+    if (result == CL_SUCCESS) open_.fetch_sub(1, std::memory_order_relaxed);
+    if (settling_ == 0) ended = TakeEnded();
+  }
+  Release(ended);
+  return result;
+}
+
+void Gate::Hold(cl_event event, bool shared) {
+  if (shared && api.clRetainEvent(event) != CL_SUCCESS) return;
+  std::vector<cl_event> ended;
+  {
+    std::lock_guard<std::mutex> lock(guard_);
+    held_.push_back(event);
+    // The last user event may have been settled while another thread enqueued this command: nobody comes back for it.
+    if (settling_ > 0 || (open() && held_.size() < std::max(many_, kFew))) return;
+    ended = TakeEnded();
+  }
+  Release(ended);
+}
+
+void Gate::HoldExecution(cl_event event) {
+  if (api.clRetainEvent(event) != CL_SUCCESS) return;
+  {
+    std::lock_guard<std::mutex> lock(guard_);
+    executions_.push_back(event);
+  }
+  Hold(event, false);
+}
+
+bool Gate::MayFail(cl_event user_event) {
+  std::lock_guard<std::mutex> lock(guard_);
+  return std::none_of(executions_.begin(), executions_.end(), [&](cl_event execution) {
+    return !Ended(execution) && ContextOf(execution) == ContextOf(user_event);
+  });
+}
+
+std::vector<cl_event> Gate::TakeEnded() {
+  std::vector<cl_event> ended;
+  if (!open()) {
+    ended.swap(held_);
+    executions_.clear();
+  } else {
+    auto first = std::partition(held_.begin(), held_.end(), [](cl_event event) { return !Ended(event); });
+    ended.assign(first, held_.end());
+    held_.erase(first, held_.end());
+    auto let_go = [&](cl_event event) { return std::find(ended.begin(), ended.end(), event) != ended.end(); };
+    executions_.erase(std::remove_if(executions_.begin(), executions_.end(), let_go), executions_.end());
+  }
+  many_ = 2 * held_.size();
+  return ended;
+}
+
+}  // namespace clsort

@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "crew.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+/** Keys of one piece of work. */
+constexpr size_t kPiece = size_t{1} << 18;
+
+/** The prime modulus 2^61 - 1: what is above bit 61 counts as much as what is below it. */
+constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
+
+/** Products that are made at once, since each waits for its last multiplication. */
+constexpr size_t kLanes = 4;
+
+constexpr size_t kPoints = 2;
+
+uint64_t Fold(uint64_t x) { return (x & kPrime) + (x >> 61); }
+
+/** a * b modulo the prime, for a < 2^61 + 8 and b < 2^63; the result is below 2^61 + 8, not always the least. */
+uint64_t Multiply(uint64_t a, uint64_t b) {
+#ifdef __SIZEOF_INT128__
+  unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  auto low = static_cast<uint64_t>(product);
+  auto high = static_cast<uint64_t>(product >> 64);
+#else
+  uint64_t a0 = a & 0xffffffffu, a1 = a >> 32, b0 = b & 0xffffffffu, b1 = b >> 32;
+  uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
+  uint64_t other = a0 * b1 + (middle & 0xffffffffu);
+  uint64_t low = (other << 32) | (a0 * b0 & 0xffffffffu);
+  uint64_t high = a1 * b1 + (middle >> 32) + (other >> 32);
+#endif
+  return Fold((low & kPrime) + (low >> 61 | high << 3));
+}
+
+/** Where the polynomial of a multiset is evaluated, see src/io/multiset.ts. */
+struct Point {
+  uint64_t r;
+  /** s times each value of the four high bits of a key. */
+  uint64_t high[16];
+};
+
+/** The factor of one key, below 2^63. */
+template <typename Key>
+uint64_t FactorOf(Key key, const Point& point) {
+  return point.r + key;
+}
+
+template <>
+uint64_t FactorOf(uint64_t key, const Point& point) {
+  return point.r + (key & ((uint64_t{1} << 60) - 1)) + point.high[key >> 60];
+}
+
+template <typename Key>
+void Product(const char* data, size_t keys, const Point* points, uint64_t* products) {
+  uint64_t lanes[kPoints][kLanes];
+  std::fill(&lanes[0][0], &lanes[0][0] + kPoints * kLanes, 1);
+  auto take = [&](size_t i, size_t lane) {
+    Key key;
+    std::memcpy(&key, data + i * sizeof key, sizeof key);
+    for (size_t p = 0; p < kPoints; p++) lanes[p][lane] = Multiply(lanes[p][lane], FactorOf(key, points[p]));
+  };
+  size_t i = 0;
+  for (; i + kLanes <= keys; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; lane++) take(i + lane, lane);
+  }
+  for (; i < keys; i++) take(i, 0);
+  for (size_t p = 0; p < kPoints; p++) {
+    products[p] = 1;
+    for (uint64_t one : lanes[p]) products[p] = Multiply(products[p], one);
+  }
+}
+
+class MultisetJob final : public PromiseJob {
+ public:
+  MultisetJob(Environment& environment, const HostMemory& host, size_t width, const uint64_t* points,
+              const HostMemory& products, unsigned threads)
+      : PromiseJob("multisetAsync"),
+        environment_(environment),
+        host_(host.store),
+        data_(static_cast<char*>(host.data)),
+        keys_(host.bytes / width),
+        width_(width),
+        products_store_(products.store),
+        products_(products.data),
+        threads_(threads) {
+    for (size_t p = 0; p < kPoints; p++) {
+      points_[p].r = points[2 * p];
+      for (uint64_t bits = 0; bits < 16; bits++) points_[p].high[bits] = Multiply(points[2 * p + 1], bits);
+    }
+  }
+
+  void Run() override {
+    size_t pieces = (keys_ + kPiece - 1) / kPiece;
+    std::vector<uint64_t> parts(pieces * kPoints);
+    auto product = width_ == 1   ? Product<uint8_t>
+                   : width_ == 2 ? Product<uint16_t>
+                   : width_ == 4 ? Product<uint32_t>
+                                 : Product<uint64_t>;
+    InCrew(environment_, threads_, pieces, [&](size_t i) {
+      size_t first = i * kPiece;
+      product(data_ + first * width_, std::min(kPiece, keys_ - first), points_, &parts[i * kPoints]);
+    });
+    uint64_t products[kPoints];
+    std::memcpy(products, products_, sizeof products);
+    for (size_t i = 0; i < parts.size(); i++) {
+      products[i % kPoints] = Multiply(Fold(products[i % kPoints]), parts[i]);
+    }
+    for (uint64_t& one : products) one = Fold(one) % kPrime;
+    std::memcpy(products_, products, sizeof products);
+  }
+
+ private:
+  Environment& environment_;
+  std::shared_ptr<v8::BackingStore> host_;
+  const char* data_;
+  size_t keys_;
+  size_t width_;
+  std::shared_ptr<v8::BackingStore> products_store_;
+  void* products_;
+  unsigned threads_;
+  Point points_[kPoints];
+};
+
+NAN_METHOD(MultisetAsync) {
+  Call call(info, "multisetAsync");
+  HostMemory host = call.LastingMemory(0, 0);
+  size_t width = call.Size(1);
+  HostMemory points = call.Memory(2, 2 * kPoints * sizeof(uint64_t));
+  HostMemory products = call.LastingMemory(3, kPoints * sizeof(uint64_t));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxCrew));
+  if (!call.ok()) return;
+  if (width != 1 && width != 2 && width != 4 && width != 8) {
+    return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
+  }
+  if (host.bytes % width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  uint64_t given[2 * kPoints];
+  std::memcpy(given, points.data, sizeof given);
+  for (uint64_t one : given) {
+    if (one >= kPrime) return (void)call.Fail(CL_INVALID_VALUE, "a point is below 2^61 - 1");
+  }
+  StartPromise(call, std::make_unique<MultisetJob>(call.environment(), host, width, given, products, threads),
+               nullptr);
+}
+
+}  // namespace
+
+void ExportMultiset(Exports& exports) { exports.Set<MultisetAsync>("multisetAsync"); }
+
+}  // namespace clsort

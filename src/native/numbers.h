@@ -1,0 +1,45 @@
+#ifndef CLSORT_NATIVE_NUMBERS_H_
+#define CLSORT_NATIVE_NUMBERS_H_
+
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace clsort {
+
+/**
+ * What drivers' callbacks find by a number instead of a pointer: a driver may call twice, when nobody waits any more,
+ * or never.
+ */
+template <typename T>
+class Numbers {
+ public:
+  /** @return a number, as drivers take it for their `user_data` */
+  void* Add(T value) {
+    std::lock_guard<std::mutex> lock(guard_);
+    // 0 is nothing, and a number that has come round may be taken.
+    while (++last_ == 0 || values_.count(last_)) continue;
+    values_.emplace(last_, std::move(value));
+    return reinterpret_cast<void*>(last_);
+  }
+  void Remove(void* number) {
+    std::lock_guard<std::mutex> lock(guard_);
+    values_.erase(reinterpret_cast<uintptr_t>(number));
+  }
+  /** A copy of the value, or an empty one. */
+  T Find(void* number) {
+    std::lock_guard<std::mutex> lock(guard_);
+    auto found = values_.find(reinterpret_cast<uintptr_t>(number));
+    return found == values_.end() ? T() : found->second;
+  }
+
+ private:
+  std::mutex guard_;
+  std::unordered_map<uintptr_t, T> values_;
+  uintptr_t last_ = 0;
+};
+
+}  // namespace clsort
+
+#endif

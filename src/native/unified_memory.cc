@@ -1,0 +1,158 @@
+#include "extensions.h"
+#include "info.h"
+#include "svm.h"
+
+// Unified shared memory, of cl_intel_unified_shared_memory: host and shared memory are ArrayBuffers that live as
+// memory of SVMAlloc does, in the same registry.
+
+namespace clsort {
+
+namespace {
+
+constexpr char kExtension[] = "cl_intel_unified_shared_memory";
+constexpr cl_uint kAllocationType = 0x419A, kAllocationBase = 0x419B, kAllocationSize = 0x419C,
+                  kAllocationDevice = 0x419D;
+
+const std::vector<InfoRow> kAllocationInfo = {
+    {kAllocationType, Info::kUint},
+    {kAllocationBase, Info::kPointer},
+    {kAllocationSize, Info::kSize},
+    {kAllocationDevice, Info::kHandle, Kind::kDevice},
+};
+
+/** A device of the context that has the extension; throws where none has. */
+bool CheckContext(Call& call, const Object& context) {
+  std::vector<cl_device_id> devices;
+  if (!call.Check(DevicesOf(context.As<cl_context>(), &devices))) return false;
+  for (cl_device_id device : devices) {
+    if (HasExtension(*context.platform, device, kExtension)) return true;
+  }
+  return !devices.empty() && CheckExtension(call, *context.platform, devices[0], kExtension);
+}
+
+/** Calls `allocate(functions, status)` and returns its memory as an ArrayBuffer. */
+template <typename Allocate>
+void Return(Call& call, const Object& context, size_t size, const Allocate& allocate) {
+  Retained owner = call.Hold(context);
+  if (!call.ok()) return;
+  Environment& environment = call.environment();
+  environment.in_flight().Sweep();  // what was freed before may be what this takes
+  const ExtensionFunctions& functions = ExtensionsOf(*context.platform);
+  cl_int status = CL_SUCCESS;
+  void* pointer = allocate(functions, &status);
+  if (!call.Check(status)) return;
+  if (!pointer) return (void)call.Fail(CL_OUT_OF_RESOURCES, "the driver gave no memory");
+  auto memory = std::make_shared<SvmMemory>(pointer, size, std::move(owner), functions.clMemFreeINTEL);
+  auto buffer = environment.foreign().Wrap(pointer, size, memory);
+  environment.svm().Add(std::move(memory), buffer);
+  call.Return(buffer);
+}
+
+NAN_METHOD(HostMemAllocINTEL) {
+  Call call(info, "clHostMemAllocINTEL");
+  auto context = call.Handle(0, Kind::kContext);
+  auto properties = call.Properties<cl_ulong>(1, CL_INVALID_PROPERTY);
+  size_t size = call.Size(2, CL_INVALID_BUFFER_SIZE);
+  cl_uint alignment = call.Has(3) ? call.Uint(3) : 0;
+  if (call.ok() && size == 0) call.Fail(CL_INVALID_BUFFER_SIZE, "expected a size of at least one byte");
+  if (!call.ok() || !CheckContext(call, *context)) return;
+  Return(call, *context, size, [&](const ExtensionFunctions& functions, cl_int* status) {
+    return functions.clHostMemAllocINTEL(context->As<cl_context>(), properties.empty() ? nullptr : properties.data(),
+                                         size, alignment, status);
+  });
+}
+
+NAN_METHOD(SharedMemAllocINTEL) {
+  Call call(info, "clSharedMemAllocINTEL");
+  auto context = call.Handle(0, Kind::kContext);
+  std::shared_ptr<Object> device;
+  if (call.Has(1)) device = call.Handle(1, Kind::kDevice);
+  auto properties = call.Properties<cl_ulong>(2, CL_INVALID_PROPERTY);
+  size_t size = call.Size(3, CL_INVALID_BUFFER_SIZE);
+  cl_uint alignment = call.Has(4) ? call.Uint(4) : 0;
+  if (call.ok() && size == 0) call.Fail(CL_INVALID_BUFFER_SIZE, "expected a size of at least one byte");
+  if (!call.ok() || !CheckContext(call, *context)) return;
+  cl_device_id raw = device ? device->As<cl_device_id>() : nullptr;
+  if (raw && !CheckExtension(call, *context->platform, raw, kExtension)) return;
+  Return(call, *context, size, [&](const ExtensionFunctions& functions, cl_int* status) {
+    return functions.clSharedMemAllocINTEL(context->As<cl_context>(), raw,
+                                           properties.empty() ? nullptr : properties.data(), size, alignment, status);
+  });
+}
+
+NAN_METHOD(DeviceMemAllocINTEL) {
+  Call call(info, "clDeviceMemAllocINTEL");
+  call.Fail(kUnsupported, "it gives an address that only the device can use, and no ArrayBuffer; use createBuffer");
+}
+
+NAN_METHOD(MemFreeINTEL) {
+  Call call(info, "clMemFreeINTEL");
+  call.Handle(0, Kind::kContext);
+  HostMemory memory = ReadShared(call, call[1], 0, true);
+  if (!call.ok()) return;
+  call.environment().svm().Take(memory);
+  call.ReturnSuccess();
+}
+
+NAN_METHOD(GetMemAllocInfoINTEL) {
+  Call call(info, "clGetMemAllocInfoINTEL");
+  auto context = call.Handle(0, Kind::kContext);
+  HostMemory memory = ReadShared(call, call[1], 0, true);
+  cl_uint name = call.Uint(2);
+  if (!call.ok() || !CheckContext(call, *context)) return;
+  ReturnInfo(call, name, kAllocationInfo,
+             [&](size_t bytes, void* value, size_t* needed) {
+               return ExtensionsOf(*context->platform)
+                   .clGetMemAllocInfoINTEL(context->As<cl_context>(), memory.data, name, bytes, value, needed);
+             },
+             context->platform);
+}
+
+NAN_METHOD(SetKernelArgMemPointerINTEL) {
+  Call call(info, "clSetKernelArgMemPointerINTEL");
+  auto kernel = call.Handle(0, Kind::kKernel);
+  cl_uint index = call.Uint(1, CL_INVALID_ARG_INDEX);
+  HostMemory memory = ReadShared(call, call[2], 1, true);
+  if (!call.ok()) return;
+  KernelArgument* argument = ArgumentOf(call, *kernel, index);
+  if (argument && CheckOffer(call, *argument, index, Takes::kBuffer) && SetPointer(call, *kernel, index, memory.data)) {
+    call.ReturnSuccess();
+  }
+}
+
+/** Of the queue's driver; throws where that lacks the extension. */
+template <auto function>
+auto Find(Call& call, const Object& queue) -> std::decay_t<decltype(ExtensionFunctions{}.*function)> {
+  cl_device_id device = nullptr;
+  auto raw = queue.As<cl_command_queue>();
+  if (!call.Check(api.clGetCommandQueueInfo(raw, CL_QUEUE_DEVICE, sizeof device, &device, nullptr)) ||
+      !CheckExtension(call, *queue.platform, device, kExtension)) {
+    return nullptr;
+  }
+  return ExtensionsOf(*queue.platform).*function;
+}
+
+NAN_METHOD(EnqueueMemcpyINTEL) {
+  Call call(info, "clEnqueueMemcpyINTEL");
+  EnqueueMemcpy(call, Find<&ExtensionFunctions::clEnqueueMemcpyINTEL>);
+}
+
+NAN_METHOD(EnqueueMemFillINTEL) {
+  Call call(info, "clEnqueueMemFillINTEL");
+  EnqueueMemFill(call, true, Find<&ExtensionFunctions::clEnqueueMemFillINTEL>);
+}
+
+}  // namespace
+
+void ExportUnifiedMemory(Exports& exports) {
+  exports.Set<HostMemAllocINTEL>("hostMemAllocINTEL");
+  exports.Set<SharedMemAllocINTEL>("sharedMemAllocINTEL");
+  exports.Set<DeviceMemAllocINTEL>("deviceMemAllocINTEL");
+  exports.Set<MemFreeINTEL>("memFreeINTEL");
+  exports.Set<GetMemAllocInfoINTEL>("getMemAllocInfoINTEL");
+  exports.Set<SetKernelArgMemPointerINTEL>("setKernelArgMemPointerINTEL");
+  exports.Set<EnqueueMemcpyINTEL>("enqueueMemcpyINTEL");
+  exports.Set<EnqueueMemFillINTEL>("enqueueMemFillINTEL");
+}
+
+}  // namespace clsort

@@ -1,0 +1,93 @@
+import { native } from './binding.js';
+import * as constants from './constants.js';
+import type { MemObject } from './objects.js';
+
+/** What a memory object holds, as `util.inspect` prints it. Sizes of images are in pixels. */
+export interface Contents {
+  /** `'BUFFER'`, `'IMAGE2D'`, …, as in `MEM_OBJECT_…`. */
+  readonly type?: string;
+  readonly bytes?: number;
+  /** Names of `MEM_…`. */
+  readonly flags?: readonly string[];
+  /** Of an image: as many as it has dimensions, and its layers. */
+  readonly size?: readonly number[];
+  /** Of an image: order and type of the channels. */
+  readonly format?: string;
+  /** Of a pipe. */
+  readonly packets?: number;
+  readonly packetBytes?: number;
+  /** Of a part of a buffer: where it begins. */
+  readonly offset?: number;
+  /** Regions that are mapped now. */
+  readonly maps?: number;
+  readonly released?: true;
+}
+
+/** The name of a value among the constants from `first` to `last`, which are numbered in a row. */
+function nameOf(value: number, first: number, last: number): string | undefined {
+  if (!(first <= value && value <= last)) return undefined;
+  return Object.entries(constants).find(([, number]) => number === value)?.[0];
+}
+
+/** The core's flags; extensions give others the same bits. */
+const FLAGS = new Set([
+  'MEM_READ_WRITE',
+  'MEM_WRITE_ONLY',
+  'MEM_READ_ONLY',
+  'MEM_USE_HOST_PTR',
+  'MEM_ALLOC_HOST_PTR',
+  'MEM_COPY_HOST_PTR',
+  'MEM_HOST_WRITE_ONLY',
+  'MEM_HOST_READ_ONLY',
+  'MEM_HOST_NO_ACCESS',
+  'MEM_SVM_FINE_GRAIN_BUFFER',
+  'MEM_SVM_ATOMICS',
+  'MEM_KERNEL_READ_AND_WRITE',
+]);
+
+const flagsOf = (bits: number): string[] =>
+  Object.entries(constants)
+    .filter(([name, bit]) => FLAGS.has(name) && bits & Number(bit))
+    .sort(([, a], [, b]) => Number(a) - Number(b))
+    .map(([name]) => name);
+
+/**
+ * What a memory object holds. Asks the driver, and leaves out what that does not tell, so that printing never fails.
+ */
+export function contentsOf(memory: MemObject): Contents {
+  if (memory.released) return { released: true };
+  const ask = (
+    what: number,
+    by: 'getMemObjectInfo' | 'getImageInfo' | 'getPipeInfo' = 'getMemObjectInfo',
+  ) => {
+    try {
+      return native()[by](memory, what);
+    } catch {
+      return undefined;
+    }
+  };
+  const { R, SNORM_INT8, MEM_OBJECT_BUFFER, MEM_OBJECT_PIPE } = constants;
+  const type = nameOf(ask(constants.MEM_TYPE), MEM_OBJECT_BUFFER, MEM_OBJECT_PIPE)?.slice(
+    'MEM_OBJECT_'.length,
+  );
+  const image = (what: number): number => ask(what, 'getImageInfo') ?? 0;
+  const { IMAGE_WIDTH, IMAGE_HEIGHT, IMAGE_DEPTH, IMAGE_ARRAY_SIZE } = constants;
+  const format = type?.startsWith('IMAGE') ? ask(constants.IMAGE_FORMAT, 'getImageInfo') : undefined;
+  const order = nameOf(format?.channel_order, R, SNORM_INT8 - 1);
+  const channel = nameOf(format?.channel_data_type, SNORM_INT8, MEM_OBJECT_BUFFER - 1);
+  const contents: Record<keyof Contents, unknown> = {
+    type,
+    bytes: ask(constants.MEM_SIZE),
+    flags: flagsOf(ask(constants.MEM_FLAGS)),
+    size: format
+      ? [IMAGE_WIDTH, IMAGE_HEIGHT, IMAGE_DEPTH, IMAGE_ARRAY_SIZE].map(image).filter((length) => length > 0)
+      : undefined,
+    format: format && `${order} ${channel}`,
+    packets: type === 'PIPE' ? ask(constants.PIPE_MAX_PACKETS, 'getPipeInfo') : undefined,
+    packetBytes: type === 'PIPE' ? ask(constants.PIPE_PACKET_SIZE, 'getPipeInfo') : undefined,
+    offset: ask(constants.MEM_OFFSET) || undefined,
+    maps: ask(constants.MEM_MAP_COUNT) || undefined,
+    released: undefined,
+  };
+  return Object.fromEntries(Object.entries(contents).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,51 @@
+import { native } from './binding.js';
+import * as constants from './constants.js';
+import type { Kernel } from './objects.js';
+
+/** What a kernel declares of one of its parameters. */
+export interface KernelParameter {
+  readonly name: string;
+  /** As it is declared, without address space and qualifiers: `'float*'`, `'uint4'`, `'image2d_t'`. */
+  readonly type: string;
+  /** Where a pointer points to; images count as global, values as private. */
+  readonly address: 'global' | 'local' | 'constant' | 'private';
+  /** How an image or a pipe is used; `'none'` for what is neither. */
+  readonly access: 'read_only' | 'write_only' | 'read_write' | 'none';
+  /** Of what a pointer points to. */
+  readonly qualifiers: readonly ('const' | 'restrict' | 'volatile' | 'pipe')[];
+}
+
+const ADDRESSES: ReadonlyMap<number, KernelParameter['address']> = new Map([
+  [constants.KERNEL_ARG_ADDRESS_GLOBAL, 'global'],
+  [constants.KERNEL_ARG_ADDRESS_LOCAL, 'local'],
+  [constants.KERNEL_ARG_ADDRESS_CONSTANT, 'constant'],
+]);
+const ACCESSES: ReadonlyMap<number, KernelParameter['access']> = new Map([
+  [constants.KERNEL_ARG_ACCESS_READ_ONLY, 'read_only'],
+  [constants.KERNEL_ARG_ACCESS_WRITE_ONLY, 'write_only'],
+  [constants.KERNEL_ARG_ACCESS_READ_WRITE, 'read_write'],
+]);
+const QUALIFIERS = [
+  [constants.KERNEL_ARG_TYPE_CONST, 'const'],
+  [constants.KERNEL_ARG_TYPE_RESTRICT, 'restrict'],
+  [constants.KERNEL_ARG_TYPE_VOLATILE, 'volatile'],
+  [constants.KERNEL_ARG_TYPE_PIPE, 'pipe'],
+] as const;
+
+function readParameter(kernel: Kernel, index: number): KernelParameter {
+  const ask = (what: number) => native().getKernelArgInfo(kernel, index, what);
+  const qualifiers: number = ask(constants.KERNEL_ARG_TYPE_QUALIFIER);
+  return Object.freeze({
+    name: ask(constants.KERNEL_ARG_NAME),
+    type: ask(constants.KERNEL_ARG_TYPE_NAME),
+    address: ADDRESSES.get(ask(constants.KERNEL_ARG_ADDRESS_QUALIFIER)) ?? 'private',
+    access: ACCESSES.get(ask(constants.KERNEL_ARG_ACCESS_QUALIFIER)) ?? 'none',
+    qualifiers: QUALIFIERS.filter(([bit]) => qualifiers & bit).map(([, word]) => word),
+  });
+}
+
+/** Asks the driver for all parameters of a kernel. */
+export function readSignature(kernel: Kernel): readonly KernelParameter[] {
+  const count: number = native().getKernelInfo(kernel, constants.KERNEL_NUM_ARGS);
+  return Object.freeze(Array.from({ length: count }, (_, index) => readParameter(kernel, index)));
+}

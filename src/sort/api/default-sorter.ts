@@ -1,0 +1,210 @@
+import type { ValueArray } from '../../keys/array.js';
+import type { KeyArray } from '../../keys/dtype.js';
+import type { ReduceOp } from '../../primitives/reduce.js';
+import type { Offsets } from '../operations/segmented-sort.js';
+import type {
+  HistogramOptions,
+  Into,
+  LexsortColumn,
+  LexsortOptions,
+  OpenOptions,
+  PrimitiveOptions,
+  ScanOptions,
+  SortOptions,
+  TopKOptions,
+  UniqueOptions,
+} from './options.js';
+import { Sorter } from './sorter.js';
+
+/** One lazily opened Sorter for each device that was asked for. */
+const sorters = new Map<string, Promise<Sorter>>();
+
+/** Opens the Sorter of a device, or finds it open. A failure is not kept. */
+function sorterFor({ device = 'auto', onWarning }: OpenOptions = {}): Promise<Sorter> {
+  let sorter = sorters.get(device);
+  if (!sorter) {
+    sorter = Sorter.open({ device, ...(onWarning && { onWarning }) });
+    sorter.catch(() => sorters.delete(device));
+    sorters.set(device, sorter);
+  }
+  return sorter;
+}
+
+/** A function that checks nothing and opens only what it needs: the Sorter does the rest. */
+async function withSorter<T, O extends OpenOptions>(
+  options: O | undefined,
+  use: (sorter: Sorter, options: O) => Promise<T>,
+): Promise<T> {
+  const { device: _, ...rest } = options ?? {};
+  return use(await sorterFor(options), rest as O);
+}
+
+/**
+ * Sorts `keys` into a new array of the same type, on the best device there is (option `device`).
+ *
+ *     const sorted = await sort(Float32Array.of(3, 1, 2), { descending: true });
+ *
+ * Stable. Numbers in order, −0 before +0, NaN last (option `nan`); bit patterns survive.
+ *
+ * @throws UsageError, DtypeError, InputError for wrong arguments; NoLoaderError, NoPlatformError,
+ *   NoDeviceError when a device was asked for and is not there; MemoryError, DeviceLostError,
+ *   MismatchError, AbortedError while sorting
+ */
+export function sort<K extends KeyArray>(keys: K, options?: SortOptions & Into<K>): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.sort(keys, rest));
+}
+
+/**
+ * The positions of `keys` in sorted order, as 32-bit numbers: `keys[result[0]]` comes first.
+ *
+ *     const order = await argsort(prices);
+ *     const names = Array.from(order, (i) => products[i]); // cheapest first
+ *
+ * @throws as `sort`
+ */
+export function argsort(keys: KeyArray, options?: SortOptions & Into<Uint32Array>): Promise<Uint32Array> {
+  return withSorter(options, (sorter, rest) => sorter.argsort(keys, rest));
+}
+
+/**
+ * Sorts `keys` and moves `values` (1 to 16 bytes for each key, any typed array) along with them.
+ *
+ *     const { keys, values } = await sortPairs(temperatures, Uint32Array.from(ids));
+ *
+ * @throws as `sort`; InputError when the lengths do not fit or the arrays overlap
+ */
+export function sortPairs<K extends KeyArray, V extends ValueArray>(
+  keys: K,
+  values: V,
+  options?: SortOptions & Into<{ keys: K; values: V }>,
+): Promise<{ keys: K; values: V }> {
+  return withSorter(options, (sorter, rest) => sorter.sortPairs(keys, values, rest));
+}
+
+/**
+ * Sorts the memory of `keys` itself; after a failure the keys are as they were.
+ *
+ * @returns `keys`
+ * @throws as `sort`
+ */
+export function sortInPlace<K extends KeyArray>(keys: K, options?: SortOptions): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.sortInPlace(keys, rest));
+}
+
+/**
+ * The order of rows given by columns, the most significant first: `result[0]` is the position of the first
+ * row. Stable; all NaNs are equal, and −0 equals +0.
+ *
+ *     await lexsort([year, { keys: price, descending: true }]);
+ *
+ * @throws as `sort`; InputError when the columns differ in length
+ */
+export function lexsort(
+  columns: readonly (KeyArray | LexsortColumn<KeyArray>)[],
+  options?: LexsortOptions,
+): Promise<Uint32Array> {
+  return withSorter(options, (sorter, rest) => sorter.lexsort(columns, rest));
+}
+
+/**
+ * The `k` largest keys (smallest with `largest: false`) in order, and where they are: what `sort` and
+ * `argsort` would begin with.
+ *
+ *     const { keys, indices } = await topK(scores, 100);
+ *
+ * @throws as `sort`; UsageError when k is no whole number
+ */
+export async function topK<K extends KeyArray>(
+  keys: K,
+  k: number,
+  options?: TopKOptions,
+): Promise<{ keys: K; indices: Uint32Array }> {
+  return withSorter(options, (sorter, rest: TopKOptions) => sorter.topK<KeyArray>(keys, k, rest)) as Promise<{
+    keys: K;
+    indices: Uint32Array;
+  }>;
+}
+
+/**
+ * Sorts each segment of `keys` by itself: segment s is `[offsets[s], offsets[s + 1])`.
+ *
+ *     await segmentedSort(Float32Array.of(3, 1, 2, 9, 7), [0, 3, 3, 5]); // 1, 2, 3, 7, 9
+ *
+ * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys
+ * @throws as `sort`; InputError for wrong offsets
+ */
+export function segmentedSort<K extends KeyArray>(
+  keys: K,
+  offsets: Offsets,
+  options?: SortOptions,
+): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.segmentedSort(keys, offsets, rest));
+}
+
+/**
+ * The distinct keys in order, and how often each is there; all NaNs are one key, and so are the zeros.
+ *
+ * @throws as `sort`
+ */
+export async function unique<K extends KeyArray>(
+  keys: K,
+  options?: UniqueOptions,
+): Promise<{ keys: K; counts: Uint32Array }> {
+  return withSorter(options, (sorter, rest) => sorter.unique<KeyArray>(keys, rest)) as Promise<{
+    keys: K;
+    counts: Uint32Array;
+  }>;
+}
+
+/**
+ * The sum (of integers a BigInt of 64 bits, which wraps), minimum or maximum of `keys`. NaN wins a minimum
+ * and a maximum; −0 is below +0.
+ *
+ * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
+ */
+export function reduce(keys: KeyArray, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
+  return withSorter(options, (sorter, rest) => sorter.reduce(keys, op, rest));
+}
+
+/**
+ * Prefix sums of `keys`, in their own type: of the keys before each, with `inclusive` up to each.
+ *
+ * @throws as `sort`; UnsupportedError for dtypes other than u32 i32 u64 i64 f32 f64
+ */
+export function scan<K extends KeyArray>(keys: K, options?: ScanOptions & Into<K>): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.scan(keys, rest));
+}
+
+/**
+ * How many keys are in each bin: `bins` of equal width over `range`, or between `edges`. A bin has its
+ * lower edge, the last one its upper edge too; NaN is in none. Or of digits: `bits` of the keys' codes.
+ *
+ *     await histogram(ages, { bins: 10, range: [0, 100] });
+ *
+ * @throws as `sort`; UsageError when the options do not make bins
+ */
+export function histogram(keys: KeyArray, options: HistogramOptions): Promise<Uint32Array> {
+  return withSorter(options, (sorter, rest) => sorter.histogram(keys, rest));
+}
+
+/**
+ * The elements of `values` at `indices`, such as an `argsort` gives: `result[i]` is `values[indices[i]]`.
+ *
+ * @throws as `sort`; InputError when an index is not inside
+ */
+export async function gather<V extends KeyArray>(
+  values: V,
+  indices: Uint32Array,
+  options?: PrimitiveOptions & Into<V>,
+): Promise<V> {
+  return withSorter(options, (sorter, rest) => sorter.gather<KeyArray>(values, indices, rest)) as Promise<V>;
+}
+
+/** Closes the Sorters that the functions of this module opened. Not needed before a program ends. */
+export async function close(): Promise<void> {
+  const open = [...sorters.values()];
+  sorters.clear();
+  for (const sorter of await Promise.allSettled(open)) {
+    if (sorter.status === 'fulfilled') await sorter.value.close();
+  }
+}

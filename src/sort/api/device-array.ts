@@ -1,0 +1,123 @@
+import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
+import type { Dtype, KeyArray } from '../../keys/dtype.js';
+import { DeviceLostError, InputError, UsageError } from '../../util/errors.js';
+import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
+
+/** What keeps the memory of device arrays; a Sorter. */
+export interface ArrayOwner {
+  /** Copies `view` into the column from its element `offset` on. */
+  store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+  /** Copies elements of the column from `offset` on into `view`. */
+  load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+  /** Discards the column when the array, which is not disposed of, is collected. */
+  watch(array: DeviceArray, column: Column): void;
+  /** Ends `watch`. */
+  unwatch(array: DeviceArray): void;
+  discard(column: Column): void;
+}
+
+/**
+ * Elements of one dtype that stay where they are sorted: on the device, or in the memory of the host
+ * engine. Comes from `Sorter.upload`, `Sorter.allocate` and operations on other device arrays; belongs to
+ * that Sorter. May hold more elements than one JavaScript array can: fill and read it in pieces then.
+ */
+export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
+  readonly dtype: D;
+  /** Number of elements. */
+  readonly length: number;
+  readonly #owner: ArrayOwner;
+  #column: Column | undefined;
+
+  /** @internal Sorters make them. */
+  constructor(owner: ArrayOwner, dtype: D, column: Column) {
+    this.#owner = owner;
+    this.#column = column;
+    this.dtype = dtype;
+    this.length = column.n;
+    owner.watch(this, column);
+  }
+
+  /** Bytes that the elements take. */
+  get byteLength(): number {
+    return byteLengthOf(this.#live());
+  }
+
+  /**
+   * Fills elements from `offset` on with those of `view`, an array of the same dtype (or of bits of its
+   * width, or bytes). `view` must not change before the promise resolves.
+   *
+   * @throws InputError when the elements do not fit; UsageError after `dispose()`
+   */
+  async write(view: KeyArray, offset = 0): Promise<void> {
+    const column = this.#live();
+    const bits = keyColumn(view, this.dtype);
+    this.#check(offset, bits.n);
+    await this.#owner.store(column, bits.view, offset);
+  }
+
+  /**
+   * Copies `length` elements from `offset` on into a new array: a Float16Array for f16 where Node has it,
+   * else a Uint16Array of bits.
+   *
+   * @throws InputError when there are no such elements, or more than one array can hold: read in pieces;
+   *   UsageError after `dispose()`
+   */
+  async read(offset = 0, length: number = this.length - offset): Promise<ArrayOf<D>> {
+    const column = this.#live();
+    this.#check(offset, length);
+    const array = newArray(this.dtype, length);
+    await this.#owner.load(column, array, offset);
+    return array;
+  }
+
+  /**
+   * Gives the memory back. May be called twice; using the array afterwards is an error. Arrays that are dropped
+   * without it give their memory back too, when they are collected.
+   */
+  dispose(): void {
+    const column = this.#column;
+    if (!column) return;
+    this.#column = undefined;
+    this.#owner.unwatch(this);
+    this.#owner.discard(column);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** @internal The elements, for their owner only. */
+  columnFor(owner: ArrayOwner): Column {
+    const column = this.#live();
+    if (owner !== this.#owner) {
+      throw new UsageError('this device array belongs to another Sorter: read() it and upload it here');
+    }
+    return column;
+  }
+
+  /** @internal Takes the place of the elements over, giving up their own. */
+  replace(column: Column): void {
+    this.#owner.discard(this.#live());
+    this.#owner.unwatch(this);
+    this.#column = column;
+    this.#owner.watch(this, column);
+  }
+
+  #live(): Column {
+    if (!this.#column) throw new UsageError('this device array was disposed of');
+    const { place } = this.#column;
+    if (isOnDevice(place) && place.released) {
+      throw new DeviceLostError('this device array was lost with its device, which failed: upload it again');
+    }
+    return this.#column;
+  }
+
+  #check(offset: number, length: number): void {
+    const whole = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
+    if (!whole || offset < 0 || length < 0 || offset + length > this.length) {
+      throw new InputError(
+        `elements ${offset} to ${offset + length} of a device array that has ${this.length}: out of range`,
+      );
+    }
+  }
+}

@@ -1,0 +1,310 @@
+import type { Tuning } from '../../algorithms/parameters.js';
+import { DTYPES, type Dtype, type DtypeInfo } from '../../keys/dtype.js';
+import type { Order } from '../../keys/key-codec.js';
+import { AbortedError, type ClsortError, UsageError } from '../../util/errors.js';
+import { suggestion, unknownName } from '../../util/suggest.js';
+import type { SortReport } from './report.js';
+
+/** How far a call has come. */
+export interface Progress {
+  /** What is being done. */
+  readonly phase: string;
+  /** Keys (or what the phase counts) done and in all. */
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What `sort`, `argsort` and `sortPairs` take. Every one may be left out; an unknown name throws. */
+export interface SortOptions extends Order {
+  /** Window `[begin, end)` of the bits of the code that are compared; default: all. */
+  readonly bits?: readonly [begin: number, end: number];
+  /** What the keys are, when not what the array's type says: `'f16'` for a Uint16Array, any for a Buffer. */
+  readonly dtype?: Dtype;
+  /** `auto`, `cpu`, `gpu`, `host`, `P:D` or a part of a device's name. Default `auto`. */
+  readonly device?: string;
+  /** Name of an algorithm, or `auto`, which lets the planner choose. Default `auto`. */
+  readonly algorithm?: string;
+  /** Kernels of the scan of `amd`; under `auto` it is `amd` that sorts. Default `auto`. */
+  readonly scan?: 3 | 5 | 'auto';
+  /** Bits of a digit: 1 to 8 of `tiled`, 1 to 12 of `serial`, 1 to 4 of `split`. Default: as tuned. */
+  readonly radixBits?: number;
+  /** Check order and permutation of the result on the device. Default false. */
+  readonly verify?: boolean;
+  /** When verification fails: sort again another way, or throw a MismatchError. Default `retry`. */
+  readonly onMismatch?: 'retry' | 'throw';
+  /** Stops the call, which then rejects with an AbortedError. */
+  readonly signal?: AbortSignal;
+  /** Give the device up when it has not finished after so many seconds. Default: wait. */
+  readonly timeout?: number;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Measure each kernel for the report. Default false. */
+  readonly profile?: boolean;
+  /** Gets warnings, such as a variant that was left out. Default: what the Sorter was opened with. */
+  readonly onWarning?: (warning: ClsortError) => void;
+  /** Gets what was done, after each call that succeeds. */
+  readonly onReport?: (report: SortReport) => void;
+  /**
+   * Constants for measurements and tests: `chunk`, the most keys that are sorted at a time; `parts`, 2 to 8,
+   * in how many parts arrays of the host are sorted while they are on their way, or 1; `select`, the most keys
+   * that `topK` sorts all of. Another name throws.
+   */
+  readonly tuning?: Readonly<Record<string, number>>;
+}
+
+/** An array of an earlier call, to be used again: a new one costs about as much as the sort of a CPU. */
+export interface Into<R> {
+  /** Gets the result, and is what is returned: of the same kind and length, and not the input itself. */
+  readonly into?: R;
+}
+
+/** What operations that sort nothing take: how to read the keys, and how to run. */
+export type PrimitiveOptions = Pick<SortOptions, 'dtype' | 'device' | 'signal' | 'timeout' | 'onWarning'>;
+
+/** What `scan` takes. */
+export type ScanOptions = PrimitiveOptions & {
+  /** Does each sum count its own key? Default false: it is that of the keys before it. */
+  readonly inclusive?: boolean;
+};
+
+/**
+ * The bins of a histogram: `bins` of equal width over `range`, or between `edges`, or digits. Numbers that no key can
+ * be are allowed; BigInts are for integer keys.
+ */
+export interface HistogramBins {
+  /** How many, 1 to 65536. */
+  readonly bins?: number;
+  /** Where the first begins and the last ends. */
+  readonly range?: readonly [from: number, to: number] | readonly [from: bigint, to: bigint];
+  /** One more than there are bins, rising: bin b holds the keys from `edges[b]` to below `edges[b + 1]`. */
+  readonly edges?: Iterable<number> | Iterable<bigint>;
+  /** Instead: a bin for each digit of the keys' order-preserving codes, 1 to 16 bits `[begin, end)` of them. */
+  readonly bits?: readonly [begin: number, end: number];
+}
+
+/** What `histogram` takes. */
+export type HistogramOptions = PrimitiveOptions & HistogramBins;
+
+/** What `topK` takes: which end of the order, instead of a direction. */
+export type TopKOptions = Omit<SortOptions, 'descending'> & {
+  /** The largest keys (default), or the smallest. */
+  readonly largest?: boolean;
+};
+
+/** What `unique` takes: it compares whole keys. */
+export type UniqueOptions = Omit<SortOptions, 'bits'>;
+
+/** What `lexsort` takes: the order of columns that have none of their own, and how to run. */
+export type LexsortOptions = Omit<SortOptions, 'bits' | 'dtype'>;
+
+/** A column of `lexsort` with an order of its own; what is left out is as the options say. */
+export interface LexsortColumn<K> extends Order {
+  readonly keys: K;
+  readonly dtype?: Dtype;
+}
+
+/** What `Sorter.plan` takes. */
+export type PlanOptions = SortOptions & {
+  /** Bytes of the value beside each key; 4 for an argsort. Default 0. */
+  readonly valueBytes?: number;
+};
+
+/** What `Sorter.open` takes. `onWarning` is `process.emitWarning` by default. */
+export type OpenOptions = Pick<SortOptions, 'device' | 'onWarning'> & {
+  /**
+   * Most bytes of device memory that are kept for the next calls when nobody uses them, 0 for none; what calls
+   * and arrays use is not counted. Default: a quarter of the device's memory.
+   */
+  readonly poolBytes?: number;
+};
+
+/** Options with defaults filled in; those that have none may be missing. */
+export type SortSettings = Required<
+  Pick<
+    SortOptions,
+    'descending' | 'nan' | 'device' | 'algorithm' | 'scan' | 'verify' | 'onMismatch' | 'profile' | 'tuning'
+  >
+> &
+  Pick<
+    SortOptions,
+    'bits' | 'dtype' | 'radixBits' | 'signal' | 'timeout' | 'onProgress' | 'onWarning' | 'onReport'
+  >;
+
+/** Says whether a value will do, and if not what is expected. */
+interface Rule {
+  readonly expected: string;
+  readonly accepts: (value: unknown) => boolean;
+}
+
+const boolean: Rule = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' };
+const callback: Rule = { expected: 'a function', accepts: (value) => typeof value === 'function' };
+const word: Rule = {
+  expected: 'a name',
+  accepts: (value) => typeof value === 'string' && value.trim() !== '',
+};
+const oneOf = (...values: readonly unknown[]): Rule => ({
+  expected: values.map((value) => (typeof value === 'string' ? `'${value}'` : value)).join(', '),
+  accepts: (value) => values.includes(value),
+});
+
+const isWindow = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  value.every((bit) => Number.isInteger(bit) && bit >= 0 && bit <= 64) &&
+  value[0] <= value[1];
+
+const isTuning = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.values(value).every(Number.isFinite);
+
+const SORT_RULES: Readonly<Record<keyof SortOptions, Rule>> = {
+  descending: boolean,
+  nan: oneOf('first', 'last'),
+  bits: { expected: '[begin, end] with 0 <= begin <= end <= the width of a key', accepts: isWindow },
+  dtype: oneOf(...DTYPES),
+  device: word,
+  algorithm: word,
+  scan: oneOf(3, 5, 'auto'),
+  radixBits: {
+    expected: 'a whole number from 1 to 12',
+    accepts: (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 12,
+  },
+  verify: boolean,
+  onMismatch: oneOf('retry', 'throw'),
+  signal: { expected: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal },
+  timeout: {
+    expected: 'seconds above 0',
+    accepts: (value) => typeof value === 'number' && value > 0,
+  },
+  onProgress: callback,
+  profile: boolean,
+  onWarning: callback,
+  onReport: callback,
+  tuning: { expected: 'an object of numbers', accepts: isTuning },
+};
+
+const RULES: Readonly<Record<string, Rule>> = {
+  ...SORT_RULES,
+  poolBytes: {
+    expected: 'a whole number of bytes from 0 on',
+    accepts: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  },
+};
+
+const PRIMITIVE_OPTIONS = [
+  'dtype',
+  'device',
+  'signal',
+  'timeout',
+  'onWarning',
+] as const satisfies readonly (keyof PrimitiveOptions)[];
+
+const OPEN_OPTIONS = ['device', 'onWarning', 'poolBytes'] as const satisfies readonly (keyof OpenOptions)[];
+
+const warn = (warning: ClsortError): void =>
+  process.emitWarning(warning.message, { type: 'ClsortWarning', code: warning.code });
+
+function check(options: unknown, names: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new UsageError(
+      `options are ${JSON.stringify(options)}: expected an object such as { descending: true }`,
+    );
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!names.includes(name)) {
+      throw new UsageError(`unknown option '${name}'${suggestion(name, names)} Known: ${names.join(', ')}`, {
+        details: { option: name },
+      });
+    }
+    const { expected, accepts } = RULES[name] as Rule;
+    if (value !== undefined && !accepts(value)) {
+      throw new UsageError(`option '${name}' is ${shown(value)}: expected ${expected}`, {
+        details: { option: name, value },
+      });
+    }
+    if (name === 'tuning') checkTuningNames(value);
+  }
+}
+
+/** Constants that `tuning` may name. */
+const TUNING_NAMES = ['chunk', 'parts', 'select'];
+
+function checkTuningNames(tuning: unknown): void {
+  const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));
+  if (unknown !== undefined) {
+    throw new UsageError(unknownName('tuning', unknown, TUNING_NAMES), { details: { option: 'tuning' } });
+  }
+}
+
+const shown = (value: unknown): string =>
+  typeof value === 'function'
+    ? 'a function'
+    : typeof value === 'bigint'
+      ? `${value}n`
+      : (JSON.stringify(value) ?? String(value));
+
+/**
+ * Checks options and fills in defaults.
+ *
+ * @throws UsageError for an unknown name or an impossible value
+ */
+export function parseSortOptions(options: SortOptions = {}): SortSettings {
+  check(options, Object.keys(SORT_RULES));
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return {
+    descending: false,
+    nan: 'last',
+    device: 'auto',
+    algorithm: 'auto',
+    scan: 'auto',
+    verify: false,
+    onMismatch: 'retry',
+    profile: false,
+    tuning: {},
+    ...given,
+  };
+}
+
+/**
+ * `parseSortOptions` for operations that sort nothing.
+ *
+ * @throws UsageError for an unknown name or an impossible value
+ */
+export function parsePrimitiveOptions(options: PrimitiveOptions = {}): SortSettings {
+  check(options, PRIMITIVE_OPTIONS);
+  return parseSortOptions(options);
+}
+
+/** @throws UsageError for an unknown name or an impossible value */
+export function parseOpenOptions(
+  options: OpenOptions = {},
+): Required<Omit<OpenOptions, 'poolBytes'>> & { readonly poolBytes: number | undefined } {
+  check(options, OPEN_OPTIONS);
+  const { device, onWarning, poolBytes } = options;
+  return { device: device ?? 'auto', onWarning: onWarning ?? warn, poolBytes };
+}
+
+/** The parameters of an algorithm that options chose. */
+export const chosenParameters = ({ scan, radixBits }: SortSettings): Tuning => ({
+  ...(scan !== 'auto' && { scan }),
+  ...(radixBits !== undefined && { radixBits }),
+});
+
+/**
+ * The bits of the code to compare.
+ *
+ * @throws UsageError when the window reaches beyond the keys
+ */
+export function bitWindow(
+  bits: SortOptions['bits'],
+  { name, width }: DtypeInfo,
+): readonly [begin: number, end: number] {
+  if (!bits) return [0, width];
+  if (bits[1] > width) {
+    throw new UsageError(`option 'bits' is ${JSON.stringify(bits)}: ${name} keys have ${width} bits`);
+  }
+  return bits;
+}
+
+/** @throws AbortedError when the caller's signal has fired */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new AbortedError('the sort was aborted', { cause: signal.reason });
+}

@@ -1,0 +1,45 @@
+import type { Dtype } from '../../keys/dtype.js';
+import type { ColumnSteps } from '../operations/column-steps.js';
+import type { Column } from './column.js';
+
+/** The columns of one operation, temporary ones among them, which end with it. */
+export interface Columns {
+  readonly steps: ColumnSteps;
+
+  /** A column until the end of the operation. @throws MemoryError */
+  temporary(dtype: Dtype, n: number): Column;
+
+  /** The column where steps can read it. @throws MemoryError */
+  bring(from: Column): Promise<Column>;
+
+  /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
+  into(to: Column, write: (to: Column) => Promise<void>): Promise<void>;
+
+  /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
+  copy(from: Column, to: Column): Promise<void>;
+
+  /** Are there no doubles, which some operations need for such keys? */
+  lacksDoubles(dtype: Dtype): boolean;
+
+  /** The keys in host memory, after a wait, and the steps that work there. */
+  onHost(keys: Column): Promise<{ readonly keys: Column; readonly steps: ColumnSteps }>;
+
+  /** Does it pay to select the first keys of so many before they are sorted? */
+  selects(n: number): boolean;
+
+  /** Has the device start with what is enqueued. @throws MemoryError, DeviceLostError */
+  flush(): void;
+
+  /**
+   * Waits for all that was enqueued.
+   *
+   * @throws TimeoutError, DeviceLostError, MemoryError
+   */
+  finish(): Promise<void>;
+
+  /** After the wait. @throws MismatchError when what was transferred is not the same on both sides */
+  check(): Promise<void>;
+
+  /** Gives the temporaries back. May be called twice. */
+  release(): void;
+}

@@ -1,0 +1,334 @@
+import { type Algorithm, type AlgorithmShape, whyGaveUp } from '../../algorithms/algorithm.js';
+import { algorithmNamed } from '../../algorithms/registry.js';
+import { enqueueWithScratch } from '../../algorithms/run.js';
+import type { Device } from '../../device/device.js';
+import type { DeviceInfo } from '../../device/platform.js';
+import { copyBytes, keyWords, part, room } from '../../keys/array.js';
+import { keyCodec } from '../../keys/key-codec.js';
+import { MismatchError, TimeoutError, UnsupportedError } from '../../util/errors.js';
+import type { SortSettings } from '../api/options.js';
+import { type Certificate, certify } from '../proof/certify.js';
+import { Checksums, type Copy } from '../proof/checksum.js';
+import { type Verified, Verifier, verdict } from '../proof/verify.js';
+import { CheckedTransfers } from '../transfer/checked-transfers.js';
+import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
+import { borrow, type Lent, lendInput, lendOutput } from '../transfer/lent.js';
+import { MAX_RUNS, RunCutter } from '../transfer/run-cutter.js';
+import { sortStreamed } from '../transfer/streamed.js';
+import type { Backend, Outcome, PendingSort } from './backend.js';
+import { byteLengthOf, isOnDevice, type Place } from './column.js';
+import type { Columns } from './columns.js';
+import { DeviceColumns } from './device-columns.js';
+import { done, sortOnHost } from './host-backend.js';
+import { type HostJob, hostJob, type SortJob, valueBytesOf } from './job.js';
+import { PlanLists } from './plan-lists.js';
+import { chunkLimit, hostPlan, type Plan, type PlanRequest } from './planner.js';
+import { type Bits, Survey } from './survey.js';
+
+/** Failures after which a variant is not tried again of ourselves while the device is open. */
+const MOST_FAILURES = 2;
+
+/**
+ * Fewer bytes arrive too soon for a sort in parts to be worth its second go at them. Measured on an H200 with
+ * u32 keys in pinned memory, as a whole and in 8 parts: 2^26 keys 11.6 and 11.7 ms, 2^27 22.3 and 21.5, 2^28
+ * 44.0 and 41.5, of which 38.7 are transfers. Through staging, parts take longer.
+ */
+const STREAMED_BYTES = 2 ** 29;
+
+/** Runs plans on one device: keeps what is compiled for it. */
+export class DeviceBackend implements Backend {
+  readonly device: Device;
+  readonly memory: ColumnMemory;
+  readonly #plans: PlanLists;
+  readonly #survey: Survey;
+  readonly #failures = new Map<string, number>();
+  readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
+  readonly #verifiers = new Map<string, Promise<Verifier>>();
+  readonly #cutters = new Map<string, Promise<RunCutter>>();
+  readonly #checksums = new Map<string, Promise<Checksums>>();
+
+  constructor(device: Device) {
+    this.device = device;
+    this.memory = new DeviceMemory(device);
+    this.#survey = new Survey(device);
+    this.#plans = new PlanLists(device);
+  }
+
+  get info(): DeviceInfo {
+    return this.device.info;
+  }
+
+  get lost(): boolean {
+    return this.device.closed;
+  }
+
+  plans(request: PlanRequest): Iterable<Plan> {
+    if (request.n === 0) return [hostPlan(request, 'nothing to sort')];
+    if (request.algorithm === 'host') return [hostPlan(request, 'asked for')];
+    return this.#plans.plansFor(request);
+  }
+
+  chunkLimit(request: PlanRequest): number {
+    if (request.algorithm === 'host') return Number.POSITIVE_INFINITY;
+    return chunkLimit(this.device.capabilities, request);
+  }
+
+  trusts(plan: Plan): boolean {
+    return this.#failures.size === 0 || (this.#failures.get(variantOf(plan)) ?? 0) < MOST_FAILURES;
+  }
+
+  distrust(plan: Plan): void {
+    const variant = variantOf(plan);
+    this.#failures.set(variant, (this.#failures.get(variant) ?? 0) + 1);
+  }
+
+  async prepare(plan: Plan): Promise<void> {
+    if (plan.engine === 'device') await this.#algorithm(plan);
+  }
+
+  columns(settings: SortSettings): Columns {
+    return new DeviceColumns(this.device, settings, this.#transfersOf(settings));
+  }
+
+  async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
+    return plan.engine === 'host' ? this.#sortOnHost(plan, job) : this.#sortOnDevice(plan, job);
+  }
+
+  async #sortOnDevice(plan: Plan, job: SortJob): Promise<PendingSort> {
+    const { keys, settings, values, moved, sorted } = job;
+    const { device } = this;
+    const { queue } = device;
+    const algorithm = await this.#algorithm(plan);
+    const verifier = settings.verify ? await this.#verifier(plan) : undefined;
+    const transfers = this.#transfersOf(settings);
+    await transfers.prepare();
+    const lent: { release(): void }[] = [];
+    const keep = <L extends { release(): void }>(one: L): L => {
+      lent.push(one);
+      return one;
+    };
+    const release = () => {
+      for (const one of lent.splice(0)) one.release();
+    };
+    if (settings.onReport) queue.startProfile(settings.profile);
+    try {
+      const input = keep(await lendInput(device, keys.place));
+      const inputValues = values && keep(await lendInput(device, values.place));
+      // The keys of an argsort are sorted too, but stay on the device.
+      const output = keep(
+        sorted
+          ? lendOutput(device, sorted)
+          : { ...borrow(device, byteLengthOf(keys)), collect: async () => undefined },
+      );
+      const outputValues = moved && keep(lendOutput(device, moved));
+      const codec = keyCodec(keys.dtype, settings);
+      const bits = await this.#narrowed(plan, job, input);
+      const work = {
+        n: plan.n,
+        codec,
+        indices: moved !== undefined && values === undefined,
+        input: input.buffer,
+        output: output.buffer,
+        ...(inputValues && { inputValues: inputValues.buffer }),
+        ...(outputValues && { outputValues: outputValues.buffer }),
+      };
+      const verification = { ...work, bits: plan.bits };
+      const before = verifier?.input(elements(work.input, work.inputValues), verification);
+      const run = keep(enqueueWithScratch(algorithm, queue, { ...work, bits }));
+      const after = verifier?.output(elements(work.output, work.outputValues), verification);
+      const status = new Uint32Array(1);
+      if (run.status) queue.read(run.status, status);
+      await transfers.watch([input, inputValues, output, outputValues].flatMap(copyOf));
+      await output.collect(settings.timeout);
+      await outputValues?.collect(settings.timeout);
+      const times = queue.takeProfile();
+      return {
+        outcome: async () => {
+          const gaveUp = whyGaveUp(status[0] ?? 0);
+          const verified = before && after && verdict(before, after);
+          const wrong = gaveUp ?? (verified && wrongIn(verified));
+          if (wrong !== undefined) return wrong;
+          if (!(await transfers.same())) return 'does not hold the same data as the host';
+          const reason = `${plan.reason}; other bits are constant`;
+          const made = bits === plan.bits ? plan : { ...plan, bits, reason };
+          return { plan: made, stages: times(), ...(verified && { verified }) };
+        },
+        release,
+      };
+    } catch (error) {
+      queue.endProfile();
+      // Commands in flight may still use what was lent; a device that hangs is given up.
+      if (!(error instanceof TimeoutError)) await queue.finish(settings.timeout).catch(() => undefined);
+      release();
+      throw error;
+    }
+  }
+
+  /** Sorts copies in host memory, and waits for the transfers there and back. */
+  async #sortOnHost(plan: Plan, job: SortJob): Promise<PendingSort> {
+    const there = hostJob(job);
+    if (there) return done(await sortOnHost(plan, there));
+    const { keys, settings, sorted, values, moved } = job;
+    const { queue } = this.device;
+    const fetched: Copy[] = [];
+    const fetch = (place: Place, bytes: number): ArrayBufferView => {
+      if (!isOnDevice(place)) return part(place, 0, bytes);
+      const view = room(bytes);
+      queue.read(place, view);
+      fetched.push({ buffer: place, copy: view });
+      return view;
+    };
+    const valueBytes = valueBytesOf(job);
+    const host: HostJob = {
+      keys: { ...keys, view: keyWords(fetch(keys.place, byteLengthOf(keys)), keys.info) },
+      settings,
+      ...(sorted && { sorted: room(byteLengthOf(keys)) }),
+      ...(values && { values: { view: fetch(values.place, valueBytes), bytes: values.bytes } }),
+      ...(moved && { moved: room(valueBytes) }),
+    };
+    await this.#finishTransfers(settings, fetched);
+    const outcome = await sortOnHost(plan, host);
+    const brought: Copy[] = [];
+    for (const [to, from] of [[sorted, host.sorted] as const, [moved, host.moved] as const]) {
+      if (!to || !from) continue;
+      if (isOnDevice(to)) {
+        queue.write(to, from);
+        brought.push({ buffer: to, copy: from });
+      } else copyBytes(from, to);
+    }
+    await this.#finishTransfers(settings, brought);
+    return done(outcome);
+  }
+
+  /** Waits for transfers. @throws MismatchError when they are checked and changed something */
+  async #finishTransfers(settings: SortSettings, copies: readonly Copy[]): Promise<void> {
+    if (copies.length === 0) return;
+    const transfers = this.#transfersOf(settings);
+    await transfers.watch(copies);
+    await this.device.queue.finish(settings.timeout);
+    if (await transfers.same()) return;
+    throw new MismatchError('data changed on the way between the host and the device: it is not used');
+  }
+
+  partsOf({ keys, settings, sorted, values, moved }: HostJob): number {
+    const { verify, tuning, algorithm } = settings;
+    const { singleThreaded } = this.device.capabilities.quirks;
+    // Each part would be verified, but not that the parts make the whole; positions would be those in a part.
+    if (verify || !sorted || (moved && !values) || singleThreaded || algorithm === 'host') return 1;
+    const most = Math.min(MAX_RUNS, keys.n);
+    if (tuning.parts !== undefined) return Math.min(tuning.parts, most);
+    const bytes = keys.n * (keys.info.bytes + (values?.bytes ?? 0));
+    const reached = [keys.view, sorted, values?.view, moved].every((one) => !one || this.device.reaches(one));
+    return algorithm === 'auto' && reached && bytes >= STREAMED_BYTES ? most : 1;
+  }
+
+  async sortInParts(plan: Plan, job: HostJob): Promise<Outcome | undefined> {
+    const { n } = job.keys;
+    const algorithm = await this.#algorithm(plan);
+    const cutter = await this.#cutter(plan);
+    const { queue } = this.device;
+    if (job.settings.onReport) queue.startProfile(job.settings.profile);
+    try {
+      const sorted = await sortStreamed({ device: this.device, algorithm, cutter, plan }, job);
+      const stages = queue.endProfile();
+      const reason = `${plan.reason}, in parts while the data are on the way`;
+      return sorted ? { plan: { ...plan, n, reason }, stages, chunks: Math.ceil(n / plan.n) } : undefined;
+    } finally {
+      queue.endProfile();
+    }
+  }
+
+  /** The window that a plan of ours sorts on, constant digits left out; what was asked for is done as asked. */
+  async #narrowed(plan: Plan, { keys, settings }: SortJob, input: Lent): Promise<Bits> {
+    const { bits, algorithm, shape } = plan;
+    if (settings.algorithm !== 'auto' || !algorithmNamed(algorithm).byDigits) return bits;
+    const radixBits = Number(shape?.tuning?.radixBits ?? 8);
+    return this.#survey.narrow(keys, input.buffer, {
+      bits,
+      codec: keyCodec(keys.dtype, settings),
+      radixBits,
+    });
+  }
+
+  /** @throws as `prepare` */
+  async #algorithm(plan: Plan): Promise<Algorithm> {
+    const { shape, algorithm: name } = plan;
+    if (!shape) throw new UnsupportedError(`a plan for the ${plan.engine} engine cannot run on a device`);
+    const { algorithm, certificate } = await cached(this.#algorithms, variantOf(plan), async () => {
+      const made = await algorithmNamed(name).create(this.device, shape);
+      return { algorithm: made, certificate: await certify(made) };
+    });
+    if (!certificate.ok) {
+      throw new MismatchError(
+        `algorithm '${name}' failed its self-test on ${this.info.name} and is left out: ${certificate.reason}`,
+        { details: { certificate } },
+      );
+    }
+    const { dtype, n, bits, valueBytes } = plan;
+    const supported = algorithm.supports({ dtype, n, bits, valueBytes });
+    if (supported !== true) {
+      throw new UnsupportedError(`algorithm '${name}' cannot sort this on ${this.info.name}: ${supported}`);
+    }
+    return algorithm;
+  }
+
+  /** @throws BuildError */
+  #verifier({ shape, valueBytes }: Plan): Promise<Verifier> {
+    const keyBits = shape?.keyBits ?? 32;
+    return cached(this.#verifiers, `${keyBits} ${valueBytes}`, () =>
+      Verifier.create(this.device, { keyBits, valueBytes }),
+    );
+  }
+
+  /** @throws BuildError */
+  #cutter({ shape, valueBytes }: Plan): Promise<RunCutter> {
+    const keyBits = shape?.keyBits ?? 32;
+    return cached(this.#cutters, `${keyBits} ${valueBytes}`, () =>
+      RunCutter.create(this.device, { keyBits, valueBytes }),
+    );
+  }
+
+  #transfersOf({ verify }: SortSettings): CheckedTransfers {
+    if (!verify) return new CheckedTransfers();
+    return new CheckedTransfers(() => cached(this.#checksums, '', () => Checksums.create(this.device)));
+  }
+}
+
+const elements = (keys: Lent['buffer'], values: Lent['buffer'] | undefined) => ({
+  keys,
+  ...(values && { values }),
+});
+
+const copyOf = (lent: Lent | undefined): Copy[] =>
+  lent?.copy ? [{ buffer: lent.buffer, copy: lent.copy }] : [];
+
+/** What is wrong with a result, in words. */
+function wrongIn({ order, permutation }: Verified): string | undefined {
+  if (!order) return 'left keys out of order';
+  return permutation ? undefined : 'lost or changed elements';
+}
+
+/** Plans are asked for theirs at every sort. */
+const variants = new WeakMap<Plan, string>();
+
+function variantOf(plan: Plan): string {
+  const known = variants.get(plan);
+  if (known !== undefined) return known;
+  const variant = `${plan.algorithm} ${plan.shape ? shapeKey(plan.shape) : ''}`;
+  variants.set(plan, variant);
+  return variant;
+}
+
+const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string =>
+  `${keyBits} ${valueBytes} ${JSON.stringify(Object.entries(tuning).toSorted())}`;
+
+/** One promise for each key; a failure is not kept. */
+function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
+  let promise = map.get(key);
+  if (!promise) {
+    promise = make();
+    promise.catch(() => map.delete(key));
+    map.set(key, promise);
+  }
+  return promise;
+}

@@ -1,0 +1,120 @@
+import { crossoversFor } from '../../algorithms/tuning.js';
+import type { Device } from '../../device/device.js';
+import { copyBytes, newArray, part } from '../../keys/array.js';
+import type { Dtype } from '../../keys/dtype.js';
+import { MismatchError } from '../../util/errors.js';
+import type { SortSettings } from '../api/options.js';
+import type { ColumnSteps } from '../operations/column-steps.js';
+import { DeviceColumnSteps } from '../operations/device-column-steps.js';
+import { HostColumnSteps } from '../operations/host-column-steps.js';
+import type { CheckedTransfers } from '../transfer/checked-transfers.js';
+import { borrow, download, type Lent, lendInput, lendOutput, upload } from '../transfer/lent.js';
+import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
+import type { Columns } from './columns.js';
+
+/** Columns of the device; those of the host are copied there and back. */
+export class DeviceColumns implements Columns {
+  readonly steps: ColumnSteps;
+  readonly #device: Device;
+  readonly #settings: SortSettings;
+  readonly #transfers: CheckedTransfers;
+  readonly #lent: Lent[] = [];
+  /** Launches that were refused before. */
+  #failure: unknown;
+
+  constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers) {
+    this.#device = device;
+    this.#settings = settings;
+    this.#transfers = transfers;
+    this.steps = new DeviceColumnSteps(device);
+    this.#failure = device.queue.lastFailure;
+  }
+
+  temporary(dtype: Dtype, n: number): Column {
+    const lent = this.#keep(borrow(this.#device, byteLengthOf({ n, dtype })));
+    return column(dtype, n, lent.buffer);
+  }
+
+  async bring(from: Column): Promise<Column> {
+    const { buffer, copy } = this.#keep(await lendInput(this.#device, from.place));
+    if (copy) await this.#transfers.watch([{ buffer, copy }]);
+    return { ...from, place: buffer, origin: isOnDevice(from.place) ? undefined : from.place };
+  }
+
+  async into(to: Column, write: (to: Column) => Promise<void>): Promise<void> {
+    const lent = this.#keep(lendOutput(this.#device, to.place));
+    const { buffer, copy } = lent;
+    await write({ ...to, place: buffer });
+    const collect = () => lent.collect(this.#settings.timeout);
+    if (copy) await this.#transfers.watch([{ buffer, copy }], () => this.#again(collect));
+    await collect();
+  }
+
+  async copy(from: Column, to: Column): Promise<void> {
+    const device = this.#device;
+    const bytes = byteLengthOf(to);
+    if (!isOnDevice(from.place)) {
+      // What onHost made, on its way back.
+      const copy = part(from.place, 0, bytes);
+      if (!isOnDevice(to.place)) return copyBytes(copy, to.place);
+      await upload(device, to.place, copy);
+      return this.#transfers.watch([{ buffer: to.place, copy }]);
+    }
+    if (isOnDevice(to.place)) return device.queue.copy(from.place, to.place, { bytes });
+    const [buffer, copy] = [from.place, to.place];
+    const fetch = () => download(device, buffer, copy, { deadlineSeconds: this.#settings.timeout });
+    await this.#transfers.watch([{ buffer, copy }], () => this.#again(fetch));
+    await fetch();
+  }
+
+  lacksDoubles(dtype: Dtype): boolean {
+    return dtype === 'f64' && !this.#device.capabilities.fp64;
+  }
+
+  async onHost(keys: Column): Promise<{ keys: Column; steps: ColumnSteps }> {
+    const steps = new HostColumnSteps(this.#settings.signal);
+    if (!isOnDevice(keys.place)) return { keys, steps };
+    const copy = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
+    await this.copy(keys, copy);
+    await this.finish();
+    return { keys: copy, steps };
+  }
+
+  selects(n: number): boolean {
+    return n > (this.#settings.tuning.select ?? crossoversFor(this.#device).select);
+  }
+
+  flush(): void {
+    this.#device.queue.flush();
+  }
+
+  async finish(): Promise<void> {
+    const { queue } = this.#device;
+    await queue.finish(this.#settings.timeout);
+    const failure = queue.lastFailure;
+    if (failure === this.#failure) return;
+    this.#failure = failure;
+    throw failure; // another call has told it, and this one's launches may have been among those that were lost
+  }
+
+  async check(): Promise<void> {
+    if (await this.#transfers.same()) return;
+    throw new MismatchError(
+      'data changed on the way between the host and the device: the result is not used',
+    );
+  }
+
+  release(): void {
+    for (const lent of this.#lent.splice(0)) lent.release();
+  }
+
+  #keep<L extends Lent>(lent: L): L {
+    this.#lent.push(lent);
+    return lent;
+  }
+
+  async #again(transfer: () => Promise<void>): Promise<void> {
+    await transfer();
+    await this.finish();
+  }
+}

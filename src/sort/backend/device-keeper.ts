@@ -1,0 +1,106 @@
+import { Device, type DeviceOptions } from '../../device/device.js';
+import { takeCacheWarning } from '../../util/cache.js';
+import { type ClsortError, DeviceLostError, TimeoutError } from '../../util/errors.js';
+import type { Backend, Keeper, KeptCall } from './backend.js';
+import { DeviceBackend } from './device-backend.js';
+
+/**
+ * Keeps a device alive: gives it up when it fails in a call, or lets a deadline pass, opens it again for what
+ * comes next, and tells.
+ */
+export class DeviceKeeper implements Keeper {
+  #backend: DeviceBackend;
+  #opening: Promise<void> | undefined;
+  readonly #givenUp: (() => void)[] = [];
+  readonly #options: DeviceOptions;
+  readonly #onWarning: (warning: ClsortError) => void;
+
+  private constructor(device: Device, options: DeviceOptions, onWarning: (warning: ClsortError) => void) {
+    this.#backend = new DeviceBackend(device);
+    this.#options = options;
+    this.#onWarning = onWarning;
+  }
+
+  /** Opens a device, and keeps it. @throws NoLoaderError, NoPlatformError, NoDeviceError */
+  static async open(
+    spec: string,
+    options: DeviceOptions,
+    onWarning: (warning: ClsortError) => void,
+  ): Promise<DeviceKeeper> {
+    return new DeviceKeeper(await Device.open(spec, options), options, onWarning);
+  }
+
+  get device(): Device {
+    return this.#backend.device;
+  }
+
+  /** Another object after the device was opened again. */
+  get backend(): Backend {
+    return this.#backend;
+  }
+
+  onGiveUp(then: () => void): void {
+    this.#givenUp.push(then);
+  }
+
+  async run<T>(use: (backend: Backend) => Promise<T>, call: KeptCall): Promise<T> {
+    if (this.#backend.lost) await this.#reopen();
+    try {
+      return await this.complete(this.#backend, () => use(this.#backend), call);
+    } catch (error) {
+      if (!call.again || !(error instanceof DeviceLostError)) throw error;
+      const message = `the device was lost and is opened again: ${error.message}`;
+      this.#warn(new DeviceLostError(message, { cause: error }), call);
+    }
+    if (this.#backend.lost) await this.#reopen();
+    return this.complete(this.#backend, () => use(this.#backend), call);
+  }
+
+  async complete<T>(backend: Backend, use: () => Promise<T>, call: KeptCall): Promise<T> {
+    try {
+      return await use();
+    } catch (error) {
+      await this.#giveUpFor(error, backend);
+      throw error;
+    } finally {
+      const warning = takeCacheWarning();
+      if (warning) this.#warn(warning, call);
+    }
+  }
+
+  #warn(warning: ClsortError, { settings }: KeptCall): void {
+    (settings?.onWarning ?? this.#onWarning)(warning);
+  }
+
+  close(): Promise<void> {
+    return this.#backend.device.close();
+  }
+
+  /** Gives the device up if the error says that it is not to be trusted any more; of many calls in flight, once. */
+  async #giveUpFor(error: unknown, backend: Backend): Promise<void> {
+    if (!(error instanceof DeviceLostError || error instanceof TimeoutError)) return;
+    const { device } = this.#backend;
+    if (backend !== this.#backend || device.closed) return;
+    for (const then of this.#givenUp) then();
+    await device.abandon();
+    await this.#reopen().catch(() => undefined); // what comes next tries again, and tells
+  }
+
+  #reopen(): Promise<void> {
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    const { closed, info } = this.#backend.device;
+    if (!closed) return;
+    try {
+      this.#backend = new DeviceBackend(await Device.open(info.id, this.#options));
+    } catch (cause) {
+      const message = `${info.name} was given up after a failure and cannot be opened again`;
+      throw new DeviceLostError(message, { cause });
+    }
+  }
+}

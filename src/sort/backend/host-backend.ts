@@ -1,0 +1,120 @@
+import { MismatchError, UnsupportedError } from '../../util/errors.js';
+import type { SortSettings } from '../api/options.js';
+import { hostSortInTurns } from '../host/host-sort.js';
+import { verifySteps } from '../host/host-verify.js';
+import { inTurns } from '../host/steps.js';
+import type { Verified } from '../proof/verify.js';
+import { type ColumnMemory, HostMemory } from '../transfer/column-memory.js';
+import type { Backend, Keeper, Outcome, PendingSort } from './backend.js';
+import type { Columns } from './columns.js';
+import { HostColumns } from './host-columns.js';
+import { type HostJob, hostJob, type SortJob } from './job.js';
+import { hostPlan, type Plan, type PlanRequest } from './planner.js';
+
+/** The host engine. It keeps itself: nothing of it can be lost. */
+export class HostBackend implements Backend, Keeper {
+  readonly info = undefined;
+  readonly lost = false;
+  readonly memory: ColumnMemory = new HostMemory();
+  readonly #why: string | Error;
+
+  /** @param why the host sorts: an error if no device could be opened */
+  constructor(why: string | Error = 'asked for') {
+    this.#why = why;
+  }
+
+  /** @throws UnsupportedError when an algorithm of a device was asked for */
+  plans(request: PlanRequest): Plan[] {
+    const { algorithm, n } = request;
+    const absence = this.#why instanceof Error ? this.#why : undefined;
+    if (algorithm !== 'host' && algorithm !== 'auto') {
+      throw new UnsupportedError(
+        `algorithm '${algorithm}' needs an OpenCL device; ${absence ? `none was opened: ${absence.message}` : "'host' is none"}`,
+        { cause: absence },
+      );
+    }
+    if (n === 0) return [hostPlan(request, 'nothing to sort')];
+    if (algorithm === 'host') return [hostPlan(request, 'asked for')];
+    return [hostPlan(request, typeof this.#why === 'string' ? this.#why : 'no OpenCL device')];
+  }
+
+  chunkLimit(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  trusts(): boolean {
+    return true;
+  }
+
+  distrust(): void {}
+
+  async prepare(): Promise<void> {}
+
+  async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
+    const host = hostJob(job);
+    if (!host) throw new UnsupportedError('a column on the device, among those of the host');
+    return done(await sortOnHost(plan, host));
+  }
+
+  partsOf(): number {
+    return 1;
+  }
+
+  async sortInParts(): Promise<undefined> {}
+
+  columns(settings: SortSettings): Columns {
+    return new HostColumns(settings);
+  }
+
+  get backend(): Backend {
+    return this;
+  }
+
+  run<T>(use: (backend: Backend) => Promise<T>): Promise<T> {
+    return use(this);
+  }
+
+  complete<T>(_backend: Backend, use: () => Promise<T>): Promise<T> {
+    return use();
+  }
+
+  onGiveUp(): void {}
+
+  async close(): Promise<void> {}
+}
+
+/** A sort that is done. */
+export const done = (outcome: Outcome): PendingSort => ({
+  outcome: async () => outcome,
+  release: () => undefined,
+});
+
+/**
+ * Sorts on the host, and checks when asked to: the host engine is trusted no more than a device.
+ *
+ * @throws AbortedError, MismatchError
+ */
+export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
+  const { settings } = job;
+  const started = performance.now();
+  await hostSortInTurns(job.keys, settings, job, settings.signal);
+  const seconds = (performance.now() - started) / 1000;
+  const verified = settings.verify ? await verifyOnHost(job, 'the host engine') : undefined;
+  return {
+    plan,
+    stages: [{ stage: 'host sort', seconds: settings.profile ? seconds : null }],
+    ...(verified && { verified }),
+  };
+}
+
+/**
+ * Checks a result in host memory.
+ *
+ * @param who made it
+ * @throws MismatchError, AbortedError
+ */
+export async function verifyOnHost(job: HostJob, who: string): Promise<Verified> {
+  const verified = await inTurns(verifySteps(job.keys, job.settings, job), job.settings.signal);
+  if (verified.order && verified.permutation) return verified;
+  throw new MismatchError(`${who} made a wrong result: please report this`, { details: { verified } });
+}

@@ -1,0 +1,59 @@
+import { newArray, part } from '../../keys/array.js';
+import type { Dtype } from '../../keys/dtype.js';
+import type { SortSettings } from '../api/options.js';
+import { copySteps, inTurns } from '../host/steps.js';
+import type { ColumnSteps } from '../operations/column-steps.js';
+import { HostColumnSteps, viewOf } from '../operations/host-column-steps.js';
+import { byteLengthOf, type Column, column } from './column.js';
+import type { Columns } from './columns.js';
+
+/** Above so many keys they are selected first, by a sort of their positions. */
+const SELECT_ABOVE = 4096;
+
+/** Columns in host memory, where everything is done as soon as it is asked for. */
+export class HostColumns implements Columns {
+  readonly steps: ColumnSteps;
+  readonly #selectAbove: number;
+
+  constructor({ signal, tuning }: SortSettings) {
+    this.steps = new HostColumnSteps(signal);
+    this.#selectAbove = tuning.select ?? SELECT_ABOVE;
+  }
+
+  temporary(dtype: Dtype, n: number): Column {
+    return column(dtype, n, newArray(dtype, n));
+  }
+
+  async bring(from: Column): Promise<Column> {
+    return from;
+  }
+
+  into(to: Column, write: (to: Column) => Promise<void>): Promise<void> {
+    return write(to);
+  }
+
+  /** Copies to the end: half of it would spoil both. */
+  copy(from: Column, to: Column): Promise<void> {
+    return inTurns(copySteps(part(viewOf(from), 0, byteLengthOf(to)), viewOf(to)));
+  }
+
+  lacksDoubles(): boolean {
+    return false;
+  }
+
+  async onHost(keys: Column): Promise<{ keys: Column; steps: ColumnSteps }> {
+    return { keys, steps: this.steps };
+  }
+
+  selects(n: number): boolean {
+    return n > this.#selectAbove;
+  }
+
+  flush(): void {}
+
+  async finish(): Promise<void> {}
+
+  async check(): Promise<void> {}
+
+  release(): void {}
+}

@@ -1,0 +1,62 @@
+import { type HostColumn, keyWords, part } from '../../keys/array.js';
+
+import { bitWindow, chosenParameters, type SortSettings } from '../api/options.js';
+import type { HostValues } from '../host/host-sort.js';
+import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
+import type { PlanRequest } from './planner.js';
+
+/** One sort. Nothing in it may share memory. */
+export interface SortJob {
+  readonly keys: Column;
+  readonly settings: SortSettings;
+  /** Where sorted keys go; left out when only the values are wanted. */
+  readonly sorted?: Place;
+  /** What travels along; without it, positions of 32 bits do. */
+  readonly values?: Values;
+  /** Where values or positions go; left out for keys alone. */
+  readonly moved?: Place;
+}
+
+/** A sort whose arrays are all in host memory. */
+export interface HostJob {
+  readonly keys: HostColumn;
+  readonly settings: SortSettings;
+  readonly sorted?: ArrayBufferView;
+  /** Without values, but with `moved`, positions travel. */
+  readonly values?: HostValues;
+  readonly moved?: ArrayBufferView;
+}
+
+/** The job as the host engine takes it; undefined when something of it is on the device. */
+export function hostJob({ keys, settings, sorted, values, moved }: SortJob): HostJob | undefined {
+  if (isOnDevice(keys.place)) return undefined;
+  if (values && isOnDevice(values.place)) return undefined;
+  if (sorted && isOnDevice(sorted)) return undefined;
+  if (moved && isOnDevice(moved)) return undefined;
+  return {
+    keys: { ...keys, view: keyWords(part(keys.place, 0, byteLengthOf(keys)), keys.info) },
+    settings,
+    ...(sorted && { sorted }),
+    ...(values && { values: { view: values.place as ArrayBufferView, bytes: values.bytes } }),
+    ...(moved && { moved }),
+  };
+}
+
+/** The same job as any backend takes it. */
+export const sortJob = ({ keys, values, ...rest }: HostJob): SortJob => ({
+  ...rest,
+  keys: column(keys.dtype, keys.n, keys.view),
+  ...(values && { values: { place: values.view, bytes: values.bytes } }),
+});
+
+export const requestOf = ({ keys, settings, values, moved }: SortJob): PlanRequest => ({
+  n: keys.n,
+  dtype: keys.dtype,
+  bits: bitWindow(settings.bits, keys.info),
+  valueBytes: values?.bytes ?? (moved ? 4 : 0),
+  algorithm: settings.algorithm,
+  parameters: chosenParameters(settings),
+});
+
+/** Bytes of the values of a job, or of the positions that it makes. */
+export const valueBytesOf = ({ keys, values }: SortJob): number => keys.n * (values?.bytes ?? 4);

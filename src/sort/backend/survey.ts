@@ -1,0 +1,115 @@
+/**
+ * Looking at keys before a large sort: bits that are the same in all codes need no pass.
+ */
+import { digitsOf } from '../../algorithms/digits.js';
+import type { Buffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import { u64, vector } from '../../device/queue.js';
+import { bytesOf, keyWords } from '../../keys/array.js';
+import { codecVector, encode, type KeyCodec } from '../../keys/key-codec.js';
+import { buildForGroups, walkingGroups } from '../../primitives/group.js';
+import { type Column, isOnDevice } from './column.js';
+
+/** Window of code bits that a sort looks at. */
+export type Bits = readonly [begin: number, end: number];
+
+/** A survey reads all keys once and waits for the answer: below this, sorting takes less than asking. */
+const SURVEY_FROM = { cpu: 2 ** 17, other: 2 ** 24 } as const;
+/** Keys of a sample, taken in so many places. */
+const SAMPLE_PLACES = 16;
+const SAMPLE_RUN = 4;
+/** Bits of a digit where the algorithm does not say. */
+const RADIX_BITS = 8;
+
+/** The part of a window outside of which no code differs from another; empty when none does. */
+export function narrowed([begin, end]: Bits, differing: bigint): Bits {
+  let [low, high] = [begin, end];
+  while (high > low && ((differing >> BigInt(high - 1)) & 1n) === 0n) high--;
+  while (low < high && ((differing >> BigInt(low)) & 1n) === 0n) low++;
+  return [low, high];
+}
+
+const passes = (bits: Bits, radixBits: number): number =>
+  bits[0] >= bits[1] ? 0 : digitsOf(bits, radixBits).length;
+
+/** Bits in which the codes of a few keys differ, bit patterns of a width; stops when no pass can be saved. */
+function sampled(
+  keys: Iterable<number | bigint>,
+  codec: KeyCodec,
+  enough: (bits: bigint) => boolean,
+): bigint {
+  let first: bigint | undefined;
+  let differing = 0n;
+  for (const key of keys) {
+    const code = encode(codec, BigInt(key));
+    first ??= code;
+    differing |= first ^ code;
+    if (enough(differing)) break;
+  }
+  return differing;
+}
+
+/** A few keys from all over an array. */
+function sample(array: ArrayBufferView, { n, info }: Column): (number | bigint)[] {
+  const step = Math.floor(n / SAMPLE_PLACES);
+  return Array.from({ length: SAMPLE_PLACES }, (_, i) => i * step).flatMap((start) => [
+    ...keyWords(bytesOf(array, start * info.bytes, (start + SAMPLE_RUN) * info.bytes), info),
+  ]);
+}
+
+/** Tells which digits need no pass. */
+export class Survey {
+  readonly #device: Device;
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  /**
+   * The window that is left when constant bits at either end are skipped; the given one where that saves no
+   * pass, where a sample shows that looking at all keys is in vain, or where there is nothing to take a sample
+   * from: a call on device arrays does not wait before its end.
+   *
+   * @param buffer the keys on the device
+   */
+  async narrow(
+    keys: Column,
+    buffer: Buffer,
+    { bits, codec, radixBits = RADIX_BITS }: { bits: Bits; codec: KeyCodec; radixBits?: number },
+  ): Promise<Bits> {
+    const { type } = this.#device.capabilities;
+    const there = isOnDevice(keys.place) ? keys.origin : keys.place;
+    if (!there || keys.n < SURVEY_FROM[type === 'cpu' ? 'cpu' : 'other']) return bits;
+    const whole = passes(bits, radixBits);
+    const inVain = (differing: bigint) => passes(narrowed(bits, differing), radixBits) >= whole;
+    if (inVain(sampled(sample(there, keys), codec, inVain))) return bits;
+    const differing = await this.#differing(keys, buffer, codec);
+    return inVain(differing) ? bits : narrowed(bits, differing);
+  }
+
+  /** Bits in which any two codes differ. */
+  async #differing({ n, info }: Column, buffer: Buffer, codec: KeyCodec): Promise<bigint> {
+    const { queue, pool } = this.#device;
+    const shape = { KEY_BITS: info.width, VALUE_BYTES: 0 };
+    const { program, groupSize } = await buildForGroups(this.#device, 'survey.cl', ['survey'], shape);
+    const groups = walkingGroups(this.#device, n, groupSize);
+    const [all, any] = [pool.take(8), pool.take(8)];
+    try {
+      queue.fill(all, 0xffff_ffff, { bytes: 8 });
+      queue.fill(any, 0, { bytes: 8 });
+      queue.run(program.kernel('survey'), [buffer, all, any, u64(n), vector(codecVector(codec))], {
+        global: groups * groupSize,
+        local: groupSize,
+      });
+      const [ands, ors] = [new Uint32Array(2), new Uint32Array(2)];
+      queue.read(all, ands);
+      queue.read(any, ors);
+      await queue.finish();
+      const word = (words: Uint32Array) => (BigInt(words[1] ?? 0) << 32n) | BigInt(words[0] ?? 0);
+      return BigInt.asUintN(info.width, word(ands) ^ word(ors));
+    } finally {
+      pool.give(all);
+      pool.give(any);
+    }
+  }
+}

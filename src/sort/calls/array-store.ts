@@ -1,0 +1,189 @@
+import {
+  type ArrayOf,
+  copyBytes,
+  dtypeOf,
+  emptyLike,
+  isResizable,
+  newArray,
+  room,
+} from '../../keys/array.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
+import { InputError } from '../../util/errors.js';
+import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
+import type { Keeper } from '../backend/backend.js';
+import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
+import type { ColumnMemory } from '../transfer/column-memory.js';
+import { assertIntact } from './intact.js';
+import type { Turns } from './turns.js';
+
+/** Keys as operations take them: an array of the host, or one that stays on the device. */
+export type Keys = KeyArray | DeviceArray;
+
+/** A result in the making: where it is to be written, and what the caller gets. */
+export interface Made<R> {
+  readonly place: Place;
+  readonly result: R;
+}
+
+/** Makes results: on the device for device arrays, else in new arrays of the host. */
+export interface Maker {
+  /** Room for n keys in an array of the type of `array`, or in `into`, an array for results of an earlier call. */
+  like<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K>;
+  /** Room for n elements of `dtype` where `beside` is. */
+  beside(beside: Keys, dtype: Dtype, n: number, into?: Keys): Made<Keys>;
+}
+
+/** Results that stand aside until all is well, and where they belong. */
+interface Aside {
+  readonly from: ArrayBufferView;
+  readonly to: ArrayBufferView;
+}
+
+/** The memory of a Sorter's device arrays. */
+export class ArrayStore implements ArrayOwner {
+  readonly #keeper: Keeper;
+  readonly #turns: Turns;
+  /** Columns on the device that are not given back. */
+  readonly #live = new Set<Column>();
+  readonly #collected = new FinalizationRegistry<Column>((dropped) => this.discard(dropped, true));
+
+  constructor(keeper: Keeper, turns: Turns) {
+    this.#keeper = keeper;
+    this.#turns = turns;
+    keeper.onGiveUp(() => this.clear());
+  }
+
+  get #memory(): ColumnMemory {
+    return this.#keeper.backend.memory;
+  }
+
+  /** @throws MemoryError */
+  allocate<D extends Dtype>(dtype: D, n: number): DeviceArray<D> {
+    return new DeviceArray(this, dtype, this.take(dtype, n));
+  }
+
+  /** Memory for a device array. @throws MemoryError */
+  take(dtype: Dtype, n: number): Column {
+    const taken = column(dtype, n, this.#memory.take(dtype, n));
+    if (isOnDevice(taken.place)) this.#live.add(taken);
+    return taken;
+  }
+
+  watch(array: DeviceArray, held: Column): void {
+    // What is in host memory is collected with its array, unless somebody holds it.
+    if (isOnDevice(held.place)) this.#collected.register(array, held, array);
+  }
+
+  unwatch(array: DeviceArray): void {
+    this.#collected.unregister(array);
+  }
+
+  /**
+   * Takes memory back, when calls that were made before are done with it: one may have to be made once more.
+   *
+   * @param collected whether V8 has collected the array
+   */
+  discard(discarded: Column, collected = false): void {
+    if (this.#turns.idle) this.#give(discarded, collected);
+    else this.#turns.settled().then(() => this.#give(discarded, collected));
+  }
+
+  #give(discarded: Column, collected: boolean): void {
+    if (isOnDevice(discarded.place) && !this.#live.delete(discarded)) return;
+    this.#memory.give(discarded.place, collected);
+  }
+
+  /** Takes the memory of all arrays back. */
+  clear(): void {
+    for (const live of [...this.#live]) this.#give(live, false);
+    this.#memory.trim();
+  }
+
+  /**
+   * An array of the host that the device reaches directly, so that transfers need no copies: pinned memory
+   * for a device with memory of its own, else memory on pages.
+   */
+  pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D> {
+    return this.#memory.pinned(dtype, n);
+  }
+
+  /** Gives the memory of a `pinned` array back, when calls that were made before are done with it. */
+  async unpin({ buffer }: ArrayBufferView): Promise<void> {
+    await this.#turns.alone(async () => this.#memory.unpin(buffer));
+  }
+
+  store(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    return this.#alone((memory) => memory.store(to, view, offset));
+  }
+
+  load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    return this.#alone((memory) => memory.load(from, view, offset));
+  }
+
+  #alone(transfer: (memory: ColumnMemory) => Promise<void>): Promise<void> {
+    return this.#turns.alone(() => this.#keeper.run(({ memory }) => transfer(memory), { again: false }));
+  }
+
+  /**
+   * An array that the caller brings for a result. One that may shrink is written when the result is there.
+   *
+   * @param aside gets what is to be copied then
+   * @throws InputError when it does not fit
+   */
+  #given(into: Keys, like: Keys, { dtype, n }: Pick<Column, 'dtype' | 'n'>, aside: Aside[]): Made<Keys> {
+    const kind = (array: Keys) =>
+      array instanceof DeviceArray ? `a device array of ${array.dtype}` : dtypeOf(array);
+    if (kind(into) !== kind(like) || into.byteLength !== byteLengthOf({ dtype, n })) {
+      throw new InputError(
+        `into is ${kind(into)} of ${into.byteLength} bytes: the result is ${kind(like)} of ` +
+          `${byteLengthOf({ dtype, n })} bytes`,
+      );
+    }
+    if (into instanceof DeviceArray) return { place: into.columnFor(this).place, result: into };
+    if (!isResizable(into)) return { place: into, result: into };
+    const from = room(into.byteLength);
+    aside.push({ from, to: into });
+    return { place: from, result: into };
+  }
+
+  /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
+  async making<T>(use: (make: Maker) => Promise<T>): Promise<T> {
+    const made: DeviceArray[] = [];
+    const aside: Aside[] = [];
+    const onDevice = (dtype: Dtype, n: number): Made<DeviceArray> => {
+      const array = this.allocate(dtype, n);
+      made.push(array);
+      return { place: array.columnFor(this).place, result: array };
+    };
+    const make: Maker = {
+      like: <K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K> => {
+        if (into) return this.#given(into, array, { dtype, n }, aside) as Made<K>;
+        // The kind of the array decides, which the compiler cannot follow.
+        if (array instanceof DeviceArray) return onDevice(dtype, n) as unknown as Made<K>;
+        const length = (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT;
+        const result = emptyLike(array as KeyArray, length, this.#memory.results);
+        return { place: result, result } as unknown as Made<K>;
+      },
+      beside: (beside, dtype, n, into) => {
+        if (into) {
+          const kind = beside instanceof DeviceArray ? beside : new Uint32Array(0);
+          return this.#given(into, kind, { dtype, n }, aside);
+        }
+        if (beside instanceof DeviceArray) return onDevice(dtype, n);
+        const result = newArray(dtype, n, this.#memory.results);
+        return { place: result, result };
+      },
+    };
+    try {
+      const result = await use(make);
+      for (const { from, to } of aside) {
+        assertIntact([[to, from.byteLength]]);
+        copyBytes(from, to);
+      }
+      return result;
+    } catch (error) {
+      for (const array of made) array.dispose();
+      throw error;
+    }
+  }
+}

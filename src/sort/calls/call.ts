@@ -1,0 +1,415 @@
+import {
+  BuildError,
+  type ClsortError,
+  DeviceLostError,
+  MemoryError,
+  MismatchError,
+  TimeoutError,
+  UnsupportedError,
+} from '../../util/errors.js';
+import { type SortSettings, throwIfAborted } from '../api/options.js';
+import { reportOf } from '../api/report.js';
+import type { Backend, Outcome, PendingSort } from '../backend/backend.js';
+import { byteLengthOf, type Column } from '../backend/column.js';
+import type { Columns } from '../backend/columns.js';
+import { verifyOnHost } from '../backend/host-backend.js';
+import { type HostJob, hostJob, requestOf, type SortJob, sortJob, valueBytesOf } from '../backend/job.js';
+import { hostPlan, type Plan } from '../backend/planner.js';
+import { sortInChunks } from './chunked.js';
+import { assertIntact, type Span, whileIntact } from './intact.js';
+
+/** A call whose results are refused is tried on this many algorithms before the host sorts. */
+const DEVICE_ATTEMPTS = 2;
+
+/** Chunks are not made smaller than this for want of memory: a device that has not even that is broken. */
+const SMALLEST_CHUNK = 4096;
+
+/** Why a variant is not tried, when it is not the first time. */
+const FAILED_BEFORE = 'failed before';
+
+/** What a call is made with. */
+export interface By {
+  readonly backend: Backend;
+  readonly settings: SortSettings;
+  /** Gets warnings when the settings name nobody. */
+  readonly onWarning: (warning: ClsortError) => void;
+}
+
+/** A sort within a call, as an operation asks for it. */
+export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<SortSettings> };
+
+/** Enqueues a call. @returns its result, to be asked after the wait */
+export type Use<T> = (call: Call) => Promise<() => T>;
+
+/** A call of which all is enqueued. */
+export interface Started<T> {
+  /** Was it made once more, since a result could not be used? What read its results is to be made again then. */
+  readonly repeated: boolean;
+  /**
+   * Has the device start, and gives back what the commands have borrowed before they are done: for calls that
+   * use nothing but memory of the device, which others get later in the queue.
+   */
+  leave(): Promise<void>;
+  /**
+   * Waits, checks, and does it all another way where a result must not be used.
+   *
+   * @param inputs waits for what the call reads: was that made once more, after this call had read it?
+   */
+  complete(inputs?: () => Promise<boolean>): Promise<T>;
+}
+
+/** Says that a result must not be used, and why. */
+class Refusal {
+  readonly plan: Plan;
+  readonly why: string;
+
+  constructor(plan: Plan, why: string) {
+    this.plan = plan;
+    this.why = why;
+  }
+}
+
+/** Says that a call has read what must not be used. */
+class Stale {}
+
+/** What has been tried in a call: remembered when it is made once more. */
+class Tried {
+  /** Names of algorithms whose result was refused. */
+  readonly refused = new Set<string>();
+  /** Why algorithms were not used, in words. */
+  readonly failures = new Set<string>();
+}
+
+/**
+ * Enqueues a call.
+ *
+ * @throws what `use` throws
+ */
+export async function start<T>(by: By, use: Use<T>): Promise<Started<T>> {
+  const tried = new Tried();
+  /** Until a result is not refused while it is being made: operations may wait in between. */
+  const attempt = async (): Promise<{ call: Call; result: () => T }> => {
+    for (;;) {
+      const call = new Call(by, tried);
+      try {
+        return { call, result: await call.guard(() => use(call)) };
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refuse(by, tried, error);
+      }
+    }
+  };
+  let current = await attempt();
+  let stale = false;
+  return {
+    get repeated() {
+      return stale || tried.refused.size > 0;
+    },
+    async leave() {
+      const { call } = current;
+      await call.guard(async () => call.columns.flush());
+      call.release();
+    },
+    async complete(inputs) {
+      const before = inputs?.();
+      before?.catch(() => undefined); // told below, when nothing is in flight any more
+      for (;;) {
+        const { call, result } = current;
+        try {
+          await call.guard(() => call.settle(async () => !stale && (await before)));
+          call.release();
+          return result();
+        } catch (error) {
+          if (error instanceof Refusal) refuse(by, tried, error);
+          else if (error instanceof Stale) stale = true;
+          else throw error;
+        }
+        current = await attempt();
+      }
+    },
+  };
+}
+
+/** @throws MismatchError when nothing else is to be tried */
+function refuse({ backend, settings, onWarning }: By, tried: Tried, { plan, why }: Refusal): void {
+  tried.refused.add(plan.algorithm);
+  tried.failures.add(`${plan.algorithm} ${why}`);
+  backend.distrust(plan);
+  const message = `${plan.algorithm} on ${backend.info?.name} ${why}`;
+  if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
+  (settings.onWarning ?? onWarning)(new MismatchError(`${message}; another way is tried`));
+}
+
+/**
+ * One go at a call: an operation enqueues its sorts and steps with it, and `settle` waits for them and decides
+ * whether what they made may be used. It runs alike on a device and on the host; only the backend differs.
+ */
+export class Call {
+  readonly columns: Columns;
+  readonly settings: SortSettings;
+  readonly #by: By;
+  readonly #tried: Tried;
+  readonly #sorts: { readonly plan: Plan; readonly pending: PendingSort; report(outcome: Outcome): void }[] =
+    [];
+  readonly #lent: PendingSort[] = [];
+  /** Memory of the caller that the call reads and writes. */
+  readonly #spans: Span[] = [];
+  /** Keys of the largest sort. */
+  #most = 0;
+  /** Something was enqueued that nobody has waited for. */
+  #inFlight = false;
+
+  constructor(by: By, tried: Tried) {
+    this.#by = by;
+    this.#tried = tried;
+    this.settings = by.settings;
+    this.columns = by.backend.columns(by.settings);
+  }
+
+  /** The column where steps can read it. @throws InputError when its memory has gone; MemoryError */
+  bring(from: Column): Promise<Column> {
+    this.#hold(from);
+    this.#inFlight = true;
+    return this.columns.bring(from);
+  }
+
+  /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
+  into(to: Column, write: (to: Column) => Promise<void>): Promise<void> {
+    this.#hold(to);
+    this.#inFlight = true;
+    return this.columns.into(to, write);
+  }
+
+  /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
+  copy(from: Column, to: Column): Promise<void> {
+    this.#hold(to);
+    this.#inFlight = true;
+    return this.columns.copy(from, to);
+  }
+
+  /**
+   * Does in host memory what the backend cannot do, and says why in a warning.
+   *
+   * @param lacking what it cannot do, and what it would need
+   */
+  onHost(lacking: string, keys: Column): ReturnType<Columns['onHost']> {
+    const { info } = this.#by.backend;
+    this.#warn(new UnsupportedError(`${lacking}, which ${info?.name} does not have: the host makes them`));
+    return this.columns.onHost(keys);
+  }
+
+  /**
+   * Sorts, by the settings of the call unless its own say otherwise. What is all in host memory is sorted when
+   * this returns; else `settle` waits for it.
+   */
+  async sort({ settings: own, ...rest }: Sort): Promise<void> {
+    const { onProgress: _, ...shared } = this.settings; // the progress of one sort is not that of the call
+    const settings = { ...shared, ...own };
+    const job: SortJob = { ...rest, settings };
+    const { n, dtype } = job.keys;
+    const started = performance.now();
+    throwIfAborted(settings.signal);
+    settings.onProgress?.({ phase: 'sort', done: 0, total: n });
+    const report = (outcome: Outcome) => {
+      throwIfAborted(settings.signal);
+      settings.onProgress?.({ phase: 'sort', done: n, total: n });
+      settings.onReport?.(reportOf({ n, dtype, started, outcome, info: this.#by.backend.info }));
+    };
+    this.#spans.push(...spansOf(job));
+    assertIntact(this.#spans);
+    const host = hostJob(job);
+    if (host) return report(await this.#fitting(job, host));
+    this.#inFlight = true;
+    this.#sorts.push({ ...(await this.#enqueue(job)), report });
+  }
+
+  /**
+   * Waits for what was enqueued so far, and checks it.
+   *
+   * @param isStale tells whether what was read must not be used
+   * @throws Refusal when it must be made another way; Stale
+   */
+  async settle(isStale?: () => Promise<boolean | undefined>): Promise<void> {
+    if (this.#inFlight) await this.columns.finish();
+    this.#inFlight = false;
+    if (await isStale?.()) throw new Stale();
+    const done: (() => void)[] = [];
+    for (const { plan, pending, report } of this.#sorts.splice(0)) {
+      const outcome = await this.#accepted(plan, pending);
+      done.push(() => report(outcome));
+    }
+    await this.columns.check();
+    for (const report of done) report();
+  }
+
+  /**
+   * Runs a part of the call on arrays that are to stay where they are, and after a failure gives everything
+   * back when nothing uses it any more.
+   */
+  async guard<T>(use: () => Promise<T>): Promise<T> {
+    try {
+      return await whileIntact(this.#spans, use);
+    } catch (error) {
+      // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
+      if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
+      this.release();
+      throw error instanceof MemoryError ? this.#seen(error) : error;
+    }
+  }
+
+  /** Gives back what was borrowed. May be called twice. */
+  release(): void {
+    for (const pending of this.#lent.splice(0)) pending.release();
+    this.columns.release();
+  }
+
+  /** Sorts whole, or in chunks of half the size as often as memory does not suffice. */
+  async #fitting(job: SortJob, host: HostJob): Promise<Outcome> {
+    const { keys, settings } = job;
+    const { backend } = this.#by;
+    const limit = backend.chunkLimit(requestOf(job));
+    let chunk = Math.min(settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
+    for (;;) {
+      try {
+        if (chunk >= keys.n) return (await this.#inParts(host)) ?? (await this.#whole(job));
+        return await this.#inChunks(host, chunk);
+      } catch (error) {
+        const next = Math.ceil(Math.min(chunk, keys.n) / 2);
+        if (!(error instanceof MemoryError) || next < SMALLEST_CHUNK) throw error;
+        await this.columns.finish().catch(() => undefined); // told below
+        backend.memory.trim();
+        const message = `${error.message}; going on with chunks of ${next} keys`;
+        this.#warn(new MemoryError(message, { cause: error }));
+        chunk = next;
+      }
+    }
+  }
+
+  /** Sorts as a whole, and waits for it. @throws Refusal */
+  async #whole(job: SortJob): Promise<Outcome> {
+    const { plan, pending } = await this.#enqueue(job);
+    try {
+      await this.columns.finish();
+      return await this.#accepted(plan, pending);
+    } catch (error) {
+      if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
+      throw error;
+    } finally {
+      pending.release();
+    }
+  }
+
+  /** Sorts in parts while the data are on the way; undefined where that is nothing for the job. */
+  async #inParts(host: HostJob): Promise<Outcome | undefined> {
+    const { backend } = this.#by;
+    const parts = backend.partsOf(host);
+    if (parts < 2) return undefined;
+    const n = Math.ceil(host.keys.n / parts);
+    const plan = await this.#usable({ ...requestOf(sortJob(host)), n }, host.settings);
+    return plan && backend.sortInParts(plan, host);
+  }
+
+  async #inChunks(host: HostJob, chunk: number): Promise<Outcome> {
+    const { keys, settings } = host;
+    const outcomes: Outcome[] = [];
+    const chunks = Math.ceil(keys.n / chunk);
+    // Chunks that were each verified would not prove the whole.
+    const { onProgress: _, onReport, ...own } = { ...settings, verify: false };
+    await sortInChunks(host, chunk, async (part) => {
+      throwIfAborted(settings.signal);
+      const by = { ...this.#by, settings: { ...own, ...(onReport && { onReport: () => undefined }) } };
+      const sort: Use<Outcome> = async (call) => {
+        const outcome = await call.#whole(sortJob({ ...part, settings: by.settings }));
+        return () => outcome;
+      };
+      outcomes.push(await (await start(by, sort)).complete());
+      const done = Math.floor((keys.n * outcomes.length) / (2 * chunks)); // each is sorted and merged
+      settings.onProgress?.({ phase: 'sort', done, total: keys.n });
+    });
+    const [first] = outcomes;
+    if (!first) throw new UnsupportedError('a sort in chunks of nothing');
+    const verified = settings.verify ? await verifyOnHost(host, 'the sort in chunks') : undefined;
+    const stages = outcomes.flatMap((outcome) => outcome.stages);
+    return { plan: first.plan, stages, chunks, ...(verified && { verified }) };
+  }
+
+  /** Enqueues a sort by the best plan that is left, by the host engine when there is none. */
+  async #enqueue(job: SortJob): Promise<{ plan: Plan; pending: PendingSort }> {
+    const { backend } = this.#by;
+    const { refused, failures } = this.#tried;
+    const request = requestOf(job);
+    const spent = refused.size >= DEVICE_ATTEMPTS;
+    let plan = spent ? undefined : await this.#usable(request, job.settings);
+    if (!plan) {
+      const why = [...failures].join('; ');
+      if (refused.size === 0 && ![...failures].some((failure) => failure.endsWith(FAILED_BEFORE))) {
+        throw new UnsupportedError(`no algorithm could be used on ${backend.info?.name}: ${why}`);
+      }
+      this.#warn(new MismatchError(`the host engine sorts, since on ${backend.info?.name}: ${why}`));
+      plan = hostPlan(request, why);
+    }
+    this.#most = Math.max(this.#most, request.n);
+    const pending = await backend.sort(plan, job);
+    this.#lent.push(pending);
+    return { plan, pending };
+  }
+
+  /** The first plan that was not refused and compiles; under `auto` a failure is a warning, and the next is tried. */
+  async #usable(request: Parameters<Backend['plans']>[0], settings: SortSettings): Promise<Plan | undefined> {
+    const { backend } = this.#by;
+    const { refused, failures } = this.#tried;
+    const auto = settings.algorithm === 'auto';
+    for (const plan of backend.plans(request)) {
+      if (refused.has(plan.algorithm)) continue;
+      if (auto && !backend.trusts(plan)) {
+        failures.add(`${plan.algorithm} ${FAILED_BEFORE}`); // which was told then
+        continue;
+      }
+      try {
+        await backend.prepare(plan);
+        return plan;
+      } catch (error) {
+        // That an algorithm does not serve this size is the planner's business; that it does not work is worth a warning.
+        const broken = error instanceof BuildError || error instanceof MismatchError;
+        if (!auto || !(broken || error instanceof UnsupportedError)) throw error;
+        if (broken && !failures.has(error.message)) this.#warn(error);
+        failures.add(error.message);
+      }
+    }
+    return undefined;
+  }
+
+  /** After the wait: how a sort went. @throws Refusal */
+  async #accepted(plan: Plan, pending: PendingSort): Promise<Outcome> {
+    const outcome = await pending.outcome();
+    if (typeof outcome === 'string') throw new Refusal(plan, outcome);
+    return outcome;
+  }
+
+  #hold({ place, ...column }: Column): void {
+    const span = [place, byteLengthOf(column)] as const;
+    assertIntact([span]);
+    this.#spans.push(span);
+  }
+
+  #warn(warning: ClsortError): void {
+    (this.settings.onWarning ?? this.#by.onWarning)(warning);
+  }
+
+  /** A device that is out of resources (-5) even for a few keys does not lack memory: it is lost. */
+  #seen(error: MemoryError): ClsortError {
+    const few = this.#most > 0 && Math.ceil(this.#most / 2) < SMALLEST_CHUNK;
+    if (!few || error.details.status !== -5) return error;
+    return new DeviceLostError(`the device fails even for a few keys: ${error.message}`, { cause: error });
+  }
+}
+
+const spansOf = (job: SortJob): Span[] => {
+  const { keys, sorted, values, moved } = job;
+  return [
+    [keys.place, byteLengthOf(keys)],
+    ...(sorted ? [[sorted, byteLengthOf(keys)] as const] : []),
+    ...(values ? [[values.place, valueBytesOf(job)] as const] : []),
+    ...(moved ? [[moved, valueBytesOf(job)] as const] : []),
+  ];
+};

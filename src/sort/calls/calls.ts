@@ -1,0 +1,161 @@
+import { type ClsortError, DeviceLostError, MemoryError } from '../../util/errors.js';
+import type { SortSettings } from '../api/options.js';
+import type { Backend, Keeper } from '../backend/backend.js';
+import { isOnDevice } from '../backend/column.js';
+import { HostBackend } from '../backend/host-backend.js';
+import type { SortJob } from '../backend/job.js';
+import { type By, start, type Use } from './call.js';
+import { failedInput, isPromise, Link } from './link.js';
+import type { Turns } from './turns.js';
+
+/** Who sorts fewer keys than `below`. */
+export interface Few {
+  readonly keeper: Keeper;
+  readonly below: number;
+}
+
+/** A call, as far as it matters who makes it, and when. */
+export interface Task {
+  readonly n: number;
+  readonly settings: SortSettings;
+  /** What other calls may know of it, and it of them. */
+  readonly link: Link;
+  /** All of its keys and results are in host memory. */
+  readonly onHost: boolean;
+  /** It may be made once more when the device was lost. */
+  again: boolean;
+  /** It writes to an array that is there already. */
+  readonly overwrites?: boolean;
+}
+
+/**
+ * May the next call begin before this one is done? Not where others would be in its time or in its report, and
+ * not where it overwrites what a call before may have to read once more.
+ */
+const isOpenEnded = ({ settings, overwrites = false }: Task): boolean =>
+  !overwrites && settings.timeout === undefined && settings.onReport === undefined;
+
+/** The calls of a Sorter: who makes each, when, and what others may know of it before it is done. */
+export class Calls {
+  readonly #keeper: Keeper;
+  /** Who sorts fewer host keys than `below` when nobody asked for a device. */
+  readonly #few: Few | undefined;
+  readonly #turns: Turns;
+  readonly #onWarning: (warning: ClsortError) => void;
+  /** What is known of calls, by the promises that they returned. */
+  readonly #links = new WeakMap<PromiseLike<unknown>, Link>();
+
+  /** @param onWarning gets warnings of calls that name nobody */
+  constructor(keeper: Keeper, few: Few | undefined, turns: Turns, onWarning: (warning: ClsortError) => void) {
+    this.#keeper = keeper;
+    this.#few = few;
+    this.#turns = turns;
+    this.#onWarning = onWarning;
+  }
+
+  /** Makes a call that is one sort. @param into an array that it overwrites */
+  sort(job: SortJob, link: Link, into?: unknown): Promise<void> {
+    const places = [job.keys.place, job.sorted, job.values?.place, job.moved];
+    const onHost = !places.some((place) => place && isOnDevice(place));
+    const { keys, settings } = job;
+    const task = { n: keys.n, settings, link, onHost, again: onHost, overwrites: into !== undefined };
+    return this.operate(task, async (call) => {
+      await call.sort(job);
+      return () => undefined;
+    });
+  }
+
+  /**
+   * Makes a call on arrays, or on promises of them. Where a promise is of another call whose result is known, the
+   * call need not wait for it.
+   *
+   * @param make gets what tells the arrays; does not wait before it has made its call
+   */
+  linked<T>(inputs: readonly unknown[], make: (link: Link) => Promise<T>): Promise<T> {
+    const link = new Link();
+    const unknown: PromiseLike<unknown>[] = [];
+    for (const input of inputs) {
+      if (!isPromise(input)) continue;
+      input.then(undefined, () => undefined); // this call tells of a failure
+      const from = this.#links.get(input);
+      if (from?.result && !from.failure) link.takes(input, from);
+      else unknown.push(input);
+    }
+    const result = unknown.length === 0 ? make(link) : awaited(unknown, link).then(() => make(link));
+    this.#links.set(result, link);
+    return result;
+  }
+
+  /** Makes a call when it is its turn, and waits for it. */
+  operate<T>(task: Task, use: Use<T>): Promise<T> {
+    const done = this.#make(task, use);
+    task.link.done = done.catch(() => undefined);
+    return done;
+  }
+
+  #make<T>(task: Task, use: Use<T>): Promise<T> {
+    const { n, settings, link, onHost } = task;
+    const keeper = this.keeperFor(n, settings, onHost);
+    const made = keeper.backend;
+    const by = (backend: Backend): By => ({ backend, settings, onWarning: this.#onWarning });
+    const assertReady = () => {
+      link.assertInputs();
+      if (!onHost && (made.lost || made !== keeper.backend)) {
+        throw new DeviceLostError('the arrays of this call were lost with their device, which failed');
+      }
+    };
+    if (!onHost && isOpenEnded(task)) {
+      const begin = async (backend: Backend) => {
+        const started = await start(by(backend), use);
+        await started.leave();
+        return { backend, started };
+      };
+      const enqueue = async () => {
+        assertReady();
+        const { backend, started } = await keeper.run(begin, task);
+        link.repeated = () => started.repeated;
+        const complete = () => started.complete(() => link.inputsDone());
+        return () => link.noting(() => keeper.complete(backend, complete, task));
+      };
+      return this.#turns.inOrder(() => link.noting(enqueue));
+    }
+    const run = async () => {
+      assertReady();
+      try {
+        return await keeper.run(async (backend) => (await start(by(backend), use)).complete(), task);
+      } catch (error) {
+        const few = this.#few;
+        if (!(error instanceof MemoryError) || !few || !task.again || keeper === few.keeper) throw error;
+        return this.#withoutDevice(error, settings, use);
+      }
+    };
+    return this.#turns.alone(() => link.noting(run));
+  }
+
+  /** Does on the host what the device has no room for, when nobody asked for a device. */
+  async #withoutDevice<T>(cause: MemoryError, settings: SortSettings, use: Use<T>): Promise<T> {
+    const warn = settings.onWarning ?? this.#onWarning;
+    warn(new MemoryError(`${cause.message}; the host does without the device`, { cause }));
+    this.#keeper.backend.memory.trim();
+    const backend = new HostBackend('the device has no room for this');
+    const by = { backend, settings: { ...settings, algorithm: 'auto' }, onWarning: this.#onWarning };
+    return (await start(by, use)).complete();
+  }
+
+  /** Whoever is sooner done, unless the options ask for what only a device has. */
+  keeperFor(n: number, { algorithm, scan, radixBits }: SortSettings, onHost: boolean): Keeper {
+    const open = algorithm === 'auto' && scan === 'auto' && radixBits === undefined;
+    return this.#few && onHost && open && n < this.#few.below ? this.#few.keeper : this.#keeper;
+  }
+}
+
+/** Waits for promises that stand for arrays. @throws InputError when one is rejected */
+async function awaited(promises: readonly PromiseLike<unknown>[], link: Link): Promise<void> {
+  for (const promise of promises) {
+    try {
+      link.takes(promise, await promise);
+    } catch (error) {
+      throw failedInput(error);
+    }
+  }
+}

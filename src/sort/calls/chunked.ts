@@ -1,0 +1,155 @@
+/**
+ * Sorting what does not fit a device whole: in chunks, which are then merged.
+ *
+ * Runs (sorted chunks) are cut by rank: the part of the result from rank r to rank r + chunk is a slice of
+ * each run, found by binary search. The slices of a part, put one behind the other, are at most a chunk,
+ * and the device sorts them: the merge needs no kernel of its own, and takes one more trip to the device
+ * for each key, however many runs there are. Slices stand in the order of their runs, and equal keys are
+ * taken from earlier runs first, so the whole is as stable as the sort of a chunk.
+ */
+import { copyBytes, emptyLike, type KeyWords, part, room } from '../../keys/array.js';
+import { encode, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
+import type { HostJob } from '../backend/job.js';
+import type { HostValues } from '../host/host-sort.js';
+
+/**
+ * Sorts a job of which `sortOne` can take at most `chunk` keys at a time.
+ *
+ * Takes host memory for another copy of keys and values, and for a chunk of them.
+ */
+export async function sortInChunks(
+  job: HostJob,
+  chunk: number,
+  sortOne: (job: HostJob) => Promise<void>,
+): Promise<void> {
+  const { keys, settings, sorted, moved } = job;
+  const { n, info } = keys;
+  const values = moved && (job.values ?? positionsOf(n));
+  const runKeys = emptyLike(keys.view, n);
+  const runValues = values && room(n * values.bytes);
+  const starts = Array.from({ length: Math.ceil(n / chunk) }, (_, i) => i * chunk);
+
+  for (const start of starts) {
+    const end = Math.min(start + chunk, n);
+    await sortOne({
+      keys: { ...keys, n: end - start, view: keys.view.subarray(start, end) },
+      settings,
+      sorted: runKeys.subarray(start, end),
+      ...(values && { values: sliceOf(values, start, end) }),
+      ...(values && runValues && { moved: elements(runValues, values.bytes, start, end) }),
+    });
+  }
+
+  const runs = starts.map((start) => runKeys.subarray(start, start + chunk));
+  const order = new WindowOrder(keyCodec(keys.dtype, settings), settings.bits ?? [0, info.width]);
+  const partKeys = emptyLike(keys.view, Math.min(chunk, n));
+  const partValues = values && room(partKeys.length * values.bytes);
+  let from = starts.map(() => 0);
+  for (const start of starts) {
+    const end = Math.min(start + chunk, n);
+    const to = cutRuns(runs, end, order);
+    let filled = 0;
+    runs.forEach((run, r) => {
+      const [first, last] = [from[r] ?? 0, to[r] ?? 0];
+      setWords(partKeys, run.subarray(first, last), filled);
+      if (values && runValues && partValues) {
+        const base = starts[r] ?? 0;
+        const slice = elements(runValues, values.bytes, base + first, base + last);
+        copyBytes(slice, part(partValues, filled * values.bytes));
+      }
+      filled += last - first;
+    });
+    await sortOne({
+      keys: { ...keys, n: filled, view: partKeys.subarray(0, filled) },
+      settings,
+      ...(sorted && { sorted: elements(sorted, info.bytes, start, end) }),
+      ...(values &&
+        moved &&
+        partValues && {
+          values: { view: elements(partValues, values.bytes, 0, filled), bytes: values.bytes },
+          moved: elements(moved, values.bytes, start, end),
+        }),
+    });
+    from = to;
+  }
+}
+
+/** Compares keys by the window of their codes that is sorted on. */
+class WindowOrder {
+  readonly #codec: KeyCodec;
+  readonly #begin: bigint;
+  readonly #mask: bigint;
+
+  constructor(codec: KeyCodec, [begin, end]: readonly [begin: number, end: number]) {
+    this.#codec = codec;
+    this.#begin = BigInt(begin);
+    this.#mask = (1n << BigInt(end - begin)) - 1n;
+  }
+
+  /** Above every digit. */
+  get limit(): bigint {
+    return this.#mask + 1n;
+  }
+
+  digit(key: number | bigint): bigint {
+    return (encode(this.#codec, BigInt(key)) >> this.#begin) & this.#mask;
+  }
+
+  /** Keys of a sorted run below `digit`. */
+  countBelow(run: KeyWords, digit: bigint): number {
+    let [low, high] = [0, run.length];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (this.digit(run[middle] ?? 0) < digit) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/**
+ * How many keys of each sorted run are among the first `rank` of all, equal keys being taken from earlier
+ * runs first.
+ */
+export function cutRuns(
+  runs: readonly KeyWords[],
+  rank: number,
+  order: Pick<WindowOrder, 'limit' | 'countBelow'>,
+): number[] {
+  const below = (digit: bigint) => runs.map((run) => order.countBelow(run, digit));
+  const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+  // The largest digit with at most `rank` keys below it.
+  let [low, high] = [0n, order.limit];
+  while (low < high) {
+    const middle = (low + high + 1n) / 2n;
+    if (total(below(middle)) <= rank) low = middle;
+    else high = middle - 1n;
+  }
+  const cuts = below(low);
+  if (low === order.limit) return cuts;
+  const ends = below(low + 1n);
+  let left = rank - total(cuts);
+  return cuts.map((cut, r) => {
+    const equal = Math.min(left, (ends[r] ?? cut) - cut);
+    left -= equal;
+    return cut + equal;
+  });
+}
+
+function positionsOf(n: number): HostValues {
+  const view = new Uint32Array(n);
+  for (let i = 0; i < n; i++) view[i] = i;
+  return { view, bytes: 4 };
+}
+
+const elements = (view: ArrayBufferView, unit: number, start: number, end: number): ArrayBufferView =>
+  part(view, start * unit, end * unit);
+
+const sliceOf = ({ view, bytes }: HostValues, start: number, end: number): HostValues => ({
+  view: elements(view, bytes, start, end),
+  bytes,
+});
+
+/** One type stands for all four: both arrays are of the same. */
+const setWords = (to: KeyWords, from: KeyWords, offset: number): void =>
+  (to as Uint32Array).set(from as Uint32Array, offset);

@@ -1,0 +1,35 @@
+import { InputError } from '../../util/errors.js';
+import { isOnDevice, type Place } from '../backend/column.js';
+
+/** Memory that a call works on, and the bytes that it had when the call was made. */
+export type Span = readonly [place: Place, bytes: number];
+
+/** @throws InputError when memory of the host has gone meanwhile */
+export function assertIntact(spans: readonly Span[], cause?: unknown): void {
+  for (const [place, bytes] of spans) {
+    if (isOnDevice(place) || place.byteLength >= bytes) continue;
+    throw new InputError(
+      `an array of ${bytes} bytes has ${place.byteLength} left: its buffer was transferred, detached or shrunk while ` +
+        'the call was working on it. Leave arrays alone until the promise settles, or pass a copy',
+      { ...(cause !== undefined && { cause }) },
+    );
+  }
+}
+
+/**
+ * Runs `use` on arrays of the host, which are to stay there until it has ended.
+ *
+ * @throws InputError when one of them did not, whatever `use` made of it; what `use` throws
+ */
+export async function whileIntact<T>(spans: readonly Span[], use: () => Promise<T>): Promise<T> {
+  assertIntact(spans);
+  let result: T;
+  try {
+    result = await use();
+  } catch (error) {
+    assertIntact(spans, error);
+    throw error;
+  }
+  assertIntact(spans);
+  return result;
+}

@@ -1,0 +1,73 @@
+import { InputError } from '../../util/errors.js';
+import { DeviceArray } from '../api/device-array.js';
+
+/** What is known of a call before it is done, for calls that take its result. */
+export class Link {
+  /** The array that its promise resolves to, where that is known already. */
+  result: DeviceArray | undefined;
+  /** It has failed. */
+  failure: { readonly error: unknown } | undefined;
+  /** Settles, and never rejects, when the call is done. */
+  done: Promise<unknown> | undefined;
+  /** Was it made once more? What read its result by then has read what must not be used. */
+  repeated: () => boolean = () => false;
+
+  readonly #inputs: Link[] = [];
+  readonly #arrays = new Map<unknown, unknown>();
+
+  /** Takes a promise as an input: of a call whose result is known, or of what it has come to. */
+  takes(promise: PromiseLike<unknown>, from: Link | unknown): void {
+    if (from instanceof Link) this.#inputs.push(from);
+    this.#arrays.set(promise, from instanceof Link ? from.result : from);
+  }
+
+  /** Tells what the promise of the call will resolve to. */
+  makes(result: unknown): void {
+    if (result instanceof DeviceArray) this.result = result;
+  }
+
+  /** An input as it is, or what its promise stands for. */
+  array<K>(input: K | PromiseLike<K>): K {
+    return isPromise(input) ? (this.#arrays.get(input) as K) : input;
+  }
+
+  /** Runs a half of the call, and notes that it failed before others have their turn. */
+  async noting<T>(half: () => Promise<T>): Promise<T> {
+    try {
+      return await half();
+    } catch (error) {
+      this.failure = { error };
+      throw error;
+    }
+  }
+
+  /** @throws InputError when a call whose result this one takes has failed by now */
+  assertInputs(): void {
+    for (const { failure } of this.#inputs) if (failure) throw failedInput(failure.error);
+  }
+
+  /**
+   * Waits for the calls whose results this one takes.
+   *
+   * @returns whether one of them was made once more
+   * @throws InputError when one of them has failed
+   */
+  async inputsDone(): Promise<boolean> {
+    let repeated = false;
+    for (const input of this.#inputs) {
+      await input.done;
+      repeated ||= input.repeated();
+    }
+    this.assertInputs();
+    return repeated;
+  }
+}
+
+export const isPromise = (input: unknown): input is PromiseLike<unknown> =>
+  typeof (input as Partial<PromiseLike<unknown>> | null | undefined)?.then === 'function';
+
+/** What a call rejects with whose input is a promise that was rejected. */
+export function failedInput(cause: unknown): InputError {
+  const said = cause instanceof Error ? cause.message : String(cause);
+  return new InputError(`an input is the result of a call that failed: ${said}`, { cause });
+}

@@ -1,0 +1,60 @@
+import { UsageError } from '../../util/errors.js';
+
+/** The second half of a call, which waits for what the first half enqueued. */
+export type Completion<T> = () => Promise<T>;
+
+/** The order of calls: each begins when those before it have enqueued all they do, or are done. */
+export class Turns {
+  /** The turn of the call that was asked for last. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Calls that are not done, those that wait for their turn among them. */
+  readonly #underWay = new Set<Promise<unknown>>();
+  #closed = false;
+
+  /** Nothing runs or waits. */
+  get idle(): boolean {
+    return this.#underWay.size === 0;
+  }
+
+  /** @throws UsageError after `close()` */
+  assertOpen(): void {
+    if (this.#closed) throw new UsageError('this Sorter is closed: open another one');
+  }
+
+  /** Runs `use` when everything that was asked for before is done, and nothing beside it. */
+  async alone<T>(use: () => Promise<T>): Promise<T> {
+    this.assertOpen();
+    const before = this.settled();
+    const done = this.#last.then(() => before).then(use);
+    this.#last = done.catch(() => undefined);
+    return this.#track(done);
+  }
+
+  /**
+   * Runs a call in two halves. The first one has the turn; the next call need not wait for the second one.
+   * In an in-order queue its commands come later all the same.
+   */
+  async inOrder<T>(enqueue: () => Promise<Completion<T>>): Promise<T> {
+    this.assertOpen();
+    const enqueued = this.#last.then(enqueue);
+    this.#last = enqueued.catch(() => undefined);
+    return this.#track(enqueued.then((complete) => complete()));
+  }
+
+  /** Waits for everything that was asked for up to now. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay);
+  }
+
+  /** Lets nothing more in, and waits for what is. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.settled();
+  }
+
+  #track<T>(call: Promise<T>): Promise<T> {
+    const done: Promise<unknown> = call.catch(() => undefined).finally(() => this.#underWay.delete(done));
+    this.#underWay.add(done);
+    return call;
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * Reduce, scan and histogram in host memory, with the semantics of the kernels: integer sums wrap at 64
+ * bits, NaN wins a minimum and a maximum, −0 is below +0. All of it in steps.
+ *
+ * Numbers only, 64-bit keys in halves of 32 bits: BigInt arithmetic is an order of magnitude slower.
+ */
+import type { HostColumn, KeyWords } from '../../keys/array.js';
+import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
+import type { Dtype } from '../../keys/dtype.js';
+import { keyCodec } from '../../keys/key-codec.js';
+import { f16Value } from '../../keys/value.js';
+import { assertReducible, type ReduceOp } from '../../primitives/reduce.js';
+import { scanType } from '../../primitives/scan.js';
+import { inSlices, type Steps } from './steps.js';
+
+/** Keys that are encoded at a time. */
+const BLOCK = 2 ** 14;
+
+type Numbers = Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array;
+type Floats = Float32Array | Float64Array;
+
+const VIEWS = {
+  u8: Uint8Array,
+  i8: Int8Array,
+  u16: Uint16Array,
+  i16: Int16Array,
+  u32: Uint32Array,
+  i32: Int32Array,
+  f32: Float32Array,
+  f64: Float64Array,
+} as const;
+
+const isInView = (dtype: Dtype): dtype is keyof typeof VIEWS => Object.hasOwn(VIEWS, dtype);
+
+/** The keys as numbers. */
+function view(dtype: keyof typeof VIEWS, words: KeyWords): Numbers | Floats {
+  return new VIEWS[dtype](words.buffer as ArrayBuffer, words.byteOffset, words.length);
+}
+
+const halves = (words: KeyWords): Uint32Array =>
+  new Uint32Array(words.buffer, words.byteOffset, words.byteLength / 4);
+
+/**
+ * Sum, minimum or maximum.
+ *
+ * @throws UnsupportedError for sums of f16; InputError for the minimum or maximum of nothing
+ */
+export function* hostReduce(
+  { dtype, info, n, view: words }: HostColumn,
+  op: ReduceOp,
+): Steps<number | bigint> {
+  assertReducible(dtype, op, n);
+  if (op !== 'sum') {
+    let found: number | bigint | undefined;
+    yield* inSlices(n, (start, end) => {
+      const slice = extremeOf(dtype, words.subarray(start, end), op);
+      found = found === undefined ? slice : better(op, found, slice);
+    });
+    return found as number | bigint;
+  }
+  if (info.kind === 'float') {
+    const keys = view(dtype as 'f32' | 'f64', words) as Floats;
+    const sum = new RunningSum();
+    yield* inSlices(n, (start, end) => sum.add(keys.subarray(start, end)));
+    return dtype === 'f32' ? Math.fround(sum.value) : sum.value;
+  }
+  let sum = 0n;
+  yield* inSlices(n, (start, end) => {
+    const slice = words.subarray(start, end);
+    sum += isInView(dtype) ? wholeSum(view(dtype, slice) as Numbers) : wideSum(halves(slice));
+  });
+  return info.kind === 'signed' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
+}
+
+/** @param keys at most 2^20, whose sum is exact in a double */
+function wholeSum(keys: Numbers): bigint {
+  let sum = 0;
+  for (let i = 0; i < keys.length; i++) sum += keys[i] as number;
+  return BigInt(sum);
+}
+
+/** @param words halves of at most 2^20 keys, likewise */
+function wideSum(words: Uint32Array): bigint {
+  let low = 0;
+  let high = 0;
+  for (let i = 0; i < words.length; i += 2) {
+    low += words[i] as number;
+    high += words[i + 1] as number;
+  }
+  return BigInt(low) + (BigInt(high) << 32n);
+}
+
+/** Carries the rounding error along (W. Kahan, 1965); at infinity there is none. */
+class RunningSum {
+  value = 0;
+  #lost = 0;
+
+  add(keys: Floats): void {
+    let sum = this.value;
+    let lost = this.#lost;
+    for (let i = 0; i < keys.length; i++) {
+      const value = (keys[i] as number) - lost;
+      const next = sum + value;
+      lost = Number.isFinite(next) ? next - sum - value : 0;
+      sum = next;
+    }
+    this.value = sum;
+    this.#lost = lost;
+  }
+
+  /** Puts the sum before each key, or with its own, into `to`, which may be the keys. */
+  scan(keys: Floats, to: Floats, inclusive: boolean): void {
+    let sum = this.value;
+    let lost = this.#lost;
+    for (let i = 0; i < keys.length; i++) {
+      const value = (keys[i] as number) - lost;
+      const next = sum + value;
+      to[i] = inclusive ? next : sum;
+      lost = Number.isFinite(next) ? next - sum - value : 0;
+      sum = next;
+    }
+    this.value = sum;
+    this.#lost = lost;
+  }
+}
+
+/** Of two minima or maxima that of both. NaN wins, and −0 is below +0. */
+function better<V extends number | bigint>(op: 'min' | 'max', a: V, b: V): V {
+  if (typeof a === 'number') return Math[op](a, b as number) as V;
+  return (op === 'min' ? b < a : b > a) ? b : a;
+}
+
+function extremeOf(dtype: Dtype, words: KeyWords, op: 'min' | 'max'): number | bigint {
+  if (!isInView(dtype) && dtype !== 'f16') {
+    const keys = dtype === 'i64' ? new BigInt64Array(words.buffer, words.byteOffset, words.length) : words;
+    let found = keys[0] as bigint;
+    for (const key of keys as BigInt64Array) if (op === 'min' ? key < found : key > found) found = key;
+    return found;
+  }
+  // Math.min and Math.max let NaN win and put −0 below +0.
+  const betterOf = op === 'min' ? Math.min : Math.max;
+  let found = op === 'min' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  if (dtype === 'f16') {
+    for (const bits of words as Uint16Array) found = betterOf(found, f16Value(bits));
+    return found;
+  }
+  const keys = view(dtype, words);
+  for (let i = 0; i < keys.length; i++) found = betterOf(found, keys[i] as number);
+  return found;
+}
+
+/**
+ * Prefix sums, in the keys' own type. `to` may be the memory of the keys.
+ *
+ * @throws UnsupportedError for dtypes that cannot be scanned
+ */
+export function* hostScan(
+  { dtype, info, n, view: words }: HostColumn,
+  to: KeyWords,
+  inclusive: boolean,
+): Steps {
+  scanType(dtype);
+  if (info.kind === 'float') {
+    const type = dtype as 'f32' | 'f64';
+    const [from, sums] = [view(type, words) as Floats, view(type, to) as Floats];
+    const sum = new RunningSum();
+    yield* inSlices(n, (start, end) =>
+      sum.scan(from.subarray(start, end), sums.subarray(start, end), inclusive),
+    );
+    return;
+  }
+  let before: readonly [low: number, high: number] = [0, 0];
+  yield* inSlices(n, (start, end) => {
+    const [from, sums] = [words.subarray(start, end), to.subarray(start, end)];
+    before =
+      info.width === 64
+        ? scanWide(halves(from), halves(sums), inclusive, before)
+        : [scanWhole(from as Uint32Array, sums as Uint32Array, inclusive, before[0]), 0];
+  });
+}
+
+/**
+ * The bits of sums modulo 2^32 are the same for signed and unsigned numbers.
+ *
+ * @param sum of what comes before @returns the sum of all
+ */
+function scanWhole(keys: Uint32Array, to: Uint32Array, inclusive: boolean, sum: number): number {
+  for (let i = 0; i < keys.length; i++) {
+    const next = (sum + (keys[i] as number)) >>> 0;
+    to[i] = inclusive ? next : sum;
+    sum = next;
+  }
+  return sum;
+}
+
+function scanWide(
+  words: Uint32Array,
+  to: Uint32Array,
+  inclusive: boolean,
+  [low, high]: readonly [low: number, high: number],
+): [low: number, high: number] {
+  for (let i = 0; i < words.length; i += 2) {
+    const nextLow = low + (words[i] as number);
+    const nextHigh = (high + (words[i + 1] as number) + (nextLow > 0xffff_ffff ? 1 : 0)) >>> 0;
+    to[i] = inclusive ? nextLow : low; // stored modulo 2^32
+    to[i + 1] = inclusive ? nextHigh : high;
+    low = nextLow >>> 0;
+    high = nextHigh;
+  }
+  return [low, high];
+}
+
+/**
+ * Counts keys by bin: bin b holds the keys with edges[b] <= code < edges[b + 1], the last one its upper
+ * edge too.
+ *
+ * @param edges codes of ascending order, one more than `counts` has bins
+ */
+export function* hostHistogram(
+  { dtype, info, n, view: words }: HostColumn,
+  edges: readonly bigint[],
+): Steps<Uint32Array> {
+  const bins = edges.length - 1;
+  const counts = new Uint32Array(bins);
+  const lows = Uint32Array.from(edges, (edge) => Number(edge & 0xffff_ffffn));
+  const highs = Uint32Array.from(edges, (edge) => Number(edge >> 32n));
+  const codec = keyCodec(dtype);
+  const stride = codeWordsOf(info);
+  const codes = new Uint32Array(Math.min(BLOCK, n) * stride);
+  const count = (start: number, end: number): void => {
+    encodeRecords(words.subarray(start, end), codes, stride, codec);
+    for (let i = 0; i < end - start; i++) {
+      const low = codes[i * stride] as number;
+      const high = stride === 2 ? (codes[i * 2 + 1] as number) : 0;
+      if (isBelow(low, high, lows, highs, 0)) continue;
+      let [first, last] = [0, bins];
+      while (last - first > 1) {
+        const middle = (first + last) >> 1;
+        if (isBelow(low, high, lows, highs, middle)) last = middle;
+        else first = middle;
+      }
+      const atTop = low === lows[bins] && high === highs[bins];
+      if (!atTop && !isBelow(low, high, lows, highs, bins)) continue;
+      counts[first] = (counts[first] as number) + 1;
+    }
+  };
+  yield* inSlices(n, count, BLOCK);
+  return counts;
+}
+
+/** Counts keys by a digit of their codes: at most 16 bits, which may stand in both words. */
+export function* hostDigits(
+  { dtype, info, n, view: words }: HostColumn,
+  [begin, end]: readonly [begin: number, end: number],
+): Steps<Uint32Array> {
+  const counts = new Uint32Array(2 ** (end - begin));
+  const mask = counts.length - 1;
+  const codec = keyCodec(dtype);
+  const stride = codeWordsOf(info);
+  const word = begin >> 5;
+  const shift = begin & 31;
+  const inBoth = shift + end - begin > 32;
+  const codes = new Uint32Array(Math.min(BLOCK, n) * stride);
+  const count = (from: number, to: number): void => {
+    encodeRecords(words.subarray(from, to), codes, stride, codec);
+    for (let at = word; at < (to - from) * stride; at += stride) {
+      const above = inBoth ? (codes[at + 1] as number) << (32 - shift) : 0;
+      const digit = (((codes[at] as number) >>> shift) | above) & mask;
+      counts[digit] = (counts[digit] as number) + 1;
+    }
+  };
+  yield* inSlices(n, count, BLOCK);
+  return counts;
+}
+
+/** Is a code of two words below edge i? */
+function isBelow(low: number, high: number, lows: Uint32Array, highs: Uint32Array, i: number): boolean {
+  const edge = highs[i] as number;
+  return high === edge ? low < (lows[i] as number) : high < edge;
+}

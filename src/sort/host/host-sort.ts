@@ -1,0 +1,567 @@
+/**
+ * The host engine: the executable specification of the order, and what sorts where no OpenCL device is.
+ *
+ * A least-significant-digit radix sort on codes (see keys/key-codec.ts), stable in both directions since
+ * descending is an encoding of its own. Records of one to three 32-bit words are moved pass by pass
+ * between two arrays: the words of the code, then one word that travels along, a position or a value.
+ * Numbers only: BigInt arithmetic is an order of magnitude slower.
+ */
+import { type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
+import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../../keys/codec-records.js';
+import { type KeyCodec, keyCodec, type Order } from '../../keys/key-codec.js';
+import { InputError } from '../../util/errors.js';
+import { atOnce, copySteps, inSlices, inTurns, SLICE, type Steps } from './steps.js';
+
+/** Order of a sort, and the window of the code's bits that it compares. */
+export interface HostOrder extends Order {
+  readonly bits?: readonly [begin: number, end: number] | undefined;
+}
+
+/** Values beside the keys: `bytes` bytes for each. */
+export interface HostValues {
+  readonly view: ArrayBufferView;
+  readonly bytes: number;
+}
+
+/** Where results go. What is left out is not made. */
+export interface HostResult {
+  /** Sorted keys; as many bytes as the input. */
+  readonly sorted?: ArrayBufferView | undefined;
+  readonly values?: HostValues | undefined;
+  /** The values in the order of their keys; without `values` the positions, as a Uint32Array. */
+  readonly moved?: ArrayBufferView | undefined;
+}
+
+/** Longest array of records: what V8 allows on every Node that we support. */
+const MAX_WORDS = 2 ** 32 - 1;
+
+/** Equal keys that are written in one step. */
+const FILL_AT_ONCE = 2 ** 22;
+
+/** Below this many keys, clearing and summing the bins of wide digits would cost more than passes save. */
+const WIDE_DIGITS_FROM = 2048;
+const COUNT_WORDS_FROM = 65_536;
+const NARROW_DIGIT = 8;
+const WIDE_DIGIT = 11;
+
+/**
+ * Sorts `keys`, whose memory is not changed (unless the result lies in it).
+ *
+ * @throws InputError for more keys than 32-bit positions can tell apart
+ */
+export function hostSort(keys: HostColumn, order: HostOrder, result: HostResult): void {
+  atOnce(sortSteps(keys, order, result));
+}
+
+/**
+ * `hostSort` that lets the process see to other things every few milliseconds, signals among them.
+ *
+ * @throws InputError as `hostSort`; AbortedError, with results half made, when `signal` fires
+ */
+export function hostSortInTurns(
+  keys: HostColumn,
+  order: HostOrder,
+  result: HostResult,
+  signal?: AbortSignal,
+): Promise<void> {
+  return inTurns(sortSteps(keys, order, result), signal);
+}
+
+/** `hostSort` in steps. */
+export function* sortSteps(keys: HostColumn, order: HostOrder, { sorted, values, moved }: HostResult): Steps {
+  const { info, n } = keys;
+  const codec = keyCodec(keys.dtype, order);
+  const [begin, end] = order.bits ?? [0, info.width];
+  const output = sorted && keyWords(sorted, info);
+  if (output && !moved && end - begin === info.width && isCountable(keys.view)) {
+    yield* countingSort(keys.view, output, codec);
+  } else {
+    const alone = !moved && end - begin === info.width;
+    yield* sortByDigits(
+      keys,
+      codec,
+      { digits: hostDigitWindows(begin, end, n), alone },
+      { output, values, moved },
+    );
+  }
+  if (sorted && output && output.buffer !== sorted.buffer) yield* copySteps(output, sorted);
+}
+
+function* sortByDigits(
+  { view, info, n }: HostColumn,
+  codec: KeyCodec,
+  by: Comparison,
+  { output, values, moved }: Omit<HostResult, 'sorted'> & { readonly output: KeyWords | undefined },
+): Steps {
+  const codeWords = codeWordsOf(info);
+  const stride = codeWords + (moved ? 1 : 0);
+  if (n * stride > MAX_WORDS) {
+    const most = Math.floor(MAX_WORDS / stride);
+    throw new InputError(`the host engine sorts at most ${most} such keys, not ${n}: sort them in parts`);
+  }
+  // Codes of keys alone that fill whole words are made where the result will be.
+  const inOutput = output && stride * 4 === info.bytes;
+  let records: Uint32Array = inOutput
+    ? new Uint32Array(output.buffer, output.byteOffset, n * stride)
+    : new Uint32Array(n * stride);
+  yield* inSlices(n, (start, end) =>
+    encodeRecords(view.subarray(start, end), recordsOf(records, stride, start, end), stride, codec),
+  );
+  const carried = values && carriedWords(values, n);
+  if (moved) yield* inSlices(n, (start, end) => fillLastWord(records, stride, carried, start, end));
+  records = yield* sortRecords(records, n, stride, by);
+  if (output) {
+    yield* inSlices(n, (start, end) =>
+      decodeRecords(recordsOf(records, stride, start, end), stride, output.subarray(start, end), codec),
+    );
+  }
+  if (!moved) return;
+  if (carried || !values) {
+    yield* takeLastWords(records, stride, moved);
+  } else {
+    const positions = new Uint32Array(n);
+    yield* takeLastWords(records, stride, positions);
+    yield* gatherSteps(values.view, positions, values.bytes, moved);
+  }
+}
+
+const recordsOf = (records: Uint32Array, stride: number, start: number, end: number): Uint32Array =>
+  records.subarray(start * stride, end * stride);
+
+/** Moves values of `bytes` bytes: `to[i] = from[positions[i]]`. */
+export function hostGather(
+  from: ArrayBufferView,
+  positions: Uint32Array,
+  bytes: number,
+  to: ArrayBufferView,
+): void {
+  atOnce(gatherSteps(from, positions, bytes, to));
+}
+
+/** `hostGather` in steps. */
+export function* gatherSteps(
+  from: ArrayBufferView,
+  positions: Uint32Array,
+  bytes: number,
+  to: ArrayBufferView,
+): Steps {
+  const aligned = (unit: number) => (bytes | from.byteOffset | to.byteOffset) % unit === 0;
+  const unit = aligned(4) ? 4 : aligned(2) ? 2 : 1;
+  const words = bytes / unit;
+  const source = unitsOver(from, unit);
+  const target = unitsOver(to, unit);
+  yield* inSlices(positions.length, (start, end) =>
+    gatherUnits(source, positions.subarray(start, end), words, target.subarray(start * words, end * words)),
+  );
+}
+
+type Units = Uint8Array | Uint16Array | Uint32Array;
+
+function gatherUnits(source: Units, positions: Uint32Array, words: number, target: Units): void {
+  if (words === 1) {
+    for (let i = 0; i < positions.length; i++) target[i] = source[positions[i] as number] as number;
+    return;
+  }
+  let at = 0;
+  for (let i = 0; i < positions.length; i++) {
+    const first = (positions[i] as number) * words;
+    for (let j = 0; j < words; j++) target[at++] = source[first + j] as number;
+  }
+}
+
+function unitsOver({ buffer, byteOffset, byteLength }: ArrayBufferView, unit: 1 | 2 | 4): Units {
+  if (unit === 4) return new Uint32Array(buffer, byteOffset, byteLength / 4);
+  if (unit === 2) return new Uint16Array(buffer, byteOffset, byteLength / 2);
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Values of one aligned 32-bit word can travel in the record; others are gathered by position. */
+function carriedWords({ view, bytes }: HostValues, n: number): Uint32Array | undefined {
+  if (bytes !== 4 || view.byteOffset % 4 !== 0) return undefined;
+  return new Uint32Array(view.buffer, view.byteOffset, n);
+}
+
+/** One digit: where it stands in a record, and its bits. */
+interface Digit {
+  readonly word: number;
+  readonly shift: number;
+  readonly bits: number;
+}
+
+/** What records are compared by. */
+interface Comparison {
+  readonly digits: readonly Digit[];
+  /** The digits are all that a record holds: equal ones are the same. */
+  readonly alone: boolean;
+}
+
+/** Digits of the window, least significant first. None crosses a word, which costs a pass at most. */
+function hostDigitWindows(begin: number, end: number, n: number): Digit[] {
+  const widest = n < WIDE_DIGITS_FROM ? NARROW_DIGIT : WIDE_DIGIT;
+  return [0, 1].flatMap((word) => {
+    const first = Math.max(begin - 32 * word, 0);
+    const last = Math.min(end - 32 * word, 32);
+    const passes = Math.max(0, Math.ceil((last - first) / widest));
+    return Array.from({ length: passes }, (_, pass) => {
+      const shift = first + Math.floor(((last - first) * pass) / passes);
+      return { word, shift, bits: first + Math.floor(((last - first) * (pass + 1)) / passes) - shift };
+    });
+  });
+}
+
+/**
+ * Sorts records.
+ *
+ * Codes alone that seem to be few, or mostly in order already, are left to the built-in sort: it compares,
+ * and predicts well there what comes next.
+ *
+ * Codes of two words that mostly differ in their high word are sorted by that alone; the few that do not
+ * stand side by side then, in their first order, and are put right by insertion. Those that are in order
+ * already stay where they are.
+ *
+ * @returns the array that holds the result, `records` or another one
+ */
+function* sortRecords(
+  records: Uint32Array,
+  n: number,
+  stride: number,
+  { digits, alone }: Comparison,
+): Steps<Uint32Array> {
+  const low = digits.filter(({ word }) => word === 0);
+  const high = digits.filter(({ word }) => word === 1);
+  if (yield* areInOrder(records, stride, maskOf(low), maskOf(high))) return records;
+  if (alone && n >= WIDE_DIGITS_FROM && n <= BUILT_IN_UP_TO && isPredictable(records, stride)) {
+    return builtInSort(records, stride);
+  }
+  if (low.length > 1 && high.length > 1 && n >= WIDE_DIGITS_FROM && differ(records, stride, maskOf(high))) {
+    records = yield* sortByPasses(records, n, stride, high);
+    if (yield* insertByLowWord(records, stride, maskOf(low), maskOf(high))) return records;
+  }
+  return yield* sortByPasses(records, n, stride, digits);
+}
+
+function* sortByPasses(
+  records: Uint32Array,
+  n: number,
+  stride: number,
+  digits: readonly Digit[],
+): Steps<Uint32Array> {
+  let from = records;
+  let to: Uint32Array | undefined;
+  const scatter = stride === 1 ? scatter1 : stride === 2 ? scatter2 : scatter3;
+  for (const word of [0, 1]) {
+    const own = digits.filter((digit) => digit.word === word);
+    const counts = yield* countDigits(from, word, stride, own);
+    for (const [i, { shift, bits }] of own.entries()) {
+      const mask = (1 << bits) - 1;
+      const bins = counts[i] as Uint32Array;
+      if (n === 0 || bins[((from[word] as number) >>> shift) & mask] === n) continue; // nothing would move
+      exclusiveScan(bins);
+      to ??= new Uint32Array(from.length);
+      const [source, target] = [from, to];
+      yield* inSlices(n, (start, end) =>
+        scatter(recordsOf(source, stride, start, end), target, word, shift, mask, bins),
+      );
+      [from, to] = [target, source];
+    }
+  }
+  return from;
+}
+
+/** Bits of a word that its digits cover. */
+const maskOf = (digits: readonly Digit[]): number =>
+  digits.reduce((mask, { shift, bits }) => mask | (((1 << bits) - 1) << shift), 0) >>> 0;
+
+/** Costs next to nothing where the answer is no, which the first few records mostly tell. */
+function* areInOrder(
+  records: Uint32Array,
+  stride: number,
+  lowMask: number,
+  highMask: number,
+): Steps<boolean> {
+  // Slices overlap by a record, so that each is compared with the one before it.
+  for (let start = 0; start < records.length; start += SLICE * stride) {
+    const slice = records.subarray(start, start + (SLICE + 1) * stride);
+    if (!isSliceInOrder(slice, stride, lowMask, highMask)) return false;
+    yield;
+  }
+  return true;
+}
+
+function isSliceInOrder(records: Uint32Array, stride: number, lowMask: number, highMask: number): boolean {
+  let [lastLow, lastHigh] = [0, 0];
+  for (let at = 0; at < records.length; at += stride) {
+    // Codes of one word have no high one: what stands there is another record, or nothing.
+    const high = highMask === 0 ? 0 : ((records[at + 1] as number) & highMask) >>> 0;
+    const low = ((records[at] as number) & lowMask) >>> 0;
+    if (high < lastHigh || (high === lastHigh && low < lastLow)) return false;
+    lastLow = low;
+    lastHigh = high;
+  }
+  return true;
+}
+
+/** Records that are looked at to see whether high words differ. */
+const SAMPLE = 64;
+/** Records with equal high words, side by side, up to which insertion takes less than passes. */
+const LONGEST_RUN = 32;
+
+/** Most codes for the built-in sort, which nothing can interrupt: some ten milliseconds. */
+const BUILT_IN_UP_TO = 2 ** 17;
+
+/** Is each code of a sample mostly the same as the one before, or mostly above it, or mostly below? */
+function isPredictable(records: Uint32Array, stride: number): boolean {
+  const step = Math.floor(records.length / stride / SAMPLE) * stride;
+  const wordAt = (i: number, word: number): number =>
+    word < stride ? (records[i * step + word] as number) : 0;
+  let [same, above] = [0, 0];
+  for (let i = 1; i < SAMPLE; i++) {
+    const rise = wordAt(i, 1) - wordAt(i - 1, 1) || wordAt(i, 0) - wordAt(i - 1, 0);
+    if (rise === 0) same++;
+    else if (rise > 0) above++;
+  }
+  const below = SAMPLE - 1 - same - above;
+  return same > SAMPLE / 4 || Math.max(above, below) > SAMPLE * 0.9;
+}
+
+/** Sorts codes in place, of one word or of two, the low one first. */
+function builtInSort(records: Uint32Array, stride: number): Uint32Array {
+  const { buffer, byteOffset, length } = records;
+  const codes = stride === 1 ? records : new BigUint64Array(buffer, byteOffset, length / 2);
+  codes.sort();
+  return records;
+}
+
+/** Do the high words of a sample all differ? */
+function differ(records: Uint32Array, stride: number, mask: number): boolean {
+  const step = Math.floor(records.length / stride / SAMPLE) * stride;
+  const seen = new Set<number>();
+  for (let i = 0; i < SAMPLE; i++) seen.add((records[i * step + 1] as number) & mask);
+  return seen.size === SAMPLE;
+}
+
+/**
+ * Sorts runs of records with equal high words by their low words, stably.
+ *
+ * @returns false when a run is too long; the records are a permutation that is sorted by high words still
+ */
+function* insertByLowWord(
+  records: Uint32Array,
+  stride: number,
+  lowMask: number,
+  highMask: number,
+): Steps<boolean> {
+  let start = 0;
+  for (let first = stride; first < records.length; first += SLICE * stride) {
+    const end = Math.min(first + SLICE * stride, records.length);
+    start = insertRecords(records, stride, lowMask, highMask, start, first, end);
+    if (start === -1) return false;
+    yield;
+  }
+  return true;
+}
+
+/** Inserts the records from `first` to `end`. @returns where the last run starts, -1 when a run is too long */
+function insertRecords(
+  records: Uint32Array,
+  stride: number,
+  lowMask: number,
+  highMask: number,
+  start: number,
+  first: number,
+  end: number,
+): number {
+  let previous = ((records[start + 1] as number) & highMask) >>> 0;
+  for (let at = first; at < end; at += stride) {
+    const high = ((records[at + 1] as number) & highMask) >>> 0;
+    if (high !== previous) {
+      previous = high;
+      start = at;
+      continue;
+    }
+    if (at - start >= LONGEST_RUN * stride) return -1;
+    const low = ((records[at] as number) & lowMask) >>> 0;
+    let place = at;
+    while (place > start && ((records[place - stride] as number) & lowMask) >>> 0 > low) place -= stride;
+    if (place === at) continue;
+    const [a, b, c] = [records[at] as number, records[at + 1] as number, records[at + 2] as number];
+    records.copyWithin(place + stride, place, at);
+    records[place] = a;
+    records[place + 1] = b;
+    if (stride === 3) records[place + 2] = c;
+  }
+  return start;
+}
+
+/** Counts the digits of one word, up to three in one walk over the records. @returns bins of each digit */
+function* countDigits(
+  records: Uint32Array,
+  word: number,
+  stride: number,
+  digits: readonly Digit[],
+): Steps<Uint32Array[]> {
+  const bins = digits.map(({ bits }) => new Uint32Array(1 << bits));
+  for (let i = 0; i < digits.length; i += 3) {
+    const [a, b, c] = digits.slice(i, i + 3);
+    const [x, y, z] = bins.slice(i, i + 3);
+    yield* inSlices(records.length / stride, (start, end) => {
+      const slice = recordsOf(records, stride, start, end);
+      if (a && b && c && x && y && z) countThree(slice, word, stride, [a, b, c], [x, y, z]);
+      else if (a && x) {
+        countOne(slice, word, stride, a, x);
+        if (b && y) countOne(slice, word, stride, b, y);
+      }
+    });
+  }
+  return bins;
+}
+
+function countOne(
+  from: Uint32Array,
+  word: number,
+  stride: number,
+  { shift, bits }: Digit,
+  bins: Uint32Array,
+): void {
+  const mask = (1 << bits) - 1;
+  for (let at = word; at < from.length; at += stride) {
+    const digit = ((from[at] as number) >>> shift) & mask;
+    bins[digit] = (bins[digit] as number) + 1;
+  }
+}
+
+function countThree(
+  from: Uint32Array,
+  word: number,
+  stride: number,
+  [a, b, c]: readonly [Digit, Digit, Digit],
+  [x, y, z]: readonly [Uint32Array, Uint32Array, Uint32Array],
+): void {
+  const [shiftA, shiftB, shiftC] = [a.shift, b.shift, c.shift];
+  const [maskA, maskB, maskC] = [x.length - 1, y.length - 1, z.length - 1];
+  for (let at = word; at < from.length; at += stride) {
+    const code = from[at] as number;
+    const digitA = (code >>> shiftA) & maskA;
+    x[digitA] = (x[digitA] as number) + 1;
+    const digitB = (code >>> shiftB) & maskB;
+    y[digitB] = (y[digitB] as number) + 1;
+    const digitC = (code >>> shiftC) & maskC;
+    z[digitC] = (z[digitC] as number) + 1;
+  }
+}
+
+function exclusiveScan(bins: Uint32Array): void {
+  let sum = 0;
+  for (let bin = 0; bin < bins.length; bin++) {
+    const count = bins[bin] as number;
+    bins[bin] = sum;
+    sum += count;
+  }
+}
+
+type Scatter = (
+  from: Uint32Array,
+  to: Uint32Array,
+  word: number,
+  shift: number,
+  mask: number,
+  next: Uint32Array,
+) => void;
+
+// One function for each record size: these loops are where the time goes.
+
+const scatter1: Scatter = (from, to, _word, shift, mask, next) => {
+  for (let i = 0; i < from.length; i++) {
+    const code = from[i] as number;
+    const digit = (code >>> shift) & mask;
+    const place = next[digit] as number;
+    next[digit] = place + 1;
+    to[place] = code;
+  }
+};
+
+const scatter2: Scatter = (from, to, word, shift, mask, next) => {
+  for (let i = 0; i < from.length; i += 2) {
+    const digit = ((from[i + word] as number) >>> shift) & mask;
+    const place = next[digit] as number;
+    next[digit] = place + 1;
+    to[place * 2] = from[i] as number;
+    to[place * 2 + 1] = from[i + 1] as number;
+  }
+};
+
+const scatter3: Scatter = (from, to, word, shift, mask, next) => {
+  for (let i = 0; i < from.length; i += 3) {
+    const digit = ((from[i + word] as number) >>> shift) & mask;
+    const place = next[digit] as number;
+    next[digit] = place + 1;
+    to[place * 3] = from[i] as number;
+    to[place * 3 + 1] = from[i + 1] as number;
+    to[place * 3 + 2] = from[i + 2] as number;
+  }
+};
+
+/** Puts a position, or a carried value, behind each code. */
+function fillLastWord(
+  records: Uint32Array,
+  stride: number,
+  carried: Uint32Array | undefined,
+  start: number,
+  end: number,
+): void {
+  let at = start * stride + stride - 1;
+  if (carried) for (let i = start; i < end; i++, at += stride) records[at] = carried[i] as number;
+  else for (let i = start; i < end; i++, at += stride) records[at] = i;
+}
+
+function* takeLastWords(records: Uint32Array, stride: number, view: ArrayBufferView): Steps {
+  const n = records.length / stride;
+  const to =
+    view.byteOffset % 4 === 0 ? new Uint32Array(view.buffer, view.byteOffset, n) : new Uint32Array(n);
+  yield* inSlices(n, (start, end) => takeLastWord(records, stride, to, start, end));
+  if (to.buffer !== view.buffer) yield* copySteps(to, view);
+}
+
+function takeLastWord(
+  records: Uint32Array,
+  stride: number,
+  to: Uint32Array,
+  start: number,
+  end: number,
+): void {
+  let at = start * stride + stride - 1;
+  for (let i = start; i < end; i++, at += stride) to[i] = records[at] as number;
+}
+
+/** Whether counting each possible key beats passes: always for 8 bits, from some thousands on for 16. */
+const isCountable = (view: KeyWords): view is Uint8Array | Uint16Array =>
+  view.BYTES_PER_ELEMENT === 1 || (view.BYTES_PER_ELEMENT === 2 && view.length >= COUNT_WORDS_FROM);
+
+/** Keys alone with few possible values: equal codes are equal keys, so counting them is enough. */
+function* countingSort(keys: Uint8Array | Uint16Array, sorted: KeyWords, codec: KeyCodec): Steps {
+  const numbers = codec32(codec);
+  const counts = new Float64Array(numbers.mask + 1); // exact beyond 2^32
+  yield* inSlices(keys.length, (start, end) => countKeys(keys.subarray(start, end), counts));
+  const output = sorted as Uint8Array | Uint16Array;
+  let place = 0;
+  let since = 0;
+  for (let code = 0; code <= numbers.mask; code++) {
+    const key = decode32(numbers, code);
+    const count = counts[key] as number;
+    if (count === 0) continue;
+    if (count <= FILL_AT_ONCE) output.fill(key, place, place + count);
+    else yield* inSlices(count, (from, to) => output.fill(key, place + from, place + to), FILL_AT_ONCE);
+    place += count;
+    since += count;
+    if (since < FILL_AT_ONCE) continue;
+    since = 0;
+    yield;
+  }
+}
+
+function countKeys(keys: Uint8Array | Uint16Array, counts: Float64Array): void {
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as number;
+    counts[key] = (counts[key] as number) + 1;
+  }
+}

@@ -1,0 +1,152 @@
+import type { Buffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import { type KernelArgument, u32, u64, vector } from '../../device/queue.js';
+import { infinityBits } from '../../keys/dtype.js';
+import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
+import { createGather } from '../../primitives/gather.js';
+import { buildForGroups, walkingGroups } from '../../primitives/group.js';
+import { type Binning, enqueueHistogram } from '../../primitives/histogram.js';
+import { enqueueReduce, type ReduceOp } from '../../primitives/reduce.js';
+import { enqueueScan, Scan } from '../../primitives/scan.js';
+import { UnsupportedError } from '../../util/errors.js';
+import { type Column, isOnDevice } from '../backend/column.js';
+import type { ColumnSteps } from './column-steps.js';
+
+/** Bits of a digit of the radix select. */
+const SELECT_BITS = 8;
+
+/** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl. */
+export class DeviceColumnSteps implements ColumnSteps {
+  readonly #device: Device;
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  async canonical(from: Column, to: Column): Promise<void> {
+    const shape = { KEY_BITS: from.info.width, VALUE_BYTES: 0 };
+    const args = [bufferOf(from), bufferOf(to), u64(from.n), u64(infinityBits(from.info))];
+    await this.#each('canonical.cl', 'canonical', shape, from.n, args);
+  }
+
+  async gather(from: Column, positions: Column, to: Column): Promise<void> {
+    const gather = await createGather(this.#device, { elementBytes: from.info.bytes });
+    gather({
+      input: bufferOf(from),
+      indices: bufferOf(positions),
+      output: bufferOf(to),
+      n: to.n,
+      length: from.n,
+    });
+  }
+
+  async segmentIds(offsets: Column, ids: Column): Promise<void> {
+    const args = [bufferOf(offsets), bufferOf(ids), u64(ids.n), u32(offsets.n - 1)];
+    await this.#each('segment.cl', 'segment_ids', {}, ids.n, args);
+  }
+
+  async distinct(
+    sorted: Column,
+    positions: Column,
+    { firsts, places }: { readonly firsts: Column; readonly places: Column },
+  ): Promise<() => number> {
+    const { n } = sorted;
+    const { queue } = this.#device;
+    const shape = { KEY_BITS: sorted.info.width, VALUE_BYTES: 0 };
+    const scan = await Scan.create(this.#device, { dtype: 'u32' });
+    return this.#with([n * 4, 4, ...scan.sumBytes(n)], async ([numbers, distinct, ...sums]) => {
+      if (!numbers || !distinct) throw new UnsupportedError('no scratch');
+      const keys = bufferOf(sorted);
+      await this.#each('unique.cl', 'unique_heads', shape, n, [keys, numbers, u64(n)]);
+      scan.enqueue(queue, { input: numbers, output: numbers, n, sums });
+      const out = [bufferOf(firsts), bufferOf(places), distinct];
+      const args = [keys, bufferOf(positions), numbers, ...out, u64(n)];
+      await this.#each('unique.cl', 'unique_place', shape, n, args);
+      const count = new Uint32Array(1);
+      queue.read(distinct, count);
+      return () => count[0] ?? 0;
+    });
+  }
+
+  async counts(places: Column, n: number, to: Column): Promise<void> {
+    const args = [bufferOf(places), bufferOf(to), u64(to.n), u64(n)];
+    await this.#each('unique.cl', 'unique_counts', { KEY_BITS: 32, VALUE_BYTES: 0 }, to.n, args);
+  }
+
+  async select(
+    keys: Column,
+    codec: KeyCodec,
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void> {
+    const { n, info } = keys;
+    const { queue } = this.#device;
+    const kernels = ['select_count', 'select_sums', 'select_write'];
+    const shape = { KEY_BITS: info.width, VALUE_BYTES: 0 };
+    const { program, groupSize } = await buildForGroups(this.#device, 'top_k.cl', kernels, shape);
+    const groups = walkingGroups(this.#device, n, groupSize);
+    const perGroup = Math.ceil(n / (groups * groupSize)) * groupSize;
+    const launch = { global: groups * groupSize, local: groupSize };
+    const scan = await Scan.create(this.#device, { dtype: 'u32' });
+    const sizes = [16, 4 << SELECT_BITS, groups * 8, ...scan.sumBytes(groups * 2)];
+    await this.#with(sizes, async ([state, counts, sums, ...scanSums]) => {
+      if (!state || !counts || !sums) throw new UnsupportedError('no scratch');
+      const input = bufferOf(keys);
+      const code = vector(codecVector(codec));
+      queue.write(state, BigUint64Array.of(0n, BigInt(to.keys.n - 1)));
+      queue.fill(counts, 0, { bytes: 4 << SELECT_BITS });
+      for (let shift = info.width - SELECT_BITS; shift >= 0; shift -= SELECT_BITS) {
+        queue.run(program.kernel('select_count'), [input, state, counts, u64(n), u32(shift), code], launch);
+        queue.run(program.kernel('select_digit'), [state, counts, u32(shift)], { global: 1, local: 1 });
+      }
+      queue.run(program.kernel('select_sums'), [input, state, sums, u64(n), u64(perGroup), code], launch);
+      scan.enqueue(queue, { input: sums, output: sums, n: groups * 2, sums: scanSums });
+      const selected = [bufferOf(to.keys), bufferOf(to.positions)];
+      const args = [input, state, sums, ...selected, u64(n), u64(perGroup), code];
+      queue.run(program.kernel('select_write'), args, launch);
+    });
+  }
+
+  reduce({ n, dtype, ...keys }: Column, op: ReduceOp): Promise<() => number | bigint> {
+    return enqueueReduce(this.#device, { keys: bufferOf(keys), n, dtype, op });
+  }
+
+  scan(from: Column, to: Column, inclusive: boolean): Promise<void> {
+    const { n, dtype } = from;
+    return enqueueScan(this.#device, { input: bufferOf(from), output: bufferOf(to), n, dtype, inclusive });
+  }
+
+  histogram({ n, dtype, ...keys }: Column, binning: Binning): Promise<() => Uint32Array> {
+    return enqueueHistogram(this.#device, { keys: bufferOf(keys), n, dtype, binning });
+  }
+
+  /** Enqueues a kernel with a work-item for each of n elements. */
+  async #each(
+    file: string,
+    kernel: string,
+    shape: Readonly<Record<string, number>>,
+    n: number,
+    args: readonly KernelArgument[],
+  ): Promise<void> {
+    const { program, groupSize } = await buildForGroups(this.#device, file, [kernel], shape);
+    const global = Math.ceil(n / groupSize) * groupSize;
+    this.#device.queue.run(program.kernel(kernel), args, { global, local: groupSize });
+  }
+
+  /** Scratch of these sizes; the pool may lend it again while commands that use it are in flight. */
+  async #with<T>(sizes: readonly number[], use: (buffers: readonly Buffer[]) => Promise<T>): Promise<T> {
+    const { pool } = this.#device;
+    const taken: Buffer[] = [];
+    try {
+      for (const bytes of sizes) taken.push(pool.take(bytes));
+      return await use(taken);
+    } finally {
+      for (const buffer of taken) pool.give(buffer);
+    }
+  }
+}
+
+/** The memory of a column of the device. */
+export function bufferOf({ place }: Pick<Column, 'place'>): Buffer {
+  if (!isOnDevice(place)) throw new UnsupportedError('a column on the host, among those of the device');
+  return place;
+}

@@ -1,0 +1,184 @@
+import { type KeyWords, keyWords, part } from '../../keys/array.js';
+import { infinityBits } from '../../keys/dtype.js';
+import type { KeyCodec } from '../../keys/key-codec.js';
+import type { Binning } from '../../primitives/histogram.js';
+import type { ReduceOp } from '../../primitives/reduce.js';
+import { UnsupportedError } from '../../util/errors.js';
+import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
+import { hostDigits, hostHistogram, hostReduce, hostScan } from '../host/host-primitives.js';
+import { gatherSteps, sortSteps } from '../host/host-sort.js';
+import { copySteps, inSlices, inTurns, SLICE, type Steps } from '../host/steps.js';
+import type { ColumnSteps } from './column-steps.js';
+
+/** The steps in host memory: what those of the device are to do, too. Others have their turns in between. */
+export class HostColumnSteps implements ColumnSteps {
+  readonly #signal: AbortSignal | undefined;
+
+  /** @param signal ends a step with an AbortedError */
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+  }
+
+  canonical(from: Column, to: Column): Promise<void> {
+    const { width } = from.info;
+    const infinity = infinityBits(from.info);
+    const source = wordsOf(from);
+    const target = wordsOf(to);
+    if (infinity === 0n) return this.#run(copySteps(source, target));
+    const nan = 2 ** (width - 1) - 1;
+    const slices = inSlices(from.n, (start, end) => {
+      const [keys, out] = [source.subarray(start, end), target.subarray(start, end)];
+      if (width === 64) canonical64(keys, out);
+      else canonical32(keys as Uint32Array, out as Uint32Array, Number(infinity), nan);
+    });
+    return this.#run(slices);
+  }
+
+  gather(from: Column, positions: Column, to: Column): Promise<void> {
+    const indices = u32Of(positions).subarray(0, to.n);
+    return this.#run(gatherSteps(wordsOf(from), indices, from.info.bytes, wordsOf(to)));
+  }
+
+  segmentIds(offsets: Column, ids: Column): Promise<void> {
+    return this.#run(fillSegments(u32Of(offsets), u32Of(ids)));
+  }
+
+  async distinct(
+    sorted: Column,
+    positions: Column,
+    out: { readonly firsts: Column; readonly places: Column },
+  ): Promise<() => number> {
+    const keys = wordsOf(sorted);
+    const [from, firsts, places] = [positions, out.firsts, out.places].map(u32Of) as Three;
+    let distinct = 0;
+    const slices = inSlices(keys.length, (start, end) => {
+      distinct = placeDistinct(keys, from, firsts, places, start, end, distinct);
+    });
+    await this.#run(slices);
+    return () => distinct;
+  }
+
+  counts(places: Column, n: number, to: Column): Promise<void> {
+    const begins = u32Of(places);
+    const counts = u32Of(to);
+    const endOf = (i: number): number => (i + 1 < counts.length ? (begins[i + 1] as number) : n);
+    const slices = inSlices(counts.length, (start, end) => {
+      for (let i = start; i < end; i++) counts[i] = endOf(i) - (begins[i] as number);
+    });
+    return this.#run(slices);
+  }
+
+  select(
+    keys: Column,
+    codec: KeyCodec,
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void> {
+    return this.#run(selectSteps(keys, codec, to));
+  }
+
+  async reduce(keys: Column, op: ReduceOp): Promise<() => number | bigint> {
+    const value = await this.#run(hostReduce({ ...keys, view: wordsOf(keys) }, op));
+    return () => value;
+  }
+
+  scan(from: Column, to: Column, inclusive: boolean): Promise<void> {
+    return this.#run(hostScan({ ...from, view: wordsOf(from) }, wordsOf(to), inclusive));
+  }
+
+  async histogram(keys: Column, binning: Binning): Promise<() => Uint32Array> {
+    const words = { ...keys, view: wordsOf(keys) };
+    const counts = await this.#run(
+      'bits' in binning ? hostDigits(words, binning.bits) : hostHistogram(words, binning.edges),
+    );
+    return () => counts;
+  }
+
+  #run<T>(steps: Steps<T>): Promise<T> {
+    return inTurns(steps, this.#signal);
+  }
+}
+
+type Three = [Uint32Array, Uint32Array, Uint32Array];
+
+function* fillSegments(begins: Uint32Array, ids: Uint32Array): Steps {
+  let since = 0;
+  for (let segment = 0; segment + 1 < begins.length; segment++) {
+    const [begin, end] = [begins[segment] as number, begins[segment + 1] as number];
+    if (end - begin <= SLICE) ids.fill(segment, begin, end);
+    else yield* inSlices(end - begin, (from, to) => ids.fill(segment, begin + from, begin + to));
+    since += 1 + end - begin;
+    if (since < SLICE) continue;
+    since = 0;
+    yield;
+  }
+}
+
+/** Of keys in order those that differ from the one before. @returns how many there are by now */
+function placeDistinct(
+  keys: KeyWords,
+  from: Uint32Array,
+  firsts: Uint32Array,
+  places: Uint32Array,
+  start: number,
+  end: number,
+  distinct: number,
+): number {
+  for (let i = start; i < end; i++) {
+    if (i > 0 && keys[i] === keys[i - 1]) continue;
+    firsts[distinct] = from[i] as number;
+    places[distinct++] = i;
+  }
+  return distinct;
+}
+
+/** Sorting is no slower than selecting here: both would walk over all keys for each digit. */
+function* selectSteps(
+  keys: Column,
+  codec: KeyCodec,
+  to: { readonly keys: Column; readonly positions: Column },
+): Steps {
+  const words = wordsOf(keys);
+  const order = { descending: codec.descending, nan: codec.nanShift === 0n ? 'last' : 'first' } as const;
+  const positions = new Uint32Array(keys.n);
+  yield* sortSteps({ ...keys, view: words }, order, { moved: positions });
+  const chosen = { ...to.positions, view: positions.subarray(0, to.keys.n) };
+  const inInputOrder = u32Of(to.positions);
+  yield* sortSteps(chosen, {}, { sorted: inInputOrder });
+  yield* gatherSteps(words, inInputOrder, keys.info.bytes, wordsOf(to.keys));
+}
+
+/** The memory of a column of the host. */
+export function viewOf({ place }: Pick<Column, 'place'>): ArrayBufferView {
+  if (isOnDevice(place)) throw new UnsupportedError('a column on the device, among those of the host');
+  return place;
+}
+
+/** The bits of a column's keys. */
+function wordsOf(column: Column): KeyWords {
+  return keyWords(part(viewOf(column), 0, byteLengthOf(column)), column.info);
+}
+
+const u32Of = (column: Column): Uint32Array => wordsOf(column) as Uint32Array;
+
+function canonical32(from: Uint32Array, to: Uint32Array, infinity: number, nan: number): void {
+  for (let i = 0; i < from.length; i++) {
+    const key = from[i] as number;
+    const magnitude = key & nan;
+    to[i] = magnitude === 0 ? 0 : magnitude > infinity ? nan : key;
+  }
+}
+
+/** In halves of 32 bits: BigInt is slow. */
+function canonical64(from: KeyWords, to: KeyWords): void {
+  const words = new Uint32Array(from.buffer, from.byteOffset, from.length * 2);
+  const out = new Uint32Array(to.buffer, to.byteOffset, to.length * 2);
+  for (let i = 0; i < words.length; i += 2) {
+    const low = words[i] as number;
+    const high = words[i + 1] as number;
+    const magnitude = high & 0x7fff_ffff;
+    const nan = magnitude > 0x7ff0_0000 || (magnitude === 0x7ff0_0000 && low !== 0);
+    const zero = magnitude === 0 && low === 0;
+    out[i] = nan ? 0xffff_ffff : low;
+    out[i + 1] = nan ? 0x7fff_ffff : zero ? 0 : high;
+  }
+}

@@ -1,0 +1,40 @@
+import { keyCodec } from '../../keys/key-codec.js';
+import type { Column } from '../backend/column.js';
+import type { Call } from '../calls/call.js';
+
+/** Of a larger share of the keys, sorting all takes less than selecting first. */
+const SELECT_SHARE = 1 / 4;
+
+/**
+ * The first keys of the sorted order and their positions: what a stable sort of all would begin with.
+ *
+ * @param out as many keys and positions (u32) as are wanted, at most as many as there are keys
+ */
+export async function topK(
+  call: Call,
+  keys: Column,
+  out: { readonly keys: Column; readonly positions: Column },
+): Promise<void> {
+  const { n, dtype, info } = keys;
+  const k = out.keys.n;
+  const { columns, settings } = call;
+  const input = await call.bring(keys);
+  const { bits } = settings;
+  const whole = !bits || (bits[0] === 0 && bits[1] === info.width);
+  if (whole && k <= n * SELECT_SHARE && columns.selects(n)) {
+    const selected = { keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) };
+    await columns.steps.select(input, keyCodec(dtype, settings), selected);
+    await call.sort({
+      keys: selected.keys,
+      sorted: out.keys.place,
+      values: { place: selected.positions.place, bytes: 4 },
+      moved: out.positions.place,
+    });
+    return;
+  }
+  const sorted = columns.temporary(dtype, n);
+  const positions = columns.temporary('u32', n);
+  await call.sort({ keys: input, sorted: sorted.place, moved: positions.place });
+  await call.copy(sorted, out.keys);
+  await call.copy(positions, out.positions);
+}

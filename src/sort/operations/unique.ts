@@ -1,0 +1,35 @@
+import type { Column } from '../backend/column.js';
+import type { Call } from '../calls/call.js';
+
+/**
+ * The distinct keys, sorted, and how often each is there.
+ *
+ * Keys are compared as numbers: all NaNs are equal, and so are the zeros. Each result is, bit for bit, the
+ * first of its equals in the input.
+ *
+ * @param make makes the columns of the results, once their length is known; counts are u32
+ */
+export async function unique<R extends { readonly keys: Column; readonly counts: Column }>(
+  call: Call,
+  keys: Column,
+  make: (distinct: number) => R,
+): Promise<R> {
+  const { n, dtype } = keys;
+  const { columns } = call;
+  const { steps } = columns;
+  const input = await call.bring(keys);
+  const canonical = columns.temporary(dtype, n);
+  await steps.canonical(input, canonical);
+  const sorted = columns.temporary(dtype, n);
+  const positions = columns.temporary('u32', n);
+  const { origin } = input;
+  await call.sort({ keys: { ...canonical, origin }, sorted: sorted.place, moved: positions.place });
+  const firsts = columns.temporary('u32', n);
+  const places = columns.temporary('u32', n);
+  const distinct = await steps.distinct(sorted, positions, { firsts, places });
+  await call.settle();
+  const result = make(distinct());
+  await call.into(result.keys, (to) => steps.gather(input, firsts, to));
+  await call.into(result.counts, (to) => steps.counts(places, n, to));
+  return result;
+}

@@ -1,0 +1,314 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Algorithm } from '../../algorithms/algorithm.js';
+import { algorithmNamed } from '../../algorithms/registry.js';
+import { enqueueTrial, type Trial } from '../../algorithms/trial.js';
+import type { Buffer as DeviceBuffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import type { Queue } from '../../device/queue.js';
+import { keyColumn } from '../../keys/array.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import { keyCodec, type Order } from '../../keys/key-codec.js';
+import { addToCache, readCache } from '../../util/cache.js';
+import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../util/errors.js';
+import { packageFolder } from '../../util/package.js';
+import { Random } from '../../util/random.js';
+import { hostSort } from '../host/host-sort.js';
+
+const FILE = 'certified.sealed';
+
+/** What the self-test of a variant found: it may be used, or why not. */
+export interface Certificate {
+  readonly ok: boolean;
+  readonly reason?: string;
+  /** Day of the test, ISO. */
+  readonly date: string;
+}
+
+/** Numbers of keys, in the order in which they are tried: until one is too many or time is up. */
+const SIZES = [1, 2, 32, 64, 257, 1_000, 4_000, 8_192, 70_001, 300_007];
+
+/** Sorts of the largest size that follow, for variants whose work-groups hand data to each other. */
+const STRESS_ROUNDS = 8;
+
+/** Seconds that a self-test may take before it ends with what it has seen; sizes up to 257 always run. */
+const BUDGET = 1;
+
+/** Seconds after which a self-test counts as hung: on a busy machine a CPU device compiles for many. */
+const DEADLINE = 60;
+
+const UNSIGNED = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
+const ODD_ORDER = { 8: 'i8', 16: 'f16', 32: 'f32', 64: 'f64' } as const satisfies Record<number, Dtype>;
+
+let hash: string | undefined;
+
+/** Changes with every kernel and with the package, so that an old certificate never serves new code. */
+function sourceHash(): string {
+  if (hash === undefined) {
+    const sum = createHash('sha256');
+    const folder = join(packageFolder(), 'cl');
+    for (const file of readdirSync(folder).toSorted()) sum.update(readFileSync(join(folder, file)));
+    sum.update(readFileSync(join(packageFolder(), 'package.json')));
+    hash = sum.digest('hex').slice(0, 16);
+  }
+  return hash;
+}
+
+function certificateKey({ name, shape, device }: Algorithm): string {
+  const { platform, name: deviceName, driver } = device.info;
+  const tuning = JSON.stringify(Object.entries(shape.tuning ?? {}).toSorted());
+  return [platform, deviceName, driver, sourceHash(), name, shape.keyBits, shape.valueBytes, tuning].join(
+    ' | ',
+  );
+}
+
+/** Variants in whose self-test the device failed, in this process. */
+const failedOnce = new Set<string>();
+
+/** Verdicts that the cache did not take. */
+const unwritten = new Map<string, Certificate>();
+
+function knownCertificate(key: string): Certificate | undefined {
+  const known = readCache(FILE)[key] as Partial<Certificate> | undefined;
+  return typeof known?.ok === 'boolean' ? (known as Certificate) : unwritten.get(key);
+}
+
+function keep(key: string, reason: string | undefined): Certificate {
+  const certificate: Certificate = {
+    ok: reason === undefined,
+    ...(reason !== undefined && { reason }),
+    date: new Date().toISOString().slice(0, 10),
+  };
+  failedOnce.delete(key);
+  if (!addToCache(FILE, { [key]: certificate })) unwritten.set(key, certificate);
+  return certificate;
+}
+
+/**
+ * Says whether a compiled variant may be used on its device: by the certificate on disk, else by a
+ * self-test against the host engine whose result is kept.
+ *
+ * Other libraries lose keys on some drivers; here a variant has to show that it works before a user's
+ * data passes through it. That the device fails meanwhile is a verdict on the variant only the second time.
+ *
+ * @param again test even when there is a certificate
+ * @throws DeviceLostError when the device failed, or let the deadline of the self-test pass
+ */
+export async function certify(algorithm: Algorithm, { again = false } = {}): Promise<Certificate> {
+  const key = certificateKey(algorithm);
+  const known = knownCertificate(key);
+  if (known && !again) return known;
+  for (;;) {
+    try {
+      return keep(key, await selfTest(algorithm));
+    } catch (error) {
+      if (!(error instanceof DeviceLostError || error instanceof MemoryError)) throw error;
+      const lost = error instanceof DeviceLostError || !(await answers(algorithm.device));
+      if (failedOnce.has(key)) {
+        const certificate = keep(key, `the device failed in it twice: ${error.message}`);
+        if (!lost) return certificate;
+      } else {
+        failedOnce.add(key);
+      }
+      if (lost) {
+        const message = `in the self-test of '${algorithm.name}': ${error.message}`;
+        throw new DeviceLostError(message, { cause: error });
+      }
+    }
+  }
+}
+
+/** Does the device still do anything? Some drivers say that they are out of resources when they are lost. */
+async function answers({ queue, pool }: Device): Promise<boolean> {
+  try {
+    const buffer = pool.take(4);
+    const [asked, answered] = [Uint32Array.of(0x600df00d), new Uint32Array(1)];
+    queue.write(buffer, asked);
+    queue.read(buffer, answered);
+    await queue.finish(DEADLINE);
+    pool.give(buffer);
+    return answered[0] === asked[0];
+  } catch {
+    return false;
+  }
+}
+
+/** @returns what went wrong, or undefined. @throws DeviceLostError, MemoryError when it was the device */
+async function selfTest(algorithm: Algorithm): Promise<string | undefined> {
+  const started = performance.now();
+  const late = () => performance.now() - started > BUDGET * 1000;
+  const { keyBits, valueBytes } = algorithm.shape;
+  const plain = UNSIGNED[keyBits];
+  const odd = ODD_ORDER[keyBits];
+  const sizes = SIZES.filter(
+    (n) => algorithm.supports({ dtype: plain, n, bits: [0, keyBits], valueBytes }) === true,
+  );
+  const tries: Try[] = sizes.flatMap((n): Try[] => [
+    { dtype: odd, order: { descending: true, nan: 'first' }, n, pattern: 'random' },
+    { dtype: plain, order: {}, n, pattern: 'few' },
+  ]);
+  const largest = sizes.at(-1) ?? 0;
+  const stress = Array.from({ length: STRESS_ROUNDS }, (_, round): Try => {
+    const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
+    return { dtype: plain, order: {}, n, pattern: round % 2 ? 'random' : 'constant' };
+  });
+  try {
+    for (const [i, one] of [...tries, ...stress].entries()) {
+      if (one.n > 257 && late()) break;
+      const wrong = await tryAlone(algorithm, one, i + 1);
+      if (wrong) return `${one.n} ${one.pattern} ${one.dtype} keys: ${wrong}`;
+    }
+    return algorithmNamed(algorithm.name).waits ? await tryCrowded(algorithm, stress, late) : undefined;
+  } catch (error) {
+    if (error instanceof TimeoutError) throw new DeviceLostError(error.message, { cause: error });
+    if (!(error instanceof ClsortError)) throw error;
+    if (error instanceof DeviceLostError || error instanceof MemoryError) throw error;
+    return error.message;
+  }
+}
+
+/** Sorts and checks. @returns what went wrong, or undefined */
+async function tryAlone(algorithm: Algorithm, one: Try, seed: number): Promise<string | undefined> {
+  const { queue } = algorithm.device;
+  const trial = enqueueTry(algorithm, queue, one, seed);
+  try {
+    await queue.finish(DEADLINE);
+    return trial.gaveUp ?? trial.wrong();
+  } finally {
+    trial.release();
+  }
+}
+
+/**
+ * Sorts in two queues at a time, whose work-groups get in each other's way. Who waits too long for the others
+ * may give up then, which says that another algorithm is to sort; but not end wrong, nor hang.
+ */
+async function tryCrowded(
+  algorithm: Algorithm,
+  tries: readonly Try[],
+  late: () => boolean,
+): Promise<string | undefined> {
+  const { device, name, shape } = algorithm;
+  const rival = await algorithmNamed(name).create(device, shape);
+  await device.queue.finish(DEADLINE); // what the rival's buffers begin with
+  return device.withSecondQueue(async (second) => {
+    for (const [i, one] of tries.entries()) {
+      if (i > 0 && late()) break;
+      const sides = [
+        { algorithm, queue: device.queue },
+        { algorithm: rival, queue: second },
+      ];
+      const trials: Trial[] = [];
+      try {
+        for (const [side, { algorithm: own, queue }] of sides.entries()) {
+          trials.push(enqueueTry(own, queue, one, 1000 + 2 * i + side));
+          queue.submit(); // both queues set the arguments of the same kernels
+        }
+        await Promise.all(sides.map(({ queue }) => queue.finish(DEADLINE)));
+        const wrong = trials.find((trial) => !trial.gaveUp && trial.wrong())?.wrong();
+        if (wrong) return `${one.n} ${one.pattern} ${one.dtype} keys beside another sort: ${wrong}`;
+      } finally {
+        // The pool would lend to one queue what the other is still using.
+        await second.finish(DEADLINE).catch(() => undefined);
+        for (const trial of trials) trial.release();
+      }
+    }
+    return undefined;
+  });
+}
+
+interface Try {
+  readonly dtype: Dtype;
+  readonly order: Order;
+  readonly n: number;
+  readonly pattern: Pattern;
+}
+
+type Pattern = 'random' | 'few' | 'constant';
+
+function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
+  if (pattern === 'constant') return new Uint8Array(length).fill(0xff);
+  const bytes = new Random(seed).bytes(length);
+  return pattern === 'few' ? bytes.map((byte) => byte & 1) : bytes;
+}
+
+/** Uploads and sorts, and checks against the host engine. */
+function enqueueTry(
+  algorithm: Algorithm,
+  queue: Queue,
+  { dtype, order, n, pattern }: Try,
+  seed: number,
+): Trial {
+  const { device, shape } = algorithm;
+  const { bytes, width } = dtypeInfo(dtype);
+  const { pool } = device;
+  const keys = keyColumn(testBytes(n * bytes, pattern, seed), dtype);
+  const values = testBytes(n * shape.valueBytes, 'random', seed + 99);
+  const sorted = new Uint8Array(n * bytes);
+  const moved = new Uint8Array(values.length);
+  const releases: (() => void)[] = [];
+  const take = (view: ArrayBufferView): DeviceBuffer => {
+    const buffer = pool.take(Math.max(4, view.byteLength));
+    releases.push(() => pool.give(buffer));
+    return buffer;
+  };
+  const release = () => {
+    for (const give of releases.splice(0)) give();
+  };
+  const wrong = () => {
+    const expected = new Uint8Array(sorted.length);
+    const expectedValues = new Uint8Array(moved.length);
+    hostSort(keys, order, {
+      sorted: expected,
+      ...(shape.valueBytes > 0 && {
+        values: { view: values, bytes: shape.valueBytes },
+        moved: expectedValues,
+      }),
+    });
+    if (Buffer.compare(sorted, expected) !== 0) return 'keys are wrong';
+    const { stable } = algorithmNamed(algorithm.name);
+    const same = stable
+      ? Buffer.compare(moved, expectedValues) === 0
+      : samePairs(n, [sorted, moved], [expected, expectedValues]);
+    return same ? undefined : 'values do not stand beside their keys';
+  };
+  try {
+    const [input, output] = [take(keys.view), take(sorted)];
+    const [inputValues, outputValues] = [take(values), take(moved)];
+    queue.write(input, keys.view);
+    queue.write(inputValues, values);
+    const after = () => {
+      queue.read(output, sorted);
+      queue.read(outputValues, moved);
+    };
+    const work = {
+      n,
+      input,
+      output,
+      ...(shape.valueBytes > 0 && { inputValues, outputValues }),
+      codec: keyCodec(dtype, order),
+      bits: [0, width] as const,
+    };
+    return enqueueTrial(algorithm, queue, work, { after, wrong, release });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Does each key have the same values beside it, in whatever order? */
+function samePairs(
+  n: number,
+  a: readonly [Uint8Array, Uint8Array],
+  b: readonly [Uint8Array, Uint8Array],
+): boolean {
+  const pairs = (columns: readonly Uint8Array[]) =>
+    Array.from({ length: n }, (_, i) =>
+      columns
+        .map((bytes) => bytes.subarray((i * bytes.length) / n, ((i + 1) * bytes.length) / n).join())
+        .join('|'),
+    ).toSorted();
+  const others = pairs(b);
+  return pairs(a).every((pair, i) => pair === others[i]);
+}

@@ -1,0 +1,123 @@
+import type { Check, TrialWork } from '../../algorithms/trial.js';
+import type { Buffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import { u32, u64, vector } from '../../device/queue.js';
+import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
+import { UnsupportedError } from '../../util/errors.js';
+import { GroupSums, total } from './group-sums.js';
+
+/** What a check of a sort's result found. */
+export interface Verified {
+  /** No key stands before a smaller one (and, for an argsort, equal keys keep their input order). */
+  readonly order: boolean;
+  /** The output holds the elements of the input, each as often, values beside their keys. */
+  readonly permutation: boolean;
+}
+
+/** Keys, and the values beside them, on the device. */
+export interface Elements {
+  readonly keys: Buffer;
+  /** Left out for keys alone, and on the input of an argsort, whose values are the positions. */
+  readonly values?: Buffer;
+}
+
+export interface VerifyWork {
+  readonly n: number;
+  readonly codec: KeyCodec;
+  readonly bits: readonly [begin: number, end: number];
+  readonly indices: boolean;
+}
+
+/** Sums of one pass; to be read after the queue has finished. */
+export interface Digest {
+  read(): { hash: bigint; inversions: bigint };
+}
+
+const ORDER = 1;
+const INDICES = 2;
+
+/** Device-side verification: see cl/verify.cl. */
+export class Verifier {
+  readonly #groupSums: GroupSums;
+  readonly #valueBytes: number;
+
+  private constructor(sums: GroupSums, valueBytes: number) {
+    this.#groupSums = sums;
+    this.#valueBytes = valueBytes;
+  }
+
+  /** @throws BuildError */
+  static async create(device: Device, shape: { keyBits: number; valueBytes: number }): Promise<Verifier> {
+    const defines = { KEY_BITS: shape.keyBits, VALUE_BYTES: shape.valueBytes };
+    return new Verifier(await GroupSums.create(device, 'verify', defines), shape.valueBytes);
+  }
+
+  /** Enqueues the sum over the input. */
+  input(elements: Elements, work: VerifyWork): Digest {
+    return this.#enqueue(elements, work, work.indices ? INDICES : 0, 'verify input');
+  }
+
+  /** Enqueues the sum over the output and the check of its order. */
+  output(elements: Elements, work: VerifyWork): Digest {
+    return this.#enqueue(elements, work, ORDER | (work.indices ? INDICES : 0), 'verify output');
+  }
+
+  /**
+   * The check of a trial in the device's own queue.
+   *
+   * @param positions the values are the positions of the keys, whether the sort makes them or is given them: equal keys
+   *   have to keep their order then
+   */
+  checkOf(work: TrialWork, positions = work.indices === true): Check {
+    const { input, output, inputValues, outputValues } = work;
+    const checked = { ...work, indices: positions };
+    let before: Digest | undefined;
+    let after: Digest | undefined;
+    return {
+      before: () => {
+        before = this.input({ keys: input, ...(inputValues && { values: inputValues }) }, checked);
+      },
+      after: () => {
+        after = this.output({ keys: output, ...(outputValues && { values: outputValues }) }, checked);
+      },
+      wrong: () => {
+        if (!before || !after) return 'nothing was enqueued';
+        const { order, permutation } = verdict(before, after);
+        if (!order) return 'not in order';
+        return permutation ? undefined : 'elements were lost or changed';
+      },
+    };
+  }
+
+  #enqueue({ keys, values = keys }: Elements, work: VerifyWork, flags: number, stage: string): Digest {
+    // Positions are 32-bit words; only for them may the values be left out, since the kernel makes them.
+    if (this.#valueBytes > 0 && values === keys && !(work.indices && this.#valueBytes === 4)) {
+      throw new UnsupportedError(
+        `values of ${this.#valueBytes} bytes cannot be checked without their buffer`,
+      );
+    }
+    const { n, codec, bits } = work;
+    const sums = this.#groupSums.enqueue(
+      n,
+      (partials, perGroup) => [
+        keys,
+        ...(this.#valueBytes > 0 ? [values] : []),
+        partials,
+        u64(n),
+        perGroup,
+        vector(codecVector(codec)),
+        u32(bits[0]),
+        u32(bits[1] - bits[0]),
+        u32(flags),
+      ],
+      { sumsPerGroup: 2, stage },
+    );
+    return { read: () => ({ hash: total(sums, 0, 2), inversions: total(sums, 1, 2) }) };
+  }
+}
+
+/** Compares the sums of input and output. */
+export function verdict(input: Digest, output: Digest): Verified {
+  const after = output.read();
+  return { order: after.inversions === 0n, permutation: input.read().hash === after.hash };
+}

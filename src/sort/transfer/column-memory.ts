@@ -1,0 +1,161 @@
+import type { Buffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import { type ArrayOf, copyBytes, fixed, type MemorySource, newArray, part } from '../../keys/array.js';
+import type { Dtype } from '../../keys/dtype.js';
+import { tellExternalBytes } from '../../opencl/external-bytes.js';
+import { UnsupportedError } from '../../util/errors.js';
+import { byteLengthOf, type Column, isOnDevice, type Place } from '../backend/column.js';
+import { download, upload } from './lent.js';
+
+/** Bytes of device arrays and of what calls need besides; for the host engine, of device arrays alone. */
+export interface MemoryUsage {
+  /** In use: by arrays that are not disposed of, and by calls that are under way. */
+  readonly used: number;
+  /** Kept for the next calls; `trim` gives it back. */
+  readonly idle: number;
+  /** The most of both together that there were since the device was opened. */
+  readonly peak: number;
+}
+
+/** The memory of device arrays, and of arrays that the device is to write. */
+export interface ColumnMemory {
+  /** Where arrays of the host for results come from: nobody sees one of which not every byte was written. */
+  readonly results: MemorySource | undefined;
+  /** Room for n keys, which V8 is told of, since a DeviceArray holds it. @throws MemoryError */
+  take(dtype: Dtype, n: number): Place;
+  /**
+   * Takes room back. What is in the memory of the host need not be given: it is collected.
+   *
+   * @param collected whether V8 has collected what held it
+   */
+  give(place: Place, collected?: boolean): void;
+  /** Gives back what nobody uses. */
+  trim(): void;
+  readonly usage: MemoryUsage;
+  /** An array of the host that the device reaches directly. @throws MemoryError */
+  pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D>;
+  /** Gives the memory of a `pinned` array back. */
+  unpin(buffer: ArrayBufferLike): void;
+  /** Copies `view` into the column from its element `offset` on, and waits for it. */
+  store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+  /** Copies elements of the column from `offset` on into `view`, and waits for it. */
+  load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+}
+
+/** Memory of the host engine: arrays. */
+export class HostMemory implements ColumnMemory {
+  readonly results = undefined;
+  #used = 0;
+  #peak = 0;
+  readonly #collected = new FinalizationRegistry<number>((bytes) => {
+    this.#used -= bytes;
+  });
+
+  take(dtype: Dtype, n: number): Place {
+    const array = newArray(dtype, n);
+    this.#used += array.byteLength;
+    this.#peak = Math.max(this.#peak, this.#used);
+    this.#collected.register(array, array.byteLength, array);
+    return array;
+  }
+
+  give(place: Place): void {
+    const array = viewOf(place);
+    if (this.#collected.unregister(array)) this.#used -= array.byteLength;
+  }
+
+  trim(): void {}
+
+  get usage(): MemoryUsage {
+    return { used: this.#used, idle: 0, peak: this.#peak };
+  }
+
+  pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D> {
+    return newArray(dtype, n);
+  }
+
+  unpin(): void {}
+
+  async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    copyBytes(view, part(viewOf(place), offset * info.bytes));
+  }
+
+  async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    const start = offset * info.bytes;
+    copyBytes(part(viewOf(place), start, start + view.byteLength), view);
+  }
+}
+
+/** Memory of a device: buffers of its pool. */
+export class DeviceMemory implements ColumnMemory {
+  readonly results: MemorySource;
+  readonly #device: Device;
+  /**
+   * Bytes that V8 was told of and that were given back: it hears of the next arrays only beyond them. Else
+   * whoever makes and disposes of large arrays would have it collect at each of them.
+   */
+  #slackBytes = 0;
+
+  constructor(device: Device) {
+    this.#device = device;
+    this.results = (bytes) => device.hostMemory(bytes, { used: true });
+  }
+
+  take(dtype: Dtype, n: number): Place {
+    const buffer = this.#device.pool.take(byteLengthOf({ dtype, n }));
+    const known = Math.min(buffer.bytes, this.#slackBytes);
+    this.#slackBytes -= known;
+    if (known < buffer.bytes) tellExternalBytes(buffer.bytes - known);
+    return buffer;
+  }
+
+  give(place: Place, collected = false): void {
+    const buffer = bufferOf(place);
+    this.#device.pool.give(buffer);
+    if (collected) tellExternalBytes(-buffer.bytes);
+    else this.#slackBytes += buffer.bytes;
+  }
+
+  trim(): void {
+    this.#device.pool.clear();
+    tellExternalBytes(-this.#slackBytes);
+    this.#slackBytes = 0;
+  }
+
+  get usage(): MemoryUsage {
+    const { lent, idle, peak } = this.#device.pool.usage;
+    return { used: lent, idle, peak };
+  }
+
+  /** Pinned memory for a device with memory of its own, else memory on pages. */
+  pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D> {
+    const device = this.#device;
+    // Nobody else knows that small memory is there to be freed, so it is V8's.
+    const pin = !device.capabilities.unifiedMemory && n > 0;
+    return newArray(dtype, n, (bytes) => (pin ? device.staging.allocate(bytes) : device.hostMemory(bytes)));
+  }
+
+  unpin(buffer: ArrayBufferLike): void {
+    this.#device.staging.free(buffer);
+  }
+
+  async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    await upload(this.#device, bufferOf(place), fixed(view), offset * info.bytes);
+    await this.#device.queue.finish();
+  }
+
+  async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    await download(this.#device, bufferOf(place), view, { offset: offset * info.bytes });
+    await this.#device.queue.finish();
+  }
+}
+
+function viewOf(place: Place): ArrayBufferView {
+  if (isOnDevice(place)) throw new UnsupportedError('memory of a device, among that of the host');
+  return place;
+}
+
+function bufferOf(place: Place): Buffer {
+  if (!isOnDevice(place)) throw new UnsupportedError('memory of the host, among that of a device');
+  return place;
+}

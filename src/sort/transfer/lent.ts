@@ -1,0 +1,98 @@
+import type { Buffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import { fixed } from '../../keys/array.js';
+import { isOnDevice, type Place } from '../backend/column.js';
+
+/** Below this a copy is cheaper than a buffer over host memory, and the 4-byte minimum would overrun. */
+const ZERO_COPY_BYTES = 4096;
+
+/** Memory that a sort can read or write on the device; `release` after the wait. */
+export interface Lent {
+  readonly buffer: Buffer;
+  /** Host memory that it is a copy of, or is copied to. */
+  readonly copy?: ArrayBufferView;
+  release(): void;
+}
+
+export interface LentOutput extends Lent {
+  /**
+   * Brings the contents to where they belong: in place by the wait that follows.
+   *
+   * @param deadlineSeconds as of `Queue.finish`
+   */
+  collect(deadlineSeconds?: number): Promise<void>;
+}
+
+const inPlace = (device: Device, view: ArrayBufferView): boolean =>
+  device.capabilities.quirks.zeroCopy && view.byteLength >= ZERO_COPY_BYTES;
+
+function lend(device: Device, view: ArrayBufferView): Lent {
+  const buffer = device.buffer(view.byteLength, { over: view });
+  return { buffer, release: () => buffer.release() };
+}
+
+/** Device memory from the pool. @throws MemoryError */
+export function borrow(device: Device, bytes: number): Lent {
+  const buffer = device.pool.take(bytes);
+  return { buffer, release: () => device.pool.give(buffer) };
+}
+
+const nothing = async (): Promise<void> => undefined;
+
+/** What is on the device already is nobody's to release here. */
+const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefined });
+
+/** Copies host data into a buffer, in the order of the queue; the data must not change before the next wait. */
+export async function upload(
+  device: Device,
+  buffer: Buffer,
+  view: ArrayBufferView,
+  offset = 0,
+): Promise<void> {
+  if (!device.stages(view)) return device.queue.write(buffer, view, offset);
+  const started = performance.now();
+  await device.staging.write(buffer, view, offset);
+  device.queue.note('upload', (performance.now() - started) / 1000);
+}
+
+/** Copies from a buffer to host memory, in the order of the queue; complete after the next wait. */
+export async function download(
+  device: Device,
+  buffer: Buffer,
+  view: ArrayBufferView,
+  { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
+): Promise<void> {
+  if (!device.stages(view)) return device.queue.read(buffer, view, offset);
+  // The copying threads know no deadline; without one they do the waiting.
+  if (deadlineSeconds !== undefined) await device.queue.finish(deadlineSeconds);
+  const started = performance.now();
+  await device.staging.read(buffer, view, offset);
+  device.queue.note('download', (performance.now() - started) / 1000);
+}
+
+/** Makes data readable on the device: in place on a CPU device, else by an upload. */
+export async function lendInput(device: Device, place: Place): Promise<Lent> {
+  if (isOnDevice(place)) return there(place);
+  const view = fixed(place);
+  if (inPlace(device, view)) return lend(device, view);
+  const lent = borrow(device, view.byteLength);
+  try {
+    await upload(device, lent.buffer, view);
+  } catch (error) {
+    lent.release();
+    throw error;
+  }
+  return { ...lent, copy: view };
+}
+
+/** Room on the device for what will be at `place`; `collect` starts the way back. */
+export function lendOutput(device: Device, place: Place): LentOutput {
+  if (isOnDevice(place)) return { ...there(place), collect: nothing };
+  if (inPlace(device, place)) return { ...lend(device, place), collect: nothing };
+  const lent = borrow(device, place.byteLength);
+  return {
+    ...lent,
+    copy: place,
+    collect: (deadlineSeconds) => download(device, lent.buffer, place, { deadlineSeconds }),
+  };
+}

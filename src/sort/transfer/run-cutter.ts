@@ -1,0 +1,86 @@
+import type { Buffer } from '../../device/buffer.js';
+import type { Device } from '../../device/device.js';
+import type { Program } from '../../device/program.js';
+import { u32, u64, vector } from '../../device/queue.js';
+import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
+
+/** Most runs: each is an argument of the kernels. */
+export const MAX_RUNS = 8;
+
+/** Sorted runs of `runKeys` keys each, `n` in all. */
+export interface Runs {
+  readonly runs: readonly Buffer[];
+  readonly n: number;
+  readonly runKeys: number;
+  readonly codec: KeyCodec;
+  readonly bits: readonly [begin: number, end: number];
+}
+
+/** Bytes of the cuts: 64-bit counts, `[rank][run]`. */
+export const cutBytes = ({ n, runKeys }: Pick<Runs, 'n' | 'runKeys'>): number =>
+  Math.ceil(n / runKeys) * MAX_RUNS * 8;
+
+/** All arguments that stand for runs; those that are not there have no keys. */
+const asArguments = (runs: readonly Buffer[]): Buffer[] =>
+  Array.from({ length: MAX_RUNS }, (_, r) => runs[r] ?? (runs[0] as Buffer));
+
+/**
+ * Makes the parts of a merged whole from sorted runs: finds where the runs are to be cut, and puts slices
+ * together. See cl/cut_runs.cl and cl/take_slices.cl.
+ */
+export class RunCutter {
+  readonly #device: Device;
+  readonly #keyBits: number;
+  readonly #cut: Program;
+  readonly #take: ReadonlyMap<number, Program>;
+
+  private constructor(device: Device, keyBits: number, cut: Program, take: ReadonlyMap<number, Program>) {
+    this.#device = device;
+    this.#keyBits = keyBits;
+    this.#cut = cut;
+    this.#take = take;
+  }
+
+  /** @throws BuildError */
+  static async create(device: Device, shape: { keyBits: number; valueBytes: number }): Promise<RunCutter> {
+    const { keyBits, valueBytes } = shape;
+    const cut = await device.program('cut_runs.cl', { KEY_BITS: keyBits, VALUE_BYTES: 0 });
+    const take = new Map<number, Program>();
+    for (const bytes of new Set([keyBits / 8, valueBytes].filter((width) => width > 0))) {
+      take.set(bytes, await device.program('take_slices.cl', { ELEMENT_BYTES: bytes }));
+    }
+    return new RunCutter(device, keyBits, cut, take);
+  }
+
+  /**
+   * Enqueues the search for the cuts.
+   *
+   * @param cuts gets, for each rank that is a multiple of `runKeys`, and for n, how many keys of each run are
+   *   among the first so many of all
+   */
+  cut({ runs, n, runKeys, codec, bits: [begin, end] }: Runs, cuts: Buffer): void {
+    const order = [u32(begin), u32(end - begin), vector(codecVector(codec))];
+    const args = [...asArguments(runs), cuts, u64(n), u64(runKeys), ...order];
+    const global = Math.ceil(n / runKeys) * MAX_RUNS;
+    this.#device.queue.run(this.#cut.kernel('cut_runs'), args, { global, local: MAX_RUNS });
+  }
+
+  /**
+   * Enqueues the gathering of part number `part`.
+   *
+   * @param runs keys, or the values beside them
+   * @param count elements of the part
+   */
+  take(
+    runs: readonly Buffer[],
+    { bytes, cuts, slices }: { bytes: number; cuts: Buffer; slices: Buffer },
+    { part, count }: { part: number; count: number },
+  ): void {
+    const program = this.#take.get(bytes);
+    if (!program) throw new RangeError(`made for keys of ${this.#keyBits} bits, not for ${bytes} bytes`);
+    const kernel = program.kernel('take_slices');
+    const local = Math.min(256, 2 ** Math.floor(Math.log2(kernel.workGroupLimit)));
+    const args = [...asArguments(runs), cuts, slices, u32(part), u64(count)];
+    this.#device.queue.run(kernel, args, { global: Math.ceil(count / local) * local, local });
+  }
+}

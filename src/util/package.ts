@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { UnsupportedError } from './errors.js';
+
+/** The version of this code: the files that it needs have to be of the same. */
+export const VERSION = '0.1.0';
+
+/**
+ * The file that holds this code: one of the package, or a bundle. In a bundle of CommonJS `__filename` tells, and
+ * `import.meta` is empty. Webpack writes the place at which it found this file for `import.meta.url`, and 'string' for
+ * what `__filename` is even where there is none.
+ */
+function here(): string {
+  try {
+    return __filename;
+  } catch {
+    const url: string | undefined = import.meta.url;
+    const file = url?.startsWith('file:') ? fileURLToPath(url) : undefined;
+    return file && existsSync(file) ? file : resolve(process.argv[1] ?? process.execPath);
+  }
+}
+
+/** The version of clsort whose package.json is in a folder; undefined where there is none. */
+function versionIn(folder: string): string | undefined {
+  const file = join(folder, 'package.json');
+  if (!existsSync(file)) return undefined;
+  try {
+    const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string };
+    return name === 'clsort' ? version : undefined;
+  } catch {
+    return undefined; // somebody else's, since ours can be read
+  }
+}
+
+/** A folder and those above it, the nearest first. */
+function* upwards(folder: string): Generator<string> {
+  yield folder;
+  const parent = dirname(folder);
+  if (parent !== folder) yield* upwards(parent);
+}
+
+/** Where the package may be: where the user says; else around this code, or where Node would find it from here. */
+function* candidates(): Generator<string> {
+  const chosen = process.env.CLSORT_ROOT;
+  if (chosen) return yield resolve(chosen);
+  for (const folder of upwards(dirname(here()))) {
+    yield folder;
+    yield join(folder, 'node_modules', 'clsort');
+  }
+}
+
+let found: string | undefined;
+
+/** The error for files of the package that are not there: why that may be, and what to do. */
+function missingFiles(what: string, cause?: unknown): UnsupportedError {
+  const isBundle = !found || !here().startsWith(found + sep);
+  const chosen = process.env.CLSORT_ROOT;
+  const advice = isBundle
+    ? [
+        `This code runs from ${here()}, which looks like a bundle. A bundler takes the JavaScript of clsort along, but`,
+        'neither its OpenCL kernels (cl/) nor its native addon (prebuilds/).',
+        'Possible solutions:',
+        '  - leave clsort out of the bundle (esbuild --external:clsort; external or externals of rollup and webpack),',
+        '    and install it where the bundle runs',
+        `  - copy package.json, cl/ and prebuilds/ of clsort ${VERSION} to node_modules/clsort beside the bundle, or to`,
+        `    another folder that CLSORT_ROOT names (it ${chosen ? `names ${chosen}` : 'is not set'})`,
+        'docs/bundlers.md in the package has recipes for esbuild, rollup, webpack and single files.',
+      ]
+    : [`The package in ${found} is not complete: install it again.`];
+  return new UnsupportedError([what, ...advice].join('\n'), {
+    cause,
+    details: { code: here(), root: found ?? chosen },
+  });
+}
+
+/**
+ * The folder that holds package.json, cl/ and the addons: that of the package which this code is in, or, for a bundle,
+ * the one that CLSORT_ROOT names or that Node would find from the bundle. Looked for when it is first needed, so
+ * that importing a bundle never fails for want of it.
+ *
+ * @throws UnsupportedError when there is none, or none of this version
+ */
+export function packageFolder(): string {
+  if (found) return found;
+  const others: string[] = [];
+  for (const folder of candidates()) {
+    const version = versionIn(folder);
+    if (version === VERSION) {
+      found = folder;
+      return folder;
+    }
+    if (version !== undefined) others.push(`, but of ${version} in ${folder}`);
+  }
+  throw missingFiles(`The files of clsort ${VERSION} were not found${others.join('')}.`);
+}
+
+/** A text file of the package. @throws UnsupportedError when it is not there */
+export function packageText(...path: readonly string[]): string {
+  const file = join(packageFolder(), ...path);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw missingFiles(`${file} cannot be read.`, cause);
+  }
+}

@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import test from 'ava';
+import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
+import { checkTuning, choice, onOff, whole } from '../../src/algorithms/parameters.js';
+import { ALGORITHMS, algorithmNamed, plannedOn } from '../../src/algorithms/registry.js';
+import { knownTunings } from '../../src/algorithms/tuning.js';
+import { searchedOn } from '../../src/bench/tune.js';
+import type { Device } from '../../src/device/device.js';
+import { UsageError } from '../../src/util/errors.js';
+import { packageRoot } from '../../src/util/paths.js';
+
+const some = {
+  name: 'some',
+  parameters: { chunk: whole(1, 8), rank: choice(['masks', 'ptx']), lines: onOff() },
+};
+
+test('a name that is no parameter throws, with the one that was probably meant', (t) => {
+  const error = t.throws(() => checkTuning(some, { chnk: 4 }), { instanceOf: UsageError });
+  t.is(
+    error?.message,
+    "algorithm 'some': unknown parameter 'chnk': expected one of chunk rank lines; did you mean 'chunk'?",
+  );
+  t.throws(() => checkTuning(some, { constructor: 1 }), { message: /unknown parameter 'constructor'/ });
+  t.throws(() => checkTuning({ name: 'none', parameters: {} }, { chunk: 4 }), { message: /it has none/ });
+});
+
+test('a value that a parameter cannot have throws and says what it can be', (t) => {
+  for (const value of [0, 9, 1.5, '4', Number.NaN]) {
+    t.throws(() => checkTuning(some, { chunk: value }), { message: /whole number from 1 to 8/ });
+  }
+  t.throws(() => checkTuning(some, { rank: 'magic' }), { message: /"magic": expected one of masks ptx/ });
+  t.throws(() => checkTuning(some, { lines: 1 }), { message: /one of false true/ });
+  t.notThrows(() => checkTuning(some, { chunk: 8, rank: 'ptx', lines: false }));
+});
+
+test('no algorithm is compiled with a parameter that it has not', (t) => {
+  const device = {} as Device; // is not looked at before the parameters
+  for (const factory of ALGORITHMS) {
+    const shape: AlgorithmShape = { keyBits: 32, valueBytes: 0, tuning: { radixBitz: 4 } };
+    t.throws(() => tunedShape(factory, device, shape, 10), { instanceOf: UsageError, message: /radixBitz/ });
+  }
+});
+
+test('the parameters that clsort comes with, and all values that a search tries, are possible ones', (t) => {
+  for (const factory of ALGORITHMS) {
+    for (const tuning of knownTunings(factory.name)) t.notThrows(() => checkTuning(factory, tuning));
+    for (const [name, { axis = [] }] of Object.entries(factory.parameters)) {
+      for (const value of axis) t.notThrows(() => checkTuning(factory, { [name]: value }));
+    }
+    const searched = Object.values(factory.parameters).some(({ axis }) => axis);
+    t.is(searched, factory.search !== undefined, factory.name);
+  }
+});
+
+test('planning and searching go by what the algorithms say of themselves', (t) => {
+  const device = (type: string) => ({ capabilities: { type } }) as Device;
+  const planned = (type: string) => plannedOn(device(type)).map(({ name }) => name);
+  t.deepEqual(planned('cpu'), ['group', 'serial', 'tiled', 'amd', 'merge', 'bitonic']);
+  const gpu = ['group', 'persistent', 'onesweep', 'tiled', 'amd', 'merge', 'bitonic'];
+  t.deepEqual(planned('gpu'), gpu);
+  t.deepEqual(planned('accelerator'), gpu);
+  t.deepEqual(searchedOn(device('cpu')), ['serial', 'group']);
+  t.deepEqual(searchedOn(device('gpu')), ['onesweep', 'tiled', 'persistent', 'group']);
+});
+
+test('amd shows its scan and what it counts', (t) => {
+  const shape: AlgorithmShape = { keyBits: 32, valueBytes: 0 };
+  const amd = algorithmNamed('amd');
+  t.deepEqual(amd.facts?.(shape, 100), { scan: 3, padded: 16_384 });
+  t.deepEqual(amd.facts?.({ ...shape, tuning: { scan: 5 } }, 100), { scan: 5, padded: 16_384 });
+  t.throws(() => amd.facts?.({ ...shape, tuning: { scan: 3 } }, 20_000), { instanceOf: UsageError });
+});
+
+test('bench-device refuses parameters that an algorithm has not, before it measures', (t) => {
+  const script = join(packageRoot, 'dist/scripts/bench-device.js');
+  const args = ['--algorithms', 'serial', '--tuning', '{"radixBit":4}'];
+  const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });
+  t.not(status, 0);
+  t.regex(stderr, /unknown parameter 'radixBit'.*did you mean 'radixBits'/);
+});

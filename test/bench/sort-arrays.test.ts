@@ -1,0 +1,69 @@
+/** Sorts that are checked before they are timed. */
+import test from 'ava';
+import type { Algorithm } from '../../src/algorithms/algorithm.js';
+import { algorithmNamed } from '../../src/algorithms/registry.js';
+import { SortArrays, type SortArraysShape } from '../../src/bench/sort-arrays.js';
+import type { Device } from '../../src/device/device.js';
+import { forEachDevice } from '../each-device.js';
+
+const KEYS = Uint32Array.from({ length: 300 }, (_, i) => (i * 7) % 64);
+
+/** What came of a sort by merging, after which `spoil` was enqueued. */
+async function tried(
+  device: Device,
+  valueBytes: SortArraysShape['valueBytes'],
+  spoil?: Algorithm['enqueue'],
+) {
+  const arrays = await SortArrays.open(device, { dtype: 'u32', valueBytes, n: KEYS.length });
+  try {
+    const merge = await algorithmNamed('merge').create(device, { keyBits: 32, valueBytes });
+    arrays.upload(new Uint8Array(KEYS.buffer));
+    return await arrays.trial({
+      name: 'merge',
+      device,
+      shape: merge.shape,
+      supports: () => true,
+      scratch: (n, options) => merge.scratch(n, options),
+      enqueue: (queue, work) => {
+        merge.enqueue(queue, work);
+        return spoil?.(queue, work) ?? {};
+      },
+    });
+  } finally {
+    arrays.close();
+  }
+}
+
+forEachDevice((title, device) => {
+  for (const valueBytes of [0, 4, 8] as const) {
+    test.serial(
+      title(`a right sort with values of ${valueBytes} bytes passes, a wrong one not`),
+      async (t) => {
+        const opened = await device();
+        t.deepEqual(await tried(opened, valueBytes), {});
+        const wrong = await tried(opened, valueBytes, (queue, { output }) => {
+          queue.write(output, Uint32Array.of(1));
+          return {};
+        });
+        t.regex(wrong.wrong ?? '', /order|elements/);
+      },
+    );
+  }
+
+  test.serial(title('equal keys that change places show by their values of 4 bytes'), async (t) => {
+    const swapped = await tried(await device(), 4, (queue, { outputValues }) => {
+      // Those of the two first keys.
+      if (outputValues) queue.write(outputValues, Uint32Array.of(64, 0));
+      return {};
+    });
+    t.deepEqual(swapped, { wrong: 'not in order' });
+  });
+
+  test.serial(title('a value of 8 bytes that went astray shows'), async (t) => {
+    const astray = await tried(await device(), 8, (queue, { outputValues }) => {
+      if (outputValues) queue.write(outputValues, Uint32Array.of(999, 0));
+      return {};
+    });
+    t.deepEqual(astray, { wrong: 'elements were lost or changed' });
+  });
+});

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import test from 'ava';
+import { transformSync } from 'esbuild';
+import type { DeviceTuning } from '../../src/algorithms/tuning-rows.js';
+import { TUNINGS } from '../../src/algorithms/tunings/all.js';
+import { tuningSource, whereOf } from '../../src/bench/tuning-source.js';
+import type { DeviceInfo } from '../../src/device/platform.js';
+import { packageRoot } from '../../src/util/paths.js';
+
+/** What a file with that source would export. */
+const exported = (source: string): Promise<Record<string, DeviceTuning>> => {
+  const { code } = transformSync(source, { loader: 'ts', format: 'esm' });
+  return import(`data:text/javascript,${encodeURIComponent(code)}`);
+};
+
+const ODD: DeviceTuning = {
+  where: { device: "The \\ maker's device" },
+  measured: 'on a "device" of the maker\'s, '.repeat(6),
+  crossovers: { host: 2 ** 15, select: Number.POSITIVE_INFINITY },
+  rows: [{ algorithm: 'serial', which: {}, tuning: { radixBits: 11, lines: false } }],
+};
+
+test('what is written says the same when it is read', async (t) => {
+  for (const tuning of [...TUNINGS, ODD]) {
+    const { ofADevice } = await exported(tuningSource(tuning, 'src/algorithms/tunings/of-a-device.ts'));
+    t.deepEqual(ofADevice, tuning);
+  }
+  t.deepEqual(Object.keys(await exported(tuningSource(ODD, '9000.ts'))), ['device9000']);
+});
+
+test('what is written is as the linter wants it', (t) => {
+  for (const tuning of [...TUNINGS, ODD]) {
+    const source = tuningSource(tuning, 'one.ts');
+    const biome = join(packageRoot, 'node_modules/@biomejs/biome/bin/biome');
+    const args = [biome, 'format', '--stdin-file-path=src/algorithms/tunings/one.ts'];
+    const options = { cwd: packageRoot, input: source, encoding: 'utf8' } as const;
+    t.is(execFileSync(process.execPath, args, options), source);
+  }
+});
+
+test('what one device shows counts for its architecture, where that is known', (t) => {
+  const info = (name: string) => ({ name }) as DeviceInfo;
+  t.deepEqual(whereOf(info('NVIDIA H200')), { architecture: 'hopper' });
+  t.deepEqual(whereOf(info('Some GPU')), { device: 'Some GPU' });
+});

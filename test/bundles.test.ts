@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { packageRoot } from '../src/util/paths.js';
+import { installInto } from './installed.js';
+
+const docs = readFileSync(join(packageRoot, 'docs/bundlers.md'), 'utf8');
+
+/** The commands of the docs, by the names that stand above them in comments. */
+const RECIPES = new Map(
+  [...docs.matchAll(/<!-- ([a-z ]+) -->\n```sh\n([\s\S]*?)```/g)].map(([, name = '', code = '']) => [
+    name,
+    code,
+  ]),
+);
+
+/** Sorts on a device, and says on what; or says which error came. */
+const PROGRAM = `
+import { sort } from 'clsort';
+
+const keys = Uint32Array.from({ length: 20_000 }, (_, i) => Math.imul(i, 2654435761));
+let report;
+const onReport = (it) => { report = it; };
+sort(keys, { algorithm: 'amd', device: process.argv[2] ?? 'auto', verify: true, onReport }).then(
+  (sorted) => console.log(sorted.every((key, i) => i === 0 || sorted[i - 1] <= key), report.device.type),
+  (error) => console.log(error.code, error.message),
+);
+`;
+
+interface Place {
+  /** Where clsort is installed, and the bundle made. */
+  readonly project: string;
+  /** Where nothing is but what was moved there. */
+  readonly elsewhere: string;
+}
+
+function inFolders(use: (place: Place) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-bundle-'));
+  try {
+    const project = join(folder, 'project');
+    const elsewhere = join(folder, 'elsewhere');
+    mkdirSync(elsewhere);
+    installInto(project);
+    symlinkSync(join(packageRoot, 'node_modules/@rollup'), join(project, 'node_modules/@rollup'));
+    writeFileSync(join(project, 'package.json'), '{ "name": "somebody", "version": "1.0.0" }\n');
+    writeFileSync(join(project, 'program.mjs'), PROGRAM);
+    use({ project, elsewhere });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Follows recipes of the docs. */
+function follow(t: ExecutionContext, { project }: Place, ...names: string[]): void {
+  for (const name of names) {
+    const made = spawnSync('sh', ['-ec', RECIPES.get(name) ?? 'false'], {
+      cwd: project,
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        PATH: `${join(packageRoot, 'node_modules/.bin')}${delimiter}${process.env.PATH}`,
+      },
+    });
+    t.is(made.status, 0, `${name}: ${made.stderr}`);
+  }
+}
+
+/** Runs a bundle where it is, without what this process says of addons. @returns all that it printed */
+function run(file: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): string {
+  const { CLSORT_ADDON: _, ...rest } = process.env;
+  const { stdout, stderr } = spawnSync(process.execPath, [file, ...args], {
+    encoding: 'utf8',
+    env: { ...rest, ...env },
+  });
+  return stdout + stderr;
+}
+
+for (const bundler of ['esbuild', 'rollup']) {
+  for (const [format, file] of [
+    ['esm', 'program.mjs'],
+    ['cjs', 'program.cjs'],
+  ] as const) {
+    test.serial(
+      `${bundler}, ${format}: a bundle sorts with the copied files, and says so without them`,
+      (t) => {
+        inFolders((place) => {
+          follow(t, place, `${bundler} ${format}`, 'copy');
+          const out = join(place.elsewhere, 'out');
+          renameSync(join(place.project, 'out'), out);
+          const rest = join(place.elsewhere, 'rest');
+          t.regex(run(join(out, file)), /^true (cpu|gpu|accelerator)$/m);
+          renameSync(join(out, 'node_modules/clsort'), rest);
+          const without = run(join(out, file), ['cpu']);
+          t.regex(without, /ERR_CLSORT_UNSUPPORTED/);
+          t.true(without.includes(`runs from ${join(out, file)}, which looks like a bundle`), without);
+          t.regex(without, /CLSORT_ROOT/);
+          t.regex(without, /docs\/bundlers\.md/);
+          t.regex(run(join(out, file), [], { CLSORT_ROOT: rest }), /^true (cpu|gpu|accelerator)$/m);
+        });
+      },
+    );
+  }
+
+  test.serial(`${bundler}: clsort is left out of a bundle`, (t) => {
+    inFolders((place) => {
+      follow(t, place, `${bundler} external`);
+      const bundle = join(place.project, 'out/program.mjs');
+      t.regex(readFileSync(bundle, 'utf8'), /from ["']clsort["']/);
+      t.regex(run(bundle), /^true (cpu|gpu|accelerator)$/m);
+    });
+  });
+}
+
+test.serial('a bundle tells which of its files are missing or of another version', (t) => {
+  inFolders((place) => {
+    follow(t, place, 'esbuild esm', 'copy');
+    const bundle = join(place.elsewhere, 'program.mjs');
+    cpSync(join(place.project, 'out/program.mjs'), bundle);
+    const rest = join(place.project, 'out/node_modules/clsort');
+    const env = { CLSORT_ROOT: rest };
+    rmSync(join(rest, 'cl'), { recursive: true });
+    const withoutKernels = run(bundle, ['cpu'], env);
+    t.true(withoutKernels.includes(`${join(rest, 'cl')}/`), withoutKernels);
+    t.regex(withoutKernels, /cannot be read[\s\S]*looks like a bundle/);
+    rmSync(join(rest, 'prebuilds'), { recursive: true });
+    t.regex(run(bundle, ['cpu'], env), /Prebuilt for: nothing/);
+    const { version } = JSON.parse(readFileSync(join(rest, 'package.json'), 'utf8')) as { version: string };
+    writeFileSync(join(rest, 'package.json'), '{ "name": "clsort", "version": "0.0.1" }');
+    t.true(
+      run(bundle, ['cpu'], env).includes(
+        `files of clsort ${version} were not found, but of 0.0.1 in ${rest}`,
+      ),
+    );
+  });
+});

@@ -1,0 +1,131 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import ava from 'ava';
+import { readAlgorithms, readDtypes, readSeconds } from '../../src/cli/arguments.js';
+import { devices } from '../../src/device/platform.js';
+import { DTYPES } from '../../src/keys/dtype.js';
+import { DtypeError, UsageError } from '../../src/util/errors.js';
+import { clsort, scratchFolder } from './cli.js';
+
+const test = ava.serial; // some start processes
+const { path, remove } = scratchFolder();
+ava.after.always(remove);
+writeFileSync(path('in.u32'), Uint32Array.of(3, 1, 2));
+
+test('names of algorithms and key types: all where none is given, and none that is not known', (t) => {
+  t.true(readAlgorithms(undefined).includes('amd'));
+  t.deepEqual(readAlgorithms(['amd']), ['amd']);
+  t.throws(() => readAlgorithms(['amd', 'tild']), {
+    instanceOf: UsageError,
+    message: /'tild'.*did you mean 'tiled'/,
+  });
+  t.deepEqual(readDtypes(undefined), [...DTYPES]);
+  t.deepEqual(readDtypes(['f64']), ['f64']);
+  t.throws(() => readDtypes(['f65']), { instanceOf: DtypeError, message: /'f65'.*did you mean/ });
+  t.throws(() => readSeconds('timeout', Number.NaN), { instanceOf: UsageError, message: /--timeout/ });
+});
+
+for (const args of [
+  ['matrix', '--quick', '--algorithm', 'nope'],
+  ['matrix', '--dtype', 'u33'],
+  ['matrix', '--timeout', 'soon'],
+  ['matrix', '--device', ''],
+  ['devices', '--certify', '--algorithm', 'nope'],
+  ['devices', '--certify', '--timeout', '0'],
+  ['bench', 'nope'],
+  ['bench', 'sorts', '--algorithm', 'nope'],
+  ['bench', 'sorts', '--dtype', 'nope'],
+  ['bench', 'sorts', '--mode', 'nope'],
+  ['bench', 'sorts', '--distribution', 'nope'],
+  ['bench', 'calls', '--operation', 'nope'],
+  ['bench', 'calls', '--place', 'nope'],
+  ['bench', 'calls', '--chain', '0'],
+  ['bench', 'calls', '--count', '0'],
+  ['bench', 'calls', '--dtype', 'f64'],
+  ['bench', 'calls', '--csv', '--json'],
+  ['tune', '--algorithm', 'nope'],
+  ['explain', '3', '--algorithm', 'nope'],
+  ['explain', '3', '--dtype', 'nope'],
+  ['explain'],
+  ['sort', 'in.u32', '-o', 'never', '--dtype', 'u32', '--algorithm', 'nope'],
+  ['sort', 'in.u32', '-o', 'never', '--dtype', 'u32', '--format', 'nope'],
+  ['sort', 'in.u32', '-o', 'never', '--dtype', 'u32', '--nan', 'nope'],
+  ['sort', 'in.u32', '-o', 'never', '--dtype.x', 'u32'],
+  ['gen', '-o', 'never', '--dtype', 'u32', '--count', '9', '--format', 'nope'],
+  ['check', 'in.u32', '--dtype', 'u32', '--format', 'nope'],
+]) {
+  test(`${args.join(' ')}: a usage error, on stderr, and nothing done`, async (t) => {
+    const ran = await clsort(args.map((arg) => (arg === 'in.u32' || arg === 'never' ? path(arg) : arg)));
+    t.is(ran.code, 2, ran.err);
+    t.is(ran.out, '');
+    t.regex(ran.err, /^clsort: /);
+    t.notRegex(ran.err, /internal error/);
+    t.false(existsSync(path('never')));
+  });
+}
+
+test('--device means the same to devices as to sort', async (t) => {
+  const types = new Set(devices().map(({ type }) => type));
+  for (const spec of ['cpu', 'gpu', '0:0', 'auto', 'nonesuch', 'host'] as const) {
+    const listed = await clsort(['devices', '--device', spec, '--json']);
+    if (spec === 'host') {
+      t.is(listed.code, 2);
+      t.regex(listed.err, /'host' is the engine that sorts without OpenCL/);
+      continue;
+    }
+    const sorted = await clsort([
+      'sort',
+      path('in.u32'),
+      '-o',
+      path('out'),
+      '--dtype',
+      'u32',
+      '--device',
+      spec,
+    ]);
+    t.is(listed.code, sorted.code, `${spec}: ${listed.err}${sorted.err}`);
+    if (listed.code !== 0) continue;
+    const found: { id: string; type: string }[] = JSON.parse(listed.out).devices;
+    t.true(found.length > 0);
+    if (spec === 'cpu' || spec === 'gpu') t.true(types.has(spec) && found.every(({ type }) => type === spec));
+  }
+});
+
+test('commands that need a device say one thing of the host engine', async (t) => {
+  for (const args of [['tune'], ['explain', '3'], ['bench', 'ladder'], ['bench', 'calls'], ['matrix']]) {
+    const ran = await clsort([...args, '--device', 'host']);
+    t.is(ran.code, 2, ran.err);
+    t.regex(ran.err, /this needs an OpenCL device/);
+    t.notRegex(ran.err, /no OpenCL device matches/);
+  }
+});
+
+test('keys that begin like options stand behind --, as the help says', async (t) => {
+  const help = await clsort(['explain', '--help']);
+  t.regex(help.out, /explain --descending -- -inf -0 nan/);
+  const ran = await clsort([
+    'explain',
+    '--descending',
+    '--device',
+    'cpu',
+    '--json',
+    '--',
+    '-inf',
+    '-0',
+    'nan',
+  ]);
+  t.is(ran.code, 0, ran.err);
+  t.regex(ran.out, /"-Infinity"/);
+  t.regex(ran.out, /"-0"/);
+  const large = await clsort([
+    'explain',
+    '--device',
+    'cpu',
+    '--dtype',
+    'u64',
+    '--',
+    '18446744073709551615',
+    '1',
+  ]);
+  t.is(large.code, 0, large.err);
+  t.regex(large.out, /18446744073709551615/);
+});

@@ -1,0 +1,239 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { constants as system } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import ava, { type ExecutionContext } from 'ava';
+import { generate } from '../../src/io/gen.js';
+import { LayerControl, layerEnvironment } from '../layer/layer.js';
+import { clsort, MAIN, type RunOptions, scratchFolder } from './cli.js';
+
+const test = process.platform === 'win32' ? ava.skip : ava.serial; // each starts processes
+const { path, folder, remove } = scratchFolder();
+ava.after.always(remove);
+
+/** What 'within a second' may take where other work goes on; what hangs takes minutes. */
+const BOUND_MS = 10_000;
+
+writeFileSync(path('in.u32'), generate({ dtype: 'u32', count: 300_000, distribution: 'uniform', seed: 7 }));
+const sort = ['sort', path('in.u32'), '--dtype', 'u32'];
+
+/** Names of files written aside. */
+const asides = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.tmp'));
+
+const fifo = (name: string): string => {
+  spawnSync('mkfifo', [path(name)]);
+  return path(name);
+};
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(20);
+}
+
+/** The files that a process has open, as Linux tells. */
+const opens = (pid: number | undefined): string[] =>
+  readdirSync(`/proc/${pid}/fd`).map((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return ''; // closed meanwhile
+    }
+  });
+
+/** Waits until somebody has opened a pipe to read, and opens it to write. */
+async function opened(pipe: string): Promise<number> {
+  let writer: number | undefined;
+  await until(() => {
+    try {
+      writer = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch {
+      // nobody reads yet
+    }
+    return writer !== undefined;
+  });
+  return writer as number;
+}
+
+/** Sends a signal when `blocked` has resolved; the command has to end soon, with the signal's code, and tidily. */
+async function ends(
+  t: ExecutionContext,
+  args: readonly string[],
+  signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP',
+  blocked: (child: ChildProcess) => Promise<unknown>,
+  options: RunOptions = {},
+): Promise<string> {
+  let sent = performance.now(); // of a command that ends before the last signal
+  const ran = await clsort(args, {
+    ...options,
+    onStart: async (child) => {
+      await blocked(child);
+      sent = performance.now();
+      child.kill(signal);
+    },
+  });
+  const took = performance.now() - sent;
+  t.is(ran.code, 128 + system.signals[signal], `${args}: ${ran.err}`);
+  t.true(took < BOUND_MS, `${args}: ended after ${took} ms`);
+  t.deepEqual(asides(), []);
+  t.notRegex(ran.err, /internal error|at .*:\d+:\d+/);
+  return ran.err;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  test(`${signal} ends a sort of a pipe that gives nothing`, async (t) => {
+    const pipe = fifo(`in ${signal}`);
+    const err = await ends(t, ['sort', pipe, '-o', path('out'), '--dtype', 'u32'], signal, async () => {
+      const writer = await opened(pipe);
+      await until(() => asides().length > 0);
+      t.teardown(() => closeSync(writer));
+    });
+    t.is(err, 'clsort: interrupted\n');
+  });
+}
+
+test('a signal ends a sort of a pipe that nobody writes', (t) =>
+  ends(t, ['sort', fifo('no writer'), '-o', path('out'), '--dtype', 'u32'], 'SIGINT', () =>
+    until(() => asides().length > 0),
+  ));
+
+test('a signal ends a sort into a pipe that nobody opens', (t) =>
+  ends(t, [...sort, '-o', fifo('no reader')], 'SIGINT', async ({ pid }) => {
+    // It opens the input first.
+    if (process.platform === 'linux') await until(() => opens(pid).includes(path('in.u32')));
+    await setTimeout(1000);
+  }));
+
+test('a signal ends a sort into a pipe that nobody reads', async (t) => {
+  const pipe = fifo('idle reader');
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.teardown(() => closeSync(reader));
+  await ends(t, [...sort, '-o', pipe], 'SIGTERM', () =>
+    until(() => {
+      try {
+        return readSync(reader, new Uint8Array(1)) > 0;
+      } catch {
+        return false; // nothing there yet
+      }
+    }),
+  );
+});
+
+test('a signal ends a sort whose stdout nobody reads', (t) =>
+  ends(t, ['gen', '--dtype', 'u32', '--count', '2^28', '-o', '-'], 'SIGTERM', async (child) => {
+    await new Promise((resolve) => child.stdout?.once('readable', resolve));
+    child.stdout?.removeAllListeners('data');
+    child.stdout?.pause();
+    await setTimeout(200);
+    child.stdout?.resume(); // so that the end is seen
+  }));
+
+test('a signal ends a check of a pipe, and a batch of one', async (t) => {
+  const checked = fifo('checked');
+  const hold = (pipe: string) => async () => {
+    const writer = await opened(pipe);
+    t.teardown(() => closeSync(writer));
+  };
+  await ends(t, ['check', checked, '--dtype', 'u32'], 'SIGINT', hold(checked));
+  const listed = fifo('listed');
+  const job = { in: listed, out: path('out'), dtype: 'u32' };
+  writeFileSync(path('jobs.json'), JSON.stringify([job, { ...job, out: path('other') }]));
+  await ends(t, ['batch', path('jobs.json'), '--device', 'host'], 'SIGTERM', hold(listed));
+});
+
+// /dev/ptmx is a device whose reads block a thread of the pool.
+const hasTerminals = (() => {
+  try {
+    return statSync('/dev/ptmx').isCharacterDevice();
+  } catch {
+    return false;
+  }
+})();
+(hasTerminals ? test : ava.skip)('a signal ends a read that blocks its thread', (t) =>
+  ends(t, ['sort', '/dev/ptmx', '-o', path('out'), '--dtype', 'u32'], 'SIGTERM', async () => {
+    await until(() => asides().length > 0);
+    await setTimeout(500);
+  }),
+);
+
+test('a signal ends a call of the driver that does not return, with and without a file aside', async (t) => {
+  writeFileSync(path('control'), '');
+  const control = new LayerControl(path('control'));
+  t.teardown(() => control.close());
+  const env = { ...layerEnvironment(path('control')), CLSORT_CACHE_DIR: path('cache') };
+  await clsort(['devices'], { env }); // the layer writes down what its functions are called
+  control.delay({ at: 1, function: 'clGetDeviceInfo' }, 120_000);
+  await ends(t, ['devices'], 'SIGINT', () => setTimeout(2000), { env });
+  const device = ['--device', 'portable', '--algorithm', 'amd'];
+  for (const name of ['clEnqueueNDRangeKernel', 'clCreateKernel', 'clBuildProgram']) {
+    control.delay({ at: 1, function: name }, 120_000);
+    await ends(
+      t,
+      [...sort, '-o', path('out'), ...device],
+      'SIGTERM',
+      async () => {
+        await until(() => asides().length > 0);
+        await setTimeout(1000);
+      },
+      { env },
+    );
+  }
+});
+
+test('a signal ends a command in its first moments', async (t) => {
+  for (const wait of [1, 20, 50, 100, 150, 250]) {
+    await ends(t, [...sort, '-o', path('out')], 'SIGTERM', () => setTimeout(wait));
+  }
+});
+
+test('a second signal does not wait', async (t) => {
+  await ends(t, ['sort', fifo('twice'), '-o', path('out'), '--dtype', 'u32'], 'SIGINT', async (child) => {
+    await until(() => asides().length > 0);
+    child.kill('SIGINT');
+    await setTimeout(100);
+  });
+});
+
+test('the matrix takes its child along', async (t) => {
+  const children = (pid: number | undefined): string =>
+    spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' }).stdout.trim();
+  let child = '';
+  await ends(t, ['matrix'], 'SIGTERM', (running) =>
+    until(() => {
+      child = children(running.pid);
+      return child !== '';
+    }),
+  );
+  await until(() => spawnSync('ps', ['-p', child]).status !== 0);
+  t.pass();
+});
+
+test('what a killed command leaves, the next one removes', async (t) => {
+  const pipe = fifo('killed');
+  const out = path('killed.u32');
+  const killed = await clsort(['sort', pipe, '-o', out, '--dtype', 'u32'], {
+    onStart: async (child) => {
+      await until(() => asides().length > 0);
+      child.kill('SIGKILL');
+    },
+  });
+  t.is(killed.signal, 'SIGKILL');
+  t.is(asides().length, 1);
+  // Another that lives keeps its own.
+  const living = spawn(process.execPath, [MAIN, 'sort', pipe, '-o', out, '--dtype', 'u32']);
+  t.teardown(() => living.kill('SIGKILL'));
+  await until(() => asides().some((name) => name.includes(`-${living.pid}-`)));
+  const ran = await clsort([...sort, '-o', out, '--device', 'host']);
+  t.is(ran.code, 0, ran.err);
+  t.deepEqual(
+    asides().map((name) => name.includes(`-${living.pid}-`)),
+    [true],
+  );
+});

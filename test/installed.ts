@@ -1,0 +1,29 @@
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { prebuiltAddon } from '../src/opencl/prebuilt.js';
+import { packageRoot } from '../src/util/paths.js';
+
+/** The addon that these tests use. */
+const addon = (): string =>
+  [process.env.CLSORT_ADDON, join(packageRoot, 'build/Release/clsort.node')].find(
+    (file) => file !== undefined && existsSync(file),
+  ) ?? prebuiltAddon();
+
+/**
+ * Copies to `<project>/node_modules/clsort` what npm would unpack there.
+ *
+ * @param options whether the package brings an addon for this Node and system
+ * @returns the package's folder
+ */
+export function installInto(project: string, { withAddon = true } = {}): string {
+  const folder = join(project, 'node_modules', 'clsort');
+  for (const path of ['package.json', 'cl', 'dist/src', 'docs', 'scripts/install.mjs']) {
+    cpSync(join(packageRoot, path), join(folder, path), { recursive: true });
+  }
+  if (withAddon) {
+    const place = join(folder, relative(packageRoot, prebuiltAddon()));
+    mkdirSync(dirname(place), { recursive: true });
+    cpSync(addon(), place);
+  }
+  return folder;
+}

@@ -1,0 +1,87 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import test from 'ava';
+import { asideName, isGone, ownerOf, sweep, thisProcess } from '../../src/io/aside.js';
+import { scratchFolder } from '../cli/cli.js';
+
+const { folder, path, remove } = scratchFolder();
+test.after.always(remove);
+
+const me = thisProcess();
+/** Whether this system tells when a process started. */
+const knowsStart = existsSync('/proc/self/stat');
+
+/** The pid of a process that has just ended. */
+const endedPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
+
+test('a name tells its owner, whatever it is made from', (t) => {
+  for (const name of ['out', 'a.clsort-b.tmp', 'line\nbreak', 'ä'.repeat(127), '数'.repeat(85), '-', ' ']) {
+    const aside = asideName(name);
+    t.deepEqual(ownerOf(aside), me, name);
+    t.true(Buffer.byteLength(aside) <= 255);
+    t.not(aside, asideName(name));
+    writeFileSync(path(aside), ''); // the file system takes it
+  }
+});
+
+test('other names have no owner', (t) => {
+  for (const name of ['out', '.out.0123456789ab.tmp', `${asideName('out')}.bak`, asideName('out').slice(1)]) {
+    t.is(ownerOf(name), undefined, name);
+  }
+});
+
+test('a process is gone when it has ended, its pid is another one’s, or the boot is another', (t) => {
+  t.false(isGone(me));
+  t.true(isGone({ ...me, pid: endedPid() }));
+  t.true(isGone({ ...me, boot: 'another' }));
+  if (knowsStart) t.true(isGone({ ...me, start: String(Number(me.start) - 1) }));
+  else t.log('this system does not tell when a process started');
+});
+
+test('what cannot be told from here is not gone', (t) => {
+  const pid = endedPid();
+  t.false(isGone({ ...me, pid, host: 'another' }));
+  t.false(isGone({ ...me, pid, host: 'another', boot: 'another' }));
+  t.false(isGone({ ...me, pid, space: '1' }));
+});
+
+(process.platform === 'linux' ? test : test.skip)(
+  'a process that nobody has waited for is gone',
+  async (t) => {
+    // The shell becomes a program that never waits for its child.
+    const script = 'sleep 0 & echo $!; exec sleep 20';
+    const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    t.teardown(() => parent.kill('SIGKILL'));
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const pid = Number(line.toString());
+    const facts = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+    for (let tries = 0; tries < 500 && facts()[0] !== 'Z'; tries++) await setTimeout(20);
+    t.true(isGone({ ...me, pid, start: facts()[19] ?? '' }));
+  },
+);
+
+test('a sweep removes what nobody writes any more, and nothing else', async (t) => {
+  const pid = endedPid();
+  const kept = [
+    'keys.u32',
+    '.keys.u32.0123456789ab.tmp',
+    asideName('living', me),
+    asideName('of another host', { ...me, pid, host: 'abcdef012345', boot: '0123456789ab' }),
+    asideName('of another space', { ...me, pid, space: '1' }),
+  ];
+  const orphans = [
+    asideName('killed', { ...me, pid }),
+    asideName('line\nbreak', { ...me, pid }),
+    asideName('before the boot', { ...me, boot: '0123456789ab' }),
+    ...(knowsStart ? [asideName('pid used again', { ...me, start: '1' })] : []),
+  ];
+  const swept = join(folder, 'swept');
+  await sweep(join(folder, 'missing')); // no folder, nothing to do
+  mkdirSync(swept);
+  for (const name of [...kept, ...orphans]) writeFileSync(join(swept, name), '');
+  await sweep(swept);
+  t.deepEqual(readdirSync(swept).toSorted(), kept.toSorted());
+});

@@ -1,0 +1,153 @@
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import ava from 'ava';
+import { ClosedPipeError, type OutputContext, openOutput, withOutput } from '../../src/io/output.js';
+import { AbortedError, IoError } from '../../src/util/errors.js';
+import { scratchFolder } from '../cli/cli.js';
+
+const { path, folder, remove } = scratchFolder();
+ava.after.always(remove);
+const onUnix = process.platform === 'win32' ? ava.skip : ava;
+
+const context = (over: Partial<OutputContext> = {}): OutputContext => ({
+  stdout: new Writable(),
+  signal: new AbortController().signal,
+  ...over,
+});
+
+async function put(name: string, contents: string): Promise<void> {
+  await withOutput(path(name), context(), (output) => output.write(Buffer.from(contents)));
+}
+
+onUnix('a link stays, and what it names is made or replaced, through any links', async (t) => {
+  mkdirSync(path('here'));
+  mkdirSync(path('there/deep'), { recursive: true });
+  symlinkSync('../there/file', path('here/link')); // dangling
+  symlinkSync('here/link', path('chain'));
+  symlinkSync('there/deep', path('elsewhere')); // '..' behind it is there, not the scratch folder
+  symlinkSync('elsewhere/../up', path('through'));
+  for (const contents of ['first', 'second']) {
+    await put('chain', contents);
+    t.is(readFileSync(path('there/file'), 'utf8'), contents);
+    await put('through', contents);
+    t.is(readFileSync(path('there/up'), 'utf8'), contents);
+  }
+  t.is(readlinkSync(path('chain')), 'here/link');
+  t.is(readlinkSync(path('here/link')), '../there/file');
+  t.true(lstatSync(path('through')).isSymbolicLink());
+  t.deepEqual(readdirSync(path('here')), ['link']);
+});
+
+onUnix('a name that is no file says why, before anything is written', async (t) => {
+  symlinkSync('circle', path('circle'));
+  symlinkSync('no/such/folder', path('into nothing'));
+  for (const [name, message] of [
+    ['circle', /circle/],
+    ['into nothing', /folder does not exist/],
+    ['there is none/', /directory/],
+    ['x'.repeat(300), /too long/],
+  ] as const) {
+    await t.throwsAsync(openOutput(path(name), context()), { instanceOf: IoError, message }, name);
+  }
+  await t.throwsAsync(openOutput('', context()), { instanceOf: IoError, message: /cannot write ''/ });
+});
+
+ava('long names and names with line breaks are written like others', async (t) => {
+  for (const name of ['long'.repeat(63), 'line\nbreak', ' ', '-x', '数'.repeat(80)]) {
+    await put(name, name);
+    t.is(readFileSync(path(name), 'utf8'), name);
+  }
+});
+
+ava('room is asked for: more than there is is an error that says how much', async (t) => {
+  const output = await openOutput(path('large'), context());
+  const { bavail, bsize } = statfsSync(folder);
+  await t.notThrowsAsync(output.reserve(Math.min(1000, bavail * bsize)));
+  const error = await t.throwsAsync(output.reserve(2 ** 52), {
+    instanceOf: IoError,
+    message: /bytes are needed/,
+  });
+  const { needed, free } = (error as IoError).details as { needed: number; free: number };
+  t.is(needed, 2 ** 52);
+  t.true(free > 0 && free < needed);
+  output.discard();
+});
+
+ava('who is told of files aside hears of each before it is there and after it is gone', async (t) => {
+  const asides = new Map<string, boolean>();
+  const told = {
+    add: (aside: string) => asides.set(aside, existsSync(aside)),
+    delete: (aside: string) => asides.set(aside, existsSync(aside)),
+  };
+  const kept = await openOutput(path('told'), context({ asides: told }));
+  t.deepEqual([...asides.values()], [false]);
+  const [aside = ''] = asides.keys();
+  t.true(existsSync(aside));
+  asides.set(aside, true);
+  await kept.commit();
+  t.deepEqual([...asides], [[aside, false]]);
+  const dropped = await openOutput(path('told'), context({ asides: told }));
+  dropped.discard();
+  t.is(asides.size, 2);
+});
+
+ava('two that write the same output do not disturb each other; the last one stays', async (t) => {
+  const one = await openOutput(path('shared'), context());
+  const other = await openOutput(path('shared'), context());
+  await one.write(Buffer.from('one'));
+  await other.write(Buffer.from('other'));
+  await one.commit();
+  t.is(readFileSync(path('shared'), 'utf8'), 'one');
+  await other.commit();
+  t.is(readFileSync(path('shared'), 'utf8'), 'other');
+});
+
+onUnix('a pipe is written to when somebody reads it', async (t) => {
+  spawnSync('mkfifo', [path('pipe')]);
+  const wrote = withOutput(path('pipe'), context(), (output) => output.write(Buffer.alloc(200_000, 'x')));
+  await setTimeout(50);
+  const reader = spawn('cat', [path('pipe')]);
+  t.is((await text(reader.stdout)).length, 200_000);
+  await wrote;
+  t.true(lstatSync(path('pipe')).isFIFO());
+});
+
+onUnix('a pipe whose reader leaves is a closed pipe', async (t) => {
+  spawnSync('mkfifo', [path('left')]);
+  spawn('head', ['-c', '10', path('left')]);
+  const wrote = withOutput(path('left'), context(), (output) => output.write(Buffer.alloc(2 ** 22)));
+  await t.throwsAsync(wrote, { instanceOf: ClosedPipeError });
+});
+
+onUnix('a pipe that nobody opens, or nobody reads, ends with the signal', async (t) => {
+  spawnSync('mkfifo', [path('lonely')]);
+  for (const reader of [undefined, spawn('sh', ['-c', 'exec sleep 60 < "$0"', path('lonely')])]) {
+    const controller = new AbortController();
+    const wrote = withOutput(path('lonely'), context({ signal: controller.signal }), (output) =>
+      output.write(Buffer.alloc(2 ** 22)),
+    );
+    await setTimeout(200);
+    controller.abort();
+    await t.throwsAsync(wrote, { instanceOf: AbortedError });
+    reader?.kill();
+  }
+});
+
+const readOnly = process.getuid?.() === 0 ? ava.skip : onUnix; // root may write everywhere
+readOnly('a file that may not be written is not replaced', async (t) => {
+  writeFileSync(path('read-only'), 'before', { mode: 0o444 });
+  await t.throwsAsync(openOutput(path('read-only'), context()), { message: /permission denied/ });
+});

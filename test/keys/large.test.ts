@@ -1,0 +1,50 @@
+/** Arrays of more bytes than plain bytes can be on Node 20. */
+import { freemem } from 'node:os';
+import test from 'ava';
+import { Sorter } from '../../src/index.js';
+import { copyBytes, dtypeOf, keyColumn, part, room } from '../../src/keys/array.js';
+import { deviceNames, PLATFORMS } from '../each-device.js';
+
+/** 4 GiB and 8 bytes. Pages that nobody writes to take no memory. */
+const N = 2 ** 29 + 1;
+
+test('an array of 4 GiB and 8 bytes is read as keys, in parts and as a whole', (t) => {
+  const array = new Float64Array(N);
+  array[N - 1] = 1;
+  const { n, view, copied } = keyColumn(array);
+  t.is(n, N);
+  t.is(view.length, N);
+  t.is(view[N - 1], 0x3ff0_0000_0000_0000n);
+  t.false(copied);
+  const all = part(array);
+  t.is(all.byteLength, array.byteLength);
+  t.is(part(array, 8).byteLength, array.byteLength - 8);
+  const last = part(array, 8 * (N - 1));
+  t.is(dtypeOf(last), 'u8');
+  t.deepEqual([...(last as Uint8Array)], [0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
+  copyBytes(last, part(array, 8 * 12));
+  t.is(array[12], 1);
+  t.is(part(new Uint32Array(array.buffer, 4, 2 * N - 2), 0).byteLength, array.byteLength - 8);
+  t.is(room(array.byteLength).byteLength, array.byteLength);
+});
+
+/** Bytes that a test may take, so that it does not end others. */
+const enough = (bytes: number): boolean => process.env.CLSORT_TEST_FULL === '1' && freemem() > bytes;
+
+for (const device of ['host', ...deviceNames()]) {
+  (enough(20 * 2 ** 30) ? test.serial : test.skip)(
+    `${device}: 4 GiB and 8 bytes of keys are sorted`,
+    async (t) => {
+      await using sorter = await Sorter.open({ device: PLATFORMS[device] ?? device });
+      const keys = new Float64Array(N);
+      const values = [3, -1, 2, -7, 5];
+      const places = [0, 17, 2 ** 28, N - 2, N - 1];
+      for (const [i, at] of places.entries()) keys[at] = values[i] ?? 0;
+      t.is(await sorter.reduce(keys, 'min'), -7);
+      await sorter.sortInPlace(keys);
+      t.deepEqual([...keys.subarray(0, 3)], [-7, -1, 0]);
+      t.deepEqual([...keys.subarray(N - 4)], [0, 2, 3, 5]);
+      t.is(await sorter.reduce(keys, 'sum'), 2);
+    },
+  );
+}

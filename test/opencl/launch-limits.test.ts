@@ -1,0 +1,146 @@
+import test from 'ava';
+import { native } from '../../src/opencl/binding.js';
+import * as cl from '../../src/opencl/index.js';
+import { underLayer } from '../layer/layer.js';
+import { kernel, opened, thrown, toNumber } from './devices.js';
+import { run } from './run.js';
+
+for (const opening of opened) {
+  const { name, context, device, queue, version } = opening;
+  const title = (claim: string): string => `${name}: ${claim}`;
+  const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 4096);
+
+  const plain = () => {
+    const made = kernel(
+      opening,
+      'kernel void plain(global int* a) { local int x[4]; x[0] = 1; barrier(CLK_LOCAL_MEM_FENCE); a[get_global_id(0)] = x[0]; }',
+    );
+    cl.setKernelArg(made, 0, 'int*', buffer);
+    return made;
+  };
+  const borrowing = () => {
+    const made = kernel(
+      opening,
+      'kernel void borrowing(global int* a, local int* b) { b[get_local_id(0)] = 1; barrier(CLK_LOCAL_MEM_FENCE); a[get_global_id(0)] = b[0]; }',
+    );
+    cl.setKernelArg(made, 0, 'int*', buffer);
+    return made;
+  };
+
+  const refused: [string, cl.OpenCLError, cl.Size[] | null, cl.Size[], cl.Size[] | null][] = [
+    ['a group of no work-items', cl.INVALID_WORK_ITEM_SIZE, null, [64], [0]],
+    ['a group larger than the device has', cl.INVALID_WORK_ITEM_SIZE, null, [2 ** 20], [2 ** 20]],
+    ['a group whose size wraps', cl.INVALID_WORK_ITEM_SIZE, null, [2 ** 33, 2 ** 33], [2 ** 33, 2 ** 33]],
+    ['ids that wrap', cl.INVALID_GLOBAL_OFFSET, [2n ** 64n - 16n], [64], [16]],
+  ];
+  for (const [what, error, offset, global, local] of refused) {
+    test(title(`refused: ${what}`), (t) => {
+      const made = plain();
+      const launch = () => cl.enqueueNDRangeKernel(queue, made, global.length, offset, global, local);
+      t.is(thrown(launch).message, error.message);
+      cl.releaseKernel(made);
+    });
+  }
+
+  test(title('refused: groups of more work-items than the device has, in two dimensions'), (t) => {
+    const most = cl.getDeviceInfo(device, cl.DEVICE_MAX_WORK_GROUP_SIZE);
+    const made = plain();
+    const launch = () => cl.enqueueNDRangeKernel(queue, made, 2, null, [most, 2], [most, 2]);
+    t.is(thrown(launch).message, cl.INVALID_WORK_GROUP_SIZE.message);
+    cl.releaseKernel(made);
+  });
+
+  test(title('refused: groups that do not fill the range, where the device wants them full'), (t) => {
+    const may = version >= 300 && cl.getDeviceInfo(device, cl.DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT);
+    const made = plain();
+    const launch = () => cl.enqueueNDRangeKernel(queue, made, 1, null, [24], [16]);
+    if (may || (version >= 200 && version < 300)) t.notThrows(launch);
+    else t.is(thrown(launch).message, cl.INVALID_WORK_GROUP_SIZE.message);
+    cl.finish(queue);
+    cl.releaseKernel(made);
+  });
+
+  test(title('refused: another group than the kernel is compiled for'), (t) => {
+    const made = kernel(
+      opening,
+      'kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fixed(global int* a) { a[get_global_id(0)] = 1; }',
+    );
+    cl.setKernelArg(made, 0, 'int*', buffer);
+    const [told] = cl.getKernelWorkGroupInfo(made, device, cl.KERNEL_COMPILE_WORK_GROUP_SIZE);
+    if (told === 4) {
+      for (const local of [[8], null]) {
+        const launch = () => cl.enqueueNDRangeKernel(queue, made, 1, null, [16], local);
+        t.is(thrown(launch).message, cl.INVALID_WORK_GROUP_SIZE.message);
+      }
+      t.is(thrown(() => cl.enqueueTask(queue, made)).message, cl.INVALID_WORK_GROUP_SIZE.message);
+    }
+    t.is(cl.enqueueNDRangeKernel(queue, made, 1, null, [16], [4]), 0);
+    cl.finish(queue);
+    cl.releaseKernel(made);
+  });
+
+  const localBytes = toNumber(cl.getDeviceInfo(device, cl.DEVICE_LOCAL_MEM_SIZE));
+  for (const [what, bytes] of [
+    ['a byte', localBytes + 1],
+    ['much', 64 * 2 ** 20],
+    ['2^63 bytes', 2n ** 63n],
+  ] as const) {
+    test(title(`refused: ${what} of local memory too much, until it is less`), (t) => {
+      const made = borrowing();
+      const launch = () => cl.enqueueNDRangeKernel(queue, made, 1, null, [16], [16]);
+      cl.setKernelArg(made, 1, 'local', 64);
+      t.is(launch(), 0);
+      t.is(thrown(() => cl.setKernelArg(made, 1, 'local', bytes)).message, cl.OUT_OF_RESOURCES.message);
+      t.is(launch(), 0);
+      cl.finish(queue);
+      cl.releaseKernel(made);
+    });
+  }
+
+  test(title('refused: arguments that are too much local memory together, until they are less'), (t) => {
+    const made = kernel(
+      opening,
+      'kernel void two(global int* a, local int* b, local int* c) { b[0] = 1; c[0] = 2; a[0] = b[0] + c[0]; }',
+    );
+    cl.setKernelArg(made, 0, 'int*', buffer);
+    cl.setKernelArg(made, 1, 'local', localBytes);
+    cl.setKernelArg(made, 2, 'local', 16);
+    const kernels = [made, ...(version >= 210 ? [cl.cloneKernel(made)] : [])];
+    for (const each of kernels) {
+      const launch = () => cl.enqueueNDRangeKernel(queue, each, 1, null, [1], [1]);
+      t.is(thrown(launch).message, cl.OUT_OF_RESOURCES.message);
+      t.is(thrown(() => cl.enqueueTask(queue, each)).message, cl.OUT_OF_RESOURCES.message);
+      cl.setKernelArg(each, 1, 'local', 16);
+      t.is(launch(), 0);
+      cl.finish(queue);
+      cl.releaseKernel(each);
+    }
+  });
+
+  test(title('lists of launches are checked alike'), (t) => {
+    const made = borrowing();
+    const list = (local: number, bytes: number) => {
+      const words = Float64Array.of(0, 1, 1, 16, local, 1, 1, 2, bytes, 0);
+      return native().enqueueKernels(queue, words, words.length, [made], [], new Uint8Array(8), false);
+    };
+    t.is(list(16, 64), 0);
+    t.is(thrown(() => list(0, 64)).message, cl.INVALID_WORK_ITEM_SIZE.message);
+    t.is(thrown(() => list(16, 64 * 2 ** 20)).message, cl.OUT_OF_RESOURCES.message);
+    cl.finish(queue);
+    cl.releaseKernel(made);
+  });
+
+  for (const [spoof, driver] of [
+    [{}, 'the device'],
+    [{ nvidiaLocalBytes: 1024 }, "NVIDIA's, which tells of less than there is"],
+  ] as const) {
+    test(title(`a kernel may have all local memory of ${driver}`), async (t) => {
+      const { result, control } = await underLayer(
+        (env) => run('full-local', [name, String(localBytes)], env),
+        spoof,
+      );
+      control.close();
+      t.is(result.code, 0, result.stderr);
+    });
+  }
+}

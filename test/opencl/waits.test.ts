@@ -1,0 +1,229 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import test from 'ava';
+import * as cl from '../../src/opencl/index.js';
+import { opened, thrown } from './devices.js';
+import { run } from './run.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+const POCL = '/etc/OpenCL/vendors/pocl.icd';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const threads = (): number => readdirSync('/proc/self/task').length;
+/** Beside other drivers PoCL's first enumeration begins later in each thread. */
+const DRIVERS: Record<string, NodeJS.ProcessEnv> = {
+  'with all drivers': {},
+  ...(existsSync(POCL) ? { 'PoCL alone': { OCL_ICD_VENDORS: POCL } } : {}),
+};
+const EXEC_STATUS_ERROR = cl.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.code;
+
+for (const device of opened) {
+  const { name, context, userEvents } = device;
+  const title = (claim: string): string => `${name}: ${claim}`;
+  const gated = userEvents ? test.serial : test.skip;
+
+  /** Commands that wait for a user event, each with its event. */
+  function enqueueGated(queue: cl.CommandQueue, gate: cl.Event, count: number): cl.Event[] {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+    const events = Array.from({ length: count }, () =>
+      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate], true),
+    ) as cl.Event[];
+    cl.releaseMemObject(buffer);
+    return events;
+  }
+
+  gated(title('builds and short commands do not wait behind any number of waits'), async (t) => {
+    const queue = cl.createCommandQueue(context, device.device);
+    const gate = cl.createUserEvent(context);
+    const pending: Promise<unknown>[] = [gate.completed];
+    for (const event of enqueueGated(queue, gate, 100)) {
+      pending.push(event.completed, cl.waitForEventsAsync([gate, event]));
+      pending.push(new Promise((resolve) => cl.setEventCallback(event, cl.COMPLETE, resolve)));
+      pending.push(cl.finishAsync(queue));
+    }
+    let settled = 0;
+    for (const promise of pending) void promise.then(() => settled++);
+    const program = cl.createProgramWithSource(context, `kernel void fresh() {} // ${Math.random()}`);
+    await cl.buildProgramAsync(program, [device.device]);
+    const event = cl.enqueueMarker(device.queue, true);
+    await event.completed;
+    await new Promise((resolve) => cl.setEventCallback(event, cl.COMPLETE, resolve));
+    await cl.finishAsync(device.queue);
+    t.is(settled, 0);
+    cl.setUserEventStatus(gate, cl.COMPLETE);
+    await Promise.all(pending);
+    t.is(settled, pending.length);
+    cl.releaseCommandQueue(queue);
+    cl.releaseProgram(program);
+  });
+
+  gated(title('10,000 pending waits cost no threads'), async (t) => {
+    if (process.platform !== 'linux') return t.pass('threads are counted on Linux only');
+    const queue = cl.createCommandQueue(context, device.device);
+    const gate = cl.createUserEvent(context);
+    const events = enqueueGated(queue, gate, 100);
+    await cl.finishAsync(device.queue); // the driver's threads are there now
+    const before = threads();
+    const pending: Promise<unknown>[] = [];
+    for (let i = 0; i < 10_000; i++) pending.push(cl.waitForEventsAsync([events[i % 100] as cl.Event]));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    t.true(threads() - before <= 8, `${threads()} threads, ${before} before`);
+    cl.setUserEventStatus(gate, cl.COMPLETE);
+    await Promise.all(pending);
+    cl.releaseCommandQueue(queue);
+  });
+
+  gated(title('every wait learns that a command failed, whoever holds the events before it'), async (t) => {
+    const queue = cl.createCommandQueue(context, device.device);
+    const gate = cl.createUserEvent(context);
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+    for (let i = 0; i < 20; i++) {
+      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, i % 2 ? null : [gate]); // an event that nobody has
+      cl.enqueueBarrier(queue);
+    }
+    const last = cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate], true) as cl.Event;
+    const waits = Array.from({ length: 20 }, () => cl.waitForEventsAsync([last]));
+    const calls = Array.from(
+      { length: 20 },
+      () =>
+        new Promise<number>((resolve) =>
+          cl.setEventCallback(last, cl.COMPLETE, (_, status) => resolve(status)),
+        ),
+    );
+    cl.setUserEventStatus(gate, -5);
+    for (const wait of waits) {
+      const error = await t.throwsAsync<cl.OpenCLError>(wait);
+      t.is(error?.code, EXEC_STATUS_ERROR);
+    }
+    for (const status of await Promise.all(calls)) t.true(status < 0, String(status));
+    // The queue goes on, and so does another one.
+    await cl.enqueueMarker(cl.createCommandQueue(context, device.device), true).completed;
+    cl.releaseCommandQueue(queue);
+    cl.releaseMemObject(buffer);
+  });
+
+  gated(title('a user event fails with any number of commands behind it'), async (t) => {
+    const queue = cl.createCommandQueue(context, device.device);
+    const gate = cl.createUserEvent(context);
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+    const first = cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate], true) as cl.Event;
+    for (let i = 0; i < 60_000; i++) cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16);
+    const finished = cl.finishAsync(queue).catch(() => undefined); // drivers differ in what fails behind the first
+    cl.setUserEventStatus(gate, -5);
+    await t.throwsAsync(first.completed);
+    await finished;
+    cl.releaseCommandQueue(queue);
+    cl.releaseMemObject(buffer);
+  });
+
+  const recorded =
+    userEvents && cl.getExtensionFunctions(device.platform).includes('clCreateCommandBufferKHR');
+  const withCommandBuffers = recorded ? test.serial : test.skip;
+  withCommandBuffers(title('no user event fails in front of a command buffer'), async (t) => {
+    const queue = cl.createCommandQueue(context, device.device);
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+    const commands = cl.createCommandBufferKHR([queue]);
+    cl.commandFillBufferKHR(commands, null, buffer, Uint8Array.of(7), 0, 64);
+    cl.finalizeCommandBufferKHR(commands);
+    const gate = cl.createUserEvent(context);
+    cl.enqueueCommandBufferKHR(null, commands, [gate]);
+    t.is(thrown(() => cl.setUserEventStatus(gate, -5)).code, cl.INVALID_OPERATION.code);
+    cl.setUserEventStatus(gate, cl.COMPLETE);
+    await cl.finishAsync(queue);
+    const other = cl.createUserEvent(context);
+    cl.setUserEventStatus(other, -5); // the command buffer has been executed
+    for (const event of [gate, other]) cl.releaseEvent(event);
+    cl.releaseCommandBufferKHR(commands);
+    cl.releaseCommandQueue(queue);
+    cl.releaseMemObject(buffer);
+  });
+
+  gated(title('a user event that is collected takes along what waits for it'), async (t) => {
+    const queue = cl.createCommandQueue(context, device.device);
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+    const wait = (() => {
+      const gate = cl.createUserEvent(context);
+      cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate]);
+      return (cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 32, 16, [gate], true) as cl.Event).completed;
+    })();
+    const collecting = setInterval(collectGarbage, 5);
+    const error = await t.throwsAsync<cl.OpenCLError>(wait);
+    clearInterval(collecting);
+    t.is(error?.code, EXEC_STATUS_ERROR);
+    cl.releaseCommandQueue(queue);
+    cl.releaseMemObject(buffer);
+  });
+
+  test.serial(title("a context's error callback goes with the context"), async (t) => {
+    const references = Array.from({ length: 4 }, (_, i) => {
+      const notify = (): void => undefined;
+      const made = cl.createContext([cl.CONTEXT_PLATFORM, device.platform], [device.device], notify, { i });
+      cl.releaseCommandQueue(cl.createCommandQueue(made, device.device));
+      if (i % 2) cl.releaseContext(made); // the others are collected
+      return new WeakRef(notify);
+    });
+    for (let i = 0; i < 200 && references.some((reference) => reference.deref()); i++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      collectGarbage();
+    }
+    t.deepEqual(
+      references.map((reference) => reference.deref()),
+      references.map(() => undefined),
+    );
+  });
+
+  test.serial(title("a context's error callback stays while the context lives"), async (t) => {
+    const notify = new WeakRef((): void => undefined);
+    const kept = cl.createContext(
+      [cl.CONTEXT_PLATFORM, device.platform],
+      [device.device],
+      notify.deref() as () => void,
+    );
+    for (let i = 0; i < 5; i++) {
+      await turn();
+      collectGarbage();
+    }
+    t.not(notify.deref(), undefined);
+    cl.releaseContext(kept);
+  });
+
+  const parallel = device.singleThreaded ? test.skip : test.serial;
+  for (const [drivers, env] of Object.entries(DRIVERS)) {
+    if (name !== 'pocl' && drivers !== 'with all drivers') continue;
+    parallel(title(`eight workers use a driver for the first time at once, ${drivers}`), async (t) => {
+      for (let i = 0; i < 3; i++) {
+        const { code, signal, stdout, stderr } = await run('first-use', [name], env);
+        t.is(signal, null, stderr);
+        t.is(code, 0, stderr);
+        t.is(stdout, 'used\n');
+      }
+    });
+  }
+
+  const queueEnds = ['kept', 'released', 'released later'];
+  const ends = [
+    'script',
+    'exit',
+    'exit handler',
+    'releaseAll',
+    ...(device.singleThreaded ? [] : ['terminate']),
+  ];
+  const gates = ['none', ...(userEvents ? ['kept', 'dropped', 'collected'] : [])];
+  for (const [g, gate] of gates.entries()) {
+    for (const [h, how] of ends.entries()) {
+      // All of them where nothing is in the way, else each in turn.
+      for (const queues of gate === 'none' ? queueEnds : [queueEnds[(g + h) % queueEnds.length] as string]) {
+        const claim = `by '${how}', queues ${queues}, commands behind ${gate === 'none' ? 'nothing' : `a user event that is ${gate}`}`;
+        test.serial(title(`an end with work in flight: ${claim}`), async (t) => {
+          const { code, signal, stderr } = await run('end', [name, how, queues, gate], {}, 60, [
+            '--expose-gc',
+          ]);
+          t.is(signal, null, stderr);
+          t.is(code, how === 'terminate' || how === 'script' ? 0 : 7, stderr);
+        });
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { withTree } from './tree.js';
+
+test('a test name and a path reach the other Debian as they are: no shell reads them', (t) => {
+  withTree((tree) => {
+    // All that is root's is stood in for: the mounts do nothing, and chroot shows what it was to run.
+    tree.program('debootstrap', 'for folder; do :; done; mkdir -p "$folder/usr/local/bin"');
+    tree.program('unshare', 'shift; exec "$@"');
+    tree.program('mount', ':');
+    tree.program('chroot', 'printf "%s\\n" "$@" >> "$RECORD"');
+    // Named so that a shell which reads it would make a file.
+    const folder = join(tree.folder, `$(touch "$PWNED")'; touch "$PWNED"; '`);
+    mkdirSync(folder);
+    renameSync(join(tree.folder, 'scripts'), join(folder, 'scripts'));
+    const pins = JSON.parse(readFileSync(join(folder, 'scripts/node-releases.json'), 'utf8')) as Record<
+      string,
+      { version: string }
+    >;
+    const major = process.versions.node.split('.')[0] ?? '';
+    const home = join(folder, '.setup/node', `linux-${process.arch}-${pins[major]?.version}`, 'bin');
+    mkdirSync(home, { recursive: true });
+    writeFileSync(join(home, 'node'), '');
+    const record = join(tree.folder, 'record');
+    const pwned = join(tree.folder, 'pwned');
+    const name = `a'; touch "$PWNED"; '"$(touch "$PWNED")".test.js`;
+    const ran = spawnSync(process.execPath, [join(folder, 'scripts/newer-drivers.mjs'), name], {
+      cwd: tree.folder,
+      encoding: 'utf8',
+      env: { ...tree.env, RECORD: record, PWNED: pwned },
+    });
+    t.is(ran.stdout.match(/^===/gm)?.length, 4, ran.stderr);
+    t.false(existsSync(pwned));
+    const lines = existsSync(record) ? readFileSync(record, 'utf8').split('\n') : [];
+    t.true(lines.includes(name), `${ran.stdout}${ran.stderr}${lines.join('\n')}`);
+    t.true(lines.some((line) => line.startsWith(folder)));
+  });
+});

@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { packageRoot } from '../../src/util/paths.js';
+import { type Tree, withTree } from './tree.js';
+
+interface Which {
+  readonly platform: string;
+  readonly version: string;
+}
+interface Prebuilds {
+  readonly PROMISED: readonly Which[];
+  prebuiltAddon(root: string, which: Which): string;
+  writeRecord(root: string, which: Which, sources: string): void;
+}
+
+/** What npm does, up to the point of writing the archive. */
+const pack = ({ folder, env }: Tree) =>
+  spawnSync('npm', ['pack', '--dry-run'], { cwd: folder, env, encoding: 'utf8' });
+
+test('the package is packed with all the addons that it promises, of its version and sources, and not otherwise', async (t) => {
+  const prebuilds = (await import(
+    pathToFileURL(join(packageRoot, 'scripts/prebuilds.mjs')).href
+  )) as Prebuilds;
+  const { PROMISED, prebuiltAddon, writeRecord } = prebuilds;
+  withTree((tree) => {
+    const { folder } = tree;
+    mkdirSync(join(folder, 'dist/src'), { recursive: true });
+    writeFileSync(join(folder, 'dist/src/index.js'), '');
+    const refused = (what: RegExp) => {
+      const { status, stderr } = pack(tree);
+      t.not(status, 0);
+      t.regex(stderr, what);
+      t.regex(stderr, /scripts\/prebuild\.mjs/);
+      return stderr;
+    };
+    const all = refused(/8 of the 8 prebuilt addons/);
+    for (const { platform, version } of PROMISED) {
+      t.regex(all, new RegExp(`${platform}, Node ${version} \\(ABI \\d+\\): missing`));
+    }
+
+    for (const which of PROMISED) {
+      const addon = prebuiltAddon(folder, which);
+      mkdirSync(dirname(addon), { recursive: true });
+      writeFileSync(addon, JSON.stringify(which));
+      writeRecord(folder, which, folder);
+    }
+    const packed = pack(tree);
+    t.is(packed.status, 0, packed.stderr);
+    t.regex(packed.stderr, /prebuilds\/linux-arm64\/node-abi-147\/clsort\.node/);
+
+    const [one = { platform: '', version: '' }] = PROMISED;
+    const addon = prebuiltAddon(folder, one);
+    const contents = readFileSync(addon);
+    writeFileSync(addon, 'another');
+    refused(/1 of the 8 [\s\S]*linux-x64, Node 20 .*: changed after it was built/);
+    rmSync(join(dirname(addon), 'clsort.json'));
+    refused(/not built by scripts\/prebuild\.mjs/);
+    writeFileSync(addon, contents);
+    writeRecord(folder, one, folder);
+
+    writeFileSync(join(folder, 'src/native/addon.cc'), '// changed');
+    refused(/8 of the 8 [\s\S]*built from other sources/);
+    const file = join(folder, 'package.json');
+    const about = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+    writeFileSync(file, JSON.stringify({ ...about, version: '9.9.9' }));
+    refused(
+      new RegExp(`of version ${about.version.replaceAll('.', '\\.')}, where package\\.json says 9\\.9\\.9`),
+    );
+  });
+});

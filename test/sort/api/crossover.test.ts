@@ -1,0 +1,78 @@
+import test from 'ava';
+import type { SortReport } from '../../../src/sort/api/report.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
+
+/** The first number of keys that a Sorter's plan leaves to the device. */
+function crossover(sorter: Sorter): number {
+  let n = 1;
+  while (sorter.plan(n).engine === 'host') n *= 2;
+  return n;
+}
+
+const falling = (n: number) => Uint32Array.from({ length: n }, (_, i) => n - i);
+const rising = (n: number) => falling(n).reverse();
+
+/** Who made the result of a call. */
+async function engineOf(call: (onReport: (report: SortReport) => void) => Promise<unknown>) {
+  const types: string[] = [];
+  await call((report) => types.push(report.device.type));
+  return types[0] === 'host' ? 'host' : 'device';
+}
+
+test('when nobody asks for a device, the host sorts few keys and says why', async (t) => {
+  await using sorter = await Sorter.open();
+  t.truthy(sorter.device);
+  const n = crossover(sorter);
+  t.true(n > 1);
+  let report: SortReport | undefined;
+  const sorted = await sorter.sort(falling(n - 1), {
+    onReport: (made) => {
+      report = made;
+    },
+  });
+  t.deepEqual(sorted, rising(n - 1));
+  t.is(report?.algorithm, 'host');
+  t.regex(report?.reason ?? '', new RegExp(`fewer than ${n} keys`));
+  t.is(await engineOf((onReport) => sorter.sort(falling(n), { onReport })), 'device');
+});
+
+test('few keys are sorted on a device by its name, by an algorithm, digits or a scan, and where they are', async (t) => {
+  await using sorter = await Sorter.open();
+  const keys = falling(64);
+  for (const options of [{ algorithm: 'amd' }, { radixBits: 4 }, { scan: 3 }] as const) {
+    t.is(await engineOf((onReport) => sorter.sort(keys, { ...options, onReport })), 'device');
+  }
+  const onDevice = await sorter.upload(keys);
+  t.is(await engineOf((onReport) => sorter.sort(onDevice, { onReport })), 'device');
+  await using named = await Sorter.open({ device: sorter.device?.id ?? '' });
+  t.is(named.plan(64).engine, 'device');
+});
+
+test('results on the two sides of the crossover are alike', async (t) => {
+  await using sorter = await Sorter.open();
+  const limit = crossover(sorter);
+  for (const n of [limit - 1, limit]) {
+    const keys = Float32Array.from({ length: n }, (_, i) => (i * 7919) % 1009);
+    const expected = keys.toSorted();
+    t.deepEqual(await sorter.sort(keys), expected);
+    const order = await sorter.argsort(keys);
+    t.deepEqual(await sorter.gather(keys, order), expected);
+    const pairs = await sorter.sortPairs(
+      keys,
+      Uint32Array.from(keys, (_, i) => i),
+    );
+    t.deepEqual(pairs, { keys: expected, values: order });
+    t.deepEqual(await sorter.lexsort([keys]), order);
+    t.deepEqual((await sorter.topK(keys, 10)).keys, expected.slice(-10).reverse());
+    t.deepEqual(await sorter.segmentedSort(keys, [0, n]), expected);
+    t.is((await sorter.unique(keys)).keys.length, new Set(keys).size);
+    t.is(await sorter.reduce(keys, 'max'), expected.at(-1) ?? 0);
+    t.is(
+      (await sorter.histogram(keys, { bins: 2, range: [0, 2000] }))[0],
+      expected.filter((k) => k < 1000).length,
+    );
+    const copy = keys.slice();
+    await sorter.sortInPlace(copy);
+    t.deepEqual(copy, expected);
+  }
+});

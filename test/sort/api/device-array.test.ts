@@ -1,0 +1,159 @@
+import test from 'ava';
+import { DTYPES } from '../../../src/keys/dtype.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
+import { InputError, UsageError } from '../../../src/util/errors.js';
+import { keysOf } from '../../distributions.js';
+import { forEachSorter } from '../../each-sorter.js';
+
+const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+forEachSorter((title, open, small) => {
+  const n = small ? 300 : 5003;
+
+  test.serial(title('what is uploaded reads back bit for bit, whole and in slices'), async (t) => {
+    const sorter = await open();
+    for (const dtype of DTYPES) {
+      const keys = keysOf(dtype, 'uniform', n);
+      const array = await sorter.upload(keys, { dtype });
+      t.is(array.dtype, dtype);
+      t.is(array.length, n);
+      t.is(array.byteLength, keys.byteLength);
+      t.true(same(await array.read(), keys), dtype);
+      t.true(same(await array.read(7, 100), keys.subarray(7, 107)), dtype);
+      t.is((await array.read(n)).length, 0);
+      array.dispose();
+    }
+  });
+
+  test.serial(title('an allocated array is filled in pieces, at odd places'), async (t) => {
+    const sorter = await open();
+    const keys = keysOf('u16', 'uniform', n) as Uint16Array;
+    const array = sorter.allocate('u16', n);
+    for (let at = 0; at < n; at += 97) await array.write(keys.subarray(at, at + 97), at);
+    const read: Uint16Array = await array.read();
+    t.true(same(read, keys));
+    array.dispose();
+  });
+
+  test.serial(
+    title('sort, argsort, sortPairs and sortInPlace agree with those of typed arrays'),
+    async (t) => {
+      const sorter = await open();
+      const keys = keysOf('f32', 'uniform', n) as Float32Array;
+      const values = keysOf('f64', 'uniform', n) as Float64Array;
+      const order = { descending: true, nan: 'first' } as const;
+      using deviceKeys = await sorter.upload(keys);
+      using deviceValues = await sorter.upload(values);
+
+      using sorted = await sorter.sort(deviceKeys, order);
+      t.true(same(await sorted.read(), await sorter.sort(keys, order)));
+      using positions = await sorter.argsort(deviceKeys, order);
+      t.deepEqual(await positions.read(), await sorter.argsort(keys, order));
+      const pairs = await sorter.sortPairs(deviceKeys, deviceValues, { ...order, verify: true });
+      const expected = await sorter.sortPairs(keys, values, order);
+      t.true(same(await pairs.keys.read(), expected.keys));
+      t.true(same(await pairs.values.read(), expected.values));
+      t.true(same(await deviceKeys.read(), keys), 'the input is not touched');
+      t.is(await sorter.sortInPlace(deviceKeys, order), deviceKeys);
+      t.true(same(await deviceKeys.read(), expected.keys));
+      pairs.keys.dispose();
+      pairs.values.dispose();
+    },
+  );
+
+  test.serial(title('sortInPlace sorts the memory of a typed array, whatever its offset'), async (t) => {
+    const sorter = await open();
+    for (const offset of [0, 4, 8, 12]) {
+      const memory = new ArrayBuffer(n * 4 + 16);
+      const keys = new Uint32Array(memory, offset, n);
+      keys.set(keysOf('u32', 'uniform', n) as Uint32Array);
+      const expected = keys.toSorted();
+      t.is(await sorter.sortInPlace(keys), keys);
+      t.deepEqual(keys, expected);
+    }
+    const shared = new Int16Array(new SharedArrayBuffer(2 * n)).map((_, i) => (i * 7919) % 1000);
+    t.deepEqual(await sorter.sortInPlace(shared), shared.toSorted());
+  });
+
+  test.serial(
+    title('operations chain on the device, and the host engine takes over there too'),
+    async (t) => {
+      const sorter = await open();
+      const keys = keysOf('i64', 'uniform', n) as BigInt64Array;
+      using uploaded = await sorter.upload(keys);
+      using sorted = await sorter.sort(uploaded, { algorithm: 'host', verify: true });
+      t.deepEqual(await sorted.read(), keys.toSorted());
+      using again = await sorter.sort(sorted, { descending: true });
+      t.deepEqual(await again.read(), keys.toSorted().reverse());
+      const top = await sorter.topK(again, 5);
+      t.deepEqual(await top.keys.read(), keys.toSorted().reverse().slice(0, 5));
+      t.deepEqual(await top.indices.read(), Uint32Array.of(0, 1, 2, 3, 4));
+      top.keys.dispose();
+      top.indices.dispose();
+    },
+  );
+
+  test.serial(title('overlapping calls see an array as it was when they were made'), async (t) => {
+    const sorter = await open();
+    const keys = keysOf('u32', 'uniform', n) as Uint32Array;
+    const array = await sorter.upload(keys);
+    const [inPlace, read, sorted] = [sorter.sortInPlace(array), array.read(), sorter.sort(array)];
+    array.dispose();
+    await t.throwsAsync(inPlace, { instanceOf: UsageError, message: /disposed/ });
+    t.deepEqual(await read, keys);
+    const result = await sorted;
+    t.deepEqual(await result.read(), keys.toSorted());
+    result.dispose();
+  });
+
+  test.serial(title('empty arrays pass through every operation'), async (t) => {
+    const sorter = await open();
+    using none = await sorter.upload(new Float32Array());
+    for (const array of [
+      await sorter.sort(none),
+      await sorter.argsort(none),
+      (await sorter.topK(none, 3)).keys,
+      (await sorter.unique(none)).counts,
+      await sorter.segmentedSort(none, [0]),
+      await sorter.lexsort([none]),
+      await sorter.sortInPlace(none),
+    ]) {
+      t.is((await array.read()).length, 0);
+    }
+  });
+
+  test.serial(
+    title('what does not fit, was disposed of or belongs elsewhere is a typed error'),
+    async (t) => {
+      const sorter = await open();
+      const array = sorter.allocate('u32', 10);
+      await t.throwsAsync(array.write(new Uint32Array(11)), { instanceOf: InputError });
+      await t.throwsAsync(array.write(new Uint32Array(1), 10), { instanceOf: InputError });
+      await t.throwsAsync(array.write(new Uint32Array(1), -1), { instanceOf: InputError });
+      await t.throwsAsync(array.read(0, 11), { instanceOf: InputError });
+      await t.throwsAsync(array.read(0.5, 1), { instanceOf: InputError });
+      await t.throwsAsync(sorter.sortPairs(array, new Uint32Array(10)), { instanceOf: InputError });
+      await t.throwsAsync(sorter.sortPairs(array, array), { instanceOf: InputError });
+      await t.throwsAsync(sorter.sort(array, { dtype: 'f32' }), { instanceOf: UsageError });
+      t.throws(() => sorter.allocate('u32', -1), { instanceOf: UsageError });
+      const other = await Sorter.open({ device: 'host' });
+      await t.throwsAsync(other.sort(array), { instanceOf: UsageError, message: /another Sorter/ });
+      await other.close();
+      array.dispose();
+      array.dispose();
+      await t.throwsAsync(array.read(), { instanceOf: UsageError, message: /disposed/ });
+      await t.throwsAsync(sorter.sort(array), { instanceOf: UsageError, message: /disposed/ });
+    },
+  );
+});
+
+test('a plan is data: it compares, prints and explains itself', async (t) => {
+  const host = await Sorter.open({ device: 'host' });
+  const plan = host.plan(1000, { dtype: 'f64', valueBytes: 8 });
+  t.deepEqual({ ...plan }, { ...host.plan(1000, { dtype: 'f64', valueBytes: 8 }) });
+  t.is(plan.engine, 'host');
+  t.false(JSON.stringify(plan).includes('explain'));
+  t.regex(plan.explain(), /1000 f64 keys with values of 8 bytes/);
+  await host.close();
+});

@@ -1,0 +1,30 @@
+import test from 'ava';
+import { Sorter } from '../../../src/sort/api/sorter.js';
+import { NoDeviceError, UnsupportedError } from '../../../src/util/errors.js';
+
+// The addon is loaded by the first call that needs it, and this file is a process of its own.
+process.env.CLSORT_ADDON = '/nowhere/clsort.node';
+
+const keys = Uint32Array.of(3, 1, 2);
+
+test('without a device the host engine sorts, and an algorithm that needs one says why there is none', async (t) => {
+  const warnings: Error[] = [];
+  await using sorter = await Sorter.open({ onWarning: (warning) => warnings.push(warning) });
+  t.true(warnings[0] instanceof NoDeviceError);
+  t.deepEqual(await sorter.sort(keys), Uint32Array.of(1, 2, 3));
+  const error = await t.throwsAsync(sorter.sort(keys, { algorithm: 'onesweep' }), {
+    instanceOf: UnsupportedError,
+  });
+  t.regex(error?.message ?? '', /'onesweep' needs an OpenCL device; none was opened: .*could not be loaded/);
+  t.regex(error?.message ?? '', /Possible solutions/);
+  t.is(error?.cause, warnings[0]?.cause);
+});
+
+test('where the host engine was asked for, an algorithm of a device says so', async (t) => {
+  await using sorter = await Sorter.open({ device: 'host' });
+  const error = await t.throwsAsync(sorter.sort(keys, { algorithm: 'onesweep' }), {
+    instanceOf: UnsupportedError,
+  });
+  t.regex(error?.message ?? '', /'onesweep' needs an OpenCL device; 'host' is none/);
+  t.is(error?.cause, undefined);
+});

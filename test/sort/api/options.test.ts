@@ -1,0 +1,68 @@
+import test from 'ava';
+import { dtypeInfo } from '../../../src/keys/dtype.js';
+import {
+  bitWindow,
+  parseOpenOptions,
+  parseSortOptions,
+  type SortOptions,
+} from '../../../src/sort/api/options.js';
+import { UsageError } from '../../../src/util/errors.js';
+
+test('defaults are filled in, undefined counts as left out', (t) => {
+  const settings = parseSortOptions({ verify: undefined } as unknown as SortOptions);
+  t.like(settings, { descending: false, nan: 'last', algorithm: 'auto', scan: 'auto', verify: false });
+  t.is(settings.bits, undefined);
+});
+
+test('an unknown option throws, with the name that was probably meant', (t) => {
+  const error = t.throws(() => parseSortOptions({ decending: true } as SortOptions), {
+    instanceOf: UsageError,
+  });
+  t.regex(error?.message ?? '', /unknown option 'decending'; did you mean 'descending'\?/);
+  t.is(error?.code, 'ERR_CLSORT_USAGE');
+});
+
+test('impossible values throw and say what is expected', (t) => {
+  for (const [options, expected] of [
+    [{ descending: 1 }, /true or false/],
+    [{ nan: 'middle' }, /'first', 'last'/],
+    [{ bits: [8, 4] }, /begin <= end/],
+    [{ bits: [0.5, 4] }, /begin <= end/],
+    [{ bits: '0:4' }, /begin <= end/],
+    [{ dtype: 'float' }, /'u8'/],
+    [{ device: ' ' }, /a name/],
+    [{ scan: 4 }, /3, 5, 'auto'/],
+    [{ radixBits: 0 }, /1 to 12/],
+    [{ onMismatch: 'ignore' }, /'retry', 'throw'/],
+    [{ signal: {} }, /AbortSignal/],
+    [{ onReport: true }, /a function/],
+    [{ timeout: -1 }, /above 0/],
+    [{ tuning: { chunk: 'large' } }, /numbers/],
+    [{ tuning: 'chunk' }, /an object of numbers/],
+    [{ tuning: { chnk: 4 } }, /unknown tuning 'chnk'.*did you mean 'chunk'/],
+  ] as const) {
+    const error = t.throws(() => parseSortOptions(options as unknown as SortOptions), {
+      instanceOf: UsageError,
+    });
+    t.regex(error?.message ?? '', expected);
+    t.regex(error?.message ?? '', new RegExp(Object.keys(options)[0] ?? ''));
+  }
+});
+
+test('options that are no object throw', (t) => {
+  for (const options of [null, [], 'descending', 3]) {
+    t.throws(() => parseSortOptions(options as unknown as SortOptions), { instanceOf: UsageError });
+  }
+});
+
+test('opening takes a device and a listener, and nothing of a sort', (t) => {
+  t.is(parseOpenOptions().device, 'auto');
+  t.is(parseOpenOptions({ device: 'host' }).device, 'host');
+  t.throws(() => parseOpenOptions({ descending: true } as never), { instanceOf: UsageError });
+});
+
+test('a window is within the key, all of it by default', (t) => {
+  t.deepEqual(bitWindow(undefined, dtypeInfo('u16')), [0, 16]);
+  t.deepEqual(bitWindow([3, 3], dtypeInfo('u16')), [3, 3]);
+  t.throws(() => bitWindow([0, 17], dtypeInfo('u16')), { instanceOf: UsageError, message: /16 bits/ });
+});

@@ -1,0 +1,128 @@
+/** Arrays that are used again: results into arrays that are there, and arrays that the device reaches directly. */
+import test from 'ava';
+import { DTYPES } from '../../../src/keys/dtype.js';
+import { InputError, UsageError } from '../../../src/util/errors.js';
+import { keysOf } from '../../distributions.js';
+import { forEachSorter } from '../../each-sorter.js';
+import { referenceArgsort, referenceSort } from '../../reference.js';
+
+const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+forEachSorter((title, open, small) => {
+  const n = small ? 257 : 20_011;
+
+  test.serial(title('results go into an array that is there, which is returned'), async (t) => {
+    const sorter = await open();
+    const keys = keysOf('f32', 'special', n);
+    const before = keys.slice();
+    const into = keysOf('f32', 'constant', n);
+    t.is(await sorter.sort(keys, { into }), into);
+    t.true(same(into, referenceSort(bytesOf(keys), 'f32')));
+    const positions = new Uint32Array(n);
+    t.is(await sorter.argsort(keys, { into: positions, descending: true }), positions);
+    t.deepEqual([...positions], referenceArgsort(bytesOf(keys), 'f32', { descending: true }));
+    const values = Uint32Array.from({ length: n }, (_, i) => i);
+    const pairs = { keys: into, values: new Uint32Array(n) };
+    const made = await sorter.sortPairs(keys, values, { into: pairs });
+    t.is(made.values, pairs.values);
+    t.deepEqual([...made.values], referenceArgsort(bytesOf(keys), 'f32'));
+    t.true(same(keys, before));
+  });
+
+  test.serial(title('results go to wherever their arrays begin, and nowhere beside them'), async (t) => {
+    const sorter = await open();
+    for (const [dtype, width, count] of [
+      ['u8', 8, n],
+      ['f32', 2, n],
+      ['u32', 4, n],
+      ['u64', 8, n],
+      // More than CPU devices sort without gathering keys in lines of the cache.
+      ['f32', 2, small ? n : 2 ** 16 + 21],
+    ] as const) {
+      const keys = keysOf(dtype, 'uniform', count);
+      const Keys = keys.constructor as Uint32ArrayConstructor;
+      const Values = (
+        width === 8 ? BigUint64Array : width === 4 ? Uint32Array : Uint16Array
+      ) as Uint32ArrayConstructor;
+      const positions = referenceArgsort(bytesOf(keys), dtype);
+      const values = new Values(
+        Array.from({ length: count }, (_, i) => (width === 8 ? BigInt(i) : i)) as never,
+      );
+      // Neither at the same place of a cache line, nor at one that a key's width would divide evenly.
+      for (const [keysAt, valuesAt] of [
+        [1, 1],
+        [5, 0],
+        [3, 7],
+      ] as const) {
+        const [keyRoom, valueRoom] = [new Keys(count + 32), new Values(count + 32)];
+        for (const room of [keyRoom, valueRoom]) bytesOf(room).fill(0xa5);
+        const into = {
+          keys: keyRoom.subarray(keysAt, keysAt + count),
+          values: valueRoom.subarray(valuesAt, valuesAt + count),
+        };
+        const what = JSON.stringify({ dtype, keysAt, valuesAt });
+        await sorter.sortPairs(keys as Uint32Array, values, { dtype: dtype as 'u32', into });
+        t.true(same(into.keys, referenceSort(bytesOf(keys), dtype)), what);
+        t.true(same(into.values, new Values(positions.map((at) => values[at] as number))), what);
+        const clean = (room: Uint32Array, at: number) =>
+          [room.subarray(0, at), room.subarray(at + count)].every((rest) =>
+            bytesOf(rest).every((byte) => byte === 0xa5),
+          );
+        t.true(clean(keyRoom, keysAt) && clean(valueRoom, valuesAt), what);
+      }
+    }
+  });
+
+  test.serial(
+    title('an array for results that does not fit, or that is read from, is refused'),
+    async (t) => {
+      const sorter = await open();
+      const keys = Uint32Array.of(3, 1, 2);
+      await t.throwsAsync(sorter.sort(keys, { into: new Uint32Array(2) }), { instanceOf: InputError });
+      await t.throwsAsync(sorter.sort(keys, { into: new Int32Array(3) as never }), {
+        instanceOf: InputError,
+      });
+      await t.throwsAsync(sorter.sort(keys, { into: keys }), { instanceOf: InputError });
+      const room = new Uint32Array(5);
+      await t.throwsAsync(sorter.sort(room.subarray(0, 3), { into: room.subarray(2) }), {
+        instanceOf: InputError,
+      });
+      await t.throwsAsync(sorter.argsort(keys, { into: keys }), { instanceOf: InputError });
+      using device = await sorter.upload(keys);
+      await t.throwsAsync(sorter.sort(keys, { into: device as never }), { instanceOf: InputError });
+      t.deepEqual([...keys], [3, 1, 2]);
+    },
+  );
+
+  test.serial(title('device arrays are used again, too'), async (t) => {
+    const sorter = await open();
+    const keys = keysOf('u64', 'uniform', n);
+    using input = await sorter.upload(keys);
+    using into = sorter.allocate('u64', n);
+    t.is<unknown, unknown>(await sorter.sort(input, { into }), into);
+    t.true(same(await into.read(), referenceSort(bytesOf(keys), 'u64')));
+    t.true(same(await input.read(), keys));
+  });
+
+  test.serial(title('arrays of alloc sort like any others, of every dtype, and can be freed'), async (t) => {
+    const sorter = await open();
+    for (const dtype of DTYPES) {
+      const keys = keysOf(dtype, 'special', 1025);
+      const array = sorter.alloc(dtype, 1025);
+      t.true(bytesOf(array).every((byte) => byte === 0));
+      bytesOf(array).set(bytesOf(keys));
+      const into = sorter.alloc(dtype, 1025);
+      await sorter.sort(array, { into, dtype });
+      t.true(same(into, referenceSort(bytesOf(keys), dtype)), dtype);
+      t.true(same(array, keys));
+      await sorter.sortInPlace(array, { dtype, descending: true });
+      t.true(same(array, referenceSort(bytesOf(keys), dtype, { descending: true })), dtype);
+      await sorter.free(array);
+      await sorter.free(into);
+      await sorter.free(keys);
+    }
+    t.is(sorter.alloc('u32', 0).length, 0);
+    t.throws(() => sorter.alloc('u32', -1), { instanceOf: UsageError });
+  });
+});

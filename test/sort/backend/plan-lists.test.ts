@@ -1,0 +1,44 @@
+import test from 'ava';
+import { PlanLists } from '../../../src/sort/backend/plan-lists.js';
+import { devicePlans, type PlanRequest } from '../../../src/sort/backend/planner.js';
+import { UnsupportedError } from '../../../src/util/errors.js';
+import { forEachDevice } from '../../each-device.js';
+
+const REQUEST: PlanRequest = {
+  n: 1000,
+  dtype: 'u32',
+  bits: [0, 32],
+  valueBytes: 0,
+  algorithm: 'auto',
+};
+
+forEachDevice((title, open) => {
+  test.serial(title('plans are made once for each request, all of them and in their order'), async (t) => {
+    const device = await open();
+    const lists = new PlanLists(device);
+    const [first] = lists.plansFor(REQUEST);
+    const all = [...lists.plansFor(REQUEST)];
+    t.is(all[0], first, 'left off after the first one before');
+    t.deepEqual(all, [...devicePlans(device, REQUEST)]);
+    for (const other of [{ n: 1001 }, { dtype: 'i32' }, { bits: [0, 8] }, { valueBytes: 4 }] as const) {
+      const request = { ...REQUEST, ...other };
+      const [plan] = lists.plansFor(request);
+      t.deepEqual(plan, devicePlans(device, request).next().value ?? undefined);
+    }
+    const [small] = lists.plansFor({ ...REQUEST, n: 1 });
+    for (let n = 2; n < 60; n++) [...lists.plansFor({ ...REQUEST, n })]; // as many as are kept
+    t.is([...lists.plansFor(REQUEST)][0], first);
+    t.is([...lists.plansFor({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
+    for (let n = 1; n < 200; n++) [...lists.plansFor({ ...REQUEST, n })];
+    t.deepEqual([...lists.plansFor(REQUEST)], all, 'forgotten and made again');
+  });
+
+  test.serial(title('what cannot be planned is told whenever it is asked for'), async (t) => {
+    const lists = new PlanLists(await open());
+    for (let i = 0; i < 2; i++) {
+      t.throws(() => [...lists.plansFor({ ...REQUEST, algorithm: 'tiled', valueBytes: 3 })], {
+        instanceOf: UnsupportedError,
+      });
+    }
+  });
+});

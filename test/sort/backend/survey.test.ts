@@ -1,0 +1,72 @@
+import test from 'ava';
+import { Sorter, type SortOptions, type SortReport } from '../../../src/index.js';
+import type { Dtype, KeyArray } from '../../../src/keys/dtype.js';
+import { narrowed } from '../../../src/sort/backend/survey.js';
+import { forEachSorter } from '../../each-sorter.js';
+
+const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+test('a window loses constant bits at both ends, never those in between', (t) => {
+  t.deepEqual(narrowed([0, 32], 0x0000_0ff0n), [4, 12]);
+  t.deepEqual(narrowed([0, 32], 0x8000_0001n), [0, 32]);
+  t.deepEqual(narrowed([0, 64], 1n << 63n), [63, 64]);
+  t.deepEqual(narrowed([8, 16], 0xff_00ffn), [8, 8]);
+  t.deepEqual(narrowed([8, 16], 0xff_10ffn), [12, 13]);
+  const [begin, end] = narrowed([0, 32], 0n);
+  t.is(begin, end);
+});
+
+const N = 2 ** 17 + 5;
+/** Numbers without pattern below 2^bits. */
+const words = (bits: number) =>
+  Uint32Array.from({ length: N }, (_, i) => Math.imul(i + 1, 0x9e3779b9) >>> (32 - bits));
+
+const CASES: readonly (readonly [
+  claim: string,
+  Dtype,
+  KeyArray,
+  SortOptions,
+  bits: readonly [number, number],
+])[] = [
+  ['small u32', 'u32', words(11), {}, [0, 11]],
+  ['high bits of u32', 'u32', words(9).map((w) => (w << 23) >>> 0), { descending: true }, [23, 32]],
+  ['one key', 'u32', new Uint32Array(N).fill(77), {}, [0, 0]],
+  ['small i64', 'i64', BigInt64Array.from(words(20), (w) => BigInt(w)), {}, [0, 20]],
+  ['whole f32 from 1024 to 2047', 'f32', Float32Array.from(words(10), (w) => 1024 + w), {}, [13, 23]],
+  ['random u32', 'u32', words(32), {}, [0, 32]],
+  ['a window of them', 'u32', words(11), { bits: [4, 32] }, [4, 11]],
+];
+
+forEachSorter((title, open, small) => {
+  for (const [claim, dtype, keys, options, bits] of small ? CASES.slice(0, 1) : CASES) {
+    test.serial(title(`digits that are constant need no pass: ${claim}`), async (t) => {
+      const sorter = await open();
+      await using host = await Sorter.open({ device: 'host' });
+      let report: SortReport | undefined;
+      const sorted = await sorter.sort(keys, {
+        ...options,
+        verify: true,
+        onReport: (made) => {
+          report = made;
+        },
+      });
+      t.true(same(sorted, await host.sort(keys, options)));
+      t.deepEqual(await sorter.argsort(keys, options), await host.argsort(keys, options));
+      const engine = report?.device.type;
+      if (engine !== 'host') t.deepEqual(report?.bits, bits, dtype);
+      using array = await sorter.upload(keys);
+      using moved = await sorter.sort(array, options);
+      t.true(same(await moved.read(), sorted));
+    });
+  }
+
+  test.serial(title('an outlier that no sample meets is sorted right'), async (t) => {
+    const sorter = await open();
+    const keys = words(8);
+    keys[N - 2] = 0xdead_beef;
+    const sorted = await sorter.sort(keys);
+    t.is(sorted[N - 1], 0xdead_beef);
+    t.true(same(sorted, keys.toSorted()));
+  });
+});

@@ -1,0 +1,76 @@
+/** Arrays whose memory may go: sorted where it stays, refused by name where it does not. */
+import test from 'ava';
+import { InputError } from '../../../src/util/errors.js';
+import { forEachSorter } from '../../each-sorter.js';
+
+type Resizable = ArrayBuffer & { resize(bytes: number): void };
+
+/** Keys in memory that can shrink; ES2024, which Node 20 has. */
+function resizable(n: number): { keys: Uint32Array; shrink(): void } {
+  const make = ArrayBuffer as unknown as new (bytes: number, options: { maxByteLength: number }) => Resizable;
+  const buffer = new make(4 * n, { maxByteLength: 8 * n });
+  const keys = new Uint32Array(buffer, 0, n).map((_, i) => (i * 7919) % n);
+  const own = new Uint32Array(buffer, 0, n);
+  own.set(keys);
+  return { keys: own, shrink: () => buffer.resize(4) };
+}
+
+forEachSorter((title, open, small) => {
+  for (const n of small ? [500, 20_000] : [500, 100_000]) {
+    const ascending = Uint32Array.from({ length: n }, (_, i) => (i * 7919) % n).sort();
+
+    test.serial(title(`${n} keys in resizable memory are sorted like any others`), async (t) => {
+      const sorter = await open();
+      const { keys } = resizable(n);
+      const { keys: into } = resizable(n);
+      t.deepEqual(await sorter.sort(keys), ascending);
+      t.deepEqual(await sorter.sort(keys, { verify: true, into }), ascending);
+      t.deepEqual(
+        (await sorter.argsort(keys)).map((i) => keys[i] ?? 0),
+        ascending,
+      );
+      t.deepEqual((await sorter.sortPairs(keys, keys.slice())).values, ascending);
+      t.deepEqual((await sorter.topK(keys, 3)).keys, ascending.slice(-3).reverse());
+      t.is(await sorter.reduce(keys, 'max'), n - 1);
+      t.deepEqual((await sorter.scan(keys, { into })).at(-1), (await sorter.scan(keys)).at(-1));
+      const array = await sorter.upload(keys);
+      t.deepEqual(await array.read(), keys.slice());
+      array.dispose();
+      t.is(await sorter.sortInPlace(keys), keys);
+      t.deepEqual(keys.slice(), ascending);
+    });
+
+    test.serial(title(`${n} keys whose memory goes meanwhile are an InputError that says so`), async (t) => {
+      const sorter = await open();
+      const values = Uint32Array.from({ length: n });
+      const transfer = ({ buffer }: Uint32Array) =>
+        structuredClone(buffer, { transfer: [buffer as ArrayBuffer] });
+      for (const [what, run] of Object.entries({
+        sort: (keys: Uint32Array) => sorter.sort(keys),
+        argsort: (keys: Uint32Array) => sorter.argsort(keys),
+        sortPairs: (keys: Uint32Array) => sorter.sortPairs(keys, values),
+        values: (keys: Uint32Array) => sorter.sortPairs(values, keys),
+        into: (into: Uint32Array) => sorter.sort(values, { into }),
+        sortInPlace: (keys: Uint32Array) => sorter.sortInPlace(keys),
+        topK: (keys: Uint32Array) => sorter.topK(keys, 5),
+        unique: (keys: Uint32Array) => sorter.unique(keys),
+        reduce: (keys: Uint32Array) => sorter.reduce(keys, 'sum'),
+        scan: (keys: Uint32Array) => sorter.scan(keys),
+        gather: (keys: Uint32Array) => sorter.gather(keys, values),
+        lexsort: (keys: Uint32Array) => sorter.lexsort([keys]),
+        segmentedSort: (keys: Uint32Array) => sorter.segmentedSort(keys, [0, n]),
+      })) {
+        const shrinking = resizable(n);
+        const ended = run(shrinking.keys);
+        shrinking.shrink();
+        const message = /array of \d+ bytes has 0 left: its buffer was transferred, detached or shrunk/;
+        await t.throwsAsync(ended, { instanceOf: InputError, message }, `${what}, shrunk`);
+        const moving = Uint32Array.from({ length: n });
+        const moved = run(moving);
+        transfer(moving);
+        await t.throwsAsync(moved, { instanceOf: InputError, message }, `${what}, transferred`);
+      }
+      t.deepEqual(await sorter.sort(Uint32Array.of(2, 1)), Uint32Array.of(1, 2), 'the device is as it was');
+    });
+  }
+});

@@ -1,0 +1,243 @@
+import test from 'ava';
+import { bytesOf, emptyLike, keyColumn } from '../../../src/keys/array.js';
+import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
+import { type HostOrder, hostSort, hostSortInTurns, sortSteps } from '../../../src/sort/host/host-sort.js';
+import { verifySteps } from '../../../src/sort/host/host-verify.js';
+import type { Steps } from '../../../src/sort/host/steps.js';
+import { AbortedError } from '../../../src/util/errors.js';
+import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../../distributions.js';
+import { pick, referenceArgsort, referenceSort, sameMultiset } from '../../reference.js';
+
+const ORDERS = [
+  { descending: false, nan: 'last' },
+  { descending: false, nan: 'first' },
+  { descending: true, nan: 'last' },
+  { descending: true, nan: 'first' },
+] as const;
+
+const sortKeys = <K extends KeyArray>(keys: K, dtype: Dtype, order: HostOrder = {}): K => {
+  const sorted = emptyLike(keys);
+  hostSort(keyColumn(keys, dtype), order, { sorted });
+  return sorted;
+};
+
+const positionsOf = (keys: KeyArray, dtype: Dtype, order: HostOrder = {}): Uint32Array => {
+  const moved = new Uint32Array(keys.length);
+  hostSort(keyColumn(keys, dtype), order, { moved });
+  return moved;
+};
+
+/** Compares bytes: NaN payloads and signs of zero count. */
+const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
+  Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+for (const dtype of DTYPES) {
+  for (const order of ORDERS) {
+    const how = `${order.descending ? 'descending' : 'ascending'}, NaN ${order.nan}`;
+    test(`${dtype} ${how}: keys and positions of every distribution are the reference's`, (t) => {
+      for (const distribution of DISTRIBUTIONS) {
+        for (const n of [0, 1, 2, 3, 33, 257]) {
+          const keys = keysOf(dtype, distribution, n);
+          const expected = referenceArgsort(bytesOf(keys), dtype, order);
+          const what = `${distribution} ${n} seed ${SEED}`;
+          const sorted = sortKeys(keys, dtype, order);
+          t.true(same(sorted, pick(bytesOf(keys), keys.BYTES_PER_ELEMENT, expected)), what);
+          t.deepEqual([...positionsOf(keys, dtype, order)], expected, what);
+          t.true(sameMultiset(bytesOf(keys), bytesOf(sorted), keys.BYTES_PER_ELEMENT), what);
+        }
+      }
+    });
+  }
+
+  test(`${dtype}: every bit window, the empty one included, both directions`, (t) => {
+    const keys = keysOf(dtype, 'uniform', 300);
+    for (const bits of bitWindows(dtype)) {
+      for (const descending of [false, true]) {
+        const order = { bits, descending };
+        t.true(same(sortKeys(keys, dtype, order), referenceSort(bytesOf(keys), dtype, order)), `${bits}`);
+        t.deepEqual(
+          [...positionsOf(keys, dtype, order)],
+          referenceArgsort(bytesOf(keys), dtype, order),
+          `${bits}`,
+        );
+      }
+    }
+  });
+
+  test(`${dtype}: sizes at which digits widen or keys are counted`, (t) => {
+    const counted = dtypeInfo(dtype).width === 16 ? [65_536] : [];
+    for (const n of [2047, 2048, 16_383, 16_384, 20_000, ...counted]) {
+      for (const distribution of ['uniform', 'special', 'and3'] as const) {
+        const keys = keysOf(dtype, distribution, n);
+        t.true(same(sortKeys(keys, dtype), referenceSort(bytesOf(keys), dtype)), `${distribution} ${n}`);
+      }
+    }
+  });
+
+  test(`${dtype}: thousands of keys that a comparing sort predicts well, any order and window, with positions`, (t) => {
+    const { width } = dtypeInfo(dtype);
+    const windows: [number, number][] = [
+      [0, width],
+      [3, width - 1],
+    ];
+    for (const distribution of ['two', 'and9', 'and15', 'reversed', 'nearly-sorted'] as const) {
+      const keys = keysOf(dtype, distribution, 3000);
+      for (const bits of windows) {
+        for (const descending of [false, true]) {
+          const order = { descending, nan: descending ? 'first' : 'last', bits } as const;
+          const expected = referenceArgsort(bytesOf(keys), dtype, order);
+          const what = `${distribution} ${JSON.stringify(order)}`;
+          t.true(
+            same(sortKeys(keys, dtype, order), pick(bytesOf(keys), keys.BYTES_PER_ELEMENT, expected)),
+            what,
+          );
+          t.deepEqual([...positionsOf(keys, dtype, order)], expected, what);
+        }
+      }
+    }
+  });
+
+  for (const width of [1, 2, 3, 4, 8, 12, 16]) {
+    test(`${dtype}: values of ${width} bytes move with their keys`, (t) => {
+      const keys = keysOf(dtype, 'and3', 500);
+      const values = Uint8Array.from({ length: 500 * width }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
+      const sorted = emptyLike(keys);
+      // An odd offset, so that the values stand on no multiple of anything.
+      const room = new Uint8Array(values.length + 1);
+      const moved = room.subarray(1);
+      hostSort(keyColumn(keys, dtype), {}, { sorted, values: { view: values, bytes: width }, moved });
+      const expected = referenceArgsort(bytesOf(keys), dtype);
+      t.true(same(moved, pick(values, width, expected)));
+      t.true(same(sorted, pick(bytesOf(keys), dtypeInfo(dtype).bytes, expected)));
+    });
+  }
+}
+
+test('keys in order but for one of them are sorted all the same', (t) => {
+  for (const dtype of ['u32', 'i64', 'f64'] as const) {
+    for (const at of [1, 1500, 2999]) {
+      for (const order of [{}, { bits: [3, 31] }] as const) {
+        const keys = sortKeys(keysOf(dtype, 'uniform', 3000), dtype, order);
+        t.true(same(sortKeys(keys, dtype, order), keys), `${dtype} in order`);
+        keys.copyWithin(at, at - 1, at); // the next line puts the largest before it
+        keys.copyWithin(at - 1, 2999);
+        const expected = referenceArgsort(bytesOf(keys), dtype, order);
+        t.deepEqual([...positionsOf(keys, dtype, order)], expected, `${dtype} ${at}`);
+        t.true(same(sortKeys(keys, dtype, order), pick(bytesOf(keys), keys.BYTES_PER_ELEMENT, expected)));
+      }
+    }
+  }
+});
+
+test('agrees with TypedArray.prototype.sort on numbers', (t) => {
+  for (const dtype of ['u8', 'i8', 'u16', 'i16', 'u32', 'i32', 'u64', 'i64'] as const) {
+    const keys = keysOf(dtype, 'uniform', 5000);
+    t.deepEqual(sortKeys(keys, dtype), keys.slice().sort());
+  }
+  const floats = Float64Array.from({ length: 5000 }, (_, i) => Math.sin(i) * 10 ** (i % 300));
+  t.deepEqual(sortKeys(floats, 'f64'), floats.slice().sort());
+});
+
+test('sorts negative zero before zero and NaNs of both signs last, in both directions', (t) => {
+  const keys = Float32Array.of(0, Number.NaN, -0, 1, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, -1);
+  new Uint32Array(keys.buffer)[1] = 0xffc00001; // a negative NaN
+  t.deepEqual(
+    [...sortKeys(keys, 'f32')],
+    [Number.NEGATIVE_INFINITY, -1, -0, 0, 1, Number.POSITIVE_INFINITY, Number.NaN],
+  );
+  t.deepEqual(
+    [...sortKeys(keys, 'f32', { descending: true })],
+    [Number.POSITIVE_INFINITY, 1, 0, -0, -1, Number.NEGATIVE_INFINITY, Number.NaN],
+  );
+  t.true(Number.isNaN(sortKeys(keys, 'f32', { nan: 'first' })[0]));
+});
+
+test('sorts in place when the result lies in the input', (t) => {
+  for (const dtype of DTYPES) {
+    const keys = keysOf(dtype, 'special', 3000);
+    const expected = referenceSort(bytesOf(keys), dtype, { descending: true });
+    hostSort(keyColumn(keys, dtype), { descending: true }, { sorted: keys });
+    t.true(same(keys, expected), dtype);
+  }
+});
+
+test('reads keys at odd offsets of a Buffer, and in shared memory', (t) => {
+  const plain = keysOf('f64', 'uniform', 1000);
+  const odd = Buffer.alloc(8001).subarray(1);
+  odd.set(bytesOf(plain));
+  const expected = referenceSort(bytesOf(plain), 'f64');
+  t.true(same(sortKeys(odd, 'f64'), expected));
+  const shared = new Float64Array(new SharedArrayBuffer(8000));
+  bytesOf(shared).set(bytesOf(plain));
+  t.true(same(sortKeys(shared, 'f64'), expected));
+});
+
+/** What half of the steps take, in milliseconds, and how many there are: in some the machine does something else. */
+function stepsOf(steps: Steps<unknown>): { count: number; median: number } {
+  const times: number[] = [];
+  for (;;) {
+    const started = performance.now();
+    const { done } = steps.next();
+    times.push(performance.now() - started);
+    if (done) return { count: times.length, median: times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0 };
+  }
+}
+
+for (const distribution of ['uniform', 'sorted', 'two'] as const) {
+  test(`no step takes long: ${distribution}`, (t) => {
+    const n = 2 ** 20;
+    for (const dtype of ['u8', 'u16', 'f64'] as const) {
+      const keys = keyColumn(keysOf(dtype, distribution, n));
+      const moved = new Uint32Array(n);
+      for (const result of [{ sorted: emptyLike(keys.array) }, { moved }]) {
+        for (const steps of [sortSteps(keys, {}, result), verifySteps(keys, {}, result)]) {
+          const { count, median } = stepsOf(steps);
+          t.true(count >= n / 2 ** 16, `${dtype} ${Object.keys(result)}: ${count} steps`);
+          t.true(median < 20, `${dtype} ${Object.keys(result)}: ${median} ms`);
+        }
+      }
+    }
+  });
+}
+
+test('in turns: the same result, with other work done in between', async (t) => {
+  const keys = keysOf('f64', 'uniform', 3_000_000);
+  const sorted = emptyLike(keys);
+  let turns = 0;
+  const others = setInterval(() => turns++, 1);
+  await hostSortInTurns(keyColumn(keys), {}, { sorted });
+  clearInterval(others);
+  t.true(turns > 3, `${turns} turns`);
+  t.true(same(sorted, sortKeys(keys, 'f64')));
+});
+
+test('in turns: a signal ends it', async (t) => {
+  const keys = keysOf('u64', 'uniform', 3_000_000);
+  const controller = new AbortController();
+  setTimeout(() => controller.abort('enough'), 1);
+  const running = hostSortInTurns(keyColumn(keys), {}, { sorted: emptyLike(keys) }, controller.signal);
+  const error = await t.throwsAsync(running, { instanceOf: AbortedError });
+  t.is(error?.cause, 'enough');
+});
+
+for (const [claim, share, high] of [
+  ['few equal high words', 200, 5000],
+  ['a long run of equal high words among others', 100, 1],
+  ['high words that a sample finds different and the rest does not', 2000, 3],
+] as const) {
+  test(`64-bit keys with ${claim}: keys, positions and windows`, (t) => {
+    const keys = keysOf('u64', 'uniform', 6000) as BigUint64Array;
+    // Between the places that a sample looks at.
+    for (let i = 0; i < share; i++) {
+      const at = (i * 2 + 1) % 6000;
+      keys[at] = (BigInt(i % high) << 32n) | ((keys[at] ?? 0n) & 0xff_ffffn);
+    }
+    for (const dtype of ['u64', 'i64', 'f64'] as const) {
+      for (const order of [{}, { descending: true }, { bits: [7, 61] }] as const) {
+        const expected = referenceArgsort(bytesOf(keys), dtype, order);
+        t.deepEqual([...positionsOf(keys, dtype, order)], expected, `${dtype} ${JSON.stringify(order)}`);
+        t.true(same(sortKeys(keys, dtype, order), pick(bytesOf(keys), 8, expected)));
+      }
+    }
+  });
+}

@@ -1,0 +1,75 @@
+/** The host engine lets others have their turns, and stops when it is told to, in all that it does. */
+import ava from 'ava';
+import { Sorter } from '../../../src/sort/api/sorter.js';
+import { atOnce, copySteps, inSlices, inTurns } from '../../../src/sort/host/steps.js';
+import { AbortedError } from '../../../src/util/errors.js';
+import { keysOf } from '../../distributions.js';
+
+const test = ava.serial; // they would wait for each other
+
+const N = 2 ** 20;
+const u32 = keysOf('u32', 'uniform', N) as Uint32Array;
+const f64 = keysOf('f64', 'uniform', N) as Float64Array;
+const u64 = keysOf('u64', 'uniform', N) as BigUint64Array;
+const positions = Uint32Array.from(u32, (key) => key % N);
+const offsets = Uint32Array.from({ length: 1025 }, (_, i) => i * (N / 1024));
+/** For what takes next to nothing for each key. */
+const many = new Float64Array(2 ** 24);
+const manyWords = new BigUint64Array(many.buffer);
+
+type Signal = { signal?: AbortSignal };
+
+const OPERATIONS: Readonly<Record<string, (sorter: Sorter, options: Signal) => Promise<unknown>>> = {
+  sort: (sorter, options) => sorter.sort(f64, options),
+  'sort u8': (sorter, options) => sorter.sort(new Uint8Array(many.buffer), options),
+  argsort: (sorter, options) => sorter.argsort(u64, options),
+  'a verified argsort': (sorter, options) => sorter.argsort(u32, { ...options, verify: true }),
+  sortInPlace: (sorter, options) => sorter.sortInPlace(u32.slice(), options),
+  'pairs of 12 bytes': (sorter, options) => sorter.sortPairs(u32, new Uint32Array(3 * N), options),
+  topK: (sorter, options) => sorter.topK(u32, 100_000, options),
+  lexsort: (sorter, options) => sorter.lexsort([positions, u32], options),
+  segmentedSort: (sorter, options) => sorter.segmentedSort(u32, offsets, options),
+  unique: (sorter, options) => sorter.unique(f64, options),
+  'sum u64': (sorter, options) => sorter.reduce(manyWords, 'sum', options),
+  'max u64': (sorter, options) => sorter.reduce(manyWords, 'max', options),
+  'min f64': (sorter, options) => sorter.reduce(many, 'min', options),
+  'scan f64': (sorter, options) => sorter.scan(many, options),
+  'histogram by value': (sorter, options) =>
+    sorter.histogram(u32, { ...options, bins: 100, range: [0, 2 ** 32] }),
+  'histogram by digit': (sorter, options) => sorter.histogram(manyWords, { ...options, bits: [0, 12] }),
+  gather: (sorter, options) => sorter.gather(u32, positions, options),
+};
+
+for (const [name, run] of Object.entries(OPERATIONS)) {
+  test(`${name}: others have their turns, and a signal ends it`, async (t) => {
+    await using sorter = await Sorter.open({ device: 'host' });
+    const controller = new AbortController();
+    setImmediate(() => setImmediate(() => controller.abort('enough'))); // it has begun by then
+    const error = await t.throwsAsync(run(sorter, { signal: controller.signal }), {
+      instanceOf: AbortedError,
+    });
+    t.is(error?.cause, 'enough');
+  });
+}
+
+test('steps go over each element once, and end with their result', async (t) => {
+  for (const n of [0, 1, 99, 100, 101, 1000]) {
+    const seen: number[] = [];
+    const steps = function* () {
+      yield* inSlices(
+        n,
+        (start, end) => seen.push(...Array.from({ length: end - start }, (_, i) => start + i)),
+        100,
+      );
+      return n;
+    };
+    t.is(atOnce(steps()), n);
+    t.is(await inTurns(steps()), n);
+    const once = Array.from({ length: n }, (_, i) => i);
+    t.deepEqual(seen, [...once, ...once]);
+  }
+  const from = Uint8Array.from({ length: 9_000_000 }, (_, i) => i % 251);
+  const to = new Uint8Array(from.length);
+  atOnce(copySteps(from, to));
+  t.is(Buffer.compare(from, to), 0);
+});

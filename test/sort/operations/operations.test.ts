@@ -1,0 +1,228 @@
+/** topK, lexsort, unique and segmentedSort, on the host and on devices, against plain references. */
+import test from 'ava';
+import fc from 'fast-check';
+import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
+import type { Order } from '../../../src/keys/key-codec.js';
+import { InputError, UsageError } from '../../../src/util/errors.js';
+import { keysOf, SEED } from '../../distributions.js';
+import { forEachSorter } from '../../each-sorter.js';
+import {
+  canonicalPatterns,
+  pick,
+  referenceArgsort,
+  referenceLexsort,
+  referenceSort,
+} from '../../reference.js';
+
+const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+const ORDERS: readonly Order[] = [
+  {},
+  { descending: true },
+  { nan: 'first' },
+  { descending: true, nan: 'first' },
+];
+
+/** Bit patterns with many equal keys, zeros and NaNs among them. */
+const special = (dtype: Dtype, n: number): KeyArray => keysOf(dtype, 'special', n);
+
+forEachSorter((title, open, small) => {
+  const sizes = small ? [1, 2, 33, 257] : [1, 2, 3, 33, 257, 4095, 4096, 20_011];
+
+  for (const dtype of DTYPES) {
+    test.serial(title(`topK of ${dtype} is what a stable sort begins with`), async (t) => {
+      const sorter = await open();
+      for (const n of sizes) {
+        for (const keys of [keysOf(dtype, 'uniform', n), special(dtype, n)]) {
+          for (const { descending = false, nan = 'last' } of n > 300 ? ORDERS.slice(1, 3) : ORDERS) {
+            const order = { descending, nan } as const;
+            const positions = referenceArgsort(bytesOf(keys), dtype, order);
+            for (const k of [0, 1, 10, Math.floor(n / 4), n, n + 5]) {
+              const expected = positions.slice(0, k);
+              const share = pick(bytesOf(keys), dtypeInfo(dtype).bytes, expected);
+              for (const select of [300, 10_000]) {
+                const options = { dtype, largest: descending, nan, tuning: { select } };
+                const top = await sorter.topK(keys, k, options);
+                const what = `${n} ${k} ${select} ${JSON.stringify(order)} seed ${SEED}`;
+                t.deepEqual([...top.indices], expected, what);
+                t.true(same(top.keys, share), what);
+              }
+            }
+          }
+        }
+      }
+    });
+
+    test.serial(
+      title(`unique of ${dtype} counts equal numbers and keeps the bits of the first`),
+      async (t) => {
+        const sorter = await open();
+        for (const n of sizes) {
+          for (const keys of [keysOf(dtype, 'uniform', n), special(dtype, n)]) {
+            for (const order of n > 300 ? ORDERS.slice(0, 1) : ORDERS) {
+              const canonical = canonicalPatterns(bytesOf(keys), dtype);
+              const firsts: number[] = [];
+              const counts: number[] = [];
+              for (const position of referenceLexsort([{ bytes: bytesOf(keys), dtype, order }])) {
+                const last = firsts.at(-1);
+                if (last !== undefined && canonical[last] === canonical[position]) {
+                  counts[counts.length - 1] = (counts.at(-1) ?? 0) + 1;
+                } else {
+                  firsts.push(position);
+                  counts.push(1);
+                }
+              }
+              const result = await sorter.unique(keys, { dtype, ...order });
+              t.deepEqual([...result.counts], counts, `${n} ${JSON.stringify(order)} seed ${SEED}`);
+              t.true(same(result.keys, pick(bytesOf(keys), dtypeInfo(dtype).bytes, firsts)));
+            }
+          }
+        }
+      },
+    );
+
+    test.serial(title(`segmentedSort of ${dtype} sorts each segment, empty ones included`), async (t) => {
+      const sorter = await open();
+      const n = small ? 257 : 3001;
+      const keys = special(dtype, n);
+      const unit = dtypeInfo(dtype).bytes;
+      const shapes: Record<string, number[]> = {
+        one: [0, n],
+        ones: Array.from({ length: n + 1 }, (_, i) => i),
+        'empty ones': [0, 0, 0, 5, 5, 100, 100, n, n],
+        threes: [...Array.from({ length: Math.ceil(n / 3) }, (_, i) => 3 * i), n],
+        'small and large': [0, 1, 200, 201, n],
+      };
+      for (const [name, offsets] of Object.entries(shapes)) {
+        for (const order of ORDERS.slice(0, 2)) {
+          const sorted = await sorter.segmentedSort(keys, offsets, { dtype, ...order });
+          const expected = Buffer.concat(
+            offsets
+              .slice(1)
+              .map((end, s) =>
+                referenceSort(bytesOf(keys).subarray((offsets[s] ?? 0) * unit, end * unit), dtype, order),
+              ),
+          );
+          t.true(same(sorted, expected), `${name} ${JSON.stringify(order)} seed ${SEED}`);
+        }
+      }
+    });
+  }
+
+  test.serial(title('lexsort orders rows by three columns, each in its own direction'), async (t) => {
+    const sorter = await open();
+    for (const n of small ? [1, 257] : [1, 2, 257, 5003]) {
+      const grades = Int8Array.from({ length: n }, (_, i) => (i * 7) % 5);
+      const prices = special('f32', n) as Float32Array;
+      const ids = special('f64', n) as Float64Array;
+      const order = await sorter.lexsort(
+        [grades, { keys: prices, descending: true }, { keys: ids, nan: 'first' }],
+        { verify: true },
+      );
+      const expected = referenceLexsort([
+        { bytes: bytesOf(grades), dtype: 'i8' },
+        { bytes: bytesOf(prices), dtype: 'f32', order: { descending: true } },
+        { bytes: bytesOf(ids), dtype: 'f64', order: { nan: 'first' } },
+      ]);
+      t.deepEqual([...order], expected, `${n}, seed ${SEED}`);
+    }
+  });
+
+  test.serial(title('lexsort of device arrays gives positions there'), async (t) => {
+    const sorter = await open();
+    const n = 200;
+    const a = Uint8Array.from({ length: n }, (_, i) => (i * 31) % 3);
+    const b = keysOf('u8', 'uniform', n) as Uint8Array;
+    using x = await sorter.upload(a);
+    using y = await sorter.upload(b);
+    using order = await sorter.lexsort([x, { keys: y, descending: true }]);
+    t.deepEqual(await order.read(), await sorter.lexsort([a, { keys: b, descending: true }]));
+  });
+
+  test.serial(title('unique and segmentedSort of device arrays stay there'), async (t) => {
+    const sorter = await open();
+    const keys = special('f32', 500) as Float32Array;
+    using array = await sorter.upload(keys);
+    const distinct = await sorter.unique(array);
+    const expected = await sorter.unique(keys);
+    t.true(same(await distinct.keys.read(), expected.keys));
+    t.deepEqual(await distinct.counts.read(), expected.counts);
+    distinct.keys.dispose();
+    distinct.counts.dispose();
+    using sorted = await sorter.segmentedSort(array, [0, 100, 500]);
+    t.true(same(await sorted.read(), await sorter.segmentedSort(keys, [0, 100, 500])));
+  });
+
+  test.serial(title('topK of one value many times takes the first ones'), async (t) => {
+    const sorter = await open();
+    const keys = new Uint32Array(small ? 5000 : 100_000).fill(7);
+    keys[4500] = 9;
+    for (const select of [100, 200_000]) {
+      const { keys: top, indices } = await sorter.topK(keys, 4, { tuning: { select } });
+      t.deepEqual(top, Uint32Array.of(9, 7, 7, 7));
+      t.deepEqual(indices, Uint32Array.of(4500, 0, 1, 2));
+    }
+    const { indices: window } = await sorter.topK(keys, 3, { bits: [0, 1] });
+    t.deepEqual(window, Uint32Array.of(0, 1, 2));
+  });
+
+  test.serial(title('topK sorts the keys that it has selected, or all where that is sooner'), async (t) => {
+    const sorter = await open();
+    const keys = keysOf('u32', 'uniform', 5000) as Uint32Array;
+    const sortedKeys = async (select?: number): Promise<number | undefined> => {
+      let sorted: number | undefined;
+      const onReport = ({ n }: { n: number }): void => {
+        sorted = n;
+      };
+      await sorter.topK(keys, 3, { onReport, ...(select !== undefined && { tuning: { select } }) });
+      return sorted;
+    };
+    t.is(await sortedKeys(4999), 3);
+    t.is(await sortedKeys(5000), 5000);
+    t.is(await sortedKeys(), /portable/i.test(sorter.device?.platform ?? '') ? 5000 : 3);
+  });
+
+  test.serial(title('random keys: topK, unique and segments agree with plain JavaScript'), async (t) => {
+    const sorter = await open();
+    const property = fc.asyncProperty(
+      fc.uint32Array({ maxLength: 600, max: 50 }),
+      fc.nat(700),
+      fc.array(fc.nat(600), { maxLength: 20 }),
+      async (keys, k, cuts) => {
+        const { keys: top } = await sorter.topK(keys, k);
+        t.deepEqual(top, keys.toSorted().reverse().slice(0, k));
+        const { keys: distinct, counts } = await sorter.unique(keys);
+        t.deepEqual([...distinct], [...new Set(keys.toSorted())]);
+        t.deepEqual(
+          [...counts],
+          [...distinct].map((key) => keys.filter((other) => other === key).length),
+        );
+        t.deepEqual(await sorter.unique(distinct), { keys: distinct, counts: counts.fill(1) }, 'idempotent');
+        const inner = cuts.map((cut) => Math.min(cut, keys.length)).sort((a, b) => a - b);
+        const offsets = [0, ...inner, keys.length];
+        const sorted = await sorter.segmentedSort(keys, offsets);
+        offsets.slice(1).forEach((end, s) => {
+          t.deepEqual(sorted.slice(offsets[s], end), keys.slice(offsets[s], end).sort());
+        });
+      },
+    );
+    await fc.assert(property, { numRuns: small ? 5 : 40, seed: Number(SEED) });
+  });
+
+  test.serial(title('wrong arguments are typed errors'), async (t) => {
+    const sorter = await open();
+    const keys = Uint32Array.of(3, 1, 2);
+    await t.throwsAsync(sorter.topK(keys, -1), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.topK(keys, 1.5), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.topK(keys, 1, { descending: true } as object), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.topK(keys, 1, { largest: 1 } as object), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.lexsort([]), { instanceOf: InputError });
+    await t.throwsAsync(sorter.lexsort([keys, Uint8Array.of(1)]), { instanceOf: InputError });
+    await t.throwsAsync(sorter.lexsort([keys], { bits: [0, 8] } as object), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.unique(keys, { bits: [0, 8] } as object), { instanceOf: UsageError });
+    for (const offsets of [[], [0], [1, 3], [0, 2], [0, 2, 1, 3], [0, 1.5, 3], [0, Number.NaN, 3]]) {
+      await t.throwsAsync(sorter.segmentedSort(keys, offsets), { instanceOf: InputError }, String(offsets));
+    }
+  });
+});

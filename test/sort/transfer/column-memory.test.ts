@@ -1,0 +1,79 @@
+/** The memory of a Sorter: counted, capped, and given back by arrays that nobody disposes of. */
+import { setImmediate } from 'node:timers/promises';
+import test from 'ava';
+import { Sorter, UsageError } from '../../../src/index.js';
+import { native } from '../../../src/opencl/binding.js';
+import { deviceNames, PLATFORMS } from '../../each-device.js';
+import { forEachSorter } from '../../each-sorter.js';
+
+const MIB = 2 ** 20;
+
+forEachSorter((title, open, small) => {
+  test.serial(title('memory is counted: in use, kept, and at most'), async (t) => {
+    const sorter = await open();
+    const before = sorter.memory();
+    const array = await sorter.upload(new Uint32Array(MIB / 4));
+    const during = sorter.memory();
+    t.is(during.used, before.used + MIB);
+    t.true(during.peak >= during.used + during.idle);
+    array.dispose();
+    t.is(sorter.memory().used, before.used);
+    sorter.trim();
+    const after = sorter.memory();
+    t.is(after.idle, 0);
+    t.true(after.peak >= during.peak);
+  });
+
+  test.serial(title('results that nobody disposes of give their memory back'), async (t) => {
+    const sorter = await open();
+    const [rounds, bytes] = small ? [300, 2 ** 14] : [2000, MIB];
+    using keys = await sorter.upload(
+      Uint32Array.from({ length: bytes / 4 }, (_, i) => Math.imul(i, 2654435761)),
+    );
+    let most = 0;
+    for (let round = 0; round < rounds; round++) {
+      await sorter.scan(keys);
+      // The host engine may be done without a turn of the event loop, and V8 tells of what it collected in one.
+      if (round % 10 === 0) await setImmediate();
+      const { used, idle } = sorter.memory();
+      most = Math.max(most, used + idle);
+    }
+    // In host memory, when arrays are collected is V8's own business: it sees them.
+    const limit = sorter.device ? 100 * MIB : 400 * MIB;
+    t.true(most <= limit, `${(most / MIB).toFixed(0)} MiB`);
+    t.is((await keys.read(1, 1))[0], Math.imul(1, 2654435761) >>> 0);
+  });
+});
+
+test('V8 hears once of arrays that are made and disposed of again and again', async (t) => {
+  const [name = ''] = deviceNames();
+  await using sorter = await Sorter.open({ device: PLATFORMS[name] ?? name });
+  const before = native().externalBytes();
+  sorter.allocate('u8', 8 * MIB).dispose();
+  const told = native().externalBytes();
+  t.true(told - before >= 8 * MIB);
+  for (let round = 0; round < 20; round++) {
+    using array = sorter.allocate('u8', 8 * MIB);
+    t.is(array.length, 8 * MIB);
+    t.true(Math.abs(native().externalBytes() - told) < MIB);
+  }
+  sorter.trim();
+  t.true(native().externalBytes() < told - 7 * MIB);
+});
+
+test('no more memory is kept than was said', async (t) => {
+  const [name = ''] = deviceNames();
+  const device = PLATFORMS[name] ?? name;
+  await using sorter = await Sorter.open({ device, poolBytes: MIB });
+  const arrays = [1, 2, 3].map(() => sorter.allocate('u8', MIB / 2));
+  for (const array of arrays) array.dispose();
+  t.true(sorter.memory().idle <= MIB);
+  await using none = await Sorter.open({ device, poolBytes: 0 });
+  none.allocate('u8', MIB).dispose();
+  t.is(none.memory().idle, 0);
+  t.deepEqual(await none.sort(Uint32Array.of(3, 1, 2)), Uint32Array.of(1, 2, 3));
+  for (const poolBytes of [-1, 0.5, '1' as never]) {
+    await t.throwsAsync(Sorter.open({ device, poolBytes }), { instanceOf: UsageError, message: /poolBytes/ });
+  }
+  await t.throwsAsync(sorter.sort(Uint32Array.of(1), { poolBytes: 1 } as object), { instanceOf: UsageError });
+});

@@ -1,0 +1,71 @@
+import test from 'ava';
+import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
+import { keyCodec } from '../../../src/keys/key-codec.js';
+import { cutBytes, MAX_RUNS, RunCutter } from '../../../src/sort/transfer/run-cutter.js';
+import { keysOf } from '../../distributions.js';
+import { forEachDevice } from '../../each-device.js';
+import { pick, referenceArgsort } from '../../reference.js';
+
+const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+forEachDevice((title, open) => {
+  for (const dtype of DTYPES) {
+    test.serial(title(`${dtype}: runs are cut where a stable merge would be at that rank`), async (t) => {
+      const device = await open();
+      const { width, bytes: unit } = dtypeInfo(dtype);
+      const cutter = await RunCutter.create(device, { keyBits: width, valueBytes: 0 });
+      for (const [distribution, n, count] of [
+        ['special', 300, 8],
+        ['two', 77, 4],
+        ['constant', 50, 3],
+        ['uniform', 9, 2],
+        ['uniform', 8, 8],
+      ] as const) {
+        const bits = distribution === 'special' ? ([0, width] as const) : ([1, width - 2] as const);
+        const order = { descending: distribution === 'two' };
+        const keys = bytesOf(keysOf(dtype, distribution, n));
+        const runKeys = Math.ceil(n / count);
+        const starts = Array.from({ length: Math.ceil(n / runKeys) }, (_, i) => i * runKeys);
+        const runs = starts.map((start) => {
+          const run = keys.subarray(start * unit, Math.min(start + runKeys, n) * unit);
+          const sorted = pick(run, unit, referenceArgsort(run, dtype, { ...order, bits }));
+          const buffer = device.buffer(runKeys * unit);
+          device.queue.write(buffer, sorted);
+          return buffer;
+        });
+        const cuts = device.buffer(cutBytes({ n, runKeys }));
+        const found = new BigUint64Array(cuts.bytes / 8);
+        cutter.cut({ runs, n, runKeys, codec: keyCodec(dtype, order), bits }, cuts);
+        device.queue.read(cuts, found);
+        const parts = starts.map((start, part) => {
+          const count = Math.min(runKeys, n - start);
+          const slices = device.buffer(runKeys * unit);
+          cutter.take(runs, { bytes: unit, cuts, slices }, { part, count });
+          const keysOfPart = new Uint8Array(count * unit);
+          device.queue.read(slices, keysOfPart);
+          return { slices, keysOfPart };
+        });
+        await device.queue.finish();
+        // Which run each place of the merged whole comes from: its position in the input tells.
+        const runOf = (i: number) => Math.floor(i / runKeys);
+        const from = referenceArgsort(keys, dtype, { ...order, bits }).map(runOf);
+        const expected = starts.map((start) => {
+          const first = from.slice(0, Math.min(start + runKeys, n));
+          return starts.map((_, r) => first.filter((run) => run === r).length);
+        });
+        const got = starts.map((_, rank) =>
+          Array.from(found.subarray(rank * MAX_RUNS, rank * MAX_RUNS + runs.length), Number),
+        );
+        t.deepEqual(got, expected, `${distribution} ${n}`);
+        // Each part holds the keys of the merged whole there, run by run.
+        const positions = referenceArgsort(keys, dtype, { ...order, bits });
+        for (const [p, { keysOfPart }] of parts.entries()) {
+          const own = positions.slice(p * runKeys, (p + 1) * runKeys);
+          const runByRun = own.toSorted((a, b) => runOf(a) - runOf(b) || own.indexOf(a) - own.indexOf(b));
+          t.is(Buffer.compare(keysOfPart, pick(keys, unit, runByRun)), 0, `${distribution} ${n}, part ${p}`);
+        }
+        for (const buffer of [...runs, cuts, ...parts.map(({ slices }) => slices)]) buffer.release();
+      }
+    });
+  }
+});

@@ -1,0 +1,273 @@
+/** The cache takes nothing from anybody but the user, and a folder that cannot be used is a warning. */
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import ava, { type ExecutionContext } from 'ava';
+import {
+  addToCache,
+  readCache,
+  readCacheFile,
+  takeCacheWarning,
+  writeCacheFile,
+} from '../../src/util/cache.js';
+import { packageRoot } from '../../src/util/paths.js';
+
+const test = ava.serial; // each has the environment for itself
+const run = promisify(execFile);
+
+const scratch = mkdtempSync(join(tmpdir(), 'clsort-cache-'));
+ava.after.always(() => rmSync(scratch, { recursive: true, force: true }));
+
+const isRoot = process.geteuid?.() === 0;
+const NOBODY = 65_534;
+
+let folders = 0;
+/** A cache of its own, which is not there yet. */
+function newCache(): string {
+  process.env.CLSORT_CACHE_DIR = join(scratch, `cache ${++folders}`);
+  takeCacheWarning();
+  return process.env.CLSORT_CACHE_DIR;
+}
+
+const modeOf = (path: string): string => (lstatSync(path).mode & 0o777).toString(8);
+
+/** Says that the cache is not used, and why, once. */
+function isRefused(t: ExecutionContext, why: RegExp): void {
+  const warning = takeCacheWarning();
+  t.is(warning?.code, 'ERR_CLSORT_CACHE');
+  t.regex(warning?.message ?? '', why);
+  t.regex(warning?.message ?? '', /CLSORT_CACHE_DIR/);
+}
+
+const program = (code: string): string[] => [
+  '--input-type=module',
+  '--eval',
+  `import * as cache from ${JSON.stringify(pathToFileURL(join(packageRoot, 'dist/src/util/cache.js')))};\n${code}`,
+];
+
+test('what was written is read, and only the user can read it', async (t) => {
+  const folder = newCache();
+  t.is(readCacheFile('programs/a.sealed'), undefined);
+  t.false(readdirSync(scratch).includes(folder), 'reading makes nothing');
+  await run(process.execPath, program(`process.umask(0); cache.writeCacheFile('programs/a.sealed', 'abc');`));
+  t.is(String(readCacheFile('programs/a.sealed')), 'abc');
+  t.true(addToCache('one.sealed', { x: 1 }) && addToCache('one.sealed', { y: [2] }));
+  t.deepEqual(readCache('one.sealed'), { x: 1, y: [2] });
+  t.deepEqual(readdirSync(folder).toSorted(), ['key', 'one.sealed', 'programs']);
+  for (const one of [folder, join(folder, 'programs')]) t.is(modeOf(one), '700');
+  for (const one of ['key', 'one.sealed', 'programs/a.sealed']) t.is(modeOf(join(folder, one)), '600');
+  t.is(takeCacheWarning(), undefined);
+});
+
+test('a folder that cannot be is a warning, and takes no time', async (t) => {
+  const file = join(scratch, 'a file');
+  writeFileSync(file, '');
+  for (const [folder, why] of [
+    ['/dev/null', /\/dev\/null is no folder/],
+    [file, /is no folder/],
+    [join(file, 'below', 'it'), /part of the path is no folder/],
+    ['/proc/clsort/cache', /no folder can be made there|permission denied/],
+    ['/proc/self/fd/clsort', /no folder can be made there|permission denied/],
+    [join(scratch, 'x'.repeat(300)), /ENAMETOOLONG/],
+  ] as const) {
+    // In a process of its own, since what this is about is an endless loop.
+    const { stdout } = await run(
+      process.execPath,
+      program(`const wrote = [cache.writeCacheFile('a', 'b'), cache.writeCacheFile('p/a', 'b')];
+        const { code, message } = cache.takeCacheWarning();
+        console.log(JSON.stringify({ wrote, read: cache.readCacheFile('a'), code, message, again: cache.takeCacheWarning() }));`),
+      { env: { ...process.env, CLSORT_CACHE_DIR: folder }, timeout: 20_000 },
+    );
+    const { wrote, code, message, ...rest } = JSON.parse(stdout);
+    t.deepEqual(wrote, [false, false], folder);
+    t.is(code, 'ERR_CLSORT_CACHE');
+    t.regex(message, why);
+    t.deepEqual(rest, {});
+  }
+});
+
+test('a disk that is full is a warning, and leaves nothing half written', async (t) => {
+  const folder = newCache();
+  t.true(writeCacheFile('a', 'before'));
+  const code = `console.log(cache.writeCacheFile('a', 'after'), String(cache.readCacheFile('a')), cache.takeCacheWarning().message)`;
+  const args = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, ...program(code)];
+  // A pipe takes what it prints: the limit is for files only.
+  const { stdout } = await run('sh', args);
+  t.regex(stdout, /^false before the cache is not used: .*EFBIG/);
+  t.deepEqual(readdirSync(folder).toSorted(), ['a', 'key']);
+});
+
+(isRoot ? test : test.skip)(
+  'a folder that is read-only is read, and nothing is written (root)',
+  async (t) => {
+    const folder = newCache();
+    t.true(writeCacheFile('a', 'kept'));
+    for (const path of [folder, join(folder, 'a'), join(folder, 'key')]) chownSync(path, NOBODY, NOBODY);
+    chmodSync(scratch, 0o755);
+    chmodSync(folder, 0o500);
+    const code = `process.seteuid(${NOBODY});
+    console.log(cache.writeCacheFile('a', 'b'), String(cache.readCacheFile('a')), cache.takeCacheWarning().message)`;
+    const { stdout } = await run(process.execPath, program(code));
+    t.regex(stdout, /^false kept the cache is not used: .*permission denied/);
+  },
+);
+
+test('a folder or file that others can write is refused', (t) => {
+  for (const [mode, sub] of [
+    [0o770, ''],
+    [0o702, ''],
+    [0o777, 'programs'],
+  ] as const) {
+    const folder = newCache();
+    t.true(writeCacheFile('programs/a', 'x'));
+    chmodSync(join(folder, sub), mode);
+    t.is(readCacheFile('programs/a'), undefined);
+    isRefused(t, new RegExp(`can be written by other users \\(mode ${mode.toString(8)}\\).*chmod go-rwx`));
+    t.false(writeCacheFile('programs/a', 'y'));
+    chmodSync(join(folder, sub), 0o755); // as folders commonly are
+    t.is(String(readCacheFile('programs/a')), 'x');
+  }
+  const folder = newCache();
+  t.true(writeCacheFile('a', 'x'));
+  chmodSync(join(folder, 'a'), 0o620);
+  t.is(readCacheFile('a'), undefined);
+  isRefused(t, /a can be written by other users/);
+  t.true(writeCacheFile('a', 'y'), 'the folder is the user’s own, so the file is replaced');
+  t.is(String(readCacheFile('a')), 'y');
+});
+
+(isRoot ? test : test.skip)('what belongs to another user is refused (root)', (t) => {
+  for (const path of ['', 'programs', 'programs/a'] as const) {
+    const folder = newCache();
+    t.true(writeCacheFile('programs/a', 'x'));
+    chownSync(join(folder, path), NOBODY, NOBODY);
+    t.is(readCacheFile('programs/a'), undefined);
+    isRefused(t, /belongs to another user \(uid 65534, not 0\)/);
+    t.is(writeCacheFile('programs/a', 'y'), path === 'programs/a');
+  }
+});
+
+test('links and pipes are not followed and not waited for', async (t) => {
+  const there = newCache();
+  t.true(writeCacheFile('programs/a', 'x'));
+  symlinkSync(there, newCache());
+  t.is(readCacheFile('programs/a'), undefined);
+  isRefused(t, /is a symbolic link/);
+  t.false(writeCacheFile('b', 'x'));
+
+  const folder = newCache();
+  t.true(writeCacheFile('b', 'x'));
+  symlinkSync(join(there, 'programs'), join(folder, 'programs'));
+  t.is(readCacheFile('programs/a'), undefined);
+  isRefused(t, /programs is a symbolic link/);
+  t.false(writeCacheFile('programs/c', 'x'));
+  t.deepEqual(readdirSync(join(there, 'programs')), ['a']);
+
+  const other = newCache();
+  t.true(writeCacheFile('b', 'x'));
+  renameSync(join(other, 'b'), join(other, 'c'));
+  symlinkSync('c', join(other, 'b'));
+  t.is(readCacheFile('b'), undefined);
+  isRefused(t, /b is a symbolic link/);
+  t.true(writeCacheFile('b', 'y'));
+  t.true(lstatSync(join(other, 'b')).isFile(), 'the link is replaced, not what it names');
+
+  const last = newCache();
+  t.true(writeCacheFile('b', 'x'));
+  rmSync(join(last, 'b'));
+  await run('mkfifo', [join(last, 'b')]);
+  t.is(readCacheFile('b'), undefined);
+  isRefused(t, /b is no file/);
+});
+
+test('what somebody has planted, altered or renamed is as if it were not there', (t) => {
+  const folder = newCache();
+  t.true(writeCacheFile('a', 'genuine') && writeCacheFile('b', 'genuine too'));
+  const whole = readFileSync(join(folder, 'a'));
+  const seal = (key: string | Buffer) => createHmac('sha256', key).update('a\0planted').digest('hex');
+  for (const planted of [
+    'planted',
+    '',
+    '\n',
+    `clsort cache 1 ${seal('')}\nplanted`,
+    `clsort cache 1 ${seal(Buffer.alloc(32))}\nplanted`,
+    `clsort cache 1 \nplanted`,
+    whole.subarray(0, -1),
+    Buffer.concat([whole, Buffer.of(0)]),
+    Buffer.from(whole.map((byte, i) => (i === whole.length - 1 ? byte ^ 1 : byte))),
+    readFileSync(join(folder, 'b')),
+  ]) {
+    writeFileSync(join(folder, 'a'), planted, { mode: 0o600 });
+    t.is(readCacheFile('a'), undefined, String(planted));
+  }
+  writeFileSync(join(folder, 'a'), whole);
+  t.is(String(readCacheFile('a')), 'genuine');
+  t.is(takeCacheWarning(), undefined);
+});
+
+test('a key that is damaged, or that others may know, is replaced, and what it sealed is not used', (t) => {
+  const spoil: Record<string, (key: string) => void> = {
+    gone: (key) => rmSync(key),
+    empty: (key) => writeFileSync(key, ''),
+    short: (key) => writeFileSync(key, 'abc'),
+    another: (key) => writeFileSync(key, Buffer.alloc(32)),
+    folder: (key) => {
+      rmSync(key);
+      mkdirSync(key);
+    },
+    readable: (key) => chmodSync(key, 0o640),
+    linked: (key) => {
+      renameSync(key, `${key}.old`);
+      symlinkSync(`${key}.old`, key);
+    },
+    ...(isRoot && { foreign: (key: string) => chownSync(key, NOBODY, NOBODY) }),
+  };
+  for (const [what, damage] of Object.entries(spoil)) {
+    const key = join(newCache(), 'key');
+    t.true(writeCacheFile('a', 'before'));
+    const before = readFileSync(key);
+    damage(key);
+    t.is(readCacheFile('a'), undefined, what);
+    t.true(writeCacheFile('b', 'after'), what);
+    t.is(String(readCacheFile('b')), 'after');
+    t.is(readCacheFile('a'), undefined, what);
+    t.deepEqual([modeOf(key), readFileSync(key).length], ['600', 32], what);
+    t.notDeepEqual(readFileSync(key), before, what);
+    const told = takeCacheWarning() !== undefined;
+    t.is(told, ['folder', 'readable', 'linked', 'foreign'].includes(what), what);
+  }
+});
+
+test('of many processes that make the key at once, one does', async (t) => {
+  for (let round = 0; round < 3; round++) {
+    newCache();
+    const names = Array.from({ length: 6 }, (_, i) => `of ${i}`);
+    const start = Date.now() + 1500;
+    await Promise.all(
+      names.map((name) =>
+        run(
+          process.execPath,
+          program(`while (Date.now() < ${start}) await new Promise((done) => setTimeout(done, 1));
+            if (!cache.writeCacheFile('${name}', '${name}')) throw cache.takeCacheWarning();`),
+        ),
+      ),
+    );
+    for (const name of names) t.is(String(readCacheFile(name)), name);
+  }
+});

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { packageFolder, packageText, VERSION } from '../../src/util/package.js';
+
+test('the version of the code is that of the package', (t) => {
+  const file = join(packageFolder(), 'package.json');
+  t.is((JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version, VERSION);
+});
+
+test('a file that the package lacks is an error that says so, and nothing of bundles', (t) => {
+  const error = t.throws(() => packageText('cl', 'no-such.cl'), { code: 'ERR_CLSORT_UNSUPPORTED' });
+  t.regex(error?.message ?? '', /no-such\.cl cannot be read\.\nThe package in .* is not complete/);
+});
