@@ -96,6 +96,14 @@ const char* DispatchOf(cl_platform_id id, const std::string& extensions) {
 
 }  // namespace
 
+cl_int BlockUntilEnded(cl_event event) {
+  cl_int state = CL_QUEUED;
+  cl_int status = api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+  return status == CL_SUCCESS && state > CL_COMPLETE ? api.clWaitForEvents(1, &event) : CL_SUCCESS;
+}
+
+void ReleaseEvent(cl_event event) { api.clReleaseEvent(event); }
+
 bool DriverHas(const Platform& platform, size_t slot) {
   if (!platform.dispatch) return true;
   void* pointer;
@@ -138,10 +146,11 @@ Platform* PlatformOf(cl_platform_id id) {
   Platform& platform = known[id];
   if (platform.status == CL_SUCCESS) return &platform;
   platform.id = id;
-  std::string version, extensions;
+  std::string name, version, extensions;
   platform.status = AskText(id, CL_PLATFORM_VERSION, &version);
   if (platform.status == CL_SUCCESS) platform.status = AskText(id, CL_PLATFORM_EXTENSIONS, &extensions);
   if (platform.status != CL_SUCCESS) return &platform;
+  if (AskText(id, CL_PLATFORM_NAME, &name) == CL_SUCCESS) platform.finishes_early = name.find("rusticl") == 0;
   platform.version = ParseVersion(version.c_str());
   platform.dispatch = DispatchOf(id, extensions);
   return &platform;

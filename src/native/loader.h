@@ -27,6 +27,27 @@ constexpr bool MayInitialise(std::string_view name) {
          name == "clCreateContextFromType";
 }
 
+/** Which parameter of an enqueue says that the call blocks until the command has ended; 0 for none. */
+constexpr int BlockingFlag(std::string_view name) {
+  if (name == "clEnqueueSVMMemcpy" || name == "clEnqueueSVMMap") return 1;
+  bool of_memory = name == "clEnqueueReadBuffer" || name == "clEnqueueWriteBuffer" ||
+                   name == "clEnqueueReadBufferRect" || name == "clEnqueueWriteBufferRect" ||
+                   name == "clEnqueueReadImage" || name == "clEnqueueWriteImage" || name == "clEnqueueMapBuffer" ||
+                   name == "clEnqueueMapImage";
+  return of_memory ? 2 : 0;
+}
+
+/** Blocks until a command has ended. @return CL_SUCCESS, or what clWaitForEvents has against it */
+cl_int BlockUntilEnded(cl_event event);
+void ReleaseEvent(cl_event event);
+
+inline bool IsSet(cl_bool flag) { return flag != CL_FALSE; }
+/** No flag: what another call has in that place. */
+template <typename Other>
+bool IsSet(const Other&) {
+  return false;
+}
+
 /** An OpenCL function as found in the loader, or nullptr; `since` is 110 for OpenCL 1.1 and so on. */
 template <typename Pointer>
 struct Function;
@@ -41,12 +62,15 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   size_t slot;
   /** A driver may initialise itself in it. */
   bool initialises;
+  int blocking_flag;
   Pointer pointer;
 
   Result operator()(Parameters... parameters) const {
     constexpr bool enqueues = (std::is_same_v<Parameters, cl_event*> || ...);
     if constexpr (enqueues) {
-      return gate.open() ? Enqueue(std::tuple<Parameters...>(parameters...)) : pointer(parameters...);
+      std::tuple<Parameters...> all(parameters...);
+      bool held = gate.open();
+      return held || Blocks(all) ? Enqueue(all, held) : pointer(parameters...);
     } else {
       std::unique_lock<std::mutex> lock(first_use, std::defer_lock);
       if (initialises) lock.lock();
@@ -55,8 +79,22 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   }
 
  private:
-  /** Enqueues a command and has its event held, whether or not the caller wants one. */
-  Result Enqueue(std::tuple<Parameters...> parameters) const {
+  bool Blocks(const std::tuple<Parameters...>& parameters) const {
+    if constexpr (sizeof...(Parameters) > 2) {
+      return (blocking_flag == 1 && IsSet(std::get<1>(parameters))) ||
+             (blocking_flag == 2 && IsSet(std::get<2>(parameters)));
+    }
+    return false;
+  }
+
+  /**
+   * Enqueues a command with an event, whether or not the caller wants one.
+   *
+   * A call that blocks is over when that event says so: rusticl's come back early when another thread flushes the
+   * queue meanwhile, and the command would use memory that is free by then.
+   * @param held have the gate hold the event
+   */
+  Result Enqueue(std::tuple<Parameters...> parameters, bool held) const {
     cl_event own = nullptr;
     cl_event*& event = std::get<cl_event*>(parameters);
     bool wanted = event != nullptr;
@@ -69,7 +107,16 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
     } else {
       enqueued = result != nullptr;  // of a map call
     }
-    if (enqueued && *event) gate.Hold(*event, wanted);
+    if (!enqueued || !*event) return result;
+    if (Blocks(parameters)) {
+      cl_int ended = BlockUntilEnded(*event);
+      if constexpr (std::is_same_v<Result, cl_int>) result = ended;
+    }
+    if (held) {
+      gate.Hold(*event, wanted);
+    } else if (!wanted) {
+      ReleaseEvent(own);
+    }
     return result;
   }
 };
@@ -77,7 +124,8 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
 /** The functions of the OpenCL loader (libOpenCL), opened at run time. */
 struct Loader {
 #define CLSORT_MEMBER(name, since) \
-  Function<decltype(&::name)> name{#name, since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), nullptr};
+  Function<decltype(&::name)> name{#name,              since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), \
+                                   BlockingFlag(#name), nullptr};
   CLSORT_FUNCTIONS(CLSORT_MEMBER)
 #undef CLSORT_MEMBER
 
@@ -103,6 +151,8 @@ struct Platform {
   const char* dispatch = nullptr;
   /** All calls must come from the JavaScript thread. */
   bool single_threaded = false;
+  /** clFinish comes back early when another thread flushes the queue meanwhile: Mesa's rusticl, to 22.3 at least. */
+  bool finishes_early = false;
 };
 
 /** Facts of a platform; the pointer stays valid for the life of the process. Asks again after a failure. */

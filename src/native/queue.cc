@@ -114,7 +114,11 @@ NAN_METHOD(Finish) {
   Call call(info, "clFinish");
   auto queue = call.Handle(0, Kind::kCommandQueue);
   if (!call.ok()) return;
-  if (call.CheckWait(api.clFinish(queue->As<cl_command_queue>()))) call.ReturnSuccess();
+  Retained last;
+  if (queue->platform->finishes_early) last = MakeMarker(*queue);
+  cl_int status = api.clFinish(queue->As<cl_command_queue>());
+  if (status == CL_SUCCESS && last) status = BlockUntilEnded(last.As<cl_event>());
+  if (call.CheckWait(status)) call.ReturnSuccess();
 }
 
 /**
