@@ -29,34 +29,37 @@ for (const { name, context, device, queue, version, images, userEvents } of open
   });
 
   const withFlushes = version >= 120 && userEvents ? test : test.skip; // other threads wait, which needs a driver for threads
-  withFlushes(title('what blocks is over when it returns, whoever flushes the queue meanwhile'), async (t) => {
-    const own = cl.createCommandQueue(context, device, 0);
-    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
-    const waits: Promise<void>[] = [];
-    let [unread, unmapped, unfinished] = [0, 0, 0];
-    for (let round = 1; round <= 300; round++) {
-      // A thread that waits for an event flushes its queue at a time of its own.
-      const fill = (value: number) => {
-        waits.push(cl.enqueueFillBuffer(own, buffer, value, 0, 16, null, true).completed);
-      };
-      const host = new Uint32Array(4);
-      fill(3 * round);
-      cl.enqueueReadBuffer(own, buffer, true, 0, 16, host);
-      if (host[3] !== 3 * round) unread++;
-      fill(3 * round + 1);
-      const mapped = cl.enqueueMapBuffer(own, buffer, true, cl.MAP_READ, 0, 16);
-      if (new Uint32Array(mapped)[3] !== 3 * round + 1) unmapped++;
-      cl.enqueueUnmapMemObject(own, buffer, mapped);
-      fill(3 * round + 2);
-      cl.enqueueReadBuffer(own, buffer, false, 0, 16, host);
-      cl.finish(own);
-      if (host[3] !== 3 * round + 2) unfinished++;
-      if (round % 20 === 0) await Promise.all(waits.splice(0));
-    }
-    t.deepEqual({ unread, unmapped, unfinished }, { unread: 0, unmapped: 0, unfinished: 0 });
-    cl.releaseMemObject(buffer);
-    cl.releaseCommandQueue(own);
-  });
+  withFlushes(
+    title('what blocks is over when it returns, whoever flushes the queue meanwhile'),
+    async (t) => {
+      const own = cl.createCommandQueue(context, device, 0);
+      const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
+      const waits: Promise<void>[] = [];
+      let [unread, unmapped, unfinished] = [0, 0, 0];
+      for (let round = 1; round <= 300; round++) {
+        // A thread that waits for an event flushes its queue at a time of its own.
+        const fill = (value: number) => {
+          waits.push(cl.enqueueFillBuffer(own, buffer, value, 0, 16, null, true).completed);
+        };
+        const host = new Uint32Array(4);
+        fill(3 * round);
+        cl.enqueueReadBuffer(own, buffer, true, 0, 16, host);
+        if (host[3] !== 3 * round) unread++;
+        fill(3 * round + 1);
+        const mapped = cl.enqueueMapBuffer(own, buffer, true, cl.MAP_READ, 0, 16);
+        if (new Uint32Array(mapped)[3] !== 3 * round + 1) unmapped++;
+        cl.enqueueUnmapMemObject(own, buffer, mapped);
+        fill(3 * round + 2);
+        cl.enqueueReadBuffer(own, buffer, false, 0, 16, host);
+        cl.finish(own);
+        if (host[3] !== 3 * round + 2) unfinished++;
+        if (round % 20 === 0) await Promise.all(waits.splice(0));
+      }
+      t.deepEqual({ unread, unmapped, unfinished }, { unread: 0, unmapped: 0, unfinished: 0 });
+      cl.releaseMemObject(buffer);
+      cl.releaseCommandQueue(own);
+    },
+  );
 
   test(title('fills with 4 bytes of an integer, 8 of a fraction, or memory as it is'), (t) => {
     if (version < 120) return t.pass();

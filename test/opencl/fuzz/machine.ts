@@ -344,7 +344,11 @@ export const OWN: Readonly<Record<string, Machinery>> = {
   },
   $detach: (memory: Memory) => structuredClone(whole(memory), { transfer: [whole(memory)] }),
   // As a program gets round a property of the object.
-  $transfer: (memory: Memory) => (ArrayBuffer.prototype as Resizable).transfer.call(whole(memory)),
+  $transfer(memory: Memory) {
+    // Small Buffers lie in a pool of Node's, which cannot even tell a worker's error without it.
+    if (Buffer.isBuffer(memory) && memory.buffer.byteLength > memory.byteLength) return;
+    (ArrayBuffer.prototype as Resizable).transfer.call(whole(memory));
+  },
   $resize: (memory: Memory, bytes: number) => (whole(memory) as Resizable).resize(bytes),
   $touch(memory: Memory) {
     const bytes = bytesOf(memory);
