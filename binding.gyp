@@ -6,6 +6,7 @@
         'src/native/addon.cc',
         'src/native/argument_value.cc',
         'src/native/bounds.cc',
+        'src/native/build_options.cc',
         'src/native/call.cc',
         'src/native/checksum.cc',
         'src/native/command_buffer.cc',

@@ -149,13 +149,16 @@ void InFlight::ExpectDetached(v8::Local<v8::ArrayBuffer> buffer) {
 void InFlight::Sweep() {
   if (entries_.empty()) return;
   Nan::HandleScope scope;
-  auto done = std::stable_partition(entries_.begin(), entries_.end(),
-                                    [](const Entry& entry) { return !Completed(entry.event); });
-  for (auto entry = done; entry != entries_.end(); ++entry) {
-    if (!entry->buffer.IsEmpty() && Nan::New(entry->buffer)->WasDetached()) detached_ = true;
-    api.clReleaseEvent(entry->event);
+  auto first = std::stable_partition(entries_.begin(), entries_.end(),
+                                     [](const Entry& entry) { return !Completed(entry.event); });
+  if (first == entries_.end()) return;
+  // Out of the list before they die: memory may be the last to hold an object, whose end comes back here.
+  std::vector<Entry> done(std::make_move_iterator(first), std::make_move_iterator(entries_.end()));
+  entries_.erase(first, entries_.end());
+  for (Entry& entry : done) {
+    if (!entry.buffer.IsEmpty() && Nan::New(entry.buffer)->WasDetached()) detached_ = true;
+    api.clReleaseEvent(entry.event);
   }
-  entries_.erase(done, entries_.end());
 }
 
 bool InFlight::SweepAndTellDetached() {
@@ -165,14 +168,15 @@ bool InFlight::SweepAndTellDetached() {
 
 void InFlight::Surrender(const std::shared_ptr<Mailbox>& mailbox) {
   Sweep();
-  for (Entry& entry : entries_) {
+  std::vector<Entry> left;
+  left.swap(entries_);
+  for (Entry& entry : left) {
     entry.buffer.Reset();
     auto* lease = new Lease{std::move(entry.memory), mailbox, {}};
     // Should this fail, the memory stays for good: better than a device that writes to freed memory.
     api.clSetEventCallback(entry.event, CL_COMPLETE, OnSurrenderedComplete, lease);
     api.clReleaseEvent(entry.event);
   }
-  entries_.clear();
 }
 
 const Mapping* Mappings::Find(const Object* object, const HostMemory& host) const {

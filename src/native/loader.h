@@ -153,6 +153,8 @@ struct Platform {
   bool single_threaded = false;
   /** clFinish comes back early when another thread flushes the queue meanwhile: Mesa's rusticl, to 22.3 at least. */
   bool finishes_early = false;
+  /** Build options are cut at each quotation mark, also within a word, and at blanks but no tabs: Mesa's rusticl. */
+  bool cuts_at_quotes = false;
 };
 
 /** Facts of a platform; the pointer stays valid for the life of the process. Asks again after a failure. */

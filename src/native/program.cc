@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "build_options.h"
 #include "info.h"
 #include "once.h"
 #include "program_binary.h"
@@ -220,7 +221,8 @@ BuildWork ReadBuild(Call& call, bool compile) {
   work.compile = compile;
   auto program = call.Handle(0, Kind::kProgram);
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
-  if (call.Has(2)) work.options = call.Text(2, compile ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS);
+  work.options = ReadBuildOptions(call, 2, program.get(),
+                                  compile ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS);
   std::vector<std::shared_ptr<Object>> headers;
   if (compile) {
     headers = call.Handles(3, Kind::kProgram, CL_INVALID_VALUE);
@@ -343,7 +345,7 @@ NAN_METHOD(LinkProgram) {
   Call call(info, "clLinkProgram");
   auto context = call.Handle(0, Kind::kContext);
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
-  std::string options = call.Has(2) ? call.Text(2, CL_INVALID_LINKER_OPTIONS) : std::string();
+  std::string options = ReadBuildOptions(call, 2, context.get(), CL_INVALID_LINKER_OPTIONS);
   auto inputs = call.Handles(3, Kind::kProgram, CL_INVALID_VALUE);
   auto function = call.Callable(4);
   if (!call.ok() || !call.Supported(api.clLinkProgram, context->platform)) return;
@@ -377,8 +379,10 @@ void ReturnBinaries(Call& call, cl_program program) {
     binaries.emplace_back(size + 1);  // one more, since an empty vector may have no address
     pointers.push_back(binaries.back().data());
   }
-  if (!call.Check(api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, pointers.size() * sizeof(void*),
-                                       pointers.data(), nullptr))) {
+  // rusticl ends the process when it is asked for the binary of a program that was not built.
+  bool any = std::any_of(sizes.begin(), sizes.end(), [](size_t size) { return size > 0; });
+  if (any && !call.Check(api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, pointers.size() * sizeof(void*),
+                                              pointers.data(), nullptr))) {
     return;
   }
   auto array = Nan::New<v8::Array>();

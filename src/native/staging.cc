@@ -84,7 +84,12 @@ class StagedTransfer final : public PromiseJob {
     cl_event event = nullptr;
   };
 
-  /** Copies a chunk. Chunks are begun in order, so whoever waits waits for what others have begun. */
+  /**
+   * Copies a chunk. Chunks are begun in order, so whoever waits waits for what others have begun.
+   *
+   * A program may give memory of its ring as the array, and gets then what it asks for: no copy of overlapping memory
+   * is undefined.
+   */
   void Copy(size_t chunk) {
     if (failure_ != CL_SUCCESS) return;
     size_t piece = chunk / ChunksOf(piece_), start = chunk % ChunksOf(piece_) * kChunk;
@@ -94,13 +99,13 @@ class StagedTransfer final : public PromiseJob {
     if (write_) {
       bool reused = piece >= slots_;
       if (reused && !Await(pieces_[piece - slots_])) return;
-      std::memcpy(slot, data, length);
+      std::memmove(slot, data, length);
       if (--pieces_[piece].chunks > 0) return;
       if (reused) Settle(pieces_[piece - slots_]);
       Transfer(piece);
     } else {
       if (!Await(pieces_[piece])) return;
-      std::memcpy(data, slot, length);
+      std::memmove(data, slot, length);
       if (--pieces_[piece].chunks > 0) return;
       Settle(pieces_[piece]);
       if (piece + slots_ < pieces_.size()) Transfer(piece + slots_);
