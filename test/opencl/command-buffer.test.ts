@@ -1,10 +1,15 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { kernel, opened, thrown } from './devices.js';
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
 for (const opening of opened) {
-  const { name, context, queue, platform, images } = opening;
+  const { name, context, device, queue, platform, images } = opening;
   const title = (claim: string): string => `${name}: ${claim}`;
   const has = cl.getExtensionFunctions(platform).includes('clCreateCommandBufferKHR');
   const record = () => cl.createCommandBufferKHR([queue]);
@@ -162,6 +167,37 @@ for (const opening of opened) {
     const dropped = record();
     dropped[Symbol.dispose]();
     t.true(dropped.released);
+  });
+
+  test(title('an execution may be the last that has its queue'), async (t) => {
+    // A queue that goes has the shared memory kept behind its commands: while the list of those is gone through.
+    const shared = cl.SVMAlloc(context, cl.MEM_READ_WRITE, 64, 0);
+    const memory = buffer();
+    /** Leaves as many executions in flight, each with a queue that nobody else has. */
+    const execute = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const own = cl.createCommandQueue(context, device, 0);
+        const commands = cl.createCommandBufferKHR([own]);
+        cl.commandFillBufferKHR(commands, null, memory, Uint8Array.of(i), 0, 32);
+        cl.finalizeCommandBufferKHR(commands);
+        cl.enqueueCommandBufferKHR(null, commands);
+        cl.flush(own);
+        cl.releaseCommandBufferKHR(commands);
+      }
+    };
+    for (let round = 0; round < 6; round++) {
+      execute(2 ** round);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      collectGarbage();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      t.is(read(memory).length, 64); // a call that blocks goes through the list
+      const host = new Uint8Array(16);
+      cl.enqueueReadBuffer(queue, memory, false, 0, 16, host);
+      cl.finish(queue);
+      t.is(host[0], 2 ** round - 1);
+    }
+    cl.SVMFree(context, shared);
+    cl.releaseMemObject(memory);
   });
 
   test(title('what cannot be recorded or executed is refused'), (t) => {
