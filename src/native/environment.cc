@@ -213,6 +213,13 @@ void Environment::Retire(const Object& queue) {
   if (!queue.released_with_all) waits_->AddQuiet(std::move(wait));
 }
 
+void Environment::Holdings::Flush() {
+  // A command of one queue may wait for one of another, which the program had yet to flush.
+  for (const OwnedReference& reference : references) {
+    if (reference.kind == Kind::kCommandQueue) api.clFlush(static_cast<cl_command_queue>(reference.raw));
+  }
+}
+
 void Environment::Holdings::Give() {
   // A driver that still runs commands would use what goes, and may crash when the process tears its library down.
   // Called from another thread than the commands were, clFinish of rusticl may return before the last are done.
@@ -220,8 +227,7 @@ void Environment::Holdings::Give() {
   for (const OwnedReference& reference : references) {
     if (reference.kind == Kind::kCommandQueue) queues.push_back(static_cast<cl_command_queue>(reference.raw));
   }
-  // A command of one queue may wait for one of another, which the program had yet to flush.
-  for (cl_command_queue queue : queues) api.clFlush(queue);
+  Flush();
   for (cl_command_queue queue : queues) api.clFinish(queue);
   for (auto& [key, wait] : last_commands) wait->Block();
   last_commands.clear();
@@ -275,6 +281,7 @@ void Environment::BeginClose() {
 }
 
 void Environment::Drain() {
+  leftovers_.Flush();  // what the threads wait for may wait for what was not flushed
   waits_->Join();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();

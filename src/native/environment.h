@@ -130,6 +130,8 @@ class Environment : public std::enable_shared_from_this<Environment> {
     std::vector<OwnedReference> references;
     std::vector<std::shared_ptr<SvmMemory>> svm;
     LastCommands last_commands;
+    /** Has all queues start on what they were given. */
+    void Flush();
     /** Waits until no command can use any of it, nor see a driver that is torn down, and gives it back. */
     void Give();
   };

@@ -84,13 +84,14 @@ const tellingThreads = (text: string): string =>
     .filter((thread) => /clsort|^Thread 1 /.test(thread) && !IDLE.test(thread))
     .join('\n');
 
-/** The stacks of a process that hangs. */
+/** The stacks of a process that hangs; nothing where the debugger hangs, too. */
 function stacks(pid: number): Promise<string> {
+  const { LD_PRELOAD: _sanitizer, ...env } = process.env;
   return new Promise((resolve) => {
     execFile(
       'gdb',
       ['-p', String(pid), '-batch', '-ex', 'thread apply all bt 14'],
-      { maxBuffer: 1 << 26 },
+      { maxBuffer: 1 << 26, env, timeout: 120_000, killSignal: 'SIGKILL' },
       (_error, stdout) => resolve(tellingThreads(stdout ?? '')),
     );
   });
