@@ -26,11 +26,12 @@
 # error "persistent_radix needs the device-scope atomics of OpenCL C 2.0"
 #endif
 
-/* Words of the buffer `control`, which is zero before the first launch; each launch leaves it so but for the status. */
+/* Words of the buffer `control`, which is zero before the first launch; each launch leaves it so but for the statuses. */
 #define CONTROL_STATUS 0  /* why the result of the last launch is not to be used, 0 if it is */
 #define CONTROL_ARRIVED 1 /* groups that have come to a meeting, over all meetings of the launch */
 #define CONTROL_LEFT 2    /* groups that have ended */
 #define CONTROL_FAILED 3  /* of the launch under way, becomes its status */
+#define CONTROL_ANY 4     /* all bits of all statuses so far: one look tells of any number of launches */
 
 /* The tiles are cut into PARTS for adding up their counts: a work-item reads four neighbouring bins of the tiles of
  * one part. The sums of the parts lie where the counters were. */
@@ -78,6 +79,8 @@ INLINE void leave(__global atomic_uint *control, bool failed)
         return;
     const uint failures = atomic_load_explicit(&control[CONTROL_FAILED], memory_order_relaxed, memory_scope_device);
     atomic_store_explicit(&control[CONTROL_STATUS], failures, memory_order_relaxed, memory_scope_device);
+    if (failures != 0)
+        atomic_fetch_or_explicit(&control[CONTROL_ANY], failures, memory_order_relaxed, memory_scope_device);
     for (uint word = CONTROL_ARRIVED; word <= CONTROL_FAILED; word++)
         atomic_store_explicit(&control[word], 0, memory_order_relaxed, memory_scope_device);
 }

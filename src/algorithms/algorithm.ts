@@ -67,6 +67,11 @@ export interface Enqueued {
    * (`whyGaveUp` tells why) and the output must not be used; another algorithm sorts instead.
    */
   readonly status?: Buffer;
+  /**
+   * Byte of `status` where a word stands that has the bits of all launches since it was 0, this one included: many
+   * sorts that nobody waits for in between are told of by one reading of it.
+   */
+  readonly anyAt?: number;
 }
 
 /**

@@ -32,8 +32,9 @@ import { tuningFor } from './tuning.js';
 const KERNEL = 'persistent_radix';
 /** A tile needs two rows, which have at most 32 work-items. */
 const SMALLEST_GROUP = 64;
-/** Words of `control` in cl/persistent_radix.cl. */
-const CONTROL_BYTES = 16;
+/** `control` in cl/persistent_radix.cl, and where its word for all launches is. */
+const CONTROL_BYTES = 32;
+const ANY_AT = 16;
 
 interface PersistentTuning extends TileTuning {
   /** Groups that are resident on a compute unit at once; 0: one group is all that may be counted on. */
@@ -115,7 +116,7 @@ class PersistentRadix implements Algorithm {
       { global: this.#tiles(n) * groupSize, local: groupSize },
     );
     onStage?.({ kernel: KERNEL, buffers: passOutputs(pass) });
-    return { status: this.#control };
+    return { status: this.#control, anyAt: ANY_AT };
   }
 
   #tiles(n: number): number {

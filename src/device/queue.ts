@@ -71,6 +71,8 @@ export class Queue {
   /** Does each command that is recorded keep an event? */
   #timed = false;
   #recording = false;
+  /** Words that are read with the next wait. */
+  #words: { readonly buffer: Buffer; readonly offset: number; readonly view: Uint32Array }[] = [];
   #failure: unknown;
   #lastFailure: unknown;
 
@@ -259,6 +261,31 @@ export class Queue {
   }
 
   /**
+   * One word as it is when somebody waits: however often it is asked for before, it is read once.
+   *
+   * @returns where it stands after the next `finish()`; all bits are set until then
+   */
+  readAtWait(buffer: Buffer, offset: number): Uint32Array {
+    const known = this.#words.find((word) => word.buffer === buffer && word.offset === offset);
+    if (known) return known.view;
+    const view = Uint32Array.of(0xffffffff);
+    this.#words.push({ buffer, offset, view });
+    return view;
+  }
+
+  /** Reads the words that were asked for. @returns the event of the last command, behind all others, if there is one */
+  #readWords(): cl.Event | undefined {
+    let last: cl.Event | undefined;
+    for (const { buffer, offset, view } of this.#words.splice(0)) {
+      this.submit();
+      if (last) cl.releaseAsync(last);
+      const { handle } = buffer;
+      last = cl.enqueueReadBuffer(this.handle, handle, false, offset, view.byteLength, view, null, true);
+    }
+    return last;
+  }
+
+  /**
    * Waits, off the JavaScript thread, until everything enqueued so far is done.
    *
    * @param deadlineSeconds gives the device up after that time
@@ -307,13 +334,28 @@ export class Queue {
    * return, when it is called from another thread than the enqueues, before the last commands are done.
    */
   async #allDone(): Promise<void> {
-    if (this.#capabilities.quirks.finishTells) return cl.finishAsync(this.handle);
-    const marker = this.#mark();
+    const { finishTells, polls } = this.#capabilities.quirks;
+    let last = this.#readWords();
+    if (!last && finishTells) return cl.finishAsync(this.handle);
+    last ??= this.#mark();
     try {
-      await cl.waitForEventsAsync([marker]);
+      if (polls > 0 && (await this.#polled(last, polls))) return;
+      await cl.waitForEventsAsync([last]);
     } finally {
-      cl.releaseAsync(marker);
+      cl.releaseAsync(last);
     }
+  }
+
+  /** Asks in each turn of the loop for so many seconds at most. @returns whether the command has ended well */
+  async #polled(event: cl.Event, seconds: number): Promise<boolean> {
+    cl.flush(this.handle);
+    const end = performance.now() + seconds * 1e3;
+    while (performance.now() < end) {
+      const status = cl.getEventInfo(event, cl.EVENT_COMMAND_EXECUTION_STATUS);
+      if (status <= cl.COMPLETE) return status === cl.COMPLETE;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return false;
   }
 
   /** An event for all that was enqueued so far. */

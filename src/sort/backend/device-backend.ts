@@ -1,4 +1,4 @@
-import { type Algorithm, type AlgorithmShape, whyGaveUp } from '../../algorithms/algorithm.js';
+import { type Algorithm, type AlgorithmShape, type Enqueued, whyGaveUp } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
 import type { Device } from '../../device/device.js';
@@ -136,17 +136,15 @@ export class DeviceBackend implements Backend {
       const before = verifier?.input(elements(work.input, work.inputValues), verification);
       const run = keep(enqueueWithScratch(algorithm, queue, { ...work, bits }));
       const after = verifier?.output(elements(work.output, work.outputValues), verification);
-      const status = new Uint32Array(1);
-      if (run.status) queue.read(run.status, status);
+      const gaveUp = this.#statusOf(run, settings);
       await transfers.watch([input, inputValues, output, outputValues].flatMap(copyOf));
       await output.collect(settings.timeout);
       await outputValues?.collect(settings.timeout);
       const times = queue.takeProfile();
       return {
         outcome: async () => {
-          const gaveUp = whyGaveUp(status[0] ?? 0);
           const verified = before && after && verdict(before, after);
-          const wrong = gaveUp ?? (verified && wrongIn(verified));
+          const wrong = gaveUp() ?? (verified && wrongIn(verified));
           if (wrong !== undefined) return wrong;
           if (!(await transfers.same())) return 'does not hold the same data as the host';
           const reason = `${plan.reason}; other bits are constant`;
@@ -162,6 +160,24 @@ export class DeviceBackend implements Backend {
       release();
       throw error;
     }
+  }
+
+  /** Has the status of a sort read. @returns why it gave up, if it did, to be asked after the wait */
+  #statusOf({ status, anyAt }: Enqueued, { onReport }: SortSettings): () => string | undefined {
+    if (!status) return () => undefined;
+    const { queue } = this.device;
+    if (anyAt === undefined || onReport) {
+      const word = new Uint32Array(1);
+      queue.read(status, word);
+      return () => whyGaveUp(word[0] ?? 0);
+    }
+    const word = queue.readAtWait(status, anyAt);
+    return () => {
+      const why = whyGaveUp(word[0] ?? 0);
+      // Sorts behind this one are told the same, though they may be right: they are made again, too.
+      if (why !== undefined) queue.fill(status, 0, { offset: anyAt, bytes: 4 });
+      return why;
+    };
   }
 
   /** Sorts copies in host memory, and waits for the transfers there and back. */
