@@ -67,7 +67,10 @@ for (const name of deviceNames()) {
       const args = ['--input-type=module', '--eval', BUILD, PLATFORMS[name] ?? name];
       const { stdout, stderr } = await run(process.execPath, args, { env });
       const { files, logs } = JSON.parse(stdout) as { files: string[]; logs: string[] };
-      t.deepEqual(logs, []);
+      // NVIDIA's compiler says of each kernel that it may be inlined where it is called, which none is.
+      const inlined = /Warning: Function \w+ is a kernel, so overriding noinline attribute\./;
+      const telling = logs.filter((log) => !log.split('\n').every((line) => inlined.test(line)));
+      t.deepEqual(telling, []);
       t.notRegex(stderr, /warning/);
       for (const file of [
         'group_radix.cl',

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { Sorter, type SortOptions, type SortReport } from '../../../src/index.js';
-import type { Dtype, KeyArray } from '../../../src/keys/dtype.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
 import { narrowed } from '../../../src/sort/backend/survey.js';
 import { forEachSorter } from '../../each-sorter.js';
 
@@ -53,8 +53,10 @@ forEachSorter((title, open, small) => {
       });
       t.true(same(sorted, await host.sort(keys, options)));
       t.deepEqual(await sorter.argsort(keys, options), await host.argsort(keys, options));
-      const engine = report?.device.type;
-      if (engine !== 'host') t.deepEqual(report?.bits, bits, dtype);
+      // So few keys are not worth the question on a GPU.
+      const [begin, end] = options.bits ?? [0, dtypeInfo(dtype).width];
+      const type = report?.device.type;
+      if (type !== 'host') t.deepEqual(report?.bits, type === 'cpu' ? bits : [begin, end], dtype);
       using array = await sorter.upload(keys);
       using moved = await sorter.sort(array, options);
       t.true(same(await moved.read(), sorted));
