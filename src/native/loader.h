@@ -37,6 +37,9 @@ constexpr int BlockingFlag(std::string_view name) {
   return of_memory ? 2 : 0;
 }
 
+/** Whether a queue's driver comes back early from calls that block, as rusticl does; see Platform::finishes_early. */
+bool ComesBackEarly(cl_command_queue queue);
+
 /** Blocks until a command has ended. @return CL_SUCCESS, or what clWaitForEvents has against it */
 cl_int BlockUntilEnded(cl_event event);
 void ReleaseEvent(cl_event event);
@@ -79,10 +82,12 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   }
 
  private:
+  /** The call is to block, and its driver may come back early. */
   bool Blocks(const std::tuple<Parameters...>& parameters) const {
     if constexpr (sizeof...(Parameters) > 2) {
-      return (blocking_flag == 1 && IsSet(std::get<1>(parameters))) ||
-             (blocking_flag == 2 && IsSet(std::get<2>(parameters)));
+      bool blocks = (blocking_flag == 1 && IsSet(std::get<1>(parameters))) ||
+                    (blocking_flag == 2 && IsSet(std::get<2>(parameters)));
+      return blocks && ComesBackEarly(std::get<cl_command_queue>(parameters));
     }
     return false;
   }
@@ -90,8 +95,8 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   /**
    * Enqueues a command with an event, whether or not the caller wants one.
    *
-   * A call that blocks is over when that event says so: rusticl's come back early when another thread flushes the
-   * queue meanwhile, and the command would use memory that is free by then.
+   * A call that blocks is over when that event says so, where the driver comes back early when another thread flushes
+   * the queue meanwhile: the command would use memory that is free by then.
    * @param held have the gate hold the event
    */
   Result Enqueue(std::tuple<Parameters...> parameters, bool held) const {
