@@ -156,6 +156,26 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
+  gated(title('nothing is enqueued behind an event that has failed'), async (t) => {
+    // PoCL never ended such a command, nor a call that waited for it.
+    const own = cl.createCommandQueue(context, device.device, 0);
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
+    const host = new Uint8Array(16);
+    const gate = cl.createUserEvent(context);
+    cl.setUserEventStatus(gate, -5);
+    for (const blocking of [true, false]) {
+      const { code, reason } = thrown(() =>
+        cl.enqueueReadBuffer(own, buffer, blocking, 0, 16, host, [gate, gate]),
+      );
+      t.is(code, cl.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.code);
+      t.regex(reason ?? '', /-5/);
+    }
+    await cl.finishAsync(own);
+    cl.releaseEvent(gate);
+    cl.releaseMemObject(buffer);
+    cl.releaseCommandQueue(own);
+  });
+
   test.serial(title("a context's error callback goes with the context"), async (t) => {
     const references = Array.from({ length: 4 }, (_, i) => {
       const notify = (): void => undefined;
