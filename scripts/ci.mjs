@@ -204,6 +204,8 @@ const FUZZ_NODES = [
   ['24', 'rusticl', 15],
   ['26', 'pocl', 15],
 ];
+/** As with suites, a crash that does not come again is told, but does not fail; what a sanitizer finds always does. */
+const AGAIN = ['--again', '5'];
 /** The same programs each time, so that a change is what fails; `node scripts/fuzz.mjs` finds others. */
 const fuzz = (device, seconds, ...args) => [
   'scripts/fuzz.mjs',
@@ -269,7 +271,9 @@ async function main() {
   const safe = bindingTests({ without: NOT_SANITIZED });
   await tests('the binding under ASan and UBSan', safe, { command: sanitizer, minutes: 30 });
   // At once: how long each takes is given.
-  await Promise.all(FUZZ.map(([name, ...args]) => check(`fuzz ${name}`, process.execPath, fuzz(...args))));
+  await Promise.all(
+    FUZZ.map(([name, ...args]) => check(`fuzz ${name}`, process.execPath, fuzz(...args, ...AGAIN))),
+  );
   for (const [name, ...args] of FUZZ_SANITIZED) {
     const sanitized = ['scripts/sanitize.mjs', '--', ...fuzz(...args)];
     await check(`fuzz ${name} under ASan and UBSan`, process.execPath, sanitized);
@@ -286,7 +290,7 @@ async function main() {
     command: versions,
   });
   const onNode = ([version, ...args]) =>
-    check(`fuzz on Node ${version}`, process.execPath, fuzz(...args, '--node', version));
+    check(`fuzz on Node ${version}`, process.execPath, fuzz(...args, '--node', version, ...AGAIN));
   await Promise.all(FUZZ_NODES.map(onNode));
   await check('the packed package, installed', process.execPath, ['scripts/pack-test.mjs']);
   for (const [name, details] of repeated) {
