@@ -296,6 +296,20 @@ bool CheckAllSet(Call& call, const Object& kernel) {
   return true;
 }
 
+/** Whether the driver survives that the kernel is recorded with the arguments it has. */
+bool CheckRecordable(Call& call, const Object& kernel) {
+  if (!kernel.platform->records_buffers_only) return call.ok();
+  for (size_t i = 0; i < kernel.arguments.size(); i++) {
+    const KernelArgument& argument = kernel.arguments[i];
+    bool sampler = argument.object && argument.object->kind == Kind::kSampler;
+    bool null = argument.takes == Takes::kBuffer && !argument.object && !argument.svm;
+    if (!sampler && !null) continue;
+    return call.Fail(kUnsupported, NameArgument(argument, i) + ": this PoCL cannot record a kernel with " +
+                                       (sampler ? "a sampler" : "a null pointer") + "; enqueue it instead");
+  }
+  return call.ok();
+}
+
 NAN_METHOD(CommandNDRangeKernelKHR) {
   Call call(info, "clCommandNDRangeKernelKHR");
   Command command(call);
@@ -308,7 +322,10 @@ NAN_METHOD(CommandNDRangeKernelKHR) {
   WorkSize offset = call.Work(5, dimensions, CL_INVALID_GLOBAL_OFFSET);
   WorkSize global = call.Work(6, dimensions, CL_INVALID_GLOBAL_WORK_SIZE);
   WorkSize local = call.Work(7, dimensions, CL_INVALID_WORK_GROUP_SIZE);
-  if (!command.ReadSyncPoints(8) || !CheckAllSet(call, *kernel) || !CheckArguments(call, *kernel)) return;
+  if (!command.ReadSyncPoints(8) || !CheckAllSet(call, *kernel) || !CheckArguments(call, *kernel) ||
+      !CheckRecordable(call, *kernel)) {
+    return;
+  }
   if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 7: expected sizes");
   if (!CheckLaunch(call, command.queue(), *kernel, dimensions, offset.data(), global.data(), local.data())) return;
   cl_kernel kept = command.KeepKernel(*kernel);

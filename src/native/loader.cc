@@ -159,9 +159,9 @@ Platform* PlatformOf(cl_platform_id id) {
   platform.status = AskText(id, CL_PLATFORM_VERSION, &version);
   if (platform.status == CL_SUCCESS) platform.status = AskText(id, CL_PLATFORM_EXTENSIONS, &extensions);
   if (platform.status != CL_SUCCESS) return &platform;
-  if (AskText(id, CL_PLATFORM_NAME, &name) == CL_SUCCESS && name.find("rusticl") == 0) {
-    platform.finishes_early = platform.cuts_at_quotes = true;
-  }
+  AskText(id, CL_PLATFORM_NAME, &name);
+  if (name.find("rusticl") == 0) platform.finishes_early = platform.cuts_at_quotes = true;
+  platform.records_buffers_only = version.find("PoCL 3.") != std::string::npos;
   platform.version = ParseVersion(version.c_str());
   platform.dispatch = DispatchOf(id, extensions);
   if (platform.finishes_early && platform.dispatch) early_dispatch = platform.dispatch;

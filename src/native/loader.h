@@ -160,6 +160,8 @@ struct Platform {
   bool finishes_early = false;
   /** Build options are cut at each quotation mark, also within a word, and at blanks but no tabs: Mesa's rusticl. */
   bool cuts_at_quotes = false;
+  /** Recording a kernel takes whatever its pointers, images and samplers are for a buffer to retain: PoCL 3. */
+  bool records_buffers_only = false;
 };
 
 /** Facts of a platform; the pointer stays valid for the life of the process. Asks again after a failure. */

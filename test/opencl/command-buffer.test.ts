@@ -207,6 +207,39 @@ for (const opening of opened) {
     cl.releaseMemObject(memory);
   });
 
+  test(title('a kernel with a null pointer or a sampler is recorded, or refused with what to do'), (t) => {
+    const commands = record();
+    const nothing = kernel(opening, 'kernel void nothing(global int* a, int b) { if (a) a[0] = b; }');
+    cl.setKernelArg(nothing, 0, null, null);
+    cl.setKernelArg(nothing, 1, 'int', 1);
+    const kernels = [nothing];
+    if (images) {
+      const source = 'kernel void sampled(sampler_t s, global int* a) { a[0] = 1; }';
+      const sampled = kernel(opening, source);
+      cl.setKernelArg(
+        sampled,
+        0,
+        'sampler_t',
+        cl.createSampler(context, true, cl.ADDRESS_NONE, cl.FILTER_NEAREST),
+      );
+      cl.setKernelArg(sampled, 1, null, buffer());
+      kernels.push(sampled);
+    }
+    const old = /PoCL 3[.]/.test(cl.getPlatformInfo(platform, cl.PLATFORM_VERSION));
+    for (const one of kernels) {
+      const launch = () => cl.commandNDRangeKernelKHR(commands, null, null, one, 1, null, [4], null);
+      if (!old) {
+        t.is(typeof launch(), 'number');
+        continue;
+      }
+      const error = thrown(launch) as Error;
+      t.true(error instanceof UnsupportedError);
+      t.regex(error.message, /kernel argument 0 .* cannot record .*enqueue it instead/);
+    }
+    cl.enqueueNDRangeKernel(queue, nothing, 1, null, [4], null);
+    cl.finish(queue);
+  });
+
   test(title('what cannot be recorded or executed is refused'), (t) => {
     const memory = buffer();
     const commands = record();

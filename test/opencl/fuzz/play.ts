@@ -69,8 +69,8 @@ async function end(how: Ending, rest: () => void): Promise<never> {
   if (how === 'releaseAll, exit') process.on('exit', () => cl.releaseAll());
   if (how === 'exit in exit') process.on('exit', rest);
   if (how === 'throw') {
-    process.removeAllListeners('uncaughtException');
     setImmediate(() => {
+      process.removeAllListeners('uncaughtException'); // not before: a callback of the program may throw until then
       throw new Error('on purpose');
     });
   } else if (how === 'terminate' && !isMainThread) {

@@ -22,17 +22,6 @@ export const RULES: readonly Rule[] = [
       new Set(programs.items.map(argumentText)).size < programs.items.length,
   },
   {
-    name: 'no kernel with a sampler is recorded',
-    devices: ['pocl'],
-    reason: 'a command buffer of PoCL 3.1 retains what lies behind the sampler instead of the sampler',
-    forbids: ({ call, arguments: [, , , kernel] }, { model }) =>
-      call === 'commandNDRangeKernelKHR' &&
-      kernel !== undefined &&
-      model.things.some(
-        ({ from, facts }) => facts.name === 'pixels' && argumentText(from) === argumentText(kernel),
-      ),
-  },
-  {
     name: 'the simulator links nothing',
     devices: ['oclgrind'],
     reason:
