@@ -1,6 +1,6 @@
+import { type FileContext, type FileReport, sortFile } from '../io/sort-file.js';
 import { Sorter } from '../sort/api/sorter.js';
 import type { Batch, Job } from './jobs.js';
-import { type FileContext, type FileReport, sortFile } from './sort-file.js';
 
 /** What came of one job. */
 export type JobResult =

@@ -2,10 +2,10 @@ import { type BigIntStats, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { KEY_FORMATS } from '../io/keys.js';
+import type { FileJob } from '../io/sort-file.js';
 import { DTYPES, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
-import type { FileJob } from './sort-file.js';
 
 /** One job of a batch. */
 export interface Job extends FileJob {

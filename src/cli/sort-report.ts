@@ -1,4 +1,4 @@
-import type { FileReport } from '../batch/sort-file.js';
+import type { FileReport } from '../io/sort-file.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { StageReport } from '../sort/api/report.js';
 import { grouped, secondsText, table } from './table.js';

@@ -1,9 +1,9 @@
 import type { Argv } from 'yargs';
 import { algorithmNamed } from '../../algorithms/registry.js';
-import { type FileReport, sortFile } from '../../batch/sort-file.js';
 import { Sorter } from '../../index.js';
 import { keyFormat } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
+import { type FileReport, sortFile } from '../../io/sort-file.js';
 import type { Progress } from '../../sort/api/options.js';
 import { type OrderArguments, readOrder, withFormat, withOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';

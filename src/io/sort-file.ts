@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
-import { assertRawInput, assertRawOutput, type KeyFormat } from '../io/keys.js';
-import { isSameFile, type Output, type OutputContext, withOutput } from '../io/output.js';
-import { assertGoing, openSource } from '../io/raw.js';
 import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
+import { assertRawInput, assertRawOutput, type KeyFormat } from './keys.js';
+import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
+import { assertGoing, openSource } from './raw.js';
 
 /** What to sort, from where to where, and how. */
 export interface FileJob

@@ -1,0 +1,73 @@
+/** What a format brings to files of keys: how they are read, and how they are written. */
+import type { Dtype } from '../../keys/dtype.js';
+import type { Output } from '../output.js';
+import type { Source } from '../raw.js';
+
+/** What is known of keys before they are written, or when a file of them is opened. */
+export interface KeyFacts {
+  readonly dtype: Dtype;
+  /** Keys in all; undefined while that is not known, as for a pipe or for text. */
+  readonly n: number | undefined;
+  /** Dimensions, the last one varying fastest: [n], or [rows, columns]. Undefined while `n` is. */
+  readonly shape: readonly number[] | undefined;
+  /** Name of the column that they are, where the format has names. */
+  readonly column?: string | undefined;
+}
+
+/** A file of keys that is open for reading, whatever its format. */
+export interface KeyReader extends KeyFacts {
+  /** For messages: the path, or `stdin`. */
+  readonly name: string;
+  /** Name of the format as `--format` takes it: 'raw', 'npy', … */
+  readonly format: string;
+  /**
+   * Where the keys begin, in bytes, when the source holds them as little-endian bytes one behind the other and can be
+   * read at any position; undefined where they have to be taken in order.
+   */
+  readonly plainAt: number | undefined;
+  /** The keys in order as little-endian bytes, in pieces of whole keys; to be taken once. */
+  pieces(): AsyncGenerator<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** What the caller says about a file that is to be read; what the file says itself must agree. */
+export interface ReadRequest {
+  /** What raw keys are; a format that has types of its own must have this one. */
+  readonly dtype?: Dtype | undefined;
+  /** The column to take, by name or by number from 0; by default the only one. */
+  readonly column?: string | number | undefined;
+  /** Whether the first line of a text has names of columns; by default as it looks. */
+  readonly header?: boolean | undefined;
+  /** What stands between the columns of a text; by default as it looks. */
+  readonly delimiter?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Keys on their way into a file. */
+export interface KeyWriter {
+  /** @param piece whole keys as little-endian bytes; may be used again when this is fulfilled */
+  write(piece: Uint8Array): Promise<void>;
+  /** Writes what a format has at its end. The output is committed by who opened it. */
+  end(): Promise<void>;
+}
+
+/** A format whose files of keys are read and written. */
+export interface KeyFormat {
+  /** As `--format` takes it and reports name it: 'raw', 'npy', … */
+  readonly id: string;
+  /** Last parts of names, in small letters and without the dot. */
+  readonly extensions: readonly string[];
+  /** @throws DtypeError, FormatError, IoError, UsageError */
+  open(source: Source, request: ReadRequest): Promise<KeyReader>;
+  /** @throws DtypeError where the format cannot hold such keys */
+  create(output: Output, facts: KeyFacts, options: WriteOptions): Promise<KeyWriter>;
+}
+
+/** How a text is written. */
+export interface WriteOptions {
+  /** Whether names of columns come first; default true. */
+  readonly header?: boolean | undefined;
+  /** What stands between columns; default that of the format. */
+  readonly delimiter?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
