@@ -295,7 +295,7 @@ WaitList Call::Events(int i) {
   // PoCL never ends a command that is enqueued behind one that has failed, nor does a call that waits for it.
   for (cl_event event : list.events) {
     cl_int state = CL_COMPLETE;
-    api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+    AskState(event, &state);
     if (state >= CL_COMPLETE) continue;
     Fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, Ordinal(i) + ": an event has failed with " + std::to_string(state));
     break;

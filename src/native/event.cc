@@ -111,7 +111,7 @@ void CallBack(Environment& environment, uint64_t id, cl_event event, cl_int type
   auto callback = environment.TakeCallback(id);
   if (!callback) return;
   cl_int status = type;
-  api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  AskState(event, &status);
   v8::Local<v8::Value> arguments[] = {Nan::New(callback->data), Nan::New(status < CL_COMPLETE ? status : type),
                                       Nan::New(callback->subject)};
   Nan::Call(Nan::New(callback->function), Nan::New<v8::Object>(), 3, arguments);

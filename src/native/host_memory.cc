@@ -33,13 +33,6 @@ void CL_CALLBACK OnKeptComplete(cl_event, cl_int, void* data) {
   (*mailbox)->Post([](Environment& environment) { environment.in_flight().Sweep(); });
 }
 
-/** Where the driver does not tell, the command may still be running: its memory stays. */
-bool Completed(cl_event event) {
-  cl_int status = CL_QUEUED;
-  api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return status <= CL_COMPLETE;  // below it: the command ended with an error
-}
-
 }  // namespace
 
 bool HostMemory::Of(v8::Local<v8::Value> value, HostMemory* memory) {
@@ -150,7 +143,7 @@ void InFlight::Sweep() {
   if (entries_.empty()) return;
   Nan::HandleScope scope;
   auto first = std::stable_partition(entries_.begin(), entries_.end(),
-                                     [](const Entry& entry) { return !Completed(entry.event); });
+                                     [](const Entry& entry) { return !Ended(entry.event); });
   if (first == entries_.end()) return;
   // Out of the list before they die: memory may be the last to hold an object, whose end comes back here.
   std::vector<Entry> done(std::make_move_iterator(first), std::make_move_iterator(entries_.end()));

@@ -105,9 +105,19 @@ bool ComesBackEarly(cl_command_queue queue) {
   return early && queue && *reinterpret_cast<const char* const*>(queue) == early;
 }
 
+cl_int AskState(cl_event event, cl_int* state) {
+  return api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *state, state, nullptr);
+}
+
+bool Ended(cl_event event) {
+  cl_int state = CL_QUEUED;
+  AskState(event, &state);
+  return state <= CL_COMPLETE;
+}
+
 cl_int BlockUntilEnded(cl_event event) {
   cl_int state = CL_QUEUED;
-  cl_int status = api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+  cl_int status = AskState(event, &state);
   return status == CL_SUCCESS && state > CL_COMPLETE ? api.clWaitForEvents(1, &event) : CL_SUCCESS;
 }
 

@@ -40,6 +40,10 @@ constexpr int BlockingFlag(std::string_view name) {
 /** Whether a queue's driver comes back early from calls that block, as rusticl does; see Platform::finishes_early. */
 bool ComesBackEarly(cl_command_queue queue);
 
+/** Asks how far a command is: below CL_COMPLETE it has failed. `state` stays where the driver does not tell. */
+cl_int AskState(cl_event event, cl_int* state);
+/** Whether a command has ended, well or not; where the driver does not tell, it may still be running. */
+bool Ended(cl_event event);
 /** Blocks until a command has ended. @return CL_SUCCESS, or what clWaitForEvents has against it */
 cl_int BlockUntilEnded(cl_event event);
 void ReleaseEvent(cl_event event);
@@ -115,13 +119,17 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
     if (!enqueued || !*event) return result;
     if (Blocks(parameters)) {
       cl_int ended = BlockUntilEnded(*event);
-      if constexpr (std::is_same_v<Result, cl_int>) result = ended;
+      if constexpr (std::is_same_v<Result, cl_int>) {
+        result = ended;
+        wanted = wanted && ended == CL_SUCCESS;  // a caller takes no event of a call that has failed
+      }
     }
     if (held) {
       gate.Hold(*event, wanted);
     } else if (!wanted) {
-      ReleaseEvent(own);
+      ReleaseEvent(*event);
     }
+    if (!wanted) *event = nullptr;
     return result;
   }
 };

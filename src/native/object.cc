@@ -107,12 +107,6 @@ cl_int Release(Kind kind, const Platform* platform, void* raw) {
   return CL_INVALID_VALUE;
 }
 
-bool Ended(cl_event event) {
-  cl_int status = CL_QUEUED;
-  api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return status <= CL_COMPLETE;
-}
-
 void OwnedReference::Give() const {
   for (unsigned i = 0; i < count; i++) Release(kind, platform, raw);
 }

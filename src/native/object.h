@@ -42,9 +42,6 @@ cl_int Retain(Kind kind, const Platform* platform, void* raw);
 /** clRelease…; may block in some drivers. */
 cl_int Release(Kind kind, const Platform* platform, void* raw);
 
-/** Whether a command has ended, well or not; no where the driver does not tell. */
-bool Ended(cl_event event);
-
 /** References to a driver's object that are to be given back. */
 struct OwnedReference {
   Kind kind;

@@ -40,8 +40,7 @@ cl_int Wait::Ask() const {
   cl_int result = CL_SUCCESS;
   for (const HeldEvent& held : events) {
     cl_int state = CL_QUEUED;
-    cl_int status = api.clGetEventInfo(held.event.As<cl_event>(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
-                                       &state, nullptr);
+    cl_int status = AskState(held.event.As<cl_event>(), &state);
     if (status != CL_SUCCESS) return status;
     if (state > until) return state;
     if (state < CL_COMPLETE) result = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
