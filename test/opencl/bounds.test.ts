@@ -229,8 +229,7 @@ for (const { name, context, queue, version, images } of opened) {
   }
 
   for (const [claim, error, since, call] of rejected) {
-    test(title(`refused: ${claim}`), (t) => {
-      if (version < since) return t.pass();
+    (version < since ? test.skip : test)(title(`refused: ${claim}`), (t) => {
       const a = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, BYTES, contents());
       const b = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, BYTES, contents());
       const caught = thrown(() => call(a, b));
@@ -298,17 +297,19 @@ for (const { name, context, queue, version, images } of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('mapped images tell their pitches under both names'), (t) => {
-    if (!images || version < 120) return t.pass();
-    const shape = { type: cl.MEM_OBJECT_IMAGE3D, width: 4, height: 3, depth: 2 };
-    const image = cl.createImage(context, cl.MEM_COPY_HOST_PTR, RGBA, shape, host(96));
-    const mapped = cl.enqueueMapImage(queue, image, true, cl.MAP_READ, [0, 0, 0], [4, 3, 2]);
-    t.true((mapped.row_pitch ?? 0) >= 16);
-    t.is(mapped.image_row_pitch, mapped.row_pitch);
-    t.true((mapped.slice_pitch ?? 0) >= 48);
-    t.is(mapped.image_slice_pitch, mapped.slice_pitch);
-    cl.enqueueUnmapMemObject(queue, image, mapped);
-    cl.finish(queue);
-    cl.releaseMemObject(image);
-  });
+  (!images || version < 120 ? test.skip : test)(
+    title('mapped images tell their pitches under both names'),
+    (t) => {
+      const shape = { type: cl.MEM_OBJECT_IMAGE3D, width: 4, height: 3, depth: 2 };
+      const image = cl.createImage(context, cl.MEM_COPY_HOST_PTR, RGBA, shape, host(96));
+      const mapped = cl.enqueueMapImage(queue, image, true, cl.MAP_READ, [0, 0, 0], [4, 3, 2]);
+      t.true((mapped.row_pitch ?? 0) >= 16);
+      t.is(mapped.image_row_pitch, mapped.row_pitch);
+      t.true((mapped.slice_pitch ?? 0) >= 48);
+      t.is(mapped.image_slice_pitch, mapped.slice_pitch);
+      cl.enqueueUnmapMemObject(queue, image, mapped);
+      cl.finish(queue);
+      cl.releaseMemObject(image);
+    },
+  );
 }

@@ -69,8 +69,7 @@ for (const opening of opened) {
     cl.releaseKernel(increment);
   });
 
-  test(title('images are filled and copied by recorded commands'), (t) => {
-    if (!images) return t.pass();
+  (!images ? test.skip : test)(title('images are filled and copied by recorded commands'), (t) => {
     const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
     const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 4 };
     const one = cl.createImage(context, cl.MEM_COPY_HOST_PTR, format, shape, bytes(64));

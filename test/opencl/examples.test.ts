@@ -256,10 +256,9 @@ for (const { name, platform, version, images } of opened) {
     });
   });
 
-  test(
+  (!images || version < 120 ? test.skip : test)(
     title('images: written, filled, copied to another and to a buffer, mapped with their pitches'),
     (t) => {
-      if (!images || version < 120) return t.pass();
       const context = cl.createContextFromType(
         [cl.CONTEXT_PLATFORM, platform],
         cl.DEVICE_TYPE_ALL,

@@ -185,8 +185,7 @@ for (const opening of opened) {
     for (const made of [program, again]) cl.releaseProgram(made);
   });
 
-  test(title('programs are compiled with headers and linked'), async (t) => {
-    if (version < 120) return t.pass();
+  (version < 120 ? test.skip : test)(title('programs are compiled with headers and linked'), async (t) => {
     const header = cl.createProgramWithSource(context, '#define ANSWER 42');
     const user = cl.createProgramWithSource(
       context,
@@ -250,8 +249,7 @@ for (const opening of opened) {
     cl.releaseProgram(program);
   });
 
-  test(title('samplers know how they were made'), (t) => {
-    if (!images) return t.pass();
+  (!images ? test.skip : test)(title('samplers know how they were made'), (t) => {
     const sampler = cl.createSampler(context, true, cl.ADDRESS_CLAMP, cl.FILTER_NEAREST);
     t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_REFERENCE_COUNT), 1);
     t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_NORMALIZED_COORDS), true);
@@ -261,8 +259,7 @@ for (const opening of opened) {
     t.is(thrown(() => cl.releaseSampler(sampler)).code, cl.INVALID_SAMPLER.code);
   });
 
-  test(title('pipes have a size, or the device has no pipes'), (t) => {
-    if (version < 200) return t.pass();
+  (version < 200 ? test.skip : test)(title('pipes have a size, or the device has no pipes'), (t) => {
     t.is(thrown(() => cl.createPipe(context, 0, 0, 100)).code, cl.INVALID_PIPE_SIZE.code);
     t.is(thrown(() => cl.createPipe(context, 0, 8, 0)).code, cl.INVALID_PIPE_SIZE.code);
     t.is(thrown(() => cl.createPipe(context, 0, 8, 100, ['a'] as never)).code, cl.INVALID_VALUE.code);
@@ -310,18 +307,20 @@ for (const opening of opened) {
     cl.releaseKernel(increment);
   });
 
-  test(title('shared virtual memory is freed in its turn, and says so'), async (t) => {
-    if (version < 200 || !cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES)) return t.pass();
-    const memory = [cl.SVMAlloc(context, 0, 64), cl.SVMAlloc(context, 0, 64)];
-    const keepAlive = setTimeout(() => t.fail('never called'), 10_000);
-    const freed = new Promise((resolve) => cl.enqueueSVMFree(queue, memory, resolve, 'freed'));
-    t.deepEqual(
-      memory.map((one) => one.byteLength),
-      [0, 0],
-    );
-    await cl.finishAsync(queue);
-    t.is(await freed, 'freed');
-    clearTimeout(keepAlive);
-    t.is(thrown(() => cl.enqueueSVMFree(queue, [])).code, cl.INVALID_VALUE.code);
-  });
+  (version < 200 || !cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES) ? test.skip : test)(
+    title('shared virtual memory is freed in its turn, and says so'),
+    async (t) => {
+      const memory = [cl.SVMAlloc(context, 0, 64), cl.SVMAlloc(context, 0, 64)];
+      const keepAlive = setTimeout(() => t.fail('never called'), 10_000);
+      const freed = new Promise((resolve) => cl.enqueueSVMFree(queue, memory, resolve, 'freed'));
+      t.deepEqual(
+        memory.map((one) => one.byteLength),
+        [0, 0],
+      );
+      await cl.finishAsync(queue);
+      t.is(await freed, 'freed');
+      clearTimeout(keepAlive);
+      t.is(thrown(() => cl.enqueueSVMFree(queue, [])).code, cl.INVALID_VALUE.code);
+    },
+  );
 }
