@@ -3,15 +3,17 @@
  * bin, which leave for memory when they are full: a core keeps hundreds of short lines in its cache, but not the
  * pages of hundreds of places in the output.
  *
- *   serial_count    counts the digits of each run
- *   serial_scan     one work-item scans the counts of all runs
+ *   serial_count    counts the digits of each run; the first one finds out in which bits codes differ, too
+ *   serial_scan     one work-item scans the counts of all runs; the first one plans which passes are made
  *   serial_scatter  moves the keys of each run to their places
+ *   serial_settle   brings to the output what is not there after the last pass
  *
  *   RADIX_BITS   bits of a digit, 1 to 12
  *   LINES        0: each key goes to its place at once, for arrays that the cache of a core holds
  *   OFFSET_BITS  32: fewer than 2^32 keys; 64: any number
  */
 #include "elements.clh"
+#include "turns.clh"
 
 #ifndef RADIX_BITS
 # error "RADIX_BITS: bits of a digit, set by src/algorithms/serial-radix.ts"
@@ -35,26 +37,70 @@ typedef ulong offset_t;
 # error "OFFSET_BITS must be 32 (fewer than 2^32 keys) or 64"
 #endif
 
-/* @param counts  [bin][run] */
+/* The keys in their three places, and the values where there are any. */
+#if HAS_VALUES
+# define ARRAYS                                                                                            \
+    __global key_t *input, __global key_t *output, __global key_t *alternate, __global value_t *input_values, \
+        __global value_t *output_values, __global value_t *alternate_values
+#else
+# define ARRAYS __global key_t *input, __global key_t *output, __global key_t *alternate
+#endif
+
+/* @param counts     [bin][run]
+ * @param differing  bits in which codes of the run differ from the first code of all: written by the first pass
+ * @param turns      what each pass does: read by the others
+ * @param shift      of the first pass's digit
+ * @param bits       likewise
+ */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void serial_count(__global const key_t *restrict keys, __global offset_t *restrict counts, ulong n, ulong run_keys,
-                  uint shift, uint bits, codec_t codec, uint flags)
+void serial_count(__global key_t *input, __global key_t *output, __global key_t *alternate,
+                  __global offset_t *restrict counts, __global ulong *restrict differing,
+                  __global const turn_t *restrict turns, ulong n, ulong run_keys, uint pass, uint shift, uint bits,
+                  codec_t codec, uint sort)
 {
     const size_t run = get_global_id(0), runs = get_global_size(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
     offset_t bins[BINS];
+    if (pass > 0 && turns[pass].does != TURN_SORTS)
+        return;
     for (uint bin = 0; bin < BINS; bin++)
         bins[bin] = 0;
-    for (size_t i = start; i < end; i++)
-        bins[code_digit(load_code(keys, i, codec, flags), shift, bits)]++;
+    if (pass == 0) {
+        const code_t first = load_code(input, 0, codec, sort);
+        code_t differ = 0;
+        for (size_t i = start; i < end; i++) {
+            const code_t code = load_code(input, i, codec, sort);
+            differ |= code ^ first;
+            bins[code_digit(code, shift, bits)]++;
+        }
+        differing[run] = differ;
+    } else {
+        __global const key_t *keys = ARRAY_AT(turns[pass].keys_from, input, output, alternate);
+        const turn_t turn = turns[pass];
+        for (size_t i = start; i < end; i++)
+            bins[code_digit(load_code(keys, i, codec, turn.flags), turn.shift, turn.bits)]++;
+    }
     for (uint bin = 0; bin < BINS; bin++)
         counts[bin * runs + run] = bins[bin];
 }
 
-/* Exclusive scan of all counts, in place. */
+/* Exclusive scan of all counts, in place.
+ *
+ * @param digits      of the window [begin, end)
+ * @param sort        see turns.clh
+ */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void serial_scan(__global offset_t *restrict counts, uint entries)
+void serial_scan(__global offset_t *restrict counts, uint entries, __global const ulong *restrict differing, uint runs,
+                 __global turn_t *restrict turns, uint pass, uint digits, uint begin, uint end, uint sort)
 {
+    if (pass == 0) {
+        ulong differ = 0;
+        for (uint run = 0; run < runs; run++)
+            differ |= differing[run];
+        plan_turns(turns, digits, begin, end, differ, sort);
+    }
+    if (turns[pass].does != TURN_SORTS)
+        return;
     offset_t sum = 0;
     for (uint i = 0; i < entries; i++) {
         const offset_t count = counts[i];
@@ -98,15 +144,21 @@ void serial_scan(__global offset_t *restrict counts, uint entries)
 
 /* @param places  of the first key of each bin and run, [bin][run] */
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void serial_scatter(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
-#if HAS_VALUES
-                    __global const value_t *restrict values_in, __global value_t *restrict values_out,
-#endif
-                    __global const offset_t *restrict places, ulong n, ulong run_keys, uint shift, uint bits,
-                    codec_t codec, uint flags)
+void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global const turn_t *restrict turns, ulong n,
+                    ulong run_keys, uint pass, codec_t codec)
 {
     const size_t run = get_global_id(0), runs = get_global_size(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
+    const turn_t turn = turns[pass];
+    const uint flags = turn.flags, shift = turn.shift, bits = turn.bits;
+    __global const key_t *keys_in = ARRAY_AT(turn.keys_from, input, output, alternate);
+    __global key_t *keys_out = ARRAY_AT(turn.keys_to, input, output, alternate);
+#if HAS_VALUES
+    __global const value_t *values_in = ARRAY_AT(turn.values_from, input_values, output_values, alternate_values);
+    __global value_t *values_out = ARRAY_AT(turn.values_to, input_values, output_values, alternate_values);
+#endif
+    if (turn.does != TURN_SORTS)
+        return;
 #if LINES
     /* Of each bin: where its next key goes, and its first key that lies in a line. */
     offset_t next[BINS], waiting[BINS];
@@ -159,6 +211,26 @@ void serial_scatter(__global const key_t *restrict keys_in, __global key_t *rest
 #if HAS_VALUES
         values_out[place] = load_value(values_in, i, flags);
 #endif
+    }
+#endif
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void serial_settle(ARRAYS, __global const turn_t *restrict turns, ulong n, ulong run_keys, uint pass)
+{
+    const size_t run = get_global_id(0);
+    const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
+    const turn_t turn = turns[pass];
+    if (turn.keys_from != turn.keys_to) {
+        __global const key_t *keys = ARRAY_AT(turn.keys_from, input, output, alternate);
+        for (size_t i = start; i < end; i++)
+            output[i] = keys[i];
+    }
+#if HAS_VALUES
+    if (turn.values_from != turn.values_to || (turn.flags & FLAG_POSITIONS)) {
+        __global const value_t *values = ARRAY_AT(turn.values_from, input_values, output_values, alternate_values);
+        for (size_t i = start; i < end; i++)
+            output_values[i] = load_value(values, i, turn.flags);
     }
 #endif
 }

@@ -110,6 +110,8 @@ export interface AlgorithmFactory {
   readonly plannedOn?: readonly ('cpu' | 'gpu')[];
   /** Does it take a pass for each digit of the window, so that constant ones are worth leaving out? */
   readonly byDigits?: boolean;
+  /** Does it find out by itself, on the device, which of them those are? */
+  readonly skipsConstantDigits?: boolean;
   /** What `clsort tune` searches; left out where there is nothing to gain. */
   readonly search?: SearchSizes;
   /** Is equal-key order kept? */

@@ -98,7 +98,7 @@ export function alternateBytes(
 }
 
 /** Values in and out. @throws UsageError when they are to be sorted and there is no place for them */
-function valuesOf(
+export function valuesOf(
   { valueBytes }: AlgorithmShape,
   { inputValues, outputValues }: Pick<SortWork, 'inputValues' | 'outputValues'>,
 ): { input: Buffer; output: Buffer } | undefined {

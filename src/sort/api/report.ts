@@ -34,7 +34,10 @@ export interface SortReport {
   readonly algorithm: string;
   /** Why the planner took it. */
   readonly reason: string;
-  /** Bits of the codes that were sorted on: those asked for, less constant ones at either end. */
+  /**
+   * Bits of the codes that were sorted on: those asked for, less constant ones at either end where the host was told of
+   * them. `serial` leaves constant digits out on the device and tells nobody.
+   */
   readonly bits: readonly [begin: number, end: number];
   /** What else the algorithm tells: of `amd` the kernels of its `scan` and the keys that it counts, `padded`. */
   readonly facts?: Facts;

@@ -257,7 +257,8 @@ export class DeviceBackend implements Backend {
   /** The window that a plan of ours sorts on, constant digits left out; what was asked for is done as asked. */
   async #narrowed(plan: Plan, { keys, settings }: SortJob, input: Lent): Promise<Bits> {
     const { bits, algorithm, shape } = plan;
-    if (settings.algorithm !== 'auto' || !algorithmNamed(algorithm).byDigits) return bits;
+    const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
+    if (settings.algorithm !== 'auto' || !byDigits || skipsConstantDigits) return bits;
     const radixBits = Number(shape?.tuning?.radixBits ?? 8);
     return this.#survey.narrow(keys, input.buffer, {
       bits,

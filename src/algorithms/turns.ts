@@ -1,0 +1,47 @@
+/** Sorts whose passes are planned on the device, which leaves out those of constant digits: cl/turns.clh. */
+import type { Buffer } from '../device/buffer.js';
+import type { AlgorithmShape, SortWork } from './algorithm.js';
+import { passFlags, scratchOf, valuesOf } from './passes.js';
+
+const SORT_KEYS_IN_PLACE = 256;
+const SORT_VALUES_IN_PLACE = 512;
+const SORT_EVERY_DIGIT = 1024;
+
+/** Bytes of a `turn_t`. */
+const TURN_BYTES = 8 * 4;
+
+/** Bytes of scratch for the turns of so many digits, and for the one that comes after them. */
+export const turnsBytes = (digits: number): number => (digits + 1) * TURN_BYTES;
+
+const keysInPlace = ({ input, output }: SortWork): boolean => input === output;
+
+/** Positions are made, whatever their buffer holds before. */
+const valuesInPlace = ({ indices, inputValues, outputValues }: SortWork): boolean =>
+  !indices && (inputValues ?? outputValues) === outputValues;
+
+/** Kernel argument `sort`. Who looks at the stages sees every digit. */
+export const sortFlags = (work: SortWork): number =>
+  passFlags(work, { first: true, last: true }) |
+  (keysInPlace(work) ? SORT_KEYS_IN_PLACE : 0) |
+  (valuesInPlace(work) ? SORT_VALUES_IN_PLACE : 0) |
+  (work.onStage ? SORT_EVERY_DIGIT : 0);
+
+/** Input, output and alternate of the keys, and of the values where there are any, as the arguments of a kernel. */
+export function turnArrays(shape: AlgorithmShape, digits: number, work: SortWork): Buffer[] {
+  const { input, output } = work;
+  const values = valuesOf(shape, work);
+  const needs = (inPlace: boolean) => inPlace || digits > 1;
+  const keys = [input, output, needs(keysInPlace(work)) ? scratchOf(work, 'alternateKeys') : output];
+  if (!values) return keys;
+  const alternate = needs(valuesInPlace(work)) ? scratchOf(work, 'alternateValues') : values.output;
+  return [...keys, values.input, values.output, alternate];
+}
+
+/** What a pass wrote when every digit has its turn, for `onStage`. */
+export function turnOutputs(work: SortWork, pass: number, digits: number): Record<string, Buffer> {
+  const isAlternate = (inPlace: boolean) => (inPlace ? pass % 2 === 0 : (digits - pass) % 2 === 0);
+  const { output, outputValues, scratch } = work;
+  const keys = isAlternate(keysInPlace(work)) ? scratch.alternateKeys : output;
+  const values = isAlternate(valuesInPlace(work)) ? scratch.alternateValues : outputValues;
+  return { ...(keys && { keys }), ...(values && { values }) };
+}
