@@ -3,9 +3,10 @@
  *   UNIT_BYTES   1, 2, 4, 8 or 16
  *   UNITS        units of an element
  *   INDEX_BITS   32 or 64
+ *   CHECKED      1: an index that is not inside is told
  */
-#if !defined(UNIT_BYTES) || !defined(UNITS) || !defined(INDEX_BITS) || !defined(GROUP_SIZE)
-# error "UNIT_BYTES, UNITS, INDEX_BITS and GROUP_SIZE: set by src/primitives/gather.ts"
+#if !defined(UNIT_BYTES) || !defined(UNITS) || !defined(INDEX_BITS) || !defined(GROUP_SIZE) || !defined(CHECKED)
+# error "UNIT_BYTES, UNITS, INDEX_BITS, GROUP_SIZE and CHECKED: set by src/primitives/gather.ts"
 #endif
 #if UNIT_BYTES == 1
 typedef uchar unit_t;
@@ -24,9 +25,16 @@ typedef uint index_t;
 typedef ulong index_t;
 #endif
 
-/* @post an index of `length` or more leaves its element zero: no work-item reads outside of `in` */
+/* @param told  word number `slot` is 0 before
+ * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`;
+ *        told[slot] says by how much more than length - 1 the largest of them was, 0 if there was none
+ */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n, ulong length)
+void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n, ulong length
+#if CHECKED
+            , __global uint *told, uint slot
+#endif
+)
 {
     const ulong i = get_global_id(0);
     if (i >= n)
@@ -34,4 +42,8 @@ void gather(__global const unit_t *in, __global const index_t *indices, __global
     const ulong from = indices[i];
     for (uint unit = 0; unit < UNITS; unit++)
         out[i * UNITS + unit] = from < length ? in[from * UNITS + unit] : (unit_t)(0);
+#if CHECKED
+    if (from >= length)
+        atomic_max(&told[slot], (uint)min(from - length + 1, (ulong)0xffffffff));
+#endif
 }

@@ -261,14 +261,14 @@ export class Queue {
   }
 
   /**
-   * One word as it is when somebody waits: however often it is asked for before, it is read once.
+   * Words as they are when somebody waits: however often they are asked for before, they are read once.
    *
-   * @returns where it stands after the next `finish()`; all bits are set until then
+   * @returns where they stand after the next `finish()`; all bits are set until then
    */
-  readAtWait(buffer: Buffer, offset: number): Uint32Array {
+  readAtWait(buffer: Buffer, offset: number, words = 1): Uint32Array {
     const known = this.#words.find((word) => word.buffer === buffer && word.offset === offset);
     if (known) return known.view;
-    const view = Uint32Array.of(0xffffffff);
+    const view = new Uint32Array(words).fill(0xffffffff);
     this.#words.push({ buffer, offset, view });
     return view;
   }

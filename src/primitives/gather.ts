@@ -1,6 +1,7 @@
+import type { Slot } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { u64 } from '../device/queue.js';
+import { u32, u64 } from '../device/queue.js';
 import { UsageError } from '../util/errors.js';
 import { buildForGroups } from './group.js';
 
@@ -14,6 +15,8 @@ export interface GatherWork {
   readonly output: Buffer;
   readonly n: number;
   readonly length: number;
+  /** Gets by how much more than `length` - 1 the largest index is, should one not be inside: where that is checked. */
+  readonly slot?: Slot;
 }
 
 /**
@@ -27,7 +30,11 @@ export interface GatherWork {
  */
 export async function createGather(
   device: Device,
-  { elementBytes, indexBits = 32 }: { elementBytes: number; indexBits?: 32 | 64 },
+  {
+    elementBytes,
+    indexBits = 32,
+    checked = false,
+  }: { elementBytes: number; indexBits?: 32 | 64; checked?: boolean },
 ): Promise<(work: GatherWork) => void> {
   if (!Number.isInteger(elementBytes) || elementBytes < 1 || elementBytes > 16) {
     throw new UsageError(`elements of ${elementBytes} bytes: expected 1 to 16`);
@@ -37,10 +44,13 @@ export async function createGather(
     UNIT_BYTES: unit,
     UNITS: elementBytes / unit,
     INDEX_BITS: indexBits,
+    CHECKED: checked ? 1 : 0,
   });
-  return ({ input, indices, output, n, length }) => {
+  return ({ input, indices, output, n, length, slot }) => {
     const global = Math.ceil(n / groupSize) * groupSize;
-    const args = [input, indices, output, u64(n), u64(length)];
+    if (checked !== (slot !== undefined)) throw new UsageError('a slot is for gathers that are checked');
+    const told = slot ? [slot.board, u32(slot.at)] : [];
+    const args = [input, indices, output, u64(n), u64(length), ...told];
     device.queue.run(program.kernel('gather'), args, { global, local: groupSize });
   };
 }

@@ -13,6 +13,7 @@ forEachDevice((title, open) => {
       UNITS: 1,
       INDEX_BITS: 32,
       GROUP_SIZE: 1,
+      CHECKED: 0,
     });
     return { device, queue: device.queue, kernel: program.kernel('gather') };
   }

@@ -12,6 +12,12 @@ export interface ColumnSteps {
   canonical(from: Column, to: Column): Promise<void>;
   /** `to[i] = from[positions[i]]` for each of `to`; both of the same width. @param positions u32 */
   gather(from: Column, positions: Column, to: Column): Promise<void>;
+  /**
+   * The same by positions that may be anything; zero bytes where one is not inside.
+   *
+   * @returns the largest position that is not, if there is one, to be asked after the wait
+   */
+  gatherChecked(from: Column, positions: Column, to: Column): Promise<() => number | undefined>;
   /** The number of the segment of each element. @param offsets u32: where each segment begins, then n */
   segmentIds(offsets: Column, ids: Column): Promise<void>;
   /**

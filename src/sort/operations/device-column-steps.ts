@@ -1,3 +1,4 @@
+import { Board } from '../../device/board.js';
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import { type KernelArgument, u32, u64, vector } from '../../device/queue.js';
@@ -38,6 +39,15 @@ export class DeviceColumnSteps implements ColumnSteps {
       n: to.n,
       length: from.n,
     });
+  }
+
+  async gatherChecked(from: Column, positions: Column, to: Column): Promise<() => number | undefined> {
+    const elementBytes = from.info.bytes;
+    const gather = await createGather(this.#device, { elementBytes, checked: true });
+    const slot = Board.slot(this.#device);
+    const [input, indices, output] = [from, positions, to].map(bufferOf) as [Buffer, Buffer, Buffer];
+    gather({ input, indices, output, n: to.n, length: from.n, slot });
+    return () => (slot.word() === 0 ? undefined : from.n - 1 + slot.word());
   }
 
   async segmentIds(offsets: Column, ids: Column): Promise<void> {

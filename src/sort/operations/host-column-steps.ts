@@ -39,6 +39,12 @@ export class HostColumnSteps implements ColumnSteps {
     return this.#run(gatherSteps(wordsOf(from), indices, from.info.bytes, wordsOf(to)));
   }
 
+  async gatherChecked(from: Column, positions: Column, to: Column): Promise<() => number | undefined> {
+    const largest = await this.reduce(positions, 'max');
+    await this.gather(from, positions, to);
+    return () => (largest() < from.n ? undefined : Number(largest()));
+  }
+
   segmentIds(offsets: Column, ids: Column): Promise<void> {
     return this.#run(fillSegments(u32Of(offsets), u32Of(ids)));
   }

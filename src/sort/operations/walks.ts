@@ -135,12 +135,14 @@ export async function gather(call: Call, from: Column, indices: Column, to: Colu
   if (indices.n === 0) return () => undefined;
   const { steps } = call.columns;
   const positions = await call.bring(indices);
-  const largest = await steps.reduce(positions, 'max');
   const input = await call.bring(from);
-  await call.into(to, (out) => steps.gather(input, positions, out));
+  let outside: () => number | undefined = () => undefined;
+  await call.into(to, async (out) => {
+    outside = await steps.gatherChecked(input, positions, out);
+  });
   return () => {
-    const index = largest();
-    if (index < from.n) return;
+    const index = outside();
+    if (index === undefined) return;
     throw new InputError(`index ${index} is outside of ${from.n} values`, { details: { index } });
   };
 }

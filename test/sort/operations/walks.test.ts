@@ -294,6 +294,39 @@ forEachSorter((title, open, small) => {
     },
   );
 
+  test.serial(title('each of many gathers that nobody waits for tells its own outcome'), async (t) => {
+    const sorter = await open();
+    using values = await sorter.upload(Uint32Array.of(7, 8, 9));
+    using right = await sorter.upload(Uint32Array.of(2, 0));
+    const wrong = await Promise.all(
+      [3, 1000, 2 ** 32 - 1].map((index) => sorter.upload(Uint32Array.of(1, index, 2))),
+    );
+    const round = async (count: number) => {
+      const calls = Array.from({ length: count }, (_, i) => {
+        const indices = i % 7 === 3 ? wrong[i % wrong.length] : right;
+        return sorter.gather(values, indices as typeof right);
+      });
+      for (const [i, outcome] of (await Promise.allSettled(calls)).entries()) {
+        if (i % 7 !== 3) {
+          if (outcome.status === 'rejected') throw outcome.reason;
+          t.deepEqual(await outcome.value.read(), Uint32Array.of(9, 7), `gather ${i}`);
+          outcome.value.dispose();
+          continue;
+        }
+        const { reason } = outcome as PromiseRejectedResult;
+        t.true(reason instanceof InputError, `gather ${i}`);
+        t.is(reason.details.index, [3, 1000, 2 ** 32 - 1][i % wrong.length]);
+      }
+    };
+    // More than the device has words for between two waits; few that follow; and the same with a wait in between.
+    for (const count of [small ? 20 : 600, 10, 1, 1]) await round(count);
+    await t.throwsAsync(sorter.gather(values, wrong[0] as typeof right), {
+      message: /index 3 is outside of 3/,
+    });
+    t.deepEqual(await (await sorter.gather(values, right)).read(), Uint32Array.of(9, 7));
+    for (const array of wrong) array.dispose();
+  });
+
   test.serial(title('wrong arguments of the primitives are typed errors'), async (t) => {
     const sorter = await open();
     const keys = Uint32Array.of(3, 1, 2);
