@@ -1,5 +1,4 @@
-/** Arguments that several commands take, and how their text is read. */
-import type { Argv } from 'yargs';
+/** How the text of arguments that several commands take is read. */
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { type DeviceInfo, devices } from '../device/platform.js';
 import { matchingDevices } from '../device/select.js';
@@ -7,33 +6,7 @@ import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js'
 import { bitWindow } from '../sort/api/options.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
-
-export interface OrderArguments {
-  readonly dtype: string;
-  readonly descending: boolean;
-  readonly nan: string;
-  readonly bits: string | undefined;
-}
-
-/** Adds --dtype, --descending, --nan and --bits. */
-export const withOrder = <T>(yargs: Argv<T>) =>
-  yargs
-    .option('dtype', {
-      type: 'string',
-      demandOption: true,
-      describe: `what the keys are: ${DTYPES.join(' ')}`,
-    })
-    .option('descending', { type: 'boolean', default: false, describe: 'largest key first' })
-    .option('nan', { type: 'string', default: 'last', choices: ['first', 'last'], describe: 'where NaNs go' })
-    .option('bits', { type: 'string', describe: 'compare only bits A to B of the code, as A:B' });
-
-/** Adds --format. */
-export const withFormat = <T>(yargs: Argv<T>) =>
-  yargs.option('format', {
-    type: 'string',
-    default: 'auto',
-    describe: "'raw': files are raw keys, whatever their names and headers say",
-  });
+import type { OrderArguments } from './options/order.js';
 
 /** How keys are ordered, as given on the command line. */
 export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
