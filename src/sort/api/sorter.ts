@@ -1,4 +1,4 @@
-import { crossoversFor } from '../../algorithms/tuning.js';
+import { crossoversFor, fewestForDevices } from '../../algorithms/tuning.js';
 import type { DeviceInfo } from '../../device/platform.js';
 import {
   type ArrayOf,
@@ -118,13 +118,17 @@ export class Sorter implements AsyncDisposable {
    * @throws UsageError, NoLoaderError, NoPlatformError, NoDeviceError
    */
   static async open(options: OpenOptions = {}): Promise<Sorter> {
-    const { device, onWarning, poolBytes } = parseOpenOptions(options);
+    const { device, onWarning, poolBytes, mostKeys } = parseOpenOptions(options);
     if (device === 'host') return new Sorter(new HostBackend(), onWarning);
+    if (device === 'auto' && mostKeys !== undefined) {
+      const fewest = fewestForDevices();
+      if (mostKeys < fewest) return new Sorter(new HostBackend(sooner(fewest)), onWarning);
+    }
     try {
       const keeper = await DeviceKeeper.open(device, { poolBytes }, onWarning);
       if (device !== 'auto') return new Sorter(keeper, onWarning);
       const below = crossoversFor(keeper.device).host;
-      const host = new HostBackend(`the host sorts fewer than ${below} keys sooner`);
+      const host = new HostBackend(sooner(below));
       return new Sorter(keeper, onWarning, { keeper: host, below });
     } catch (error) {
       if (device !== 'auto' || !isAbsence(error)) throw error;
@@ -714,6 +718,8 @@ function assertIndexable(n: number): void {
     throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${n}`);
   }
 }
+
+const sooner = (below: number): string => `the host sorts fewer than ${below} keys sooner`;
 
 /** There is no OpenCL here: no loader, driver or device, or no addon for this Node and system. */
 const isAbsence = (error: unknown): error is Error =>
