@@ -76,7 +76,7 @@ export function manPage(specs: readonly CommandSpec[]): string {
   return [
     `.TH CLSORT 1 "" "clsort ${VERSION}" "User Commands"`,
     section('NAME', text('clsort - sort large numeric files on any OpenCL device')),
-    section('SYNOPSIS', ...specs.map(({ command }) => `${bold('clsort')} ${text(command)}\n.br`)),
+    section('SYNOPSIS', specs.map(({ command }) => `${bold('clsort')} ${text(command)}`).join('\n.br\n')),
     section(
       'DESCRIPTION',
       text(

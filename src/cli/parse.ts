@@ -23,11 +23,19 @@ export function parseArguments(
   // The types of the parser do not know of this option.
   const options = { ...parserOptions(spec.options), configObjects: [settings] };
   const { argv, error } = Parser.detailed([...words], options);
-  if (error) throw new UsageError(error.message);
+  if (error) throw new UsageError(missingValue(words, error));
   assertKnown(spec, words, argv);
+  assertSwitches(spec, words);
   const given = Object.fromEntries(spec.options.map((option) => [option.name, argv[option.name]]));
   for (const option of spec.options) assertValue(option, given[option.name]);
   return { ...given, ...argumentsOf(spec, argv._.map(String)) };
+}
+
+/** The parser fails where a value is missing, and names the option without its dashes. */
+function missingValue(words: readonly string[], { message }: Error): string {
+  const [, name = ''] = /following: (\S+)/.exec(message) ?? [];
+  const word = words.find((one) => one.startsWith('-') && one.endsWith(name) && name !== '');
+  return word === undefined ? message : `${word} needs a value`;
 }
 
 function parserOptions(options: readonly OptionSpec[]): Parser.Options {
@@ -67,6 +75,17 @@ function assertKnown({ options }: CommandSpec, words: readonly string[], argv: o
   const written = beforeDashes(words).find((word) => /^--?(no-)?([^=]+)/.exec(word)?.[2] === unknown);
   const [word = ''] = written?.split('=') ?? [unknown.length > 1 ? `--${unknown}` : `-${unknown}`];
   throw new UsageError(`unknown option '${word}'${word.startsWith('--') ? suggestion(word, shown) : ''}`);
+}
+
+/** The parser takes any value of a switch but 'true' for false. @throws UsageError */
+function assertSwitches({ options }: CommandSpec, words: readonly string[]): void {
+  for (const word of beforeDashes(words)) {
+    const [, name, value = ''] = /^--([^=]+)=(.*)$/.exec(word) ?? [];
+    const option = options.find((one) => one.name === name);
+    if (option?.type === 'boolean' && !['true', 'false'].includes(value)) {
+      throw new UsageError(`--${name} is '${value}': expected true or false`);
+    }
+  }
 }
 
 /** Does a value look like what the option takes? Returns what is expected if not. */
