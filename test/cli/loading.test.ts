@@ -59,6 +59,9 @@ test('a sort loads its own files and no other command, nor what lays out help; f
     'cli/options/order',
     'cli/options/sort',
   ]);
+  // What is measured of devices is asked, not what drives them.
+  const forDevices = modules.filter((name) => /^(device|opencl)\/|^algorithms\/registry|^index/.test(name));
+  t.deepEqual(forDevices, ['device/architecture']);
   t.false(modules.includes('yargs'));
   t.true(modules.includes('yargs-parser'));
   t.true(modules.includes('cli/supervisor'));

@@ -9,8 +9,9 @@ import {
 import { rowsOfChildren } from '../../matrix/children.js';
 import { launchSelf } from '../../matrix/matrix.js';
 import { NoDeviceError } from '../../util/errors.js';
-import { readAlgorithms, readDevices, readSeconds } from '../arguments.js';
+import { readSeconds } from '../arguments.js';
 import { type Console, print } from '../console.js';
+import { readAlgorithms, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { DevicesArguments } from '../options/devices.js';
 import { ProgressBar } from '../progress-bar.js';

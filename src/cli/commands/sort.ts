@@ -1,20 +1,22 @@
-import { algorithmNamed } from '../../algorithms/registry.js';
-import { Sorter } from '../../index.js';
-import { keyFormat, mostKeysOf } from '../../io/keys.js';
+import { keyFormat } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, sortFile } from '../../io/sort-file.js';
-import type { OpenOptions, Progress } from '../../sort/api/options.js';
+import type { Progress } from '../../sort/api/options.js';
 import { readOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { SortArguments } from '../options/sort.js';
 import { ProgressBar } from '../progress-bar.js';
 import { reportJson, reportText, verifiedText } from '../sort-report.js';
+import { sorterFor } from '../sorter-for.js';
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
   const { info, ...order } = readOrder(args);
   const format = keyFormat(args.format);
-  if (args.algorithm !== 'auto' && args.algorithm !== 'host') algorithmNamed(args.algorithm);
+  if (args.algorithm !== 'auto' && args.algorithm !== 'host') {
+    const { algorithmNamed } = await import('../../algorithms/registry.js'); // small sorts do without
+    algorithmNamed(args.algorithm);
+  }
   const bar = new ProgressBar(console);
   const warnings: string[] = [];
   const onWarning = ({ message }: Error): void => {
@@ -22,7 +24,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     warnings.push(message);
     say(console, `clsort: warning: ${message}`);
   };
-  const sorter = await Sorter.open({ device: args.device, onWarning, ...(await expected(args, info.bytes)) });
+  const sorter = await sorterFor(args, info.bytes, onWarning);
   let report: FileReport;
   try {
     const { in: from, out, argsort, algorithm, verify, 'radix-bits': radixBits } = args;
@@ -40,12 +42,4 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   else if (args.report || (isTTY && !console.quiet)) tell(console, reportText(report));
   else if (report.verified) tell(console, verifiedText(report.verified));
   return EXIT.ok;
-}
-
-/** How many keys come at most, where that is known and any device will do. */
-async function expected(args: SortArguments, keyBytes: number): Promise<Pick<OpenOptions, 'mostKeys'>> {
-  const { algorithm, scan, 'radix-bits': radixBits } = args;
-  if (algorithm !== 'auto' || scan !== 'auto' || radixBits !== undefined) return {};
-  const mostKeys = await mostKeysOf(args.in, keyBytes);
-  return mostKeys === undefined ? {} : { mostKeys };
 }

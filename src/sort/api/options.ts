@@ -115,11 +115,6 @@ export type OpenOptions = Pick<SortOptions, 'device' | 'onWarning'> & {
    * and arrays use is not counted. Default: a quarter of the device's memory.
    */
   readonly poolBytes?: number;
-  /**
-   * Most keys, all in host memory, of any call to come. Where the host would sort so few sooner than every device
-   * that is known, `auto` opens none: opening one takes longer than such sorts. Default: not known.
-   */
-  readonly mostKeys?: number;
 };
 
 /** Options with defaults filled in; those that have none may be missing. */
@@ -186,12 +181,12 @@ const SORT_RULES: Readonly<Record<keyof SortOptions, Rule>> = {
   tuning: { expected: 'an object of numbers', accepts: isTuning },
 };
 
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-
 const RULES: Readonly<Record<string, Rule>> = {
   ...SORT_RULES,
-  poolBytes: { expected: 'a whole number of bytes from 0 on', accepts: isCount },
-  mostKeys: { expected: 'a whole number of keys from 0 on', accepts: isCount },
+  poolBytes: {
+    expected: 'a whole number of bytes from 0 on',
+    accepts: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  },
 };
 
 const PRIMITIVE_OPTIONS = [
@@ -202,12 +197,7 @@ const PRIMITIVE_OPTIONS = [
   'onWarning',
 ] as const satisfies readonly (keyof PrimitiveOptions)[];
 
-const OPEN_OPTIONS = [
-  'device',
-  'onWarning',
-  'poolBytes',
-  'mostKeys',
-] as const satisfies readonly (keyof OpenOptions)[];
+const OPEN_OPTIONS = ['device', 'onWarning', 'poolBytes'] as const satisfies readonly (keyof OpenOptions)[];
 
 const warn = (warning: ClsortError): void =>
   process.emitWarning(warning.message, { type: 'ClsortWarning', code: warning.code });
@@ -284,15 +274,12 @@ export function parsePrimitiveOptions(options: PrimitiveOptions = {}): SortSetti
 }
 
 /** @throws UsageError for an unknown name or an impossible value */
-export function parseOpenOptions(options: OpenOptions = {}): Required<
-  Pick<OpenOptions, 'device' | 'onWarning'>
-> & {
-  readonly poolBytes: number | undefined;
-  readonly mostKeys: number | undefined;
-} {
+export function parseOpenOptions(
+  options: OpenOptions = {},
+): Required<Omit<OpenOptions, 'poolBytes'>> & { readonly poolBytes: number | undefined } {
   check(options, OPEN_OPTIONS);
-  const { device, onWarning, poolBytes, mostKeys } = options;
-  return { device: device ?? 'auto', onWarning: onWarning ?? warn, poolBytes, mostKeys };
+  const { device, onWarning, poolBytes } = options;
+  return { device: device ?? 'auto', onWarning: onWarning ?? warn, poolBytes };
 }
 
 /** The parameters of an algorithm that options chose. */
