@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { IoError, UsageError } from '../util/errors.js';
+import { UsageError } from '../util/errors.js';
 import { foreignness, OTHERS_WRITE } from '../util/own-file.js';
 import { suggestion } from '../util/suggest.js';
 import { COMMAND_NAMES } from './commands.js';
@@ -13,8 +13,8 @@ export interface Config {
   readonly commands: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** `config.json` in `clsort` in the folder for such files of the user's system. */
-export function configFile(): string {
+/** `config.json` in `clsort` in the folder for such files of the user's system; undefined for who has no home. */
+export function configFile(): string | undefined {
   const { XDG_CONFIG_HOME, APPDATA } = process.env;
   const folder = (): string => {
     if (XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME)) return XDG_CONFIG_HOME;
@@ -22,19 +22,23 @@ export function configFile(): string {
     if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support');
     return join(homedir(), '.config');
   };
-  return join(folder(), 'clsort', 'config.json');
+  try {
+    return join(folder(), 'clsort', 'config.json');
+  } catch {
+    return undefined; // a user that the system does not know, without HOME
+  }
 }
 
 /**
  * What the user's file says; nothing where there is none.
  *
- * @param warn gets why the file is not used: others may write it
- * @throws UsageError for a file that makes no sense; IoError for one that cannot be read
+ * @param warn gets why the file is not used: others may write it, or this user may not read it
+ * @throws UsageError for a file that makes no sense
  */
 export function readConfig(warn: (message: string) => void): Config {
   const file = configFile();
-  const text = readOwn(file, warn);
-  if (text === undefined) return { file, commands: {} };
+  const text = file === undefined ? undefined : readOwn(file, warn);
+  if (file === undefined || text === undefined) return { file: '', commands: {} };
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -67,9 +71,9 @@ function readOwn(file: string, warn: (message: string) => void): string | undefi
   try {
     fd = openSync(file, READ);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new IoError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    if (!['ENOENT', 'ENOTDIR'].includes(code)) warn(`the settings in ${file} are not used: ${message}`);
+    return undefined;
   }
   try {
     const stats = fstatSync(fd);
