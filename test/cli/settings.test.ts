@@ -140,6 +140,9 @@ test('variables with unknown names or bad values are usage errors that name them
     symlinkSync(path('elsewhere.json'), FILE);
     t.deepEqual(numbers((await sort(['--dtype', 'u32'])).stdout), [3, 2, 1]);
     rmSync(FILE);
+    symlinkSync(FILE, FILE);
+    await warned(/warning: the settings in .* are not used: ELOOP/);
+    rmSync(FILE);
     mkdirSync(FILE);
     const folder = await sort(['--dtype', 'u32']);
     rmSync(FILE, { recursive: true });
