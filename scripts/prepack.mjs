@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// What npm runs before it packs the package: refuses unless every addon that the package promises is there, built
-// from these sources for this version.
+// What npm runs before it packs the package: makes the manual page, and refuses unless every addon that the package
+// promises is there, built from these sources for this version.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { faults, PROMISED } from './prebuilds.mjs';
@@ -22,6 +23,11 @@ if (found.length > 0) {
 if (!existsSync(join(root, 'dist', 'src', 'index.js'))) {
   refusals.push("dist/src is missing: 'npm run build' compiles it.");
 }
+
+// The manual page, which npm installs with the command.
+const page = spawnSync(process.execPath, [join(root, 'dist', 'src', 'cli', 'main.js'), 'man']);
+if (page.status === 0) writeFileSync(join(root, 'dist', 'src', 'clsort.1'), page.stdout);
+else refusals.push(`the manual page cannot be made: 'clsort man' ended with ${page.status}.`);
 
 if (refusals.length > 0) {
   process.stderr.write(`clsort ${version} is not packed.\n${refusals.join('\n')}\n`);

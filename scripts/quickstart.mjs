@@ -44,7 +44,17 @@ async function demonstration() {
     '-o',
     keys,
   ]);
-  await clsort(['sort', keys, '-o', sorted, '--dtype', 'u32', ...(await algorithm()), '--verify']);
+  await clsort([
+    'sort',
+    keys,
+    '-o',
+    sorted,
+    '--dtype',
+    'u32',
+    ...(await algorithm()),
+    '--verify',
+    '--report',
+  ]);
 }
 
 async function ownFile([file, ...rest]) {
@@ -57,6 +67,7 @@ async function ownFile([file, ...rest]) {
     ...(hasOutput ? [] : ['-o', `${file}.sorted`]),
     ...chosen,
     '--verify',
+    '--report',
   ]);
 }
 

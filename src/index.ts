@@ -2,7 +2,7 @@ export { type DeviceInfo, type DeviceType, devices } from './device/platform.js'
 export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
-export type { ReduceOp } from './primitives/reduce.js';
+export type { ReduceOp } from './primitives/possible.js';
 export {
   argsort,
   close,
@@ -34,8 +34,9 @@ export type {
   UniqueOptions,
 } from './sort/api/options.js';
 export type { ReportDevice, SortReport, StageReport } from './sort/api/report.js';
-export { type Awaitable, type ExplainedPlan, type Positions, Sorter } from './sort/api/sorter.js';
-export type { Plan } from './sort/backend/planner.js';
+export { Sorter } from './sort/api/sorter.js';
+export type { Awaitable, ExplainedPlan, Positions } from './sort/api/sorter-operations.js';
+export type { Plan } from './sort/backend/plan.js';
 export type { Keys } from './sort/calls/array-store.js';
 export type { Offsets } from './sort/operations/segmented-sort.js';
 export type { Verified } from './sort/proof/verify.js';

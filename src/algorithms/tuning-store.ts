@@ -65,6 +65,12 @@ export function storedTuning(device: Device): StoredTuning {
   return stored;
 }
 
+/** The crossovers that were stored for devices, open or not; none with `CLSORT_TUNING=off`. */
+export const storedCrossovers = (): Partial<Crossovers>[] =>
+  process.env.CLSORT_TUNING === 'off'
+    ? []
+    : Object.values(readCache(FILE)).flatMap((one) => parsed(one).crossovers ?? []);
+
 /**
  * Keeps what was measured, instead of what was kept for the device before; whoever opens it from now on uses it.
  *

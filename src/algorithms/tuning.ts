@@ -3,7 +3,7 @@ import type { Device } from '../device/device.js';
 import type { AlgorithmFactory, AlgorithmShape } from './algorithm.js';
 import { refusal, type Tuning } from './parameters.js';
 import { type Crossovers, type DeviceTuning, isFor, type TuningRow, type Where } from './tuning-rows.js';
-import { storedTuning } from './tuning-store.js';
+import { storedCrossovers, storedTuning } from './tuning-store.js';
 import { TUNINGS } from './tunings/all.js';
 
 const specificity = ({ where }: DeviceTuning): number =>
@@ -56,4 +56,12 @@ export const knownTunings = (algorithm: string): Tuning[] =>
 export function crossoversFor(device: Device): Crossovers {
   const measured = shipped(device).map(({ crossovers }) => crossovers);
   return Object.assign({}, ...measured, storedTuning(device).crossovers);
+}
+
+/** With fewer keys, in host memory, the host engine is done before every device of which anything is known. */
+export function fewestForDevices(): number {
+  const shippedOnes = TUNINGS.map(({ crossovers }) => crossovers);
+  return Math.min(
+    ...[...shippedOnes, ...storedCrossovers()].map((one) => one?.host ?? Number.POSITIVE_INFINITY),
+  );
 }

@@ -9,11 +9,8 @@ import type { SortReport } from '../sort/api/report.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { hostChecksum } from '../sort/proof/checksum.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
+import type { Mode } from './modes.js';
 import { isSlower, type Timing, timing } from './statistics.js';
-
-/** What is sorted: keys alone, keys with a 4-byte value, or positions. */
-export const MODES = ['keys', 'pairs', 'argsort'] as const;
-export type Mode = (typeof MODES)[number];
 
 /** One point of the axes. */
 export interface SortCase {

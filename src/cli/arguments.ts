@@ -1,39 +1,8 @@
-/** Arguments that several commands take, and how their text is read. */
-import type { Argv } from 'yargs';
-import { ALGORITHMS } from '../algorithms/registry.js';
-import { type DeviceInfo, devices } from '../device/platform.js';
-import { matchingDevices } from '../device/select.js';
+/** How the text of arguments that several commands take is read. */
 import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { bitWindow } from '../sort/api/options.js';
-import { NoDeviceError, UsageError } from '../util/errors.js';
-import { unknownName } from '../util/suggest.js';
-
-export interface OrderArguments {
-  readonly dtype: string;
-  readonly descending: boolean;
-  readonly nan: string;
-  readonly bits: string | undefined;
-}
-
-/** Adds --dtype, --descending, --nan and --bits. */
-export const withOrder = <T>(yargs: Argv<T>) =>
-  yargs
-    .option('dtype', {
-      type: 'string',
-      demandOption: true,
-      describe: `what the keys are: ${DTYPES.join(' ')}`,
-    })
-    .option('descending', { type: 'boolean', default: false, describe: 'largest key first' })
-    .option('nan', { type: 'string', default: 'last', choices: ['first', 'last'], describe: 'where NaNs go' })
-    .option('bits', { type: 'string', describe: 'compare only bits A to B of the code, as A:B' });
-
-/** Adds --format. */
-export const withFormat = <T>(yargs: Argv<T>) =>
-  yargs.option('format', {
-    type: 'string',
-    default: 'auto',
-    describe: "'raw': files are raw keys, whatever their names and headers say",
-  });
+import { UsageError } from '../util/errors.js';
+import type { OrderArguments } from './options/order.js';
 
 /** How keys are ordered, as given on the command line. */
 export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
@@ -82,31 +51,10 @@ export function readCount(text: string): number {
 }
 
 /** Names after an option that takes several; undefined where the option was not given. */
-type Names = readonly string[] | undefined;
-
-/** The algorithms that are named, all where none is. @throws UsageError for an unknown one */
-export function readAlgorithms(names: Names): string[] {
-  const known = ALGORITHMS.map(({ name }) => name);
-  for (const name of names ?? []) {
-    if (!known.includes(name)) throw new UsageError(unknownName('algorithm', name, known));
-  }
-  return known.filter((name) => names?.includes(name) ?? true);
-}
+export type Names = readonly string[] | undefined;
 
 /** The key types that are named, all where none is. @throws DtypeError for an unknown one */
 export const readDtypes = (names: Names): Dtype[] => (names ?? DTYPES).map((name) => dtypeInfo(name).name);
-
-/**
- * The devices that any of the specs names, as `sort --device` understands them; all where there is none.
- *
- * @throws UsageError, NoDeviceError
- */
-export function readDevices(specs: Names): DeviceInfo[] {
-  const found = devices().map((info) => ({ info }));
-  if (found.length === 0) throw new NoDeviceError('the OpenCL drivers of this machine have no device');
-  const wanted = new Set((specs ?? ['auto']).flatMap((spec) => matchingDevices(spec, found)));
-  return found.filter((one) => wanted.has(one)).map(({ info }) => info);
-}
 
 /** A limit in seconds. @throws UsageError unless it is above 0 */
 export function readSeconds(option: string, seconds: number): number {

@@ -3,10 +3,13 @@ import type { OutputContext } from '../io/output.js';
 
 /** The process as a command sees it: the one place that knows of streams and signals. */
 export interface Console extends OutputContext {
+  readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stdin: Readable;
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** Fires when the user interrupts, or nobody reads stdout any more. */
   readonly signal: AbortSignal;
+  /** The user wants to see no progress and no report. */
+  readonly quiet?: boolean;
 }
 
 /** A result line. */

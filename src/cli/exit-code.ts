@@ -32,6 +32,17 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** Exit codes, and what they say. */
+export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
+  ['0', 'ok'],
+  ['1', 'not sorted or slower'],
+  ['2', 'usage'],
+  ['3', 'no device'],
+  ['4', 'device failure'],
+  ['5', 'I/O or another format'],
+  ['128 + n', 'ended by signal n'],
+];
+
 type ErrorClass = abstract new (...args: never[]) => Error;
 
 const CODES: readonly (readonly [ErrorClass, ExitCode])[] = [

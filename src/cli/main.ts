@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // Two threads run this file: the main one hears signals, whatever blocks the other one, which does the work.
-// Nothing heavy is imported before signals are heard.
+// Nothing heavy is imported before signals are heard. What is only asked about the command needs no second thread:
+// signals do there what they do by default.
 import { isMainThread } from 'node:worker_threads';
-import { supervise } from './supervisor.js';
+import { isAbout } from './about.js';
 
-if (isMainThread) supervise(new URL(import.meta.url), process.argv.slice(2));
-else import('./work.js').then(({ work }) => work(process.argv.slice(2)));
+const argv = process.argv.slice(2);
+if (!isMainThread || isAbout(argv)) import('./work.js').then(({ work }) => work(argv));
+else import('./supervisor.js').then(({ supervise }) => supervise(new URL(import.meta.url), argv));

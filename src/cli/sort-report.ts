@@ -1,6 +1,7 @@
 import type { FileReport } from '../io/sort-file.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { StageReport } from '../sort/api/report.js';
+import type { Verified } from '../sort/proof/verify.js';
 import { grouped, secondsText, table } from './table.js';
 
 /** The report as `--json` prints it. A field that does not apply is null. */
@@ -41,13 +42,13 @@ export function reportText(report: FileReport): string {
     `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,
   ];
   if (stages.length > 0) lines.push('', stageTable(report), '');
-  if (verified) {
-    lines.push(
-      `verified: order ${verified.order ? 'right' : 'WRONG'}, permutation ${verified.permutation ? 'right' : 'WRONG'}`,
-    );
-  }
+  if (verified) lines.push(verifiedText(verified));
   return lines.join('\n');
 }
+
+/** What verification found. */
+export const verifiedText = ({ order, permutation }: Verified): string =>
+  `verified: order ${order ? 'right' : 'WRONG'}, permutation ${permutation ? 'right' : 'WRONG'}`;
 
 const isTransfer = ({ stage }: StageReport): boolean => stage === 'upload' || stage === 'download';
 

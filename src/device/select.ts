@@ -1,4 +1,5 @@
 import { NoDeviceError, UsageError } from '../util/errors.js';
+import { suggestion } from '../util/suggest.js';
 import type { DeviceInfo } from './platform.js';
 
 /** What to look for: `auto`, `cpu`, `gpu`, `P:D` or a part of a device's or platform's name. */
@@ -46,7 +47,7 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
   throw new NoDeviceError(
     `no OpenCL device matches '${wanted}'; ${
       list.length > 0 ? `there ${list.length > 1 ? 'are' : 'is'}: ${list.join('; ')}` : 'there is none at all'
-    }. 'clsort devices' lists them; 'host' sorts without OpenCL.`,
+    }${suggestion(wanted, ['auto', 'cpu', 'gpu', 'host'])}. 'clsort devices' lists them; 'host' sorts without OpenCL.`,
     { details: { device: wanted, devices: found.map(({ info }) => info) } },
   );
 }

@@ -3,15 +3,12 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { UsageError } from '../util/errors.js';
 import { explainBitonic, explainMerge, explainOddEven } from './comparisons.js';
+import type { Explained } from './explained.js';
 import { agree, type Explanation, type Step } from './explanation.js';
 import { guessDtype, parseKey } from './keys.js';
 import { explainAmd, explainSplit } from './radix.js';
 import { type Subject, startOf, texts, windowOf } from './record.js';
 import { explainRow } from './row.js';
-
-/** Algorithms that can be walked through. */
-export const EXPLAINED = ['split', 'amd', 'bitonic', 'odd-even', 'merge', 'row'] as const;
-export type Explained = (typeof EXPLAINED)[number];
 
 export interface ExplainOptions {
   readonly algorithm?: Explained;

@@ -1,4 +1,5 @@
 /** Files of keys: what is sorted, checked and written, once it is clear that it is nothing else. */
+import { stat } from 'node:fs/promises';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { FormatError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
@@ -16,6 +17,12 @@ export function keyFormat(name: string): KeyFormat {
   const found = KEY_FORMATS.find((known) => known === name);
   if (found) return found;
   throw new UsageError(unknownName('format', name, KEY_FORMATS));
+}
+
+/** The most keys that a file of raw ones holds, by its size; undefined for what has none, such as a pipe. */
+export async function mostKeysOf(path: string, keyBytes: number): Promise<number | undefined> {
+  const stats = isStdin(path) ? undefined : await stat(path).catch(() => undefined);
+  return stats?.isFile() ? Math.floor(stats.size / keyBytes) : undefined;
 }
 
 /** A name, and the name of what it is linked to. */

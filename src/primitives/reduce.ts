@@ -5,11 +5,9 @@ import { type KernelArgument, type Queue, u64, vector } from '../device/queue.js
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, decode, type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { keyValue } from '../keys/value.js';
-import { InputError, UnsupportedError } from '../util/errors.js';
+import { UnsupportedError } from '../util/errors.js';
 import { buildForGroups, walkingGroups } from './group.js';
-
-export const REDUCE_OPS = ['sum', 'min', 'max'] as const;
-export type ReduceOp = (typeof REDUCE_OPS)[number];
+import { assertReducible, type ReduceOp } from './possible.js';
 
 /** The ladder of the lectures from its first step on, and last the kernel that is used. */
 export const REDUCE_STEPS = ['interleaved', 'compacted', 'halving', 'two_loads', 'unrolled', 'grid'] as const;
@@ -20,14 +18,6 @@ const KINDS = { unsigned: 0, signed: 1, float: 2 } as const;
 const PARTIALS_PER_ITEM = 8;
 /** Keys that a work-item of a step loads. */
 const LOADS: Readonly<Record<string, number>> = { two_loads: 2, unrolled: 2 };
-
-/** @throws UnsupportedError for sums of f16; InputError for the minimum or maximum of nothing */
-export function assertReducible(dtype: Dtype, op: ReduceOp, n = 1): void {
-  if (op === 'sum' && dtype === 'f16') {
-    throw new UnsupportedError('sums of f16 are not supported: convert to f32');
-  }
-  if (op !== 'sum' && n === 0) throw new InputError(`the ${op} of no keys is not defined`);
-}
 
 /**
  * Sum, minimum or maximum of n keys: every group reduces a part, and the results are reduced in turn.

@@ -5,23 +5,14 @@ import { type Queue, u32, u64 } from '../device/queue.js';
 import type { Dtype } from '../keys/dtype.js';
 import { UnsupportedError } from '../util/errors.js';
 import { buildForGroups } from './group.js';
+import { scanType } from './possible.js';
 
 /** Up and down a tree, the same with padding against bank conflicts, and the one that is used. */
 export const SCAN_STEPS = ['sweep', 'padded', 'tile'] as const;
 export type ScanStep = (typeof SCAN_STEPS)[number];
 
-const TYPES: Readonly<Partial<Record<Dtype, number>>> = { u32: 0, i32: 0, u64: 1, i64: 1, f32: 2, f64: 3 };
 /** Values of a tile for each work-item of its group. */
 const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = { sweep: 2, padded: 2, tile: 8 };
-
-/** The type of the kernel's values. @throws UnsupportedError for dtypes that cannot be scanned */
-export function scanType(dtype: Dtype): number {
-  const type = TYPES[dtype];
-  if (type === undefined) {
-    throw new UnsupportedError(`${dtype} cannot be scanned: expected u32 i32 u64 i64 f32 f64`);
-  }
-  return type;
-}
 
 /** One scan; `input` may be `output`. */
 export interface ScanWork {

@@ -25,6 +25,7 @@ import {
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { CacheError } from './errors.js';
+import { foreignness, OTHERS_ALL, OTHERS_WRITE } from './own-file.js';
 
 /** Name of the key among the files of the cache, and its bytes. */
 const KEY = 'key';
@@ -32,8 +33,6 @@ const KEY_BYTES = 32;
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-const OTHERS_WRITE = 0o022;
-const OTHERS_ALL = 0o077;
 
 /** Links are not followed, and a pipe that somebody put there is not waited for. Windows has neither flag. */
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -185,15 +184,9 @@ function readOwn(path: string, forbidden: number): Buffer | undefined {
 }
 
 /** @throws CacheError for what another user owns, or may do more with than `forbidden` allows */
-function assertOwn(path: string, { uid, mode }: Stats, forbidden: number): void {
-  const own = process.geteuid?.();
-  if (own === undefined) return; // Windows: the folder is in the user's profile
-  if (uid !== own) throw untrusted(path, `belongs to another user (uid ${uid}, not ${own})`, 'remove it');
-  if ((mode & forbidden) !== 0) {
-    const what = forbidden === OTHERS_ALL ? 'read or written' : 'written';
-    const octal = (mode & 0o777).toString(8).padStart(3, '0');
-    throw untrusted(path, `can be ${what} by other users (mode ${octal})`, `run 'chmod go-rwx ${path}'`);
-  }
+function assertOwn(path: string, stats: Stats, forbidden: number): void {
+  const foreign = foreignness(path, stats, forbidden);
+  if (foreign) throw untrusted(path, foreign.what, foreign.remedy);
 }
 
 /** The key of the seals; undefined when there is none that can be used. */

@@ -8,6 +8,9 @@ import { packageRoot } from '../../src/util/paths.js';
 /** The compiled command. */
 export const MAIN = join(packageRoot, 'dist/src/cli/main.js');
 
+/** Whoever runs the tests may have settings. */
+const NO_CONFIG = join(tmpdir(), 'clsort-test-without-settings');
+
 export interface Ran {
   /** Exit code; 128 and its number when a signal ended it, as shells say. */
   readonly code: number;
@@ -28,7 +31,9 @@ export interface RunOptions {
 
 export function clsort(args: readonly string[], { input, env, onStart }: RunOptions = {}): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env } });
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { ...process.env, XDG_CONFIG_HOME: NO_CONFIG, ...env },
+    });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));

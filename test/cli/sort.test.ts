@@ -41,6 +41,7 @@ for (const device of ['host', 'auto']) {
       '--device',
       device,
       '--verify',
+      '--report',
     ]);
     t.is(ran.code, 0, ran.err);
     t.deepEqual(readFileSync(out), sorted);
@@ -77,7 +78,7 @@ test('sorts every dtype, descending with NaNs first', async (t) => {
 });
 
 test('reads stdin and writes stdout: keys on stdout, report on stderr', async (t) => {
-  const ran = await clsort(['sort', '-', '--out', '-', '--dtype', 'u32', '--device', 'host'], {
+  const ran = await clsort(['sort', '-', '--out', '-', '--dtype', 'u32', '--device', 'host', '--report'], {
     input: keys,
   });
   t.is(ran.code, 0, ran.err);

@@ -91,7 +91,7 @@ test('a socket instead of a pipe is no different', async (t) => {
 );
 
 test('stdout and stderr into one file keep their order', (t) => {
-  const command = quoted([process.execPath, MAIN, ...sort, '-o', '/dev/stdout']);
+  const command = quoted([process.execPath, MAIN, ...sort, '-o', '/dev/stdout', '--report']);
   spawnSync('sh', ['-c', `${command} > both 2>&1`], { cwd: path('.') });
   const both = readFileSync(path('both'));
   t.deepEqual(both.subarray(0, keys.length), Buffer.from(referenceSort(keys, 'u32')));

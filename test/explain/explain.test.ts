@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { EXPLAINED, explainSort } from '../../src/explain/explain.js';
+import { explainSort } from '../../src/explain/explain.js';
+import { EXPLAINED } from '../../src/explain/explained.js';
 import { agree } from '../../src/explain/explanation.js';
 import { explanationHtml } from '../../src/explain/html.js';
 import { guessDtype, keyText, parseKey } from '../../src/explain/keys.js';

@@ -29,6 +29,8 @@ test('the package is packed with all the addons that it promises, of its version
     const { folder } = tree;
     mkdirSync(join(folder, 'dist/src'), { recursive: true });
     writeFileSync(join(folder, 'dist/src/index.js'), '');
+    mkdirSync(join(folder, 'dist/src/cli'));
+    writeFileSync(join(folder, 'dist/src/cli/main.js'), "console.log('.TH CLSORT 1')");
     const refused = (what: RegExp) => {
       const { status, stderr } = pack(tree);
       t.not(status, 0);
@@ -49,6 +51,7 @@ test('the package is packed with all the addons that it promises, of its version
     }
     const packed = pack(tree);
     t.is(packed.status, 0, packed.stderr);
+    t.regex(packed.stderr, /dist\/src\/clsort\.1/);
     t.regex(packed.stderr, /prebuilds\/linux-arm64\/node-abi-147\/clsort\.node/);
 
     const [one = { platform: '', version: '' }] = PROMISED;

@@ -9,6 +9,12 @@ test('the nearest known word is suggested', (t) => {
   t.is(nearest('NAN', words), 'nan');
 });
 
+test('two letters that changed places are one edit, also in short words', (t) => {
+  t.is(nearest('cup', ['auto', 'cpu', 'gpu']), 'cpu');
+  t.is(nearest('rwa', ['auto', 'raw']), 'raw');
+  t.is(nearest('war', ['auto', 'raw']), undefined);
+});
+
 test('what is like nothing known is not', (t) => {
   t.is(nearest('algorithm', words), undefined);
   t.is(nearest('x', words), undefined);

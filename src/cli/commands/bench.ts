@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Argv } from 'yargs';
 import { algorithmNamed } from '../../algorithms/registry.js';
-import { CALL_OPERATIONS, callOperations } from '../../bench/call-operations.js';
+import { callOperations } from '../../bench/call-operations.js';
 import { benchCalls, CALL_SCHEMA, type CallBench, callPlaces, callRegressions } from '../../bench/calls.js';
 import {
   callCells,
@@ -14,10 +13,9 @@ import {
 import { cells, csv, headings, markdown, svg } from '../../bench/format.js';
 import { benchHtml } from '../../bench/html.js';
 import { type LadderRow, ladder } from '../../bench/ladder.js';
+import { MODES, type Mode } from '../../bench/modes.js';
 import {
   benchDevices,
-  MODES,
-  type Mode,
   regressions,
   SORT_SCHEMA,
   type SortBench,
@@ -34,120 +32,19 @@ import { unknownName } from '../../util/suggest.js';
 import { listed, readCount, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { type BenchArguments, type BenchName, CALL_COUNTS, COUNT, SORT_AXES } from '../options/bench.js';
 import { ProgressBar } from '../progress-bar.js';
 import { grouped, secondsText, table } from '../table.js';
 
-export const command = 'bench <what>';
-export const describe =
-  'Measure this device: sorts, calls of every operation, or ladder, the steps of reduce, scan and histogram';
-
-export interface BenchArguments {
-  readonly what: string;
-  readonly count?: string;
-  readonly device: string;
-  readonly json: boolean;
-  readonly algorithm: string;
-  readonly dtype: string;
-  readonly mode: string;
-  readonly distribution: string;
-  readonly operation: string;
-  readonly place: string;
-  readonly chain: number;
-  readonly repeats: number;
-  readonly csv: boolean;
-  readonly markdown: boolean;
-  readonly svg?: string;
-  readonly html?: string;
-  readonly baseline?: string;
-}
-
-/** Keys that are measured where nothing else is asked for. */
-const COUNT = '4Mi';
-const CALL_COUNTS = { gpu: '2^16..2^24:2', other: '2^16..2^22:2' } as const;
-
-/** What only sorts are measured by, and what it is where it is not given. */
-const SORT_AXES = { algorithm: 'auto', dtype: 'u32', mode: 'keys', distribution: 'uniform' } as const;
-
 /** What can be measured; each prints its own rows and says whether all of them are right. */
-const BENCHES: Readonly<Record<string, (args: BenchArguments, console: Console) => Promise<ExitCode>>> = {
+const BENCHES: Readonly<Record<BenchName, (args: BenchArguments, console: Console) => Promise<ExitCode>>> = {
   calls: runCalls,
   ladder: runLadder,
   sorts: runSorts,
 };
 
-export const builder = (yargs: Argv) =>
-  yargs
-    .positional('what', { type: 'string', describe: Object.keys(BENCHES).join(' or '), demandOption: true })
-    .option('count', {
-      type: 'string',
-      describe: `number of keys: 1000, 1e6, 16Mi, 2^24, by default ${COUNT}; sorts, calls: several, and ranges 2^10..2^24; calls: by default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on others`,
-    })
-    .option('device', {
-      type: 'string',
-      default: 'auto',
-      describe: 'auto, cpu, gpu, P:D or a part of a name; sorts: several, with commas',
-    })
-    .option('json', {
-      type: 'boolean',
-      default: false,
-      describe: 'print { schema, device, …, rows } as JSON',
-    })
-    .option('algorithm', {
-      type: 'string',
-      default: SORT_AXES.algorithm,
-      describe: 'sorts: names, with commas',
-    })
-    .option('dtype', { type: 'string', default: SORT_AXES.dtype, describe: 'sorts: key types, with commas' })
-    .option('mode', { type: 'string', default: SORT_AXES.mode, describe: `sorts: of ${MODES.join(' ')}` })
-    .option('distribution', {
-      type: 'string',
-      default: SORT_AXES.distribution,
-      describe: 'sorts: as clsort gen has them',
-    })
-    .option('operation', {
-      type: 'string',
-      default: 'all',
-      describe: `calls: all, or of ${CALL_OPERATIONS.map(({ name }) => name).join(' ')}; topK and segmentedSort are all of theirs`,
-    })
-    .option('place', {
-      type: 'string',
-      default: 'both',
-      describe: 'calls: on device arrays (device), from typed array to typed array (host), or both',
-    })
-    .option('chain', {
-      type: 'number',
-      default: 50,
-      describe: 'calls: most calls that are made without waiting in between',
-    })
-    .option('repeats', { type: 'number', default: 7, describe: 'sorts, calls: repetitions of each case' })
-    .option('csv', { type: 'boolean', default: false, describe: 'sorts, calls: print CSV' })
-    .option('markdown', { type: 'boolean', default: false, describe: 'sorts, calls: print a Markdown table' })
-    .option('svg', { type: 'string', nargs: 1, describe: 'sorts, calls: write a plot of keys/s over n' })
-    .option('html', {
-      type: 'string',
-      nargs: 1,
-      describe: 'sorts, calls: write a page with plots and all rows',
-    })
-    .option('baseline', {
-      type: 'string',
-      nargs: 1,
-      describe: 'sorts, calls: JSON of an earlier run; exit 1 when slower beyond noise',
-    })
-    .example('$0 bench sorts --count 64Ki,1Mi,16Mi --json', 'each size, verified, then timed')
-    .example(
-      '$0 bench sorts --count 2^10..2^24:2 --algorithm auto,amd,tiled --html sorts.html',
-      'where which is the fastest, drawn',
-    )
-    .example(
-      '$0 bench calls --count 2^16..2^24:4 --operation sort,argsort,topK --place device',
-      'what a call takes beside its kernels, awaited and in a chain',
-    )
-    .example('$0 bench ladder', 'how each step of the lectures fares here');
-
 export async function run(args: BenchArguments, console: Console): Promise<ExitCode> {
-  const bench = BENCHES[args.what];
-  if (!bench) throw new UsageError(unknownName('bench', args.what, Object.keys(BENCHES)));
-  return bench(args, console);
+  return BENCHES[args.what](args, console);
 }
 
 async function runLadder({ count, device: spec, json }: BenchArguments, console: Console): Promise<ExitCode> {

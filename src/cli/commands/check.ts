@@ -1,36 +1,13 @@
-import type { Argv } from 'yargs';
 import { addKeys, checkOrder } from '../../io/check.js';
 import { assertRawInput, keyFormat } from '../../io/keys.js';
 import { Multiset, randomPoints } from '../../io/multiset.js';
 import { isStdin, openSource } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
-import { type OrderArguments, readOrder, withFormat, withOrder } from '../arguments.js';
+import { readOrder } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import type { CheckArguments } from '../options/check.js';
 import { grouped } from '../table.js';
-
-export const command = 'check <file>';
-export const describe = 'Check that a raw file is sorted';
-
-export interface CheckArguments extends OrderArguments {
-  readonly file: string;
-  readonly against: string | undefined;
-  readonly format: string;
-  readonly json: boolean;
-}
-
-export const builder = (yargs: Argv) =>
-  withFormat(withOrder(yargs))
-    .nargs('file', 1)
-    .positional('file', { type: 'string', demandOption: true, describe: "raw file, '-' for stdin" })
-    .option('against', {
-      type: 'string',
-      nargs: 1,
-      describe: 'also check that FILE holds the keys of this file, each as often',
-    })
-    .option('json', { type: 'boolean', default: false, describe: 'result as JSON' })
-    .example('$0 check out.u32 --dtype u32 --against in.u32', 'order and permutation')
-    .epilogue('Exit code 0 when the file is sorted (and a permutation), 1 when it is not.');
 
 export async function run(args: CheckArguments, console: Console): Promise<ExitCode> {
   const { info, ...order } = readOrder(args);

@@ -1,54 +1,20 @@
-import type { Argv } from 'yargs';
 import { type DeviceInfo, devices } from '../../device/platform.js';
 import { quirksOf } from '../../device/quirks.js';
-import { DTYPES } from '../../keys/dtype.js';
 import { matrixCases } from '../../matrix/case.js';
 import { deviceMatrix, launchSelf } from '../../matrix/matrix.js';
 import { isBad, type MatrixRow, type Outcome } from '../../matrix/row.js';
 import { runCase } from '../../matrix/run-case.js';
 import { Sorter } from '../../sort/api/sorter.js';
 import { NoDeviceError } from '../../util/errors.js';
-import { readAlgorithms, readDevices, readDtypes, readSeconds } from '../arguments.js';
+import { readDtypes, readSeconds } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
+import { readAlgorithms, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import type { MatrixArguments } from '../options/matrix.js';
 import { ProgressBar } from '../progress-bar.js';
-
-export const command = 'matrix';
-export const describe = 'Try every algorithm, type and size on every device';
 
 /** Keys that a simulator sorts in about a second. */
 const SIMULATED_KEYS = 300;
-
-export interface MatrixArguments {
-  readonly quick: boolean;
-  readonly device: readonly string[] | undefined;
-  readonly algorithm: readonly string[] | undefined;
-  readonly dtype: readonly string[] | undefined;
-  readonly timeout: number;
-  /** Of the child process: which device, and the case to begin with. */
-  readonly child: string | undefined;
-  readonly from: number;
-}
-
-export const builder = (yargs: Argv) =>
-  yargs
-    .option('quick', { type: 'boolean', default: false, describe: 'two sizes, keys alone, ascending' })
-    .option('device', {
-      type: 'string',
-      array: true,
-      describe: 'only these: cpu, gpu, P:D or a part of a name',
-    })
-    .option('algorithm', { type: 'string', array: true, describe: 'only these algorithms' })
-    .option('dtype', { type: 'string', array: true, describe: `only these types, of ${DTYPES.join(' ')}` })
-    .option('timeout', { type: 'number', default: 120, describe: 'seconds for one case' })
-    .option('child', { type: 'string', hidden: true })
-    .option('from', { type: 'number', default: 0, hidden: true })
-    .example('$0 matrix --quick', 'a few minutes, every device')
-    .epilogue(
-      'One JSON object a line, with outcome ok, wrong, unsupported, error, crash or timeout, and why.\n' +
-        'Each device runs in a process of its own, so that a driver that crashes fails its own rows.\n' +
-        'Exit code 1 when a row is wrong, error, crash or timeout.',
-    );
 
 /** Positions in the list of devices differ from process to process; names do not. */
 const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;

@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import type { Argv } from 'yargs';
 import type { Tuning } from '../../algorithms/parameters.js';
 import { knownTunings } from '../../algorithms/tuning.js';
 import type { Crossovers } from '../../algorithms/tuning-rows.js';
@@ -15,7 +14,6 @@ import {
   axesOf,
   type Found,
   gain,
-  SHAPES,
   search,
   searchedOn,
   TUNABLE,
@@ -34,58 +32,9 @@ import { suggestion } from '../../util/suggest.js';
 import { listed, readShape } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import type { TuneArguments } from '../options/tune.js';
 import { ProgressBar } from '../progress-bar.js';
 import { grouped, secondsText, table } from '../table.js';
-
-export const command = 'tune';
-export const describe = 'Find the parameters with which this device sorts fastest, and use them from now on';
-
-export interface TuneArguments {
-  readonly device: string;
-  readonly time: number;
-  readonly algorithm: string | undefined;
-  readonly shape: string | undefined;
-  readonly 'dry-run': boolean;
-  readonly reset: boolean;
-  readonly write: string | undefined;
-  readonly json: boolean;
-}
-
-export const builder = (yargs: Argv) =>
-  yargs
-    .option('device', {
-      type: 'string',
-      default: 'auto',
-      describe: 'auto, cpu, gpu, P:D or a part of a name',
-    })
-    .option('time', { type: 'number', default: 60, describe: 'seconds to search for, compilation included' })
-    .option('algorithm', {
-      type: 'string',
-      describe: `with commas, of ${Object.keys(TUNABLE).join(' ')}; default: those that the device uses`,
-    })
-    .option('shape', {
-      type: 'string',
-      describe: `with commas, key types, with +4 or +8 for bytes of a value; default: ${SHAPES.map(shapeText)}`,
-    })
-    .option('dry-run', { type: 'boolean', default: false, describe: 'measure, but keep nothing' })
-    .option('reset', { type: 'boolean', default: false, describe: 'forget what was kept for the device' })
-    .option('write', {
-      type: 'string',
-      hidden: true, // for those who add to what clsort comes with
-      describe: 'also write what is known of the device as a file for src/algorithms/tunings',
-    })
-    .option('json', {
-      type: 'boolean',
-      default: false,
-      describe: 'print { schema, device, …, cases } as JSON',
-    })
-    .example('$0 tune', 'a minute for the best device')
-    .example('$0 tune --device cpu --algorithm serial --time 20', 'one algorithm of a CPU device')
-    .example('$0 tune --shape f64+8', 'what you sort, if it is not among the most frequent')
-    .epilogue(
-      'Each try is verified before it is timed, and passes the self-test before it is kept. What is kept is\n' +
-        "for this device and driver alone. 'clsort tune --reset' or CLSORT_TUNING=off go back.",
-    );
 
 /** Share of the time that is left for the crossovers. */
 const CROSSOVER_SHARE = 0.15;
@@ -131,9 +80,6 @@ const readShapes = (text: string): TuneShape[] =>
       return { keyBits: dtypeInfo(dtype).width, valueBytes };
     }),
   );
-
-const shapeText = ({ keyBits, valueBytes }: TuneShape): string =>
-  `u${keyBits}${valueBytes > 0 ? `+${valueBytes}` : ''}`;
 
 const cannotWrite = (file: string, cause?: unknown): IoError =>
   new IoError(`cannot write ${file}${cause === undefined ? '' : `: ${String(cause)}`}`, { cause });

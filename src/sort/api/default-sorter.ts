@@ -1,6 +1,6 @@
 import type { ValueArray } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
-import type { ReduceOp } from '../../primitives/reduce.js';
+import type { ReduceOp } from '../../primitives/possible.js';
 import type { Offsets } from '../operations/segmented-sort.js';
 import type {
   HistogramOptions,

@@ -5,7 +5,7 @@ import type { Verified } from '../proof/verify.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import type { Columns } from './columns.js';
 import type { HostJob, SortJob } from './job.js';
-import type { Plan, PlanRequest } from './planner.js';
+import type { Plan, PlanRequest } from './plan.js';
 
 /** How one sort went. */
 export interface Outcome {

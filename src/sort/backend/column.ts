@@ -1,4 +1,4 @@
-import { Buffer } from '../../device/buffer.js';
+import type { Buffer } from '../../device/buffer.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 
 /** Where elements are: memory of the host, or of the device. */
@@ -29,7 +29,7 @@ export const column = (dtype: Dtype, n: number, place: Place): Column => ({
   place,
 });
 
-export const isOnDevice = (place: Place): place is Buffer => place instanceof Buffer;
+export const isOnDevice = (place: Place): place is Buffer => !ArrayBuffer.isView(place);
 
 /** Bytes that the keys of a column take. */
 export const byteLengthOf = ({ n, dtype }: Pick<Column, 'n' | 'dtype'>): number => n * dtypeInfo(dtype).bytes;

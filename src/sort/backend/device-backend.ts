@@ -21,8 +21,9 @@ import type { Columns } from './columns.js';
 import { DeviceColumns } from './device-columns.js';
 import { done, sortOnHost } from './host-backend.js';
 import { type HostJob, hostJob, type SortJob, valueBytesOf } from './job.js';
+import { hostPlan, type Plan, type PlanRequest } from './plan.js';
 import { PlanLists } from './plan-lists.js';
-import { chunkLimit, hostPlan, type Plan, type PlanRequest } from './planner.js';
+import { chunkLimit } from './planner.js';
 import { type Bits, Survey } from './survey.js';
 
 /** Failures after which a variant is not tried again of ourselves while the device is open. */

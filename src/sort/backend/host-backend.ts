@@ -4,12 +4,13 @@ import { hostSortInTurns } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
 import { inTurns } from '../host/steps.js';
 import type { Verified } from '../proof/verify.js';
-import { type ColumnMemory, HostMemory } from '../transfer/column-memory.js';
+import type { ColumnMemory } from '../transfer/column-memory.js';
+import { HostMemory } from '../transfer/host-memory.js';
 import type { Backend, Keeper, Outcome, PendingSort } from './backend.js';
 import type { Columns } from './columns.js';
 import { HostColumns } from './host-columns.js';
 import { type HostJob, hostJob, type SortJob } from './job.js';
-import { hostPlan, type Plan, type PlanRequest } from './planner.js';
+import { hostPlan, type Plan, type PlanRequest } from './plan.js';
 
 /** The host engine. It keeps itself: nothing of it can be lost. */
 export class HostBackend implements Backend, Keeper {

@@ -3,7 +3,7 @@ import { type HostColumn, keyWords, part } from '../../keys/array.js';
 import { bitWindow, chosenParameters, type SortSettings } from '../api/options.js';
 import type { HostValues } from '../host/host-sort.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
-import type { PlanRequest } from './planner.js';
+import type { PlanRequest } from './plan.js';
 
 /** One sort. Nothing in it may share memory. */
 export interface SortJob {

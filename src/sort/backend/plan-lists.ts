@@ -1,5 +1,6 @@
 import type { Device } from '../../device/device.js';
-import { devicePlans, type Plan, type PlanRequest } from './planner.js';
+import type { Plan, PlanRequest } from './plan.js';
+import { devicePlans } from './planner.js';
 
 /** Requests whose plans are kept. */
 const MOST = 64;

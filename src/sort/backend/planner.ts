@@ -1,47 +1,12 @@
-import {
-  type AlgorithmFactory,
-  type AlgorithmShape,
-  type Facts,
-  tunedShape,
-} from '../../algorithms/algorithm.js';
+import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../../algorithms/algorithm.js';
 import { refusal, type Tuning } from '../../algorithms/parameters.js';
 import { algorithmNamed, plannedOn } from '../../algorithms/registry.js';
 import { crossoversFor } from '../../algorithms/tuning.js';
 import type { Capabilities } from '../../device/capabilities.js';
 import type { Device } from '../../device/device.js';
-import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import { dtypeInfo } from '../../keys/dtype.js';
 import { UnsupportedError, UsageError } from '../../util/errors.js';
-
-/** What is to be sorted, as far as a plan depends on it. */
-export interface PlanRequest {
-  readonly n: number;
-  readonly dtype: Dtype;
-  readonly bits: readonly [begin: number, end: number];
-  /** Bytes of the value beside each key as the device sees it, 0 for none. */
-  readonly valueBytes: number;
-  readonly algorithm: string;
-  /** Parameters of the algorithm that somebody chose. */
-  readonly parameters?: Tuning;
-}
-
-/** One way to sort something: pure data. */
-export interface Plan {
-  readonly engine: 'device' | 'host';
-  /** Name in the registry, or `host`. */
-  readonly algorithm: string;
-  readonly n: number;
-  readonly dtype: Dtype;
-  readonly bits: readonly [begin: number, end: number];
-  readonly valueBytes: number;
-  /** What else there is to say of how the algorithm does it. */
-  readonly facts?: Facts;
-  /** Keys of a chunk, where the whole does not fit the device: chunks are sorted, then merged. */
-  readonly chunk?: number;
-  /** What its programs are compiled for. */
-  readonly shape?: AlgorithmShape;
-  /** Why this one. */
-  readonly reason: string;
-}
+import type { Plan, PlanRequest } from './plan.js';
 
 /** Share of the device's memory that a sort may plan to take: drivers and displays need some too. */
 const MEMORY_SHARE = 0.9;
@@ -77,11 +42,6 @@ function refused({ parameters }: AlgorithmFactory, chosen: Tuning): string | und
     if (reason !== undefined) return reason;
   }
   return undefined;
-}
-
-/** The plan of the host engine. */
-export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: string): Plan {
-  return { engine: 'host', algorithm: 'host', n, dtype, bits, valueBytes, reason };
 }
 
 /**
@@ -129,19 +89,4 @@ export function* devicePlans(device: Device, request: PlanRequest): Generator<Pl
       reasons.join('; ') || 'none is certified'
     }. Use algorithm 'auto' or device 'host'.`,
   );
-}
-
-/** A plan in words, a line for each fact. */
-export function explainPlan(plan: Plan): string {
-  const { engine, algorithm, n, dtype, bits, valueBytes, facts, chunk, shape, reason } = plan;
-  const listed = (values: Facts = {}) => Object.entries(values).map(([name, value]) => `${name} ${value}`);
-  const tuning = listed(shape?.tuning);
-  return [
-    `${n} ${dtype} keys${valueBytes > 0 ? ` with values of ${valueBytes} bytes` : ''}, bits ${bits[0]} to ${bits[1]}`,
-    `engine     ${engine}`,
-    `algorithm  ${algorithm} (${reason})`,
-    ...(tuning.length > 0 ? [`tuning     ${tuning.join(', ')}`] : []),
-    ...(facts ? [`facts      ${listed(facts).join(', ')}`] : []),
-    ...(chunk ? [`chunks     ${Math.ceil(n / chunk)} of at most ${chunk} keys, merged afterwards`] : []),
-  ].join('\n');
 }

@@ -14,7 +14,7 @@ import { byteLengthOf, type Column } from '../backend/column.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { type HostJob, hostJob, requestOf, type SortJob, sortJob, valueBytesOf } from '../backend/job.js';
-import { hostPlan, type Plan } from '../backend/planner.js';
+import { hostPlan, type Plan } from '../backend/plan.js';
 import { sortInChunks } from './chunked.js';
 import { assertIntact, type Span, whileIntact } from './intact.js';
 

@@ -9,8 +9,7 @@ import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { f16Value } from '../../keys/value.js';
-import { assertReducible, type ReduceOp } from '../../primitives/reduce.js';
-import { scanType } from '../../primitives/scan.js';
+import { assertReducible, type ReduceOp, scanType } from '../../primitives/possible.js';
 import { inSlices, type Steps } from './steps.js';
 
 /** Keys that are encoded at a time. */

@@ -1,6 +1,6 @@
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { Binning } from '../../primitives/histogram.js';
-import type { ReduceOp } from '../../primitives/reduce.js';
+import type { ReduceOp } from '../../primitives/possible.js';
 import type { Column } from '../backend/column.js';
 
 /**

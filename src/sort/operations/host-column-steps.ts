@@ -2,7 +2,7 @@ import { type KeyWords, keyWords, part } from '../../keys/array.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { Binning } from '../../primitives/histogram.js';
-import type { ReduceOp } from '../../primitives/reduce.js';
+import type { ReduceOp } from '../../primitives/possible.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
 import { hostDigits, hostHistogram, hostReduce, hostScan } from '../host/host-primitives.js';

@@ -1,7 +1,6 @@
 import { dtypeInfo } from '../../keys/dtype.js';
 import { CodeEdges } from '../../keys/value.js';
-import { assertReducible, type ReduceOp } from '../../primitives/reduce.js';
-import { scanType } from '../../primitives/scan.js';
+import { assertReducible, type ReduceOp, scanType } from '../../primitives/possible.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { bitWindow, type HistogramBins } from '../api/options.js';
 import { byteLengthOf, type Column } from '../backend/column.js';

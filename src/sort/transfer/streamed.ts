@@ -16,7 +16,7 @@ import { part } from '../../keys/array.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { TimeoutError } from '../../util/errors.js';
 import type { HostJob } from '../backend/job.js';
-import type { Plan } from '../backend/planner.js';
+import type { Plan } from '../backend/plan.js';
 import { cutBytes, type RunCutter } from './run-cutter.js';
 
 /** Keys or values: where they come from and go to, and their parts on the device. */

@@ -1,4 +1,6 @@
 import test from 'ava';
+import { fewestForDevices } from '../../../src/algorithms/tuning.js';
+import { sorterOfFew } from '../../../src/sort/api/host-sorter.js';
 import type { SortReport } from '../../../src/sort/api/report.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 
@@ -34,6 +36,19 @@ test('when nobody asks for a device, the host sorts few keys and says why', asyn
   t.is(report?.algorithm, 'host');
   t.regex(report?.reason ?? '', new RegExp(`fewer than ${n} keys`));
   t.is(await engineOf((onReport) => sorter.sort(falling(n), { onReport })), 'device');
+});
+
+test('fewer keys than any device would get need none to be opened', async (t) => {
+  const fewest = fewestForDevices();
+  t.true(fewest > 1 && Number.isFinite(fewest));
+  const unwarned = (warning: Error) => t.fail(warning.message);
+  await using few = sorterOfFew(fewest - 1, unwarned);
+  t.is(few?.device, undefined);
+  t.deepEqual(await few?.sort(falling(1000)), rising(1000));
+  t.regex(few?.plan(1000).reason ?? '', new RegExp(`fewer than ${fewest} keys sooner`));
+  t.is(sorterOfFew(fewest, unwarned), undefined);
+  await using many = await Sorter.open();
+  t.true(fewest <= crossover(many));
 });
 
 test('few keys are sorted on a device by its name, by an algorithm, digits or a scan, and where they are', async (t) => {

@@ -1,6 +1,7 @@
 import test from 'ava';
+import type { PlanRequest } from '../../../src/sort/backend/plan.js';
 import { PlanLists } from '../../../src/sort/backend/plan-lists.js';
-import { devicePlans, type PlanRequest } from '../../../src/sort/backend/planner.js';
+import { devicePlans } from '../../../src/sort/backend/planner.js';
 import { UnsupportedError } from '../../../src/util/errors.js';
 import { forEachDevice } from '../../each-device.js';
 

@@ -1,0 +1,58 @@
+/**
+ * The verbs. Each has two files of its name: what it takes, in options/, which is quick to load, and what it does, in
+ * commands/, which may bring the whole library along.
+ */
+import { UsageError } from '../util/errors.js';
+import { suggestion } from '../util/suggest.js';
+import type { Console } from './console.js';
+import type { ExitCode } from './exit-code.js';
+import { type CommandSpec, type Described, specOf } from './spec.js';
+
+/** What a file in commands/ exports. */
+interface Runner {
+  readonly run: (args: never, console: Console) => Promise<ExitCode>;
+}
+
+interface Command {
+  readonly options: () => Promise<Described>;
+  readonly load: () => Promise<Runner>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  devices: {
+    options: () => import('./options/devices.js'),
+    load: () => import('./commands/devices.js'),
+  },
+  sort: { options: () => import('./options/sort.js'), load: () => import('./commands/sort.js') },
+  batch: { options: () => import('./options/batch.js'), load: () => import('./commands/batch.js') },
+  bench: { options: () => import('./options/bench.js'), load: () => import('./commands/bench.js') },
+  check: { options: () => import('./options/check.js'), load: () => import('./commands/check.js') },
+  gen: { options: () => import('./options/gen.js'), load: () => import('./commands/gen.js') },
+  explain: {
+    options: () => import('./options/explain.js'),
+    load: () => import('./commands/explain.js'),
+  },
+  matrix: { options: () => import('./options/matrix.js'), load: () => import('./commands/matrix.js') },
+  tune: { options: () => import('./options/tune.js'), load: () => import('./commands/tune.js') },
+  completion: {
+    options: () => import('./options/completion.js'),
+    load: () => import('./commands/completion.js'),
+  },
+  man: { options: () => import('./options/man.js'), load: () => import('./commands/man.js') },
+};
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
+
+/** @throws UsageError for an unknown one */
+export function commandNamed(name: string): Command {
+  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (found) return found;
+  throw new UsageError(`unknown command '${name}'${suggestion(name, COMMAND_NAMES)}`);
+}
+
+/** What one command takes. @throws UsageError for an unknown one */
+export const specNamed = async (name: string): Promise<CommandSpec> =>
+  specOf(await commandNamed(name).options());
+
+/** What every command takes. */
+export const allSpecs = (): Promise<CommandSpec[]> => Promise.all(COMMAND_NAMES.map(specNamed));

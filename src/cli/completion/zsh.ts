@@ -1,0 +1,55 @@
+import type { ArgumentSpec, CommandSpec, OptionSpec } from '../spec.js';
+import { argumentCandidates, type Candidates, candidatesOf, formsOf, shownOptions } from './candidates.js';
+
+/** A script for zsh, to be sourced after compinit or to be put into a folder of fpath as `_clsort`. */
+export function zshScript(specs: readonly CommandSpec[]): string {
+  const commands = specs.map(({ name, describe }) => quoted(`${name}:${describe}`));
+  return `#compdef clsort
+# zsh completion of clsort; in ~/.zshrc, after compinit: source <(clsort completion zsh)
+_clsort() {
+  local curcontext=$curcontext state line
+  typeset -A opt_args
+  _arguments -C \\
+    '(-h --help)'{-h,--help}'[show what there is to say]' \\
+    '(-V --version)'{-V,--version}'[show the version]' \\
+    '1:command:->command' \\
+    '*::argument:->argument'
+  case $state in
+    command)
+      local -a commands=(${commands.join(' ')})
+      _describe -t commands command commands ;;
+    argument)
+      case $words[1] in
+${specs.map(commandCase).join('\n')}
+      esac ;;
+  esac
+}
+if [[ $funcstack[1] == _clsort ]]; then _clsort "$@"; else compdef _clsort clsort; fi`;
+}
+
+function commandCase(spec: CommandSpec): string {
+  const words = [...shownOptions(spec).map(optionWord), ...spec.arguments.map(argumentWord)];
+  return `        ${spec.name}) _arguments -s ${words.join(' \\\n          ')} ;;`;
+}
+
+function optionWord(option: OptionSpec): string {
+  const { name, array, type, describe } = option;
+  const forms = formsOf(option);
+  const value = type === 'boolean' ? '' : `:${name}:${action(candidatesOf(option))}`;
+  const text = quoted(`[${escaped(describe)}]${value}`);
+  if (array) return forms.map((form) => `${quoted('*')}${form}${text}`).join(' ');
+  const besides = quoted(`(${forms.join(' ')})`);
+  return forms.length > 1 ? `${besides}{${forms.join(',')}}${text}` : `${forms[0]}${text}`;
+}
+
+const argumentWord = (argument: ArgumentSpec): string =>
+  quoted(`${argument.variadic ? '*' : ''}:${argument.name}:${action(argumentCandidates(argument))}`);
+
+function action(candidates: Candidates): string {
+  if (candidates === 'files') return '_files';
+  return candidates === 'none' ? ' ' : `(${candidates.join(' ')})`;
+}
+
+const escaped = (text: string): string => text.replaceAll(/[[\]:\\]/g, '\\$&');
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,92 @@
+/** The file in which a user keeps options. */
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { UsageError } from '../util/errors.js';
+import { foreignness, OTHERS_WRITE } from '../util/own-file.js';
+import { suggestion } from '../util/suggest.js';
+import { COMMAND_NAMES } from './commands.js';
+
+/** Options by the name of their command. */
+export interface Config {
+  readonly file: string;
+  readonly commands: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** `config.json` in `clsort` in the folder for such files of the user's system; undefined for who has no home. */
+export function configFile(): string | undefined {
+  const { XDG_CONFIG_HOME, APPDATA } = process.env;
+  const folder = (): string => {
+    if (XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME)) return XDG_CONFIG_HOME;
+    if (process.platform === 'win32' && APPDATA) return APPDATA;
+    if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support');
+    return join(homedir(), '.config');
+  };
+  try {
+    return join(folder(), 'clsort', 'config.json');
+  } catch {
+    return undefined; // a user that the system does not know, without HOME
+  }
+}
+
+/**
+ * What the user's file says; nothing where there is none.
+ *
+ * @param warn gets why the file is not used: others may write it, or this user may not read it
+ * @throws UsageError for a file that makes no sense
+ */
+export function readConfig(warn: (message: string) => void): Config {
+  const file = configFile();
+  const text = file === undefined ? undefined : readOwn(file, warn);
+  if (file === undefined || text === undefined) return { file: '', commands: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new UsageError(`${file} is no JSON: ${(cause as Error).message}`, { cause });
+  }
+  if (!isObject(value)) throw new UsageError(`${file}: expected { "sort": { "device": "gpu" }, … }`);
+  for (const [command, options] of Object.entries(value)) {
+    if (!COMMAND_NAMES.includes(command)) {
+      throw new UsageError(`${file}: there is no command '${command}'${suggestion(command, COMMAND_NAMES)}`);
+    }
+    if (!isObject(options)) {
+      throw new UsageError(
+        `${file}: '${command}' is ${JSON.stringify(options)}: expected its options, as an object`,
+      );
+    }
+  }
+  return { file, commands: value as Config['commands'] };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A pipe that somebody put there is not waited for. Windows has no such flag. */
+const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** The text of a file that, like its folder, nobody else can write; undefined where there is no such file. */
+function readOwn(file: string, warn: (message: string) => void): string | undefined {
+  let fd: number;
+  try {
+    fd = openSync(file, READ);
+  } catch (cause) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    if (!['ENOENT', 'ENOTDIR'].includes(code)) warn(`the settings in ${file} are not used: ${message}`);
+    return undefined;
+  }
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new UsageError(`${file} is no file: remove it`);
+    const paths = [[file, stats] as const, [dirname(file), statSync(dirname(file))] as const];
+    for (const [path, one] of paths) {
+      const foreign = foreignness(path, one, OTHERS_WRITE);
+      if (!foreign) continue;
+      warn(`the settings in ${file} are not used: ${path} ${foreign.what}; ${foreign.remedy}`);
+      return undefined;
+    }
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,109 @@
+/** The manual page, as roff, from what commands say of themselves. */
+import { VERSION } from '../util/package.js';
+import { formsOf, shownOptions } from './completion/candidates.js';
+import { EXIT_CODES } from './exit-code.js';
+import { variableOf } from './settings.js';
+import type { ArgumentSpec, CommandSpec, OptionSpec } from './spec.js';
+
+/** Text of any kind as roff that shows it as it is. */
+const text = (plain: string): string =>
+  plain
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('`', '\\(ga')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replaceAll(/[^\x20-\x7e\n]/g, (sign) => `\\[u${hex(sign)}]`)
+    .replaceAll(/^\./gm, '\\&.');
+
+const hex = (sign: string): string => (sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+
+const bold = (plain: string): string => `\\fB${text(plain)}\\fR`;
+const italic = (plain: string): string => `\\fI${text(plain)}\\fR`;
+
+/** A term, and what it means, set in below. */
+const item = (term: string, meaning: string): string => `.TP\n${term}\n${text(meaning)}`;
+
+const section = (title: string, ...parts: string[]): string => [`.SH ${title}`, ...parts].join('\n');
+
+function optionItem(option: OptionSpec): string {
+  const { name, type, describe, default: value, choices, array } = option;
+  const forms = formsOf(option).map(bold).join(', ');
+  const operand = type === 'boolean' ? '' : ` ${italic(name.toUpperCase())}${array ? ' ...' : ''}`;
+  const facts = [
+    ...(choices ? [`one of ${choices.join(', ')}`] : []),
+    ...(value === undefined || value === false ? [] : [`default ${String(value)}`]),
+  ];
+  return item(forms + operand, facts.length > 0 ? `${describe} (${facts.join('; ')})` : describe);
+}
+
+const argumentItem = ({ name, describe, variadic }: ArgumentSpec): string =>
+  item(`${italic(name)}${variadic ? ' ...' : ''}`, describe);
+
+function commandPart(spec: CommandSpec): string {
+  const { command, describe, examples, epilogue } = spec;
+  return [
+    `.SS ${bold(`clsort ${command}`)}`,
+    text(`${describe}.`),
+    ...spec.arguments.map(argumentItem),
+    ...shownOptions(spec)
+      .filter(({ name }) => !EVERYWHERE.includes(name))
+      .map(optionItem),
+    ...(epilogue ? [`.PP\n${text(epilogue)}`] : []),
+    ...examples.map(
+      ([line, what]) => `.PP\n${text(what)}:\n.RS\n.nf\n${text(line.replaceAll('$0', 'clsort'))}\n.fi\n.RE`,
+    ),
+  ].join('\n');
+}
+
+/** Options that are said once. */
+const EVERYWHERE = ['quiet', 'help', 'version'];
+
+const VARIABLES: readonly (readonly [name: string, what: string])[] = [
+  ['CLSORT_CACHE_DIR', 'folder for compiled programs, self-tests and tuning'],
+  ['CLSORT_TUNING', "'off' leaves what 'clsort tune' kept aside"],
+  ['CLSORT_ROOT', 'folder of the package, for bundles'],
+  ['CLSORT_ADDON', 'the native addon to load'],
+  ['CLSORT_OPENCL_LIBRARY', 'the OpenCL library to load'],
+  ['NO_COLOR, FORCE_COLOR', 'have nothing to change: clsort writes no colours'],
+];
+
+/** @param specs all commands */
+export function manPage(specs: readonly CommandSpec[]): string {
+  const [first] = specs;
+  const everywhere = (first ? shownOptions(first) : []).filter(({ name }) => EVERYWHERE.includes(name));
+  return [
+    `.TH CLSORT 1 "" "clsort ${VERSION}" "User Commands"`,
+    section('NAME', text('clsort - sort large numeric files on any OpenCL device')),
+    section('SYNOPSIS', specs.map(({ command }) => `${bold('clsort')} ${text(command)}`).join('\n.br\n')),
+    section(
+      'DESCRIPTION',
+      text(
+        'Sorts large numeric files on any OpenCL device, or on the host where there is none, and proves the result.',
+      ),
+    ),
+    section('OPTIONS OF EVERY COMMAND', ...everywhere.map(optionItem)),
+    section('COMMANDS', ...specs.map(commandPart)),
+    section('CONFIGURATION', configuration()),
+    section('ENVIRONMENT', ...VARIABLES.map(([name, what]) => item(bold(name), what))),
+    section('EXIT STATUS', ...EXIT_CODES.map(([code, what]) => item(bold(code), what))),
+  ].join('\n');
+}
+
+function configuration(): string {
+  const example = JSON.stringify({ sort: { device: 'gpu', verify: true } });
+  const variable = variableOf('sort', 'radix-bits');
+  return [
+    text(
+      'What the command line does not say is taken from variables, and what these do not say from a file of the ' +
+        `user's own. A variable is named after the command and the option: ${variable} is --radix-bits of ` +
+        "'clsort sort'; true and false switch options, commas stand between several values.",
+    ),
+    `.PP\n${text(`The file is ${HOME_FILE} (on macOS ~/Library/Application Support/clsort/config.json, on Windows %APPDATA%\\clsort\\config.json), and holds options by their commands:`)}`,
+    `.RS\n.nf\n${text(example)}\n.fi\n.RE`,
+    `.PP\n${text('A file or folder that others can write is not used, with a warning.')}`,
+  ].join('\n');
+}
+
+const HOME_FILE = '$XDG_CONFIG_HOME/clsort/config.json or ~/.config/clsort/config.json';

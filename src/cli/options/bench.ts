@@ -1,0 +1,112 @@
+import type { Argv } from 'yargs';
+import { MODES } from '../../bench/modes.js';
+
+export const command = 'bench <what>';
+export const describe =
+  'Measure this device: sorts, calls of every operation, or ladder, the steps of reduce, scan and histogram';
+
+export interface BenchArguments {
+  readonly what: BenchName;
+  readonly count?: string;
+  readonly device: string;
+  readonly json: boolean;
+  readonly algorithm: string;
+  readonly dtype: string;
+  readonly mode: string;
+  readonly distribution: string;
+  readonly operation: string;
+  readonly place: string;
+  readonly chain: number;
+  readonly repeats: number;
+  readonly csv: boolean;
+  readonly markdown: boolean;
+  readonly svg?: string;
+  readonly html?: string;
+  readonly baseline?: string;
+}
+
+/** Keys that are measured where nothing else is asked for. */
+export const COUNT = '4Mi';
+export const CALL_COUNTS = { gpu: '2^16..2^24:2', other: '2^16..2^22:2' } as const;
+
+/** What only sorts are measured by, and what it is where it is not given. */
+export const SORT_AXES = { algorithm: 'auto', dtype: 'u32', mode: 'keys', distribution: 'uniform' } as const;
+
+/** What can be measured. */
+export const BENCH_NAMES = ['calls', 'ladder', 'sorts'] as const;
+
+export type BenchName = (typeof BENCH_NAMES)[number];
+
+export const builder = (yargs: Argv) =>
+  yargs
+    .positional('what', {
+      type: 'string',
+      describe: BENCH_NAMES.join(' or '),
+      choices: BENCH_NAMES,
+      demandOption: true,
+    })
+    .option('count', {
+      type: 'string',
+      describe: `number of keys: 1000, 1e6, 16Mi, 2^24, by default ${COUNT}; sorts, calls: several, and ranges 2^10..2^24; calls: by default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on others`,
+    })
+    .option('device', {
+      type: 'string',
+      default: 'auto',
+      describe: 'auto, cpu, gpu, P:D or a part of a name; sorts: several, with commas',
+    })
+    .option('json', {
+      type: 'boolean',
+      default: false,
+      describe: 'print { schema, device, …, rows } as JSON',
+    })
+    .option('algorithm', {
+      type: 'string',
+      default: SORT_AXES.algorithm,
+      describe: 'sorts: names, with commas',
+    })
+    .option('dtype', { type: 'string', default: SORT_AXES.dtype, describe: 'sorts: key types, with commas' })
+    .option('mode', { type: 'string', default: SORT_AXES.mode, describe: `sorts: of ${MODES.join(' ')}` })
+    .option('distribution', {
+      type: 'string',
+      default: SORT_AXES.distribution,
+      describe: 'sorts: as clsort gen has them',
+    })
+    .option('operation', {
+      type: 'string',
+      default: 'all',
+      describe: 'calls: all, or with commas such as sort, argsort; topK and segmentedSort are all of theirs',
+    })
+    .option('place', {
+      type: 'string',
+      default: 'both',
+      describe: 'calls: on device arrays (device), from typed array to typed array (host), or both',
+    })
+    .option('chain', {
+      type: 'number',
+      default: 50,
+      describe: 'calls: most calls that are made without waiting in between',
+    })
+    .option('repeats', { type: 'number', default: 7, describe: 'sorts, calls: repetitions of each case' })
+    .option('csv', { type: 'boolean', default: false, describe: 'sorts, calls: print CSV' })
+    .option('markdown', { type: 'boolean', default: false, describe: 'sorts, calls: print a Markdown table' })
+    .option('svg', { type: 'string', nargs: 1, describe: 'sorts, calls: write a plot of keys/s over n' })
+    .option('html', {
+      type: 'string',
+      nargs: 1,
+      describe: 'sorts, calls: write a page with plots and all rows',
+    })
+    .option('baseline', {
+      type: 'string',
+      nargs: 1,
+      describe: 'sorts, calls: JSON of an earlier run; exit 1 when slower beyond noise',
+    })
+    .example('$0 bench sorts --count 64Ki,1Mi,16Mi --json', 'each size, verified, then timed')
+    .example(
+      '$0 bench sorts --count 2^10..2^24:2 --algorithm auto,amd,tiled --html sorts.html',
+      'where which is the fastest, drawn',
+    )
+    .example(
+      '$0 bench calls --count 2^16..2^24:4 --operation sort,argsort,topK --place device',
+      'what a call takes beside its kernels, awaited and in a chain',
+    )
+    .example('$0 bench ladder', 'how each step of the lectures fares here');

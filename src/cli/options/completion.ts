@@ -1,0 +1,24 @@
+import type { Argv } from 'yargs';
+
+export const command = 'completion <shell>';
+export const describe = 'Print a script with which a shell completes clsort';
+
+/** The shells that there is a script for. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+export type Shell = (typeof SHELLS)[number];
+
+export interface CompletionArguments {
+  readonly shell: Shell;
+}
+
+export const builder = (yargs: Argv) =>
+  yargs
+    .positional('shell', {
+      type: 'string',
+      choices: SHELLS,
+      demandOption: true,
+      describe: SHELLS.join(', '),
+    })
+    .example('source <($0 completion bash)', 'in ~/.bashrc; the same with zsh in ~/.zshrc')
+    .example('$0 completion fish > ~/.config/fish/completions/clsort.fish', 'once');

@@ -1,0 +1,9 @@
+import type { Argv } from 'yargs';
+
+export const command = 'man';
+export const describe = 'Print the manual page';
+
+export const builder = (yargs: Argv) =>
+  yargs
+    .example('$0 man | man -l -', 'read it')
+    .example('$0 man > ~/.local/share/man/man1/clsort.1', "keep it for 'man clsort'");

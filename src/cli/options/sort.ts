@@ -1,0 +1,65 @@
+import type { Argv } from 'yargs';
+import { type OrderArguments, withFormat, withOrder } from './order.js';
+
+export const command = 'sort <in>';
+export const describe = 'Sort a raw file of numbers';
+
+export interface SortArguments extends OrderArguments {
+  readonly in: string;
+  readonly out: string;
+  readonly argsort: boolean;
+  readonly algorithm: string;
+  readonly scan: string;
+  readonly 'radix-bits': number | undefined;
+  readonly device: string;
+  readonly verify: boolean;
+  readonly format: string;
+  readonly report: boolean;
+  readonly json: boolean;
+}
+
+export const builder = (yargs: Argv) =>
+  withFormat(withOrder(yargs))
+    .positional('in', {
+      type: 'string',
+      demandOption: true,
+      describe: "raw little-endian file, '-' for stdin",
+    })
+    .option('out', {
+      alias: 'o',
+      type: 'string',
+      nargs: 1,
+      demandOption: true,
+      describe: "result, '-' for stdout",
+    })
+    .option('argsort', { type: 'boolean', default: false, describe: 'write positions (u32) instead of keys' })
+    .option('algorithm', { type: 'string', default: 'auto', describe: "a name such as amd, or 'auto'" })
+    .option('scan', {
+      type: 'string',
+      default: 'auto',
+      choices: ['3', '5', 'auto'],
+      describe: 'scan chain of amd',
+    })
+    .option('radix-bits', {
+      type: 'number',
+      describe: 'bits of a digit: tiled 1 to 8, serial 1 to 12, split 1 to 4',
+    })
+    .option('device', {
+      type: 'string',
+      default: 'auto',
+      describe: 'auto, cpu, gpu, host, P:D or a part of a name',
+    })
+    .option('verify', { type: 'boolean', default: false, describe: 'check order and permutation' })
+    .option('report', {
+      type: 'boolean',
+      default: false,
+      describe: 'report also when not to a terminal',
+    })
+    .option('json', { type: 'boolean', default: false, describe: 'report as JSON' })
+    .example('$0 sort in.u32 -o out.u32 --dtype u32', 'ascending, on the best device')
+    .example('$0 sort in.f64 -o - --dtype f64 --descending | head -c 80', 'the ten largest')
+    .example('$0 sort in.u64 -o order.u32 --dtype u64 --argsort', 'positions instead of keys')
+    .epilogue(
+      "The report goes to stdout, with '-o -' to stderr, when that is a terminal or with --report; what --verify\n" +
+        'finds and what --json asks for go there always. OUT is replaced when all is well.',
+    );

@@ -1,0 +1,132 @@
+/** From the words behind a command's name to the arguments that it runs with. */
+import Parser from 'yargs-parser';
+import { UsageError } from '../util/errors.js';
+import { suggestion } from '../util/suggest.js';
+import { beforeDashes } from './about.js';
+import { ABOUT_OPTIONS, type CommandSpec, type OptionSpec } from './spec.js';
+
+/** Arguments by name: of an option what was given, set or is its default; undefined where that is nothing. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a command line.
+ *
+ * @param words what stands behind the command's name
+ * @param settings values of options that hold where the command line has none
+ * @throws UsageError
+ */
+export function parseArguments(
+  spec: CommandSpec,
+  words: readonly string[],
+  settings: Arguments = {},
+): Arguments {
+  // The types of the parser do not know of this option.
+  const options = { ...parserOptions(spec.options), configObjects: [settings] };
+  const { argv, error } = Parser.detailed([...words], options);
+  if (error) throw new UsageError(missingValue(words, error));
+  assertKnown(spec, words, argv);
+  assertSwitches(spec, words);
+  const given = Object.fromEntries(spec.options.map((option) => [option.name, argv[option.name]]));
+  for (const option of spec.options) assertValue(option, given[option.name]);
+  return { ...given, ...argumentsOf(spec, argv._.map(String)) };
+}
+
+/** The parser fails where a value is missing, and names the option without its dashes. */
+function missingValue(words: readonly string[], { message }: Error): string {
+  const [, name = ''] = /following: (\S+)/.exec(message) ?? [];
+  const word = words.find((one) => one.startsWith('-') && one.endsWith(name) && name !== '');
+  return word === undefined ? message : `${word} needs a value`;
+}
+
+function parserOptions(options: readonly OptionSpec[]): Parser.Options {
+  const names = (isOne: (option: OptionSpec) => boolean): string[] =>
+    options.filter(isOne).map(({ name }) => name);
+  const values = <T>(of: (option: OptionSpec) => T | undefined): Record<string, T> =>
+    Object.fromEntries(
+      options.flatMap((option): [string, T][] => {
+        const value = of(option);
+        return value === undefined ? [] : [[option.name, value]];
+      }),
+    );
+  return {
+    boolean: names(({ type }) => type === 'boolean'),
+    number: names(({ type }) => type === 'number'),
+    string: names(({ type }) => type === 'string'),
+    array: names(({ array }) => array),
+    alias: values(({ alias }) => alias),
+    narg: values(({ nargs }) => nargs),
+    default: values((option) => option.default),
+    configuration: {
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      'duplicate-arguments-array': false, // the last one holds
+      'parse-positional-numbers': false, // '-0' is another key than '0'
+    },
+  };
+}
+
+/** @throws UsageError that names the option that was probably meant */
+function assertKnown({ options }: CommandSpec, words: readonly string[], argv: object): void {
+  const known = new Set(['_', ...options.flatMap(({ name, alias }) => (alias ? [name, alias] : [name]))]);
+  const unknown = Object.keys(argv).find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  const names = options.filter(({ hidden }) => !hidden).map(({ name }) => name);
+  const shown = [...names, ...Object.keys(ABOUT_OPTIONS)].map((name) => `--${name}`);
+  const written = beforeDashes(words).find((word) => /^--?(no-)?([^=]+)/.exec(word)?.[2] === unknown);
+  const [word = ''] = written?.split('=') ?? [unknown.length > 1 ? `--${unknown}` : `-${unknown}`];
+  throw new UsageError(`unknown option '${word}'${word.startsWith('--') ? suggestion(word, shown) : ''}`);
+}
+
+/** The parser takes any value of a switch but 'true' for false. @throws UsageError */
+function assertSwitches({ options }: CommandSpec, words: readonly string[]): void {
+  for (const word of beforeDashes(words)) {
+    const [, name, value = ''] = /^--([^=]+)=(.*)$/.exec(word) ?? [];
+    const option = options.find((one) => one.name === name);
+    if (option?.type === 'boolean' && !['true', 'false'].includes(value)) {
+      throw new UsageError(`--${name} is '${value}': expected true or false`);
+    }
+  }
+}
+
+/** Does a value look like what the option takes? Returns what is expected if not. */
+export function expectedOf({ type, array, choices }: OptionSpec, value: unknown): string | undefined {
+  const values = Array.isArray(value) && array ? value : [value];
+  const wrong = values.find((one) => typeof one !== type);
+  if (wrong !== undefined) return type === 'boolean' ? 'true or false' : `a ${type}`;
+  const other = values.find((one) => choices && !choices.includes(String(one)));
+  if (other === undefined || !choices) return undefined;
+  return `one of ${choices.join(' ')}${suggestion(String(other), choices)}`;
+}
+
+function assertValue(option: OptionSpec, value: unknown): void {
+  const { name, describe, required } = option;
+  if (value === undefined) {
+    if (required) throw new UsageError(`option '--${name}' is missing: ${describe}`);
+    return;
+  }
+  const expected = expectedOf(option, value);
+  if (expected !== undefined) throw new UsageError(`--${name} is '${String(value)}': expected ${expected}`);
+}
+
+/** Words that are no options, by the names of the arguments that they are. */
+function argumentsOf({ name, arguments: specs }: CommandSpec, words: readonly string[]): Arguments {
+  const left = [...words];
+  const found: Record<string, unknown> = {};
+  for (const { name: argument, variadic, required, ...spec } of specs) {
+    if (required && left.length === 0) {
+      throw new UsageError(`'${name}' needs <${argument}>: ${spec.describe}`);
+    }
+    found[argument] = variadic ? left.splice(0) : left.shift();
+    const value = found[argument];
+    const expected =
+      value === undefined
+        ? undefined
+        : expectedOf({ ...spec, array: variadic, name: argument, required, hidden: false }, value);
+    if (expected !== undefined)
+      throw new UsageError(`<${argument}> is '${String(value)}': expected ${expected}`);
+  }
+  if (left.length > 0) {
+    throw new UsageError(`'${left[0]}' is one argument more than '${name}' takes`);
+  }
+  return found;
+}

@@ -1,0 +1,85 @@
+/**
+ * Options that hold where the command line has none: from variables `CLSORT_COMMAND_OPTION`, else from the user's
+ * own file.
+ */
+
+import { UsageError } from '../util/errors.js';
+import { suggestion } from '../util/suggest.js';
+import { type Config, readConfig } from './config.js';
+import { expectedOf } from './parse.js';
+import type { CommandSpec, OptionSpec } from './spec.js';
+
+/** A value of an option that the command line does not have. */
+export interface Setting {
+  readonly value: unknown;
+  /** The variable or file that has it. */
+  readonly from: string;
+}
+
+export type Settings = Readonly<Record<string, Setting>>;
+
+/**
+ * What is set for the options of a command.
+ *
+ * @param warn gets why the file is not used, if so
+ * @throws UsageError for unknown names and values that an option cannot have
+ */
+export function settingsFor(spec: CommandSpec, warn: (message: string) => void): Settings {
+  return { ...fromFile(spec, readConfig(warn)), ...fromVariables(spec, process.env) };
+}
+
+/** Those options of a command that may be set. */
+const settable = ({ options }: CommandSpec): OptionSpec[] => options.filter(({ hidden }) => !hidden);
+
+function fromFile(spec: CommandSpec, { file, commands }: Config): Settings {
+  const known = settable(spec);
+  const names = known.map(({ name }) => name);
+  return Object.fromEntries(
+    Object.entries(commands[spec.name] ?? {}).map(([name, value]) => {
+      const option = known.find((one) => one.name === name);
+      if (!option) {
+        throw new UsageError(`${file}: '${spec.name}' has no option '${name}'${suggestion(name, names)}`);
+      }
+      assertExpected(`${file}: option '${name}' of '${spec.name}'`, option, value);
+      return [name, { value, from: file }];
+    }),
+  );
+}
+
+/** CLSORT_SORT_RADIX_BITS for --radix-bits of sort. */
+export const variableOf = (command: string, option: string): string =>
+  `CLSORT_${command}_${option}`.toUpperCase().replaceAll('-', '_');
+
+function fromVariables(spec: CommandSpec, variables: NodeJS.ProcessEnv): Settings {
+  const known = new Map(settable(spec).map((option) => [variableOf(spec.name, option.name), option]));
+  const prefix = variableOf(spec.name, '');
+  const given = Object.entries(variables).filter(([name, text]) => name.startsWith(prefix) && text);
+  return Object.fromEntries(
+    given.map(([variable, text = '']) => {
+      const option = known.get(variable);
+      if (!option) {
+        throw new UsageError(
+          `${variable} is no variable of clsort${suggestion(variable, [...known.keys()])}`,
+        );
+      }
+      const value = option.array ? text.split(',').map((one) => parsed(option, one)) : parsed(option, text);
+      assertExpected(variable, option, value);
+      return [option.name, { value, from: variable }];
+    }),
+  );
+}
+
+const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
+
+/** The text of a variable as a value of the option's type; as it is where it is none. */
+function parsed({ type }: OptionSpec, text: string): unknown {
+  if (type === 'boolean') return BOOLEANS[text] ?? text;
+  if (type === 'number') return Number.isNaN(Number(text)) ? text : Number(text);
+  return text;
+}
+
+function assertExpected(what: string, option: OptionSpec, value: unknown): void {
+  const expected = expectedOf(option, value);
+  if (expected === undefined) return;
+  throw new UsageError(`${what} is ${JSON.stringify(value)}: expected ${expected}`);
+}

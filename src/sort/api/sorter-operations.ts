@@ -1,0 +1,662 @@
+import type { DeviceInfo } from '../../device/platform.js';
+import {
+  type ArrayOf,
+  assertDisjoint,
+  copyBytes,
+  type DtypeOf,
+  dtypeOf,
+  isResizable,
+  keyColumn,
+  type ValueArray,
+  valueColumn,
+} from '../../keys/array.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
+import { REDUCE_OPS, type ReduceOp } from '../../primitives/possible.js';
+import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../util/errors.js';
+import type { Backend, Keeper } from '../backend/backend.js';
+import { type Column, column, type Place } from '../backend/column.js';
+import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
+import { ArrayStore, type Keys } from '../calls/array-store.js';
+import { Calls, type Few, type Task } from '../calls/calls.js';
+import { assertIntact } from '../calls/intact.js';
+import { isPromise, type Link } from '../calls/link.js';
+import { Turns } from '../calls/turns.js';
+import { gatherSteps } from '../host/host-sort.js';
+import { inTurns } from '../host/steps.js';
+import { type LexColumn, lexsort } from '../operations/lexsort.js';
+import { checkOffsets, type Offsets, segmentedSort } from '../operations/segmented-sort.js';
+import { topK } from '../operations/top-k.js';
+import { unique } from '../operations/unique.js';
+import { digitHistogram, edgesOf, gather, histogram, reduce, scan } from '../operations/walks.js';
+import type { MemoryUsage } from '../transfer/column-memory.js';
+import { DeviceArray } from './device-array.js';
+import {
+  bitWindow,
+  chosenParameters,
+  type HistogramOptions,
+  type Into,
+  type LexsortColumn,
+  type LexsortOptions,
+  type PlanOptions,
+  type PrimitiveOptions,
+  parsePrimitiveOptions,
+  parseSortOptions,
+  type ScanOptions,
+  type SortOptions,
+  type SortSettings,
+  type TopKOptions,
+  throwIfAborted,
+  type UniqueOptions,
+} from './options.js';
+
+/** Widths of values that kernels carry along; others are gathered on the host after an argsort. */
+const CARRIED_VALUE_BYTES = new Set([0, 1, 2, 4, 8, 16]);
+
+/** Largest position that a 32-bit index can hold, plus one. */
+const MAX_INDICES = 2 ** 32;
+
+/** Positions come as what the keys were: on the host or on the device. */
+export type Positions<K extends Keys> = K extends DeviceArray ? DeviceArray<'u32'> : Uint32Array;
+
+/** An array, or the promise of one: such as another call has returned, which need not be awaited then. */
+export type Awaitable<K> = K | PromiseLike<K>;
+
+/** A column of rows, with an order of its own or as the options say. */
+export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K>>;
+
+/** A plan, and what it says in words. */
+export type ExplainedPlan = Plan & { explain(): string };
+
+/** What every Sorter does, on the backend that it was made with. */
+export class SorterOperations implements AsyncDisposable {
+  readonly #keeper: Keeper;
+  readonly #turns = new Turns();
+  readonly #calls: Calls;
+  readonly #arrays: ArrayStore;
+
+  /** @param few who makes calls of few keys, if somebody else */
+  constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void, few?: Few) {
+    this.#keeper = keeper;
+    this.#calls = new Calls(keeper, few, this.#turns, onWarning);
+    this.#arrays = new ArrayStore(keeper, this.#turns);
+  }
+
+  /** The opened device, undefined when the host engine sorts. */
+  get device(): DeviceInfo | undefined {
+    return this.#keeper.backend.info;
+  }
+
+  /**
+   * Sorts `keys` into a new array of the same type. Stable; see the README for the total order.
+   *
+   * @throws UsageError, DtypeError, InputError, AbortedError, MemoryError, UnsupportedError, MismatchError, …
+   */
+  sort<K extends Keys>(keys: Awaitable<K>, options: SortOptions & Into<K> = {}): Promise<K> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const { into, ...rest } = options;
+      const settings = parse(rest);
+      const input = this.#read(array, settings);
+      assertApart(array, into);
+      return this.#arrays.making(async (make) => {
+        const sorted = make.like(array, input.dtype, input.n, into);
+        link.makes(sorted.result);
+        await this.#calls.sort({ keys: input, settings, sorted: sorted.place }, link, into);
+        return sorted.result;
+      });
+    });
+  }
+
+  /**
+   * Sorts the memory of `keys` itself, through a second array of its size on the device. After a failure
+   * the keys are as they were, unless the device fails during the last step, copying the result back.
+   *
+   * @returns `keys`
+   * @throws as `sort`
+   */
+  sortInPlace<K extends Keys>(keys: Awaitable<K>, options?: SortOptions): Promise<K> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const settings = parse(options);
+      const input = this.#read(array, settings);
+      if (array instanceof DeviceArray) {
+        const sorted = this.#arrays.take(input.dtype, input.n);
+        try {
+          await this.#calls.sort({ keys: input, settings, sorted: sorted.place }, link);
+        } catch (error) {
+          this.#arrays.discard(sorted);
+          throw error;
+        }
+        array.replace(sorted);
+        return array;
+      }
+      if (isResizable(array)) {
+        const sorted = await this.sort<KeyArray>(array, options); // the device must not hold such memory
+        assertIntact([[array, sorted.byteLength]]);
+        copyBytes(sorted, array);
+        return array;
+      }
+      const task = { n: input.n, settings, link, onHost: true, again: true };
+      await this.#calls.operate(task, async (call) => {
+        const sorted = call.columns.temporary(input.dtype, input.n);
+        await call.sort({ keys: input, sorted: sorted.place });
+        await call.settle();
+        task.again = false; // from here on the keys may be no longer what was to be sorted
+        await call.copy(sorted, { ...input, place: array });
+        return () => undefined;
+      });
+      return array;
+    });
+  }
+
+  /**
+   * The positions of `keys` in sorted order: `keys[result[0]]` is the first.
+   *
+   * @throws as `sort`; UnsupportedError for 2^32 keys and more
+   */
+  argsort<K extends Keys>(
+    keys: Awaitable<K>,
+    options: SortOptions & Into<Positions<K>> = {},
+  ): Promise<Positions<K>> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const { into, ...rest } = options;
+      const settings = parse(rest);
+      const input = this.#read(array, settings);
+      assertIndexable(input.n);
+      assertApart(array, into);
+      return this.#arrays.making(async (make) => {
+        const moved = make.beside(array, 'u32', input.n, into);
+        link.makes(moved.result);
+        await this.#calls.sort({ keys: input, settings, moved: moved.place }, link, into);
+        return moved.result as Positions<K>;
+      });
+    });
+  }
+
+  /**
+   * Sorts `keys` and moves `values` along: `values` holds the same number of elements of 1 to 16 bytes.
+   * Either both are typed arrays or both are device arrays.
+   *
+   * @throws as `sort`; InputError when the lengths do not fit
+   */
+  sortPairs<K extends Keys, V extends ValueArray | DeviceArray>(
+    keys: Awaitable<K>,
+    values: Awaitable<V>,
+    options: SortOptions & Into<{ keys: K; values: V }> = {},
+  ): Promise<{ keys: K; values: V }> {
+    return this.#calls.linked([keys, values], async (link) => {
+      const [array, beside] = [link.array(keys), link.array(values)];
+      const { into, ...rest } = options;
+      const settings = parse(rest);
+      const input = this.#read(array, settings);
+      const { place, bytes } = this.#readValues(array, beside, input);
+      for (const one of [array, beside]) for (const to of [into?.keys, into?.values]) assertApart(one, to);
+      assertApart(into?.keys, into?.values);
+      return this.#arrays.making(async (make) => {
+        const sorted = make.like(array, input.dtype, input.n, into?.keys);
+        const moved = make.like(beside, dtypeOfValues(beside), beside.length, into?.values);
+        if (CARRIED_VALUE_BYTES.has(bytes)) {
+          const job = { keys: input, settings, sorted: sorted.place, values: { place, bytes } };
+          await this.#calls.sort({ ...job, moved: moved.place }, link, into);
+        } else {
+          // No dtype has such a width, so these are typed arrays.
+          const positions = new Uint32Array(input.n);
+          await this.#calls.sort({ keys: input, settings, sorted: sorted.place, moved: positions }, link);
+          const [from, to] = [place as ArrayBufferView, moved.place as ArrayBufferView];
+          await inTurns(gatherSteps(from, positions, bytes, to), settings.signal);
+        }
+        return { keys: sorted.result, values: moved.result };
+      });
+    });
+  }
+
+  /**
+   * The order of rows that are given by columns, the most significant first: `result[0]` is the position
+   * of the first row. Stable. Keys are compared as numbers, so all NaNs are equal, and −0 equals +0.
+   *
+   * @param columns arrays of the same length, or `{ keys, descending, nan, dtype }` for an order of their own
+   * @throws as `sort`; InputError when the lengths differ; UnsupportedError for 2^32 rows and more
+   */
+  lexsort(columns: readonly RowColumn<KeyArray>[], options?: LexsortOptions): Promise<Uint32Array>;
+  lexsort(columns: readonly RowColumn<DeviceArray>[], options?: LexsortOptions): Promise<DeviceArray<'u32'>>;
+  lexsort(columns: readonly RowColumn<Keys>[], options?: LexsortOptions): Promise<Positions<Keys>> {
+    const given = [...columns].map((one) => (isArray(one) || isPromise(one) ? { keys: one } : one));
+    const inputs = given.map((one) => one.keys);
+    return this.#calls.linked(inputs, async (link) => {
+      const settings = parse(options, ['bits', 'dtype']);
+      const parsed = given.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
+        const order = parse({ ...pick(settings), ...own }, ['bits']);
+        const like = link.array(keys);
+        return { like, column: { keys: this.#read(like, order), order: pick(order) } };
+      });
+      const [first] = parsed;
+      if (!first) throw new InputError('no columns to sort by: expected at least one');
+      const { n } = first.column.keys;
+      for (const { column: other } of parsed) {
+        if (other.keys.n !== n) {
+          throw new InputError(`columns of ${n} and of ${other.keys.n} keys: expected the same number`);
+        }
+      }
+      assertIndexable(n);
+      return this.#arrays.making(async (make) => {
+        const moved = make.beside(first.like, 'u32', n);
+        link.makes(moved.result);
+        if (n > 0) {
+          const onHost = !parsed.some((one) => one.like instanceof DeviceArray);
+          const rows = parsed.map((one) => one.column);
+          await this.#calls.operate({ n, settings, link, onHost, again: onHost }, async (call) => {
+            await lexsort(call, rows, column('u32', n, moved.place));
+            return () => undefined;
+          });
+        }
+        return moved.result as Positions<Keys>;
+      });
+    });
+  }
+
+  /**
+   * The `k` largest keys (all of them when there are fewer), or smallest with `largest: false`, in order,
+   * and their positions: what `sort` and `argsort` with `descending: largest` would begin with. Of equal
+   * keys the first ones are taken, NaNs only when the numbers do not suffice, or first with `nan: 'first'`.
+   *
+   * @throws as `sort`; UsageError when k is no whole number
+   */
+  topK<K extends Keys>(
+    keys: Awaitable<K>,
+    k: number,
+    options: TopKOptions = {},
+  ): Promise<{ keys: K; indices: Positions<K> }> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const { largest = true, ...rest } = options;
+      if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
+      if (!Number.isSafeInteger(k) || k < 0)
+        throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
+      const settings = parse({ ...rest, descending: largest });
+      if ('descending' in options) throw new UsageError("topK takes 'largest', not 'descending'");
+      const input = this.#read(array, settings);
+      assertIndexable(input.n);
+      const count = Math.min(k, input.n);
+      return this.#arrays.making(async (make) => {
+        const top = make.like(array, input.dtype, count);
+        const indices = make.beside(array, 'u32', count);
+        if (count > 0) {
+          const out = {
+            keys: column(input.dtype, count, top.place),
+            positions: column('u32', count, indices.place),
+          };
+          await this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+            await topK(call, input, out);
+            return () => undefined;
+          });
+        }
+        return { keys: top.result, indices: indices.result as Positions<K> };
+      });
+    });
+  }
+
+  /**
+   * Sorts each segment of `keys` by itself: segment s is `[offsets[s], offsets[s + 1])`.
+   *
+   * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys
+   * @throws as `sort`; InputError for wrong offsets; UnsupportedError for 2^32 keys and more
+   */
+  segmentedSort<K extends Keys>(keys: Awaitable<K>, offsets: Offsets, options?: SortOptions): Promise<K> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const settings = parse(options);
+      const input = this.#read(array, settings);
+      assertIndexable(input.n);
+      const begins = checkOffsets(offsets, input.n);
+      return this.#arrays.making(async (make) => {
+        const sorted = make.like(array, input.dtype, input.n);
+        link.makes(sorted.result);
+        if (input.n > 0) {
+          await this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+            await segmentedSort(call, input, begins, column(input.dtype, input.n, sorted.place));
+            return () => undefined;
+          });
+        }
+        return sorted.result;
+      });
+    });
+  }
+
+  /**
+   * The distinct keys in order, and how often each is there. Keys are compared as numbers, so all NaNs are
+   * one, and so are the zeros; each result is, bit for bit, the first of its equals in the input.
+   *
+   * @throws as `sort`; UnsupportedError for 2^32 keys and more
+   */
+  unique<K extends Keys>(
+    keys: Awaitable<K>,
+    options?: UniqueOptions,
+  ): Promise<{ keys: K; counts: Positions<K> }> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const settings = parse(options, ['bits']);
+      const input = this.#read(array, settings);
+      assertIndexable(input.n);
+      return this.#arrays.making(async (make) => {
+        const results = (distinct: number) => {
+          const found = make.like(array, input.dtype, distinct);
+          const counts = make.beside(array, 'u32', distinct);
+          return {
+            keys: column(input.dtype, distinct, found.place),
+            counts: column('u32', distinct, counts.place),
+            result: { keys: found.result, counts: counts.result as Positions<K> },
+          };
+        };
+        if (input.n === 0) return results(0).result;
+        return this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+          const { result } = await unique(call, input, results);
+          return () => result;
+        });
+      });
+    });
+  }
+
+  /**
+   * The sum, minimum or maximum of `keys`.
+   *
+   * Sums of integers are BigInts of 64 bits and wrap; sums of floats are of the keys' own type, within
+   * 2 log2(n) ε of the sum of magnitudes (ε is 2^-24 for f32, 2^-53 for f64), added up in no particular order. Of a minimum or maximum NaN is
+   * the result when it is among the keys, and −0 is below +0; 64-bit integers give BigInts.
+   *
+   * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
+   */
+  reduce(keys: Awaitable<Keys>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      if (!REDUCE_OPS.includes(op)) {
+        throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
+      }
+      const settings = parsePrimitive(options);
+      const input = this.#read(array, settings);
+      return this.#calls.operate(taskOf(input, settings, array, link), (call) => reduce(call, input, op));
+    });
+  }
+
+  /**
+   * Prefix sums: each key's is the sum of all keys before it, with `inclusive` its own too. Sums are of the
+   * keys' own type: those of integers wrap, those of floats are within 4 log2(n) ε of the sum of
+   * the magnitudes before them, ε as in `reduce`.
+   *
+   * @throws as `sort`; UnsupportedError for dtypes other than u32 i32 u64 i64 f32 f64
+   */
+  scan<K extends Keys>(keys: Awaitable<K>, options: ScanOptions & Into<K> = {}): Promise<K> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const { inclusive = false, into, ...rest } = options;
+      if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
+      const settings = parsePrimitive(rest);
+      const input = this.#read(array, settings);
+      assertApart(array, into);
+      return this.#arrays.making(async (make) => {
+        const sums = make.like(array, input.dtype, input.n, into);
+        link.makes(sums.result);
+        const to = column(input.dtype, input.n, sums.place);
+        await this.#calls.operate(taskOf(input, settings, array, link, into), async (call) => {
+          await scan(call, input, to, inclusive);
+          return () => undefined;
+        });
+        return sums.result;
+      });
+    });
+  }
+
+  /**
+   * How many keys are in each bin: in bin b those from its lower edge on, that are below the next one; in
+   * the last bin also those at its upper edge. Keys are compared as numbers: both zeros are at an edge of 0,
+   * and NaN is in no bin. With `bits` instead, how many keys have each digit there, as a radix sort counts
+   * them: of the codes of the ascending order with NaN last, so that every key is in a bin.
+   *
+   * @throws as `sort`; UsageError when the options do not make bins; UnsupportedError for 2^32 keys and more
+   */
+  histogram(keys: Awaitable<Keys>, options: HistogramOptions = {}): Promise<Uint32Array> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const { bins, range, edges, bits, ...rest } = options;
+      const settings = parsePrimitive(rest);
+      const input = this.#read(array, settings);
+      const byValue = bins !== undefined || range !== undefined || edges !== undefined;
+      if (bits !== undefined && byValue) {
+        throw new UsageError("option 'bits' says all of the bins: leave out 'bins', 'range' and 'edges'");
+      }
+      const all = bits === undefined ? edgesOf(options) : undefined;
+      const digits = bits && parse({ bits }).bits;
+      if (input.n >= MAX_INDICES) {
+        throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
+      }
+      return this.#calls.operate(taskOf(input, settings, array, link), (call) =>
+        all ? histogram(call, input, all) : digitHistogram(call, input, digits),
+      );
+    });
+  }
+
+  /**
+   * The elements of `values` at `indices`: `result[i]` is `values[indices[i]]`. Brings further columns into
+   * the order of an `argsort`. Either both are arrays of the host or both are device arrays.
+   *
+   * @param indices as `argsort` gives them: of 32 bits
+   * @throws as `sort`; InputError when an index is not inside
+   */
+  gather<V extends Keys>(
+    values: Awaitable<V>,
+    indices: Awaitable<Positions<V>>,
+    options: PrimitiveOptions & Into<V> = {},
+  ): Promise<V> {
+    return this.#calls.linked([values, indices], async (link) => {
+      const [array, at] = [link.array(values), link.array(indices)];
+      const { into, ...rest } = options;
+      const settings = parsePrimitive(rest);
+      const input = this.#read(array, settings);
+      if (array instanceof DeviceArray !== at instanceof DeviceArray) {
+        throw new InputError('values and indices are in different places: upload both or none');
+      }
+      const by = this.#read(at, {});
+      if (by.dtype !== 'u32') throw new InputError(`indices are ${by.dtype}: expected a Uint32Array or u32`);
+      if (!(array instanceof DeviceArray)) assertDisjoint(array, at as Uint32Array, 'values and indices');
+      for (const one of [array, at]) assertApart(one, into);
+      return this.#arrays.making(async (make) => {
+        const gathered = make.like(array, input.dtype, by.n, into);
+        link.makes(gathered.result);
+        const to = column(input.dtype, by.n, gathered.place);
+        await this.#calls.operate(taskOf(input, settings, array, link, into), (call) =>
+          gather(call, input, by, to),
+        );
+        return gathered.result;
+      });
+    });
+  }
+
+  /**
+   * Copies `keys` into a device array, which operations then use without another transfer.
+   *
+   * @throws DtypeError, InputError; MemoryError when the device has no room
+   */
+  async upload<K extends KeyArray>(keys: K): Promise<DeviceArray<DtypeOf<K>>>;
+  async upload<D extends Dtype>(keys: KeyArray, options: { readonly dtype: D }): Promise<DeviceArray<D>>;
+  async upload(keys: KeyArray, options: { readonly dtype?: Dtype } = {}): Promise<DeviceArray> {
+    const dtype = options.dtype ?? dtypeOf(keys);
+    const { n } = keyColumn(keys, dtype);
+    const array = this.allocate(dtype, n);
+    try {
+      await array.write(keys);
+      return array;
+    } catch (error) {
+      array.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * A device array of `length` elements, to be filled by `write` in pieces. Its contents are undefined.
+   *
+   * @throws DtypeError; UsageError for an impossible length; MemoryError when the device has no room
+   */
+  allocate<D extends Dtype>(dtype: D, length: number): DeviceArray<D> {
+    assertLength(dtype, length);
+    this.#turns.assertOpen();
+    return this.#arrays.allocate(dtype, length);
+  }
+
+  /**
+   * A typed array of zeros that transfers to and from the device take no copies for: in pinned memory where
+   * the device has memory of its own, else on pages of the host. Making it takes longer than making other
+   * arrays, so it is for arrays that are used again (option `into`, `sortInPlace`).
+   *
+   * Pinned memory is not collected: it is the program's until `free`, or until the Sorter closes.
+   *
+   * @throws DtypeError; UsageError for an impossible length; MemoryError
+   */
+  alloc<D extends Dtype>(dtype: D, length: number): ArrayOf<D> {
+    assertLength(dtype, length);
+    this.#turns.assertOpen();
+    return this.#arrays.pinned(dtype, length);
+  }
+
+  /** Gives the memory of an array of `alloc` back; pinned ones are detached. Others are left alone. */
+  async free(array: KeyArray): Promise<void> {
+    await this.#arrays.unpin(array);
+  }
+
+  /** Bytes of the memory that device arrays and calls take now, that is kept for the next ones, and took at most. */
+  memory(): MemoryUsage {
+    return this.#keeper.backend.memory.usage;
+  }
+
+  /** Gives back the memory that is kept for the next calls, of which at most `poolBytes` are. */
+  trim(): void {
+    this.#keeper.backend.memory.trim();
+  }
+
+  /**
+   * How `sort` would sort n keys: algorithm, parameters, chunks. Compiles nothing and runs nothing, so a
+   * variant that turns out not to work on the device is still named.
+   *
+   * @param options those of `sort`; `dtype` (default u32) and `valueBytes` (default 0) say of what
+   * @throws UsageError, UnsupportedError
+   */
+  plan(n: number, options: PlanOptions = {}): ExplainedPlan {
+    const { valueBytes = 0, ...rest } = options;
+    const settings = parse(rest);
+    const info = dtypeInfo(settings.dtype ?? 'u32');
+    if (!Number.isSafeInteger(n) || n < 0)
+      throw new UsageError(`n is ${n}: expected a whole number from 0 on`);
+    const bits = bitWindow(settings.bits, info);
+    const { algorithm, tuning } = settings;
+    const parameters = chosenParameters(settings);
+    const request = { n, dtype: info.name, bits, valueBytes, algorithm, parameters };
+    const { backend } = this.#calls.keeperFor(n, settings, true);
+    const plan = planOf(backend, request, tuning.chunk);
+    // Plans are compared and printed as data: the method is none of it.
+    return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;
+  }
+
+  /** Waits for what is running, then releases the device and all device arrays. May be called twice. */
+  async close(): Promise<void> {
+    await this.#turns.close();
+    this.#arrays.clear();
+    await this.#keeper.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Keys as a caller passes them, checked. */
+  #read(keys: Keys, { dtype }: Pick<SortSettings, 'dtype'>): Column {
+    if (keys instanceof DeviceArray) {
+      if (dtype !== undefined && dtype !== keys.dtype) {
+        throw new UsageError(`option 'dtype' is ${dtype}: this device array holds ${keys.dtype} keys`);
+      }
+      return keys.columnFor(this.#arrays);
+    }
+    const { dtype: own, n, view } = keyColumn(keys, dtype);
+    return column(own, n, view);
+  }
+
+  #readValues(keys: Keys, values: ValueArray | DeviceArray, { n }: Column): { place: Place; bytes: number } {
+    if (values instanceof DeviceArray !== keys instanceof DeviceArray) {
+      throw new InputError('keys and values are in different places: upload both or none');
+    }
+    if (values instanceof DeviceArray) {
+      if (values === keys) throw new InputError('keys and values are the same device array');
+      const { place, info, n: count } = values.columnFor(this.#arrays);
+      if (count !== n)
+        throw new InputError(`${count} values do not fit ${n} keys: expected one for each key`);
+      return { place, bytes: info.bytes };
+    }
+    const { bytes } = valueColumn(values, { n });
+    if (!(keys instanceof DeviceArray)) assertDisjoint(keys, values, 'keys and values');
+    return { place: values, bytes };
+  }
+}
+
+const taskOf = ({ n }: Column, settings: SortSettings, keys: Keys, link: Link, into?: unknown): Task => {
+  const onHost = !(keys instanceof DeviceArray);
+  return { n, settings, link, onHost, again: onHost, overwrites: into !== undefined };
+};
+
+const isArray = (one: unknown): one is Keys => ArrayBuffer.isView(one) || one instanceof DeviceArray;
+
+/** The plan that is tried first. @throws UnsupportedError, UsageError */
+function planOf(backend: Backend, request: PlanRequest, most = Number.POSITIVE_INFINITY): Plan {
+  const { n } = request;
+  const chunk = Math.min(most, backend.chunkLimit(request));
+  for (const plan of backend.plans({ ...request, n: Math.min(n, chunk) })) {
+    if (plan.engine === 'host' || chunk >= n) return { ...plan, n };
+    return { ...plan, n, chunk, reason: `${plan.reason}, in chunks that fit the device` };
+  }
+  throw new UnsupportedError('there is no plan');
+}
+
+const dtypeOfValues = (values: ValueArray | DeviceArray): Dtype =>
+  values instanceof DeviceArray ? values.dtype : dtypeOf(values);
+
+const pick = ({ descending, nan }: SortSettings): LexColumn['order'] => ({ descending, nan });
+
+/** Options, checked, without those that the operation has no use for. */
+function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[] = []): SortSettings {
+  const settings = parseSortOptions(options);
+  for (const name of without) {
+    if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
+  }
+  if (options.device !== undefined) throw deviceIsOpen();
+  return settings;
+}
+
+/** Options of operations that sort nothing, checked. */
+function parsePrimitive(options: PrimitiveOptions = {}): SortSettings {
+  const settings = parsePrimitiveOptions(options);
+  if (options.device !== undefined) throw deviceIsOpen();
+  throwIfAborted(settings.signal);
+  return settings;
+}
+
+const deviceIsOpen = () =>
+  new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
+
+/** @throws DtypeError, UsageError */
+function assertLength(dtype: Dtype, length: number): void {
+  dtypeInfo(dtype);
+  if (!Number.isSafeInteger(length) || length < 0) {
+    throw new UsageError(`${length} elements: expected a whole number from 0 on`);
+  }
+}
+
+/** @throws InputError when a result would be written over what is still read */
+function assertApart(array: Keys | undefined, into: Keys | undefined): void {
+  if (array === undefined || into === undefined) return;
+  if (array === into) throw new InputError('into is the input itself: use sortInPlace');
+  if (array instanceof DeviceArray || into instanceof DeviceArray) return;
+  assertDisjoint(array, into, 'into and another array');
+}
+
+function assertIndexable(n: number): void {
+  if (n >= MAX_INDICES) {
+    throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${n}`);
+  }
+}

@@ -1,0 +1,55 @@
+/** Plans: what somebody decided about how to sort. */
+import type { AlgorithmShape, Facts } from '../../algorithms/algorithm.js';
+import type { Tuning } from '../../algorithms/parameters.js';
+import type { Dtype } from '../../keys/dtype.js';
+
+/** What is to be sorted, as far as a plan depends on it. */
+export interface PlanRequest {
+  readonly n: number;
+  readonly dtype: Dtype;
+  readonly bits: readonly [begin: number, end: number];
+  /** Bytes of the value beside each key as the device sees it, 0 for none. */
+  readonly valueBytes: number;
+  readonly algorithm: string;
+  /** Parameters of the algorithm that somebody chose. */
+  readonly parameters?: Tuning;
+}
+
+/** One way to sort something: pure data. */
+export interface Plan {
+  readonly engine: 'device' | 'host';
+  /** Name in the registry, or `host`. */
+  readonly algorithm: string;
+  readonly n: number;
+  readonly dtype: Dtype;
+  readonly bits: readonly [begin: number, end: number];
+  readonly valueBytes: number;
+  /** What else there is to say of how the algorithm does it. */
+  readonly facts?: Facts;
+  /** Keys of a chunk, where the whole does not fit the device: chunks are sorted, then merged. */
+  readonly chunk?: number;
+  /** What its programs are compiled for. */
+  readonly shape?: AlgorithmShape;
+  /** Why this one. */
+  readonly reason: string;
+}
+
+/** The plan of the host engine. */
+export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: string): Plan {
+  return { engine: 'host', algorithm: 'host', n, dtype, bits, valueBytes, reason };
+}
+
+/** A plan in words, a line for each fact. */
+export function explainPlan(plan: Plan): string {
+  const { engine, algorithm, n, dtype, bits, valueBytes, facts, chunk, shape, reason } = plan;
+  const listed = (values: Facts = {}) => Object.entries(values).map(([name, value]) => `${name} ${value}`);
+  const tuning = listed(shape?.tuning);
+  return [
+    `${n} ${dtype} keys${valueBytes > 0 ? ` with values of ${valueBytes} bytes` : ''}, bits ${bits[0]} to ${bits[1]}`,
+    `engine     ${engine}`,
+    `algorithm  ${algorithm} (${reason})`,
+    ...(tuning.length > 0 ? [`tuning     ${tuning.join(', ')}`] : []),
+    ...(facts ? [`facts      ${listed(facts).join(', ')}`] : []),
+    ...(chunk ? [`chunks     ${Math.ceil(n / chunk)} of at most ${chunk} keys, merged afterwards`] : []),
+  ].join('\n');
+}

@@ -1,0 +1,54 @@
+import { type ArrayOf, copyBytes, newArray, part } from '../../keys/array.js';
+import type { Dtype } from '../../keys/dtype.js';
+import { UnsupportedError } from '../../util/errors.js';
+import { type Column, isOnDevice, type Place } from '../backend/column.js';
+import type { ColumnMemory, MemoryUsage } from './column-memory.js';
+
+/** Memory of the host engine: arrays. */
+export class HostMemory implements ColumnMemory {
+  readonly results = undefined;
+  #used = 0;
+  #peak = 0;
+  readonly #collected = new FinalizationRegistry<number>((bytes) => {
+    this.#used -= bytes;
+  });
+
+  take(dtype: Dtype, n: number): Place {
+    const array = newArray(dtype, n);
+    this.#used += array.byteLength;
+    this.#peak = Math.max(this.#peak, this.#used);
+    this.#collected.register(array, array.byteLength, array);
+    return array;
+  }
+
+  give(place: Place): void {
+    const array = viewOf(place);
+    if (this.#collected.unregister(array)) this.#used -= array.byteLength;
+  }
+
+  trim(): void {}
+
+  get usage(): MemoryUsage {
+    return { used: this.#used, idle: 0, peak: this.#peak };
+  }
+
+  pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D> {
+    return newArray(dtype, n);
+  }
+
+  unpin(): void {}
+
+  async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    copyBytes(view, part(viewOf(place), offset * info.bytes));
+  }
+
+  async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    const start = offset * info.bytes;
+    copyBytes(part(viewOf(place), start, start + view.byteLength), view);
+  }
+}
+
+function viewOf(place: Place): ArrayBufferView {
+  if (isOnDevice(place)) throw new UnsupportedError('memory of a device, among that of the host');
+  return place;
+}

@@ -1,0 +1,190 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { Writable } from 'node:stream';
+import ava from 'ava';
+import { allSpecs, COMMAND_NAMES, specNamed } from '../../src/cli/commands.js';
+import type { Console } from '../../src/cli/console.js';
+import { parseArguments } from '../../src/cli/parse.js';
+import { ProgressBar } from '../../src/cli/progress-bar.js';
+import { UsageError } from '../../src/util/errors.js';
+import { clsort, MAIN, scratchFolder } from './cli.js';
+
+const test = ava.serial; // some start processes
+const { path, remove } = scratchFolder();
+ava.after.always(remove);
+writeFileSync(path('in.u32'), Uint32Array.of(3, 1, 2));
+const sort = ['sort', path('in.u32'), '-o', path('out.u32'), '--dtype', 'u32'];
+
+/** What a short option stands for, whatever the command; some are kept for options to come. */
+const SHORT: Readonly<Record<string, string>> = {
+  ...{ o: 'out', q: 'quiet', r: 'descending', u: 'unique' },
+  ...{ S: 'memory', T: 'tmp' },
+};
+
+test('short options mean the same everywhere', async (t) => {
+  for (const { name: command, options } of await allSpecs()) {
+    for (const { name, alias } of options) {
+      if (alias !== undefined) t.is(SHORT[alias], name, `${command} -${alias}`);
+      if (Object.values(SHORT).includes(name)) t.truthy(alias, `${command} --${name}`);
+    }
+  }
+});
+
+test('the help of every command says what it takes, with an example', async (t) => {
+  for (const { name, examples, options, arguments: operands } of await allSpecs()) {
+    t.true(examples.length > 0, name);
+    for (const [line] of examples) t.true(line.includes(`$0 ${name}`), line);
+    for (const one of [...options, ...operands]) {
+      if (!one.hidden) t.not(one.describe, '', `${name} ${one.name}`);
+    }
+  }
+});
+
+test('options are read as their types say', async (t) => {
+  const spec = await specNamed('sort');
+  const words = ['-', '-ro', '-', '--dtype', 'u32', '--radix-bits=4', '--nan', 'first', '-q'];
+  const args = parseArguments(spec, words, { nan: 'last', device: 'host' });
+  t.like(args, {
+    in: '-',
+    out: '-',
+    descending: true,
+    dtype: 'u32',
+    'radix-bits': 4,
+    nan: 'first',
+    quiet: true,
+  });
+  t.like(args, { device: 'host', algorithm: 'auto', verify: false, bits: undefined });
+  t.is(parseArguments(spec, ['--dtype', 'u8', '-o', 'x', '--', '-odd name']).in, '-odd name');
+  t.is(
+    parseArguments(spec, ['', '--dtype', 'u8', '--dtype', 'f64', '-o', 'x']).dtype,
+    'f64',
+    'the last one holds',
+  );
+  const keys = parseArguments(await specNamed('explain'), ['7', '-3', '--', '-inf', '-0', '1e400']).keys;
+  t.deepEqual(keys, ['7', '-3', '-inf', '-0', '1e400']);
+  const matrix = parseArguments(await specNamed('matrix'), [
+    '--dtype',
+    'u8',
+    'f64',
+    '--quick',
+    '--timeout',
+    '1.5',
+  ]);
+  t.like(matrix, { dtype: ['u8', 'f64'], quick: true, timeout: 1.5 });
+});
+
+for (const [line, message] of [
+  ['srot in.u32', /unknown command 'srot'; did you mean 'sort'/],
+  ['srot --help', /unknown command 'srot'; did you mean 'sort'/],
+  ['', /name a command/],
+  ['sort a -o b --dtype u32 --devcie cpu', /unknown option '--devcie'; did you mean '--device'/],
+  ['sort a -o b --dtype u32 --no-verfy', /unknown option '--no-verfy'/],
+  ['sort a -o b --dtype u32 --hlep', /unknown option '--hlep'; did you mean '--help'/],
+  ['sort a -o b --dtype u32 --devcie=cpu', /unknown option '--devcie'; did you mean '--device'/],
+  ['sort a -o b --dtype u32 -z', /unknown option '-z'/],
+  [
+    'sort a -o b --dtype u32 --nan frist',
+    /--nan is 'frist': expected one of first last; did you mean 'first'/,
+  ],
+  ['sort a -o b --dtype u32 --scan 4', /--scan is '4': expected one of 3 5 auto/],
+  ['sort a -o b --dtype u23', /unknown dtype 'u23'.*did you mean 'u/],
+  ['sort a -o b --dtype u32 --algorithm tild', /unknown algorithm 'tild'.*did you mean 'tiled'/],
+  ['sort a -o b --dtype u32 --format rwa', /unknown format 'rwa'.*did you mean 'raw'/],
+  ['sort a -o b --dtype u32 --device cup', /no OpenCL device matches 'cup'.*did you mean 'cpu'/],
+  ['sort a -o b', /option '--dtype' is missing/],
+  ['sort -o b --dtype u32', /'sort' needs <in>/],
+  ['sort a b -o c --dtype u32', /'b' is one argument more/],
+  ['sort a --dtype u32 -o', /-o needs a value/],
+  ['sort a -o b --dtype u32 --verify=perhaps', /--verify is 'perhaps': expected true or false/],
+  ['gen --dtype u32 --count 9 --distribution unifrom -o x', /unknown distribution 'unifrom'.*'uniform'/],
+  ['bench sort', /<what> is 'sort': expected one of calls ladder sorts; did you mean 'sorts'/],
+  ['explain 3 1 --algorithm split2', /--algorithm is 'split2'.*did you mean 'split'/],
+  ['matrix --algorithm amdd', /unknown algorithm 'amdd'.*'amd'/],
+  ['tune --algorithm tiledd', /'tiledd'.*did you mean 'tiled'/],
+  ['completion zhs', /did you mean 'zsh'/],
+] as const) {
+  test(`clsort ${line}: told what was probably meant`, async (t) => {
+    const ran = await clsort(
+      line
+        .split(' ')
+        .filter(Boolean)
+        .map((word) => (word === 'a' ? path('in.u32') : word)),
+    );
+    t.true(ran.code === 2 || (ran.code === 3 && line.includes('--device cup')), ran.err);
+    t.regex(ran.err, message);
+    t.is(ran.out, '');
+  });
+}
+
+test('every option of every command is suggested where one letter is missing', async (t) => {
+  for (const name of COMMAND_NAMES) {
+    const spec = await specNamed(name);
+    for (const option of spec.options.filter((one) => !one.hidden && one.name.length > 4)) {
+      const word = `--${option.name.slice(0, 2)}${option.name.slice(3)}`;
+      const error = t.throws(() => parseArguments(spec, [word]), { instanceOf: UsageError });
+      t.true(
+        error?.message.includes(`did you mean '--${option.name}'`),
+        `${name} ${word}: ${error?.message}`,
+      );
+    }
+  }
+});
+
+test('where nobody looks a sort is silent, but for what was asked for', async (t) => {
+  const said = async (...more: string[]) => {
+    const ran = await clsort([...sort, '--device', 'host', ...more]);
+    t.is(ran.code, 0, ran.err);
+    t.is(ran.err, '');
+    return ran.out;
+  };
+  t.is(await said(), '');
+  t.is(await said('--verify'), 'verified: order right, permutation right\n');
+  t.is(await said('--verify', '--quiet'), 'verified: order right, permutation right\n');
+  t.is(JSON.parse(await said('--json', '-q')).n, 3);
+  t.regex(await said('--report'), /^sorted 3 u32 keys[\s\S]*^stage +launches/m);
+});
+
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+
+(hasScript ? test : test.skip)(
+  'on a terminal a sort reports, unless it is to be quiet; nothing is ever coloured',
+  (t) => {
+    const onTerminal = (...args: string[]): string => {
+      const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
+      const { TERM: _, ...rest } = process.env;
+      const env = { ...rest, TERM: 'xterm-256color', FORCE_COLOR: '1', XDG_CONFIG_HOME: path('none') };
+      return spawnSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' }).stdout;
+    };
+    t.regex(onTerminal(...sort, '--device', 'host'), /sorted 3 u32 keys[\s\S]*stage +launches/);
+    t.is(onTerminal(...sort, '--device', 'host', '--quiet'), '');
+    for (const args of [[...sort, '--report'], ['--help'], ['devices'], ['srot']]) {
+      // The bar takes itself away, by K; colours end with m.
+      const sequences = onTerminal(...args)
+        .split('\u001b[')
+        .slice(1);
+      t.deepEqual(
+        sequences.filter((one) => !one.startsWith('K')),
+        [],
+        args.join(' '),
+      );
+    }
+  },
+);
+
+test('progress is for terminals, and not when all is to be quiet', (t) => {
+  const shown = (more: Partial<Console>, isTTY: boolean): string => {
+    let text = '';
+    const write = (chunk: unknown, _: unknown, done: () => void) => {
+      text += String(chunk);
+      done();
+    };
+    const stderr = Object.assign(new Writable({ write }), { isTTY });
+    const bar = new ProgressBar({ stderr, ...more } as Console);
+    bar.update('sort', 1, 2);
+    bar.clear();
+    return text;
+  };
+  t.regex(shown({}, true), /sort .* 50 %/);
+  t.is(shown({ quiet: true }, true), '');
+  t.is(shown({}, false), '');
+});

@@ -1,0 +1,44 @@
+/** Which modules a command loads, as Node's own loader tells. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { packageRoot } from '../../src/util/paths.js';
+import { clsort, type Ran, type RunOptions } from './cli.js';
+
+/** Writes down what is loaded, on every thread. */
+const HOOKS = `
+import { appendFileSync } from 'node:fs';
+export async function load(url, context, next) {
+  appendFileSync(process.env.LOADED, url + '\\n');
+  return next(url, context);
+}`;
+
+/**
+ * Runs the command.
+ *
+ * @param path names a file in a folder for scratch
+ * @returns how it went, and the modules: files of src without their extension, names of packages and of Node's modules
+ */
+export async function loadedBy(
+  args: readonly string[],
+  path: (name: string) => string,
+  { env, ...options }: RunOptions = {},
+): Promise<{ ran: Ran; modules: string[] }> {
+  const list = path('loaded');
+  writeFileSync(list, '');
+  writeFileSync(path('hooks.mjs'), HOOKS);
+  const register = `import { register } from 'node:module'; register('${pathToFileURL(path('hooks.mjs'))}')`;
+  writeFileSync(path('register.mjs'), register);
+  const NODE_OPTIONS = `--import ${pathToFileURL(path('register.mjs'))}`;
+  const ran = await clsort(args, { ...options, env: { ...env, NODE_OPTIONS, LOADED: list } });
+  const urls = new Set(readFileSync(list, 'utf8').split('\n').filter(Boolean));
+  return { ran, modules: [...urls].map(nameOf).filter((name) => name !== 'register') };
+}
+
+function nameOf(url: string): string {
+  if (!url.startsWith('file:')) return url;
+  const file = relative(packageRoot, fileURLToPath(url)).replace(/\.m?js$/, '');
+  const [, inPackage] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file) ?? [];
+  if (inPackage) return inPackage;
+  return file.startsWith('dist/src/') ? file.slice('dist/src/'.length) : (file.split('/').at(-1) ?? '');
+}

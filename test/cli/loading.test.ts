@@ -1,0 +1,86 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import ava from 'ava';
+import { COMMAND_NAMES } from '../../src/cli/commands.js';
+import { referenceSort } from '../reference.js';
+import { scratchFolder } from './cli.js';
+import { loadedBy } from './loaded.js';
+
+const test = ava.serial; // each starts processes
+const { path, remove } = scratchFolder();
+ava.after.always(remove);
+
+const keys = Uint32Array.from({ length: 1000 }, (_, i) => (i * 2654435761) >>> 0);
+writeFileSync(path('in.u32'), keys);
+
+/** What needs a device, or serves those that do. */
+const isLibrary = (name: string): boolean =>
+  /^(index|(sort|algorithms|primitives|device|opencl|bench|matrix|batch)\/)/.test(name) &&
+  name !== 'bench/modes';
+const isRunner = (name: string): boolean => name.startsWith('cli/commands/');
+
+test('the version is told by a few files, without a thread, a parser or a library', async (t) => {
+  for (const flag of ['--version', '-V']) {
+    const { ran, modules } = await loadedBy([flag], path);
+    t.regex(ran.out, /^\d+\.\d+\.\d+\n$/);
+    t.true(modules.includes('cli/cli'));
+    const strangers = modules.filter((name) => !/^((cli|util|io)\/|node:)/.test(name));
+    t.deepEqual(strangers, []);
+    t.false(modules.includes('cli/supervisor'));
+  }
+});
+
+for (const args of [[], ...COMMAND_NAMES.map((name) => [name])]) {
+  test(`help: ${args.join(' ') || 'of all'} loads what commands take, and nothing of what they do`, async (t) => {
+    const { ran, modules } = await loadedBy([...args, '--help'], path);
+    t.is(ran.code, 0, ran.err);
+    t.regex(ran.out, /^clsort/);
+    t.true(modules.includes('yargs'));
+    t.deepEqual(
+      modules.filter((name) => isLibrary(name) || isRunner(name)),
+      [],
+    );
+    t.false(modules.includes('cli/supervisor'));
+  });
+}
+
+test('a sort loads its own files and no other command, nor what lays out help; few keys open no device', async (t) => {
+  const env = { CLSORT_ADDON: path('no-such-addon.node') };
+  const args = ['sort', path('in.u32'), '-o', path('out.u32'), '--dtype', 'u32', '--json'];
+  const { ran, modules } = await loadedBy(args, path, { env });
+  t.is(ran.code, 0, ran.err);
+  t.is(ran.err, '', 'the addon that is not there was not looked for');
+  const { algorithm, reason, warnings } = JSON.parse(ran.out);
+  t.is(algorithm, 'host');
+  t.regex(reason, /sooner/);
+  t.deepEqual(warnings, []);
+  t.deepEqual(readFileSync(path('out.u32')), Buffer.from(referenceSort(new Uint8Array(keys.buffer), 'u32')));
+  t.deepEqual(modules.filter(isRunner), ['cli/commands/sort']);
+  t.deepEqual(modules.filter((name) => name.startsWith('cli/options/')).toSorted(), [
+    'cli/options/order',
+    'cli/options/sort',
+  ]);
+  // What is measured of devices is asked, not what drives them.
+  const forDevices = modules.filter((name) => /^(device|opencl)\/|^algorithms\/registry|^index/.test(name));
+  t.deepEqual(forDevices, ['device/architecture']);
+  t.false(modules.includes('yargs'));
+  t.true(modules.includes('yargs-parser'));
+  t.true(modules.includes('cli/supervisor'));
+});
+
+test('a device is opened where somebody asks for one, or for what only a device has', async (t) => {
+  const env = { CLSORT_ADDON: path('no-such-addon.node') };
+  for (const more of [
+    ['--device', 'cpu'],
+    ['--algorithm', 'amd'],
+    ['--radix-bits', '4'],
+    ['--scan', '3'],
+  ]) {
+    const args = ['sort', path('in.u32'), '-o', path('out.u32'), '--dtype', 'u32', ...more];
+    const { ran } = await loadedBy(args, path, { env });
+    t.regex(ran.err, /no-such-addon/, more.join(' '));
+  }
+  const piped = ['sort', '-', '-o', path('out.u32'), '--dtype', 'u32', '--json'];
+  const { ran } = await loadedBy(piped, path, { env, input: new Uint8Array(keys.buffer) });
+  t.is(ran.code, 0, 'a pipe of unknown length looks for a device, and does without');
+  t.regex(ran.err, /no OpenCL device, so the host engine sorts/);
+});

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import ava from 'ava';
+import { allSpecs } from '../../src/cli/commands.js';
+import { shownOptions } from '../../src/cli/completion/candidates.js';
+import { clsort, scratchFolder } from './cli.js';
+
+const test = ava.serial; // each starts processes
+const { path, remove } = scratchFolder();
+ava.after.always(remove);
+
+const has = (tool: string, ...args: string[]): boolean => spawnSync(tool, args).status === 0;
+
+test('the page has every command, option, example and exit code, and is plain ASCII', async (t) => {
+  const ran = await clsort(['man']);
+  t.is(ran.code, 0, ran.err);
+  writeFileSync(path('clsort.1'), ran.out);
+  t.regex(ran.out, /^\.TH CLSORT 1 /);
+  t.regex(ran.out, /^[\x20-\x7e\n]*$/);
+  for (const spec of await allSpecs()) {
+    t.true(ran.out.includes(`.SS \\fBclsort ${spec.command.replaceAll('-', '\\-')}\\fR`), spec.name);
+    for (const { name } of shownOptions(spec))
+      t.true(ran.out.includes(`--${name}`.replaceAll('-', '\\-')), name);
+  }
+  t.false(ran.out.includes('\\-\\-child'));
+});
+
+(has('groff', '--version') ? test : test.skip)('groff shows it without a warning', (t) => {
+  const ran = spawnSync('groff', ['-man', '-Tutf8', '-P-cbou', '-ww', path('clsort.1')], {
+    encoding: 'utf8',
+  });
+  t.is(ran.stderr, '');
+  t.regex(ran.stdout, /clsort sort in\.u32 -o out\.u32 --dtype u32/);
+  t.regex(ran.stdout, /print \{ schema, … \} as JSON/);
+  t.regex(ran.stdout, /'-' for stdin/);
+});
+
+(has('mandoc', '-T', 'lint', '-W', 'error', '/dev/null') ? test : test.skip)(
+  'mandoc finds no fault with it',
+  (t) => {
+    const ran = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', path('clsort.1')], { encoding: 'utf8' });
+    const faults = ran.stdout.split('\n').filter((line) => line && !line.includes('missing date'));
+    t.deepEqual(faults, []); // the page is of a version, not of a day
+  },
+);

@@ -1,0 +1,167 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ava from 'ava';
+import { COMMAND_NAMES, specNamed } from '../../src/cli/commands.js';
+import { settingsFor, variableOf } from '../../src/cli/settings.js';
+import { packageRoot } from '../../src/util/paths.js';
+import { clsort, scratchFolder } from './cli.js';
+
+const test = ava.serial; // they share a file and the environment
+const { path, remove } = scratchFolder();
+ava.after.always(remove);
+writeFileSync(path('in.u32'), Uint32Array.of(3, 1, 2));
+
+mkdirSync(path('config/clsort'), { recursive: true });
+const FILE = path('config/clsort/config.json');
+const home = { XDG_CONFIG_HOME: path('config') };
+const write = (value: unknown): void => {
+  rmSync(FILE, { force: true });
+  writeFileSync(FILE, typeof value === 'string' ? value : JSON.stringify(value), { mode: 0o600 });
+};
+ava.beforeEach(() => rmSync(FILE, { force: true }));
+
+const sort = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  clsort(['sort', path('in.u32'), '-o', '-', ...args], { env: { ...home, ...env } });
+const numbers = (bytes: Uint8Array): number[] => [...new Uint32Array(new Uint8Array(bytes).buffer)];
+
+test('a flag goes before a variable, a variable before the file, the file before the default', async (t) => {
+  const values = async (args: readonly string[], env?: NodeJS.ProcessEnv) => {
+    const ran = await sort(['--dtype', 'u32', ...args], env);
+    t.is(ran.code, 0, ran.err);
+    return numbers(ran.stdout);
+  };
+  const [up, down] = [
+    [1, 2, 3],
+    [3, 2, 1],
+  ];
+  t.deepEqual(await values([]), up);
+  write({ sort: { descending: true } });
+  t.deepEqual(await values([]), down);
+  t.deepEqual(await values([], { CLSORT_SORT_DESCENDING: 'false' }), up);
+  t.deepEqual(await values(['-r'], { CLSORT_SORT_DESCENDING: '0' }), down);
+  t.deepEqual(await values(['--no-descending']), up);
+  write({ sort: { descending: false } });
+  t.deepEqual(await values([], { CLSORT_SORT_DESCENDING: '1' }), down);
+  t.deepEqual(await values([], { CLSORT_SORT_DESCENDING: '' }), up, 'an empty variable says nothing');
+});
+
+test('what has to be given may be set: types, numbers and several values', async (t) => {
+  write({ sort: { dtype: 'u32', device: 'host' }, check: { dtype: 'u8' } });
+  const ran = await sort(['--json']);
+  t.is(ran.code, 0, ran.err);
+  t.is(JSON.parse(ran.err).device.type, 'host');
+  const spec = await specNamed('matrix');
+  write({ matrix: { timeout: 5, dtype: ['u8', 'f64'] } });
+  process.env.XDG_CONFIG_HOME = home.XDG_CONFIG_HOME;
+  process.env.CLSORT_MATRIX_ALGORITHM = 'amd,tiled';
+  t.teardown(() => {
+    delete process.env.XDG_CONFIG_HOME;
+    delete process.env.CLSORT_MATRIX_ALGORITHM;
+  });
+  t.deepEqual(settingsFor(spec, t.fail), {
+    timeout: { value: 5, from: FILE },
+    dtype: { value: ['u8', 'f64'], from: FILE },
+    algorithm: { value: ['amd', 'tiled'], from: 'CLSORT_MATRIX_ALGORITHM' },
+  });
+});
+
+for (const [what, value, message] of [
+  ['no JSON', '{ "sort": ', /is no JSON/],
+  ['no object', '[]', /expected \{ "sort"/],
+  ['an unknown command', { srot: {} }, /no command 'srot'; did you mean 'sort'/],
+  ['a command without options', { sort: true }, /'sort' is true: expected its options/],
+  ['an unknown option', { sort: { devcie: 'gpu' } }, /no option 'devcie'; did you mean 'device'/],
+  [
+    'an option of another type',
+    { sort: { descending: 'yes' } },
+    /'descending' of 'sort' is "yes": expected true or false/,
+  ],
+  ['a number for a word', { sort: { device: 3 } }, /'device' of 'sort' is 3: expected a string/],
+  [
+    'no choice',
+    { sort: { nan: 'lst' } },
+    /'nan' of 'sort' is "lst": expected one of first last; did you mean 'last'/,
+  ],
+  ['what only the command can judge', { sort: { dtype: 'u33' } }, /sets --dtype: unknown dtype 'u33'/],
+  [
+    'an option that nobody is to know of',
+    { matrix: { child: 'x' }, sort: { child: 'x' } },
+    /no option 'child'/,
+  ],
+] as const) {
+  test(`a file with ${what}: a usage error that names the file`, async (t) => {
+    write(value);
+    const ran = await sort(what.startsWith('what only') ? [] : ['--dtype', 'u32']);
+    t.is(ran.code, 2, ran.err);
+    t.is(ran.stdout.length, 0);
+    t.regex(ran.err, message);
+    t.true(ran.err.includes(FILE), ran.err);
+    const about = await clsort(['--version'], { env: home });
+    t.is(about.code, 0, 'what is asked about the command does not depend on it');
+  });
+}
+
+test('variables with unknown names or bad values are usage errors that name them', async (t) => {
+  for (const [name, value, message] of [
+    ['CLSORT_SORT_DEVCIE', 'gpu', /CLSORT_SORT_DEVCIE is no variable.*CLSORT_SORT_DEVICE/],
+    ['CLSORT_SORT_NAN', 'frist', /CLSORT_SORT_NAN is "frist".*did you mean 'first'/],
+    ['CLSORT_SORT_RADIX_BITS', 'few', /CLSORT_SORT_RADIX_BITS is "few": expected a number/],
+    ['CLSORT_SORT_ALGORITHM', 'quick', /CLSORT_SORT_ALGORITHM sets --algorithm: unknown algorithm 'quick'/],
+  ] as const) {
+    const ran = await sort(['--dtype', 'u32'], { [name]: value });
+    t.is(ran.code, 2, ran.err);
+    t.regex(ran.err, message);
+  }
+  const ran = await sort(['--dtype', 'u32'], { CLSORT_CHECK_NONSENSE: 'x' });
+  t.is(ran.code, 0, 'those of other commands are their affair');
+});
+
+(process.platform === 'win32' ? test.skip : test)(
+  'what others can write is not used, with a warning',
+  async (t) => {
+    const warned = async (message: RegExp) => {
+      const ran = await sort(['--dtype', 'u32']);
+      t.is(ran.code, 0, ran.err);
+      t.regex(ran.err, message);
+      t.deepEqual(numbers(ran.stdout), [1, 2, 3]);
+    };
+    write({ sort: { descending: true } });
+    chmodSync(FILE, 0o666);
+    await warned(
+      /warning: the settings in .*config\.json are not used: .*config\.json can be written by other users/,
+    );
+    chmodSync(FILE, 0o600);
+    chmodSync(path('config/clsort'), 0o777);
+    await warned(/warning: .*clsort can be written by other users \(mode 777\); run 'chmod go-rwx/);
+    chmodSync(path('config/clsort'), 0o755);
+    // A link to one's own file elsewhere is fine.
+    writeFileSync(path('elsewhere.json'), JSON.stringify({ sort: { descending: true } }), { mode: 0o600 });
+    rmSync(FILE);
+    symlinkSync(path('elsewhere.json'), FILE);
+    t.deepEqual(numbers((await sort(['--dtype', 'u32'])).stdout), [3, 2, 1]);
+    rmSync(FILE);
+    symlinkSync(FILE, FILE);
+    await warned(/warning: the settings in .* are not used: ELOOP/);
+    rmSync(FILE);
+    mkdirSync(FILE);
+    const folder = await sort(['--dtype', 'u32']);
+    rmSync(FILE, { recursive: true });
+    t.is(folder.code, 2);
+    t.regex(folder.err, /config\.json is no file/);
+  },
+);
+
+test('variables of commands collide with no other of clsort', (t) => {
+  const sources = ['src', 'scripts', 'test'].flatMap((folder) =>
+    readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|mjs|cc|h)$/.test(name) && !name.includes('settings') && name !== 'cli/man.ts')
+      .map((name) => readFileSync(join(packageRoot, folder, name), 'utf8')),
+  );
+  const names = new Set(sources.flatMap((text) => text.match(/(?<!ERR_)\bCLSORT_[A-Z_]+\b/g) ?? []));
+  t.true(names.has('CLSORT_CACHE_DIR') && names.has('CLSORT_TUNING') && names.has('CLSORT_LAYER_CONTROL'));
+  const prefixes = COMMAND_NAMES.map((name) => variableOf(name, ''));
+  t.deepEqual(
+    [...names].filter((name) => prefixes.some((prefix) => name.startsWith(prefix))),
+    [],
+  );
+});
