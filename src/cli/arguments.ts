@@ -9,7 +9,7 @@ import { NoDeviceError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
 
 export interface OrderArguments {
-  readonly dtype: string;
+  readonly dtype: string | undefined;
   readonly descending: boolean;
   readonly nan: string;
   readonly bits: string | undefined;
@@ -20,7 +20,6 @@ export const withOrder = <T>(yargs: Argv<T>) =>
   yargs
     .option('dtype', {
       type: 'string',
-      demandOption: true,
       describe: `what the keys are: ${DTYPES.join(' ')}`,
     })
     .option('descending', { type: 'boolean', default: false, describe: 'largest key first' })
@@ -35,8 +34,11 @@ export const withFormat = <T>(yargs: Argv<T>) =>
     describe: "'raw': files are raw keys, whatever their names and headers say",
   });
 
-/** How keys are ordered, as given on the command line. */
+/** How keys are ordered, as given on the command line. @throws UsageError, DtypeError */
 export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
+  if (dtype === undefined) {
+    throw new UsageError(`--dtype is missing: what are the keys? One of ${DTYPES.join(' ')}`);
+  }
   const info = dtypeInfo(dtype);
   return {
     info,

@@ -14,6 +14,7 @@ import * as sort from './commands/sort.js';
 import * as tune from './commands/tune.js';
 import { type Console, print, say } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
+import { joinKeys } from './record-options.js';
 
 /** What a file in commands/ exports. */
 interface Command {
@@ -31,7 +32,8 @@ interface Command {
  */
 export async function runCli(argv: readonly string[], console: Console): Promise<ExitCode> {
   let exit: ExitCode = EXIT.ok;
-  const parser = yargs([...argv])
+  const words = joinKeys(argv);
+  const parser = yargs(words)
     .scriptName('clsort')
     .usage('$0 <command>\n\nSorts large numeric files on any OpenCL device, and proves the result.')
     .parserConfiguration({ 'duplicate-arguments-array': false, 'dot-notation': false })
@@ -55,7 +57,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
   }
   try {
     // The callback keeps yargs from writing help and version by itself.
-    await parser.parseAsync([...argv], {}, (_error, _args, output) => {
+    await parser.parseAsync(words, {}, (_error, _args, output) => {
       if (output) print(console, output);
     });
     return exit;

@@ -11,6 +11,7 @@
  * multikey idea of Bentley and Sedgewick ("Fast algorithms for sorting and searching strings", 1997), that what decided once
  * need not be looked at again. Sorting by the last word first (lexsort) would take a sort of all records for each word.
  */
+import { assertDisjoint } from '../keys/array.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { atOnce, inSlices, inTurns, type Steps } from '../sort/host/steps.js';
 import { InputError, UnsupportedError } from '../util/errors.js';
@@ -28,7 +29,7 @@ const POSITION_BYTES = 2 * (WORD_BYTES + 4);
 /** The order of records, which can also say where each record belongs. */
 export interface RecordOrder extends UnitOrder {
   /** Positions of the records in order, as `Sorter.argsort` gives those of keys. */
-  positions(sorter: Sorter, bytes: Uint8Array, options?: UnitSortOptions): Promise<Uint32Array>;
+  positions(sorter: Sorter, bytes: Uint8Array, options?: Omit<UnitSortOptions, 'into'>): Promise<Uint32Array>;
 }
 
 /** @throws UsageError, DtypeError for an impossible layout */
@@ -50,9 +51,13 @@ export function recordOrder(layout: RecordLayout): RecordOrder {
       assertRecords(bytes.length, record);
       return new Positions(sorter, codes, bytes, options).make();
     },
-    async sort(sorter, bytes, options = {}) {
+    async sort(sorter, bytes, { into, ...options } = {}) {
+      if (into && into.length !== bytes.length) {
+        throw new InputError(`into has ${into.length} bytes, and the records have ${bytes.length}`);
+      }
+      if (into) assertDisjoint(bytes, into, 'into and the records');
       const positions = await order.positions(sorter, bytes, options);
-      const sorted = new Uint8Array(bytes.length);
+      const sorted = into ?? new Uint8Array(bytes.length);
       await inTurns(gatherUnits(bytes, record, positions, sorted), options.signal);
       return sorted;
     },
@@ -94,9 +99,9 @@ class Positions {
   readonly #sorter: Sorter;
   readonly #codes: RecordCodes;
   readonly #bytes: Uint8Array;
-  readonly #options: UnitSortOptions;
+  readonly #options: Omit<UnitSortOptions, 'into'>;
 
-  constructor(sorter: Sorter, codes: RecordCodes, bytes: Uint8Array, options: UnitSortOptions) {
+  constructor(sorter: Sorter, codes: RecordCodes, bytes: Uint8Array, options: Omit<UnitSortOptions, 'into'>) {
     this.#sorter = sorter;
     this.#codes = codes;
     this.#bytes = bytes;

@@ -1,13 +1,13 @@
 /** Fixed-size binary records, sorted by keys inside them. */
 import { keyColumn } from '../keys/array.js';
 import { withSorter } from '../sort/api/default-sorter.js';
-import type { SortOptions } from '../sort/api/options.js';
+import type { Into, SortOptions } from '../sort/api/options.js';
 import type { RecordLayout } from './record-keys.js';
 import { recordOrder } from './record-order.js';
 import type { UnitSortOptions } from './unit-order.js';
 
 /** What `sortRecords` and `argsortRecords` take: the layout, and how to sort. */
-export type RecordSortOptions = RecordLayout & UnitSortOptions & Pick<SortOptions, 'device'>;
+export type RecordSortOptions = RecordLayout & Omit<UnitSortOptions, 'into'> & Pick<SortOptions, 'device'>;
 
 /**
  * Sorts records of `record` bytes each, by one or more keys inside them.
@@ -17,13 +17,16 @@ export type RecordSortOptions = RecordLayout & UnitSortOptions & Pick<SortOption
  *
  * The first key decides, where it is equal the second, and so on; records that are equal in all keys stay as they are.
  * Numbers are ordered as `sort` orders them: −0 before +0, NaNs last (option `nan`). The device sorts keys and positions; the
- * records are moved by the host, into new memory.
+ * records are moved by the host, into new memory or `into`.
  *
  * @param bytes whole records: a Uint8Array or a Buffer
  * @throws UsageError, DtypeError for an impossible layout; InputError when the bytes are no whole number of records;
  *   UnsupportedError for 2^32 records and more; as `sort`
  */
-export async function sortRecords(bytes: Uint8Array, options: RecordSortOptions): Promise<Uint8Array> {
+export async function sortRecords(
+  bytes: Uint8Array,
+  options: RecordSortOptions & Into<Uint8Array>,
+): Promise<Uint8Array> {
   const { order, ...rest } = parsed(options);
   const { view } = keyColumn(bytes, 'u8');
   return withSorter(rest, (sorter, how) => order.sort(sorter, view as Uint8Array, how));
@@ -40,6 +43,6 @@ export async function argsortRecords(bytes: Uint8Array, options: RecordSortOptio
   return withSorter(rest, (sorter, how) => order.positions(sorter, view as Uint8Array, how));
 }
 
-function parsed({ record, keys, nan, ...rest }: RecordSortOptions) {
+function parsed<O extends RecordSortOptions>({ record, keys, nan, ...rest } = {} as O) {
   return { order: recordOrder({ record, keys, nan }), ...rest };
 }

@@ -3,12 +3,13 @@ import { keyWords } from '../keys/array.js';
 import { encodeRecords } from '../keys/codec-records.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
-import type { SortOptions } from '../sort/api/options.js';
+import type { Into, SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import type { FileOrder } from './check.js';
 
 /** How units are sorted; what they are and in which order, their UnitOrder knows. */
-export type UnitSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>;
+export type UnitSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'> &
+  Into<Uint8Array>;
 
 /** Units of the same size, each one or more keys, and their order. */
 export interface UnitOrder {
@@ -29,7 +30,7 @@ export interface UnitOrder {
   /** Below 0 when unit `i` of `a` comes before unit `j` of `b`, above 0 when behind, 0 when they are equal. */
   compare(a: Uint8Array, i: number, b: Uint8Array, j: number): number;
   /**
-   * The units in order, in new memory; equal ones stay as they are.
+   * The units in order, in `into` or in new memory; equal ones stay as they are.
    *
    * @throws as `Sorter.sort`; UnsupportedError for 2^32 records and more
    */

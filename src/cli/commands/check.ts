@@ -5,14 +5,16 @@ import { Multiset, randomPoints } from '../../io/multiset.js';
 import { isStdin, openSource } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { type OrderArguments, readOrder, withFormat, withOrder } from '../arguments.js';
+import { checkRecords } from '../check-records.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { type RecordArguments, readRecords, withRecords } from '../record-options.js';
 import { grouped } from '../table.js';
 
 export const command = 'check <file>';
 export const describe = 'Check that a raw file is sorted';
 
-export interface CheckArguments extends OrderArguments {
+export interface CheckArguments extends OrderArguments, RecordArguments {
   readonly file: string;
   readonly against: string | undefined;
   readonly format: string;
@@ -20,7 +22,7 @@ export interface CheckArguments extends OrderArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withFormat(withOrder(yargs))
+  withFormat(withRecords(withOrder(yargs)))
     .nargs('file', 1)
     .positional('file', { type: 'string', demandOption: true, describe: "raw file, '-' for stdin" })
     .option('against', {
@@ -30,14 +32,17 @@ export const builder = (yargs: Argv) =>
     })
     .option('json', { type: 'boolean', default: false, describe: 'result as JSON' })
     .example('$0 check out.u32 --dtype u32 --against in.u32', 'order and permutation')
+    .example('$0 check out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
     .epilogue('Exit code 0 when the file is sorted (and a permutation), 1 when it is not.');
 
 export async function run(args: CheckArguments, console: Console): Promise<ExitCode> {
-  const { info, ...order } = readOrder(args);
+  const records = readRecords(args);
   const format = keyFormat(args.format);
   if (isStdin(args.file) && args.against !== undefined && isStdin(args.against)) {
     throw new UsageError("both files are '-': only one can be read from stdin");
   }
+  if (records) return checkRecords(records, { ...args, format }, console);
+  const { info, ...order } = readOrder(args);
   const opened = await openSource(args.file, console.stdin, console.signal);
   try {
     await assertRawInput(opened, args.file, { dtype: order.dtype, format });

@@ -4,17 +4,19 @@ import { Sorter } from '../../index.js';
 import { keyFormat } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, sortFile } from '../../io/sort-file.js';
+import { sortRecordFile } from '../../io/sort-record-file.js';
 import type { Progress } from '../../sort/api/options.js';
 import { type OrderArguments, readOrder, withFormat, withOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
+import { type RecordArguments, readRecords, withRecords } from '../record-options.js';
 import { reportJson, reportText } from '../sort-report.js';
 
 export const command = 'sort <in>';
 export const describe = 'Sort a raw file of numbers';
 
-export interface SortArguments extends OrderArguments {
+export interface SortArguments extends OrderArguments, RecordArguments {
   readonly in: string;
   readonly out: string;
   readonly argsort: boolean;
@@ -28,7 +30,7 @@ export interface SortArguments extends OrderArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withFormat(withOrder(yargs))
+  withFormat(withRecords(withOrder(yargs)))
     .nargs('in', 1)
     .positional('in', {
       type: 'string',
@@ -64,10 +66,11 @@ export const builder = (yargs: Argv) =>
     .example('$0 sort in.u32 -o out.u32 --dtype u32', 'ascending, on the best device')
     .example('$0 sort in.f64 -o - --dtype f64 --descending | head -c 80', 'the ten largest')
     .example('$0 sort in.u64 -o order.u32 --dtype u64 --argsort', 'positions instead of keys')
+    .example('$0 sort in.dat -o out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
     .epilogue("The report goes to stdout, with '-o -' to stderr. OUT is replaced when all is well.");
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
-  const { info: _, ...order } = readOrder(args);
+  const what = readRecords(args) ?? readKeys(args);
   const format = keyFormat(args.format);
   if (args.algorithm !== 'auto' && args.algorithm !== 'host') algorithmNamed(args.algorithm);
   const bar = new ProgressBar(console);
@@ -83,9 +86,12 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     const { in: from, out, argsort, algorithm, verify, 'radix-bits': radixBits } = args;
     const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
     const digits = radixBits !== undefined && { radixBits };
-    const job = { in: from, out, ...order, argsort, algorithm, scan, ...digits, verify, format } as const;
+    const job = { in: from, out, argsort, algorithm, scan, ...digits, verify, format } as const;
     const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
-    report = await sortFile(sorter, job, { ...console, onWarning, onProgress });
+    const context = { ...console, onWarning, onProgress };
+    report = await ('record' in what
+      ? sortRecordFile(sorter, { ...job, ...what }, context)
+      : sortFile(sorter, { ...job, ...what }, context));
   } finally {
     bar.clear();
     await sorter.close();
@@ -93,4 +99,9 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const tell = isStdout(args.out) ? say : print;
   tell(console, args.json ? reportJson(report, warnings) : reportText(report));
   return EXIT.ok;
+}
+
+function readKeys(args: SortArguments) {
+  const { info: _, ...order } = readOrder(args);
+  return order;
 }
