@@ -85,7 +85,7 @@ export function recordKeys({ record, keys, nan }: RecordLayout): RecordKey[] {
     throw new UsageError(`records of ${record} bytes have no key to sort by: ${EXPECTED}`);
   }
   return keys.map((given: RecordKey | string) => {
-    const key = typeof given === 'string' ? parseRecordKey(given) : checkedKey(given);
+    const key = checkedKey(typeof given === 'string' ? parseRecordKey(given) : given);
     const end = key.offset + keyBytes(key);
     if (end > record) {
       throw new UsageError(
@@ -105,9 +105,10 @@ const isCount = (value: unknown, least: number): boolean =>
 /** @throws UsageError, DtypeError for what only JavaScript lets through */
 function checkedKey(key: RecordKey): RecordKey {
   const wrong = (field: string, value: unknown, expected: string) =>
-    new UsageError(`${field} of a key is ${JSON.stringify(value)}: expected ${expected}`);
-  if (typeof key !== 'object' || key === null)
-    throw wrong('the whole', key, "an object, or a text such as '0:10'");
+    new UsageError(
+      `${field} of a key is ${typeof value === 'string' ? `'${value}'` : value}: expected ${expected}`,
+    );
+  if (typeof key !== 'object' || key === null) throw new UsageError(`a key is ${key}: ${EXPECTED}`);
   const unknown = Object.keys(key).find((field) => !FIELDS.includes(field));
   if (unknown) throw new UsageError(`a key has no '${unknown}'${suggestion(unknown, FIELDS)}`);
   if (!isCount(key.offset, 0)) throw wrong('offset', key.offset, 'a whole number from 0 on');
