@@ -2,6 +2,7 @@
 import { keyColumn } from '../keys/array.js';
 import { withSorter } from '../sort/api/default-sorter.js';
 import type { Into, SortOptions } from '../sort/api/options.js';
+import { UsageError } from '../util/errors.js';
 import type { RecordLayout } from './record-keys.js';
 import { recordOrder } from './record-order.js';
 import type { UnitSortOptions } from './unit-order.js';
@@ -38,11 +39,20 @@ export async function sortRecords(
  * @throws as `sortRecords`
  */
 export async function argsortRecords(bytes: Uint8Array, options: RecordSortOptions): Promise<Uint32Array> {
-  const { order, ...rest } = parsed(options);
+  const { order, ...rest } = parsed(options, 'into');
   const { view } = keyColumn(bytes, 'u8');
   return withSorter(rest, (sorter, how) => order.positions(sorter, view as Uint8Array, how));
 }
 
-function parsed<O extends RecordSortOptions>({ record, keys, nan, ...rest } = {} as O) {
-  return { order: recordOrder({ record, keys, nan }), ...rest };
+/** @throws UsageError, DtypeError; UsageError for options that only keys have, and for those in `without` */
+function parsed<O extends RecordSortOptions>(options: O = {} as O, ...without: readonly string[]) {
+  const { record, keys, nan, ...rest } = options;
+  const order = recordOrder({ record, keys, nan });
+  const wrong = ['dtype', 'descending', 'bits', ...without].find((name) => name in rest);
+  if (wrong) {
+    throw new UsageError(
+      `option '${wrong}' has no meaning here: 'keys' say what records are sorted by, and how`,
+    );
+  }
+  return { order, ...rest };
 }

@@ -237,7 +237,7 @@ test('what is no layout, and what is no records, is refused', async (t) => {
   refused({ record: 8, keys: ['-1:2'] }, /key '-1:2'/);
   refused({ record: 8, keys: ['0:0'] }, /length of a key is 0/);
   refused({ record: 8, keys: ['0:u8:down'] }, /ends with 'down': expected asc or desc/);
-  refused({ record: 8, keys: ['0:u23'] }, /unknown type 'u23'.*did you mean 'u32'/, DtypeError as never);
+  refused({ record: 8, keys: ['0:u33'] }, /unknown type 'u33'.*did you mean 'u/, DtypeError as never);
   refused({ record: 8, keys: [7] }, /a key is 7/);
   refused({ record: 8, keys: [{ offset: -1, length: 1 }] }, /offset of a key is -1/);
   refused({ record: 8, keys: [{ offset: 0 }] }, /length of a key is undefined/);
