@@ -83,7 +83,7 @@ function summary(path) {
     for (let at = RECORD; at <= bytes; at += RECORD, records++) {
       sum += crc32(piece.subarray(at, at + RECORD));
       if (records === 0) continue;
-      const order = piece.compare(piece, at, at + KEY, at - RECORD, at - RECORD + KEY);
+      const order = piece.compare(piece, at - RECORD, at - RECORD + KEY, at, at + KEY);
       if (order < 0) unordered ??= records;
       if (order === 0) duplicates++;
     }
