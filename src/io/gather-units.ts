@@ -8,6 +8,9 @@ const LINE_BYTES = 64;
 /** Most bytes that are fetched ahead of each unit; the rest of a longer one the processor foresees by itself. */
 const MOST_AHEAD = 4 * LINE_BYTES;
 
+/** Bytes that are copied in a step. */
+const STEP_BYTES = 2 ** 22;
+
 /** Units below this are copied byte by byte where words do not fit: a call for each costs more. */
 const CALL_BYTES = 32;
 
@@ -25,7 +28,7 @@ export function* gatherUnits(from: Uint8Array, unit: number, positions: Uint32Ar
   const words = unit / width;
   const [source, target] = isAligned ? [from, to].map(words32) : [from, to];
   const bytes = Buffer.from(from.buffer, from.byteOffset, from.byteLength);
-  yield* inSlices(positions.length, (start, end) => {
+  const copy = (start: number, end: number): void => {
     for (let first = start; first < end; first += AHEAD) {
       const last = Math.min(first + AHEAD, end);
       touch(from, unit, positions, first, last);
@@ -38,7 +41,8 @@ export function* gatherUnits(from: Uint8Array, unit: number, positions: Uint32Ar
         }
       }
     }
-  });
+  };
+  yield* inSlices(positions.length, copy, Math.max(AHEAD, Math.floor(STEP_BYTES / unit)));
 }
 
 const words32 = (bytes: Uint8Array): Uint32Array =>

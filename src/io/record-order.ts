@@ -23,8 +23,10 @@ import type { UnitOrder, UnitSortOptions } from './unit-order.js';
 /** Records that 32-bit positions can tell apart. */
 const MOST_RECORDS = 2 ** 32 - 1;
 
-/** Bytes beside the records: the words, positions, and both in order. */
-const POSITION_BYTES = 2 * (WORD_BYTES + 4);
+/** Bytes for each record where one sort is enough: a word and a position. */
+const EXACT_BYTES = WORD_BYTES + 4;
+/** Where it is not, and all are equal so far: the order, places and groups twice, words and positions twice. */
+const MOST_BYTES = 4 + 2 * 8 + 2 * EXACT_BYTES;
 
 /** The order of records, which can also say where each record belongs. */
 export interface RecordOrder extends UnitOrder {
@@ -40,7 +42,7 @@ export function recordOrder(layout: RecordLayout): RecordOrder {
     unit: record,
     units: `records of ${record} bytes`,
     exact: codes.bytes <= WORD_BYTES,
-    sortBytes: record + POSITION_BYTES,
+    sortBytes: record + (codes.bytes <= WORD_BYTES ? EXACT_BYTES : MOST_BYTES),
     prefix(piece) {
       const words = new BigUint64Array(piece.length / record);
       atOnce(codes.fill({ bytes: piece }, spanAt(0, codes.bytes), words));
@@ -109,37 +111,48 @@ class Positions {
   }
 
   async make(): Promise<Uint32Array> {
-    const n = this.#bytes.length / this.#codes.record;
-    const words = new BigUint64Array(n);
-    const span = spanAt(0, this.#codes.bytes);
-    await this.#inTurns(this.#codes.fill({ bytes: this.#bytes }, span, words));
-    if (span.end === this.#codes.bytes) return this.#sorter.argsort(words, this.#options);
-    const values = await this.#inTurns(each(n, (i) => i));
-    const first = await this.#sorter.sortPairs(words, values, this.#options);
-    await this.#breakTies(first.values, await this.#inTurns(tiesOf(first.keys)), span.end);
-    return first.values;
+    if (this.#codes.bytes <= WORD_BYTES) {
+      return this.#sorter.argsort(await this.#words(spanAt(0, this.#codes.bytes)), this.#options);
+    }
+    const { order, ties } = await this.#byFirstWords();
+    await this.#breakTies(order, ties);
+    return order;
   }
 
-  /** Brings records whose codes are equal up to byte `begin` into order. */
-  async #breakTies(order: Uint32Array, ties: Ties, begin: number): Promise<void> {
+  /** The order by the first word of codes, and what it leaves undecided. */
+  async #byFirstWords(): Promise<{ readonly order: Uint32Array; readonly ties: Ties }> {
+    const words = await this.#words(spanAt(0, this.#codes.bytes));
+    const positions = await this.#inTurns(each(words.length, (i) => i));
+    const { keys, values } = await this.#sorter.sortPairs(words, positions, this.#options);
+    return { order: values, ties: await this.#inTurns(tiesOf(keys)) };
+  }
+
+  /** Brings records whose first words are equal into order. */
+  async #breakTies(order: Uint32Array, ties: Ties): Promise<void> {
     const { onReport: _, ...options } = this.#options; // what is reported is the sort of all
-    for (let { places, groups } = ties; places.length > 0 && begin < this.#codes.bytes; ) {
+    let { places, groups } = ties;
+    for (let begin = WORD_BYTES; places.length > 0 && begin < this.#codes.bytes; ) {
       const most = groups.at(-1) ?? 0;
       const room = Math.floor((64 - (32 - Math.clz32(most))) / 8);
       const span = spanAt(begin, this.#codes.bytes, room);
       const at = await this.#inTurns(each(places.length, (i) => order[places[i] as number] as number));
-      const words = new BigUint64Array(places.length);
-      await this.#inTurns(this.#codes.fill({ bytes: this.#bytes, at }, span, words));
-      if (most > 0) addGroups(words, groups, Math.max(32, 8 * (span.end - span.begin)));
-      let sorted = words;
+      let words = await this.#words(span, at);
+      if (most > 0) await this.#inTurns(addGroups(words, groups, Math.max(32, 8 * (span.end - span.begin))));
       if (!(await this.#inTurns(isRising(words)))) {
         const { keys, values } = await this.#sorter.sortPairs(words, at, options);
-        sorted = keys;
-        for (let i = 0; i < places.length; i++) order[places[i] as number] = values[i] as number;
+        words = keys;
+        await this.#inTurns(putAt(order, places, values));
       }
-      ({ places, groups } = await this.#inTurns(tiesOf(sorted, places)));
+      ({ places, groups } = await this.#inTurns(tiesOf(words, places)));
       begin = span.end;
     }
+  }
+
+  /** The words of all records, or of those at some positions. */
+  async #words(span: Span, at?: Uint32Array): Promise<BigUint64Array> {
+    const words = new BigUint64Array(at?.length ?? this.#bytes.length / this.#codes.record);
+    await this.#inTurns(this.#codes.fill({ bytes: this.#bytes, at }, span, words));
+    return words;
   }
 
   #inTurns<T>(steps: Steps<T>): Promise<T> {
@@ -160,11 +173,20 @@ const halves = (words: BigUint64Array): Uint32Array =>
   new Uint32Array(words.buffer, words.byteOffset, words.length * 2);
 
 /** Puts the numbers of groups above the lowest `bits` of words, 32 at least. */
-function addGroups(words: BigUint64Array, groups: Uint32Array, bits: number): void {
+function* addGroups(words: BigUint64Array, groups: Uint32Array, bits: number): Steps {
   const parts = halves(words);
-  for (let i = 0; i < groups.length; i++) {
-    parts[2 * i + 1] = ((parts[2 * i + 1] as number) | ((groups[i] as number) << (bits - 32))) >>> 0;
-  }
+  yield* inSlices(groups.length, (start, end) => {
+    for (let i = start; i < end; i++) {
+      parts[2 * i + 1] = ((parts[2 * i + 1] as number) | ((groups[i] as number) << (bits - 32))) >>> 0;
+    }
+  });
+}
+
+/** Puts values to their places. */
+function* putAt(to: Uint32Array, places: Uint32Array, values: Uint32Array): Steps {
+  yield* inSlices(places.length, (start, end) => {
+    for (let i = start; i < end; i++) to[places[i] as number] = values[i] as number;
+  });
 }
 
 function* isRising(words: BigUint64Array): Steps<boolean> {
