@@ -91,7 +91,7 @@ export class RecordCodes {
       for (let k = 0; k < length; k++) {
         const difference = (a[i + k] as number) - (b[j + k] as number);
         if (difference === 0) continue;
-        if (coder) return coder.compare(a.subarray(i, i + length), b.subarray(j, j + length));
+        if (coder) return coder.compare(a, i, b, j);
         return key.descending ? -difference : difference;
       }
     }
@@ -141,6 +141,8 @@ class NumberCoder {
   readonly #codec: KeyCodec;
   readonly #raw: Uint8Array;
   readonly #keys: KeyWords;
+  /** The first two of them. */
+  readonly #two: KeyWords;
   readonly #codes: Uint32Array;
 
   constructor(record: number, { offset, dtype, endian, descending = false, nan = 'last' }: NumberKey) {
@@ -152,6 +154,7 @@ class NumberCoder {
     this.stride = codeWordsOf(this.#info);
     this.#raw = new Uint8Array(SLICE * this.#info.bytes);
     this.#keys = keyWords(this.#raw, this.#info);
+    this.#two = this.#keys.subarray(0, 2);
     this.#codes = new Uint32Array(SLICE * this.stride);
   }
 
@@ -169,14 +172,15 @@ class NumberCoder {
     return this.#codes;
   }
 
-  /** Compares two numbers by their bytes. */
-  compare(a: Uint8Array, b: Uint8Array): number {
-    for (const [i, bytes] of [a, b].entries()) {
-      const raw = this.#raw.subarray(i * bytes.length, (i + 1) * bytes.length);
-      raw.set(bytes);
-      if (this.#big) raw.reverse();
+  /** Compares the number at byte `i` of `a` with that at byte `j` of `b`. */
+  compare(a: Uint8Array, i: number, b: Uint8Array, j: number): number {
+    const width = this.#info.bytes;
+    for (let k = 0; k < width; k++) {
+      const at = this.#big ? width - 1 - k : k;
+      this.#raw[k] = a[i + at] as number;
+      this.#raw[width + k] = b[j + at] as number;
     }
-    encodeRecords(this.#keys.subarray(0, 2), this.#codes, this.stride, this.#codec);
+    encodeRecords(this.#two, this.#codes, this.stride, this.#codec);
     for (let word = this.stride - 1; word >= 0; word--) {
       const difference = (this.#codes[word] as number) - (this.#codes[this.stride + word] as number);
       if (difference !== 0) return difference;

@@ -34,7 +34,7 @@ export interface FileReport extends SortReport {
   readonly argsort: boolean;
   readonly readSeconds: number;
   readonly writeSeconds: number;
-  /** Of records: their bytes, and their keys as the command line has them. What was sorted for them are words of keys. */
+  /** Of records: bytes of one, and their keys as the command line has them; the dtype is that of what was sorted for them. */
   readonly records?: { readonly record: number; readonly keys: readonly string[] };
 }
 
