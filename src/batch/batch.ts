@@ -1,4 +1,5 @@
 import { type FileContext, type FileReport, sortFile } from '../io/sort-file.js';
+import { sortRecordFile } from '../io/sort-record-file.js';
 import { Sorter } from '../sort/api/sorter.js';
 import type { Batch, Job } from './jobs.js';
 
@@ -87,7 +88,9 @@ async function outcomeOf(sorter: Sorter, job: Job, context: FileContext): Promis
   const seconds = () => (performance.now() - started) / 1000;
   const { name: _, device: __, ...file } = job;
   try {
-    const report = await sortFile(sorter, file, context);
+    const report = await ('record' in file
+      ? sortRecordFile(sorter, file, context)
+      : sortFile(sorter, file, context));
     return { job, outcome: 'ok', report, seconds: seconds() };
   } catch (error) {
     return { job, outcome: 'error', error, seconds: seconds() };

@@ -2,13 +2,18 @@ import { type BigIntStats, lstatSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { KEY_FORMATS } from '../io/keys.js';
+import { type RecordLayout, recordKeys } from '../io/record-keys.js';
 import type { FileJob } from '../io/sort-file.js';
+import type { RecordJob } from '../io/sort-record-file.js';
 import { DTYPES, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 
-/** One job of a batch. */
-export interface Job extends FileJob {
+/** One job of a batch: a file of keys, or of records. */
+export type Job = JobFacts & (FileJob | RecordJob);
+
+/** What every job has. */
+interface JobFacts {
   /** For reports; by default the name of the input as the batch has it. */
   readonly name: string;
   /** The device that is to do it; by default whichever is free. */
@@ -47,7 +52,7 @@ const list = (rule: Rule): Rule => ({
   accepts: (value) => Array.isArray(value) && value.every(rule.accepts),
 });
 
-const JOB_RULES: Readonly<Record<keyof Job, Rule>> = {
+const JOB_RULES: Readonly<Record<keyof (JobFacts & FileJob & RecordJob), Rule>> = {
   name: text,
   in: file,
   out: file,
@@ -67,11 +72,24 @@ const JOB_RULES: Readonly<Record<keyof Job, Rule>> = {
   scan: oneOf(3, 5, 'auto'),
   radixBits: oneOf(...Array.from({ length: 12 }, (_, i) => i + 1)),
   verify: boolean,
+  record: { expected: 'a number of bytes', accepts: (value) => Number.isInteger(value) },
+  keys: list(text),
   format: oneOf(...KEY_FORMATS),
   device: text,
 };
 
-const REQUIRED = ['in', 'out', 'dtype'] as const;
+const REQUIRED = ['in', 'out'] as const;
+
+/** What is said of keys, and of records in their keys. */
+const OF_KEYS = ['dtype', 'descending', 'bits'] as const;
+/** What is said of records. */
+const OF_RECORDS = ['record', 'keys'] as const;
+
+const isOfRecords = (job: Readonly<Record<string, unknown>>): boolean =>
+  OF_RECORDS.some((field) => job[field] !== undefined);
+
+const without = (job: Readonly<Record<string, unknown>>, fields: readonly string[]) =>
+  Object.fromEntries(Object.entries(job).filter(([field]) => !fields.includes(field)));
 
 const BATCH_RULES: Readonly<Record<string, Rule>> = {
   schema: oneOf('clsort.batch/1'),
@@ -114,13 +132,16 @@ export function parseBatch(json: string, { name, folder }: { name: string; folde
     }
     const before = errors.length;
     checkFields(job, JOB_RULES, `${where}.`, errors);
-    const whole = { ...defaults, ...job };
-    for (const field of REQUIRED) {
+    const ofRecords = isOfRecords(job) || (isOfRecords(defaults) && job.dtype === undefined);
+    const others = ofRecords ? OF_KEYS : OF_RECORDS;
+    const whole = { ...without(defaults, others), ...job };
+    for (const field of [...REQUIRED, ofRecords ? 'record' : 'dtype']) {
       if (whole[field] === undefined) errors.push(`${where}.${field} is missing`);
     }
     if (errors.length > before) return [];
     const made = whole as unknown as Job;
-    checkWindow(made, dtypeInfo(made.dtype), where, errors);
+    if ('record' in made) checkLayout(made, whole, where, errors);
+    else checkWindow(made, dtypeInfo(made.dtype), where, errors);
     return [
       { ...made, name: made.name ?? made.in, in: within(folder, made.in), out: within(folder, made.out) },
     ];
@@ -159,7 +180,24 @@ function checkFields(
   }
 }
 
-function checkWindow({ bits }: Job, { name, width }: DtypeInfo, where: string, errors: string[]): void {
+/** Of a job of records: is its layout one, and is nothing said that only keys have? */
+function checkLayout(
+  layout: RecordLayout,
+  job: Readonly<Record<string, unknown>>,
+  where: string,
+  errors: string[],
+): void {
+  const field = OF_KEYS.find((name) => job[name] !== undefined);
+  if (field)
+    errors.push(`${where}.${field} is not for records: their 'keys' say it, such as "16:u64be:desc"`);
+  try {
+    recordKeys(layout);
+  } catch (error) {
+    errors.push(`${where}.keys: ${(error as Error).message}`);
+  }
+}
+
+function checkWindow({ bits }: FileJob, { name, width }: DtypeInfo, where: string, errors: string[]): void {
   if (bits && bits[1] > width) {
     errors.push(`${where}.bits is ${JSON.stringify(bits)}: ${name} keys have ${width} bits`);
   }

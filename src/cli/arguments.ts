@@ -4,8 +4,11 @@ import { bitWindow } from '../sort/api/options.js';
 import { UsageError } from '../util/errors.js';
 import type { OrderArguments } from './options/order.js';
 
-/** How keys are ordered, as given on the command line. */
+/** How keys are ordered, as given on the command line. @throws UsageError, DtypeError */
 export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
+  if (dtype === undefined) {
+    throw new UsageError(`option '--dtype' is missing: what are the keys? One of ${DTYPES.join(' ')}`);
+  }
   const info = dtypeInfo(dtype);
   return {
     info,

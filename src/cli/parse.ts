@@ -26,9 +26,15 @@ export function parseArguments(
   if (error) throw new UsageError(missingValue(words, error));
   assertKnown(spec, words, argv);
   assertSwitches(spec, words);
-  const given = Object.fromEntries(spec.options.map((option) => [option.name, argv[option.name]]));
+  const given = Object.fromEntries(spec.options.map((option) => [option.name, givenOf(option, argv)]));
   for (const option of spec.options) assertValue(option, given[option.name]);
   return { ...given, ...argumentsOf(spec, argv._.map(String)) };
+}
+
+/** What was given: of an option that takes one value, the last one. */
+function givenOf({ name, array }: OptionSpec, argv: Arguments): unknown {
+  const value = argv[name];
+  return Array.isArray(value) && !array ? value.at(-1) : value;
 }
 
 /** The parser fails where a value is missing, and names the option without its dashes. */
@@ -59,7 +65,6 @@ function parserOptions(options: readonly OptionSpec[]): Parser.Options {
     configuration: {
       'camel-case-expansion': false,
       'dot-notation': false,
-      'duplicate-arguments-array': false, // the last one holds
       'parse-positional-numbers': false, // '-0' is another key than '0'
     },
   };

@@ -6,13 +6,15 @@ import { grouped, secondsText, table } from './table.js';
 
 /** The report as `--json` prints it. A field that does not apply is null. */
 export function reportJson(report: FileReport, warnings: readonly string[]): string {
-  const { n, dtype, device, algorithm, reason, facts = null, verified = null } = report;
+  const { n, device, algorithm, reason, facts = null, verified = null, records = null } = report;
+  const dtype = records ? null : report.dtype;
   const { descending, argsort, stages, seconds, readSeconds, writeSeconds } = report;
   const order = { descending, argsort };
   const json = {
     schema: 'clsort.sort/1',
     n,
     dtype,
+    records,
     ...order,
     device,
     algorithm,
@@ -26,8 +28,7 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
 
 /** The report for people; its last line tells what verification found. */
 export function reportText(report: FileReport): string {
-  const { n, dtype, device, algorithm, facts = {}, verified, seconds, stages } = report;
-  const order = report.descending ? 'descending' : 'ascending';
+  const { n, device, algorithm, facts = {}, verified, seconds, stages } = report;
   const details = [
     ...Object.entries(facts).map(
       ([name, value]) => `${name} ${typeof value === 'number' ? grouped(value) : value}`,
@@ -36,7 +37,7 @@ export function reportText(report: FileReport): string {
   ];
   const platform = device.platform === undefined ? '' : `, ${device.platform}, driver ${device.driver}`;
   const lines = [
-    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${dtype} keys, ${order}`,
+    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${sortedWhat(report)}`,
     `device     ${device.name} (${device.type}${platform})`,
     `algorithm  ${algorithm} (${details.join('; ')})`,
     `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,
@@ -49,6 +50,12 @@ export function reportText(report: FileReport): string {
 /** What verification found. */
 export const verifiedText = ({ order, permutation }: Verified): string =>
   `verified: order ${order ? 'right' : 'WRONG'}, permutation ${permutation ? 'right' : 'WRONG'}`;
+
+/** What was sorted, and how: 'u32 keys, ascending'. */
+const sortedWhat = ({ dtype, descending, records }: FileReport): string =>
+  records
+    ? `records of ${records.record} bytes, by ${records.keys.join(', ')}`
+    : `${dtype} keys, ${descending ? 'descending' : 'ascending'}`;
 
 const isTransfer = ({ stage }: StageReport): boolean => stage === 'upload' || stage === 'download';
 

@@ -69,7 +69,7 @@ function assertWhole(bytes: number, unit: number, name: string): void {
   if (bytes % unit === 0) return;
   throw new IoError(
     `${name} has ${bytes} bytes, which is no whole number of elements of ${unit} bytes ` +
-      `(${bytes % unit} too many): is the dtype right, and the file complete?`,
+      `(${bytes % unit} too many): is the size of an element right, and the file complete?`,
     { details: { path: name, bytes, unit } },
   );
 }
@@ -150,8 +150,9 @@ function fileSource(
     tail: (most) => part(Math.max(0, bytes - most), bytes),
     async *pieces(unit) {
       assertWhole(bytes, unit, name);
-      for (let position = 0; position < bytes; position += PIECE_BYTES) {
-        const piece = new Uint8Array(Math.min(PIECE_BYTES, bytes - position));
+      const length = Math.max(unit, PIECE_BYTES - (PIECE_BYTES % unit));
+      for (let position = 0; position < bytes; position += length) {
+        const piece = new Uint8Array(Math.min(length, bytes - position));
         await readInto(piece, position);
         yield piece;
       }

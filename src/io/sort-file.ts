@@ -34,6 +34,8 @@ export interface FileReport extends SortReport {
   readonly argsort: boolean;
   readonly readSeconds: number;
   readonly writeSeconds: number;
+  /** Of records: bytes of one, and their keys as the command line has them; the dtype is that of what was sorted for them. */
+  readonly records?: { readonly record: number; readonly keys: readonly string[] };
 }
 
 /**
@@ -81,7 +83,8 @@ export async function sortFile(sorter: Sorter, job: FileJob, context: FileContex
 /** Bytes that are written at a time: an array may have more than plain bytes can. */
 const WRITE_BYTES = 2 ** 30;
 
-async function writeAll(output: Output, view: ArrayBufferView): Promise<void> {
+/** Writes the whole memory of a view. */
+export async function writeAll(output: Output, view: ArrayBufferView): Promise<void> {
   let start = 0;
   do {
     const end = Math.min(start + WRITE_BYTES, view.byteLength);
@@ -90,7 +93,8 @@ async function writeAll(output: Output, view: ArrayBufferView): Promise<void> {
   } while (start < view.byteLength);
 }
 
-async function timed<T>(work: () => Promise<T>): Promise<[result: T, seconds: number]> {
+/** What `work` gives, and how long it took. */
+export async function timed<T>(work: () => Promise<T>): Promise<[result: T, seconds: number]> {
   const started = performance.now();
   const result = await work();
   return [result, (performance.now() - started) / 1000];

@@ -73,15 +73,17 @@ function resultJson(result: JobResult) {
     return { ...row, seconds, error: { code, message: messageOf(error) } };
   }
   const { report, seconds } = result;
-  const { n, dtype, device, algorithm, verified = null } = report;
-  return { ...row, seconds, n, dtype, device, algorithm, verified };
+  const { n, device, algorithm, verified = null, records = null } = report;
+  const dtype = records ? null : report.dtype;
+  return { ...row, seconds, n, dtype, records, device, algorithm, verified };
 }
 
 function resultText(result: JobResult): string {
   const { name } = result.job;
   if (result.outcome === 'skipped') return `skipped  ${name}`;
   if (result.outcome === 'error') return `FAILED   ${name}: ${messageOf(result.error)}`;
-  const { n, dtype, device, algorithm, verified } = result.report;
+  const { n, dtype, device, algorithm, verified, records } = result.report;
+  const what = records ? `records of ${records.record} bytes` : `${dtype} keys`;
   const proof = verified ? ', verified' : '';
-  return `ok       ${name}: ${grouped(n)} ${dtype} keys, ${algorithm} on ${device.name}, ${secondsText(result.seconds)}${proof}`;
+  return `ok       ${name}: ${grouped(n)} ${what}, ${algorithm} on ${device.name}, ${secondsText(result.seconds)}${proof}`;
 }

@@ -4,17 +4,21 @@ import { Multiset, randomPoints } from '../../io/multiset.js';
 import { isStdin, openSource } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
+import { checkRecords } from '../check-records.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { CheckArguments } from '../options/check.js';
+import { readRecords } from '../record-options.js';
 import { grouped } from '../table.js';
 
 export async function run(args: CheckArguments, console: Console): Promise<ExitCode> {
-  const { info, ...order } = readOrder(args);
+  const records = readRecords(args);
   const format = keyFormat(args.format);
   if (isStdin(args.file) && args.against !== undefined && isStdin(args.against)) {
     throw new UsageError("both files are '-': only one can be read from stdin");
   }
+  if (records) return checkRecords(records, { ...args, format }, console);
+  const { info, ...order } = readOrder(args);
   const opened = await openSource(args.file, console.stdin, console.signal);
   try {
     await assertRawInput(opened, args.file, { dtype: order.dtype, format });

@@ -1,10 +1,11 @@
 import type { Argv } from 'yargs';
 import { type OrderArguments, withFormat, withOrder } from './order.js';
+import { type RecordArguments, withRecords } from './records.js';
 
 export const command = 'check <file>';
 export const describe = 'Check that a raw file is sorted';
 
-export interface CheckArguments extends OrderArguments {
+export interface CheckArguments extends OrderArguments, RecordArguments {
   readonly file: string;
   readonly against: string | undefined;
   readonly format: string;
@@ -12,7 +13,7 @@ export interface CheckArguments extends OrderArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withFormat(withOrder(yargs))
+  withFormat(withRecords(withOrder(yargs)))
     .positional('file', { type: 'string', demandOption: true, describe: "raw file, '-' for stdin" })
     .option('against', {
       type: 'string',
@@ -21,4 +22,5 @@ export const builder = (yargs: Argv) =>
     })
     .option('json', { type: 'boolean', default: false, describe: 'result as JSON' })
     .example('$0 check out.u32 --dtype u32 --against in.u32', 'order and permutation')
+    .example('$0 check out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
     .epilogue('Exit code 0 when the file is sorted (and a permutation), 1 when it is not.');

@@ -3,7 +3,7 @@ import type { Argv } from 'yargs';
 import { DTYPES } from '../../keys/dtype.js';
 
 export interface OrderArguments {
-  readonly dtype: string;
+  readonly dtype: string | undefined;
   readonly descending: boolean;
   readonly nan: string;
   readonly bits: string | undefined;
@@ -14,7 +14,6 @@ export const withOrder = <T>(yargs: Argv<T>) =>
   yargs
     .option('dtype', {
       type: 'string',
-      demandOption: true,
       describe: `what the keys are: ${DTYPES.join(' ')}`,
     })
     .option('descending', { alias: 'r', type: 'boolean', default: false, describe: 'largest key first' })

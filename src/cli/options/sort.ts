@@ -1,10 +1,11 @@
 import type { Argv } from 'yargs';
 import { type OrderArguments, withFormat, withOrder } from './order.js';
+import { type RecordArguments, withRecords } from './records.js';
 
 export const command = 'sort <in>';
 export const describe = 'Sort a raw file of numbers';
 
-export interface SortArguments extends OrderArguments {
+export interface SortArguments extends OrderArguments, RecordArguments {
   readonly in: string;
   readonly out: string;
   readonly argsort: boolean;
@@ -19,7 +20,7 @@ export interface SortArguments extends OrderArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withFormat(withOrder(yargs))
+  withFormat(withRecords(withOrder(yargs)))
     .positional('in', {
       type: 'string',
       demandOption: true,
@@ -59,6 +60,7 @@ export const builder = (yargs: Argv) =>
     .example('$0 sort in.u32 -o out.u32 --dtype u32', 'ascending, on the best device')
     .example('$0 sort in.f64 -o - --dtype f64 --descending | head -c 80', 'the ten largest')
     .example('$0 sort in.u64 -o order.u32 --dtype u64 --argsort', 'positions instead of keys')
+    .example('$0 sort in.dat -o out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
     .epilogue(
       "The report goes to stdout, with '-o -' to stderr, when that is a terminal or with --report; what --verify\n" +
         'finds and what --json asks for go there always. OUT is replaced when all is well.',

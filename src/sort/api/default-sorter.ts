@@ -31,7 +31,7 @@ function sorterFor({ device = 'auto', onWarning }: OpenOptions = {}): Promise<So
 }
 
 /** A function that checks nothing and opens only what it needs: the Sorter does the rest. */
-async function withSorter<T, O extends OpenOptions>(
+export async function withSorter<T, O extends OpenOptions>(
   options: O | undefined,
   use: (sorter: Sorter, options: O) => Promise<T>,
 ): Promise<T> {

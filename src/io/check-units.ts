@@ -1,0 +1,78 @@
+/** Files of units: are they in order, and which units do they hold? */
+import type { Source } from './raw.js';
+import type { UnitMultiset } from './unit-multiset.js';
+import type { UnitOrder } from './unit-order.js';
+
+/** The first of the units of a piece, but for the very first, that belongs before the one in front of it; -1 for none. */
+export function firstUnitDescent(order: UnitOrder, piece: Uint8Array): number {
+  const prefixes = order.prefix(piece);
+  const halves = new Uint32Array(prefixes.buffer, prefixes.byteOffset, prefixes.length * 2);
+  for (let i = 1; i < prefixes.length; i++) {
+    const [lastLow, lastHigh] = [halves[2 * i - 2] as number, halves[2 * i - 1] as number];
+    const [low, high] = [halves[2 * i] as number, halves[2 * i + 1] as number];
+    if (high > lastHigh || (high === lastHigh && low > lastLow)) continue;
+    if (high < lastHigh || low < lastLow) return i;
+    if (!order.exact && order.compare(piece, i - 1, piece, i) > 0) return i;
+  }
+  return -1;
+}
+
+/** Looks whether units that come in pieces are in order. */
+export class UnitOrderCheck {
+  readonly #order: UnitOrder;
+  /** The last unit so far. */
+  #last: Uint8Array | undefined;
+  #n = 0;
+  #descent: number | undefined;
+
+  constructor(order: UnitOrder) {
+    this.#order = order;
+  }
+
+  /** Units so far. */
+  get n(): number {
+    return this.#n;
+  }
+
+  /** The first unit, from 0, that belongs before the one in front of it. */
+  get descent(): number | undefined {
+    return this.#descent;
+  }
+
+  /** @param piece the next units, whole ones; may be used again */
+  add(piece: Uint8Array): void {
+    if (piece.length === 0) return;
+    const { unit } = this.#order;
+    if (this.#descent === undefined) {
+      const edge = this.#last && Buffer.concat([this.#last, piece.subarray(0, unit)]);
+      const at = edge && firstUnitDescent(this.#order, edge) === 1 ? 0 : firstUnitDescent(this.#order, piece);
+      if (at !== -1) this.#descent = this.#n + at;
+    }
+    this.#last = piece.slice(piece.length - unit);
+    this.#n += piece.length / unit;
+  }
+}
+
+/**
+ * Looks through a file for the first unit out of order, in memory for one piece.
+ *
+ * @param units counts the units in on the way, since a pipe can be read only once
+ */
+export async function checkUnits(
+  source: Source,
+  order: UnitOrder,
+  units?: UnitMultiset,
+): Promise<Pick<UnitOrderCheck, 'n' | 'descent'>> {
+  const check = new UnitOrderCheck(order);
+  for await (const piece of source.pieces(order.unit)) {
+    const added = units?.add(piece);
+    check.add(piece);
+    await added;
+  }
+  return check;
+}
+
+/** Counts the units of a file in. */
+export async function addUnits(source: Source, unit: number, units: UnitMultiset): Promise<void> {
+  for await (const piece of source.pieces(unit)) await units.add(piece);
+}

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream';
+import test from 'ava';
+import { checkUnits, UnitOrderCheck } from '../../src/io/check-units.js';
+import { openSource } from '../../src/io/raw.js';
+import { recordOrder } from '../../src/io/record-order.js';
+import { keyOrder, type UnitOrder } from '../../src/io/unit-order.js';
+import { bytesOf } from '../../src/keys/array.js';
+
+const record = 12;
+const records = (texts: readonly string[]): Buffer =>
+  Buffer.from(texts.map((text) => text.padEnd(record)).join(''));
+const byName = recordOrder({ record, keys: ['0:10'] });
+
+function descentOf(order: UnitOrder, pieces: readonly Uint8Array[]) {
+  const check = new UnitOrderCheck(order);
+  for (const piece of pieces) check.add(piece);
+  return check.descent;
+}
+
+test('the first record out of order is found within pieces and at their edges', (t) => {
+  const names = ['anna', 'anna', 'annabelle1', 'annabelle2', 'bob', 'bob', 'carl'];
+  for (let at = 1; at < names.length; at++) {
+    const wrong = names.toSpliced(at, 0, 'aaa');
+    for (let cut = 0; cut <= wrong.length; cut++) {
+      const pieces = [wrong.slice(0, cut), wrong.slice(cut)].map(records);
+      t.is(descentOf(byName, pieces), at, `${at}, cut at ${cut}`);
+    }
+  }
+  t.is(descentOf(byName, [records(names)]), undefined);
+  t.is(
+    descentOf(
+      byName,
+      names.map((name) => records([name])),
+    ),
+    undefined,
+  );
+  // Only what is behind the first eight bytes tells these apart.
+  t.is(descentOf(byName, [records(['annabelle2', 'annabelle1'])]), 1);
+  t.is(descentOf(byName, [records(['annabelle2']), records(['annabelle1'])]), 1);
+  t.is(descentOf(byName, []), undefined);
+});
+
+test('plain keys are checked alike, in any order of theirs and by any of their bits', (t) => {
+  const bytes = bytesOf(Float64Array.of(Number.NaN, -1, -0, 0, 2));
+  const f64 = { dtype: 'f64', bits: [0, 64] } as const;
+  t.is(descentOf(keyOrder({ ...f64, nan: 'first' }), [bytes]), undefined);
+  t.is(descentOf(keyOrder(f64), [bytes]), 1);
+  t.is(descentOf(keyOrder({ ...f64, nan: 'first', descending: true }), [bytes]), 2);
+  const words = bytesOf(Uint16Array.of(0x01ff, 0x0200, 0x0103));
+  t.is(descentOf(keyOrder({ dtype: 'u16', bits: [0, 16] }), [words]), 2);
+  t.is(descentOf(keyOrder({ dtype: 'u16', bits: [0, 8] }), [words]), 1);
+  t.is(descentOf(keyOrder({ dtype: 'u16', bits: [0, 2] }), [words.subarray(2)]), undefined);
+});
+
+test('keyOrder compares single keys as its prefixes do, and sorts by them', (t) => {
+  const order = keyOrder({ dtype: 'i32', bits: [0, 32], descending: true });
+  const bytes = bytesOf(Int32Array.of(-5, 7, 7));
+  t.true(order.compare(bytes, 0, bytes, 1) > 0);
+  t.true(order.compare(bytes, 1, bytes, 0) < 0);
+  t.is(order.compare(bytes, 1, bytes, 2), 0);
+  const [x = 0n, y = 0n, z = 0n] = order.prefix(bytes);
+  t.true(x > y && y === z);
+});
+
+test('a pipe that is cut anywhere is checked in one pass', async (t) => {
+  const bytes = records(['b', 'c', 'd', 'a', 'b']);
+  const chunks = [bytes.subarray(0, 5), bytes.subarray(5, 30), bytes.subarray(30)];
+  const { n, descent } = await checkUnits(await openSource('-', Readable.from(chunks)), byName);
+  t.deepEqual([n, descent], [5, 3]);
+});

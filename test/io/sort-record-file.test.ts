@@ -1,0 +1,83 @@
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { PassThrough, Readable } from 'node:stream';
+import test from 'ava';
+import type { FileContext } from '../../src/io/sort-file.js';
+import { sortRecordFile } from '../../src/io/sort-record-file.js';
+import { Sorter } from '../../src/sort/api/sorter.js';
+import { IoError, MismatchError, UnsupportedError } from '../../src/util/errors.js';
+import { Random } from '../../src/util/random.js';
+import { scratchFolder } from '../cli/cli.js';
+import { pick } from '../reference.js';
+import { referencePositions } from './record-reference.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+
+const context: FileContext = {
+  stdin: Readable.from([]),
+  stdout: new PassThrough(),
+  signal: new AbortController().signal,
+};
+
+let sorter: Sorter;
+test.before(async () => {
+  sorter = await Sorter.open({ device: 'host' });
+});
+test.after.always(() => sorter.close());
+
+test('more records than a piece are gathered and written piece by piece', async (t) => {
+  const record = 5000; // pieces of 16 MiB hold 3355 of them
+  const bytes = new Random(2).bytes(record * 16).slice();
+  const many = Buffer.concat(Array(250).fill(bytes));
+  writeFileSync(path('many.dat'), many);
+  const job = {
+    in: path('many.dat'),
+    out: path('many.sorted'),
+    record,
+    keys: ['17:u32be:desc'],
+    verify: true,
+  };
+  const report = await sortRecordFile(sorter, job, context);
+  t.deepEqual(report.verified, { order: true, permutation: true });
+  t.deepEqual(report.records, { record, keys: ['17:u32be:desc'] });
+  t.is(report.n, 4000);
+  const positions = referencePositions(many, record, [
+    { offset: 17, dtype: 'u32', endian: 'be', descending: true },
+  ]);
+  t.true(readFileSync(path('many.sorted')).equals(pick(many, record, positions)));
+});
+
+test('a result that is wrong is found by verify, and nothing is written', async (t) => {
+  const bytes = new Random(3).bytes(400);
+  writeFileSync(path('a.dat'), bytes);
+  const job = { in: path('a.dat'), out: path('a.sorted'), record: 10, keys: ['0:8'], verify: true };
+  for (const [wrong, found] of [
+    [(n: number) => Uint32Array.from({ length: n }, (_, i) => i), { order: false, permutation: true }],
+    [(n: number) => new Uint32Array(n), { order: true, permutation: false }],
+  ] as const) {
+    const broken = { argsort: async (keys: BigUint64Array) => wrong(keys.length) } as unknown as Sorter;
+    const error = await t.throwsAsync(sortRecordFile(broken, job, context), { instanceOf: MismatchError });
+    t.deepEqual(error.details, found);
+    t.false(existsSync(path('a.sorted')));
+  }
+});
+
+test('2^32 records and more are refused before they are read', async (t) => {
+  writeFileSync(path('huge.dat'), '');
+  truncateSync(path('huge.dat'), 2 ** 32); // without blocks on the disk
+  const job = { in: path('huge.dat'), out: path('huge.sorted'), record: 1, keys: ['0:1'] };
+  await t.throwsAsync(sortRecordFile(sorter, job, context), {
+    instanceOf: UnsupportedError,
+    message: /at most 2\^32 - 1 records in memory, not 4294967296/,
+  });
+  t.false(existsSync(path('huge.sorted')));
+});
+
+test('a file that is no multiple of the record is refused by both numbers', async (t) => {
+  writeFileSync(path('odd.dat'), new Uint8Array(1050));
+  const job = { in: path('odd.dat'), out: path('odd.sorted'), record: 100, keys: ['0:1'] };
+  await t.throwsAsync(sortRecordFile(sorter, job, context), {
+    instanceOf: IoError,
+    message: /1050 bytes.*100 bytes \(50 too many\)/,
+  });
+});
