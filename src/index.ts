@@ -1,4 +1,6 @@
 export { type DeviceInfo, type DeviceType, devices } from './device/platform.js';
+export { type SortFileOptions, sortFile } from './io/files.js';
+export type { FileReport } from './io/sort-file.js';
 export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';

@@ -3,12 +3,14 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { KEY_FORMATS } from '../io/keys.js';
 import type { FileJob } from '../io/sort-file.js';
-import { DTYPES, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
+import { DTYPES, dtypeInfo } from '../keys/dtype.js';
+import { dtypeOfName } from '../keys/dtype-name.js';
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 
 /** One job of a batch. */
 export interface Job extends FileJob {
+  readonly in: string;
   /** For reports; by default the name of the input as the batch has it. */
   readonly name: string;
   /** The device that is to do it; by default whichever is free. */
@@ -51,7 +53,10 @@ const JOB_RULES: Readonly<Record<keyof Job, Rule>> = {
   name: text,
   in: file,
   out: file,
-  dtype: oneOf(...DTYPES),
+  dtype: {
+    expected: `a dtype: ${DTYPES.join(' ')}, with be for big-endian`,
+    accepts: (value) => typeof value === 'string' && dtypeOfName(value) !== undefined,
+  },
   descending: boolean,
   nan: oneOf('first', 'last'),
   bits: {
@@ -68,10 +73,18 @@ const JOB_RULES: Readonly<Record<keyof Job, Rule>> = {
   radixBits: oneOf(...Array.from({ length: 12 }, (_, i) => i + 1)),
   verify: boolean,
   format: oneOf(...KEY_FORMATS),
+  to: oneOf(...KEY_FORMATS),
+  column: {
+    expected: 'a number from 0 on, or a name',
+    accepts: (value) => text.accepts(value) || (Number.isInteger(value) && (value as number) >= 0),
+  },
+  axis: oneOf(-2, -1, 0, 1),
+  header: boolean,
+  delimiter: text,
   device: text,
 };
 
-const REQUIRED = ['in', 'out', 'dtype'] as const;
+const REQUIRED = ['in', 'out'] as const;
 
 const BATCH_RULES: Readonly<Record<string, Rule>> = {
   schema: oneOf('clsort.batch/1'),
@@ -85,7 +98,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Reads a batch: `{ "devices"?, "defaults"?, "jobs": [{ "in", "out", "dtype", … }] }`, or the list of jobs
+ * Reads a batch: `{ "devices"?, "defaults"?, "jobs": [{ "in", "out", "dtype"?, … }] }`, or the list of jobs
  * alone. Jobs take the fields of `defaults` that they do not have. Files are relative to `folder`.
  *
  * @param name of the batch, for messages
@@ -120,7 +133,7 @@ export function parseBatch(json: string, { name, folder }: { name: string; folde
     }
     if (errors.length > before) return [];
     const made = whole as unknown as Job;
-    checkWindow(made, dtypeInfo(made.dtype), where, errors);
+    checkWindow(made, where, errors);
     return [
       { ...made, name: made.name ?? made.in, in: within(folder, made.in), out: within(folder, made.out) },
     ];
@@ -139,7 +152,7 @@ function asObject(json: string, name: string): Record<string, unknown> {
   }
   const batch = Array.isArray(value) ? { jobs: value } : value;
   if (!isObject(batch) || batch.jobs === undefined) {
-    throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": …, "dtype": … }] }`);
+    throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": … }] }`);
   }
   return batch;
 }
@@ -159,7 +172,11 @@ function checkFields(
   }
 }
 
-function checkWindow({ bits }: Job, { name, width }: DtypeInfo, where: string, errors: string[]): void {
+/** Where only the file says what its keys are, the window is checked when it is read. */
+function checkWindow({ bits, dtype = '' }: Job, where: string, errors: string[]): void {
+  const named = dtypeOfName(dtype);
+  if (!named) return;
+  const { name, width } = dtypeInfo(named.dtype);
   if (bits && bits[1] > width) {
     errors.push(`${where}.bits is ${JSON.stringify(bits)}: ${name} keys have ${width} bits`);
   }

@@ -3,13 +3,14 @@ import type { Argv } from 'yargs';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { type DeviceInfo, devices } from '../device/platform.js';
 import { matchingDevices } from '../device/select.js';
-import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
-import { bitWindow } from '../sort/api/options.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { namedDtype } from '../keys/dtype-name.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
+import { withDtype } from './key-files.js';
 
 export interface OrderArguments {
-  readonly dtype: string;
+  readonly dtype: string | undefined;
   readonly descending: boolean;
   readonly nan: string;
   readonly bits: string | undefined;
@@ -17,44 +18,31 @@ export interface OrderArguments {
 
 /** Adds --dtype, --descending, --nan and --bits. */
 export const withOrder = <T>(yargs: Argv<T>) =>
-  yargs
-    .option('dtype', {
-      type: 'string',
-      demandOption: true,
-      describe: `what the keys are: ${DTYPES.join(' ')}`,
-    })
+  withDtype(yargs)
     .option('descending', { type: 'boolean', default: false, describe: 'largest key first' })
     .option('nan', { type: 'string', default: 'last', choices: ['first', 'last'], describe: 'where NaNs go' })
     .option('bits', { type: 'string', describe: 'compare only bits A to B of the code, as A:B' });
 
-/** Adds --format. */
-export const withFormat = <T>(yargs: Argv<T>) =>
-  yargs.option('format', {
-    type: 'string',
-    default: 'auto',
-    describe: "'raw': files are raw keys, whatever their names and headers say",
-  });
-
-/** How keys are ordered, as given on the command line. */
+/** How keys are ordered, as given on the command line. What the window is of shows when the dtype is known. */
 export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
-  const info = dtypeInfo(dtype);
+  if (dtype !== undefined) namedDtype(dtype);
+  const window = readBits(bits);
   return {
-    info,
-    dtype: info.name as Dtype,
+    dtype,
     descending,
     nan: nan === 'first' ? ('first' as const) : ('last' as const),
-    bits: readBits(bits, info),
+    ...(window && { bits: window }),
   };
 }
 
-function readBits(text: string | undefined, info: DtypeInfo): readonly [number, number] {
-  if (text === undefined) return bitWindow(undefined, info);
+function readBits(text: string | undefined): readonly [number, number] | undefined {
+  if (text === undefined) return undefined;
   const match = /^(\d+):(\d+)$/.exec(text);
   const window = [Number(match?.[1]), Number(match?.[2])] as const;
   if (!match || window[0] > window[1]) {
-    throw new UsageError(`--bits is '${text}': expected A:B with 0 <= A <= B <= ${info.width}, such as 0:16`);
+    throw new UsageError(`--bits is '${text}': expected A:B with 0 <= A <= B, such as 0:16`);
   }
-  return bitWindow(window, info);
+  return window;
 }
 
 const SUFFIXES: Readonly<Record<string, number>> = {

@@ -6,14 +6,18 @@ import { nearest, suggestion } from '../util/suggest.js';
 import * as batch from './commands/batch.js';
 import * as bench from './commands/bench.js';
 import * as check from './commands/check.js';
+import * as concat from './commands/concat.js';
+import * as convert from './commands/convert.js';
 import * as devices from './commands/devices.js';
 import * as explainCommand from './commands/explain.js';
 import * as gen from './commands/gen.js';
+import * as info from './commands/info.js';
 import * as matrix from './commands/matrix.js';
 import * as sort from './commands/sort.js';
 import * as tune from './commands/tune.js';
 import { type Console, print, say } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
+import { listOf, wordsOf } from './words.js';
 
 /** What a file in commands/ exports. */
 interface Command {
@@ -50,7 +54,9 @@ export async function runCli(argv: readonly string[], console: Console): Promise
     });
   for (const { command, describe, builder, run } of COMMANDS) {
     parser.command(command, describe, builder, async (args) => {
-      exit = await run(args as never, console); // of the type that its own builder makes
+      const list = listOf(command);
+      const words = list === undefined ? {} : { [list]: wordsOf(argv, builder) };
+      exit = await run({ ...args, ...words } as never, console); // of the type that its own builder makes
     });
   }
   try {
@@ -86,7 +92,20 @@ function explain(error: unknown, argv: readonly string[], console: Console): Exi
 
 const isYargsError = (error: unknown): error is Error => (error as Error)?.name === 'YError';
 
-const COMMANDS: readonly Command[] = [devices, sort, batch, bench, check, gen, explainCommand, matrix, tune];
+const COMMANDS: readonly Command[] = [
+  devices,
+  sort,
+  batch,
+  check,
+  info,
+  convert,
+  concat,
+  gen,
+  bench,
+  explainCommand,
+  matrix,
+  tune,
+];
 
 const nameOf = ({ command }: Command): string => command.split(' ')[0] ?? '';
 

@@ -7,11 +7,14 @@ import { grouped, secondsText, table } from './table.js';
 export function reportJson(report: FileReport, warnings: readonly string[]): string {
   const { n, dtype, device, algorithm, reason, facts = null, verified = null } = report;
   const { descending, argsort, stages, seconds, readSeconds, writeSeconds } = report;
+  const [from, to] = report.formats;
   const order = { descending, argsort };
   const json = {
     schema: 'clsort.sort/1',
     n,
     dtype,
+    shape: report.shape,
+    formats: { from, to },
     ...order,
     device,
     algorithm,
@@ -25,8 +28,9 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
 
 /** The report for people; its last line tells what verification found. */
 export function reportText(report: FileReport): string {
-  const { n, dtype, device, algorithm, facts = {}, verified, seconds, stages } = report;
+  const { n, dtype, shape, device, algorithm, facts = {}, verified, seconds, stages } = report;
   const order = report.descending ? 'descending' : 'ascending';
+  const ofShape = shape.length > 1 ? ` (${shape.map(grouped).join(' × ')})` : '';
   const details = [
     ...Object.entries(facts).map(
       ([name, value]) => `${name} ${typeof value === 'number' ? grouped(value) : value}`,
@@ -35,7 +39,7 @@ export function reportText(report: FileReport): string {
   ];
   const platform = device.platform === undefined ? '' : `, ${device.platform}, driver ${device.driver}`;
   const lines = [
-    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${dtype} keys, ${order}`,
+    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${dtype} keys${ofShape}, ${order}`,
     `device     ${device.name} (${device.type}${platform})`,
     `algorithm  ${algorithm} (${details.join('; ')})`,
     `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import test from 'ava';
 import { addKeys, checkOrder } from '../../src/io/check.js';
+import { raw } from '../../src/io/formats/raw.js';
 import { generate } from '../../src/io/gen.js';
 import { Multiset, randomPoints } from '../../src/io/multiset.js';
 import { isSameFile, openOutput } from '../../src/io/output.js';
@@ -99,7 +100,9 @@ test('two names of one file are the same file', async (t) => {
 test('a key out of order is found at its place, across pieces too', async (t) => {
   const sorted = referenceSort(keys, 'u64');
   const order = { dtype: 'u64', bits: [0, 64] } as const;
-  t.deepEqual(await checkOrder(await openSource('-', Readable.from([sorted])), order), {
+  const reader = async (...chunks: Uint8Array[]) =>
+    raw.open(await openSource('-', Readable.from(chunks)), { dtype: 'u64' });
+  t.deepEqual(await checkOrder(await reader(sorted), order), {
     n: 10_000,
     descent: undefined,
   });
@@ -107,8 +110,7 @@ test('a key out of order is found at its place, across pieces too', async (t) =>
     const wrong = sorted.slice();
     wrong.set(new Uint8Array(8).fill(0xff), (at - 1) * 8); // the largest of all
     wrong.set(new Uint8Array(8), at * 8);
-    const stream = Readable.from([wrong.subarray(0, 4000), wrong.subarray(4000)]);
-    const { descent } = await checkOrder(await openSource('-', stream), order);
+    const { descent } = await checkOrder(await reader(wrong.subarray(0, 4000), wrong.subarray(4000)), order);
     t.deepEqual(descent, { at, before: 2n ** 64n - 1n, key: 0n });
   }
 });
@@ -127,7 +129,7 @@ for (const [how, native] of [
     const multiset = async (name: string) => {
       const source = await openSource(path(name), nothing);
       const found = new Multiset(dtypeInfo('u64'), points, { native });
-      await addKeys(source, found, dtypeInfo('u64'));
+      await addKeys(await raw.open(source, { dtype: 'u64' }), found);
       await source.close();
       return found;
     };

@@ -1,47 +1,42 @@
 import type { Argv } from 'yargs';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { Sorter } from '../../index.js';
-import { keyFormat } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, sortFile } from '../../io/sort-file.js';
 import type { Progress } from '../../sort/api/options.js';
-import { type OrderArguments, readOrder, withFormat, withOrder } from '../arguments.js';
+import { type OrderArguments, readOrder, withOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import {
+  type InputArguments,
+  type OutputArguments,
+  readInput,
+  readTo,
+  withAxis,
+  withInput,
+  withTo,
+} from '../key-files.js';
 import { ProgressBar } from '../progress-bar.js';
+import { type SortPaths, sortFiles, withPaths } from '../sort-paths.js';
 import { reportJson, reportText } from '../sort-report.js';
 
-export const command = 'sort <in>';
-export const describe = 'Sort a raw file of numbers';
+export const command = 'sort <in..>';
+export const describe = 'Sort files of keys';
 
-export interface SortArguments extends OrderArguments {
-  readonly in: string;
-  readonly out: string;
+export interface SortArguments extends OrderArguments, InputArguments, OutputArguments, SortPaths {
+  readonly dtype: string | undefined;
+  readonly axis: number;
   readonly argsort: boolean;
   readonly algorithm: string;
   readonly scan: string;
   readonly 'radix-bits': number | undefined;
   readonly device: string;
   readonly verify: boolean;
-  readonly format: string;
   readonly json: boolean;
 }
 
 export const builder = (yargs: Argv) =>
-  withFormat(withOrder(yargs))
-    .nargs('in', 1)
-    .positional('in', {
-      type: 'string',
-      demandOption: true,
-      describe: "raw little-endian file, '-' for stdin",
-    })
-    .option('out', {
-      alias: 'o',
-      type: 'string',
-      nargs: 1,
-      demandOption: true,
-      describe: "result, '-' for stdout",
-    })
+  withPaths(withTo(withAxis(withInput(withOrder(yargs)))))
     .option('argsort', { type: 'boolean', default: false, describe: 'write positions (u32) instead of keys' })
     .option('algorithm', { type: 'string', default: 'auto', describe: "a name such as amd, or 'auto'" })
     .option('scan', {
@@ -61,15 +56,21 @@ export const builder = (yargs: Argv) =>
     })
     .option('verify', { type: 'boolean', default: false, describe: 'check order and permutation' })
     .option('json', { type: 'boolean', default: false, describe: 'report as JSON' })
-    .example('$0 sort in.u32 -o out.u32 --dtype u32', 'ascending, on the best device')
-    .example('$0 sort in.f64 -o - --dtype f64 --descending | head -c 80', 'the ten largest')
-    .example('$0 sort in.u64 -o order.u32 --dtype u64 --argsort', 'positions instead of keys')
+    .example('$0 sort in.u32 -o out.u32', 'ascending, on the best device')
+    .example('$0 sort in.f64 -o - --descending | head -c 80', 'the ten largest')
+    .example('$0 sort in.npy -o order.npy --argsort', 'positions instead of keys')
+    .example('$0 sort matrix.npy -o sorted.npy --axis 0', 'each column by itself')
+    .example('$0 sort a.u32 b.u32be.gz -o all.npy', 'the keys of both files together')
+    .example('$0 sort *.f64 --out-dir sorted', 'each file by itself')
     .epilogue("The report goes to stdout, with '-o -' to stderr. OUT is replaced when all is well.");
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
-  const { info: _, ...order } = readOrder(args);
-  const format = keyFormat(args.format);
-  if (args.algorithm !== 'auto' && args.algorithm !== 'host') algorithmNamed(args.algorithm);
+  const order = readOrder(args);
+  const input = readInput(args);
+  const { argsort, algorithm, verify, axis, 'radix-bits': radixBits } = args;
+  const to = readTo(args);
+  const files = await sortFiles(args, { argsort, to: args.to ?? 'auto' });
+  if (algorithm !== 'auto' && algorithm !== 'host') algorithmNamed(algorithm);
   const bar = new ProgressBar(console);
   const warnings: string[] = [];
   const onWarning = ({ message }: Error): void => {
@@ -78,19 +79,29 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     say(console, `clsort: warning: ${message}`);
   };
   const sorter = await Sorter.open({ device: args.device, onWarning });
-  let report: FileReport;
+  const reports: FileReport[] = [];
   try {
-    const { in: from, out, argsort, algorithm, verify, 'radix-bits': radixBits } = args;
     const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
     const digits = radixBits !== undefined && { radixBits };
-    const job = { in: from, out, ...order, argsort, algorithm, scan, ...digits, verify, format } as const;
+    const how = { ...input, ...order, to, axis, argsort, algorithm, scan, ...digits, verify } as const;
     const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
-    report = await sortFile(sorter, job, { ...console, onWarning, onProgress });
+    for (const file of files) {
+      const report = await sortFile(sorter, { ...how, ...file }, { ...console, onWarning, onProgress });
+      bar.clear();
+      reports.push(report);
+      if (args.json) continue;
+      if (args['out-dir'] !== undefined) print(console, `${file.out}:`);
+      (isStdout(file.out) ? say : print)(console, reportText(report));
+    }
   } finally {
     bar.clear();
     await sorter.close();
   }
-  const tell = isStdout(args.out) ? say : print;
-  tell(console, args.json ? reportJson(report, warnings) : reportText(report));
+  const [first] = reports;
+  if (args.json && first) {
+    const all = reports.map((report) => reportJson(report, warnings));
+    if (args['out-dir'] !== undefined) print(console, `[${all.join(',\n')}]`);
+    else (isStdout(args.out ?? '') ? say : print)(console, reportJson(first, warnings));
+  }
   return EXIT.ok;
 }
