@@ -104,7 +104,13 @@ export async function compressed(output: Output, { compressor }: Compression): P
   written.catch(() => undefined); // told to who writes next, or finishes
   const put = (bytes: Uint8Array) =>
     new Promise<void>((resolve, reject) => {
-      stream.write(bytes, (error) => (error ? reject(error) : resolve()));
+      const closed = (): void => reject(new Error('closed')); // without another word to the write under way
+      stream.once('close', closed);
+      stream.write(bytes, (error) => {
+        stream.off('close', closed);
+        if (error) reject(error);
+        else resolve();
+      });
     });
   return {
     name: output.name,

@@ -43,14 +43,16 @@ const LEAST_BYTES = 4096;
  *
  * @param source bytes of the keys at any position; undefined where they come only once and are kept therefore
  * @param pieces all keys, as often as asked for where there is a source
+ * @param bandBytes what a band may take, if it has more than one row
  */
 export async function* rowByRow(
   { info, rows, columns }: Matrix,
   source: Source['readAt'],
   pieces: () => Pieces,
+  bandBytes: number = BAND_BYTES,
 ): AsyncGenerator<Uint8Array> {
   const { bytes } = info;
-  const inBand = Math.min(rows, Math.max(1, Math.floor(BAND_BYTES / (columns * bytes))));
+  const inBand = Math.min(rows, Math.max(1, Math.floor(bandBytes / (columns * bytes))));
   const all = source ? pieces : await kept(pieces());
   for (let first = 0; first < rows; first += inBand) {
     const count = Math.min(inBand, rows - first);

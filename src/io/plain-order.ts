@@ -32,7 +32,7 @@ function floatsRise(keys: Float32Array | Float64Array, descending: boolean): boo
     if (!((descending ? key < last : key > last) || (key === last && key !== 0))) return false;
     last = key;
   }
-  return keys.length < 2 || last === last;
+  return true;
 }
 
 type Integers = Uint8Array | Uint16Array | Uint32Array | Int8Array | Int16Array | Int32Array;

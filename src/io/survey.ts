@@ -72,7 +72,7 @@ class Extremes {
     let nans = 0;
     for (let i = 0; i < numbers.length; i++) {
       const number = numbers[i] as number;
-      if (number !== number) nans++;
+      if (Number.isNaN(number)) nans++;
       if (number < least) least = number;
       if (number > most) most = number;
     }
