@@ -42,14 +42,21 @@ for (const compression of COMPRESSIONS) {
       const taken = async () => {
         for await (const piece of decompressed(source, compression, undefined).pieces(1)) void piece;
       };
-      await t.throwsAsync(taken(), { instanceOf: FormatError, message: new RegExp(`as a ${name} file`) }, `${cut}`);
+      await t.throwsAsync(
+        taken(),
+        { instanceOf: FormatError, message: new RegExp(`as a ${name} file`) },
+        `${cut}`,
+      );
     }
   });
 
   test.serial(`${name}: what is none, or damaged, is a FormatError`, async (t) => {
     writeFileSync(path(`none.f64.${extension}`), keys.subarray(0, 8000));
     const copy = (from: string) => copyKeys([path(from)], path('none'), {}, nowhere);
-    await t.throwsAsync(copy(`none.f64.${extension}`), { instanceOf: FormatError, message: /damaged, cut or none/ });
+    await t.throwsAsync(copy(`none.f64.${extension}`), {
+      instanceOf: FormatError,
+      message: /damaged, cut or none/,
+    });
   });
 
   test.serial(`${name}: a disk that is full is told as such`, async (t) => {
