@@ -1,6 +1,6 @@
 /** Files of keys in any format: which one it is, who reads it, and who writes it. */
 import { dtypeInfo } from '../keys/dtype.js';
-import { namedDtype } from '../keys/dtype-name.js';
+import { type NamedDtype, namedDtype } from '../keys/dtype-name.js';
 import { DtypeError, FormatError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
 import { compressed, decompressed } from './compression.js';
@@ -55,7 +55,13 @@ export async function openKeys(source: Source, path: string, options: InputOptio
   const inner = compression && wanted !== raw ? decompressed(source, compression, request.signal) : source;
   const chosen = wanted ?? (await formatOf(inner, path, facts, named?.dtype));
   if (inner !== source && !chosen.compressible) throw notCompressed(path, chosen);
-  return chosen.open(inner, { ...request, ...(named ?? (chosen === raw ? facts.named : undefined)) });
+  return chosen.open(inner, { ...request, ...(chosen === raw ? rawDtype(named, facts) : named) });
+}
+
+/** What raw keys are: as it is said, else by the name, which also tells the order of the bytes where it has the same dtype. */
+function rawDtype(said: NamedDtype | undefined, { named }: NameFacts): NamedDtype | undefined {
+  if (!said || said.dtype !== named?.dtype) return said ?? named;
+  return { dtype: said.dtype, bigEndian: said.bigEndian ?? named.bigEndian };
 }
 
 const ANYWAY = 'if it is raw keys all the same, say so: --format raw, or "format": "raw" in a batch\'s job';

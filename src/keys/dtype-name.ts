@@ -6,8 +6,8 @@ import { DTYPES, type Dtype } from './dtype.js';
 /** A dtype as a name has it. */
 export interface NamedDtype {
   readonly dtype: Dtype;
-  /** Whether the name asks for the most significant byte first; little-endian is what is not said. */
-  readonly bigEndian: boolean;
+  /** Whether the most significant byte of a key comes first; undefined where the name says nothing of it. */
+  readonly bigEndian: boolean | undefined;
 }
 
 const NAME = /^(u|uint|i|int|f|float)(8|16|32|64)(le|be)?$/;
@@ -16,7 +16,7 @@ const NAME = /^(u|uint|i|int|f|float)(8|16|32|64)(le|be)?$/;
 export function dtypeOfName(name: string): NamedDtype | undefined {
   const [, kind = '', width = '', order] = NAME.exec(name.toLowerCase()) ?? [];
   const dtype = DTYPES.find((known) => known === `${kind[0]}${width}`);
-  return dtype && { dtype, bigEndian: order === 'be' };
+  return dtype && { dtype, bigEndian: order === undefined ? undefined : order === 'be' };
 }
 
 /** @throws DtypeError for a name of no dtype */

@@ -1,4 +1,4 @@
-import type { Dtype } from '../../keys/dtype.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { DtypeError } from '../../util/errors.js';
 import type { ReadRequest } from './key-file.js';
 
@@ -10,10 +10,12 @@ import type { ReadRequest } from './key-file.js';
 export function assertDtype(
   name: string,
   found: { readonly dtype: Dtype; readonly bigEndian: boolean },
-  { dtype, bigEndian = false }: ReadRequest,
+  { dtype, bigEndian }: ReadRequest,
 ): void {
-  if (dtype === undefined || (dtype === found.dtype && (!bigEndian || found.bigEndian))) return;
-  const wanted = `${dtype}${bigEndian ? 'be' : ''}`;
+  const inOrder =
+    bigEndian === undefined || dtypeInfo(found.dtype).bytes === 1 || bigEndian === found.bigEndian;
+  if (dtype === undefined || (dtype === found.dtype && inOrder)) return;
+  const wanted = `${dtype}${bigEndian === undefined ? '' : bigEndian ? 'be' : 'le'}`;
   throw new DtypeError(
     `${name} holds ${found.dtype} keys, and ${wanted} was asked for: leave the dtype out, or read the file as it ` +
       'stands, header and all, with the format raw',

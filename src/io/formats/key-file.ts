@@ -44,7 +44,7 @@ export interface KeyReader extends KeyFacts {
 export interface ReadRequest {
   /** What raw keys are; a format that has types of its own must have this one. */
   readonly dtype?: Dtype | undefined;
-  /** Whether `dtype` was said to have its most significant byte first; undefined as long as `dtype` is. */
+  /** Whether the most significant byte of a key comes first; undefined where nobody has said: raw keys are little-endian then. */
   readonly bigEndian?: boolean | undefined;
   /** The column to take, by name or by number from 0; by default the only one, or all of a matrix. */
   readonly column?: string | number | undefined;
