@@ -5,6 +5,7 @@ import zlib from 'node:zlib';
 import { ClsortError, FormatError, UnsupportedError } from '../util/errors.js';
 import type { Output } from './output.js';
 import { type Source, sourceOfChunks } from './raw.js';
+import { cutAtFrames } from './zstd-frames.js';
 
 /** A way to make files smaller. */
 export interface Compression {
@@ -15,6 +16,8 @@ export interface Compression {
   compressor(): Promise<Transform>;
   /** @throws UnsupportedError, naming what is missing */
   decompressor(): Promise<Transform>;
+  /** Cuts what the decompressor has to get in pieces. */
+  cut?(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
 /** Bytes that come out at a time. */
@@ -45,11 +48,15 @@ const zstd: Compression = {
     if (createZstdDecompress) return createZstdDecompress({ chunkSize: CHUNK_BYTES });
     return new (await zstdPackage()).DecompressStream();
   },
+  cut: cutAtFrames,
 };
+
+/** By a variable, so that bundlers do not take it along: it has an addon, and most do without it. */
+const ZSTD_PACKAGE: string = 'zstd-napi';
 
 async function zstdPackage(): Promise<typeof import('zstd-napi')> {
   try {
-    return await import('zstd-napi');
+    return await import(ZSTD_PACKAGE);
   } catch (cause) {
     throw new UnsupportedError(
       `zstd is built into Node from 22.15 on, and this one is ${process.version}: npm install zstd-napi, or use a newer Node`,
@@ -71,9 +78,13 @@ export function decompressed(
   return sourceOfChunks(contents(source, compression), { name, signal, close });
 }
 
-async function* contents(source: Source, { name, decompressor }: Compression): AsyncGenerator<Uint8Array> {
+async function* contents(
+  source: Source,
+  { name, decompressor, cut }: Compression,
+): AsyncGenerator<Uint8Array> {
   const stream = await decompressor();
-  const feeding = pipeline(Readable.from(source.pieces(1)), stream);
+  const pieces = source.pieces(1);
+  const feeding = pipeline(Readable.from(cut ? cut(pieces) : pieces), stream);
   feeding.catch(() => undefined); // whoever reads the stream is told
   try {
     yield* stream;
