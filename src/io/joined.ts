@@ -1,4 +1,5 @@
 /** Several files of keys as if they were one: their keys one behind the other. */
+import { dtypeInfo } from '../keys/dtype.js';
 import { DtypeError, UsageError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
 
@@ -29,6 +30,7 @@ export function joined(readers: readonly KeyReader[]): KeyReader {
     n,
     shape: shapeOf(readers, n),
     plainAt: undefined,
+    readAt: readAtOf(readers),
     async *pieces() {
       for (const reader of readers) yield* reader.pieces();
     },
@@ -40,6 +42,20 @@ export function joined(readers: readonly KeyReader[]): KeyReader {
 
 const sum = (counts: readonly (number | undefined)[]): number | undefined =>
   counts.includes(undefined) ? undefined : counts.reduce<number>((all, n) => all + (n ?? 0), 0);
+
+/** Reads across the ends of files; undefined where one of them comes in order only. */
+function readAtOf(readers: readonly KeyReader[]): KeyReader['readAt'] {
+  if (!readers.every(({ readAt, n }) => readAt && n !== undefined)) return undefined;
+  return async (into, position) => {
+    let begin = -position; // of a file, in bytes of `into`
+    for (const { dtype, n = 0, readAt } of readers) {
+      const end = begin + n * dtypeInfo(dtype).bytes;
+      const [from, to] = [Math.max(0, begin), Math.min(into.length, end)];
+      if (from < to) await readAt?.(into.subarray(from, to), from - begin);
+      begin = end;
+    }
+  };
+}
 
 function shapeOf(readers: readonly KeyReader[], n: number | undefined): readonly number[] | undefined {
   if (n === undefined) return undefined;

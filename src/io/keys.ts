@@ -153,7 +153,7 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
   const format = wanted ?? (facts.format as KeyFormat | undefined) ?? formatNamed(model.format) ?? raw;
   const { compression } = facts;
   if (compression && !format.compressible) throw notCompressed(path, format);
-  const bigEndian = facts.named?.bigEndian ?? model.bigEndian ?? false;
+  const { bigEndian = false } = facts.named ?? model; // a name that says nothing of it is little-endian
   const settings = { ...rest, bigEndian };
   const bytes = (written: KeyFacts) => (compression ? undefined : format.bytes?.(written));
   return {

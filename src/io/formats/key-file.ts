@@ -28,7 +28,10 @@ export interface KeyReader extends KeyFacts {
    * read at any position; undefined where they have to be taken in order.
    */
   readonly plainAt: number | undefined;
-  /** Fills `into` with the bytes of the keys from byte `position` of them on; there where `plainAt` is. */
+  /**
+   * Fills `into` with whole keys, as little-endian bytes, from byte `position` of all of them on; there wherever `plainAt` is, and
+   * where the keys can be had so although the file has them otherwise. `n` is what is there then, not what is claimed.
+   */
   readonly readAt?: ((into: Uint8Array, position: number) => Promise<void>) | undefined;
   /**
    * The keys in order as little-endian bytes, in pieces of whole keys; to be taken once.

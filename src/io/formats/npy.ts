@@ -66,7 +66,7 @@ class StoredKeys {
     const matrix = { info: this.#info, rows, columns };
     return {
       ...this.#facts(this.#n, shape),
-      ...(inOrder ? this.#plain(0, this.#n) : { plainAt: undefined }),
+      ...(inOrder ? this.#plain(0) : { plainAt: undefined }),
       pieces: () => (inOrder ? this.#stored() : rowByRow(matrix, this.#random(), () => this.#stored())),
     };
   }
@@ -78,7 +78,7 @@ class StoredKeys {
     const begin = column * rows;
     return {
       ...this.#facts(rows, [rows]),
-      ...(fortran ? this.#plain(begin, begin + rows) : { plainAt: undefined }),
+      ...(fortran ? this.#plain(begin) : { plainAt: undefined }),
       pieces: () => (fortran ? this.#part(begin, begin + rows) : columnOf(this.#stored(), matrix, column)),
     };
   }
@@ -89,12 +89,15 @@ class StoredKeys {
     return { name, format: npy.id, dtype, bigEndian, n, shape, close: () => this.#source.close() };
   }
 
-  /** Access to the keys from `begin` to `end` where the file has them as they are to be. */
-  #plain(begin: number, end: number): Pick<KeyReader, 'plainAt' | 'readAt'> {
-    const { readAt } = this.#source;
-    if (!readAt || this.#header.bigEndian || begin === end) return { plainAt: undefined };
-    const plainAt = this.#header.begin + begin * this.#info.bytes;
-    return { plainAt, readAt: (into, position) => readAt(into, plainAt + position) };
+  /** Access to the keys from `begin` on where the file has them in the order that they are to have. */
+  #plain(begin: number): Pick<KeyReader, 'plainAt' | 'readAt'> {
+    const random = this.#random();
+    if (!random) return { plainAt: undefined };
+    const first = begin * this.#info.bytes;
+    return {
+      plainAt: this.#header.bigEndian ? undefined : this.#header.begin + first,
+      readAt: (into, position) => random(into, first + position),
+    };
   }
 
   /** Reads little-endian keys from any byte of them on; undefined where the source cannot. */

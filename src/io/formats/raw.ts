@@ -24,7 +24,11 @@ export const raw: KeyFormat = {
     const isSwapped = bigEndian && info.bytes > 1;
     const n = source.bytes === undefined ? undefined : source.bytes / info.bytes;
     if (n !== undefined) source.assertWhole(info.bytes);
-    const isPlain = source.readAt !== undefined && !isSwapped;
+    const { readAt } = source;
+    const readSwapped: typeof readAt = async (into, position) => {
+      await readAt?.(into, position);
+      swapBytes(into, info);
+    };
     return {
       name: source.name,
       format: 'raw',
@@ -32,8 +36,8 @@ export const raw: KeyFormat = {
       n,
       shape: n === undefined ? undefined : [n],
       bigEndian: isSwapped,
-      plainAt: isPlain ? 0 : undefined,
-      readAt: isPlain ? source.readAt : undefined,
+      plainAt: readAt && !isSwapped ? 0 : undefined,
+      readAt: readAt && isSwapped ? readSwapped : readAt,
       pieces: () => (isSwapped ? swapped(source.pieces(info.bytes), info) : source.pieces(info.bytes)),
       close: () => source.close(),
     };

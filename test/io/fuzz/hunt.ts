@@ -99,7 +99,13 @@ async function outcome(
       if (reader.shape && reader.shape.reduce((all, length) => all * length, 1) !== n) {
         throw new Error(`${name}: ${n} keys of shape ${reader.shape}`);
       }
-      return `${reader.dtype} ${n} ${Buffer.concat(hash).toString('base64')}`;
+      const all = Buffer.concat(hash);
+      if (reader.readAt) {
+        const again = Buffer.alloc(bytes);
+        await reader.readAt(again, 0);
+        if (!again.equals(all)) throw new Error(`${name}: other keys by position`);
+      }
+      return `${reader.dtype} ${n} ${all.toString('base64')}`;
     } finally {
       await reader.close();
     }
