@@ -234,7 +234,10 @@ async function main() {
   await check('lint', 'node_modules/.bin/biome', ['ci', '--colors=off', '.']);
   await check('types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']);
   await check('the API is complete', process.execPath, ['scripts/check-opencl-api.mjs']);
-  await tests('npm test', [], { minutes: 45, env: { CLSORT_REQUIRE_BROWSER: '1' } });
+  await tests('npm test', [], {
+    minutes: 45,
+    env: { CLSORT_REQUIRE_BROWSER: '1', CLSORT_REQUIRE_NUMPY: '1' },
+  });
   for (const device of ['rusticl', 'clover']) {
     await tests(`small sizes on ${device}`, MATRIX, { env: { ...MESA, CLSORT_TEST_DEVICES: device } });
   }

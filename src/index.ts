@@ -1,6 +1,8 @@
 export { type DeviceInfo, type DeviceType, devices } from './device/platform.js';
+export { type SortFileOptions, sortFile } from './io/files.js';
 export type { BytesKey, NumberKey, RecordKey, RecordLayout } from './io/record-keys.js';
 export { argsortRecords, type RecordSortOptions, sortRecords } from './io/records.js';
+export type { FileReport } from './io/sort-file.js';
 export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';

@@ -5,12 +5,13 @@ import { KEY_FORMATS } from '../io/keys.js';
 import { type RecordLayout, recordKeys } from '../io/record-keys.js';
 import type { FileJob } from '../io/sort-file.js';
 import type { RecordJob } from '../io/sort-record-file.js';
-import { DTYPES, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
+import { DTYPES, dtypeInfo } from '../keys/dtype.js';
+import { dtypeOfName } from '../keys/dtype-name.js';
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 
 /** One job of a batch: a file of keys, or of records. */
-export type Job = JobFacts & (FileJob | RecordJob);
+export type Job = JobFacts & ((FileJob & { readonly in: string }) | RecordJob);
 
 /** What every job has. */
 interface JobFacts {
@@ -56,7 +57,10 @@ const JOB_RULES: Readonly<Record<keyof (JobFacts & FileJob & RecordJob), Rule>> 
   name: text,
   in: file,
   out: file,
-  dtype: oneOf(...DTYPES),
+  dtype: {
+    expected: `a dtype: ${DTYPES.join(' ')}, with be for big-endian`,
+    accepts: (value) => typeof value === 'string' && dtypeOfName(value) !== undefined,
+  },
   descending: boolean,
   nan: oneOf('first', 'last'),
   bits: {
@@ -75,13 +79,21 @@ const JOB_RULES: Readonly<Record<keyof (JobFacts & FileJob & RecordJob), Rule>> 
   record: { expected: 'a number of bytes', accepts: (value) => Number.isInteger(value) },
   keys: list(text),
   format: oneOf(...KEY_FORMATS),
+  to: oneOf(...KEY_FORMATS),
+  column: {
+    expected: 'a number from 0 on, or a name',
+    accepts: (value) => text.accepts(value) || (Number.isInteger(value) && (value as number) >= 0),
+  },
+  axis: oneOf(-2, -1, 0, 1),
+  header: boolean,
+  delimiter: text,
   device: text,
 };
 
 const REQUIRED = ['in', 'out'] as const;
 
 /** What is said of keys, and of records in their keys. */
-const OF_KEYS = ['dtype', 'descending', 'bits'] as const;
+const OF_KEYS = ['dtype', 'descending', 'bits', 'to', 'column', 'axis', 'header', 'delimiter'] as const;
 /** What is said of records. */
 const OF_RECORDS = ['record', 'keys'] as const;
 
@@ -103,7 +115,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Reads a batch: `{ "devices"?, "defaults"?, "jobs": [{ "in", "out", "dtype", … }] }`, or the list of jobs
+ * Reads a batch: `{ "devices"?, "defaults"?, "jobs": [{ "in", "out", "dtype"?, … }] }`, or the list of jobs
  * alone. Jobs take the fields of `defaults` that they do not have. Files are relative to `folder`.
  *
  * @param name of the batch, for messages
@@ -135,13 +147,13 @@ export function parseBatch(json: string, { name, folder }: { name: string; folde
     const ofRecords = isOfRecords(job) || (isOfRecords(defaults) && job.dtype === undefined);
     const others = ofRecords ? OF_KEYS : OF_RECORDS;
     const whole = { ...without(defaults, others), ...job };
-    for (const field of [...REQUIRED, ofRecords ? 'record' : 'dtype']) {
+    for (const field of ofRecords ? [...REQUIRED, 'record'] : REQUIRED) {
       if (whole[field] === undefined) errors.push(`${where}.${field} is missing`);
     }
     if (errors.length > before) return [];
     const made = whole as unknown as Job;
     if ('record' in made) checkLayout(made, whole, where, errors);
-    else checkWindow(made, dtypeInfo(made.dtype), where, errors);
+    else checkWindow(made, where, errors);
     return [
       { ...made, name: made.name ?? made.in, in: within(folder, made.in), out: within(folder, made.out) },
     ];
@@ -160,7 +172,7 @@ function asObject(json: string, name: string): Record<string, unknown> {
   }
   const batch = Array.isArray(value) ? { jobs: value } : value;
   if (!isObject(batch) || batch.jobs === undefined) {
-    throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": …, "dtype": … }] }`);
+    throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": … }] }`);
   }
   return batch;
 }
@@ -197,7 +209,11 @@ function checkLayout(
   }
 }
 
-function checkWindow({ bits }: FileJob, { name, width }: DtypeInfo, where: string, errors: string[]): void {
+/** Where only the file says what its keys are, the window is checked when it is read. */
+function checkWindow({ bits, dtype = '' }: FileJob, where: string, errors: string[]): void {
+  const named = dtypeOfName(dtype);
+  if (!named) return;
+  const { name, width } = dtypeInfo(named.dtype);
   if (bits && bits[1] > width) {
     errors.push(`${where}.bits is ${JSON.stringify(bits)}: ${name} keys have ${width} bits`);
   }

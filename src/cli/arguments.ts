@@ -1,32 +1,29 @@
 /** How the text of arguments that several commands take is read. */
-import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
-import { bitWindow } from '../sort/api/options.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { namedDtype } from '../keys/dtype-name.js';
 import { UsageError } from '../util/errors.js';
 import type { OrderArguments } from './options/order.js';
 
-/** How keys are ordered, as given on the command line. @throws UsageError, DtypeError */
+/** How keys are ordered, as given on the command line. What the window is of shows when the dtype is known. */
 export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
-  if (dtype === undefined) {
-    throw new UsageError(`option '--dtype' is missing: what are the keys? One of ${DTYPES.join(' ')}`);
-  }
-  const info = dtypeInfo(dtype);
+  if (dtype !== undefined) namedDtype(dtype);
+  const window = readBits(bits);
   return {
-    info,
-    dtype: info.name as Dtype,
+    dtype,
     descending,
     nan: nan === 'first' ? ('first' as const) : ('last' as const),
-    bits: readBits(bits, info),
+    ...(window && { bits: window }),
   };
 }
 
-function readBits(text: string | undefined, info: DtypeInfo): readonly [number, number] {
-  if (text === undefined) return bitWindow(undefined, info);
+function readBits(text: string | undefined): readonly [number, number] | undefined {
+  if (text === undefined) return undefined;
   const match = /^(\d+):(\d+)$/.exec(text);
   const window = [Number(match?.[1]), Number(match?.[2])] as const;
   if (!match || window[0] > window[1]) {
-    throw new UsageError(`--bits is '${text}': expected A:B with 0 <= A <= B <= ${info.width}, such as 0:16`);
+    throw new UsageError(`--bits is '${text}': expected A:B with 0 <= A <= B, such as 0:16`);
   }
-  return bitWindow(window, info);
+  return window;
 }
 
 const SUFFIXES: Readonly<Record<string, number>> = {

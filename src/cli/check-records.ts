@@ -1,5 +1,4 @@
 import { addUnits, checkUnits } from '../io/check-units.js';
-import type { KeyFormat } from '../io/keys.js';
 import { randomPoints } from '../io/multiset.js';
 import { openRecords } from '../io/record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
@@ -12,7 +11,7 @@ import { grouped } from './table.js';
 interface RecordCheck {
   readonly file: string;
   readonly against: string | undefined;
-  readonly format: KeyFormat;
+  readonly format: string;
   readonly json: boolean;
 }
 

@@ -27,6 +27,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   batch: { options: () => import('./options/batch.js'), load: () => import('./commands/batch.js') },
   bench: { options: () => import('./options/bench.js'), load: () => import('./commands/bench.js') },
   check: { options: () => import('./options/check.js'), load: () => import('./commands/check.js') },
+  info: { options: () => import('./options/info.js'), load: () => import('./commands/info.js') },
+  convert: { options: () => import('./options/convert.js'), load: () => import('./commands/convert.js') },
+  concat: { options: () => import('./options/concat.js'), load: () => import('./commands/concat.js') },
   gen: { options: () => import('./options/gen.js'), load: () => import('./commands/gen.js') },
   explain: {
     options: () => import('./options/explain.js'),

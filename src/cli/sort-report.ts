@@ -9,12 +9,15 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
   const { n, device, algorithm, reason, facts = null, verified = null, records = null } = report;
   const dtype = records ? null : report.dtype;
   const { descending, argsort, stages, seconds, readSeconds, writeSeconds } = report;
+  const [from, to] = report.formats;
   const order = { descending, argsort };
   const json = {
     schema: 'clsort.sort/1',
     n,
     dtype,
     records,
+    shape: report.shape,
+    formats: { from, to },
     ...order,
     device,
     algorithm,
@@ -52,10 +55,11 @@ export const verifiedText = ({ order, permutation }: Verified): string =>
   `verified: order ${order ? 'right' : 'WRONG'}, permutation ${permutation ? 'right' : 'WRONG'}`;
 
 /** What was sorted, and how: 'u32 keys, ascending'. */
-const sortedWhat = ({ dtype, descending, records }: FileReport): string =>
-  records
-    ? `records of ${records.record} bytes, by ${records.keys.join(', ')}`
-    : `${dtype} keys, ${descending ? 'descending' : 'ascending'}`;
+function sortedWhat({ dtype, shape, descending, records }: FileReport): string {
+  if (records) return `records of ${records.record} bytes, by ${records.keys.join(', ')}`;
+  const ofShape = shape.length > 1 ? ` (${shape.map(grouped).join(' × ')})` : '';
+  return `${dtype} keys${ofShape}, ${descending ? 'descending' : 'ascending'}`;
+}
 
 const isTransfer = ({ stage }: StageReport): boolean => stage === 'upload' || stage === 'download';
 

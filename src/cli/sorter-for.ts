@@ -1,4 +1,6 @@
 import { mostKeysOf } from '../io/keys.js';
+import { dtypeInfo } from '../keys/dtype.js';
+import { namedDtype } from '../keys/dtype-name.js';
 import { hostSorter, sorterOfFew } from '../sort/api/host-sorter.js';
 import type { OpenOptions } from '../sort/api/options.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
@@ -8,17 +10,16 @@ import type { SortArguments } from './options/sort.js';
  * Opens what sorts a file. Where the host does, nothing of what drives devices is loaded: for small files that takes
  * longer than the sort.
  *
- * @param keyBytes of a key
  * @throws as `Sorter.open`
  */
 export async function sorterFor(
-  { in: from, device, algorithm, scan, 'radix-bits': radixBits }: SortArguments,
-  keyBytes: number,
+  { in: inputs, dtype, record, device, algorithm, scan, 'radix-bits': radixBits }: SortArguments,
   onWarning: NonNullable<OpenOptions['onWarning']>,
 ): Promise<SorterOperations> {
   if (device === 'host') return hostSorter(onWarning);
   if (device === 'auto' && algorithm === 'auto' && scan === 'auto' && radixBits === undefined) {
-    const mostKeys = await mostKeysOf(from, keyBytes);
+    const keyBytes = record ?? (dtype === undefined ? undefined : dtypeInfo(namedDtype(dtype).dtype).bytes);
+    const mostKeys = await mostKeysOf(inputs, keyBytes);
     const sorter = mostKeys === undefined ? undefined : sorterOfFew(mostKeys, onWarning);
     if (sorter) return sorter;
   }

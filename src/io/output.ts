@@ -20,6 +20,8 @@ export interface Output {
    */
   reserve(bytes: number): Promise<void>;
   write(bytes: Uint8Array): Promise<void>;
+  /** Writes over bytes that are written already, from `position` on; there for files that are written aside. */
+  readonly patch?: ((bytes: Uint8Array, position: number) => Promise<void>) | undefined;
   /** Puts the whole output in its place. */
   commit(): Promise<void>;
   /** Drops what was written; does nothing after `commit`. Synchronous, so that signal handlers can. */
@@ -140,6 +142,12 @@ class FileOutput implements Output {
 
   write(bytes: Uint8Array): Promise<void> {
     return writeFully(this.#handle, bytes, this.name);
+  }
+
+  async patch(bytes: Uint8Array, position: number): Promise<void> {
+    await this.#handle.write(bytes, 0, bytes.length, position).catch((error) => {
+      throw ioError('write', this.name, error);
+    });
   }
 
   async commit(): Promise<void> {

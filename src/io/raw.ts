@@ -7,7 +7,7 @@ import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { AbortedError, IoError, UnsupportedError } from '../util/errors.js';
+import { AbortedError, ClsortError, IoError, UnsupportedError } from '../util/errors.js';
 import { readableOf } from './streams.js';
 
 /** The name that stands for stdin or stdout. */
@@ -36,10 +36,14 @@ export interface Source {
   head(most: number): Promise<Uint8Array>;
   /** The last `most` bytes; undefined where they cannot be had without reading all. */
   tail(most: number): Promise<Uint8Array | undefined>;
-  /** The contents in order, in pieces of whole units of `unit` bytes. */
-  pieces(unit: number): AsyncGenerator<Uint8Array>;
+  /** @throws IoError when it is known to hold no whole number of units */
+  assertWhole(unit: number): void;
+  /** The contents from byte `from` on, in order, in pieces of whole units of `unit` bytes. */
+  pieces(unit: number, from?: number): AsyncGenerator<Uint8Array>;
   /** Everything, in memory of its own. */
   read(unit: number): Promise<Uint8Array>;
+  /** Fills `into` from byte `position` on; there where any position can be read. */
+  readonly readAt?: ((into: Uint8Array, position: number) => Promise<void>) | undefined;
   close(): Promise<void>;
 }
 
@@ -148,15 +152,23 @@ function fileSource(
     bytes,
     head: (most) => part(0, Math.min(most, bytes)),
     tail: (most) => part(Math.max(0, bytes - most), bytes),
-    async *pieces(unit) {
-      assertWhole(bytes, unit, name);
+    assertWhole: (unit) => assertWhole(bytes, unit, name),
+    async *pieces(unit, from = 0) {
+      assertWhole(bytes - from, unit, name);
       const length = Math.max(unit, PIECE_BYTES - (PIECE_BYTES % unit));
-      for (let position = 0; position < bytes; position += length) {
-        const piece = new Uint8Array(Math.min(length, bytes - position));
-        await readInto(piece, position);
-        yield piece;
+      const piece = (position: number) => {
+        const read = part(position, Math.min(position + length, bytes));
+        read.catch(() => undefined); // told when it is its turn, if somebody still asks
+        return read;
+      };
+      let next = from < bytes ? piece(from) : undefined;
+      for (let position = from; next; position += length) {
+        const current = await next;
+        next = position + length < bytes ? piece(position + length) : undefined; // read while this one is used
+        yield current;
       }
     },
+    readAt: readInto,
     async read(unit) {
       assertWhole(bytes, unit, name);
       const all = allocate(bytes, name);
@@ -175,32 +187,45 @@ interface StreamFacts {
 function streamSource(stream: Readable, { name = 'stdin', signal }: StreamFacts): Source {
   const end = (): void => void stream.destroy();
   signal?.addEventListener('abort', end);
+  const close = async (): Promise<void> => {
+    signal?.removeEventListener('abort', end);
+    end();
+  };
+  return sourceOfChunks(stream, { name, signal, close });
+}
+
+/** A source of bytes that come in chunks of any length and can be had once. */
+export function sourceOfChunks(
+  stream: AsyncIterable<Uint8Array>,
+  { name, signal, close }: Pick<Source, 'name' | 'close'> & { readonly signal: AbortSignal | undefined },
+): Source {
   let chunks: AsyncIterator<Uint8Array> | undefined;
   const ahead: Uint8Array[] = []; // what was looked at and not yet read
   /** The next bytes from the stream itself; undefined at its end. */
   async function more(): Promise<Uint8Array | undefined> {
     assertGoing(signal);
     try {
-      chunks ??= (stream as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+      chunks ??= stream[Symbol.asyncIterator]();
       const { value, done } = await chunks.next();
       assertGoing(signal); // a destroyed stream ends, or fails, like one that has no more
       return done ? undefined : value;
     } catch (error) {
       assertGoing(signal);
-      throw ioError('read', name, error);
+      throw error instanceof ClsortError ? error : ioError('read', name, error);
     }
   }
-  async function* pieces(unit: number): AsyncGenerator<Uint8Array> {
+  async function* pieces(unit: number, from = 0): AsyncGenerator<Uint8Array> {
     let rest = new Uint8Array(0);
-    let bytes = 0;
+    let bytes = -from;
     for (let chunk = ahead.shift() ?? (await more()); chunk; chunk = ahead.shift() ?? (await more())) {
+      const begin = Math.min(Math.max(0, -bytes), chunk.length);
       bytes += chunk.length;
-      const joined = concatenated([rest, chunk], rest.length + chunk.length);
+      const joined = concatenated([rest, chunk.subarray(begin)], rest.length + chunk.length - begin);
       const whole = joined.length - (joined.length % unit);
       rest = joined.slice(whole);
       if (whole > 0) yield joined.subarray(0, whole);
     }
-    assertWhole(bytes, unit, name);
+    assertWhole(Math.max(0, bytes), unit, name);
   }
   return {
     name,
@@ -215,6 +240,7 @@ function streamSource(stream: Readable, { name = 'stdin', signal }: StreamFacts)
       return concatenated(ahead, length()).subarray(0, most);
     },
     tail: async () => undefined,
+    assertWhole: () => undefined,
     pieces,
     async read(unit) {
       const all: Uint8Array[] = [];
@@ -225,10 +251,7 @@ function streamSource(stream: Readable, { name = 'stdin', signal }: StreamFacts)
       }
       return concatenated(all, bytes);
     },
-    async close() {
-      signal?.removeEventListener('abort', end);
-      stream.destroy();
-    },
+    close,
   };
 }
 

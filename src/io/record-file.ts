@@ -1,11 +1,11 @@
 /** Files of records: bytes as they are, whatever these look like. */
-import { assertRawInput, assertRawOutput, type KeyFormat } from './keys.js';
+import { assertRecordName } from './keys.js';
 import { openSource, type Source } from './raw.js';
 
 /** What is said of a file of records. */
 export interface RecordFileOptions {
   /** `raw` takes and makes records whatever names say; default `auto`, which refuses names of other formats. */
-  readonly format?: KeyFormat | undefined;
+  readonly format?: string | undefined;
 }
 
 /**
@@ -19,16 +19,10 @@ export async function openRecords(
   stdin: Parameters<typeof openSource>[1],
   { format, signal }: RecordFileOptions & { readonly signal?: AbortSignal | undefined },
 ): Promise<Source> {
-  const source = await openSource(path, stdin, signal);
-  try {
-    await assertRawInput(source, path, { dtype: 'u8', format });
-    return source;
-  } catch (error) {
-    await source.close();
-    throw error;
-  }
+  await assertRecordName(path, format);
+  return openSource(path, stdin, signal);
 }
 
 /** Refuses an output whose name says another format. @throws FormatError */
 export const assertRecordOutput = (path: string, { format }: RecordFileOptions): Promise<void> =>
-  assertRawOutput(path, format);
+  assertRecordName(path, format);

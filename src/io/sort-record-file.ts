@@ -1,3 +1,4 @@
+import { bytesOf } from '../keys/array.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { inTurns } from '../sort/host/steps.js';
@@ -10,11 +11,16 @@ import { assertGoing, PIECE_BYTES } from './raw.js';
 import { assertRecordOutput, openRecords } from './record-file.js';
 import { keyText, type RecordLayout, recordKeys } from './record-keys.js';
 import { assertRecords, type RecordOrder, recordOrder } from './record-order.js';
-import { type FileContext, type FileJob, type FileReport, timed, writeAll } from './sort-file.js';
+import { type FileContext, type FileJob, type FileReport, timed } from './sort-file.js';
 import { UnitMultiset } from './unit-multiset.js';
 
 /** Which records to sort, from where to where, and how. */
-export interface RecordJob extends RecordLayout, Omit<FileJob, 'dtype' | 'descending' | 'nan' | 'bits'> {}
+export interface RecordJob
+  extends RecordLayout,
+    Pick<FileJob, 'out' | 'argsort' | 'algorithm' | 'scan' | 'radixBits' | 'verify' | 'format'> {
+  /** File, `-` for stdin. */
+  readonly in: string;
+}
 
 /**
  * Sorts one file of records.
@@ -56,12 +62,19 @@ export async function sortRecordFile(
       const [positions, seconds] = await timed(() => order.positions(sorter, bytes, known));
       const sorted = { order, bytes, positions, verify: job.verify ?? false, signal };
       const [verified, writeSeconds] = await timed(async () =>
-        argsort ? void (await writeAll(output, positions)) : await writeRecords(sorted, output),
+        argsort ? void (await output.write(bytesOf(positions))) : await writeRecords(sorted, output),
       );
       if (!made) return;
       const records = { record, keys: recordKeys({ record, keys }).map(keyText) };
       const times = { seconds, readSeconds, writeSeconds };
-      report = { ...made, ...(verified && { verified }), ...times, descending: false, argsort, records };
+      const told = {
+        descending: false,
+        argsort,
+        records,
+        formats: ['raw', 'raw'],
+        shape: [positions.length],
+      } as const;
+      report = { ...made, ...(verified && { verified }), ...times, ...told };
     });
   } finally {
     await source.close();

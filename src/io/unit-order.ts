@@ -5,7 +5,7 @@ import { dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import type { Into, SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import type { FileOrder } from './check.js';
+import type { FileOrder } from './order-scan.js';
 
 /** How units are sorted; what they are and in which order, their UnitOrder knows. */
 export type UnitSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'> &

@@ -45,7 +45,7 @@ test('options are read as their types say', async (t) => {
   const words = ['-', '-ro', '-', '--dtype', 'u32', '--radix-bits=4', '--nan', 'first', '-q'];
   const args = parseArguments(spec, words, { nan: 'last', device: 'host' });
   t.like(args, {
-    in: '-',
+    in: ['-'],
     out: '-',
     descending: true,
     dtype: 'u32',
@@ -91,9 +91,9 @@ for (const [line, message] of [
   ['sort a -o b --dtype u32 --algorithm tild', /unknown algorithm 'tild'.*did you mean 'tiled'/],
   ['sort a -o b --dtype u32 --format rwa', /unknown format 'rwa'.*did you mean 'raw'/],
   ['sort a -o b --dtype u32 --device cup', /no OpenCL device matches 'cup'.*did you mean 'cpu'/],
-  ['sort a -o b', /option '--dtype' is missing/],
+  ['sort - -o b', /does not say what its keys are: say so with --dtype/],
   ['sort -o b --dtype u32', /'sort' needs <in>/],
-  ['sort a b -o c --dtype u32', /'b' is one argument more/],
+  ['check a b --dtype u32', /'b' is one argument more/],
   ['sort a --dtype u32 -o', /-o needs a value/],
   ['sort a -o b --dtype u32 --verify=perhaps', /--verify is 'perhaps': expected true or false/],
   ['gen --dtype u32 --count 9 --distribution unifrom -o x', /unknown distribution 'unifrom'.*'uniform'/],

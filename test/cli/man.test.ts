@@ -30,7 +30,7 @@ test('the page has every command, option, example and exit code, and is plain AS
     encoding: 'utf8',
   });
   t.is(ran.stderr, '');
-  t.regex(ran.stdout, /clsort sort in\.u32 -o out\.u32 --dtype u32/);
+  t.regex(ran.stdout, /clsort sort in\.u32 -o out\.u32/);
   t.regex(ran.stdout, /print \{ schema, … \} as JSON/);
   t.regex(ran.stdout, /'-' for stdin/);
 });

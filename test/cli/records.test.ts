@@ -101,7 +101,7 @@ refused('--descending', [...LAYOUT, '--descending'], 2, /--key 0:4:desc/);
 refused('--dtype', [...LAYOUT, '--dtype', 'u8'], 2, /--dtype u8 is not for records/);
 refused('--bits', [...LAYOUT, '--bits', '0:8'], 2, /--bits is not for records/);
 refused('a key of no known type', ['--record', '24', '--key', '0:u33'], 2, /unknown type 'u33'/);
-refused('keys of nothing known', [], 2, /--dtype is missing/);
+refused('keys of nothing known', [], 2, /does not say what its keys are: say so with --dtype/);
 
 test('a batch has jobs of records beside those of keys', async (t) => {
   const jobs = {

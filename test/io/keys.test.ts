@@ -1,10 +1,11 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { assertRawInput, assertRawOutput, keyFormat } from '../../src/io/keys.js';
+import type { KeyReader } from '../../src/io/formats/key-file.js';
+import { npyHeader } from '../../src/io/formats/npy-header.js';
+import { formatNamed, type InputOptions, keyTarget, openKeys } from '../../src/io/keys.js';
 import { openSource } from '../../src/io/raw.js';
-import type { Dtype } from '../../src/keys/dtype.js';
-import { FormatError, UsageError } from '../../src/util/errors.js';
+import { DtypeError, FormatError, UsageError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 
 const { path, remove } = scratchFolder();
@@ -12,19 +13,31 @@ test.after.always(remove);
 
 const text = Buffer.from('id,name,price\n1,apple,0.5\n2,pear,0.75\n');
 const random = Buffer.from(Uint32Array.from({ length: 100 }, (_, i) => i * 2_654_435_761).buffer);
+const npy = Buffer.concat([npyHeader('u32', [100]), random]);
+const big = Buffer.from(random).swap32();
 writeFileSync(path('text'), text);
 writeFileSync(path('keys.u32'), random);
-writeFileSync(path('keys.csv'), random);
-symlinkSync('keys.csv', path('link'));
+writeFileSync(path('keys.pdf'), random);
+writeFileSync(path('keys.npy'), npy);
+writeFileSync(path('npy.f32'), npy);
+writeFileSync(path('npy.bin'), npy);
+writeFileSync(path('keys.UINT32BE'), big);
+symlinkSync('keys.pdf', path('link'));
+symlinkSync('keys.UINT32BE', path('big'));
 
-async function judge(name: string, dtype: Dtype, format?: 'raw', stdin?: Uint8Array): Promise<Uint8Array> {
-  const source = await openSource(
-    name,
-    Readable.from(stdin ? [stdin.subarray(0, 5), stdin.subarray(5)] : []),
-  );
+/** Opens, and takes all keys. */
+async function take(
+  name: string,
+  options: InputOptions = {},
+  stdin?: Uint8Array,
+): Promise<[reader: KeyReader, keys: Buffer]> {
+  const chunks = stdin ? [stdin.subarray(0, 5), stdin.subarray(5)] : [];
+  const source = await openSource(name, Readable.from(chunks));
   try {
-    await assertRawInput(source, name, { dtype, format });
-    return await source.read(1);
+    const reader = await openKeys(source, name, options);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of reader.pieces()) pieces.push(piece.slice());
+    return [reader, Buffer.concat(pieces)];
   } finally {
     await source.close();
   }
@@ -32,48 +45,112 @@ async function judge(name: string, dtype: Dtype, format?: 'raw', stdin?: Uint8Ar
 
 const refused = { instanceOf: FormatError, code: 'ERR_CLSORT_FORMAT' };
 
-test('raw keys are let through, and read from their beginning', async (t) => {
-  t.deepEqual(Buffer.from(await judge(path('keys.u32'), 'u32')), random);
-  t.deepEqual(Buffer.from(await judge('-', 'u32', undefined, random)), random);
-  t.deepEqual(Buffer.from(await judge('-', 'u32', undefined, random.subarray(0, 8))), random.subarray(0, 8));
+test('the name of a raw file says what its keys are; the dtype that is asked for beats it', async (t) => {
+  const [plain, keys] = await take(path('keys.u32'));
+  t.like(plain, { format: 'raw', dtype: 'u32', n: 100, bigEndian: false, plainAt: 0 });
+  t.deepEqual(keys, random);
+  for (const name of ['keys.UINT32BE', 'big']) {
+    const [turned, same] = await take(path(name));
+    t.like(turned, { dtype: 'u32', bigEndian: true, plainAt: undefined }, name);
+    t.deepEqual(same, random);
+  }
+  const [other] = await take(path('keys.u32'), { dtype: 'Float64' });
+  t.like(other, { dtype: 'f64', n: 50 });
+  const [bytes, asTheyAre] = await take(path('keys.UINT32BE'), { dtype: 'u16' });
+  t.like(bytes, { dtype: 'u16', bigEndian: false });
+  t.deepEqual(asTheyAre, big);
+});
+
+test('where nobody says what raw keys are, the error says how to', async (t) => {
+  const usage = { instanceOf: UsageError, message: /does not say what its keys are: say so with --dtype/ };
+  await t.throwsAsync(take('-', {}, random), usage);
+  await t.throwsAsync(take(path('text'), { format: 'raw' }), usage);
+  await t.throwsAsync(take(path('keys.u32'), { dtype: 'complex128' }), {
+    instanceOf: DtypeError,
+    message: /unknown dtype 'complex128'/,
+  });
+});
+
+test('a typed file is known by its name, its first bytes or the format that is asked for', async (t) => {
+  for (const [name, options, stdin] of [
+    [path('keys.npy'), {}],
+    [path('npy.bin'), {}],
+    [path('npy.f32'), { format: 'npy' }],
+    ['-', {}, npy],
+    ['-', { format: 'npy', dtype: 'u32' }, npy],
+  ] as const) {
+    const [reader, keys] = await take(name, options, stdin);
+    t.like(reader, { format: 'npy', dtype: 'u32', n: 100 }, name);
+    t.deepEqual(keys, random);
+  }
+  const contradiction = { instanceOf: DtypeError, message: /holds u32 keys, and f64 was asked for/ };
+  await t.throwsAsync(take(path('keys.npy'), { dtype: 'f64' }), contradiction);
+  await t.throwsAsync(take('-', { dtype: 'f64' }, npy), contradiction);
+  await t.throwsAsync(take(path('keys.npy'), { dtype: 'u32be' }), { instanceOf: DtypeError });
+});
+
+test('raw by name and another format by its bytes is refused: nobody knows which of them is wrong', async (t) => {
+  const error = await t.throwsAsync(take(path('npy.f32')), refused);
+  t.regex(error?.message ?? '', /begins as a NumPy array does\. .*--format npy; .*--format raw/s);
 });
 
 test('another format is refused by its bytes, in a file and on stdin', async (t) => {
-  const error = await t.throwsAsync(judge(path('text'), 'u16'), refused);
+  const error = await t.throwsAsync(take(path('text'), { dtype: 'u16' }), refused);
   t.regex(error?.message ?? '', /begins as text does.*--format raw/s);
   t.like((error as FormatError).details, { found: 'text', expected: 'raw keys' });
-  await t.throwsAsync(judge('-', 'f64', undefined, text), { ...refused, message: /^stdin begins as text/ });
+  await t.throwsAsync(take('-', { dtype: 'f64' }, text), { ...refused, message: /^stdin begins as text/ });
 });
 
 test('keys of one byte are not judged by their bytes, but by their names', async (t) => {
-  t.deepEqual(Buffer.from(await judge(path('text'), 'u8')), text);
-  t.deepEqual(Buffer.from(await judge('-', 'i8', undefined, text)), text);
-  await t.throwsAsync(judge(path('keys.csv'), 'u8'), { ...refused, message: /CSV/ });
+  t.deepEqual((await take(path('text'), { dtype: 'u8' }))[1], text);
+  t.deepEqual((await take('-', { dtype: 'i8' }, text))[1], text);
+  await t.throwsAsync(take(path('keys.pdf'), { dtype: 'u8' }), { ...refused, message: /PDF/ });
 });
 
 test('another format is refused by the name of the file, or of what it is linked to', async (t) => {
-  await t.throwsAsync(judge(path('keys.csv'), 'u32'), {
-    ...refused,
-    message: /keys\.csv says that it is CSV/,
-  });
-  await t.throwsAsync(judge(path('link'), 'u32'), { ...refused, message: /keys\.csv says that it is CSV/ });
+  const message = /keys\.pdf says that it is a PDF.*raw, npy/s;
+  await t.throwsAsync(take(path('keys.pdf'), { dtype: 'u32' }), { ...refused, message });
+  await t.throwsAsync(take(path('link'), { dtype: 'u32' }), { ...refused, message });
 });
 
 test('the format raw overrides all of it', async (t) => {
-  t.deepEqual(Buffer.from(await judge(path('text'), 'u16', 'raw')), text);
-  t.deepEqual(Buffer.from(await judge(path('link'), 'u32', 'raw')), random);
-  await t.notThrowsAsync(assertRawOutput(path('out.npy'), 'raw'));
+  t.deepEqual((await take(path('text'), { dtype: 'u16', format: 'raw' }))[1], text);
+  t.deepEqual((await take(path('link'), { dtype: 'u32', format: 'raw' }))[1], random);
+  t.deepEqual((await take(path('keys.npy'), { dtype: 'u32', format: 'raw' }))[1], npy);
 });
 
-test('a name for another format is refused for raw output, also behind a link', async (t) => {
-  symlinkSync('later.npy', path('dangling'));
-  await t.throwsAsync(assertRawOutput(path('out.NPY')), { ...refused, message: /NumPy.*--format raw/s });
-  await t.throwsAsync(assertRawOutput(path('dangling')), { ...refused, message: /later\.npy/ });
-  await t.notThrowsAsync(assertRawOutput(path('out.u32')));
-  await t.notThrowsAsync(assertRawOutput('-'));
+test('raw keys have no columns', async (t) => {
+  await t.throwsAsync(take(path('keys.u32'), { column: 1 }), {
+    instanceOf: UsageError,
+    message: /no columns/,
+  });
+});
+
+const model = { format: 'npy', dtypeSaid: false };
+
+test('an output is what its name says, else what the input is', async (t) => {
+  symlinkSync('later.pdf', path('dangling'));
+  for (const [name, format] of [
+    ['out.u32', 'raw'],
+    ['out.npy', 'npy'],
+    ['out.npy.gz', 'npy'],
+    ['out.sorted', 'npy'],
+    ['out', 'npy'],
+    ['-', 'npy'],
+  ] as const) {
+    t.is((await keyTarget(name, {}, model)).format, format, name);
+    t.is((await keyTarget(name, { to: 'raw' }, model)).format, 'raw', name);
+  }
+  await t.throwsAsync(keyTarget(path('out.PDF'), {}, model), { ...refused, message: /PDF.*--to raw/s });
+  await t.throwsAsync(keyTarget(path('dangling'), {}, model), { ...refused, message: /later\.pdf/ });
+  t.is((await keyTarget(path('dangling'), { to: 'raw' }, model)).format, 'raw');
 });
 
 test('an unknown format is a usage error that names the known ones', (t) => {
-  t.is(keyFormat('raw'), 'raw');
-  t.throws(() => keyFormat('npy'), { instanceOf: UsageError, message: /auto raw/ });
+  t.is(formatNamed('raw')?.id, 'raw');
+  t.is(formatNamed('auto'), undefined);
+  t.throws(() => formatNamed('npyy'), {
+    instanceOf: UsageError,
+    message: /auto raw npy; did you mean 'npy'/,
+  });
 });

@@ -1,81 +1,102 @@
+import { linesOf } from '../../io/axis.js';
 import { addKeys, checkOrder } from '../../io/check.js';
-import { assertRawInput, keyFormat } from '../../io/keys.js';
+import type { KeyReader } from '../../io/formats/key-file.js';
+import { withInputs } from '../../io/inputs.js';
 import { Multiset, randomPoints } from '../../io/multiset.js';
-import { isStdin, openSource } from '../../io/raw.js';
-import { UsageError } from '../../util/errors.js';
+import type { Descent } from '../../io/order-scan.js';
+import { isStdin } from '../../io/raw.js';
+import { dtypeInfo } from '../../keys/dtype.js';
+import { bitWindow } from '../../sort/api/options.js';
+import { DtypeError, UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
 import { checkRecords } from '../check-records.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { readInput } from '../key-files.js';
 import type { CheckArguments } from '../options/check.js';
 import { readRecords } from '../record-options.js';
 import { grouped } from '../table.js';
 
 export async function run(args: CheckArguments, console: Console): Promise<ExitCode> {
   const records = readRecords(args);
-  const format = keyFormat(args.format);
-  if (isStdin(args.file) && args.against !== undefined && isStdin(args.against)) {
+  if (records && args.column !== undefined)
+    throw new UsageError('--column is not for records: their keys have offsets');
+  const order = readOrder(args);
+  const input = readInput(args);
+  const { file, against } = args;
+  if (isStdin(file) && against !== undefined && isStdin(against)) {
     throw new UsageError("both files are '-': only one can be read from stdin");
   }
-  if (records) return checkRecords(records, { ...args, format }, console);
-  const { info, ...order } = readOrder(args);
-  const opened = await openSource(args.file, console.stdin, console.signal);
-  try {
-    await assertRawInput(opened, args.file, { dtype: order.dtype, format });
+  if (records) return checkRecords(records, args, console);
+  return withInputs([file], console, async (open) => {
+    const reader = await open(input);
+    const { dtype, name } = reader;
+    const info = dtypeInfo(dtype);
+    const lines = linesOf(reader, args.axis);
     // One look is enough, so that a pipe of any length can be checked.
     const points = randomPoints();
-    const keys = args.against === undefined ? undefined : new Multiset(info, points);
-    const { n, descent } = await checkOrder(opened, order, keys);
-    let permutation: boolean | null = null;
-    if (keys && args.against !== undefined) {
-      const against = await openSource(args.against, console.stdin, console.signal);
-      try {
-        await assertRawInput(against, args.against, { dtype: order.dtype, format });
-        const others = new Multiset(info, points);
-        await addKeys(against, others, info);
-        permutation = keys.equals(others);
-      } finally {
-        await against.close();
-      }
-    }
-    const sorted = descent === undefined;
-    if (args.json) {
-      const first = descent
-        ? { at: descent.at, before: String(descent.before), key: String(descent.key) }
+    const keys = against === undefined ? undefined : new Multiset(info, points);
+    const wanted = { ...order, dtype, bits: bitWindow(order.bits, info) };
+    const { n, descent } = await checkOrder(reader, wanted, { lines, keys });
+    const permutation =
+      keys && against !== undefined
+        ? await withInputs([against], console, async (openOther) => {
+            const other = await openOther(input);
+            assertSameDtype(reader, other);
+            const others = new Multiset(info, points);
+            await addKeys(other, others);
+            return keys.equals(others);
+          })
         : null;
-      const { dtype, descending } = order;
-      print(
-        console,
-        JSON.stringify({
-          schema: 'clsort.check/1',
-          n,
-          dtype,
-          descending,
-          sorted,
-          permutation,
-          firstOutOfOrder: first,
-        }),
-      );
-    } else {
-      const direction = order.descending ? 'descending' : 'ascending';
-      print(console, `${opened.name}: ${grouped(n)} ${order.dtype} keys, ${direction}`);
-      print(
-        console,
-        descent
-          ? `order: WRONG, key ${descent.at} (${descent.key}) belongs before the one in front of it (${descent.before})`
-          : 'order: right',
-      );
-      if (permutation !== null) {
-        print(
-          console,
-          permutation
-            ? `permutation: right, the keys are those of ${args.against}`
-            : `permutation: WRONG, the keys are not those of ${args.against}`,
-        );
-      }
-    }
-    return sorted && permutation !== false ? EXIT.ok : EXIT.notSorted;
-  } finally {
-    await opened.close();
+    const found = { name, n, dtype, descending: order.descending, descent, permutation };
+    print(console, args.json ? resultJson(found) : resultText(found, against));
+    return descent === undefined && permutation !== false ? EXIT.ok : EXIT.notSorted;
+  });
+}
+
+/** @throws DtypeError */
+function assertSameDtype(a: KeyReader, b: KeyReader): void {
+  if (a.dtype === b.dtype) return;
+  throw new DtypeError(
+    `${a.name} holds ${a.dtype} keys and ${b.name} ${b.dtype} keys: none is a permutation of the other`,
+  );
+}
+
+interface Found {
+  readonly name: string;
+  readonly n: number;
+  readonly dtype: string;
+  readonly descending: boolean;
+  readonly descent: Descent | undefined;
+  readonly permutation: boolean | null;
+}
+
+function resultJson({ n, dtype, descending, descent, permutation }: Found): string {
+  const firstOutOfOrder = descent
+    ? { at: descent.at, before: String(descent.before), key: String(descent.key) }
+    : null;
+  const sorted = descent === undefined;
+  return JSON.stringify({
+    schema: 'clsort.check/1',
+    n,
+    dtype,
+    descending,
+    sorted,
+    permutation,
+    firstOutOfOrder,
+  });
+}
+
+function resultText({ name, n, dtype, descending, descent, permutation }: Found, against = ''): string {
+  const lines = [
+    `${name}: ${grouped(n)} ${dtype} keys, ${descending ? 'descending' : 'ascending'}`,
+    descent
+      ? `order: WRONG, key ${descent.at} (${descent.key}) belongs before the one in front of it (${descent.before})`
+      : 'order: right',
+  ];
+  if (permutation !== null) {
+    const [verdict, are] = permutation ? ['right', 'are'] : ['WRONG', 'are not'];
+    lines.push(`permutation: ${verdict}, the keys ${are} those of ${against}`);
   }
+  return lines.join('\n');
 }

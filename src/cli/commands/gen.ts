@@ -1,8 +1,11 @@
+import { nameFacts } from '../../io/formats/file-name.js';
 import { type Distribution, Generator } from '../../io/gen.js';
-import { assertRawOutput, keyFormat } from '../../io/keys.js';
+import { keyTarget } from '../../io/keys.js';
 import { withOutput } from '../../io/output.js';
 import { assertGoing, isStdout } from '../../io/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
+import { type NamedDtype, namedDtype } from '../../keys/dtype-name.js';
+import { UsageError } from '../../util/errors.js';
 import { readCount, readSeed } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -14,7 +17,8 @@ import { bytesText, grouped } from '../table.js';
 const PIECE = 2 ** 20;
 
 export async function run(args: GenArguments, console: Console): Promise<ExitCode> {
-  const { name: dtype, bytes } = dtypeInfo(args.dtype);
+  const { dtype, bigEndian } = await dtypeOf(args);
+  const { bytes } = dtypeInfo(dtype);
   const count = readCount(args.count);
   const generator = new Generator({
     dtype,
@@ -22,15 +26,17 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     distribution: args.distribution as Distribution, // the Generator checks it
     seed: readSeed(args.seed),
   });
-  await assertRawOutput(args.out, keyFormat(args.format));
+  const model = { format: 'raw', bigEndian, dtypeSaid: args.dtype !== undefined };
+  const target = await keyTarget(args.out, { to: args.to ?? args.format }, model);
   const bar = new ProgressBar(console);
   await withOutput(args.out, console, async (output) => {
-    await output.reserve(count * bytes);
+    const writer = await target.create(output, { dtype, n: count, shape: [count] });
     while (generator.left > 0) {
-      await output.write(generator.next(PIECE));
+      await writer.write(generator.next(PIECE));
       assertGoing(console.signal);
       bar.update('making', count - generator.left, count);
     }
+    await writer.end();
     bar.clear();
   });
   if (!isStdout(args.out) && !console.quiet) {
@@ -40,4 +46,14 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     );
   }
   return EXIT.ok;
+}
+
+/** What --dtype says, else the name of the output. @throws DtypeError, UsageError */
+async function dtypeOf({ dtype, out }: GenArguments): Promise<NamedDtype> {
+  if (dtype !== undefined) return namedDtype(dtype);
+  const { named } = await nameFacts(isStdout(out) ? '' : out);
+  if (named) return named;
+  throw new UsageError(
+    `${out} does not say what its keys are to be: say so with --dtype, or by its name (.f64)`,
+  );
 }

@@ -1,23 +1,26 @@
-import { keyFormat } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, sortFile } from '../../io/sort-file.js';
-import { dtypeInfo } from '../../keys/dtype.js';
 import type { Progress } from '../../sort/api/options.js';
+import { UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { readInput, readTo } from '../key-files.js';
 import type { SortArguments } from '../options/sort.js';
 import { ProgressBar } from '../progress-bar.js';
 import { readRecords } from '../record-options.js';
+import { type SortPath, sortFiles } from '../sort-paths.js';
 import { reportJson, reportText, verifiedText } from '../sort-report.js';
 import { sorterFor } from '../sorter-for.js';
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
-  const what = readRecords(args) ?? readKeys(args);
-  const format = keyFormat(args.format);
-  if (args.algorithm !== 'auto' && args.algorithm !== 'host') {
+  const { argsort, algorithm, verify, axis, 'radix-bits': radixBits } = args;
+  const records = readRecords(args);
+  const keys = { ...readInput(args), ...readOrder(args), to: readTo(args), axis };
+  const files = await sortFiles(args, { argsort, to: args.to ?? 'auto' });
+  if (algorithm !== 'auto' && algorithm !== 'host') {
     const { algorithmNamed } = await import('../../algorithms/registry.js'); // small sorts do without
-    algorithmNamed(args.algorithm);
+    algorithmNamed(algorithm);
   }
   const bar = new ProgressBar(console);
   const warnings: string[] = [];
@@ -26,37 +29,66 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     warnings.push(message);
     say(console, `clsort: warning: ${message}`);
   };
-  const sorter = await sorterFor(
-    args,
-    'record' in what ? what.record : dtypeInfo(what.dtype).bytes,
-    onWarning,
-  );
-  let report: FileReport;
+  const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
+  const how = { argsort, algorithm, scan, ...(radixBits !== undefined && { radixBits }), verify } as const;
+  const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
+  const context = { ...console, onWarning, onProgress };
+  const sorter = await sorterFor(args, onWarning);
+  const sortOne = async (file: SortPath): Promise<FileReport> => {
+    if (!records) return sortFile(sorter, { ...keys, ...how, ...file }, context);
+    const { sortRecordFile } = await import('../../io/sort-record-file.js');
+    const { format } = args;
+    return sortRecordFile(sorter, { ...records, ...how, format, ...file, in: onlyInput(file) }, context);
+  };
+  const reports: FileReport[] = [];
   try {
-    const { in: from, out, argsort, algorithm, verify, 'radix-bits': radixBits } = args;
-    const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
-    const digits = radixBits !== undefined && { radixBits };
-    const job = { in: from, out, argsort, algorithm, scan, ...digits, verify, format } as const;
-    const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
-    const context = { ...console, onWarning, onProgress };
-    if ('record' in what) {
-      const { sortRecordFile } = await import('../../io/sort-record-file.js');
-      report = await sortRecordFile(sorter, { ...job, ...what }, context);
-    } else {
-      report = await sortFile(sorter, { ...job, ...what }, context);
+    for (const file of files) {
+      const report = await sortOne(file);
+      bar.clear();
+      reports.push(report);
+      if (!args.json) tell(report, file, args, console);
     }
   } finally {
     bar.clear();
     await sorter.close();
   }
-  const [tell, { isTTY }] = isStdout(args.out) ? [say, console.stderr] : [print, console.stdout];
-  if (args.json) tell(console, reportJson(report, warnings));
-  else if (args.report || (isTTY && !console.quiet)) tell(console, reportText(report));
-  else if (report.verified) tell(console, verifiedText(report.verified));
+  if (args.json) tellJson(reports, warnings, args, console);
   return EXIT.ok;
 }
 
-function readKeys(args: SortArguments) {
-  const { info: _, ...order } = readOrder(args);
-  return order;
+/** @throws UsageError */
+function onlyInput({ in: inputs }: SortPath): string {
+  const [first = '', ...more] = typeof inputs === 'string' ? [inputs] : inputs;
+  if (more.length === 0) return first;
+  throw new UsageError(
+    'files of records are sorted one by one: name one with --out, or a folder for each alone with --out-dir',
+  );
+}
+
+function tell(
+  report: FileReport,
+  { out }: SortPath,
+  { report: wanted, 'out-dir': folder }: SortArguments,
+  console: Console,
+): void {
+  const [write, { isTTY }] = isStdout(out) ? [say, console.stderr] : [print, console.stdout];
+  const text =
+    wanted || (isTTY && !console.quiet)
+      ? reportText(report)
+      : report.verified && verifiedText(report.verified);
+  if (text === undefined) return;
+  if (folder !== undefined) write(console, `${out}:`);
+  write(console, text);
+}
+
+/** One object, or with --out-dir a list of them. */
+function tellJson(
+  reports: readonly FileReport[],
+  warnings: readonly string[],
+  { out = '', 'out-dir': folder }: SortArguments,
+  console: Console,
+): void {
+  const all = reports.map((report) => reportJson(report, warnings));
+  const write = isStdout(out) ? say : print;
+  write(console, folder === undefined ? (all[0] ?? '') : `[${all.join(',\n')}]`);
 }

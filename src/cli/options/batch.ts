@@ -28,7 +28,8 @@ export const builder = (yargs: Argv) =>
       'The file: { "devices": ["gpu"], "defaults": { "dtype": "u32", "verify": true },\n' +
         '  "jobs": [{ "in": "a.u32", "out": "a.sorted" }, { "in": "b.f64", "out": "b.order",\n' +
         '  "dtype": "f64", "argsort": true, "descending": true, "device": "host" }] }\n' +
-        'Fields of a job: name in out dtype descending nan bits record keys argsort algorithm scan radixBits verify device.\n' +
+        'Fields of a job: name in out dtype format to column axis header delimiter descending nan bits record keys\n' +
+        '  argsort algorithm scan radixBits verify device. Without dtype names and headers of the files say it.\n' +
         'Files are relative to the JSON file. A job that fails does not stop the others; the exit\n' +
         'code is that of the first job that failed.',
     );

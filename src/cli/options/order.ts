@@ -1,6 +1,6 @@
 /** Options that say what keys are and how they are ordered. */
 import type { Argv } from 'yargs';
-import { DTYPES } from '../../keys/dtype.js';
+import { withDtype } from './key-files.js';
 
 export interface OrderArguments {
   readonly dtype: string | undefined;
@@ -11,19 +11,7 @@ export interface OrderArguments {
 
 /** Adds --dtype, --descending, --nan and --bits. */
 export const withOrder = <T>(yargs: Argv<T>) =>
-  yargs
-    .option('dtype', {
-      type: 'string',
-      describe: `what the keys are: ${DTYPES.join(' ')}`,
-    })
+  withDtype(yargs)
     .option('descending', { alias: 'r', type: 'boolean', default: false, describe: 'largest key first' })
     .option('nan', { type: 'string', default: 'last', choices: ['first', 'last'], describe: 'where NaNs go' })
     .option('bits', { type: 'string', describe: 'compare only bits A to B of the code, as A:B' });
-
-/** Adds --format. */
-export const withFormat = <T>(yargs: Argv<T>) =>
-  yargs.option('format', {
-    type: 'string',
-    default: 'auto',
-    describe: "'raw': files are raw keys, whatever their names and headers say",
-  });

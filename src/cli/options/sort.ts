@@ -1,38 +1,32 @@
 import type { Argv } from 'yargs';
-import { type OrderArguments, withFormat, withOrder } from './order.js';
+import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
+import { type OrderArguments, withOrder } from './order.js';
 import { type RecordArguments, withRecords } from './records.js';
+import { type SortPaths, withPaths } from './sort-paths.js';
 
-export const command = 'sort <in>';
-export const describe = 'Sort a raw file of numbers';
+export const command = 'sort <in..>';
+export const describe = 'Sort files of keys';
 
-export interface SortArguments extends OrderArguments, RecordArguments {
-  readonly in: string;
-  readonly out: string;
+export interface SortArguments
+  extends OrderArguments,
+    InputArguments,
+    OutputArguments,
+    RecordArguments,
+    SortPaths {
+  readonly dtype: string | undefined;
+  readonly axis: number;
   readonly argsort: boolean;
   readonly algorithm: string;
   readonly scan: string;
   readonly 'radix-bits': number | undefined;
   readonly device: string;
   readonly verify: boolean;
-  readonly format: string;
   readonly report: boolean;
   readonly json: boolean;
 }
 
 export const builder = (yargs: Argv) =>
-  withFormat(withRecords(withOrder(yargs)))
-    .positional('in', {
-      type: 'string',
-      demandOption: true,
-      describe: "raw little-endian file, '-' for stdin",
-    })
-    .option('out', {
-      alias: 'o',
-      type: 'string',
-      nargs: 1,
-      demandOption: true,
-      describe: "result, '-' for stdout",
-    })
+  withPaths(withTo(withAxis(withInput(withRecords(withOrder(yargs))))))
     .option('argsort', { type: 'boolean', default: false, describe: 'write positions (u32) instead of keys' })
     .option('algorithm', { type: 'string', default: 'auto', describe: "a name such as amd, or 'auto'" })
     .option('scan', {
@@ -57,9 +51,12 @@ export const builder = (yargs: Argv) =>
       describe: 'report also when not to a terminal',
     })
     .option('json', { type: 'boolean', default: false, describe: 'report as JSON' })
-    .example('$0 sort in.u32 -o out.u32 --dtype u32', 'ascending, on the best device')
-    .example('$0 sort in.f64 -o - --dtype f64 --descending | head -c 80', 'the ten largest')
-    .example('$0 sort in.u64 -o order.u32 --dtype u64 --argsort', 'positions instead of keys')
+    .example('$0 sort in.u32 -o out.u32', 'ascending, on the best device')
+    .example('$0 sort in.f64 -o - --descending | head -c 80', 'the ten largest')
+    .example('$0 sort in.npy -o order.npy --argsort', 'positions instead of keys')
+    .example('$0 sort matrix.npy -o sorted.npy --axis 0', 'each column by itself')
+    .example('$0 sort a.u32 b.u32be.gz -o all.npy', 'the keys of both files together')
+    .example('$0 sort *.f64 --out-dir sorted', 'each file by itself')
     .example('$0 sort in.dat -o out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
     .epilogue(
       "The report goes to stdout, with '-o -' to stderr, when that is a terminal or with --report; what --verify\n" +

@@ -2,6 +2,7 @@
 import type { Dtype } from '../../keys/dtype.js';
 import type { Output } from '../output.js';
 import type { Source } from '../raw.js';
+import type { FileFormat } from './format.js';
 
 /** What is known of keys before they are written, or when a file of them is opened. */
 export interface KeyFacts {
@@ -20,13 +21,25 @@ export interface KeyReader extends KeyFacts {
   readonly name: string;
   /** Name of the format as `--format` takes it: 'raw', 'npy', … */
   readonly format: string;
+  /** Whether the file has the most significant byte of each key first; an output of its format has it then, too. */
+  readonly bigEndian?: boolean | undefined;
   /**
    * Where the keys begin, in bytes, when the source holds them as little-endian bytes one behind the other and can be
    * read at any position; undefined where they have to be taken in order.
    */
   readonly plainAt: number | undefined;
-  /** The keys in order as little-endian bytes, in pieces of whole keys; to be taken once. */
+  /**
+   * Fills `into` with whole keys, as little-endian bytes, from byte `position` of all of them on; there wherever `plainAt` is, and
+   * where the keys can be had so although the file has them otherwise. `n` is what is there then, not what is claimed.
+   */
+  readonly readAt?: ((into: Uint8Array, position: number) => Promise<void>) | undefined;
+  /**
+   * The keys in order as little-endian bytes, in pieces of whole keys; to be taken once.
+   *
+   * @throws FormatError where what comes is not what the beginning has promised
+   */
   pieces(): AsyncGenerator<Uint8Array>;
+  /** Closes the source, too. */
   close(): Promise<void>;
 }
 
@@ -34,7 +47,9 @@ export interface KeyReader extends KeyFacts {
 export interface ReadRequest {
   /** What raw keys are; a format that has types of its own must have this one. */
   readonly dtype?: Dtype | undefined;
-  /** The column to take, by name or by number from 0; by default the only one. */
+  /** Whether the most significant byte of a key comes first; undefined where nobody has said: raw keys are little-endian then. */
+  readonly bigEndian?: boolean | undefined;
+  /** The column to take, by name or by number from 0; by default the only one, or all of a matrix. */
   readonly column?: string | number | undefined;
   /** Whether the first line of a text has names of columns; by default as it looks. */
   readonly header?: boolean | undefined;
@@ -52,20 +67,30 @@ export interface KeyWriter {
 }
 
 /** A format whose files of keys are read and written. */
-export interface KeyFormat {
+export interface KeyFormat extends FileFormat {
   /** As `--format` takes it and reports name it: 'raw', 'npy', … */
   readonly id: string;
-  /** Last parts of names, in small letters and without the dot. */
-  readonly extensions: readonly string[];
-  /** @throws DtypeError, FormatError, IoError, UsageError */
+  /** Whether a file of it may be compressed as a whole: it is read from its beginning to its end. */
+  readonly compressible: boolean;
+  /**
+   * Reads what tells about the keys; the reader closes the source, a failure leaves that to the caller.
+   *
+   * @throws DtypeError, FormatError, IoError, UsageError
+   */
   open(source: Source, request: ReadRequest): Promise<KeyReader>;
   /** @throws DtypeError where the format cannot hold such keys */
   create(output: Output, facts: KeyFacts, options: WriteOptions): Promise<KeyWriter>;
+  /**
+   * Bytes of a file of such keys, header and all; undefined where that shows at the end only.
+   */
+  bytes?(facts: KeyFacts): number | undefined;
 }
 
-/** How a text is written. */
+/** How keys are written. */
 export interface WriteOptions {
-  /** Whether names of columns come first; default true. */
+  /** Whether a raw file has the most significant byte of each key first; default false. */
+  readonly bigEndian?: boolean | undefined;
+  /** Whether names of columns come first in a text; default true. */
   readonly header?: boolean | undefined;
   /** What stands between columns; default that of the format. */
   readonly delimiter?: string | undefined;

@@ -47,13 +47,8 @@ function isTar(head: Uint8Array): boolean {
   return digits !== undefined && Number.parseInt(digits, 8) === sum;
 }
 
-/** What people have files of beside raw keys. A reader for one of them takes it from here. */
-export const FORMATS: readonly FileFormat[] = [
-  {
-    name: 'a NumPy array',
-    extensions: ['npy'],
-    matches: (head) => beginsWith('\x93NUMPY')(head) && (head[6] ?? 0) >= 1 && (head[6] ?? 9) <= 3,
-  },
+/** What people have files of and what is not read. A format that is read moves to `readable.ts`. */
+export const REFUSED: readonly FileFormat[] = [
   { name: 'a NumPy archive', extensions: ['npz'] },
   {
     name: 'a Parquet file',

@@ -20,7 +20,7 @@ import { Sorter } from './sorter.js';
 const sorters = new Map<string, Promise<Sorter>>();
 
 /** Opens the Sorter of a device, or finds it open. A failure is not kept. */
-function sorterFor({ device = 'auto', onWarning }: OpenOptions = {}): Promise<Sorter> {
+export function sorterFor({ device = 'auto', onWarning }: OpenOptions = {}): Promise<Sorter> {
   let sorter = sorters.get(device);
   if (!sorter) {
     sorter = Sorter.open({ device, ...(onWarning && { onWarning }) });

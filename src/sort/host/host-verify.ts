@@ -141,7 +141,7 @@ function* descentSteps(
 }
 
 /** The bits of a 32-bit word that lie within a window which may begin before and end after it. */
-function windowMask(begin: number, end: number): number {
+export function windowMask(begin: number, end: number): number {
   const upTo = (bit: number) => (bit <= 0 ? 0 : bit >= 32 ? 0xffff_ffff : 2 ** bit - 1);
   return (upTo(end) & ~upTo(begin)) >>> 0;
 }

@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// Reads files of every format with bytes changed at random, and stops at the first one that crashes a reader, is read
+// differently from a file and from a pipe, or takes memory by what it claims:
+//
+//   node scripts/fuzz-files.mjs [--seconds N] [--seed S] [--only NAME] [--replay SEED]
+//
+//   --seconds  how long; default 60
+//   --seed     the first case's; default: another one each time, which is printed
+//   --only     only files whose names have this in them, such as npy
+//   --replay   one case again, with the stack of what was thrown
+//
+// Needs `npm run build`. What files there are is in test/io/fuzz/subjects.ts.
+
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { attempt } from '../dist/test/io/fuzz/hunt.js';
+import { subjects } from '../dist/test/io/fuzz/subjects.js';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string' },
+    only: { type: 'string', default: '' },
+    replay: { type: 'string' },
+  },
+});
+
+const all = (await subjects()).filter(({ name }) => name.includes(values.only));
+const folder = mkdtempSync(join(tmpdir(), 'clsort-fuzz-files-'));
+const tally = { cases: 0, read: 0, refused: 0 };
+const first = Number(values.replay ?? values.seed ?? randomInt(2 ** 31));
+const end = performance.now() + Number(values.seconds) * 1000;
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+console.log(`seed ${first}, ${all.length} kinds of files`);
+try {
+  if (values.replay) await attempt(all, first, folder, tally);
+  else for (let seed = first; performance.now() < end; seed++) await attempt(all, seed, folder, tally);
+} catch (error) {
+  console.error(error.message);
+  if (values.replay) console.error(error.cause);
+  process.exitCode = 1;
+}
+const { maxRSS } = process.resourceUsage();
+console.log(
+  `${tally.cases} files: ${tally.read} read, ${tally.refused} refused; ${Math.round(maxRSS / 1024)} MiB at most`,
+);

@@ -1,0 +1,46 @@
+import { linesOf } from '../../io/axis.js';
+import { withInputs } from '../../io/inputs.js';
+import { type KeySurvey, surveyKeys } from '../../io/survey.js';
+import { type Console, print } from '../console.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { readInput } from '../key-files.js';
+import type { InfoArguments } from '../options/info.js';
+import { grouped } from '../table.js';
+
+export async function run(args: InfoArguments, console: Console): Promise<ExitCode> {
+  const input = readInput(args);
+  return withInputs([args.file], console, async (open) => {
+    const reader = await open(input);
+    const { name, format, dtype, bigEndian = false } = reader;
+    const survey = await surveyKeys(reader, linesOf(reader, args.axis));
+    const shape = reader.shape ?? [survey.n];
+    const { n, minimum, maximum, nans } = survey;
+    if (args.json) {
+      const range = { minimum: numberText(minimum), maximum: numberText(maximum) };
+      const facts = { format, dtype, bigEndian, n, shape, ...range, nans, sorted: orderOf(survey) };
+      print(console, JSON.stringify({ schema: 'clsort.info/1', file: name, ...facts }));
+      return EXIT.ok;
+    }
+    const lines = [
+      name,
+      `format   ${format}`,
+      `dtype    ${dtype}${bigEndian ? ', big-endian' : ''}`,
+      `count    ${grouped(n)}${shape.length > 1 ? ` (${shape.map(grouped).join(' × ')})` : ''}`,
+      `minimum  ${numberText(minimum) ?? 'none'}`,
+      `maximum  ${numberText(maximum) ?? 'none'}`,
+      ...(nans > 0 ? [`NaNs     ${grouped(nans)}`] : []),
+      `sorted   ${orderOf(survey) ?? 'no'}`,
+    ];
+    print(console, lines.join('\n'));
+    return EXIT.ok;
+  });
+}
+
+const numberText = (number: number | bigint | undefined): string | null =>
+  number === undefined ? null : Object.is(number, -0) ? '-0' : String(number);
+
+/** Equal keys are in both orders, and are told to be in the usual one. */
+function orderOf({ ascending, descending }: KeySurvey): 'ascending' | 'descending' | null {
+  if (ascending) return 'ascending';
+  return descending ? 'descending' : null;
+}

@@ -1,0 +1,32 @@
+import { copyKeys } from '../io/copy.js';
+import { isStdout } from '../io/raw.js';
+import { type Console, print } from './console.js';
+import { EXIT, type ExitCode } from './exit-code.js';
+import { readInput, readTo } from './key-files.js';
+import type { InputArguments, OutputArguments } from './options/key-files.js';
+import { ProgressBar } from './progress-bar.js';
+import { grouped } from './table.js';
+
+/** Copies keys as `convert` and `concat` do, and says what was done. */
+export async function runCopy(
+  inputs: readonly string[],
+  out: string,
+  args: InputArguments & OutputArguments,
+  console: Console,
+): Promise<ExitCode> {
+  const options = { ...readInput(args), to: readTo(args) };
+  const bar = new ProgressBar(console);
+  try {
+    const { n, dtype, formats } = await copyKeys(inputs, out, options, {
+      ...console,
+      onProgress: ({ phase, done, total }) => bar.update(phase, done, total),
+    });
+    bar.clear();
+    const [from, to] = formats;
+    if (!isStdout(out) && !console.quiet)
+      print(console, `${out}: ${grouped(n)} ${dtype} keys, ${from} to ${to}`);
+    return EXIT.ok;
+  } finally {
+    bar.clear();
+  }
+}

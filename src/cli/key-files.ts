@@ -1,0 +1,24 @@
+/** How the options about files of keys are read. */
+import { formatNamed, type InputOptions } from '../io/keys.js';
+import { namedDtype } from '../keys/dtype-name.js';
+import { UsageError } from '../util/errors.js';
+import type { InputArguments, OutputArguments } from './options/key-files.js';
+
+/** What is said about files to read. @throws UsageError, DtypeError */
+export function readInput({ dtype, format, column }: InputArguments): InputOptions {
+  formatNamed(format);
+  if (dtype !== undefined) namedDtype(dtype);
+  return { dtype, format, column: columnOf(column) };
+}
+
+function columnOf(column: string | undefined): InputOptions['column'] {
+  if (column === '') throw new UsageError('--column is empty: expected a number from 0 on, or a name');
+  return column !== undefined && /^\d+$/.test(column) ? Number(column) : column;
+}
+
+/** The format of the output: that of --to, else raw where the input is said to be raw, whatever the names say. */
+export function readTo({ to, format }: OutputArguments & Pick<InputArguments, 'format'>): string {
+  const chosen = to ?? (format === 'raw' ? 'raw' : 'auto');
+  formatNamed(chosen);
+  return chosen;
+}

@@ -1,0 +1,24 @@
+/** Options that say what `sort` reads and where it writes. */
+import type { Argv } from 'yargs';
+
+export interface SortPaths {
+  readonly in: readonly string[];
+  readonly out: string | undefined;
+  readonly 'out-dir': string | undefined;
+}
+
+/** Adds the inputs, --out and --out-dir. */
+export const withPaths = <T>(yargs: Argv<T>) =>
+  yargs
+    .positional('in', {
+      type: 'string',
+      array: true,
+      demandOption: true,
+      describe: "files of keys, '-' for stdin; several are sorted together, or each alone with --out-dir",
+    })
+    .option('out', { alias: 'o', type: 'string', nargs: 1, describe: "result, '-' for stdout" })
+    .option('out-dir', {
+      type: 'string',
+      nargs: 1,
+      describe: 'sort each file alone, to a file of the same name in this folder, which is made',
+    });

@@ -1,0 +1,53 @@
+import { dtypeInfo } from '../keys/dtype.js';
+import type { KeyReader } from './formats/key-file.js';
+import { withInputs } from './inputs.js';
+import { type InputOptions, keyTarget, type OutputOptions } from './keys.js';
+import { withOutput } from './output.js';
+import { assertGoing } from './raw.js';
+import type { FileContext } from './sort-file.js';
+
+/** What was copied, and as what. */
+export interface CopyReport extends Pick<KeyReader, 'dtype'> {
+  readonly n: number;
+  readonly formats: readonly [from: string, to: string];
+}
+
+/** What the inputs are, and what is to be made of them. */
+export interface CopyOptions extends InputOptions, Omit<OutputOptions, keyof InputOptions> {}
+
+/**
+ * Writes the keys of files, one behind the other, to another file, in another format where that is asked for, in
+ * memory for a few pieces.
+ *
+ * @throws UsageError, DtypeError where the files hold different dtypes, FormatError, IoError, AbortedError
+ */
+export async function copyKeys(
+  inputs: readonly string[],
+  out: string,
+  { to, ...input }: CopyOptions,
+  context: FileContext,
+): Promise<CopyReport> {
+  const { signal, onProgress } = context;
+  let report: CopyReport | undefined;
+  await withInputs(inputs, context, (open) =>
+    withOutput(out, context, async (output) => {
+      const reader = await open(input);
+      const { header, delimiter, dtype } = input;
+      const model = { ...reader, dtypeSaid: dtype !== undefined };
+      const target = await keyTarget(out, { to, header, delimiter, signal }, model);
+      const writer = await target.create(output, reader);
+      const { bytes } = dtypeInfo(reader.dtype);
+      let n = 0;
+      for await (const piece of reader.pieces()) {
+        await writer.write(piece);
+        n += piece.length / bytes;
+        assertGoing(signal);
+        onProgress?.({ phase: 'copying', done: n, total: reader.n ?? n });
+      }
+      await writer.end();
+      report = { dtype: reader.dtype, n, formats: [reader.format, target.format] };
+    }),
+  );
+  if (!report) throw new Error('nothing was copied');
+  return report;
+}

@@ -1,0 +1,131 @@
+/**
+ * Headers of NumPy's files: a magic, a version, a length, and a Python literal that says what follows.
+ *
+ *     \x93NUMPY \x01 \x00 <length> {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), } <spaces> \n
+ *
+ * Versions 1 to 3 differ in the width of the length and in the letters that names of fields may have.
+ */
+import { DTYPES, type Dtype } from '../../keys/dtype.js';
+import { DtypeError, FormatError } from '../../util/errors.js';
+import type { Source } from '../raw.js';
+import { type Literal, parseLiteral } from './python-literal.js';
+
+/** What a header says of the keys behind it. */
+export interface NpyHeader {
+  readonly dtype: Dtype;
+  readonly bigEndian: boolean;
+  /** Whether the first dimension varies fastest. */
+  readonly fortran: boolean;
+  /** One or two dimensions. */
+  readonly shape: readonly number[];
+  /** Bytes in front of the keys. */
+  readonly begin: number;
+}
+
+const MAGIC = '\x93NUMPY';
+/** Longest header that is read: those of numbers take some 100 bytes. */
+const MOST_BYTES = 2 ** 16;
+
+/** Keys of 8 bytes whose places are still whole numbers. */
+const MOST_KEYS = BigInt(Number.MAX_SAFE_INTEGER) / 8n;
+
+/** @throws FormatError, DtypeError, IoError */
+export async function readHeader(source: Source): Promise<NpyHeader> {
+  const { name } = source;
+  const start = Buffer.from(await source.head(12));
+  if (start.toString('latin1', 0, 6) !== MAGIC || start.length < 10) {
+    throw wrong(name, 'it does not begin as one does');
+  }
+  const [major, minor] = [start.readUInt8(6), start.readUInt8(7)];
+  if (major < 1 || major > 3 || minor !== 0) {
+    throw wrong(name, `its version is ${major}.${minor}, and those from 1.0 to 3.0 are known`);
+  }
+  const lengthBytes = major === 1 ? 2 : 4;
+  const length = start.length < 8 + lengthBytes ? MOST_BYTES + 1 : start.readUIntLE(8, lengthBytes);
+  if (length > MOST_BYTES) throw wrong(name, `its header claims more than ${MOST_BYTES} bytes`);
+  const begin = 8 + lengthBytes + length;
+  const head = Buffer.from(await source.head(begin));
+  if (head.length < begin) throw wrong(name, 'it ends within its header');
+  const text = head.toString(major === 3 ? 'utf8' : 'latin1', 8 + lengthBytes);
+  return { ...understand(text, name), begin };
+}
+
+const wrong = (name: string, why: string): FormatError =>
+  new FormatError(`${name} is no NumPy array that can be read: ${why}`, {
+    details: { path: name, expected: 'a NumPy array' },
+  });
+
+function understand(text: string, name: string): Omit<NpyHeader, 'begin'> {
+  const header = parseLiteral(text);
+  if (!(header instanceof Map)) throw wrong(name, 'its header is no dictionary');
+  const fields = [...header.keys()].sort().join();
+  if (fields !== 'descr,fortran_order,shape') {
+    throw wrong(name, `its header has the fields ${fields || 'of none'}, not descr, fortran_order and shape`);
+  }
+  const fortran = header.get('fortran_order');
+  if (typeof fortran !== 'boolean') throw wrong(name, 'fortran_order is neither True nor False');
+  const { dtype, bigEndian } = dtypeOfDescr(header.get('descr'), name);
+  return { dtype, bigEndian, fortran, shape: shapeOf(header.get('shape'), name) };
+}
+
+function shapeOf(shape: Literal | undefined, name: string): number[] {
+  if (!Array.isArray(shape) || !shape.every((length) => typeof length === 'bigint' && length >= 0n)) {
+    throw wrong(name, 'its shape is no tuple of whole numbers from 0 on');
+  }
+  if (shape.length !== 1 && shape.length !== 2) {
+    throw wrong(name, `it has ${shape.length} dimensions, and 1 or 2 are sorted: reshape it`);
+  }
+  const lengths = shape as bigint[];
+  // A dimension of 0 counts 1 here, since the other one is to be a number all the same.
+  if (lengths.reduce((all, length) => all * (length || 1n), 1n) > MOST_KEYS) {
+    throw wrong(name, `its shape (${lengths.join(', ')}) is beyond any file`);
+  }
+  return lengths.map(Number);
+}
+
+/** Kinds of elements that NumPy has and that are no keys. */
+const OTHERS: Readonly<Record<string, string>> = {
+  b: 'bool',
+  c: 'complex',
+  f: 'long double',
+  O: 'object',
+  M: 'datetime',
+  m: 'timedelta',
+  S: 'bytes',
+  a: 'bytes',
+  U: 'strings',
+  V: 'void',
+};
+
+/** @throws DtypeError, FormatError */
+function dtypeOfDescr(descr: Literal | undefined, name: string): Pick<NpyHeader, 'dtype' | 'bigEndian'> {
+  if (Array.isArray(descr)) throw otherType(name, 'structured');
+  if (typeof descr !== 'string') throw wrong(name, 'its descr is no name of a type');
+  const [, order, kind = '', bytes = ''] = /^([<>|=])([a-zA-Z])(\d*)(?:\[[\w/]+\])?$/.exec(descr) ?? [];
+  const dtype = DTYPES.find((known) => known === `${kind}${Number(bytes) * 8}`);
+  if (dtype && (order !== '|' || bytes === '1')) return { dtype, bigEndian: order === '>' && bytes !== '1' };
+  throw otherType(name, `${OTHERS[kind] ? `${OTHERS[kind]} ` : ''}'${descr}'`);
+}
+
+const otherType = (name: string, found: string): DtypeError =>
+  new DtypeError(`the elements of ${name} are ${found}: expected ${DTYPES.join(' ')}`, {
+    details: { path: name, found },
+  });
+
+/** Digits that a dimension may grow to while a file is written, as NumPy leaves room for them. */
+const DIGITS = 21;
+/** The keys begin at a multiple of it. */
+const ALIGNED = 64;
+
+/** A header of version 1 for little-endian keys, the last dimension varying fastest. */
+export function npyHeader(dtype: Dtype, shape: readonly number[]): Uint8Array {
+  const bytes = Number(dtype.slice(1)) / 8;
+  const descr = `${bytes === 1 ? '|' : '<'}${dtype[0]}${bytes}`;
+  const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`;
+  const dictionary = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`;
+  const grown = dictionary.padEnd(dictionary.length + DIGITS - String(shape[0]).length);
+  const whole = Math.ceil((10 + grown.length + 1) / ALIGNED) * ALIGNED;
+  const header = Buffer.alloc(whole, `${MAGIC}\x01\0..${grown}`.padEnd(whole - 1).concat('\n'), 'latin1');
+  header.writeUInt16LE(whole - 10, 8);
+  return header;
+}

@@ -1,0 +1,183 @@
+/** NumPy's files of one array: of one dimension, or matrices by rows or by columns. */
+import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
+import { FormatError, UsageError } from '../../util/errors.js';
+import { swapBytes, swapped } from '../byte-order.js';
+import { columnOf, rowByRow } from '../matrix.js';
+import type { Output } from '../output.js';
+import { PIECE_BYTES, type Source } from '../raw.js';
+import { assertDtype } from './file-dtype.js';
+import type { KeyFacts, KeyFormat, KeyReader, KeyWriter, ReadRequest } from './key-file.js';
+import { type NpyHeader, npyHeader, readHeader } from './npy-header.js';
+
+export const npy: KeyFormat = {
+  id: 'npy',
+  name: 'a NumPy array',
+  extensions: ['npy'],
+  compressible: true,
+  matches: (head) =>
+    String.fromCharCode(...head.subarray(0, 6)) === '\x93NUMPY' && (head[6] ?? 0) >= 1 && (head[6] ?? 9) <= 3,
+  async open(source, request) {
+    const header = await readHeader(source);
+    const keys = new StoredKeys(source, header);
+    assertDtype(source.name, header, request);
+    return request.column === undefined
+      ? keys.all()
+      : keys.column(columnNumber(request.column, header, source.name));
+  },
+  create,
+  bytes: ({ dtype, n, shape }) =>
+    n === undefined ? undefined : npyHeader(dtype, shape ?? [n]).length + n * dtypeInfo(dtype).bytes,
+};
+
+/** @throws UsageError */
+function columnNumber(
+  column: NonNullable<ReadRequest['column']>,
+  { shape: [, columns] }: NpyHeader,
+  name: string,
+): number {
+  if (columns === undefined) {
+    throw new UsageError(`column ${column} of ${name}: it has one dimension, so leave the column out`);
+  }
+  const number = Number(column);
+  if (Number.isInteger(number) && number >= 0 && number < columns) return number;
+  throw new UsageError(`column ${column} of ${name}: its ${columns} columns have the numbers from 0 on`);
+}
+
+/** The keys behind a header. */
+class StoredKeys {
+  readonly #source: Source;
+  readonly #header: NpyHeader;
+  readonly #info: DtypeInfo;
+  readonly #n: number;
+
+  /** @throws FormatError where there are other bytes than the header says */
+  constructor(source: Source, header: NpyHeader) {
+    this.#source = source;
+    this.#header = header;
+    this.#info = dtypeInfo(header.dtype);
+    this.#n = header.shape.reduce((all, length) => all * length, 1);
+    if (source.bytes !== undefined) this.#assertLength(source.bytes - header.begin);
+  }
+
+  all(): KeyReader {
+    const { shape, fortran } = this.#header;
+    const [rows = 0, columns = 1] = shape;
+    const inOrder = !fortran || rows < 2 || columns < 2;
+    const matrix = { info: this.#info, rows, columns };
+    return {
+      ...this.#facts(this.#n, shape),
+      ...(inOrder ? this.#plain(0) : { plainAt: undefined }),
+      pieces: () => (inOrder ? this.#stored() : rowByRow(matrix, this.#random(), () => this.#stored())),
+    };
+  }
+
+  column(column: number): KeyReader {
+    const { shape, fortran } = this.#header;
+    const [rows = 0, columns = 1] = shape;
+    const matrix = { info: this.#info, rows, columns };
+    const begin = column * rows;
+    return {
+      ...this.#facts(rows, [rows]),
+      ...(fortran ? this.#plain(begin) : { plainAt: undefined }),
+      pieces: () => (fortran ? this.#part(begin, begin + rows) : columnOf(this.#stored(), matrix, column)),
+    };
+  }
+
+  #facts(n: number, shape: readonly number[]) {
+    const { dtype, bigEndian } = this.#header;
+    const { name } = this.#source;
+    return { name, format: npy.id, dtype, bigEndian, n, shape, close: () => this.#source.close() };
+  }
+
+  /** Access to the keys from `begin` on where the file has them in the order that they are to have. */
+  #plain(begin: number): Pick<KeyReader, 'plainAt' | 'readAt'> {
+    const random = this.#random();
+    if (!random) return { plainAt: undefined };
+    const first = begin * this.#info.bytes;
+    return {
+      plainAt: this.#header.bigEndian ? undefined : this.#header.begin + first,
+      readAt: (into, position) => random(into, first + position),
+    };
+  }
+
+  /** Reads little-endian keys from any byte of them on; undefined where the source cannot. */
+  #random(): Source['readAt'] {
+    const { readAt } = this.#source;
+    if (!readAt) return undefined;
+    return async (into, position) => {
+      await readAt(into, this.#header.begin + position);
+      if (this.#header.bigEndian) swapBytes(into, this.#info);
+    };
+  }
+
+  /** All keys in the order of the file, little-endian. */
+  #stored(): AsyncGenerator<Uint8Array> {
+    const pieces = this.#exactly();
+    return this.#header.bigEndian ? swapped(pieces, this.#info) : pieces;
+  }
+
+  /** What the source has, as long as it is what the header says. */
+  async *#exactly(): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    const { begin } = this.#header;
+    for await (const piece of this.#source.pieces(this.#info.bytes, begin)) {
+      bytes += piece.length;
+      if (bytes > this.#n * this.#info.bytes) this.#assertLength(bytes);
+      yield piece;
+    }
+    this.#assertLength(bytes);
+  }
+
+  /** Keys from `begin` to `end`, in the order of the file. */
+  async *#part(begin: number, end: number): AsyncGenerator<Uint8Array> {
+    const { bytes } = this.#info;
+    const random = this.#random();
+    if (random) {
+      for (let at = begin * bytes; at < end * bytes; at += PIECE_BYTES) {
+        const piece = new Uint8Array(Math.min(PIECE_BYTES, end * bytes - at));
+        await random(piece, at);
+        yield piece;
+      }
+      return;
+    }
+    let at = 0;
+    for await (const piece of this.#stored()) {
+      const [from, to] = [Math.max(0, begin * bytes - at), Math.min(piece.length, end * bytes - at)];
+      if (from < to) yield piece.subarray(from, to);
+      at += piece.length;
+    }
+  }
+
+  #assertLength(bytes: number): void {
+    const expected = this.#n * this.#info.bytes;
+    if (bytes === expected) return;
+    const { name } = this.#source;
+    const found = bytes < expected ? `only ${bytes}` : 'more';
+    throw new FormatError(
+      `${name} is no NumPy array that can be read: its header says ${expected} bytes of keys, and there are ${found}`,
+      { details: { path: name, expected } },
+    );
+  }
+}
+
+async function create(output: Output, facts: KeyFacts): Promise<KeyWriter> {
+  const { dtype, n, shape } = facts;
+  const { bytes } = dtypeInfo(dtype);
+  if (n === undefined && !output.patch) {
+    throw new UsageError(
+      `a NumPy array begins with its length, which is known at the end of the input only: ${output.name} has to be ` +
+        'a file of its own for that, and not compressed',
+    );
+  }
+  await output.write(npyHeader(dtype, shape ?? [n ?? 0]));
+  let written = 0;
+  return {
+    async write(piece) {
+      written += piece.length / bytes;
+      await output.write(piece);
+    },
+    async end() {
+      if (n === undefined) await output.patch?.(npyHeader(dtype, [written]), 0);
+    },
+  };
+}

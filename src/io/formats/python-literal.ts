@@ -1,0 +1,84 @@
+/** The literals of Python that headers are written in: never evaluated, only read. */
+
+/** Numbers are whole ones; tuples and lists are arrays. */
+export type Literal = string | boolean | null | bigint | readonly Literal[] | ReadonlyMap<string, Literal>;
+
+const TOKEN = /\s*(?:'([^'\\\n]*)'|"([^"\\\n]*)"|(\d+)L?|(True|False|None)|([{}()[\],:]))/y;
+
+/** Nesting beyond which a literal is no header. */
+const MOST_DEPTH = 8;
+
+/** What a text stands for; undefined where it is no literal, or more than one. */
+export function parseLiteral(text: string): Literal | undefined {
+  return new Parser(text).whole();
+}
+
+class Parser {
+  readonly #text: string;
+  #at = 0;
+  #token: RegExpExecArray | null = null;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#next();
+  }
+
+  whole(): Literal | undefined {
+    const literal = this.#literal(0);
+    return this.#token === null && /^\s*$/.test(this.#text.slice(this.#at)) ? literal : undefined;
+  }
+
+  #next(): void {
+    TOKEN.lastIndex = this.#at;
+    this.#token = TOKEN.exec(this.#text);
+    if (this.#token) this.#at = TOKEN.lastIndex;
+  }
+
+  /** Takes that sign, if it comes next. */
+  #takes(sign: string): boolean {
+    if (this.#token?.[5] !== sign) return false;
+    this.#next();
+    return true;
+  }
+
+  #literal(depth: number): Literal | undefined {
+    const [, single, double, number, name] = this.#token ?? [];
+    if (depth > MOST_DEPTH) return undefined;
+    if (this.#takes('{')) return this.#dictionary(depth);
+    if (this.#takes('(')) return this.#list(')', depth);
+    if (this.#takes('[')) return this.#list(']', depth);
+    const string = single ?? double;
+    if ((string ?? number ?? name) === undefined) return undefined;
+    this.#next();
+    if (string !== undefined) return string;
+    if (number !== undefined) return number.length > 30 ? undefined : BigInt(number);
+    return name === 'None' ? null : name === 'True';
+  }
+
+  /** Up to the closing sign; one element in parentheses without a comma is taken for a tuple, too. */
+  #list(end: ')' | ']', depth: number): Literal[] | undefined {
+    const list: Literal[] = [];
+    while (!this.#takes(end)) {
+      const one = this.#literal(depth + 1);
+      if (one === undefined) return undefined;
+      list.push(one);
+      if (this.#takes(',')) continue;
+      return this.#takes(end) ? list : undefined;
+    }
+    return list;
+  }
+
+  #dictionary(depth: number): Map<string, Literal> | undefined {
+    const map = new Map<string, Literal>();
+    while (!this.#takes('}')) {
+      const key = this.#literal(depth + 1);
+      if (typeof key !== 'string' || map.has(key) || !this.#takes(':')) return undefined;
+      const value = this.#literal(depth + 1);
+      if (value === undefined) return undefined;
+      map.set(key, value);
+      if (this.#takes(',')) continue;
+      return this.#takes('}') ? map : undefined;
+    }
+    return map;
+  }
+}

@@ -1,0 +1,58 @@
+/** Raw keys: their bytes, one key behind the other, and nothing else. What they are is said by who asks. */
+import { dtypeInfo } from '../../keys/dtype.js';
+import { UsageError } from '../../util/errors.js';
+import { swapBytes, swapped } from '../byte-order.js';
+import type { KeyFormat } from './key-file.js';
+
+/** Extensions are names of dtypes, which `file-name.ts` reads. */
+export const raw: KeyFormat = {
+  id: 'raw',
+  name: 'raw keys',
+  extensions: [],
+  compressible: true,
+  async open(source, { dtype, bigEndian = false, column }) {
+    if (dtype === undefined) {
+      throw new UsageError(
+        `${source.name} does not say what its keys are: say so with --dtype (dtype in a batch and in the ` +
+          'library), such as f64 or u32be, or by its extension, such as .f64',
+      );
+    }
+    if (column !== undefined) {
+      throw new UsageError(`column ${column} of ${source.name}: raw keys have no columns`);
+    }
+    const info = dtypeInfo(dtype);
+    const isSwapped = bigEndian && info.bytes > 1;
+    const n = source.bytes === undefined ? undefined : source.bytes / info.bytes;
+    if (n !== undefined) source.assertWhole(info.bytes);
+    const { readAt } = source;
+    const readSwapped: typeof readAt = async (into, position) => {
+      await readAt?.(into, position);
+      swapBytes(into, info);
+    };
+    return {
+      name: source.name,
+      format: 'raw',
+      dtype,
+      n,
+      shape: n === undefined ? undefined : [n],
+      bigEndian: isSwapped,
+      plainAt: readAt && !isSwapped ? 0 : undefined,
+      readAt: readAt && isSwapped ? readSwapped : readAt,
+      pieces: () => (isSwapped ? swapped(source.pieces(info.bytes), info) : source.pieces(info.bytes)),
+      close: () => source.close(),
+    };
+  },
+  async create(output, { dtype }, { bigEndian = false }) {
+    const info = dtypeInfo(dtype);
+    return {
+      async write(piece) {
+        if (!bigEndian || info.bytes === 1) return output.write(piece);
+        const turned = piece.slice();
+        swapBytes(turned, info);
+        await output.write(turned);
+      },
+      end: async () => undefined,
+    };
+  },
+  bytes: ({ dtype, n }) => (n === undefined ? undefined : n * dtypeInfo(dtype).bytes),
+};

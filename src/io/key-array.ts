@@ -1,0 +1,70 @@
+import { bytesOf, newArray } from '../keys/array.js';
+import { dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import type { KeyReader, KeyWriter } from './formats/key-file.js';
+import { PIECE_BYTES } from './raw.js';
+
+/** Bytes that are read into an array at a time. */
+const READ_BYTES = 64 * PIECE_BYTES;
+
+/**
+ * All keys of a reader in one array.
+ *
+ * Room is made for as many as there are: what a header says is taken at its word only where the file is as long.
+ *
+ * @throws what the reader throws; InputError for more keys than an array can have
+ */
+export async function readKeys(reader: KeyReader): Promise<KeyArray> {
+  const { dtype, n, readAt } = reader;
+  if (n !== undefined && readAt) {
+    const keys = newArray(dtype, n);
+    for (let at = 0; at < keys.byteLength; at += READ_BYTES) {
+      await readAt(bytesOf(keys, at, Math.min(at + READ_BYTES, keys.byteLength)), at);
+    }
+    return keys;
+  }
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of reader.pieces()) {
+    pieces.push(piece);
+    bytes += piece.length;
+  }
+  return joinedKeys(reader, pieces, bytes);
+}
+
+function joinedKeys({ dtype }: KeyReader, pieces: Uint8Array[], bytes: number): KeyArray {
+  const keys = newArray(dtype, bytes / dtypeInfo(dtype).bytes);
+  let at = 0;
+  for (let piece = pieces.shift(); piece; piece = pieces.shift()) {
+    bytesOf(keys, at, at + piece.length).set(piece);
+    at += piece.length;
+  }
+  return keys;
+}
+
+/** Hands an array to a writer in pieces. */
+export async function writeKeys(writer: KeyWriter, keys: ArrayBufferView): Promise<void> {
+  for (let at = 0; at < keys.byteLength; at += PIECE_BYTES) {
+    await writer.write(bytesOf(keys, at, Math.min(at + PIECE_BYTES, keys.byteLength)));
+  }
+}
+
+/** The same keys in arrays of `count` keys each; the last one may be shorter. */
+export async function* inGroups(reader: KeyReader, count: number): AsyncGenerator<KeyArray> {
+  const { dtype } = reader;
+  const most = count * dtypeInfo(dtype).bytes;
+  let kept: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of reader.pieces()) {
+    for (let rest = piece; rest.length > 0; ) {
+      const part = rest.subarray(0, most - bytes);
+      rest = rest.subarray(part.length);
+      kept.push(part);
+      bytes += part.length;
+      if (bytes < most) continue;
+      yield joinedKeys(reader, kept, bytes);
+      kept = [];
+      bytes = 0;
+    }
+  }
+  if (bytes > 0) yield joinedKeys(reader, kept, bytes);
+}

@@ -1,0 +1,35 @@
+import type { SortReport, StageReport } from '../sort/api/report.js';
+
+/**
+ * What several sorts did, as one: that of the first, with the launches and times of all.
+ *
+ * @param n keys in all: a sort of many rows at once goes over its keys twice
+ * @param seconds wall-clock time of all
+ */
+export function addReports(reports: readonly SortReport[], n: number, seconds: number): SortReport {
+  const [first] = reports;
+  if (!first) throw new Error('no sort was reported');
+  const verified = reports.flatMap((report) => report.verified ?? []);
+  return {
+    ...first,
+    ...(verified.length > 0 && {
+      verified: {
+        order: verified.every(({ order }) => order),
+        permutation: verified.every(({ permutation }) => permutation),
+      },
+    }),
+    stages: addStages(reports.flatMap(({ stages }) => stages)),
+    n,
+    seconds,
+  };
+}
+
+function addStages(all: readonly StageReport[]): StageReport[] {
+  const sums = new Map<string, StageReport>();
+  for (const one of all) {
+    const sum = sums.get(one.stage);
+    const seconds = sum?.seconds === null || one.seconds === null ? null : (sum?.seconds ?? 0) + one.seconds;
+    sums.set(one.stage, { ...one, seconds, launches: one.launches + (sum?.launches ?? 0) });
+  }
+  return [...sums.values()];
+}

@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import test from 'ava';
+import { addKeys, checkOrder } from '../../src/io/check.js';
+import { raw } from '../../src/io/formats/raw.js';
+import { generate } from '../../src/io/gen.js';
+import { Multiset, randomPoints } from '../../src/io/multiset.js';
+import { isSameFile, openOutput } from '../../src/io/output.js';
+import { openSource } from '../../src/io/raw.js';
+import { dtypeInfo } from '../../src/keys/dtype.js';
+import { IoError } from '../../src/util/errors.js';
+import { scratchFolder } from '../cli/cli.js';
+import { pick, referenceSort } from '../reference.js';
+
+const { path, folder, remove } = scratchFolder();
+test.after.always(remove);
+
+const nowhere = { stdout: new Writable(), signal: new AbortController().signal };
+const nothing = Readable.from([]);
+const keys = generate({ dtype: 'u64', count: 10_000, distribution: 'and3', seed: 5 });
+writeFileSync(path('keys'), keys);
+
+test('a file is read whole and in pieces', async (t) => {
+  const source = await openSource(path('keys'), nothing);
+  t.is(source.bytes, 80_000);
+  t.deepEqual(await source.read(8), keys);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of source.pieces(8)) pieces.push(piece);
+  t.deepEqual(Buffer.concat(pieces), Buffer.from(keys));
+  await source.close();
+});
+
+test('a stream that breaks within elements gives whole elements', async (t) => {
+  const stream = Readable.from([
+    keys.subarray(0, 3),
+    keys.subarray(3, 5),
+    keys.subarray(5, 1001),
+    keys.subarray(1001),
+  ]);
+  const source = await openSource('-', stream);
+  const sizes: number[] = [];
+  const pieces: Uint8Array[] = [];
+  for await (const piece of source.pieces(8)) {
+    sizes.push(piece.length % 8);
+    pieces.push(piece.slice());
+  }
+  t.true(sizes.every((rest) => rest === 0));
+  t.deepEqual(Buffer.concat(pieces), Buffer.from(keys));
+});
+
+test('a stream that ends within an element, or fails, is an IoError', async (t) => {
+  const short = await openSource('-', Readable.from([keys.subarray(0, 13)]));
+  await t.throwsAsync(short.read(8), { instanceOf: IoError, message: /stdin has 13 bytes.*5 too many/ });
+  const failing = new PassThrough();
+  failing.destroy(new Error('cable cut'));
+  const broken = await openSource('-', failing);
+  await t.throwsAsync(broken.read(8), { instanceOf: IoError, message: /cannot read stdin: cable cut/ });
+});
+
+test('an output is not to be seen before it is committed, nor after it is dropped', async (t) => {
+  const out = path('out');
+  writeFileSync(out, 'before');
+  const dropped = await openOutput(out, nowhere);
+  await dropped.write(Buffer.from('half'));
+  dropped.discard();
+  t.is(readFileSync(out, 'utf8'), 'before');
+  const kept = await openOutput(out, nowhere);
+  await kept.write(Buffer.from('aft'));
+  await kept.write(Buffer.from('er'));
+  t.is(readFileSync(out, 'utf8'), 'before');
+  await kept.commit();
+  kept.discard(); // has nothing to drop any more
+  t.is(readFileSync(out, 'utf8'), 'after');
+  t.deepEqual(
+    readdirSync(folder).filter((name) => name.includes('.out.')),
+    [],
+  );
+});
+
+test('a new output has the mode that the umask gives', async (t) => {
+  const output = await openOutput(path('fresh'), nowhere);
+  await output.commit();
+  writeFileSync(path('plain'), '');
+  t.is(statSync(path('fresh')).mode, statSync(path('plain')).mode);
+});
+
+test('a device is written to, never replaced', async (t) => {
+  const output = await openOutput('/dev/null', nowhere);
+  await output.write(keys);
+  await output.commit();
+  t.true(statSync('/dev/null').isCharacterDevice());
+});
+
+test('two names of one file are the same file', async (t) => {
+  t.true(await isSameFile(path('keys'), `${folder}/./keys`));
+  t.false(await isSameFile(path('keys'), path('none')));
+  t.false(await isSameFile('-', '-'));
+});
+
+test('a key out of order is found at its place, across pieces too', async (t) => {
+  const sorted = referenceSort(keys, 'u64');
+  const order = { dtype: 'u64', bits: [0, 64] } as const;
+  const reader = async (...chunks: Uint8Array[]) =>
+    raw.open(await openSource('-', Readable.from(chunks)), { dtype: 'u64' });
+  t.deepEqual(await checkOrder(await reader(sorted), order), {
+    n: 10_000,
+    descent: undefined,
+  });
+  for (const at of [1, 499, 500, 501, 9999]) {
+    const wrong = sorted.slice();
+    wrong.set(new Uint8Array(8).fill(0xff), (at - 1) * 8); // the largest of all
+    wrong.set(new Uint8Array(8), at * 8);
+    const { descent } = await checkOrder(await reader(wrong.subarray(0, 4000), wrong.subarray(4000)), order);
+    t.deepEqual(descent, { at, before: 2n ** 64n - 1n, key: 0n });
+  }
+});
+
+for (const [how, native] of [
+  ['by the addon', true],
+  ['without it', false],
+] as const) {
+  test(`a permutation is told from what only looks like one, ${how}`, async (t) => {
+    const shuffled = pick(
+      keys,
+      8,
+      Array.from({ length: 10_000 }, (_, i) => (i * 7919) % 10_000),
+    );
+    const points = randomPoints();
+    const multiset = async (name: string) => {
+      const source = await openSource(path(name), nothing);
+      const found = new Multiset(dtypeInfo('u64'), points, { native });
+      await addKeys(await raw.open(source, { dtype: 'u64' }), found);
+      await source.close();
+      return found;
+    };
+    const against = async (bytes: Uint8Array, name: string) => {
+      writeFileSync(path(name), bytes);
+      return (await multiset(name)).equals(await multiset('keys'));
+    };
+    t.true(await against(shuffled, `shuffled ${how}`));
+    const changed = shuffled.slice();
+    changed[12_345] = (changed[12_345] ?? 0) ^ 1;
+    t.false(await against(changed, `changed ${how}`));
+    const twice = shuffled.slice();
+    twice.copyWithin(0, 8, 16);
+    t.false(await against(twice, `twice ${how}`));
+    t.false(await against(shuffled.subarray(8), `shorter ${how}`));
+  });
+}

@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import test from 'ava';
+import { COMPRESSIONS, compressed, decompressed } from '../../src/io/compression.js';
+import { copyKeys } from '../../src/io/copy.js';
+import { npyHeader } from '../../src/io/formats/npy-header.js';
+import { generate } from '../../src/io/gen.js';
+import { withOutput } from '../../src/io/output.js';
+import { openSource } from '../../src/io/raw.js';
+import { FormatError, IoError } from '../../src/util/errors.js';
+import { scratchFolder } from '../cli/cli.js';
+import { nowhere } from './context.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+
+const keys = generate({ dtype: 'u64', count: 300_000, distribution: 'and3', seed: 4 });
+writeFileSync(path('keys.u64'), keys);
+
+for (const compression of COMPRESSIONS) {
+  const { name, extension } = compression;
+  const small = path(`keys.u64.${extension}`);
+
+  test.serial(`${name}: what is written is smaller, and read as it was`, async (t) => {
+    const { formats, n } = await copyKeys([path('keys.u64')], small, {}, nowhere);
+    t.deepEqual([formats, n], [['raw', 'raw'], 300_000]);
+    t.true(readFileSync(small).length < keys.length * 0.9);
+    await copyKeys([small], path(`${extension}.u64`), {}, nowhere);
+    t.true(readFileSync(path(`${extension}.u64`)).equals(keys));
+    await copyKeys([path('keys.u64')], path(`keys.npy.${extension}`), {}, nowhere);
+    await copyKeys([path(`keys.npy.${extension}`)], path(`${extension}.npy`), {}, nowhere);
+    const npy = Buffer.concat([npyHeader('u64', [300_000]), keys]);
+    t.true(readFileSync(path(`${extension}.npy`)).equals(npy));
+  });
+
+  test.serial(`${name}: several files one behind the other are one, in chunks of any length`, async (t) => {
+    const some = generate({ dtype: 'u8', count: 1000, distribution: 'and3', seed: 5 });
+    writeFileSync(path('some.u8'), some);
+    await copyKeys([path('some.u8')], path(`some.u8.${extension}`), {}, nowhere);
+    const one = readFileSync(path(`some.u8.${extension}`));
+    const three = Buffer.concat([one, one, one]);
+    for (const length of [1, 2, 3, 7, one.length - 1, one.length, one.length + 1, three.length]) {
+      const chunks: Uint8Array[] = [];
+      for (let at = 0; at < three.length; at += length) chunks.push(three.subarray(at, at + length));
+      const source = decompressed(await openSource('-', Readable.from(chunks)), compression, undefined);
+      t.true(Buffer.concat([some, some, some]).equals(await source.read(1)), `${length}`);
+    }
+    for (const junk of [Buffer.from('junk'), Buffer.from('more than a header of junk'), one.subarray(0, 9)]) {
+      const source = await openSource('-', Readable.from([Buffer.concat([one, junk])]));
+      await t.throwsAsync(decompressed(source, compression, undefined).read(1), { instanceOf: FormatError });
+    }
+  });
+
+  test.serial(`${name}: a part of a file is never taken for all of it`, async (t) => {
+    const whole = readFileSync(small);
+    for (const cut of [1, 4, 9, 100, whole.length >> 1, whole.length - 9, whole.length - 1]) {
+      const source = await openSource('-', Readable.from([whole.subarray(0, cut)]));
+      const taken = async () => {
+        for await (const piece of decompressed(source, compression, undefined).pieces(1)) void piece;
+      };
+      await t.throwsAsync(
+        taken(),
+        { instanceOf: FormatError, message: new RegExp(`as a ${name} file`) },
+        `${cut}`,
+      );
+    }
+  });
+
+  test.serial(`${name}: what is none, or damaged, is a FormatError`, async (t) => {
+    writeFileSync(path(`none.f64.${extension}`), keys.subarray(0, 8000));
+    const copy = (from: string) => copyKeys([path(from)], path('none'), {}, nowhere);
+    await t.throwsAsync(copy(`none.f64.${extension}`), {
+      instanceOf: FormatError,
+      message: /damaged, cut or none/,
+    });
+  });
+
+  test.serial(`${name}: a disk that is full is told as such`, async (t) => {
+    if (process.platform !== 'linux') return t.pass();
+    const write = withOutput('/dev/full', nowhere, async (output) => {
+      const smaller = await compressed(output, compression);
+      for (let i = 0; i < 20; i++) await smaller.write(keys);
+      await smaller.finish();
+    });
+    await t.throwsAsync(write, { instanceOf: IoError, message: /no space/ });
+  });
+}
+
+test('what others make of it is what we write', async (t) => {
+  await copyKeys([path('keys.u64')], path('other.u64.gz'), {}, nowhere);
+  t.true(gunzipSync(readFileSync(path('other.u64.gz'))).equals(keys));
+  await copyKeys([path('keys.u64')], path('other.u64.zst'), {}, nowhere);
+  const zstd = spawnSync('zstd', ['-dc', path('other.u64.zst')], { maxBuffer: 2 ** 26 });
+  if (zstd.status === 0) t.true(zstd.stdout.equals(keys));
+  else t.log('no zstd here to ask');
+});

@@ -1,0 +1,165 @@
+/**
+ * Changes bytes of files that are right, at random, and reads them. Whatever comes of it has to be an error of a class of
+ * ours, or keys that are as many as the reader says, the same from a file and from a pipe, in memory that has to do with the
+ * bytes that are there and not with what they claim.
+ */
+import { writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { openKeys } from '../../../src/io/keys.js';
+import { openSource } from '../../../src/io/raw.js';
+import { dtypeInfo } from '../../../src/keys/dtype.js';
+import { ClsortError } from '../../../src/util/errors.js';
+import { Random } from '../../../src/util/random.js';
+import type { Subject } from './subjects.js';
+
+/** Numbers that lengths and counts are often wrong by. */
+const EDGES = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
+/** What headers that are text are made of. */
+const WORDS = [
+  '9',
+  '99999999',
+  '-1',
+  '(',
+  ')',
+  ',',
+  "'",
+  '{',
+  '}',
+  'True',
+  'False',
+  'None',
+  '<',
+  '>',
+  '|',
+  'f',
+  'u8',
+  'L',
+];
+
+/** A change of some bytes at random. */
+function mutated(bytes: Uint8Array, random: Random): Buffer {
+  let file = Buffer.from(bytes);
+  for (let times = 1 + random.below(4); times > 0; times--) {
+    // Headers are short and tell most: half of the changes are there.
+    const within = random.below(2) === 0 ? Math.min(160, file.length) : file.length;
+    const at = random.below(within + 1);
+    const length = random.below(9);
+    switch (random.below(8)) {
+      case 0:
+        if (at < file.length) file[at] = (file[at] ?? 0) ^ (1 << random.below(8));
+        break;
+      case 1:
+        if (at < file.length) file[at] = EDGES[random.below(EDGES.length)] ?? 0;
+        break;
+      case 2:
+        file.fill(random.below(2) * 0xff, at, Math.min(file.length, at + length));
+        break;
+      case 3:
+        file = Buffer.concat([file.subarray(0, at), file.subarray(at + length)]);
+        break;
+      case 4:
+        file = Buffer.concat([file.subarray(0, at), random.bytes(length), file.subarray(at)]);
+        break;
+      case 5:
+        file = Buffer.concat([file.subarray(0, at), file.subarray(random.below(file.length + 1))]);
+        break;
+      case 6:
+        file = file.subarray(0, random.below(file.length + 1));
+        break;
+      default: {
+        const word = Buffer.from(WORDS[random.below(WORDS.length)] ?? '');
+        file = Buffer.concat([file.subarray(0, at), word, file.subarray(at + random.below(word.length + 1))]);
+      }
+    }
+  }
+  return Buffer.from(file);
+}
+
+/** What reading comes to: the keys, or the code of an error. @throws what is neither */
+async function outcome(
+  path: string,
+  stdin: Uint8Array | undefined,
+  { options, name }: Subject,
+): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; stdin && at < stdin.length; at += 41) chunks.push(stdin.subarray(at, at + 41));
+  const source = await openSource(stdin ? '-' : path, Readable.from(chunks));
+  try {
+    // A pipe has no name; here it goes by that of the file, so that both are read alike.
+    const reader = await openKeys(source, path, options);
+    try {
+      const hash: Uint8Array[] = [];
+      let bytes = 0;
+      for await (const piece of reader.pieces()) {
+        bytes += piece.length;
+        hash.push(piece.slice());
+      }
+      const n = bytes / dtypeInfo(reader.dtype).bytes;
+      if (reader.n !== undefined && reader.n !== n) throw new Error(`${name}: ${n} keys, not ${reader.n}`);
+      if (reader.shape && reader.shape.reduce((all, length) => all * length, 1) !== n) {
+        throw new Error(`${name}: ${n} keys of shape ${reader.shape}`);
+      }
+      const all = Buffer.concat(hash);
+      if (reader.readAt) {
+        const again = Buffer.alloc(bytes);
+        await reader.readAt(again, 0);
+        if (!again.equals(all)) throw new Error(`${name}: other keys by position`);
+      }
+      return `${reader.dtype} ${n} ${all.toString('base64')}`;
+    } finally {
+      await reader.close();
+    }
+  } catch (error) {
+    if (error instanceof ClsortError) return error.code;
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+/** Bytes that the process may take, Node itself and the windows of decompressors included. */
+const MOST_BYTES = 600 * 2 ** 20;
+
+/** What was tried. */
+export interface Tally {
+  cases: number;
+  /** Files that were read although they were changed. */
+  read: number;
+  /** Files that were refused. */
+  refused: number;
+}
+
+/**
+ * Tries one change of one of the files.
+ *
+ * @param file is written to, beside its extension
+ * @throws Error that says what is wrong, with the seed that shows it again
+ */
+export async function attempt(
+  all: readonly Subject[],
+  seed: number,
+  folder: string,
+  tally: Tally,
+): Promise<void> {
+  const random = new Random(seed);
+  const subject = all[random.below(all.length)] as Subject;
+  const bytes = mutated(subject.bytes, random);
+  const path = `${folder}/${subject.name}`;
+  writeFileSync(path, bytes);
+  try {
+    const fromFile = await outcome(path, undefined, subject);
+    tally.cases++;
+    if (fromFile.startsWith('ERR_')) tally.refused++;
+    else tally.read++;
+    if (subject.piped === false) return;
+    const fromPipe = await outcome(path, bytes, subject);
+    const areErrors = fromFile.startsWith('ERR_') && fromPipe.startsWith('ERR_');
+    if (fromFile !== fromPipe && !areErrors) {
+      throw new Error(`from a file: ${fromFile.slice(0, 99)}; from a pipe: ${fromPipe.slice(0, 99)}`);
+    }
+    const { maxRSS } = process.resourceUsage();
+    if (maxRSS * 1024 > MOST_BYTES) throw new Error(`${maxRSS} KiB of memory were taken`);
+  } catch (error) {
+    throw new Error(`seed ${seed}, ${subject.name}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,59 @@
+/** Files whose readers are fuzzed: a line for each kind. A format that is read brings its own. */
+import { gzipSync } from 'node:zlib';
+import { COMPRESSIONS } from '../../../src/io/compression.js';
+import { npyHeader } from '../../../src/io/formats/npy-header.js';
+import { generate } from '../../../src/io/gen.js';
+import type { InputOptions } from '../../../src/io/keys.js';
+import type { Dtype } from '../../../src/keys/dtype.js';
+
+/** A file that is right, to be changed. */
+export interface Subject {
+  /** Its name, with the extension that it is read by. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** What is said of it; default: nothing. */
+  readonly options?: InputOptions;
+  /** Whether it can be had from a pipe as well, with the same result. Default true. */
+  readonly piped?: boolean;
+}
+
+const keys = (dtype: Dtype, count: number): Uint8Array =>
+  generate({ dtype, count, distribution: 'special', seed: 17 });
+
+/** An array as NumPy writes it, with a header of any version, order and layout. */
+function npy(version: 1 | 2 | 3, descr: string, shape: string, fortran: 'True' | 'False', data: Uint8Array) {
+  const text = `{'descr': '${descr}', 'fortran_order': ${fortran}, 'shape': ${shape}, }`
+    .padEnd(100)
+    .concat('\n');
+  const length = Buffer.alloc(version === 1 ? 2 : 4);
+  length.writeUIntLE(text.length, 0, length.length);
+  const magic = Buffer.from(`\x93NUMPY${String.fromCharCode(version)}\0`, 'latin1');
+  return Buffer.concat([magic, length, Buffer.from(text), data]);
+}
+
+async function zstd(bytes: Uint8Array): Promise<Uint8Array> {
+  const compressor = await COMPRESSIONS.find(({ extension }) => extension === 'zst')?.compressor();
+  if (!compressor) throw new Error('no zstd');
+  compressor.end(bytes);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of compressor) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+export async function subjects(): Promise<Subject[]> {
+  const plain = Buffer.concat([npyHeader('f64', [40]), keys('f64', 40)]);
+  return [
+    { name: 'raw.f64', bytes: keys('f64', 50) },
+    { name: 'raw.u16be', bytes: keys('u16', 50) },
+    { name: 'raw.u32.gz', bytes: gzipSync(keys('u32', 300)) },
+    { name: 'raw.u32.zst', bytes: await zstd(keys('u32', 300)) },
+    { name: 'one.npy', bytes: plain },
+    { name: 'rows.npy', bytes: npy(1, '>i4', '(6, 7)', 'False', keys('i32', 42)) },
+    { name: 'columns.npy', bytes: npy(2, '>f8', '(7, 6)', 'True', keys('f64', 42)) },
+    { name: 'column.npy', bytes: npy(3, '<u2', '(12, 5)', 'True', keys('u16', 60)), options: { column: 4 } },
+    { name: 'cell.npy', bytes: npy(1, '|u1', '(12, 5)', 'False', keys('u8', 60)), options: { column: 2 } },
+    { name: 'one.npy.gz', bytes: gzipSync(plain) },
+    { name: 'one.npy.zst', bytes: await zstd(plain) },
+    { name: 'unknown', bytes: plain },
+  ];
+}

@@ -1,0 +1,35 @@
+import test from 'ava';
+import { DTYPES } from '../../src/keys/dtype.js';
+import { dtypeOfName, namedDtype } from '../../src/keys/dtype-name.js';
+import { DtypeError } from '../../src/util/errors.js';
+
+test('every dtype is known by its own name, by that of NumPy, in any case and with an order of bytes', (t) => {
+  const long = { u: 'uint', i: 'int', f: 'float' } as const;
+  for (const dtype of DTYPES) {
+    const other = `${long[dtype[0] as 'u']}${dtype.slice(1)}`;
+    for (const name of [dtype, other, dtype.toUpperCase(), other.toUpperCase()]) {
+      t.deepEqual(dtypeOfName(name), { dtype, bigEndian: undefined }, name);
+      t.deepEqual(dtypeOfName(`${name}le`), { dtype, bigEndian: false }, name);
+      t.deepEqual(dtypeOfName(`${name}be`), { dtype, bigEndian: true }, name);
+    }
+  }
+});
+
+test('other names are none', (t) => {
+  for (const name of [
+    '',
+    'u',
+    'u12',
+    'f8',
+    'u128',
+    'f64me',
+    'double',
+    'complex64',
+    'constructor',
+    'f64 ',
+    'xu8',
+  ]) {
+    t.is(dtypeOfName(name), undefined, name);
+  }
+  t.throws(() => namedDtype('u33'), { instanceOf: DtypeError, message: /unknown dtype 'u33'.*u8 i8/ });
+});

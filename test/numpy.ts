@@ -1,0 +1,32 @@
+/** NumPy as the other side of files: what it writes we read, and what we write it reads. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import test, { type ExecutionContext } from 'ava';
+
+/** A Python that has NumPy: what `CLSORT_PYTHON` names, the one in PATH, or the system's. */
+const PYTHON = [process.env.CLSORT_PYTHON ?? 'python3', '/usr/bin/python3'].find(
+  (python) => spawnSync(python, ['-c', 'import numpy']).status === 0,
+);
+
+/** Runs a program with `numpy` as `np` and `sys.argv[1:]`. @returns what it has printed */
+export type RunPython = (program: string, ...args: readonly string[]) => string;
+
+const runWith =
+  (python: string): RunPython =>
+  (program, ...args) =>
+    execFileSync(python, ['-c', `import sys\nimport numpy as np\n${program}`, ...args], {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    });
+
+/**
+ * Declares a test that needs NumPy. Where there is none it is skipped, and says so; with `CLSORT_REQUIRE_NUMPY=1`, as in CI,
+ * it fails.
+ */
+export function testWithNumPy(
+  title: string,
+  body: (t: ExecutionContext, python: RunPython) => Promise<void>,
+): void {
+  if (PYTHON) test(title, (t) => body(t, runWith(PYTHON)));
+  else if (process.env.CLSORT_REQUIRE_NUMPY === '1') test(title, (t) => t.fail('no Python with NumPy'));
+  else test.skip(`${title} (no NumPy here)`, () => undefined);
+}
