@@ -13,6 +13,8 @@ import { targetOf } from './target.js';
 export interface Output {
   /** For messages: the path, or `stdout`. */
   readonly name: string;
+  /** The file that is written aside, for a process that writes it by itself; undefined for streams. */
+  readonly fd?: number | undefined;
   /**
    * Asks whether there is room for so many bytes in all, where the system can tell.
    *
@@ -124,6 +126,10 @@ class FileOutput implements Output {
       asides?.delete(aside);
       throw error;
     }
+  }
+
+  get fd(): number {
+    return this.#handle.fd;
   }
 
   async reserve(bytes: number): Promise<void> {

@@ -1,0 +1,22 @@
+import { DtypeError } from '../../util/errors.js';
+import { type ForeignKind, openForeign } from './foreign/foreign-reader.js';
+import { createForeign } from './foreign/foreign-writer.js';
+import type { KeyFormat } from './key-file.js';
+
+const KIND: ForeignKind = { id: 'parquet', format: 'parquet', isText: false };
+
+/** Parquet, by DuckDB's reader and writer. Halves are read; DuckDB does not write them. */
+export const parquet: KeyFormat = {
+  id: KIND.id,
+  extensions: ['parquet', 'pq'],
+  open: (source, request) => openForeign(KIND, source, request),
+  async create(output, facts, options) {
+    if (facts.dtype === 'f16') {
+      throw new DtypeError(
+        `f16 keys cannot be written to ${output.name}: DuckDB writes no halves to Parquet; write them as Arrow or as text`,
+        { details: { path: output.name, dtype: facts.dtype } },
+      );
+    }
+    return createForeign(KIND, output, facts, options);
+  },
+};
