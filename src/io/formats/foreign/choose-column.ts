@@ -6,6 +6,8 @@ import type { ForeignColumn, WantedColumn } from './protocol.js';
 /** Columns that a message names at most. */
 const MOST_NAMED = 20;
 
+const TEXT_ADVICE = '; if these are numbers, say of which dtype';
+
 /** Whose column is chosen, and by what. */
 export interface Choice {
   /** For messages: the path, or `stdin`. */
@@ -37,7 +39,7 @@ export function chooseColumn(choice: Choice): WantedColumn {
   const path = { path: name, column: found.name, type: found.type };
   const kind = isText ? (dtype ?? found.dtype) : found.dtype;
   if (!kind) {
-    const advice = isText ? '; if they are numbers, say of which dtype' : '';
+    const advice = isText ? TEXT_ADVICE : '';
     throw new DtypeError(
       `the column ${found.name} of ${name} holds ${found.type}, and keys are numbers of 8 to 64 bits${advice}`,
       { details: path },
@@ -71,7 +73,8 @@ function onlyOne({ name, columns, dtype, isText }: Choice): number {
   if (numbers.length === 0 && isText && dtype && columns.length === 1) return 0;
   const details = { path: name, columns: columns.slice(0, MOST_NAMED).map((column) => column.name) };
   if (numbers.length === 0) {
-    throw new DtypeError(`${name} has no column of numbers: ${listed(columns)}`, { details });
+    const advice = isText ? TEXT_ADVICE : '';
+    throw new DtypeError(`${name} has no column of numbers: ${listed(columns)}${advice}`, { details });
   }
   throw new UsageError(
     `${name} has ${numbers.length} columns of numbers: say which one has the keys, by name or by number; ${listed(columns)}`,

@@ -24,31 +24,66 @@ export async function openDuckdb(message: ReadMessage): Promise<ColumnReader> {
   };
 }
 
+/**
+ * The rows of a statement. One more stands behind them and says so: a stream whose statement fails on its way ends as if
+ * there were no more rows.
+ */
 async function* batchesOf(
   connection: DuckDBConnection,
   sql: string,
   wanted: readonly WantedColumn[],
 ): AsyncGenerator<Batch> {
-  const result = await connection.stream(sql);
+  const last = [...wanted.map(() => 'NULL'), 'CAST(1 AS TINYINT)'].join();
+  const result = await connection.stream(
+    `SELECT *, CAST(0 AS TINYINT) FROM (${sql}) UNION ALL SELECT ${last}`,
+  );
   let gathered = wanted.map((column) => new Gathered(column));
   let rows = 0;
+  let isWhole = false;
   const batch = (): Batch => ({ rows, buffers: gathered.flatMap((column) => column.buffers(rows)) });
   for (;;) {
     const chunk = await result.fetchChunk();
     if (!chunk || chunk.rowCount === 0) break;
-    if (rows + chunk.rowCount > BATCH_ROWS) {
+    if (isWhole) throw new Error('rows came behind the last one');
+    isWhole = opened(chunk.getColumnVector(wanted.length)).items[chunk.rowCount - 1] === 1;
+    const n = chunk.rowCount - (isWhole ? 1 : 0);
+    if (rows + n > BATCH_ROWS) {
       yield batch();
       gathered = wanted.map((column) => new Gathered(column));
       rows = 0;
     }
-    for (const [i, column] of gathered.entries()) column.take(chunk, i, rows);
-    rows += chunk.rowCount;
+    for (const [i, column] of gathered.entries()) column.take(chunk, { column: i, at: rows, n });
+    rows += n;
   }
+  if (!isWhole) throw await failureOf(connection, sql, wanted);
   if (rows > 0) yield batch();
+}
+
+/** Why a statement gives no more rows: told by one that needs all of them and gives one. */
+async function failureOf(
+  connection: DuckDBConnection,
+  sql: string,
+  wanted: readonly WantedColumn[],
+): Promise<Error> {
+  const names = wanted.map((_, i) => `v${i}`);
+  try {
+    await connection.run(
+      `SELECT ${names.map((name) => `max(hash(${name}))`).join()} FROM (${sql}) AS t(${names.join()})`,
+    );
+  } catch (error) {
+    return error as Error;
+  }
+  return new Error('DuckDB has stopped before the end, and does not say why');
 }
 
 /** Bits of 64 rows that are no nulls. */
 const ALL_VALID = 2n ** 64n - 1n;
+
+interface Taken {
+  readonly column: number;
+  readonly at: number;
+  readonly n: number;
+}
 
 /** A column of a batch while its chunks come. */
 class Gathered {
@@ -63,12 +98,11 @@ class Gathered {
     this.#values = new Uint8Array(BATCH_ROWS * this.#bytes);
   }
 
-  /** @param at row of the batch where the chunk begins */
-  take(chunk: DuckDBDataChunk, column: number, at: number): void {
+  /** Takes the first `n` rows of a chunk's column as those from row `at` of the batch on. */
+  take(chunk: DuckDBDataChunk, { column, at, n }: Taken): void {
     const { items, validity } = opened(chunk.getColumnVector(column));
-    this.#values.set(new Uint8Array(items.buffer, items.byteOffset, items.byteLength), at * this.#bytes);
+    this.#values.set(new Uint8Array(items.buffer, items.byteOffset, n * this.#bytes), at * this.#bytes);
     const { data } = validity;
-    const n = chunk.rowCount;
     if (!this.#validity && !data?.some((word, i) => word !== ALL_VALID && hasNull(word, n - i * 64))) return;
     this.#validity ??= new Uint8Array(BATCH_ROWS / 8).fill(0xff);
     for (let i = 0; i < n; i++) {

@@ -64,20 +64,23 @@ export async function connect({ DuckDBInstance }: DuckDB): Promise<DuckDBConnect
   return connection;
 }
 
-/** The error that DuckDB's words are: what is left of them says what, without the statement and DuckDB's options. */
-export function duckdbError(cause: unknown): Error {
-  if (!(cause instanceof Error) || !/^[A-Z][\w ]* Error: /.test(cause.message)) return cause as Error;
-  const [, kind = '', text = ''] = /^([A-Z][\w ]*) Error: (.*)$/s.exec(cause.message) ?? [];
-  const said = text
-    .split(
-      /\n\s*LINE \d+:|\nPossible |\n\s*Column \S+ is being converted|\nThis can be due|\nTry setting|\nTry increasing/,
-    )[0]
-    ?.trim()
-    .replaceAll(/\s*\n\s*/g, '; ');
-  if (/^Out of Memory/.test(kind)) return new MemoryError(`too little memory: ${said}`, { cause });
-  if (kind === 'IO' && /No space left|File too large|Disk quota/i.test(text))
-    return new IoError(`${said}`, { cause });
-  return new Error(said, { cause });
+/** Where DuckDB's words about a file end, and those about statements and options begin, which users do not see. */
+const ASIDES =
+  /\n\s*LINE \d+:|\nPossible |\n\s*Column \S+ is being converted|\nThis can be due|\n?Try |; Suggestion/;
+/** Characters of DuckDB's words that are passed on: it quotes lines of any length. */
+const MOST_SAID = 600;
+
+/** What DuckDB says, as an error of ours where it is one of memory or of the disk. */
+export function duckdbError(cause: unknown): unknown {
+  const { message = '' } = cause instanceof Error ? cause : {};
+  const [, kind, text = ''] = /^([A-Z][\w ]*) Error: (.*)$/s.exec(message) ?? [];
+  if (kind === undefined) return cause;
+  const [said = ''] = text.split(ASIDES);
+  const line = said.trim().replaceAll(/\s*\n\s*/g, '; ');
+  const short = line.length > MOST_SAID ? `${line.slice(0, MOST_SAID)}…` : line;
+  if (kind === 'Out of Memory') return new MemoryError(`too little memory: ${short}`, { cause });
+  const isFull = kind === 'IO' && /No space left|File too large|Disk quota/i.test(text);
+  return isFull ? new IoError(short, { cause }) : new Error(short, { cause });
 }
 
 /** The values of a column of numbers, as DuckDB holds them; to be copied before its chunk is gone. */

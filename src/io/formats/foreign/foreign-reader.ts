@@ -7,6 +7,7 @@ import { chooseColumn } from './choose-column.js';
 import { ForeignProcess } from './foreign-process.js';
 import type { Compression, ForeignFormat, SchemaMessage, WantedColumn } from './protocol.js';
 import { spooled } from './spool.js';
+import { assertWholeText } from './whole-text.js';
 
 /** What a format says of its files. */
 export interface ForeignKind {
@@ -44,7 +45,9 @@ export async function openForeign(
   const { name } = source;
   let child: ForeignProcess | undefined;
   try {
-    child = new ForeignProcess({ name, what: 'read', fd: source.fd ?? (temporary?.fd as number), signal });
+    const fd = source.fd ?? (temporary?.fd as number);
+    if (compression) await assertWholeText(name, { fd, compression, signal });
+    child = new ForeignProcess({ name, what: 'read', fd, signal });
     await child.send({ message: { is: 'read', format, header, delimiter, compression } });
     const frame = await child.receive();
     const schema = ('message' in frame ? frame.message : frame) as SchemaMessage;
