@@ -8,7 +8,9 @@ import { assertGoing, PIECE_BYTES } from '../../raw.js';
 import type { Compression } from './protocol.js';
 
 /** Nodes before 22.15 have no zstd. */
-const { createZstdDecompress } = zlib as unknown as { readonly createZstdDecompress?: typeof zlib.createGunzip };
+const { createZstdDecompress } = zlib as unknown as {
+  readonly createZstdDecompress?: typeof zlib.createGunzip;
+};
 
 const INFLATE = { gzip: zlib.createGunzip, zstd: createZstdDecompress };
 
