@@ -5,6 +5,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import type * as Arrow from 'apache-arrow';
 import { FormatError } from '../../../util/errors.js';
+import { guardDecoder } from './arrow-guard.js';
 import { optional } from './column-reader.js';
 import { FD } from './protocol.js';
 
@@ -14,8 +15,9 @@ export type ArrowPackage = typeof Arrow & Pick<typeof import('apache-arrow/ipc/m
 /** @throws UnsupportedError when the package is not installed */
 export const loadArrow = (): Promise<ArrowPackage> =>
   optional('apache-arrow', async () => {
+    const arrow = await import('apache-arrow');
     const { Footer } = await import('apache-arrow/ipc/metadata/file');
-    return { ...(await import('apache-arrow')), Footer };
+    return { ...arrow, Footer };
   });
 
 /** What a record batch says of itself. */
@@ -83,6 +85,8 @@ export class ArrowFile {
   readonly #bytes = fstatSync(FD.file).size;
 
   constructor(arrow: ArrowPackage) {
+    const { Footer, Schema } = arrow;
+    guardDecoder(() => Footer.decode(Footer.encode(new Footer(new Schema([]), undefined, [], []))));
     this.#arrow = arrow;
   }
 

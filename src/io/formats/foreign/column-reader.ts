@@ -27,6 +27,7 @@ export async function optional<T>(name: string, load: () => Promise<T>): Promise
   try {
     return await load();
   } catch (cause) {
+    if (cause instanceof UnsupportedError) throw cause;
     const { code, message = '' } = cause as NodeJS.ErrnoException;
     const missing = code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`);
     throw new UnsupportedError(
