@@ -114,10 +114,13 @@ export class ForeignProcess {
     try {
       next = await this.#frames.next();
     } catch {
-      // The pipe was cut; below is why.
+      // What came was no frame.
     }
     assertGoing(this.#file.signal);
-    if (!next || next.done) throw this.#lost(await this.#ended);
+    if (!next || next.done) {
+      this.#kill(); // which changes nothing where it has ended already
+      throw this.#lost(await this.#ended);
+    }
     const frame = next.value;
     if ('message' in frame && frame.message.is === 'error') throw this.#errorOf(frame.message);
     return frame;
@@ -148,6 +151,7 @@ export class ForeignProcess {
   async close(): Promise<void> {
     this.#file.signal?.removeEventListener('abort', this.#kill);
     this.#kill();
+    for (const pipe of this.#child.stdio) (pipe as Readable | Writable | null)?.destroy(); // or what is unread holds up its end
     await this.#ended;
   }
 }
