@@ -25,28 +25,26 @@ export async function createForeign(
   { dtype, column = COLUMN }: KeyFacts,
   options: WriteOptions,
 ): Promise<KeyWriter> {
-  const { signal, header } = options;
+  const { name, dropped } = output;
+  const signals = [options.signal, dropped].filter((one) => one !== undefined);
   const temporary = output.fd === undefined ? await spool() : undefined;
+  let child: ForeignProcess | undefined;
   try {
-    const { name } = output;
-    const child = new ForeignProcess({
-      name,
-      what: 'write',
-      fd: output.fd ?? (temporary?.fd as number),
-      signal,
-    });
+    const fd = output.fd ?? (temporary?.fd as number);
+    child = new ForeignProcess({ name, what: 'write', fd, signal: AbortSignal.any(signals) });
     await child.send({
       message: {
         is: 'write',
         format,
         columns: [{ name: column, dtype }],
-        header,
+        header: options.header,
         delimiter: options.delimiter ?? delimiter,
         compression: isText ? compressionOf(name) : undefined,
       },
     });
     return new ForeignWriter(child, output, temporary, dtypeInfo(dtype).bytes);
   } catch (error) {
+    await child?.close();
     await temporary?.close();
     throw error;
   }
@@ -64,6 +62,7 @@ class ForeignWriter implements KeyWriter {
     this.#output = output;
     this.#temporary = temporary;
     this.#keyBytes = keyBytes;
+    output.dropped?.addEventListener('abort', () => void this.#close()); // who drops it writes no more
   }
 
   async write(piece: Uint8Array): Promise<void> {

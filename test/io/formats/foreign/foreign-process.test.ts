@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -11,6 +11,7 @@ import { connect, duckdbError, loadDuckdb } from '../../../../src/io/formats/for
 import { BATCH_ROWS } from '../../../../src/io/formats/foreign/protocol.js';
 import { ndjson } from '../../../../src/io/formats/ndjson.js';
 import { parquet } from '../../../../src/io/formats/parquet.js';
+import { withOutput } from '../../../../src/io/output.js';
 import { openSource } from '../../../../src/io/raw.js';
 import { AbortedError, IoError, MemoryError, UnsupportedError } from '../../../../src/util/errors.js';
 import { packageRoot } from '../../../../src/util/paths.js';
@@ -130,6 +131,23 @@ onLinux('a writer whose child is killed is an IoError, and leaves nothing', asyn
     readdirSync(folder).filter((name) => name.includes('killed')),
     [],
   );
+});
+
+onLinux('who drops an output before its end ends the child that writes it', async (t) => {
+  const controller = new AbortController();
+  for (const name of [path('dropped.arrow'), '-']) {
+    const before = new Set(childrenOf(process.pid));
+    let pid = 0;
+    const context = { stdout: new Writable(), signal: controller.signal };
+    const failing = withOutput(name, context, async (output) => {
+      const writer = await parquet.create(output, { dtype: 'u8', n: 5, shape: [5] }, {});
+      await writer.write(new Uint8Array(5));
+      [pid = 0] = childrenOf(process.pid).filter((child) => !before.has(child));
+      throw new RangeError('something else');
+    });
+    await t.throwsAsync(failing, { instanceOf: RangeError });
+    t.true(pid > 0 && (await gone(pid)), name);
+  }
 });
 
 test('names are nothing but names: quotes, ends of lines, statements, patterns', async (t) => {
