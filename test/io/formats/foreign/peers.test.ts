@@ -1,12 +1,13 @@
 /** Files of other programs, and ours in their hands: DuckDB and apache-arrow in this process. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import zlib from 'node:zlib';
 import * as peer from 'apache-arrow';
 import test from 'ava';
 import { arrow, arrows } from '../../../../src/io/formats/arrow.js';
 import { parquet } from '../../../../src/io/formats/parquet.js';
 import { bytesOf } from '../../../../src/keys/array.js';
 import { dtypeInfo } from '../../../../src/keys/dtype.js';
-import { DtypeError, FormatError } from '../../../../src/util/errors.js';
+import { DtypeError, FormatError, UnsupportedError } from '../../../../src/util/errors.js';
 import { scratchFolder } from '../../../cli/cli.js';
 import { columnsOf, otherDuckdb, read, readColumns, SQL, someKeys, writeColumns } from './files.js';
 
@@ -176,4 +177,43 @@ test('a dtype that is asked for has to be that of the column, where it has one',
     instanceOf: DtypeError,
     message: /k of .* holds u32, not i64/,
   });
+});
+
+const { zstdCompressSync, zstdDecompressSync } = zlib as unknown as Partial<
+  Record<'zstdCompressSync' | 'zstdDecompressSync', (bytes: Uint8Array) => Uint8Array>
+>;
+
+test('Arrow that is compressed is read where Node can, and the error says by what it is compressed', async (t) => {
+  const k = peer.vectorFromArray(
+    Array.from({ length: 5000 }, (_, i) => i % 100),
+    new peer.Int32(),
+  );
+  const written = (type: peer.CompressionType, encode: (bytes: Uint8Array) => Uint8Array): string => {
+    peer.compressionRegistry.set(type, { encode, decode: (bytes) => bytes });
+    const writer = new peer.RecordBatchFileWriter({ compressionType: type });
+    writer.write(new peer.Table({ k }));
+    writer.finish();
+    const name = path(`compressed.${type}.arrow`);
+    writeFileSync(name, writer.toUint8Array(true));
+    return name;
+  };
+  // What passes for compressed: our reader is not to come so far as to look.
+  const begunBy =
+    (magic: readonly number[]) =>
+    (bytes: Uint8Array): Uint8Array =>
+      Uint8Array.of(...magic, ...bytes.subarray(0, bytes.length >> 1));
+  const lz4 = written(peer.CompressionType.LZ4_FRAME, begunBy([4, 0x22, 0x4d, 0x18, 0x40]));
+  await t.throwsAsync(read(arrow, lz4), { instanceOf: UnsupportedError, message: /LZ4.*Parquet/ });
+  if (!zstdCompressSync || !zstdDecompressSync) {
+    const zstd = written(peer.CompressionType.ZSTD, begunBy([0x28, 0xb5, 0x2f, 0xfd, 0]));
+    await t.throwsAsync(read(arrow, zstd), { instanceOf: UnsupportedError, message: /zstd.*Node 22/ });
+    return;
+  }
+  const zstd = written(peer.CompressionType.ZSTD, zstdCompressSync);
+  const { keys } = await read(arrow, zstd);
+  t.deepEqual(new Int32Array(new Uint8Array(keys).buffer), k.toArray());
+  const broken = readFileSync(zstd);
+  broken.fill(0xee, broken.indexOf(Buffer.from([0x28, 0xb5, 0x2f, 0xfd])) + 6, broken.length >> 1);
+  writeFileSync(zstd, broken);
+  await t.throwsAsync(read(arrow, zstd), { instanceOf: FormatError });
 });
