@@ -10,6 +10,7 @@ import { dtypeInfo } from '../../../../src/keys/dtype.js';
 import { DtypeError, FormatError, UnsupportedError } from '../../../../src/util/errors.js';
 import { scratchFolder } from '../../../cli/cli.js';
 import { columnsOf, otherDuckdb, read, readColumns, SQL, someKeys, writeColumns } from './files.js';
+import { parquetOfHalves } from './parquet-halves.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);
@@ -216,4 +217,12 @@ test('Arrow that is compressed is read where Node can, and the error says by wha
   broken.fill(0xee, broken.indexOf(Buffer.from([0x28, 0xb5, 0x2f, 0xfd])) + 6, broken.length >> 1);
   writeFileSync(zstd, broken);
   await t.throwsAsync(read(arrow, zstd), { instanceOf: FormatError });
+});
+
+test('halves in Parquet are read as what they are, bit for bit', async (t) => {
+  const halves = new Uint16Array(someKeys('f16', 2000).buffer);
+  writeFileSync(path('halves.parquet'), parquetOfHalves(halves));
+  const { dtype, n, column, keys } = await read(parquet, path('halves.parquet'));
+  t.deepEqual([dtype, n, column], ['f16', 2000, 'h']);
+  t.deepEqual(new Uint16Array(new Uint8Array(keys).buffer), halves);
 });
