@@ -4,7 +4,8 @@
  */
 import { fstatSync, readSync } from 'node:fs';
 import type * as Arrow from 'apache-arrow';
-import { FormatError } from '../../../util/errors.js';
+import { FormatError, UnsupportedError } from '../../../util/errors.js';
+import { isBigEndian, SCHEMA_FIELD } from './arrow-endianness.js';
 import { guardDecoder } from './arrow-guard.js';
 import { optional } from './column-reader.js';
 import { FD } from './protocol.js';
@@ -105,7 +106,9 @@ export class ArrowFile {
     const begin = end - LENGTH_BYTES - length;
     if (length <= 0 || begin < FILE_BEGIN) throw broken('its end has an impossible length');
     const { schema, dictionaries, records } = this.#decoded(() => {
-      const footer = this.#arrow.Footer.decode(bytesAt(begin, length));
+      const metadata = bytesAt(begin, length);
+      assertLittleEndian(metadata, SCHEMA_FIELD.footer);
+      const footer = this.#arrow.Footer.decode(metadata);
       const dictionaries = [...footer.dictionaryBatches()];
       return { schema: footer.schema, dictionaries, records: [...footer.recordBatches()] };
     });
@@ -140,8 +143,10 @@ export class ArrowFile {
       throw broken('it is neither an Arrow file nor a stream, or ends inside a message');
     }
     const message = this.#decoded(() => {
-      const decoded = this.#arrow.Message.decode(bytesAt(begin, length));
+      const metadata = bytesAt(begin, length);
+      const decoded = this.#arrow.Message.decode(metadata);
       decoded.header(); // which decodes it
+      if (decoded.isSchema()) assertLittleEndian(metadata, SCHEMA_FIELD.message);
       return decoded;
     });
     const body = new Body(begin + length, message.bodyLength);
@@ -161,9 +166,17 @@ export class ArrowFile {
     try {
       return decode();
     } catch (cause) {
+      if (cause instanceof UnsupportedError) throw cause;
       throw new FormatError(`its metadata cannot be read: ${(cause as Error).message}`, { cause });
     }
   }
+}
+
+function assertLittleEndian(metadata: Uint8Array, schemaField: number): void {
+  if (!isBigEndian(metadata, schemaField)) return;
+  throw new UnsupportedError(
+    'its numbers are big-endian: write it on a little-endian machine, or as Parquet',
+  );
 }
 
 function foundIn(message: Arrow.Message, body: Body): Found | undefined {
