@@ -56,7 +56,10 @@ export async function openKeys(source: Source, path: string, options: InputOptio
   const inner = compression && wanted !== raw ? decompressed(source, compression, request.signal) : source;
   const chosen = wanted ?? (await formatOf(inner, path, facts, named?.dtype));
   if (inner !== source && !chosen.compressible) throw notCompressed(path, chosen);
-  return chosen.open(inner, { ...request, ...(chosen === raw ? rawDtype(named, facts) : named) });
+  return chosen.open(chosen.unpacksItself ? source : inner, {
+    ...request,
+    ...(chosen === raw ? rawDtype(named, facts) : named),
+  });
 }
 
 /** What raw keys are: as it is said, else by the name, which also tells the order of the bytes where it has the same dtype. */
@@ -200,7 +203,7 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
     async create(output, written) {
       if (format === raw && !wanted && !model.dtypeSaid) assertNamed(facts, written);
       await output.reserve(bytes(written) ?? 0);
-      if (!compression) return format.create(output, written, settings);
+      if (!compression || format.unpacksItself) return format.create(output, written, settings);
       const smaller = await compressed(output, compression);
       const writer = await format.create(smaller, written, settings);
       return { write: (piece) => writer.write(piece), end: () => writer.end().then(() => smaller.finish()) };

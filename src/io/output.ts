@@ -13,6 +13,10 @@ import { targetOf } from './target.js';
 export interface Output {
   /** For messages: the path, or `stdout`. */
   readonly name: string;
+  /** The file that is written aside, for a process that writes it by itself; undefined for streams. */
+  readonly fd?: number | undefined;
+  /** Fires with `discard`, for what else is at work for this output. */
+  readonly dropped?: AbortSignal | undefined;
   /**
    * Asks whether there is room for so many bytes in all, where the system can tell.
    *
@@ -88,6 +92,7 @@ class FileOutput implements Output {
   readonly #aside: string;
   readonly #asides: OutputContext['asides'];
   readonly #handle: FileHandle;
+  readonly #dropped = new AbortController();
   #open = true;
 
   private constructor(
@@ -126,6 +131,14 @@ class FileOutput implements Output {
       asides?.delete(aside);
       throw error;
     }
+  }
+
+  get fd(): number {
+    return this.#handle.fd;
+  }
+
+  get dropped(): AbortSignal {
+    return this.#dropped.signal;
   }
 
   async reserve(bytes: number): Promise<void> {
@@ -173,6 +186,7 @@ class FileOutput implements Output {
       // gone already: there is nothing left to drop
     }
     this.#asides?.delete(this.#aside);
+    this.#dropped.abort();
     this.#handle.close().catch(() => undefined);
   }
 }
@@ -186,12 +200,17 @@ async function syncFolder(path: string): Promise<void> {
 
 async function deviceOutput(path: string): Promise<Output> {
   const handle = await open(path, 'w');
+  const dropped = new AbortController();
   return {
     name: path,
+    dropped: dropped.signal,
     reserve: async () => undefined,
     write: (bytes) => writeFully(handle, bytes, path),
     commit: () => handle.close(),
-    discard: () => void handle.close().catch(() => undefined),
+    discard() {
+      dropped.abort();
+      handle.close().catch(() => undefined);
+    },
   };
 }
 
@@ -208,7 +227,11 @@ async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {
       stream.on('error', () => undefined); // the write that fails tells
       const end = (): void => void stream.destroy();
       const output = streamOutput(path, stream, signal);
-      return { ...output, commit: () => output.commit().finally(end), discard: end };
+      const discard = (): void => {
+        output.discard();
+        end();
+      };
+      return { ...output, commit: () => output.commit().finally(end), discard };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
       await delay(LOOK_MS);
@@ -228,8 +251,10 @@ function streamOutput(name: string, stream: Writable, signal: AbortSignal): Outp
         else resolve();
       });
     });
+  const dropped = new AbortController();
   return {
     name,
+    dropped: dropped.signal,
     reserve: async () => undefined,
     async write(bytes) {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
@@ -238,7 +263,7 @@ function streamOutput(name: string, stream: Writable, signal: AbortSignal): Outp
       }
     },
     commit: () => put(new Uint8Array(0)),
-    discard: () => undefined,
+    discard: () => dropped.abort(),
   };
 }
 

@@ -32,6 +32,8 @@ export interface Source {
   readonly name: string;
   /** Bytes in all; undefined while that is not known, as for a pipe. */
   readonly bytes: number | undefined;
+  /** The file itself, for a process that reads it by itself; undefined for streams. */
+  readonly fd?: number | undefined;
   /** The first `most` bytes, or all if there are fewer; they are read again by what follows. */
   head(most: number): Promise<Uint8Array>;
   /** The last `most` bytes; undefined where they cannot be had without reading all. */
@@ -150,6 +152,7 @@ function fileSource(
   return {
     name,
     bytes,
+    fd: handle.fd,
     head: (most) => part(0, Math.min(most, bytes)),
     tail: (most) => part(Math.max(0, bytes - most), bytes),
     assertWhole: (unit) => assertWhole(bytes, unit, name),

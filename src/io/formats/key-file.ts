@@ -72,6 +72,8 @@ export interface KeyFormat extends FileFormat {
   readonly id: string;
   /** Whether a file of it may be compressed as a whole: it is read from its beginning to its end. */
   readonly compressible: boolean;
+  /** Whether it reads and writes what is compressed by itself: it gets the file as it is. */
+  readonly unpacksItself?: boolean;
   /**
    * Reads what tells about the keys; the reader closes the source, a failure leaves that to the caller.
    *

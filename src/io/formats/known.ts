@@ -1,9 +1,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: headers hold them on purpose
 import type { FileFormat } from './format.js';
-
-/** Bytes as text, a character for each. */
-const latin = (bytes: Uint8Array, begin = 0, end = bytes.length): string =>
-  String.fromCharCode(...bytes.subarray(begin, end));
+import { latin } from './latin.js';
 
 const beginsWith =
   (...magics: readonly string[]) =>
@@ -51,18 +48,9 @@ function isTar(head: Uint8Array): boolean {
 export const REFUSED: readonly FileFormat[] = [
   { name: 'a NumPy archive', extensions: ['npz'] },
   {
-    name: 'a Parquet file',
-    extensions: ['parquet', 'pq'],
-    matches: (head, tail) =>
-      beginsWith('PAR1', 'PARE')(head) &&
-      (tail === undefined ? head[4] === 0x15 : /PAR[1E]$/.test(latin(tail))),
-  },
-  {
-    name: 'an Arrow file',
-    extensions: ['arrow', 'feather', 'ipc'],
-    matches: (head, tail) =>
-      beginsWith('ARROW1\0\0')(head) ||
-      (beginsWith('FEA1')(head) && (tail === undefined || latin(tail).endsWith('FEA1'))),
+    name: 'a Feather file of version 1',
+    extensions: [],
+    matches: (head, tail) => beginsWith('FEA1')(head) && (tail === undefined || latin(tail).endsWith('FEA1')),
   },
   {
     name: 'an ORC file',
@@ -131,7 +119,6 @@ export const REFUSED: readonly FileFormat[] = [
     extensions: ['wav', 'webp', 'avi'],
     matches: (head) => /^RIFF....(WAVE|WEBP|AVI )/s.test(latin(head, 0, 12)),
   },
-  { name: 'CSV text', extensions: ['csv', 'tsv'] },
-  { name: 'JSON text', extensions: ['json', 'ndjson', 'jsonl'] },
+  { name: 'JSON text', extensions: ['json'] },
   { name: 'text', extensions: ['txt', 'log', 'md', 'xml', 'html', 'htm', 'yaml', 'yml', 'toml', 'ini'] },
 ];

@@ -1,6 +1,10 @@
 /** The formats that are read and written: a line each. What is heavy in one of them is loaded when it is used. */
+import { arrow, arrows } from './arrow.js';
+import { csv, tsv } from './csv.js';
 import type { KeyFormat } from './key-file.js';
+import { ndjson } from './ndjson.js';
 import { npy } from './npy.js';
+import { parquet } from './parquet.js';
 import { raw } from './raw.js';
 
-export const READABLE: readonly KeyFormat[] = [raw, npy];
+export const READABLE: readonly KeyFormat[] = [raw, npy, arrow, arrows, parquet, csv, tsv, ndjson];

@@ -1,0 +1,28 @@
+import { type ForeignKind, openForeign } from './foreign/foreign-reader.js';
+import { createForeign } from './foreign/foreign-writer.js';
+import type { KeyFormat } from './key-file.js';
+import { latin } from './latin.js';
+
+const FILE: ForeignKind = { id: 'arrow', format: 'arrow', isText: false };
+const STREAM: ForeignKind = { id: 'arrows', format: 'arrows', isText: false };
+
+/** Arrow IPC files, by `apache-arrow`. Streams are read as well, whatever they are called. */
+export const arrow: KeyFormat = {
+  id: FILE.id,
+  name: 'an Arrow file',
+  extensions: ['arrow', 'feather', 'ipc'],
+  compressible: false,
+  matches: (head) => latin(head, 0, 8) === 'ARROW1\0\0',
+  open: (source, request) => openForeign(FILE, source, request),
+  create: (output, facts, options) => createForeign(FILE, output, facts, options),
+};
+
+/** Arrow IPC streams, by `apache-arrow`. Files are read as well, whatever they are called. */
+export const arrows: KeyFormat = {
+  id: STREAM.id,
+  name: 'an Arrow stream',
+  extensions: ['arrows'],
+  compressible: false,
+  open: (source, request) => openForeign(STREAM, source, request),
+  create: (output, facts, options) => createForeign(STREAM, output, facts, options),
+};

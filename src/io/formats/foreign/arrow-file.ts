@@ -1,0 +1,189 @@
+/**
+ * The messages of an Arrow file or stream: metadata by apache-arrow, bodies by their places, so that of a column in a
+ * batch of any size only what is asked for is read. Runs in the child.
+ */
+import { fstatSync, readSync } from 'node:fs';
+import type * as Arrow from 'apache-arrow';
+import { FormatError, UnsupportedError } from '../../../util/errors.js';
+import { isBigEndian, SCHEMA_FIELD } from './arrow-endianness.js';
+import { guardDecoder } from './arrow-guard.js';
+import { optional } from './column-reader.js';
+import { FD } from './protocol.js';
+
+/** The package, with what stands at the end of files, which it does not name itself. */
+export type ArrowPackage = typeof Arrow & Pick<typeof import('apache-arrow/ipc/metadata/file'), 'Footer'>;
+
+/** @throws UnsupportedError when the package is not installed */
+export const loadArrow = (): Promise<ArrowPackage> =>
+  optional('apache-arrow', async () => {
+    const arrow = await import('apache-arrow');
+    const { Footer } = await import('apache-arrow/ipc/metadata/file');
+    return { ...arrow, Footer };
+  });
+
+/** What a record batch says of itself. */
+export type RecordHeader = ReturnType<Arrow.Message<Arrow.MessageHeader.RecordBatch>['header']>;
+export type DictionaryHeader = ReturnType<Arrow.Message<Arrow.MessageHeader.DictionaryBatch>['header']>;
+
+/** A message with the place of its body. */
+export type Found =
+  | { readonly schema: Arrow.Schema }
+  | { readonly record: RecordHeader; readonly body: Body }
+  | FoundDictionary;
+
+export interface FoundDictionary {
+  readonly dictionary: DictionaryHeader;
+  readonly body: Body;
+}
+
+const MAGIC = 'ARROW1';
+/** The magic and two bytes that fill up to eight. */
+const FILE_BEGIN = 8;
+/** Lengths are words, little-endian. */
+const LENGTH_BYTES = 4;
+/** What stands before the length of a message since version 0.15. */
+const CONTINUATION = -1;
+
+export const broken = (what: string): FormatError => new FormatError(what);
+
+/** Part of the file. */
+export class Body {
+  readonly begin: number;
+  readonly length: number;
+
+  constructor(begin: number, length: number) {
+    this.begin = begin;
+    this.length = length;
+  }
+
+  /** @throws FormatError when the part is not inside this one */
+  part(offset: number, length: number): Body {
+    if (!(offset >= 0 && length >= 0 && offset + length <= this.length)) {
+      throw broken('a buffer goes beyond the body of its message');
+    }
+    return new Body(this.begin + offset, length);
+  }
+
+  /** The bytes from `begin` to `end`, in memory of their own. */
+  bytes(begin = 0, end = this.length): Uint8Array<ArrayBuffer> {
+    return bytesAt(this.begin + begin, this.part(begin, end - begin).length);
+  }
+}
+
+function bytesAt(position: number, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length; ) {
+    const read = readSync(FD.file, bytes, at, length - at, position + at);
+    if (read === 0) throw broken('the file was cut meanwhile');
+    at += read;
+  }
+  return bytes;
+}
+
+/** An Arrow file or stream. */
+export class ArrowFile {
+  readonly #arrow: ArrowPackage;
+  readonly #bytes = fstatSync(FD.file).size;
+
+  constructor(arrow: ArrowPackage) {
+    const { Footer, Schema } = arrow;
+    guardDecoder(() => Footer.decode(Footer.encode(new Footer(new Schema([]), undefined, [], []))));
+    this.#arrow = arrow;
+  }
+
+  /** The schema, dictionaries and batches, in an order that lets each be read when it comes. */
+  messages(): Generator<Found> {
+    return this.#text(0) === MAGIC ? this.#ofFile() : this.#ofStream();
+  }
+
+  /** By its end, which lists what there is: dictionaries may stand behind what uses them. */
+  *#ofFile(): Generator<Found> {
+    const end = this.#bytes - MAGIC.length;
+    if (end < FILE_BEGIN + LENGTH_BYTES || this.#text(end) !== MAGIC) {
+      throw broken('it does not end as an Arrow file does: is it complete?');
+    }
+    const [length = 0] = new Int32Array(bytesAt(end - LENGTH_BYTES, LENGTH_BYTES).buffer);
+    const begin = end - LENGTH_BYTES - length;
+    if (length <= 0 || begin < FILE_BEGIN) throw broken('its end has an impossible length');
+    const { schema, dictionaries, records } = this.#decoded(() => {
+      const metadata = bytesAt(begin, length);
+      assertLittleEndian(metadata, SCHEMA_FIELD.footer);
+      const footer = this.#arrow.Footer.decode(metadata);
+      const dictionaries = [...footer.dictionaryBatches()];
+      return { schema: footer.schema, dictionaries, records: [...footer.recordBatches()] };
+    });
+    const blocks = [...dictionaries, ...records];
+    const sum = blocks.reduce((all, block) => all + block.metaDataLength + block.bodyLength, 0);
+    if (!(sum <= this.#bytes)) throw broken('its end lists more than there is');
+    yield { schema };
+    for (const { offset } of blocks) {
+      const found = this.#messageAt(offset)?.found;
+      if (found) yield found;
+    }
+  }
+
+  *#ofStream(): Generator<Found> {
+    for (let at = 0; at < this.#bytes; ) {
+      const message = this.#messageAt(at);
+      if (!message) return;
+      if (message.found) yield message.found;
+      at = message.end;
+    }
+  }
+
+  /** A message and where it ends; undefined for the end of a stream. */
+  #messageAt(at: number): { readonly found: Found | undefined; readonly end: number } | undefined {
+    if (!(at >= 0 && at + LENGTH_BYTES <= this.#bytes)) throw broken('it ends inside a message');
+    const prefix = bytesAt(at, Math.min(2 * LENGTH_BYTES, (this.#bytes - at) & -LENGTH_BYTES));
+    const [first = 0, second = 0] = new Int32Array(prefix.buffer);
+    const length = first === CONTINUATION ? second : first;
+    const begin = at + (first === CONTINUATION ? 2 : 1) * LENGTH_BYTES;
+    if (length === 0) return undefined;
+    if (length < 0 || begin + length > this.#bytes) {
+      throw broken('it is neither an Arrow file nor a stream, or ends inside a message');
+    }
+    const message = this.#decoded(() => {
+      const metadata = bytesAt(begin, length);
+      const decoded = this.#arrow.Message.decode(metadata);
+      decoded.header(); // which decodes it
+      if (decoded.isSchema()) assertLittleEndian(metadata, SCHEMA_FIELD.message);
+      return decoded;
+    });
+    const body = new Body(begin + length, message.bodyLength);
+    const end = body.begin + body.length;
+    if (!Number.isSafeInteger(end) || body.length < 0 || end > this.#bytes) {
+      throw broken('it ends inside a message');
+    }
+    return { found: foundIn(message, body), end };
+  }
+
+  #text(position: number): string {
+    if (position + MAGIC.length > this.#bytes) return '';
+    return Buffer.from(bytesAt(position, MAGIC.length)).toString('latin1');
+  }
+
+  #decoded<T>(decode: () => T): T {
+    try {
+      return decode();
+    } catch (cause) {
+      if (cause instanceof UnsupportedError) throw cause;
+      throw new FormatError(`its metadata cannot be read: ${(cause as Error).message}`, { cause });
+    }
+  }
+}
+
+function assertLittleEndian(metadata: Uint8Array, schemaField: number): void {
+  if (!isBigEndian(metadata, schemaField)) return;
+  throw new UnsupportedError(
+    'its numbers are big-endian: write it on a little-endian machine, or as Parquet',
+  );
+}
+
+function foundIn(message: Arrow.Message, body: Body): Found | undefined {
+  if (message.isSchema()) return { schema: message.header() };
+  if (message.isDictionaryBatch()) return { dictionary: message.header(), body };
+  if (!message.isRecordBatch()) return undefined;
+  const record = message.header();
+  if (Number.isSafeInteger(record.length) && record.length >= 0) return { record, body };
+  throw broken('a batch has an impossible number of rows');
+}

@@ -1,0 +1,86 @@
+/**
+ * The program of the child that reads or writes one foreign file, so that a reader's crash is no crash of ours. It
+ * has the file and four pipes, and ends with its parent.
+ */
+import { writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { ClsortError, FormatError } from '../../../util/errors.js';
+import { openArrow } from './arrow-reader.js';
+import { writeArrow } from './arrow-writer.js';
+import type { ColumnSource } from './column-reader.js';
+import { duckdbError } from './duckdb.js';
+import { openDuckdb } from './duckdb-reader.js';
+import { writeDuckdb } from './duckdb-writer.js';
+import { readFrame, writeFrame } from './frames.js';
+import { type Batch, FD, type Message, type ReadMessage, type WriteMessage } from './protocol.js';
+
+/** Ends at once, whatever a library is doing. */
+const end = (): void => void process.kill(process.pid, 'SIGKILL');
+
+const say = (message: Message): void => writeFrame(FD.out, { message });
+
+/** What the parent says next; without it there is nothing to do any more. */
+function heard(): ReturnType<typeof readFrame> & object {
+  const frame = readFrame(FD.in);
+  if (!frame) end();
+  return frame as ReturnType<typeof readFrame> & object;
+}
+
+function message<Is extends Message['is']>(is: readonly Is[]): Extract<Message, { readonly is: Is }> {
+  const frame = heard();
+  if ('message' in frame && (is as readonly string[]).includes(frame.message.is))
+    return frame.message as never;
+  throw new Error(`expected ${is.join(' or ')}`);
+}
+
+async function read(request: ReadMessage): Promise<void> {
+  const isArrow = request.format === 'arrow' || request.format === 'arrows';
+  const { columns, rows, batches } = isArrow ? await openArrow() : await openDuckdb(request);
+  say({ is: 'schema', columns, rows });
+  let sent = 0;
+  for await (const batch of batches(message(['columns']).columns)) {
+    writeFrame(FD.out, { batch });
+    sent += batch.rows;
+  }
+  say({ is: 'end', rows: sent });
+}
+
+async function write(request: WriteMessage): Promise<void> {
+  const { columns } = request;
+  const next = (): Batch | undefined => {
+    const frame = heard();
+    return 'batch' in frame ? frame.batch : undefined;
+  };
+  const source: ColumnSource = { ...request, columns, next };
+  const isArrow = request.format === 'arrow' || request.format === 'arrows';
+  say({ is: 'end', rows: await (isArrow ? writeArrow : writeDuckdb)(request, source) });
+}
+
+/** An error as the parent takes it: one of ours as it is, any other as what the file has brought about. */
+function told(error: unknown): ClsortError {
+  const cause = duckdbError(error);
+  return cause instanceof ClsortError
+    ? cause
+    : new FormatError(cause instanceof Error ? cause.message : String(cause));
+}
+
+async function main(): Promise<void> {
+  // The parent holds the other end, and never writes: it ends when the parent does, in whatever way.
+  const lifeline = new Socket({ fd: FD.lifeline });
+  lifeline.on('close', end).on('error', end).resume().unref();
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000'); // where memory runs out, this process is the one to go
+  } catch {
+    // Not every system has it.
+  }
+  try {
+    const request = message(['read', 'write']);
+    await (request.is === 'read' ? read(request) : write(request));
+  } catch (error) {
+    const { code, message: what, details } = told(error);
+    say({ is: 'error', code, message: what, details });
+  }
+}
+
+// Nothing is left to do, and no library need be asked to close.
+void main().finally(end);

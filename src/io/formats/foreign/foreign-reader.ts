@@ -1,0 +1,133 @@
+/** A column of a foreign file as keys, read by a child. */
+import { dtypeInfo } from '../../../keys/dtype.js';
+import { FormatError } from '../../../util/errors.js';
+import type { Source } from '../../raw.js';
+import type { KeyReader, ReadRequest } from '../key-file.js';
+import { chooseColumn } from './choose-column.js';
+import { ForeignProcess } from './foreign-process.js';
+import type { Compression, ForeignFormat, SchemaMessage, WantedColumn } from './protocol.js';
+import { spooled } from './spool.js';
+import { assertWholeText } from './whole-text.js';
+
+/** What a format says of its files. */
+export interface ForeignKind {
+  /** As `--format` takes it. */
+  readonly id: string;
+  readonly format: ForeignFormat;
+  /** Whether values are texts, which may be of any dtype. */
+  readonly isText: boolean;
+  /** Between columns, where that is not found out. */
+  readonly delimiter?: string;
+}
+
+/** First bytes of what texts are compressed with. */
+const COMPRESSIONS: readonly (readonly [Compression, readonly number[]])[] = [
+  ['gzip', [0x1f, 0x8b]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+];
+
+async function compressionOf(source: Source): Promise<Compression | undefined> {
+  const head = await source.head(4);
+  return COMPRESSIONS.find(([, magic]) => magic.every((byte, i) => head[i] === byte))?.[0];
+}
+
+/** Opens a foreign file. @throws DtypeError, FormatError, IoError, MemoryError, UnsupportedError, UsageError */
+export async function openForeign(
+  kind: ForeignKind,
+  source: Source,
+  request: ReadRequest,
+): Promise<KeyReader> {
+  const { column, dtype, header, signal } = request;
+  const { id, format, isText } = kind;
+  const delimiter = request.delimiter ?? kind.delimiter;
+  const compression = isText ? await compressionOf(source) : undefined;
+  const temporary = source.fd === undefined ? await spooled(source, signal) : undefined;
+  const { name } = source;
+  let child: ForeignProcess | undefined;
+  try {
+    const fd = source.fd ?? (temporary?.fd as number);
+    if (compression) await assertWholeText(name, { fd, compression, signal });
+    child = new ForeignProcess({ name, what: 'read', fd, signal });
+    await child.send({ message: { is: 'read', format, header, delimiter, compression } });
+    const frame = await child.receive();
+    const schema = ('message' in frame ? frame.message : frame) as SchemaMessage;
+    const { columns, rows } = schema;
+    const wanted = chooseColumn({ name, columns, column, dtype, isText });
+    const process = child;
+    return {
+      name,
+      format: id,
+      dtype: wanted.dtype,
+      n: rows ?? undefined,
+      shape: rows === null ? undefined : [rows],
+      column: columns[wanted.index]?.name,
+      plainAt: undefined,
+      pieces: () => piecesOf(process, name, wanted, rows),
+      async close() {
+        await process.close();
+        await temporary?.close();
+      },
+    };
+  } catch (error) {
+    await child?.close();
+    await temporary?.close();
+    throw error;
+  }
+}
+
+async function* piecesOf(
+  child: ForeignProcess,
+  name: string,
+  wanted: WantedColumn,
+  rows: number | null,
+): AsyncGenerator<Uint8Array> {
+  await child.send({ message: { is: 'columns', columns: [wanted] } });
+  const nulls = new Nulls(name);
+  let n = 0;
+  for (;;) {
+    const frame = await child.receive();
+    if ('message' in frame) break;
+    const [validity = new Uint8Array(0), values = new Uint8Array(0)] = frame.batch.buffers;
+    nulls.count(validity, n, frame.batch.rows);
+    n += frame.batch.rows;
+    if (values.length !== frame.batch.rows * dtypeInfo(wanted.dtype).bytes) {
+      throw new FormatError(`cannot read ${name}: a batch has not as many bytes as its rows take`);
+    }
+    if (nulls.total === 0) yield values;
+  }
+  nulls.assertNone();
+  if (rows !== null && n !== rows) {
+    throw new FormatError(`cannot read ${name}: it says that it has ${rows} rows, and has ${n}`);
+  }
+}
+
+/** The nulls of a column: keys have none. */
+class Nulls {
+  readonly #name: string;
+  #first: number | undefined;
+  total = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** @param begin  row of the file that the bits begin with */
+  count(validity: Uint8Array, begin: number, rows: number): void {
+    if (validity.length === 0) return;
+    for (let i = 0; i < rows; i++) {
+      if (((validity[i >> 3] ?? 0) >> (i & 7)) & 1) continue;
+      this.#first ??= begin + i;
+      this.total++;
+    }
+  }
+
+  /** @throws FormatError that says how many there were, and where the first one is */
+  assertNone(): void {
+    if (this.total === 0) return;
+    throw new FormatError(
+      `${this.#name} has ${this.total === 1 ? 'a null' : `${this.total} nulls`} among its keys, the first in row ` +
+        `${this.#first} (counted from 0): a null is no number; leave out or fill in these rows first`,
+      { details: { path: this.#name, nulls: this.total, first: this.#first } },
+    );
+  }
+}

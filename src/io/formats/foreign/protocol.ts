@@ -1,0 +1,96 @@
+/** What this process and the child that reads or writes a foreign file say to each other. */
+import type { Dtype } from '../../../keys/dtype.js';
+
+/** Formats that a child knows. */
+export type ForeignFormat = 'arrow' | 'arrows' | 'parquet' | 'csv' | 'ndjson';
+
+/** What texts may be compressed with. */
+export type Compression = 'gzip' | 'zstd';
+
+/** How a text is, or is to be; what is undefined is found out, or as usual. */
+export interface TextOptions {
+  readonly header?: boolean | undefined;
+  readonly delimiter?: string | undefined;
+  readonly compression?: Compression | undefined;
+}
+
+/** A column as a file has it. */
+export interface ForeignColumn {
+  readonly name: string;
+  /** The type in the words of the format: 'DECIMAL(18,3)', 'Utf8', … */
+  readonly type: string;
+  /** What its values are as keys; null for those that are none. */
+  readonly dtype: Dtype | null;
+}
+
+/** A column that is asked for, or given. */
+export interface WantedColumn {
+  /** Place in the file, from 0. */
+  readonly index: number;
+  readonly dtype: Dtype;
+}
+
+export interface NamedColumn {
+  readonly name: string;
+  readonly dtype: Dtype;
+}
+
+/** Opens the file for reading; answered by a `schema`. */
+export interface ReadMessage extends TextOptions {
+  readonly is: 'read';
+  readonly format: ForeignFormat;
+}
+
+/** Asks for columns; answered by batches and an `end`. */
+export interface ColumnsMessage {
+  readonly is: 'columns';
+  readonly columns: readonly WantedColumn[];
+}
+
+/** Opens the file for writing; followed by batches and an `end`, and answered by an `end`. */
+export interface WriteMessage extends TextOptions {
+  readonly is: 'write';
+  readonly format: ForeignFormat;
+  readonly columns: readonly NamedColumn[];
+}
+
+export interface SchemaMessage {
+  readonly is: 'schema';
+  readonly columns: readonly ForeignColumn[];
+  /** Rows in all; null where that is known at the end only. */
+  readonly rows: number | null;
+}
+
+/** All batches have come, or have been written. */
+export interface EndMessage {
+  readonly is: 'end';
+  readonly rows: number;
+}
+
+/** An error of ours, as far as it can be told. */
+export interface ErrorMessage {
+  readonly is: 'error';
+  readonly code: string;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export type Message = ReadMessage | ColumnsMessage | WriteMessage | SchemaMessage | EndMessage | ErrorMessage;
+
+/**
+ * Rows of some columns, laid out as Arrow does: for each column in turn the bits that say which rows are no null (empty
+ * when none is), then what its type has: for numbers their little-endian bytes.
+ */
+export interface Batch {
+  readonly rows: number;
+  readonly buffers: readonly Uint8Array[];
+}
+
+/** Buffers that a column of numbers has in a batch. */
+export const BUFFERS_PER_COLUMN = 2;
+
+/** Rows of a batch at most. */
+export const BATCH_ROWS = 2 ** 17;
+
+/** The descriptors of a child: what it hears, what it says, the file, and what ends when its parent has. */
+export const FD = { in: 0, out: 1, errors: 2, file: 3, lifeline: 4 } as const;

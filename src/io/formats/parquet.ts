@@ -1,0 +1,28 @@
+import { DtypeError } from '../../util/errors.js';
+import { type ForeignKind, openForeign } from './foreign/foreign-reader.js';
+import { createForeign } from './foreign/foreign-writer.js';
+import type { KeyFormat } from './key-file.js';
+import { latin } from './latin.js';
+
+const KIND: ForeignKind = { id: 'parquet', format: 'parquet', isText: false };
+
+/** Parquet, by DuckDB's reader and writer. Halves are read; DuckDB does not write them. */
+export const parquet: KeyFormat = {
+  id: KIND.id,
+  name: 'a Parquet file',
+  extensions: ['parquet', 'pq'],
+  compressible: false,
+  matches: (head, tail) =>
+    ['PAR1', 'PARE'].includes(latin(head, 0, 4)) &&
+    (tail === undefined ? head[4] === 0x15 : /PAR[1E]$/.test(latin(tail))),
+  open: (source, request) => openForeign(KIND, source, request),
+  async create(output, facts, options) {
+    if (facts.dtype === 'f16') {
+      throw new DtypeError(
+        `f16 keys cannot be written to ${output.name}: DuckDB writes no halves to Parquet; write them as Arrow or as text`,
+        { details: { path: output.name, dtype: facts.dtype } },
+      );
+    }
+    return createForeign(KIND, output, facts, options);
+  },
+};

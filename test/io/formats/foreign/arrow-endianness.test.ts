@@ -1,0 +1,31 @@
+import { Message, Schema } from 'apache-arrow';
+import test from 'ava';
+import { isBigEndian, SCHEMA_FIELD } from '../../../../src/io/formats/foreign/arrow-endianness.js';
+
+test('a schema without a word is little-endian, as those of apache-arrow are', (t) => {
+  t.false(isBigEndian(Message.encode(Message.from(new Schema([]))), SCHEMA_FIELD.message));
+});
+
+test('a schema that says so is big-endian', (t) => {
+  for (const [value, isBig] of [
+    [1, true],
+    [0, false],
+  ] as const) {
+    // A root at 14, whose fields are told at 4: the third is 4 bytes in it. It is a schema at 30, told of at 22.
+    const bytes = new DataView(new ArrayBuffer(40));
+    bytes.setUint32(0, 14, true);
+    for (const [i, word] of [10, 8, 0, 0, 4].entries()) bytes.setUint16(4 + 2 * i, word, true);
+    bytes.setInt32(14, 10, true); // back to 4
+    bytes.setUint32(18, 12, true); // on to 30
+    for (const [i, word] of [6, 6, 4].entries()) bytes.setUint16(22 + 2 * i, word, true);
+    bytes.setInt32(30, 8, true); // back to 22
+    bytes.setInt16(34, value, true);
+    t.is(isBigEndian(new Uint8Array(bytes.buffer), SCHEMA_FIELD.message), isBig);
+  }
+});
+
+test('what points out of itself is an error', (t) => {
+  t.throws(() => isBigEndian(new Uint8Array(40).fill(0x7f), SCHEMA_FIELD.message), {
+    instanceOf: RangeError,
+  });
+});
