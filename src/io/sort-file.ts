@@ -26,6 +26,8 @@ export interface FileJob
 /** What is at hand while files are sorted. */
 export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'>, OutputContext {
   readonly stdin: Readable;
+  /** Gets what the user should know beside the result: where temporary files are, and how large they get. */
+  readonly onNote?: ((text: string) => void) | undefined;
 }
 
 /** The library's report, and what files cost. */
