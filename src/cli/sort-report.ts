@@ -6,7 +6,7 @@ import { grouped, secondsText, table } from './table.js';
 /** The report as `--json` prints it. A field that does not apply is null. */
 export function reportJson(report: FileReport, warnings: readonly string[]): string {
   const { n, dtype, device, algorithm, reason, facts = null, verified = null } = report;
-  const { descending, argsort, stages, seconds, readSeconds, writeSeconds } = report;
+  const { descending, argsort, stages, seconds, readSeconds, writeSeconds, external = null } = report;
   const order = { descending, argsort };
   const json = {
     schema: 'clsort.sort/1',
@@ -20,7 +20,7 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
     verified,
     stages,
   };
-  return JSON.stringify({ ...json, seconds, readSeconds, writeSeconds, warnings }, null, 2);
+  return JSON.stringify({ ...json, seconds, readSeconds, writeSeconds, external, warnings }, null, 2);
 }
 
 /** The report for people; its last line tells what verification found. */
@@ -38,7 +38,9 @@ export function reportText(report: FileReport): string {
     `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${dtype} keys, ${order}`,
     `device     ${device.name} (${device.type}${platform})`,
     `algorithm  ${algorithm} (${details.join('; ')})`,
-    `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,
+    report.external
+      ? externalText(report.external, n)
+      : `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,
   ];
   if (stages.length > 0) lines.push('', stageTable(report), '');
   if (verified) {
@@ -48,6 +50,21 @@ export function reportText(report: FileReport): string {
   }
   return lines.join('\n');
 }
+
+/** How a sort in partitions went. */
+function externalText(
+  { partitions, spilledBytes, resumedBytes, seconds }: NonNullable<FileReport['external']>,
+  n: number,
+): string {
+  const { sample, partition, sort } = seconds;
+  const where =
+    spilledBytes > 0 || resumedBytes > 0 ? `${bytesText(spilledBytes)} of temporary files` : 'in memory';
+  const resumed = resumedBytes > 0 ? `, ${bytesText(resumedBytes)} sorted before` : '';
+  const times = `${secondsText(sample)} sample, ${secondsText(partition)} partition, ${secondsText(sort)} sort and write`;
+  return `partitions ${grouped(partitions)}, ${where}${resumed}\nseconds    ${times}, ${speed(n, sample + partition + sort)}`;
+}
+
+const bytesText = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
 const isTransfer = ({ stage }: StageReport): boolean => stage === 'upload' || stage === 'download';
 

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
@@ -5,9 +6,12 @@ import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
+import { budgetOf } from './external/budget.js';
+import { type ExternalReport, externalSort } from './external/external-sort.js';
 import { assertRawInput, assertRawOutput, type KeyFormat } from './keys.js';
 import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
-import { assertGoing, openSource } from './raw.js';
+import { assertGoing, isStdin, openSource, type Source } from './raw.js';
+import { keyOrder } from './unit-order.js';
 
 /** What to sort, from where to where, and how. */
 export interface FileJob
@@ -23,6 +27,19 @@ export interface FileJob
   readonly format?: KeyFormat | undefined;
 }
 
+/** A job of which more may be than fits into memory. */
+export interface LargeFileJob extends FileJob {
+  /**
+   * Most bytes of memory to sort in, beside what the process takes anyway: what is larger is sorted by way of
+   * temporary files. By default everything is sorted in memory, as a whole.
+   */
+  readonly memory?: number | undefined;
+  /** Folder for temporary files; default that of the output. */
+  readonly tmp?: string | undefined;
+  /** Goes on with a sort by way of temporary files that was ended, if there is one. */
+  readonly resume?: boolean | undefined;
+}
+
 /** What is at hand while files are sorted. */
 export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'>, OutputContext {
   readonly stdin: Readable;
@@ -36,6 +53,8 @@ export interface FileReport extends SortReport {
   readonly argsort: boolean;
   readonly readSeconds: number;
   readonly writeSeconds: number;
+  /** How it went in partitions; left out for what was sorted as a whole. */
+  readonly external?: Omit<ExternalReport, 'sort' | 'verified'>;
 }
 
 /**
@@ -43,8 +62,8 @@ export interface FileReport extends SortReport {
  *
  * @throws UsageError, FormatError, IoError, AbortedError, and what the Sorter throws
  */
-export async function sortFile(sorter: Sorter, job: FileJob, context: FileContext): Promise<FileReport> {
-  const { in: from, out, dtype, argsort = false, format, ...order } = job;
+export async function sortFile(sorter: Sorter, job: LargeFileJob, context: FileContext): Promise<FileReport> {
+  const { in: from, out, dtype, argsort = false, format, memory, tmp, resume, ...order } = job;
   if (argsort && (await isSameFile(from, out))) {
     throw new UsageError('an argsort would replace the keys by their positions: name another output');
   }
@@ -55,6 +74,10 @@ export async function sortFile(sorter: Sorter, job: FileJob, context: FileContex
   const source = await openSource(from, stdin, signal);
   let report: FileReport | undefined;
   try {
+    if (memory !== undefined && !(await isForWhole(source, { memory, argsort }, sorter))) {
+      await assertRawInput(source, from, { dtype, format });
+      return await sortInPartitions(sorter, source, { ...job, memory }, context);
+    }
     await withOutput(out, context, async (output) => {
       await assertRawInput(source, from, { dtype, format });
       if (source.bytes !== undefined) await output.reserve(bytesOut(source.bytes));
@@ -78,6 +101,96 @@ export async function sortFile(sorter: Sorter, job: FileJob, context: FileContex
   }
   if (!report) throw new Error('the Sorter returned without a report');
   return report;
+}
+
+/** What is smaller gains nothing by partitions. */
+const WHOLE_BYTES = 64 * 2 ** 20;
+
+/** Memory that a sort as a whole takes for each byte: keys, result, scratch, and what a pipe came in. */
+const WHOLE_MEMORY = 4.2;
+
+/** The same where the device has memory of its own, and the keys come from a file: keys and result. */
+const WHOLE_MEMORY_ASIDE = 2.1;
+
+/** Is a source to be sorted as a whole? @throws UsageError when it has to be, and does not fit */
+async function isForWhole(
+  source: Source,
+  { memory, argsort }: { readonly memory: number; readonly argsort: boolean },
+  { device }: Sorter,
+): Promise<boolean> {
+  const most = Math.min(WHOLE_BYTES, Math.floor(memory / WHOLE_MEMORY));
+  const bytes = source.bytes ?? (await source.head(most + 1)).length;
+  if (bytes <= most) return true;
+  // The host is slower at partitions than such a device at the whole.
+  const isAside = device !== undefined && device.type !== 'cpu' && source.bytes !== undefined;
+  const needed = bytes * (isAside ? WHOLE_MEMORY_ASIDE : WHOLE_MEMORY);
+  if (isAside && needed <= memory && bytes <= constants.MAX_LENGTH) return true;
+  if (!argsort) return false;
+  if (source.bytes === undefined || needed <= memory) return true;
+  throw new UsageError(
+    `an argsort is made in memory only, of which this one takes ${Math.ceil(needed)} bytes and may take ${memory}: ` +
+      'give it more by --memory',
+    { details: { memory, least: Math.ceil(needed) } },
+  );
+}
+
+/** Sorts keys in partitions: in memory where they fit, else by way of temporary files. */
+async function sortInPartitions(
+  sorter: Sorter,
+  source: Source,
+  job: LargeFileJob & { readonly memory: number },
+  context: FileContext,
+): Promise<FileReport> {
+  const { in: from, out, dtype, descending = false, nan = 'last', memory, tmp, resume, verify } = job;
+  const info = dtypeInfo(dtype);
+  const bits = job.bits ?? [0, info.width];
+  const order = keyOrder({ dtype, descending, nan, bits });
+  const { onWarning } = context;
+  const { algorithm, scan, radixBits } = job;
+  const given = Object.entries({ algorithm, scan, radixBits, onWarning }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const started = performance.now();
+  const { sort, verified, ...external } = await externalSort(
+    sorter,
+    {
+      input: {
+        name: source.name,
+        path: isStdin(from) ? undefined : from,
+        plainAt: source.bytes === undefined ? undefined : 0,
+        bytes: source.bytes,
+        pieces: () => source.pieces(info.bytes),
+      },
+      order,
+      orderName: `${dtype} keys, ${descending ? 'descending' : 'ascending'}, NaN ${nan}, bits ${bits.join(' to ')}`,
+      out,
+      budget: budgetOf(memory, order),
+      tmp,
+      resume,
+      verify,
+      options: Object.fromEntries(given),
+    },
+    context,
+  );
+  const none = {
+    device: { name: 'host', type: 'host' },
+    algorithm: 'none',
+    reason: 'nothing to sort',
+  } as const;
+  return {
+    ...(sort ?? none),
+    n: external.bytes / info.bytes,
+    dtype,
+    bits,
+    stages: [], // those of one partition tell nothing of all
+    seconds: (performance.now() - started) / 1000,
+    ...(verified && { verified }),
+    descending,
+    argsort: false,
+    readSeconds: 0,
+    writeSeconds: 0,
+    external,
+  };
 }
 
 /** Bytes that are written at a time: an array may have more than plain bytes can. */

@@ -8,13 +8,14 @@ import type { Progress } from '../../sort/api/options.js';
 import { type OrderArguments, readOrder, withFormat, withOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { type MemoryArguments, readMemory, withMemory } from '../memory-options.js';
 import { ProgressBar } from '../progress-bar.js';
 import { reportJson, reportText } from '../sort-report.js';
 
 export const command = 'sort <in>';
 export const describe = 'Sort a raw file of numbers';
 
-export interface SortArguments extends OrderArguments {
+export interface SortArguments extends OrderArguments, MemoryArguments {
   readonly in: string;
   readonly out: string;
   readonly argsort: boolean;
@@ -28,7 +29,7 @@ export interface SortArguments extends OrderArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withFormat(withOrder(yargs))
+  withMemory(withFormat(withOrder(yargs)))
     .nargs('in', 1)
     .positional('in', {
       type: 'string',
@@ -64,11 +65,16 @@ export const builder = (yargs: Argv) =>
     .example('$0 sort in.u32 -o out.u32 --dtype u32', 'ascending, on the best device')
     .example('$0 sort in.f64 -o - --dtype f64 --descending | head -c 80', 'the ten largest')
     .example('$0 sort in.u64 -o order.u32 --dtype u64 --argsort', 'positions instead of keys')
+    .example(
+      '$0 sort big.f64 -o sorted.f64 --dtype f64 --memory 2G',
+      'what is larger than that, by way of the disk',
+    )
     .epilogue("The report goes to stdout, with '-o -' to stderr. OUT is replaced when all is well.");
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
   const { info: _, ...order } = readOrder(args);
   const format = keyFormat(args.format);
+  const memory = readMemory(args);
   if (args.algorithm !== 'auto' && args.algorithm !== 'host') algorithmNamed(args.algorithm);
   const bar = new ProgressBar(console);
   const warnings: string[] = [];
@@ -77,15 +83,30 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     warnings.push(message);
     say(console, `clsort: warning: ${message}`);
   };
+  const onNote = (text: string): void => {
+    bar.clear();
+    say(console, `clsort: ${text}`);
+  };
   const sorter = await Sorter.open({ device: args.device, onWarning });
   let report: FileReport;
   try {
     const { in: from, out, argsort, algorithm, verify, 'radix-bits': radixBits } = args;
     const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
     const digits = radixBits !== undefined && { radixBits };
-    const job = { in: from, out, ...order, argsort, algorithm, scan, ...digits, verify, format } as const;
+    const job = {
+      in: from,
+      out,
+      ...order,
+      argsort,
+      algorithm,
+      scan,
+      ...digits,
+      verify,
+      format,
+      ...memory,
+    } as const;
     const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
-    report = await sortFile(sorter, job, { ...console, onWarning, onProgress });
+    report = await sortFile(sorter, job, { ...console, onWarning, onNote, onProgress });
   } finally {
     bar.clear();
     await sorter.close();
