@@ -7,10 +7,11 @@ import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { budgetOf } from './external/budget.js';
-import { type ExternalReport, externalSort } from './external/external-sort.js';
+import { externalSort } from './external/external-sort.js';
+import type { ExternalReport } from './external/job.js';
 import { assertRawInput, assertRawOutput, type KeyFormat } from './keys.js';
 import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
-import { assertGoing, isStdin, openSource, type Source } from './raw.js';
+import { assertGoing, openSource, type Source } from './raw.js';
 import { keyOrder } from './unit-order.js';
 
 /** What to sort, from where to where, and how. */
@@ -74,12 +75,19 @@ export async function sortFile(sorter: Sorter, job: LargeFileJob, context: FileC
   const source = await openSource(from, stdin, signal);
   let report: FileReport | undefined;
   try {
-    if (memory !== undefined && !(await isForWhole(source, { memory, argsort }, sorter))) {
+    const fits = async (): Promise<boolean> =>
+      memory === undefined || (await isForWhole(source, { memory, argsort }, sorter));
+    const large = { ...job, memory: memory ?? 0 };
+    if (source.bytes !== undefined && !(await fits())) {
       await assertRawInput(source, from, { dtype, format });
-      return await sortInPartitions(sorter, source, { ...job, memory }, context);
+      return await sortInPartitions(sorter, source, large, context);
     }
     await withOutput(out, context, async (output) => {
       await assertRawInput(source, from, { dtype, format });
+      if (source.bytes === undefined && !(await fits())) {
+        report = await sortInPartitions(sorter, source, large, context, output);
+        return;
+      }
       if (source.bytes !== undefined) await output.reserve(bytesOut(source.bytes));
       const [bytes, readSeconds] = await timed(() => source.read(unit));
       if (source.bytes === undefined) await output.reserve(bytesOut(bytes.length));
@@ -134,12 +142,17 @@ async function isForWhole(
   );
 }
 
-/** Sorts keys in partitions: in memory where they fit, else by way of temporary files. */
+/**
+ * Sorts keys in partitions: in memory where they fit, else by way of temporary files.
+ *
+ * @param output the output, where it is open already
+ */
 async function sortInPartitions(
   sorter: Sorter,
   source: Source,
   job: LargeFileJob & { readonly memory: number },
   context: FileContext,
+  output?: Output,
 ): Promise<FileReport> {
   const { in: from, out, dtype, descending = false, nan = 'last', memory, tmp, resume, verify } = job;
   const info = dtypeInfo(dtype);
@@ -156,7 +169,7 @@ async function sortInPartitions(
     {
       input: {
         name: source.name,
-        path: isStdin(from) ? undefined : from,
+        path: source.bytes === undefined ? undefined : from,
         plainAt: source.bytes === undefined ? undefined : 0,
         bytes: source.bytes,
         pieces: () => source.pieces(info.bytes),
@@ -171,6 +184,7 @@ async function sortInPartitions(
       options: Object.fromEntries(given),
     },
     context,
+    output,
   );
   const none = {
     device: { name: 'host', type: 'host' },

@@ -6,94 +6,32 @@
 import { rmSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
-import { MismatchError } from '../../util/errors.js';
-import { thisProcess } from '../aside.js';
-import { randomPoints } from '../multiset.js';
 import { type Output, withOutput } from '../output.js';
-import { assertGoing, isStdout } from '../raw.js';
+import { isStdout } from '../raw.js';
 import type { FileContext } from '../sort-file.js';
-import type { UnitOrder, UnitSortOptions } from '../unit-order.js';
-import { type Budget, memoryBudget } from './budget.js';
+import { memoryBudget } from './budget.js';
 import { assertRoom, occupied } from './disk.js';
-import type { UnitInput } from './input.js';
+import type { ExternalJob, ExternalReport } from './job.js';
+import { HELD, Pipeline } from './pipeline.js';
 import { PlacedOutput, partPath } from './placed-output.js';
 import { Reading } from './reading.js';
 import { openSession, type Session } from './session.js';
-import { type Leaf, type SortedOutput, sortPartitions } from './sort.js';
+import type { SortedOutput } from './sort.js';
 import { FileSpill, MemorySpill, type Spill } from './spill.js';
-import { Splitters } from './splitters.js';
-import {
-  chooseSplitters,
-  lastShard,
-  leavesOf,
-  partitionInput,
-  readingRoom,
-  type StageWork,
-  sortedTask,
-  splitLarge,
-  type Tasks,
-} from './stages.js';
-import type { Manifest } from './state.js';
-import { Checksum } from './verify.js';
-
-export interface ExternalJob {
-  readonly input: UnitInput;
-  readonly order: UnitOrder;
-  /** The order in words, by which a sort that was ended is known again. */
-  readonly orderName: string;
-  /** Where the result goes: `-` for stdout. */
-  readonly out: string;
-  /** How the result is written; by default its bytes as they are. */
-  readonly writer?: ((output: Output) => Promise<UnitWriter>) | undefined;
-  /** Bytes of memory that may be taken, and what is done with them. */
-  readonly budget: Budget;
-  /** Folder for temporary files; default that of the output. */
-  readonly tmp?: string | undefined;
-  /** Goes on where a sort with the same input, output and order was ended, if there is one. */
-  readonly resume?: boolean | undefined;
-  /** Proves the whole: order, count and checksum. */
-  readonly verify?: boolean | undefined;
-  readonly options?: UnitSortOptions | undefined;
-  /** Chooses the sample. */
-  readonly seed?: bigint | number | undefined;
-}
-
-/** Units on their way into a file of any format. */
-export interface UnitWriter {
-  write(piece: Uint8Array): Promise<void>;
-  end(): Promise<void>;
-}
-
-/** What a sort through partitions did. */
-export interface ExternalReport {
-  readonly bytes: number;
-  readonly partitions: number;
-  /** Bytes of temporary files that this run wrote; 0 where partitions were in memory. */
-  readonly spilledBytes: number;
-  /** Bytes that an earlier run had sorted already. */
-  readonly resumedBytes: number;
-  readonly seconds: { readonly sample: number; readonly partition: number; readonly sort: number };
-  readonly verified?: { readonly order: boolean; readonly permutation: boolean };
-  /** Of the partition that took the longest; undefined where none had to be sorted. */
-  readonly sort: SortReport | undefined;
-}
-
-const DEFAULT_SEED = 0x5eed;
-
-/** Part of the memory that an input without a size is read into, to see whether it fits. */
-const HELD = 0.5;
+import { sortedTask, type Tasks } from './stages.js';
 
 /**
  * Sorts units that are more than memory holds at once.
  *
+ * @param output the output, where it is open already: it is committed by who opened it
  * @throws UsageError, InputError, IoError, AbortedError, MismatchError, and what the Sorter throws
  */
 export async function externalSort(
   sorter: Sorter,
   job: ExternalJob,
   context: FileContext,
+  output?: Output,
 ): Promise<ExternalReport> {
   const { input, order, budget } = job;
   const reading = await Reading.open(input, context.signal);
@@ -101,9 +39,11 @@ export async function externalSort(
     if (reading.bytes === undefined) await reading.hold(HELD * budget.memory, context.signal);
     const { bytes } = reading;
     const inMemory = bytes === undefined ? undefined : memoryBudget(budget.memory, order, bytes);
-    if (inMemory)
-      return await new ExternalSort(sorter, { ...job, budget: inMemory }, context, reading).inMemory();
-    return await new ExternalSort(sorter, job, context, reading).onDisk();
+    const sort = new ExternalSort(sorter, { ...job, budget: inMemory ?? budget }, context, {
+      reading,
+      output,
+    });
+    return await (inMemory ? sort.inMemory() : sort.onDisk());
   } finally {
     await reading.close();
   }
@@ -112,27 +52,25 @@ export async function externalSort(
 /** A task that is not recorded is made again. */
 const NO_TASKS: Tasks = { get: async () => undefined, put: async () => undefined };
 
+/** Where the partitions of a sort are, and how its result gets to the output. */
 class ExternalSort {
   readonly #sorter: Sorter;
   readonly #job: ExternalJob;
   readonly #context: FileContext;
   readonly #reading: Reading;
-  readonly #room: Uint8Array;
-  readonly #seconds = { sample: 0, partition: 0, sort: 0 };
-  #points: BigUint64Array | undefined;
-  #partitions = 0;
-  #spilledBytes = 0;
-  #resumedBytes = 0;
-  #doneBytes = 0;
-  #sort: SortReport | undefined;
+  readonly #output: Output | undefined;
 
-  constructor(sorter: Sorter, job: ExternalJob, context: FileContext, reading: Reading) {
+  constructor(
+    sorter: Sorter,
+    job: ExternalJob,
+    context: FileContext,
+    { reading, output }: { reading: Reading; output: Output | undefined },
+  ) {
+    this.#output = output;
     this.#sorter = sorter;
     this.#job = job;
     this.#context = context;
     this.#reading = reading;
-    this.#room = new Uint8Array(4 * job.budget.partitionBytes);
-    if (job.verify) this.#points = randomPoints();
   }
 
   /** With the partitions in memory. */
@@ -157,7 +95,7 @@ class ExternalSort {
     try {
       await this.#assertRoom(session);
       const report =
-        state && !writer
+        state && !writer && !this.#output
           ? await this.#placed(session, spill)
           : await this.#streamed(spill, state ?? NO_TASKS, state === undefined, session);
       await state?.remove();
@@ -203,27 +141,38 @@ class ExternalSort {
     if (!state || !identity) throw new Error('a result that is kept has a state');
     const { out } = this.#job;
     const part = manifest?.part ?? PlacedOutput.partName(out);
-    const placed = await PlacedOutput.open(out, part);
+    await PlacedOutput.assertWritable(out);
+    // Made when the manifest names it: no run leaves one that the next does not know.
+    let opened: Promise<PlacedOutput> | undefined;
+    const open = (): Promise<PlacedOutput> => {
+      opened ??= PlacedOutput.open(out, part);
+      return opened;
+    };
     try {
       const output: SortedOutput = {
-        write: (position, bytes) => placed.write(position, bytes),
+        write: async (position, bytes) => (await open()).write(position, bytes),
         done: async (name, record) => {
-          await placed.sync(); // before the partition goes
+          await (await open()).sync(); // before the partition goes
           await state.put(sortedTask({ name }), record);
           await spill.drop(name);
         },
         recordOf: (name) => state.get(sortedTask({ name })),
       };
       const report = await this.#run(spill, state, output, { state, manifest, identity, part });
-      await placed.commit(report.bytes);
+      await (await open()).commit(report.bytes);
       return report;
     } finally {
-      await placed.leave();
+      await opened?.then((placed) => placed.leave()).catch(() => undefined);
     }
   }
 
+  #run(...[spill, tasks, output, session]: Parameters<Pipeline['run']>): Promise<ExternalReport> {
+    const pipeline = new Pipeline(this.#sorter, this.#job, this.#context, this.#reading);
+    return pipeline.run(spill, tasks, output, session);
+  }
+
   /** Into an output that is written from its beginning to its end. */
-  #streamed(spill: Spill, tasks: Tasks, drop: boolean, session?: Session): Promise<ExternalReport> {
+  async #streamed(spill: Spill, tasks: Tasks, drop: boolean, session?: Session): Promise<ExternalReport> {
     const { out, writer } = this.#job;
     let report: ExternalReport | undefined;
     const write = async (output: Output): Promise<void> => {
@@ -237,132 +186,8 @@ class ExternalSort {
       report = await this.#run(spill, tasks, sorted, session && { ...session, part: undefined });
       await to?.end();
     };
-    return withOutput(out, this.#context, write).then(() => report as ExternalReport);
-  }
-
-  async #run(
-    spill: Spill,
-    tasks: Tasks,
-    output: SortedOutput,
-    session: (Omit<Session, 'folder'> & { part: string | undefined }) | undefined,
-  ): Promise<ExternalReport> {
-    const { order, budget, options = {}, seed = DEFAULT_SEED } = this.#job;
-    const { signal } = this.#context;
-    const work = { order, budget, spill, tasks, room: this.#room, signal, seed };
-    const splitters = await this.#timed('sample', () => this.#splitters(work, session));
-    const [before, after] = [this.#checksum(), this.#checksum()];
-    const leaves = await this.#timed('partition', () => this.#partition(work, splitters, before));
-    // What is not on disk yet is trusted only until the system goes down.
-    const synced = session?.state && spill.sync(leaves.map(({ name }) => name));
-    const recorded = synced?.then(() => session?.state?.put('synced', {}));
-    recorded?.catch(() => undefined);
-    const bytes = leaves.reduce((sum, leaf) => sum + leaf.bytes, 0);
-    if (this.#reading.bytes !== undefined && bytes !== this.#reading.bytes) {
-      throw new MismatchError(`partitions have ${bytes} bytes, and the input has ${this.#reading.bytes}`);
-    }
-    this.#partitions = leaves.filter((leaf) => leaf.bytes > 0).length;
-    const quarter = budget.partitionBytes;
-    const [a, b, c, d] = [0, 1, 2, 3].map((i) => this.#room.subarray(i * quarter, (i + 1) * quarter));
-    await this.#timed('sort', () =>
-      sortPartitions(leaves, {
-        sorter: this.#sorter,
-        order,
-        spill,
-        output,
-        buffers: [a, b, c, d] as [Uint8Array, Uint8Array, Uint8Array, Uint8Array],
-        options: { ...options, signal, onReport: (report) => this.#longest(report) },
-        signal,
-        checksum: after,
-        fresh: () => this.#checksum(),
-        onDone: (done, isOld) => {
-          if (isOld) this.#resumedBytes += done;
-          this.#progress('sort', done, bytes);
-        },
-      }),
-    );
-    await recorded;
-    if (before && after && !before.equals(after)) {
-      throw new MismatchError('the result does not hold the units of the input: it is not used');
-    }
-    return {
-      bytes,
-      partitions: this.#partitions,
-      spilledBytes: spill instanceof FileSpill ? this.#spilledBytes : 0,
-      resumedBytes: this.#resumedBytes,
-      seconds: this.#seconds,
-      ...(after && { verified: { order: true, permutation: true } }),
-      sort: this.#sort,
-    };
-  }
-
-  /** Those of the manifest, or new ones from a sample, with a manifest. */
-  async #splitters(
-    work: StageWork,
-    session: (Omit<Session, 'folder'> & { part: string | undefined }) | undefined,
-  ): Promise<Splitters> {
-    const { order, orderName } = this.#job;
-    const found: Manifest | undefined = session?.manifest;
-    if (found) {
-      this.#points = found.points && this.#points && BigUint64Array.from(found.points, BigInt);
-      return new Splitters(order, found.splitters);
-    }
-    const reading = this.#reading;
-    await reading.hold(HELD * work.budget.memory, work.signal);
-    const known = Math.floor(reading.known / order.unit);
-    const splitters = await chooseSplitters(reading.readAt, known, reading.bytes, work);
-    if (session?.state && session.identity) {
-      await session.state.begin({
-        input: session.identity,
-        unit: order.unit,
-        order: orderName,
-        part: session.part,
-        splitters: splitters.stored,
-        points: this.#points && Array.from(this.#points, String),
-        boot: thisProcess().boot,
-      });
-    }
-    return splitters;
-  }
-
-  async #partition(work: StageWork, splitters: Splitters, checksum: Checksum | undefined): Promise<Leaf[]> {
-    const from = await lastShard(work.tasks);
-    const { bytes } = this.#reading;
-    const began = from.record?.end ?? 0;
-    this.#doneBytes = began;
-    const pieces = this.#reading.pieces(began, work.order.unit, readingRoom(work));
-    const onDone = (done: number): void => {
-      this.#spilledBytes += done;
-      this.#progress('partition', done, bytes);
-    };
-    const sizes = await partitionInput(pieces, splitters, from, { ...work, checksum, onDone });
-    assertGoing(work.signal);
-    const onSplit = (leaf: Leaf): void => {
-      this.#spilledBytes += leaf.bytes;
-    };
-    return splitLarge(leavesOf({ sizes, single: splitters.single }), { ...work, onSplit });
-  }
-
-  #checksum(): Checksum | undefined {
-    return this.#points && new Checksum(this.#job.order.unit, this.#points);
-  }
-
-  /** Every unit is partitioned, and then sorted. */
-  #progress(phase: string, done: number, bytes: number | undefined): void {
-    this.#doneBytes += done;
-    const { unit } = this.#job.order;
-    const total = bytes === undefined ? Number.NaN : (2 * bytes) / unit;
-    this.#context.onProgress?.({ phase, done: this.#doneBytes / unit, total });
-  }
-
-  #longest(report: SortReport): void {
-    if (!this.#sort || report.seconds > this.#sort.seconds) this.#sort = report;
-  }
-
-  async #timed<T>(stage: 'sample' | 'partition' | 'sort', work: () => Promise<T>): Promise<T> {
-    const started = performance.now();
-    const result = await work();
-    this.#seconds[stage] += (performance.now() - started) / 1000;
-    return result;
+    await (this.#output ? write(this.#output) : withOutput(out, this.#context, write));
+    return report as unknown as ExternalReport;
   }
 }
 

@@ -30,7 +30,6 @@ export class Partitioner {
   readonly #sizes: Float64Array;
   readonly #unit: number;
   readonly #slice: Slice;
-  readonly #regionBytes: number;
   readonly #free: Uint8Array[] = [];
   readonly #filling: (Uint8Array | undefined)[];
   readonly #filled: Uint32Array;
@@ -38,8 +37,7 @@ export class Partitioner {
   #failure: unknown;
 
   /**
-   * @param to where they go; `room` is memory that what goes to a partition is gathered in, with place for some
-   *   units of each, and `sizes` the bytes that the partitions have already
+   * @param to where they go; `room` is memory that what goes to a partition is gathered in, and `sizes` the bytes that the partitions have already
    */
   constructor(
     order: UnitOrder,
@@ -60,9 +58,11 @@ export class Partitioner {
     this.#sizes = Float64Array.from(to.sizes ?? new Array(partitions).fill(0));
     const regions = (partitions + 1) * REGIONS_EACH;
     const bytes = Math.min(MOST_REGION, Math.floor(to.room.length / regions));
-    this.#regionBytes = Math.max(order.unit, bytes - (bytes % order.unit));
+    const regionBytes = Math.max(order.unit, bytes - (bytes % order.unit));
+    const least = regions * regionBytes;
+    const room = to.room.length < least ? new Uint8Array(least) : to.room;
     for (let r = 0; r < regions; r++) {
-      this.#free.push(to.room.subarray(r * this.#regionBytes, (r + 1) * this.#regionBytes));
+      this.#free.push(room.subarray(r * regionBytes, (r + 1) * regionBytes));
     }
     this.#filling = new Array(partitions).fill(undefined);
     this.#filled = new Uint32Array(partitions);

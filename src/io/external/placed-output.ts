@@ -1,7 +1,7 @@
 /** A file that is written in parts, in any order, over several runs, and seen under its name when it is whole. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, chmod, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from '../output.js';
 import { ioError } from '../raw.js';
@@ -12,24 +12,32 @@ export const partPath = async (out: string, part: string): Promise<string> =>
   join(dirname(await realpath(out).catch(() => targetOf(out))), part);
 
 export class PlacedOutput {
-  /** Name of the file that it is until it is whole, in the folder of the output. */
-  readonly part: string;
   readonly #name: string;
   readonly #target: string;
   readonly #path: string;
   readonly #handle: FileHandle;
 
-  private constructor(name: string, target: string, part: string, handle: FileHandle) {
+  private constructor(name: string, target: string, aside: string, handle: FileHandle) {
     this.#name = name;
     this.#target = target;
-    this.part = part;
-    this.#path = join(dirname(target), part);
+    this.#path = aside;
     this.#handle = handle;
   }
 
   /** A new name for what is to become `path`. */
   static partName(path: string): string {
     return `.${basename(path).slice(0, 40)}.clsort-${randomBytes(6).toString('hex')}.part`;
+  }
+
+  /** @throws IoError when a file of that name cannot be made, or replaced */
+  static async assertWritable(path: string): Promise<void> {
+    try {
+      const target = await realpath(path).catch(() => targetOf(path));
+      await access(dirname(target), constants.W_OK);
+      if (await stat(target).catch(() => undefined)) await access(target, constants.W_OK); // a rename would not ask
+    } catch (error) {
+      throw ioError('write', path, error);
+    }
   }
 
   /**
@@ -40,14 +48,13 @@ export class PlacedOutput {
     try {
       const target = await realpath(path).catch(() => targetOf(path));
       const existing = await stat(target).catch(() => undefined);
-      if (existing) await access(target, constants.W_OK); // a rename would not ask
       const aside = join(dirname(target), part);
       const handle = await open(aside, 'r+').catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error;
         return open(aside, 'wx+', existing === undefined ? 0o666 : existing.mode & 0o777);
       });
       if (existing) await chmod(aside, existing.mode & 0o7777); // the umask does not apply to what was there
-      return new PlacedOutput(path, target, part, handle);
+      return new PlacedOutput(path, target, aside, handle);
     } catch (error) {
       throw ioError('write', path, error);
     }
@@ -87,11 +94,5 @@ export class PlacedOutput {
   /** Leaves what was written, for another run. */
   async leave(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
-  }
-
-  /** Drops what was written. */
-  async discard(): Promise<void> {
-    await this.leave();
-    await rm(this.#path, { force: true });
   }
 }

@@ -95,7 +95,8 @@ export async function openSession(same: Same, resume: boolean, asides?: Asides):
 
 /** Is all there that records tell of? What was not yet on disk when the system went down need not be. */
 async function isWhole({ boot, part }: Manifest, state: State, out: string): Promise<boolean> {
-  if (part && !(await stat(await partPath(out, part)).catch(() => undefined))) return false;
+  const isThere = part && (await stat(await partPath(out, part)).catch(() => undefined));
+  if (part && !isThere && (await state.has('sorted-'))) return false;
   return boot === thisProcess().boot || (await state.get('synced')) !== undefined;
 }
 

@@ -7,8 +7,8 @@ import type { UnitOrder } from '../unit-order.js';
 /** Most partitions that one pass makes: each has a file open, and room to gather what goes there. */
 export const MOST_PARTITIONS = 512;
 
-/** Most cells of the table that tells between which thresholds a prefix is. */
-const MOST_CELLS = 2 ** 16;
+/** Most cells of the table that tells between which thresholds a prefix is: a core's nearest cache holds it. */
+const MOST_CELLS = 2 ** 12;
 
 /** A unit at which a partition begins, or behind whose equals. */
 interface Threshold {
@@ -65,7 +65,7 @@ export class Splitters {
     this.#high = Uint32Array.from(firsts, (first) => Number(first >> 32n));
     this.#low = Uint32Array.from(firsts, (first) => Number(first & 0xffff_ffffn));
     const [least = 0n, most = 0n] = [firsts[0], firsts.at(-1)];
-    let shift = 1n;
+    let shift = 0n;
     while ((most >> shift) - (least >> shift) >= BigInt(MOST_CELLS)) shift++;
     this.#shift = Number(shift);
     this.#base = Number(BigInt.asUintN(32, least >> shift));
@@ -129,14 +129,16 @@ export class Splitters {
     const [leastHigh, leastLow] = [highs[0] as number, lows[0] as number];
     const [mostHigh, mostLow] = [highs[last - 1] as number, lows[last - 1] as number];
     const [shift, base] = [this.#shift, this.#base];
-    const isWide = shift >= 32;
+    // A shift by 32 would be one by 0.
+    const [right, left, isWide] = [shift % 32, (32 - shift) % 32, shift >= 32];
+    const highMask = shift === 0 ? 0 : -1;
     for (let i = 0; i < n; i++) {
       const low = words[2 * i] as number;
       const high = words[2 * i + 1] as number;
       let p = 0;
       if (high > mostHigh || (high === mostHigh && low >= mostLow)) p = last;
       else if (high > leastHigh || (high === leastHigh && low >= leastLow)) {
-        const shifted = isWide ? high >>> (shift - 32) : (high << (32 - shift)) | (low >>> shift);
+        const shifted = isWide ? high >>> right : ((high << left) & highMask) | (low >>> right);
         const cell = (shifted - base) >>> 0;
         p = before[cell] as number;
         let end = before[cell + 1] as number;

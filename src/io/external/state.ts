@@ -116,6 +116,11 @@ export class State {
     return parsed(text) as R | undefined;
   }
 
+  /** Is there a record of a task whose name begins so? */
+  async has(prefix: string): Promise<boolean> {
+    return (await readdir(this.folder)).some((name) => name.startsWith(prefix));
+  }
+
   /** Removes all there is, or leaves only the folder, for a sort that begins anew. */
   async remove({ keepFolder = false } = {}): Promise<void> {
     // The manifest goes first: without it, nothing that is left counts.
