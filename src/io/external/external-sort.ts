@@ -19,7 +19,7 @@ import { Reading } from './reading.js';
 import { openSession, type Session } from './session.js';
 import type { SortedOutput } from './sort.js';
 import { FileSpill, MemorySpill, type Spill } from './spill.js';
-import { sortedTask, type Tasks } from './stages.js';
+import { lastShard, sortedTask, type Tasks } from './stages.js';
 
 /**
  * Sorts units that are more than memory holds at once.
@@ -122,17 +122,20 @@ class ExternalSort {
       return;
     }
     const there = manifest ? await occupied(folder) : 0;
-    const wanted = [{ folder, bytes: Math.max(0, bytes - there), what: 'temporary files' }];
+    const spilled = state && manifest ? ((await lastShard(state)).record?.end ?? 0) : 0;
+    const wanted = [{ folder, bytes: bytes - spilled, what: 'temporary files' }];
     const target = isStdout(out) ? undefined : dirname(resolve(out));
-    const part = manifest?.part && (await fileBytes(await partPath(out, manifest.part)));
-    if (target) wanted.push({ folder: target, bytes: Math.max(0, bytes - (part || 0)), what: 'the result' });
-    // Partitions go when they are in the output, if that is kept.
-    const saved = !manifest && state && !writer ? bytes - 4 * budget.partitionBytes : 0;
+    const part = manifest?.part ? await fileBytes(await partPath(out, manifest.part)) : 0;
+    if (target) wanted.push({ folder: target, bytes: Math.max(0, bytes - part), what: 'the result' });
+    // Where the result is kept, partitions go when they are in it: both together are little more than one of them.
+    const saved = state && !writer ? bytes - spilled + there - 4 * budget.partitionBytes : 0;
     await assertRoom(wanted, Math.max(0, saved));
     const mebibytes = (amount: number): string => `${Math.ceil(amount / 2 ** 20)} MiB`;
     this.#context.onNote?.(
-      `${mebibytes(bytes)} are sorted in ${mebibytes(budget.memory)} of memory, with up to ` +
-        `${mebibytes(bytes)} of temporary files in ${folder}`,
+      `${mebibytes(bytes)} are sorted in ${mebibytes(budget.memory)} of memory, ` +
+        (manifest
+          ? `going on with what is in ${folder}`
+          : `with up to ${mebibytes(bytes)} of temporary files in ${folder}`),
     );
   }
 

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import test from 'ava';
+import { readMemory, readSize } from '../../src/cli/memory-options.js';
+import { bytesOf } from '../../src/keys/array.js';
+import { UsageError } from '../../src/util/errors.js';
+import { keysOf } from '../distributions.js';
+import { clsort, scratchFolder } from './cli.js';
+
+const { folder, path, remove } = scratchFolder();
+test.after.always(remove);
+
+test.serial('sizes are those of sort(1)', (t) => {
+  t.is(readSize('2G'), 2 * 2 ** 30);
+  t.is(readSize('1.5M'), 1.5 * 2 ** 20);
+  t.is(readSize('64K'), 65_536);
+  t.is(readSize('64'), 65_536);
+  t.is(readSize('123b'), 123);
+  t.is(readSize('3T'), 3 * 2 ** 40);
+  t.is(readSize('25%'), Math.floor(totalmem() / 4));
+  for (const text of ['', 'G', '-1M', '1 M', '2GB', '1e9', '0x10', 'NaN', '9999999T']) {
+    t.throws(() => readSize(text), { instanceOf: UsageError }, text);
+  }
+});
+
+test.serial('by default a half of what is free may be taken', (t) => {
+  const { memory, tmp, resume } = readMemory({ memory: undefined, tmp: undefined, resume: false });
+  t.true(memory > 0 && memory < totalmem());
+  t.deepEqual([tmp, resume], [undefined, false]);
+  t.throws(() => readMemory({ memory: '1G', tmp: '', resume: false }), { instanceOf: UsageError });
+});
+
+test.serial(
+  'more than the memory is sorted by way of the disk, from a file and from stdin, and says so',
+  async (t) => {
+    const keys = bytesOf(keysOf('u32', 'uniform', 5_000_000));
+    const sorted = Buffer.from(bytesOf(new Uint32Array(keys.buffer).toSorted()));
+    writeFileSync(path('in.u32'), keys);
+    const options = ['--dtype', 'u32', '--device', 'host', '--memory', '17M', '--verify'];
+    const ran = await clsort(['sort', path('in.u32'), '-o', path('out'), ...options]);
+    t.is(ran.code, 0, ran.err);
+    t.true(readFileSync(path('out')).equals(sorted));
+    t.regex(ran.err, /20 MiB are sorted in 17 MiB of memory, with up to 20 MiB of temporary files in /);
+    t.regex(ran.out, /partitions +\d+, 19 MiB of temporary files\nseconds +.* sample, .* partition, .* sort/);
+    t.regex(ran.out, /verified: order right, permutation right$/m);
+    t.deepEqual(readdirSync(folder).sort(), ['in.u32', 'out']);
+    const piped = await clsort(['sort', '-', '-o', '-', ...options, '--tmp', folder, '--json'], {
+      input: keys,
+    });
+    t.is(piped.code, 0, piped.err);
+    t.true(piped.stdout.equals(sorted));
+    const report = JSON.parse(piped.err.slice(piped.err.indexOf('{')));
+    t.is(report.n, 5_000_000);
+    t.true(report.external.spilledBytes >= keys.length);
+    t.deepEqual(readdirSync(folder).sort(), ['in.u32', 'out']);
+  },
+);
+
+test.serial(
+  'too little memory is told with the least, and a folder that is not there by its name',
+  async (t) => {
+    writeFileSync(path('some.f64'), new Uint8Array(8e6));
+    const sort = ['sort', path('some.f64'), '-o', path('some.out'), '--dtype', 'f64', '--device', 'host'];
+    const little = await clsort([...sort, '--memory', '1M']);
+    t.is(little.code, 2);
+    t.regex(little.err, /the least is 16777216 \(--memory 16M\)/);
+    const nowhere = await clsort([...sort, '--memory', '16M', '--tmp', path('nowhere'), '--argsort']);
+    t.is(nowhere.code, 2);
+    t.regex(nowhere.err, /an argsort is made in memory only.*--memory/);
+    writeFileSync(path('some.f64'), new Uint8Array(24e6));
+    const folder = await clsort([...sort, '--memory', '16M', '--tmp', path('nowhere')]);
+    t.is(folder.code, 5);
+    t.regex(folder.err, /no such folder for temporary files/);
+  },
+);
