@@ -9,6 +9,7 @@ import { UsageError } from '../util/errors.js';
 import { budgetOf } from './external/budget.js';
 import { externalSort } from './external/external-sort.js';
 import type { ExternalReport } from './external/job.js';
+import { unfinished } from './external/session.js';
 import { assertRawInput, assertRawOutput, type KeyFormat } from './keys.js';
 import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
 import { assertGoing, openSource, type Source } from './raw.js';
@@ -69,7 +70,7 @@ export async function sortFile(sorter: Sorter, job: LargeFileJob, context: FileC
     throw new UsageError('an argsort would replace the keys by their positions: name another output');
   }
   await assertRawOutput(out, format);
-  const { stdin, signal, onProgress, onWarning } = context;
+  const { stdin, signal, onProgress, onWarning, onNote } = context;
   const unit = dtypeInfo(dtype).bytes;
   const bytesOut = (bytesIn: number): number => (argsort ? (bytesIn / unit) * 4 : bytesIn);
   const source = await openSource(from, stdin, signal);
@@ -78,10 +79,12 @@ export async function sortFile(sorter: Sorter, job: LargeFileJob, context: FileC
     const fits = async (): Promise<boolean> =>
       memory === undefined || (await isForWhole(source, { memory, argsort }, sorter));
     const large = { ...job, memory: memory ?? 0 };
-    if (source.bytes !== undefined && !(await fits())) {
+    const old = memory === undefined || argsort ? undefined : await unfinished(out, tmp);
+    if (source.bytes !== undefined && ((resume && old) || !(await fits()))) {
       await assertRawInput(source, from, { dtype, format });
       return await sortInPartitions(sorter, source, large, context);
     }
+    if (old) onNote?.(old);
     await withOutput(out, context, async (output) => {
       await assertRawInput(source, from, { dtype, format });
       if (source.bytes === undefined && !(await fits())) {

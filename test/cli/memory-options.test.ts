@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import { readMemory, readSize } from '../../src/cli/memory-options.js';
 import { bytesOf } from '../../src/keys/array.js';
@@ -53,6 +54,42 @@ test.serial(
     t.is(report.n, 5_000_000);
     t.true(report.external.spilledBytes >= keys.length);
     t.deepEqual(readdirSync(folder).sort(), ['in.u32', 'out']);
+  },
+);
+
+test.serial(
+  'an interrupted sort ends within a second, keeps its state, and goes on by --resume',
+  async (t) => {
+    const keys = bytesOf(keysOf('u32', 'uniform', 6_000_000));
+    const own = path('interrupted');
+    mkdirSync(own);
+    writeFileSync(join(own, 'in'), keys);
+    const sort = ['sort', join(own, 'in'), '-o', join(own, 'out'), '--dtype', 'u32', '--device', 'host'];
+    const small = [...sort, '--memory', '16M'];
+    let killedAt = 0;
+    const ran = await clsort(small, {
+      onStart: (child) => {
+        const look = setInterval(() => {
+          // Some of it is sorted by now.
+          if (!readdirSync(own).some((name) => name.endsWith('.part'))) return;
+          clearInterval(look);
+          killedAt = performance.now();
+          child.kill('SIGINT');
+        }, 5);
+      },
+    });
+    t.is(ran.code, 130, ran.err);
+    t.true(performance.now() - killedAt < 1500);
+    t.regex(ran.err, /kept in .*state: the same command with --resume goes on with it/);
+    const again = await clsort(small);
+    t.is(again.code, 2);
+    t.regex(again.err, /did not end: --resume goes on with it/);
+    const resumed = await clsort([...sort, '--memory', '16M', '--resume', '--json']);
+    t.is(resumed.code, 0, resumed.err);
+    t.is(JSON.parse(resumed.out).external.bytes, keys.length);
+    t.true(readFileSync(join(own, 'out')).equals(bytesOf(new Uint32Array(keys.buffer).toSorted())));
+    t.deepEqual(readdirSync(own).sort(), ['in', 'out']);
+    rmSync(own, { recursive: true });
   },
 );
 

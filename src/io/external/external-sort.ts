@@ -16,7 +16,7 @@ import type { ExternalJob, ExternalReport } from './job.js';
 import { HELD, Pipeline } from './pipeline.js';
 import { PlacedOutput, partPath } from './placed-output.js';
 import { Reading } from './reading.js';
-import { openSession, type Session } from './session.js';
+import { openSession, type Session, unfinished } from './session.js';
 import type { SortedOutput } from './sort.js';
 import { FileSpill, MemorySpill, type Spill } from './spill.js';
 import { lastShard, sortedTask, type Tasks } from './stages.js';
@@ -38,7 +38,10 @@ export async function externalSort(
   try {
     if (reading.bytes === undefined) await reading.hold(HELD * budget.memory, context.signal);
     const { bytes } = reading;
-    const inMemory = bytes === undefined ? undefined : memoryBudget(budget.memory, order, bytes);
+    const old = await unfinished(job.out, job.tmp);
+    const goesOn = job.resume && old !== undefined; // though there may be more memory by now
+    const inMemory = bytes === undefined || goesOn ? undefined : memoryBudget(budget.memory, order, bytes);
+    if (inMemory && old) context.onNote?.(old);
     const sort = new ExternalSort(sorter, { ...job, budget: inMemory ?? budget }, context, {
       reading,
       output,

@@ -4,7 +4,7 @@ import { mkdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputError, IoError, UsageError } from '../../util/errors.js';
-import { asideName, thisProcess } from '../aside.js';
+import { asideName, sweep, thisProcess } from '../aside.js';
 import type { Asides } from '../output.js';
 import { ioError, isStdout } from '../raw.js';
 import { targetOf } from '../target.js';
@@ -51,6 +51,20 @@ export async function stateFolder(out: string, tmp: string | undefined): Promise
   return tmp === undefined ? join(dirname(target), `.${name}`) : join(tmp, name);
 }
 
+/** What there is of a sort to an output that did not end, and what can be done with it; undefined without one. */
+export async function unfinished(out: string, tmp: string | undefined): Promise<string | undefined> {
+  if (isStdout(out)) return undefined;
+  const folder = await stateFolder(out, tmp);
+  const found = await State.find(folder);
+  if (!found) return undefined;
+  const paths = [folder, ...(found.part ? [await partPath(out, found.part)] : [])];
+  const remove = `rm -r ${paths.map((path) => `'${path}'`).join(' ')}`;
+  return (
+    `${folder} has the state of a sort of ${found.input.name} that did not end: --resume goes on with it, ` +
+    `and ${remove} gives it up`
+  );
+}
+
 /**
  * Opens the folder of a sort.
  *
@@ -67,6 +81,7 @@ export async function openSession(same: Same, resume: boolean, asides?: Asides):
   if (!(await isResumable(same))) {
     const parent = tmp ?? (isStdout(out) || !(await isFile(out)) ? tmpdir() : dirname(resolve(out)));
     const folder = join(parent, asideName(basename(input.name)));
+    await sweep(parent);
     asides?.add(folder);
     await mkdir(folder).catch((error) => {
       throw ioError('write', folder, error);
@@ -76,11 +91,8 @@ export async function openSession(same: Same, resume: boolean, asides?: Asides):
   const folder = await stateFolder(out, tmp);
   const found = await State.find(folder);
   if (found && !resume) {
-    throw new UsageError(
-      `${folder} has the state of a sort of ${found.input.name} that did not end: go on with it by --resume, ` +
-        `or remove it (rm -r '${folder}') for the sort to begin anew`,
-      { details: { path: folder } },
-    );
+    const told = `${await unfinished(out, tmp)}, which may be much work: nothing is sorted over it`;
+    throw new UsageError(told, { details: { path: folder } });
   }
   const identity = await identityOf(input.path as string);
   if (found) assertSame(found, same, identity);

@@ -125,21 +125,24 @@ export class Splitters {
       counts[0] = (counts[0] ?? 0) + n;
       return;
     }
-    const [highs, lows, before] = [this.#high, this.#low, this.#before];
+    const { length: cells } = this.#before;
+    const [highs, lows, before, base] = [this.#high, this.#low, this.#before, this.#base];
     const [leastHigh, leastLow] = [highs[0] as number, lows[0] as number];
     const [mostHigh, mostLow] = [highs[last - 1] as number, lows[last - 1] as number];
-    const [shift, base] = [this.#shift, this.#base];
+    const shift = this.#shift;
+    const isWide = shift >= 32; // the high words tell the cells, and which prefixes are in none
     // A shift by 32 would be one by 0.
-    const [right, left, isWide] = [shift % 32, (32 - shift) % 32, shift >= 32];
-    const highMask = shift === 0 ? 0 : -1;
+    const [right, left, highMask] = [shift % 32, (32 - shift) % 32, shift === 0 ? 0 : -1];
     for (let i = 0; i < n; i++) {
       const low = words[2 * i] as number;
       const high = words[2 * i + 1] as number;
-      let p = 0;
-      if (high > mostHigh || (high === mostHigh && low >= mostLow)) p = last;
-      else if (high > leastHigh || (high === leastHigh && low >= leastLow)) {
-        const shifted = isWide ? high >>> right : ((high << left) & highMask) | (low >>> right);
-        const cell = (shifted - base) >>> 0;
+      let cell: number;
+      if (isWide) cell = ((high >>> right) - base) >>> 0;
+      else if (high > mostHigh || (high === mostHigh && low >= mostLow)) cell = cells;
+      else if (high < leastHigh || (high === leastHigh && low < leastLow)) cell = cells;
+      else cell = ((((high << left) & highMask) | (low >>> right)) - base) >>> 0;
+      let p: number;
+      if (cell < cells - 1) {
         p = before[cell] as number;
         let end = before[cell + 1] as number;
         while (p < end) {
@@ -148,7 +151,7 @@ export class Splitters {
           if (high > first || (high === first && low >= (lows[middle] as number))) p = middle + 1;
           else end = middle;
         }
-      }
+      } else p = high > leastHigh || (high === leastHigh && low >= leastLow) ? last : 0;
       if (!exact && p > 0 && highs[p - 1] === high && lows[p - 1] === low) p = this.#compared(piece, i, p);
       partitions[i] = p;
       counts[p] = (counts[p] as number) + 1;

@@ -92,13 +92,33 @@ test.serial('what is found without --resume is told of, and left alone', async (
   const error = await t.throwsAsync(async () => externalSort(await host, job, contextOf()), {
     instanceOf: UsageError,
   });
-  t.regex(error?.message ?? '', /did not end: go on with it by --resume, or remove it \(rm -r/);
+  t.regex(
+    error?.message ?? '',
+    /did not end: --resume goes on with it, and rm -r '.*state' '.*part' gives it up/,
+  );
   const state = await stateFolder(job.out, undefined);
   t.deepEqual(readdirSync(state), before);
   const { resumedBytes } = await externalSort(await host, { ...job, resume: true }, contextOf());
   t.true(resumedBytes > 0 && resumedBytes < bytes.length, `${resumedBytes}`);
   t.is(order.unit, 4);
 });
+
+test.serial(
+  'what fits into memory by now is sorted there, and what there is of an earlier sort is told of',
+  async (t) => {
+    const { job, sorted } = await halfDone('fits');
+    const budget = { ...TINY, memory: 2 ** 30 };
+    const notes: string[] = [];
+    const context = contextOf({ onNote: (note) => notes.push(note) });
+    const report = await externalSort(await host, { ...job, budget }, context);
+    t.is(report.spilledBytes + report.resumedBytes, 0);
+    t.regex(notes.join(), /did not end: --resume goes on with it/);
+    t.true(readFileSync(job.out).equals(sorted));
+    const resumed = await externalSort(await host, { ...job, budget, resume: true }, contextOf());
+    t.true(resumed.resumedBytes > 0);
+    t.true(readFileSync(job.out).equals(sorted));
+  },
+);
 
 test.serial('with another budget it goes on as well', async (t) => {
   for (const partitionBytes of [1024, 2 ** 20]) {
