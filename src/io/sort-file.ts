@@ -12,7 +12,7 @@ import type { ExternalReport } from './external/job.js';
 import { unfinished } from './external/session.js';
 import { assertRawInput, assertRawOutput, type KeyFormat } from './keys.js';
 import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
-import { assertGoing, openSource, type Source } from './raw.js';
+import { assertGoing, isStdin, isStdout, openSource, type Source } from './raw.js';
 import { keyOrder } from './unit-order.js';
 
 /** What to sort, from where to where, and how. */
@@ -68,6 +68,9 @@ export async function sortFile(sorter: Sorter, job: LargeFileJob, context: FileC
   const { in: from, out, dtype, argsort = false, format, memory, tmp, resume, ...order } = job;
   if (argsort && (await isSameFile(from, out))) {
     throw new UsageError('an argsort would replace the keys by their positions: name another output');
+  }
+  if (resume && (isStdin(from) || isStdout(out))) {
+    throw new UsageError('only a sort of a file into a file can be gone on with: a pipe comes once');
   }
   await assertRawOutput(out, format);
   const { stdin, signal, onProgress, onWarning, onNote } = context;

@@ -7,6 +7,7 @@ import { rmSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Sorter } from '../../sort/api/sorter.js';
+import { MismatchError } from '../../util/errors.js';
 import { type Output, withOutput } from '../output.js';
 import { isStdout } from '../raw.js';
 import type { FileContext } from '../sort-file.js';
@@ -20,6 +21,7 @@ import { openSession, type Session, unfinished } from './session.js';
 import type { SortedOutput } from './sort.js';
 import { FileSpill, MemorySpill, type Spill } from './spill.js';
 import { lastShard, sortedTask, type Tasks } from './stages.js';
+import { State } from './state.js';
 
 /**
  * Sorts units that are more than memory holds at once.
@@ -104,7 +106,11 @@ class ExternalSort {
       await state?.remove();
       return report;
     } catch (error) {
-      if (!signal.aborted && state && (await state.get('shard-000000'))) onNote?.(kept);
+      const begun = state && (await State.find(folder));
+      if (state && (!begun || error instanceof MismatchError)) {
+        await state.remove(); // nothing is there yet, or nothing that may be gone on with
+        if (begun?.part) await rm(await partPath(out, begun.part), { force: true });
+      } else if (state && !signal.aborted) onNote?.(kept);
       throw error;
     } finally {
       signal.removeEventListener('abort', tell);

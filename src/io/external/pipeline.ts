@@ -128,7 +128,8 @@ export class Pipeline {
     const { order, orderName } = this.#job;
     const found = session?.manifest;
     if (found) {
-      this.#points = found.points && this.#points && BigUint64Array.from(found.points, BigInt);
+      // What began to be proven is proven to its end.
+      this.#points = found.points && BigUint64Array.from(found.points, BigInt);
       return new Splitters(order, found.splitters);
     }
     const reading = this.#reading;

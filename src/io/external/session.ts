@@ -89,14 +89,14 @@ export async function openSession(same: Same, resume: boolean, asides?: Asides):
     return { folder, state: undefined, identity: undefined, manifest: undefined };
   }
   const folder = await stateFolder(out, tmp);
+  const identity = await identityOf(input.path as string);
+  const state = await State.open(folder);
   const found = await State.find(folder);
   if (found && !resume) {
     const told = `${await unfinished(out, tmp)}, which may be much work: nothing is sorted over it`;
     throw new UsageError(told, { details: { path: folder } });
   }
-  const identity = await identityOf(input.path as string);
   if (found) assertSame(found, same, identity);
-  const state = await State.open(folder);
   if (!found || !(await isWhole(found, state, out))) {
     if (found?.part) await rm(await partPath(out, found.part), { force: true });
     await state.remove({ keepFolder: true });

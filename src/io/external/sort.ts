@@ -144,17 +144,21 @@ async function copyPartition(
   const { spill, output, order, checksum, signal } = work;
   const readAt = (into: Uint8Array, position: number) => spill.read(name, position, into);
   const own = checksum && work.fresh();
+  const ends = new Ends(order);
   let at = start;
   let first: string | undefined;
   let last = '';
   for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, unit: order.unit, room })) {
     assertGoing(signal);
-    if (checksum && (await firstFall(order, piece, signal)) !== -1) {
-      throw new MismatchError('a partition of equal units has others');
+    if (own) {
+      const fall = await firstFall(order, piece, signal);
+      if (fall !== -1) throw new MismatchError('a partition of equal units has others');
+      last = base64(piece.subarray(-order.unit));
+      const begin = base64(piece.subarray(0, order.unit));
+      ends.add([begin, last]);
+      first ??= begin;
+      await own.add(piece);
     }
-    await own?.add(piece);
-    first ??= base64(piece.subarray(0, order.unit));
-    last = base64(piece.subarray(-order.unit));
     await output.write(at, piece);
     at += piece.length;
   }
