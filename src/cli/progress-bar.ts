@@ -1,27 +1,48 @@
 import type { Console } from './console.js';
 
-const WIDTH = 30;
+const WIDTH = 24;
 const INTERVAL_MS = 100;
 
-/** A bar on stderr while it is a terminal and nobody asked for quiet; silent otherwise. */
+/** Shorter than this, a rate says little of what is to come. */
+const SETTLED_MS = 1000;
+
+/** A bar on stderr, with rate and time left, while it is a terminal and nobody asked for quiet; silent otherwise. */
 export class ProgressBar {
   readonly #stderr: Console['stderr'];
   readonly #silent: boolean;
+  readonly #now: () => number;
   #shownAt = Number.NEGATIVE_INFINITY;
   #visible = false;
+  /** Where the count began: what an earlier run has done tells nothing of the rate. */
+  #since: { readonly at: number; readonly done: number; readonly total: number } | undefined;
 
-  constructor({ stderr, quiet = false }: Console) {
+  constructor({ stderr, quiet = false }: Pick<Console, 'stderr' | 'quiet'>, now = () => performance.now()) {
     this.#stderr = stderr;
     this.#silent = quiet || !stderr.isTTY;
+    this.#now = now;
   }
 
+  /** @param total NaN where it is not known */
   update(phase: string, done: number, total: number): void {
-    if (this.#silent || performance.now() - this.#shownAt < INTERVAL_MS) return;
-    this.#shownAt = performance.now();
+    const at = this.#now();
+    const since = this.#since;
+    if (!since || done < since.done || !Object.is(total, since.total)) this.#since = { at, done, total };
+    if (this.#silent || at - this.#shownAt < INTERVAL_MS) return;
+    this.#shownAt = at;
     const share = total > 0 ? Math.min(1, done / total) : 1;
     const bar = '█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░');
-    this.#stderr.write(`\r\u001b[K${phase.padEnd(8)} ${bar} ${Math.round(share * 100)} %`);
+    const how = Number.isNaN(total) ? scaled(done) : `${bar} ${Math.round(share * 100)} %`;
+    this.#stderr.write(`\r\u001b[K${phase.padEnd(9)} ${how}${this.#pace(at, done, total)}`);
     this.#visible = true;
+  }
+
+  /** Rate and time left; nothing before they can be told. */
+  #pace(at: number, done: number, total: number): string {
+    const { at: began, done: from } = this.#since ?? { at, done };
+    const rate = ((done - from) / (at - began)) * 1000;
+    if (at - began < SETTLED_MS || !(rate > 0)) return '';
+    const left = Number.isNaN(total) ? '' : `, ${clock((total - done) / rate)} left`;
+    return `, ${scaled(rate)}/s${left}`;
   }
 
   /** Takes the bar away, before anything else is written. */
@@ -30,4 +51,24 @@ export class ProgressBar {
     this.#visible = false;
     this.#shownAt = Number.NEGATIVE_INFINITY;
   }
+}
+
+/** A count with three digits: 12.3 M. */
+function scaled(count: number): string {
+  const [unit, letter] = (
+    [
+      [1e9, ' G'],
+      [1e6, ' M'],
+      [1e3, ' k'],
+    ] as const
+  ).find(([one]) => count >= one) ?? [1, ''];
+  return `${(count / unit).toPrecision(3)}${letter}`;
+}
+
+/** Seconds as minutes and seconds, from an hour on with hours. */
+function clock(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }

@@ -8,7 +8,7 @@ import { grouped, secondsText, table } from './table.js';
 export function reportJson(report: FileReport, warnings: readonly string[]): string {
   const { n, device, algorithm, reason, facts = null, verified = null, records = null } = report;
   const dtype = records ? null : report.dtype;
-  const { descending, argsort, stages, seconds, readSeconds, writeSeconds } = report;
+  const { descending, argsort, stages, seconds, readSeconds, writeSeconds, external = null } = report;
   const [from, to] = report.formats;
   const order = { descending, argsort };
   const json = {
@@ -26,7 +26,7 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
     verified,
     stages,
   };
-  return JSON.stringify({ ...json, seconds, readSeconds, writeSeconds, warnings }, null, 2);
+  return JSON.stringify({ ...json, seconds, readSeconds, writeSeconds, external, warnings }, null, 2);
 }
 
 /** The report for people; its last line tells what verification found. */
@@ -43,7 +43,9 @@ export function reportText(report: FileReport): string {
     `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${sortedWhat(report)}`,
     `device     ${device.name} (${device.type}${platform})`,
     `algorithm  ${algorithm} (${details.join('; ')})`,
-    `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,
+    report.external
+      ? externalText(report.external, n)
+      : `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,
   ];
   if (stages.length > 0) lines.push('', stageTable(report), '');
   if (verified) lines.push(verifiedText(verified));
@@ -60,6 +62,21 @@ function sortedWhat({ dtype, shape, descending, records }: FileReport): string {
   const ofShape = shape.length > 1 ? ` (${shape.map(grouped).join(' × ')})` : '';
   return `${dtype} keys${ofShape}, ${descending ? 'descending' : 'ascending'}`;
 }
+
+/** How a sort in partitions went. */
+function externalText(
+  { partitions, spilledBytes, resumedBytes, seconds }: NonNullable<FileReport['external']>,
+  n: number,
+): string {
+  const { sample, partition, sort } = seconds;
+  const where =
+    spilledBytes > 0 || resumedBytes > 0 ? `${bytesText(spilledBytes)} of temporary files` : 'in memory';
+  const resumed = resumedBytes > 0 ? `, ${bytesText(resumedBytes)} sorted before` : '';
+  const times = `${secondsText(sample)} sample, ${secondsText(partition)} partition, ${secondsText(sort)} sort and write`;
+  return `partitions ${grouped(partitions)}, ${where}${resumed}\nseconds    ${times}, ${speed(n, sample + partition + sort)}`;
+}
+
+const bytesText = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
 const isTransfer = ({ stage }: StageReport): boolean => stage === 'upload' || stage === 'download';
 

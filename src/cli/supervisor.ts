@@ -1,4 +1,4 @@
-import { unlinkSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { AsideMessage, Interruption } from './messages.js';
@@ -50,7 +50,7 @@ export function supervise(main: URL, argv: readonly string[]): void {
   function removeAsides(): void {
     for (const aside of asides) {
       try {
-        unlinkSync(aside);
+        rmSync(aside, { recursive: true });
       } catch {
         // It has been put in its place, or dropped.
       }

@@ -1,10 +1,10 @@
 /**
- * Files that are written aside until they are whole. Their names say who writes them, so that what a killed
+ * Files that are written aside until they are whole, and folders of temporary ones. Their names say who writes them, so that what a killed
  * process left can be told from what another one is still writing.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { readdir, unlink } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
@@ -119,6 +119,6 @@ async function removeOrphans(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {
     const owner = ownerOf(name);
-    if (owner && isGone(owner)) await unlink(join(folder, name)).catch(() => undefined);
+    if (owner && isGone(owner)) await rm(join(folder, name), { recursive: true }).catch(() => undefined);
   }
 }

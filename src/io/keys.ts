@@ -156,6 +156,8 @@ export interface OutputOptions extends Omit<WriteOptions, 'bigEndian'> {
 export interface KeyTarget {
   /** Name of the format. */
   readonly format: string;
+  /** Whether keys are written as they are held, little-endian and with nothing around them. */
+  readonly plain: boolean;
   /** Bytes that such keys will take; undefined where that shows at the end only. */
   bytes(facts: KeyFacts): number | undefined;
   /**
@@ -199,6 +201,7 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
   const bytes = (written: KeyFacts) => (compression ? undefined : format.bytes?.(written));
   return {
     format: format.id,
+    plain: format === raw && !compression && !bigEndian,
     bytes,
     async create(output, written) {
       if (format === raw && !wanted && !model.dtypeSaid) assertNamed(facts, written);

@@ -34,6 +34,13 @@ export function randomPoints(): Points {
   return points;
 }
 
+/** The products of one stream as text holds them. */
+export interface StoredProducts {
+  readonly keys: number;
+  /** Decimal numbers. */
+  readonly products: readonly string[];
+}
+
 /** The products of one stream. */
 export class Multiset {
   readonly #info: DtypeInfo;
@@ -67,6 +74,19 @@ export class Multiset {
       await inTurns(inSlices(keys.length, (start, end) => product.multiply(keys.subarray(start, end))));
       this.#products[point] = product.value;
     }
+  }
+
+  /** The products of what was counted in so far. */
+  get stored(): StoredProducts {
+    return { keys: this.#keys, products: Array.from(this.#products, String) };
+  }
+
+  /** Counts in what another one, of the same points, has counted. */
+  include({ keys, products }: StoredProducts): void {
+    this.#keys += keys;
+    products.forEach((product, i) => {
+      this.#products[i] = ((this.#products[i] ?? 1n) * BigInt(product)) % PRIME;
+    });
   }
 
   equals(other: Multiset): boolean {

@@ -192,7 +192,7 @@ class FileOutput implements Output {
 }
 
 /** Makes a rename last through a power failure, where the system lets folders be synced. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync().catch(() => undefined);
   await folder?.close();

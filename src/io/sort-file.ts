@@ -3,13 +3,14 @@ import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
-import { linesOf } from './axis.js';
+import { type Lines, linesOf } from './axis.js';
 import type { KeyFacts, KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
-import { type InputOptions, keyTarget } from './keys.js';
+import { type InputOptions, type KeyTarget, keyTarget } from './keys.js';
 import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
-import { assertGoing } from './raw.js';
+import { assertGoing, isStdin, isStdout } from './raw.js';
+import type { LargeOptions, LargeReport } from './sort-large.js';
 import { sortMatrix } from './sort-matrix.js';
 import { addReports } from './sort-reports.js';
 
@@ -33,9 +34,14 @@ export interface FileJob extends FileSortOptions {
   readonly out: string;
 }
 
+/** A job of which more may be than fits into memory. */
+export interface LargeFileJob extends FileJob, LargeOptions {}
+
 /** What is at hand while files are sorted. */
 export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'>, OutputContext {
   readonly stdin: Readable;
+  /** Gets what people may want to know meanwhile, such as where temporary files are. */
+  readonly onNote?: ((text: string) => void) | undefined;
 }
 
 /** The library's report, and what files cost. */
@@ -49,6 +55,8 @@ export interface FileReport extends SortReport {
   /** Of matrices both are part of the sort's own seconds, since they take turns with it. */
   readonly readSeconds: number;
   readonly writeSeconds: number;
+  /** How it went in partitions; left out for what was sorted as a whole. */
+  readonly external?: LargeReport;
   /** Of records: bytes of one, and their keys as the command line has them; the dtype is that of what was sorted for them. */
   readonly records?: { readonly record: number; readonly keys: readonly string[] };
 }
@@ -56,85 +64,148 @@ export interface FileReport extends SortReport {
 /**
  * Sorts one file, or the keys of several.
  *
+ * @param parts sorts what is larger than `memory`; without it everything is sorted as a whole
  * @throws UsageError, DtypeError, FormatError, IoError, AbortedError, and what the Sorter throws
  */
-export async function sortFile(sorter: Sorter, job: FileJob, context: FileContext): Promise<FileReport> {
-  const inputs = typeof job.in === 'string' ? [job.in] : job.in;
-  const { dtype, format, column, header, delimiter, out, argsort } = job;
+export async function sortFile(
+  sorter: Sorter,
+  job: LargeFileJob,
+  context: FileContext,
+  parts?: SortParts,
+): Promise<FileReport> {
+  const inputs = inputsOf(job);
+  const { dtype, format, column, header, delimiter, out, argsort, resume } = job;
   for (const input of argsort ? inputs : []) {
     if (!(await isSameFile(input, out))) continue;
     throw new UsageError('an argsort would replace the keys by their positions: name another output');
   }
-  let report: FileReport | undefined;
-  await withInputs(inputs, context, (open) =>
-    withOutput(out, context, async (output) => {
+  if (resume) assertFiles(inputs, out);
+  return withInputs(inputs, context, async (open, areFiles) => {
+    const sortTo = async (output?: Output): Promise<FileReport> => {
       const reader = await open({ dtype, format, column, header, delimiter });
-      report = await sortKeys(sorter, reader, job, output, context);
-    }),
-  );
-  if (!report) throw new Error('the Sorter returned without a report');
-  return report;
+      const to = job.to ?? (format === 'raw' ? 'raw' : 'auto');
+      const model = { ...reader, dtypeSaid: dtype !== undefined };
+      const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
+      const formats = [reader.format, target.format] as const;
+      const told = { descending: job.descending ?? false, argsort: argsort ?? false, formats };
+      return sortKeys({ sorter, reader, target, job, context, told, output }, parts);
+    };
+    if (areFiles) return sortTo();
+    // That the result cannot be written is told before anybody waits for a pipe.
+    let report: FileReport | undefined;
+    await withOutput(out, context, async (output) => {
+      report = await sortTo(output);
+    });
+    return report as unknown as FileReport;
+  });
 }
 
-async function sortKeys(
-  sorter: Sorter,
-  reader: KeyReader,
-  job: FileJob,
-  output: Output,
-  context: FileContext,
-): Promise<FileReport> {
-  const { argsort = false, descending = false, format, header, delimiter } = job;
+/** One sort of a file, with all that it takes. */
+export interface FileSort {
+  readonly sorter: Sorter;
+  readonly reader: KeyReader;
+  readonly target: KeyTarget;
+  readonly job: LargeFileJob;
+  readonly context: FileContext;
+  /** What is known of the report before. */
+  readonly told: Pick<FileReport, 'descending' | 'argsort' | 'formats'>;
+  /** The output, where it is open already. */
+  readonly output: Output | undefined;
+}
+
+/** Sorts in partitions what is not to be sorted as a whole: sort-parts.ts. */
+export interface SortParts {
+  /** The keys, or as many of a pipe as it takes to know what is to be done with them. */
+  looked(work: FileSort): Promise<KeyReader>;
+  /** @returns undefined where the keys are to be sorted as a whole */
+  sort(work: FileSort): Promise<FileReport | undefined>;
+}
+
+async function sortKeys(work: FileSort, parts: SortParts | undefined): Promise<FileReport> {
+  const lines = linesOf(work.reader, work.job.axis);
+  if (lines) return sortLines(work, lines);
+  const looked = parts ? { ...work, reader: await parts.looked(work) } : work;
+  return (await parts?.sort(looked)) ?? sortWhole(looked);
+}
+
+/** Runs `write` with the output, which is committed by who opened it. */
+const toOutput = (
+  { output, job, context }: FileSort,
+  write: (output: Output) => Promise<void>,
+): Promise<void> => (output ? write(output) : withOutput(job.out, context, write));
+
+export const inputsOf = ({ in: inputs }: FileJob): readonly string[] =>
+  typeof inputs === 'string' ? [inputs] : inputs;
+
+/** What is known of the result: keys, or positions. */
+export const factsOf = (
+  { reader: { dtype, column }, told: { argsort } }: FileSort,
+  n: number | undefined,
+  shape: KeyFacts['shape'] = n === undefined ? undefined : [n],
+): KeyFacts => ({ dtype: argsort ? 'u32' : dtype, n, shape, column });
+
+/** Sorts each row or column of a matrix. */
+async function sortLines(work: FileSort, lines: Lines): Promise<FileReport> {
+  const { sorter, reader, target, job, context, told } = work;
   const { dtype, n } = reader;
-  const { signal } = context;
-  const to = job.to ?? (format === 'raw' ? 'raw' : 'auto');
-  const model = { ...reader, dtypeSaid: job.dtype !== undefined };
-  const target = await keyTarget(job.out, { to, header, delimiter, signal }, model);
-  const lines = linesOf(reader, job.axis);
-  const facts = (count: number | undefined, shape: KeyFacts['shape']): KeyFacts => ({
-    dtype: argsort ? 'u32' : dtype,
-    n: count,
-    shape,
-    column: reader.column,
-  });
-  const told = { descending, argsort, formats: [reader.format, target.format] } as const;
   const reports: SortReport[] = [];
   const options = sortOptions(job, context, (one) => reports.push(one));
-  if (lines) {
-    const writer = await target.create(output, facts(n, reader.shape));
-    let done = 0;
-    const onDone = (keys: number): void => {
-      assertGoing(signal);
-      done += keys;
-      context.onProgress?.({ phase: 'sorting', done, total: n ?? done });
-    };
-    const work = { sorter, dtype, argsort, options, onDone };
-    const [, seconds] = await timed(() => sortMatrix(reader, lines, work, writer));
+  let done = 0;
+  const onDone = (keys: number): void => {
+    assertGoing(context.signal);
+    done += keys;
+    context.onProgress?.({ phase: 'sorting', done, total: n ?? done });
+  };
+  let seconds = 0;
+  await toOutput(work, async (output) => {
+    const writer = await target.create(output, factsOf(work, n, reader.shape));
+    const matrix = { sorter, dtype, argsort: told.argsort, options, onDone };
+    [, seconds] = await timed(() => sortMatrix(reader, lines, matrix, writer));
     if (reports.length === 0) await sorter.sort(new Uint8Array(0), { ...options, dtype }); // to be told of no keys
     await writer.end();
-    const whole = addReports(reports, n ?? done, seconds);
-    return { ...whole, ...told, shape: reader.shape ?? [], readSeconds: 0, writeSeconds: 0 };
-  }
-  // Whether there is room is known before much is read, where the length is.
-  if (n !== undefined) await output.reserve(target.bytes(facts(n, [n])) ?? 0);
-  const [keys, readSeconds] = await timed(() => readKeys(reader));
-  assertGoing(signal);
-  const given = { ...options, dtype };
-  const result = argsort ? await sorter.argsort(keys, given) : await sorter.sort(keys, given);
-  const [, writeSeconds] = await timed(async () => {
-    const writer = await target.create(output, facts(keys.length, [keys.length]));
-    await writeKeys(writer, result);
-    await writer.end();
+  });
+  const whole = addReports(reports, n ?? done, seconds);
+  return { ...whole, ...told, shape: reader.shape ?? [], readSeconds: 0, writeSeconds: 0 };
+}
+
+/** Sorts keys as a whole, in memory. */
+async function sortWhole(work: FileSort): Promise<FileReport> {
+  const { sorter, reader, target, job, context, told } = work;
+  const { dtype, n } = reader;
+  const reports: SortReport[] = [];
+  const options = { ...sortOptions(job, context, (one) => reports.push(one)), dtype };
+  let times = { readSeconds: 0, writeSeconds: 0 };
+  let length = 0;
+  await toOutput(work, async (output) => {
+    // Whether there is room is known before much is read, where the length is.
+    if (n !== undefined) await output.reserve(target.bytes(factsOf(work, n)) ?? 0);
+    const [keys, readSeconds] = await timed(() => readKeys(reader));
+    assertGoing(context.signal);
+    const result = told.argsort ? await sorter.argsort(keys, options) : await sorter.sort(keys, options);
+    length = keys.length;
+    const [, writeSeconds] = await timed(async () => {
+      const writer = await target.create(output, factsOf(work, length));
+      await writeKeys(writer, result);
+      await writer.end();
+    });
+    times = { readSeconds, writeSeconds };
   });
   const [report] = reports;
   if (!report) throw new Error('the Sorter sorted without a report');
-  return { ...report, ...told, shape: [keys.length], readSeconds, writeSeconds };
+  return { ...report, ...told, shape: [length], ...times };
+}
+
+/** @throws UsageError where a pipe is among them */
+export function assertFiles(inputs: readonly string[], out: string): void {
+  if (!inputs.some(isStdin) && !isStdout(out)) return;
+  throw new UsageError('only a sort of a file into a file can be gone on with: a pipe comes once');
 }
 
 /** What the Sorter takes of a job: names that are undefined are left out, since it knows of none. */
-function sortOptions(
+export function sortOptions(
   { descending, nan, bits, algorithm, scan, radixBits, verify }: FileJob,
   { signal, onProgress, onWarning }: FileContext,
-  onReport: (report: SortReport) => void,
+  onReport?: (report: SortReport) => void,
 ): SortOptions {
   const order = { descending, nan, bits, algorithm, scan, radixBits, verify };
   const options = { ...order, profile: true, signal, onReport, onProgress, onWarning };

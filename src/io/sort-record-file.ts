@@ -1,17 +1,21 @@
+import { constants } from 'node:buffer';
 import { bytesOf } from '../keys/array.js';
+import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { inTurns } from '../sort/host/steps.js';
 import { MismatchError, UsageError } from '../util/errors.js';
 import { UnitOrderCheck } from './check-units.js';
+import { unfinished } from './external/session.js';
 import { gatherUnits } from './gather-units.js';
 import { randomPoints } from './multiset.js';
 import { isSameFile, type Output, withOutput } from './output.js';
-import { assertGoing, PIECE_BYTES } from './raw.js';
+import { assertGoing, PIECE_BYTES, type Source } from './raw.js';
 import { assertRecordOutput, openRecords } from './record-file.js';
 import { keyText, type RecordLayout, recordKeys } from './record-keys.js';
 import { assertRecords, type RecordOrder, recordOrder } from './record-order.js';
-import { type FileContext, type FileJob, type FileReport, timed } from './sort-file.js';
+import { assertFiles, type FileContext, type FileJob, type FileReport, timed } from './sort-file.js';
+import { type LargeOptions, sortLarge } from './sort-large.js';
 import { UnitMultiset } from './unit-multiset.js';
 
 /** Which records to sort, from where to where, and how. */
@@ -22,6 +26,9 @@ export interface RecordJob
   readonly in: string;
 }
 
+/** A job of which more may be than fits into memory. */
+export interface LargeRecordJob extends RecordJob, LargeOptions {}
+
 /**
  * Sorts one file of records.
  *
@@ -30,55 +37,130 @@ export interface RecordJob
  */
 export async function sortRecordFile(
   sorter: Sorter,
-  job: RecordJob,
+  job: LargeRecordJob,
   context: FileContext,
 ): Promise<FileReport> {
-  const { in: from, out, record, keys, nan, argsort = false, format, ...how } = job;
+  const { in: from, out, record, keys, nan, argsort = false, format, resume } = job;
   const order = recordOrder({ record, keys, nan });
   if (argsort && (await isSameFile(from, out))) {
     throw new UsageError('an argsort would replace the records by their positions: name another output');
   }
+  if (resume) assertFiles([from], out);
   await assertRecordOutput(out, { format });
-  const { stdin, signal, onProgress, onWarning } = context;
-  const bytesOut = (bytesIn: number): number => (argsort ? (bytesIn / record) * 4 : bytesIn);
-  const source = await openRecords(from, stdin, { format, signal });
-  let report: FileReport | undefined;
+  const source = await openRecords(from, context.stdin, { format, signal: context.signal });
   try {
+    if (source.bytes !== undefined) return await sortSource(sorter, source, order, job, context);
+    // That the result cannot be written is told before anybody waits for a pipe.
+    let report: FileReport | undefined;
     await withOutput(out, context, async (output) => {
-      if (source.bytes !== undefined) {
-        if (source.bytes % record === 0) assertRecords(source.bytes, record); // before they are read
-        await output.reserve(bytesOut(source.bytes));
-      }
-      const [bytes, readSeconds] = await timed(() => source.read(record));
-      assertRecords(bytes.length, record);
-      if (source.bytes === undefined) await output.reserve(bytesOut(bytes.length));
-      assertGoing(signal);
-      let made: SortReport | undefined;
-      const onReport = (one: SortReport) => {
-        made = one;
-      };
-      const options = { ...how, profile: true, signal, onReport, onProgress, onWarning };
-      const known = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-      const [positions, seconds] = await timed(() => order.positions(sorter, bytes, known));
-      const sorted = { order, bytes, positions, verify: job.verify ?? false, signal };
-      const [verified, writeSeconds] = await timed(async () =>
-        argsort ? void (await output.write(bytesOf(positions))) : await writeRecords(sorted, output),
-      );
-      if (!made) return;
-      const records = { record, keys: recordKeys({ record, keys }).map(keyText) };
-      const times = { seconds, readSeconds, writeSeconds };
-      const told = {
-        descending: false,
-        argsort,
-        records,
-        formats: ['raw', 'raw'],
-        shape: [positions.length],
-      } as const;
-      report = { ...made, ...(verified && { verified }), ...times, ...told };
+      report = await sortSource(sorter, source, order, job, context, output);
     });
+    return report as unknown as FileReport;
   } finally {
     await source.close();
   }
+}
+
+/** @param output the output, where it is open already */
+async function sortSource(
+  sorter: Sorter,
+  source: Source,
+  order: RecordOrder,
+  job: LargeRecordJob,
+  context: FileContext,
+  output?: Output,
+): Promise<FileReport> {
+  const { in: from, out, record, keys, nan, argsort = false, memory, tmp, resume } = job;
+  const records = { record, keys: recordKeys({ record, keys }).map(keyText) };
+  const told = { descending: false, argsort, records, formats: ['raw', 'raw'] } as const;
+  const old = argsort || memory === undefined ? undefined : await unfinished(out, tmp);
+  if (memory === undefined || (!(old && resume) && (await fits(source, order, { memory, argsort })))) {
+    if (old) context.onNote?.(old);
+    return { ...(await sortWhole(sorter, source, order, job, context, output)), ...told };
+  }
+  source.assertWhole(record);
+  const input = {
+    name: source.name,
+    path: source.bytes === undefined ? undefined : from,
+    plainAt: source.bytes === undefined ? undefined : 0,
+    bytes: source.bytes,
+    pieces: () => source.pieces(record),
+  };
+  const orderName = `${order.units} by ${records.keys.join(' ')}, NaN ${nan ?? 'last'}`;
+  const large = { input, order, orderName, out, tmp, resume, verify: job.verify };
+  const how = { memory, how: sortOptions(job, context), output };
+  const made = await sortLarge(sorter, large, how, context);
+  const facts = { dtype: 'u8', bits: [0, 8], shape: [made.n], readSeconds: 0, writeSeconds: 0 } as const;
+  return { ...made, ...facts, ...told };
+}
+
+/** Bytes that the device takes for each record, at most: keys and positions, and as many beside them. */
+const DEVICE_BYTES = 40;
+
+/** Is there memory for the records, what is sorted of them, and the result? @throws UsageError for positions that do not fit */
+async function fits(
+  source: Source,
+  { unit, sortBytes }: RecordOrder,
+  { memory, argsort }: { readonly memory: number; readonly argsort: boolean },
+): Promise<boolean> {
+  const each = unit + sortBytes + DEVICE_BYTES;
+  const most = Math.min(constants.MAX_LENGTH, Math.floor(memory / each) * unit);
+  if (source.bytes === undefined && argsort) return true;
+  const bytes = source.bytes ?? (await source.head(most + 1)).length;
+  if (bytes <= most) return true;
+  if (!argsort) return false;
+  const needed = Math.ceil((bytes / unit) * each);
+  throw new UsageError(
+    `an argsort is made in memory only, of which this one takes ${needed} bytes and may take ${memory}: ` +
+      'give it more by --memory',
+    { details: { memory, least: needed } },
+  );
+}
+
+function sortOptions(
+  { algorithm, scan, radixBits, verify }: RecordJob,
+  { signal, onProgress, onWarning }: FileContext,
+): SortOptions {
+  const options = { algorithm, scan, radixBits, verify, signal, onProgress, onWarning };
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** Sorts records that are in memory all at once. */
+async function sortWhole(
+  sorter: Sorter,
+  source: Source,
+  order: RecordOrder,
+  job: RecordJob,
+  context: FileContext,
+  opened?: Output,
+): Promise<SortReport & Pick<FileReport, 'shape' | 'readSeconds' | 'writeSeconds'>> {
+  const { out, record, argsort = false, verify = false } = job;
+  const { signal } = context;
+  const bytesOut = (bytesIn: number): number => (argsort ? (bytesIn / record) * 4 : bytesIn);
+  let report: (SortReport & Pick<FileReport, 'shape' | 'readSeconds' | 'writeSeconds'>) | undefined;
+  const write = async (output: Output): Promise<void> => {
+    if (source.bytes !== undefined) {
+      if (source.bytes % record === 0) assertRecords(source.bytes, record); // before they are read
+      await output.reserve(bytesOut(source.bytes));
+    }
+    const [bytes, readSeconds] = await timed(() => source.read(record));
+    assertRecords(bytes.length, record);
+    if (source.bytes === undefined) await output.reserve(bytesOut(bytes.length));
+    assertGoing(signal);
+    let made: SortReport | undefined;
+    const onReport = (one: SortReport) => {
+      made = one;
+    };
+    const options = { ...sortOptions(job, context), profile: true, onReport };
+    const [positions, seconds] = await timed(() => order.positions(sorter, bytes, options));
+    const sorted = { order, bytes, positions, verify, signal };
+    const [verified, writeSeconds] = await timed(async () =>
+      argsort ? void (await output.write(bytesOf(positions))) : await writeRecords(sorted, output),
+    );
+    const times = { seconds, readSeconds, writeSeconds };
+    if (made) report = { ...made, ...(verified && { verified }), ...times, shape: [positions.length] };
+  };
+  await (opened ? write(opened) : withOutput(out, context, write));
   if (!report) throw new Error('the Sorter returned without a report');
   return report;
 }

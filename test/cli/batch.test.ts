@@ -90,11 +90,11 @@ test('a job with another format fails, unless it says that it is raw keys', asyn
   t.is(raw.outcome, 'ok');
   t.is(name.error.code, 'ERR_CLSORT_FORMAT');
   t.false(existsSync(path('lines.u32')) || existsSync(path('a.npz')));
-  const known = await batch('unknown.json', [{ ...jobs[0], format: 'csv', algorithm: 'tild' }]);
+  const known = await batch('unknown.json', [{ ...jobs[0], format: 'xlsx', algorithm: 'tild' }]);
   t.is(known.code, 2);
   t.regex(
     known.err,
-    /jobs\[0\]\.format is "csv".*jobs\[0\]\.algorithm is "tild": expected one of auto host/s,
+    /jobs\[0\]\.format is "xlsx".*jobs\[0\]\.algorithm is "tild": expected one of auto host/s,
   );
 });
 

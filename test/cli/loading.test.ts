@@ -57,6 +57,7 @@ test('a sort loads its own files and no other command, nor what lays out help; f
   t.deepEqual(modules.filter(isRunner), ['cli/commands/sort']);
   t.deepEqual(modules.filter((name) => name.startsWith('cli/options/')).toSorted(), [
     'cli/options/key-files',
+    'cli/options/memory',
     'cli/options/order',
     'cli/options/records',
     'cli/options/sort',

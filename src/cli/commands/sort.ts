@@ -1,11 +1,13 @@
+import { mostKeysOf } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
-import { type FileReport, sortFile } from '../../io/sort-file.js';
+import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
 import type { Progress } from '../../sort/api/options.js';
 import { UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput, readTo } from '../key-files.js';
+import { readMemory } from '../memory-options.js';
 import type { SortArguments } from '../options/sort.js';
 import { ProgressBar } from '../progress-bar.js';
 import { readRecords } from '../record-options.js';
@@ -16,6 +18,7 @@ import { sorterFor } from '../sorter-for.js';
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
   const { argsort, algorithm, verify, axis, 'radix-bits': radixBits } = args;
   const records = readRecords(args);
+  const memory = readMemory(args);
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args), axis };
   const files = await sortFiles(args, { argsort, to: args.to ?? 'auto' });
   if (algorithm !== 'auto' && algorithm !== 'host') {
@@ -32,13 +35,24 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
   const how = { argsort, algorithm, scan, ...(radixBits !== undefined && { radixBits }), verify } as const;
   const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
-  const context = { ...console, onWarning, onProgress };
+  const onNote = (text: string): void => {
+    bar.clear();
+    if (!console.quiet) say(console, `clsort: ${text}`);
+  };
+  const context = { ...console, onWarning, onNote, onProgress };
   const sorter = await sorterFor(args, onWarning);
   const sortOne = async (file: SortPath): Promise<FileReport> => {
-    if (!records) return sortFile(sorter, { ...keys, ...how, ...file }, context);
+    if (!records) {
+      const job = { ...keys, ...how, ...memory, ...file };
+      return sortFile(sorter, job, context, (await isSmall(job)) ? undefined : await loadParts());
+    }
     const { sortRecordFile } = await import('../../io/sort-record-file.js');
     const { format } = args;
-    return sortRecordFile(sorter, { ...records, ...how, format, ...file, in: onlyInput(file) }, context);
+    return sortRecordFile(
+      sorter,
+      { ...records, ...how, ...memory, format, ...file, in: onlyInput(file) },
+      context,
+    );
   };
   const reports: FileReport[] = [];
   try {
@@ -55,6 +69,16 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   if (args.json) tellJson(reports, warnings, args, console);
   return EXIT.ok;
 }
+
+/** Bytes that fit any memory: there is no need to load what sorts larger files. */
+const SMALL_BYTES = 2 ** 20;
+
+async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
+  const bytes = await mostKeysOf(typeof inputs === 'string' ? [inputs] : inputs, 1);
+  return !resume && bytes !== undefined && bytes <= SMALL_BYTES;
+}
+
+const loadParts = async () => (await import('../../io/sort-parts.js')).sortParts;
 
 /** @throws UsageError */
 function onlyInput({ in: inputs }: SortPath): string {

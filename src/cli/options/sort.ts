@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
 import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
+import { type MemoryArguments, withMemory } from './memory.js';
 import { type OrderArguments, withOrder } from './order.js';
 import { type RecordArguments, withRecords } from './records.js';
 import { type SortPaths, withPaths } from './sort-paths.js';
@@ -10,6 +11,7 @@ export const describe = 'Sort files of keys';
 export interface SortArguments
   extends OrderArguments,
     InputArguments,
+    MemoryArguments,
     OutputArguments,
     RecordArguments,
     SortPaths {
@@ -26,7 +28,7 @@ export interface SortArguments
 }
 
 export const builder = (yargs: Argv) =>
-  withPaths(withTo(withAxis(withInput(withRecords(withOrder(yargs))))))
+  withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs)))))))
     .option('argsort', { type: 'boolean', default: false, describe: 'write positions (u32) instead of keys' })
     .option('algorithm', { type: 'string', default: 'auto', describe: "a name such as amd, or 'auto'" })
     .option('scan', {
@@ -57,6 +59,7 @@ export const builder = (yargs: Argv) =>
     .example('$0 sort matrix.npy -o sorted.npy --axis 0', 'each column by itself')
     .example('$0 sort a.u32 b.u32be.gz -o all.npy', 'the keys of both files together')
     .example('$0 sort *.f64 --out-dir sorted', 'each file by itself')
+    .example('$0 sort big.f64 -o sorted.f64 --memory 2G', 'what is larger than that, by way of the disk')
     .example('$0 sort in.dat -o out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
     .epilogue(
       "The report goes to stdout, with '-o -' to stderr, when that is a terminal or with --report; what --verify\n" +

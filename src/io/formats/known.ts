@@ -48,7 +48,7 @@ function isTar(head: Uint8Array): boolean {
 export const REFUSED: readonly FileFormat[] = [
   { name: 'a NumPy archive', extensions: ['npz'] },
   {
-    name: 'a Feather file of version 1',
+    name: 'an Arrow file of the old Feather format',
     extensions: [],
     matches: (head, tail) => beginsWith('FEA1')(head) && (tail === undefined || latin(tail).endsWith('FEA1')),
   },

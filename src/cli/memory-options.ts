@@ -1,0 +1,40 @@
+/** How the options for what is larger than memory are read. */
+import { totalmem } from 'node:os';
+import { normalize } from 'node:path';
+import { defaultMemory } from '../io/external/budget.js';
+import { UsageError } from '../util/errors.js';
+import type { MemoryArguments } from './options/memory.js';
+
+/** Bytes of memory, folder for temporary files, and whether to go on, as given on the command line. */
+export function readMemory({ memory, tmp, resume }: MemoryArguments) {
+  if (tmp === '') throw new UsageError("--tmp is '': expected a folder");
+  return {
+    memory: memory === undefined ? defaultMemory() : readSize(memory),
+    ...(tmp !== undefined && { tmp: normalize(tmp) }),
+    resume,
+  };
+}
+
+const POWERS: Readonly<Record<string, number>> = {
+  b: 1,
+  '': 2 ** 10,
+  K: 2 ** 10,
+  k: 2 ** 10,
+  M: 2 ** 20,
+  G: 2 ** 30,
+  T: 2 ** 40,
+  P: 2 ** 50,
+};
+
+/** Bytes as sort(1) understands them: 2G, 500M, 64K, 4096b; 10% of the memory there is; without a letter, K. */
+export function readSize(text: string): number {
+  const [, number = '', suffix = ''] = /^(\d+(?:\.\d+)?)([bKkMGTP]|%|)$/.exec(text) ?? [];
+  const one = suffix === '%' ? totalmem() / 100 : (POWERS[suffix] ?? Number.NaN);
+  const bytes = number === '' ? Number.NaN : Math.floor(Number(number) * one);
+  if (!Number.isSafeInteger(bytes)) {
+    throw new UsageError(
+      `--memory is '${text}': expected a size such as 2G, 500M or 25% (b, K, M, G, T; K is 1024, and what stands alone)`,
+    );
+  }
+  return bytes;
+}

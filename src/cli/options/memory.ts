@@ -1,0 +1,29 @@
+/** Options for what is larger than memory. */
+import type { Argv } from 'yargs';
+
+export interface MemoryArguments {
+  readonly memory: string | undefined;
+  readonly tmp: string | undefined;
+  readonly resume: boolean;
+}
+
+/** Adds --memory, --tmp and --resume. */
+export const withMemory = <T>(yargs: Argv<T>) =>
+  yargs
+    .option('memory', {
+      alias: 'S',
+      type: 'string',
+      nargs: 1,
+      describe: 'most memory to sort in, as 2G or 50%; default half of what is free',
+    })
+    .option('tmp', {
+      alias: 'T',
+      type: 'string',
+      nargs: 1,
+      describe: 'folder for temporary files; default that of OUT',
+    })
+    .option('resume', {
+      type: 'boolean',
+      default: false,
+      describe: 'go on with a sort of more than memory holds that was ended',
+    });

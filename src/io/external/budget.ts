@@ -1,0 +1,89 @@
+/** What a sort does with the memory that it may take. */
+import { UsageError } from '../../util/errors.js';
+import type { UnitOrder } from '../unit-order.js';
+import { freeMemory } from './free-memory.js';
+import { MOST_PARTITIONS } from './splitters.js';
+
+/** Least memory that a sort is made with: a mebibyte to gather what goes to partitions, and some to sort them. */
+const LEAST_BYTES = 16 * 2 ** 20;
+/** Units that the least memory holds of large ones. */
+const LEAST_UNITS = 64;
+
+/** Larger partitions gain nothing, and all buffers together are one array. */
+const MOST_PARTITION_BYTES = 2 ** 29;
+
+/** How full partitions are on the average, so that most that come out larger than that still fit. */
+const FILL = 0.75;
+
+/** Partitions of an input whose size is not known. */
+const UNKNOWN_PARTITIONS = 128;
+
+/** Partitions of what is sorted in memory: small ones need little beside it. */
+const MEMORY_PARTITIONS = 24;
+
+/** Bytes between two records of the pass that fills partitions. */
+const SHARD_BYTES = 2 ** 28;
+
+export interface Budget {
+  /** Bytes of all that is taken. */
+  readonly memory: number;
+  /** Most bytes of a partition that is sorted. */
+  readonly partitionBytes: number;
+  /** Bytes of the input between two records. */
+  readonly shardBytes: number;
+  /** Most partitions that one pass makes. */
+  readonly mostPartitions: number;
+}
+
+/**
+ * What a partition takes for each of its bytes: two are read into and two are sorted into, by turns, and the
+ * device, or the host where it sorts, has as much again in scratch twice.
+ */
+const takenFor = ({ unit, sortBytes }: UnitOrder): number => 2 + (4 * sortBytes) / unit;
+
+/** Half of what is free. */
+export const defaultMemory = (): number => Math.floor(freeMemory() / 2);
+
+/** Least memory that units of an order are sorted with, in bytes. */
+export const leastMemory = (order: UnitOrder): number =>
+  Math.max(LEAST_BYTES, Math.ceil(LEAST_UNITS * order.unit * takenFor(order)));
+
+/**
+ * How partitions are made with so much memory.
+ *
+ * @throws UsageError when it is too little; `details.least` has what would do
+ */
+export function budgetOf(memory: number, order: UnitOrder): Budget {
+  const least = leastMemory(order);
+  if (memory < least) {
+    throw new UsageError(
+      `${memory} bytes of memory are too little to sort ${order.units}: the least is ${least} ` +
+        `(--memory ${Math.ceil(least / 2 ** 20)}M)`,
+      { details: { memory, least } },
+    );
+  }
+  return {
+    memory,
+    partitionBytes: whole(Math.min(MOST_PARTITION_BYTES, memory / takenFor(order)), order),
+    shardBytes: SHARD_BYTES,
+    // Some units of each are gathered in a part of the memory.
+    mostPartitions: Math.min(MOST_PARTITIONS, Math.floor(memory / (16 * order.unit))),
+  };
+}
+
+/** How so many bytes are sorted in memory; undefined when they do not fit with what their sort takes. */
+export function memoryBudget(memory: number, order: UnitOrder, bytes: number): Budget | undefined {
+  const partitionBytes = whole(bytes / MEMORY_PARTITIONS / FILL + LEAST_UNITS * order.unit, order);
+  const needed = bytes + partitionBytes * takenFor(order) + LEAST_BYTES;
+  if (needed > memory) return undefined;
+  return { memory, partitionBytes, shardBytes: Number.POSITIVE_INFINITY, mostPartitions: MOST_PARTITIONS };
+}
+
+/** Into how many partitions so many bytes are cut. */
+export function partitionsOf({ partitionBytes, mostPartitions }: Budget, bytes: number | undefined): number {
+  const wanted = bytes === undefined ? UNKNOWN_PARTITIONS : Math.ceil(bytes / (FILL * partitionBytes));
+  return Math.max(2, Math.min(mostPartitions, wanted));
+}
+
+/** Whole units, so that what stands behind so many bytes is aligned for any of them. */
+const whole = (bytes: number, { unit }: UnitOrder): number => Math.floor(bytes / (8 * unit)) * 8 * unit;

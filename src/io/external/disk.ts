@@ -1,0 +1,53 @@
+/** Room on disks: what a sort will take there is told, and refused where there is none, before it begins. */
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { IoError } from '../../util/errors.js';
+
+/** Bytes that are free on the disk of a folder; undefined where the system does not tell. */
+async function freeBytes(folder: string): Promise<number | undefined> {
+  const disk = await statfs(folder).catch(() => undefined);
+  if (!disk || disk.blocks === 0) return undefined; // a file system that does not count
+  return (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
+}
+
+/** Bytes that the files of a folder take on disk, 0 where there is none. */
+export async function occupied(folder: string): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const sizes = await Promise.all(
+    names.map(async (name) => ((await stat(join(folder, name)).catch(() => undefined))?.blocks ?? 0) * 512),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Bytes that are wanted in a folder, beside what is there already. */
+export interface Wanted {
+  readonly folder: string;
+  readonly bytes: number;
+  /** For messages: 'temporary files', 'the result'. */
+  readonly what: string;
+}
+
+/**
+ * Asks whether all of it fits.
+ *
+ * @param saved bytes that are given back on the way where all of it is on one disk
+ * @throws IoError when it does not; `details` has `needed` and `free`, in bytes
+ */
+export async function assertRoom(wanted: readonly Wanted[], saved: number): Promise<void> {
+  const disks = new Map<number, Wanted[]>();
+  for (const one of wanted) {
+    const { dev } = (await stat(one.folder).catch(() => undefined)) ?? {};
+    if (dev !== undefined) disks.set(dev, [...(disks.get(dev) ?? []), one]);
+  }
+  for (const all of disks.values()) {
+    const needed = all.reduce((sum, { bytes }) => sum + bytes, 0) - (all.length > 1 ? saved : 0);
+    const free = await freeBytes(all[0]?.folder ?? '');
+    if (free === undefined || needed <= free) continue;
+    const parts = all.map(({ what, folder }) => `${what} in ${folder}`).join(' and ');
+    throw new IoError(
+      `${needed} bytes are needed for ${parts}, and that disk has ${free} free: make room, or name ` +
+        'another disk for temporary files (--tmp) or for the output',
+      { details: { path: all[0]?.folder, needed, free } },
+    );
+  }
+}

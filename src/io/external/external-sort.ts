@@ -1,0 +1,207 @@
+/**
+ * Sorting what does not fit into memory: units are brought to partitions that do, in files, and these are sorted
+ * one after the other into the output. Data cross the disk twice. What fits goes the same way with its partitions
+ * in memory, since that takes less of it than a sort as a whole, and the output is written meanwhile.
+ */
+import { rmSync } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Sorter } from '../../sort/api/sorter.js';
+import { MismatchError } from '../../util/errors.js';
+import { type Output, withOutput } from '../output.js';
+import { isStdout } from '../raw.js';
+import type { FileContext } from '../sort-file.js';
+import { memoryBudget } from './budget.js';
+import { assertRoom, occupied } from './disk.js';
+import type { ExternalJob, ExternalReport } from './job.js';
+import { HELD, Pipeline } from './pipeline.js';
+import { PlacedOutput, partPath } from './placed-output.js';
+import { Reading } from './reading.js';
+import { openSession, type Session, unfinished } from './session.js';
+import type { SortedOutput } from './sort.js';
+import { FileSpill, MemorySpill, type Spill } from './spill.js';
+import { lastShard, sortedTask, type Tasks } from './stages.js';
+import { State } from './state.js';
+
+/**
+ * Sorts units that are more than memory holds at once.
+ *
+ * @param output the output, where it is open already: it is committed by who opened it
+ * @throws UsageError, InputError, IoError, AbortedError, MismatchError, and what the Sorter throws
+ */
+export async function externalSort(
+  sorter: Sorter,
+  job: ExternalJob,
+  context: FileContext,
+  output?: Output,
+): Promise<ExternalReport> {
+  const { input, order, budget } = job;
+  const reading = await Reading.open(input, context.signal);
+  try {
+    if (reading.bytes === undefined) await reading.hold(HELD * budget.memory, context.signal);
+    const { bytes } = reading;
+    const old = await unfinished(job.out, job.tmp);
+    const goesOn = job.resume && old !== undefined; // though there may be more memory by now
+    const inMemory = bytes === undefined || goesOn ? undefined : memoryBudget(budget.memory, order, bytes);
+    if (inMemory && old) context.onNote?.(old);
+    const sort = new ExternalSort(sorter, { ...job, budget: inMemory ?? budget }, context, {
+      reading,
+      output,
+    });
+    return await (inMemory ? sort.inMemory() : sort.onDisk());
+  } finally {
+    await reading.close();
+  }
+}
+
+/** A task that is not recorded is made again. */
+const NO_TASKS: Tasks = { get: async () => undefined, put: async () => undefined };
+
+/** Where the partitions of a sort are, and how its result gets to the output. */
+class ExternalSort {
+  readonly #sorter: Sorter;
+  readonly #job: ExternalJob;
+  readonly #context: FileContext;
+  readonly #reading: Reading;
+  readonly #output: Output | undefined;
+
+  constructor(
+    sorter: Sorter,
+    job: ExternalJob,
+    context: FileContext,
+    { reading, output }: { reading: Reading; output: Output | undefined },
+  ) {
+    this.#output = output;
+    this.#sorter = sorter;
+    this.#job = job;
+    this.#context = context;
+    this.#reading = reading;
+  }
+
+  /** With the partitions in memory. */
+  async inMemory(): Promise<ExternalReport> {
+    return this.#streamed(new MemorySpill(), NO_TASKS, true);
+  }
+
+  /** With the partitions in files. */
+  async onDisk(): Promise<ExternalReport> {
+    const { input, order, orderName, out, tmp, verify = false, resume = false, writer } = this.#job;
+    const { signal, asides, onNote } = this.#context;
+    const same = { input, order, orderName, out, tmp, verify };
+    const session = await openSession(same, resume, asides);
+    const { folder, state } = session;
+    const spill = new FileSpill(folder);
+    const kept = `what is done so far is kept in ${folder}: the same command with --resume goes on with it`;
+    const tell = (): void => {
+      if (state) onNote?.(kept);
+      else rmSync(folder, { recursive: true, force: true });
+    };
+    signal.addEventListener('abort', tell, { once: true });
+    try {
+      await this.#assertRoom(session);
+      const report =
+        state && !writer && !this.#output
+          ? await this.#placed(session, spill)
+          : await this.#streamed(spill, state ?? NO_TASKS, state === undefined, session);
+      await state?.remove();
+      return report;
+    } catch (error) {
+      const begun = state && (await State.find(folder));
+      if (state && (!begun || error instanceof MismatchError)) {
+        await state.remove(); // nothing is there yet, or nothing that may be gone on with
+        if (begun?.part) await rm(await partPath(out, begun.part), { force: true });
+      } else if (state && !signal.aborted) onNote?.(kept);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', tell);
+      await spill.close();
+      if (!state) {
+        await rm(folder, { recursive: true, force: true });
+        asides?.delete(folder);
+      }
+    }
+  }
+
+  /** Tells what disks are to hold. @throws IoError when they have no room */
+  async #assertRoom({ folder, state, manifest }: Session): Promise<void> {
+    const { bytes } = this.#reading;
+    const { out, writer, budget } = this.#job;
+    if (bytes === undefined) {
+      this.#context.onNote?.(`what does not fit into memory goes to temporary files in ${folder}`);
+      return;
+    }
+    const there = manifest ? await occupied(folder) : 0;
+    const spilled = state && manifest ? ((await lastShard(state)).record?.end ?? 0) : 0;
+    const wanted = [{ folder, bytes: bytes - spilled, what: 'temporary files' }];
+    const target = isStdout(out) ? undefined : dirname(resolve(out));
+    const part = manifest?.part ? await fileBytes(await partPath(out, manifest.part)) : 0;
+    if (target) wanted.push({ folder: target, bytes: Math.max(0, bytes - part), what: 'the result' });
+    // Where the result is kept, partitions go when they are in it: both together are little more than one of them.
+    const saved = state && !writer ? bytes - spilled + there - 4 * budget.partitionBytes : 0;
+    await assertRoom(wanted, Math.max(0, saved));
+    const mebibytes = (amount: number): string => `${Math.ceil(amount / 2 ** 20)} MiB`;
+    this.#context.onNote?.(
+      `${mebibytes(bytes)} are sorted in ${mebibytes(budget.memory)} of memory, ` +
+        (manifest
+          ? `going on with what is in ${folder}`
+          : `with up to ${mebibytes(bytes)} of temporary files in ${folder}`),
+    );
+  }
+
+  /** Into a file that is kept, and gone on with, when the sort ends early. */
+  async #placed({ state, manifest, identity }: Session, spill: Spill): Promise<ExternalReport> {
+    if (!state || !identity) throw new Error('a result that is kept has a state');
+    const { out } = this.#job;
+    const part = manifest?.part ?? PlacedOutput.partName(out);
+    await PlacedOutput.assertWritable(out);
+    // Made when the manifest names it: no run leaves one that the next does not know.
+    let opened: Promise<PlacedOutput> | undefined;
+    const open = (): Promise<PlacedOutput> => {
+      opened ??= PlacedOutput.open(out, part);
+      return opened;
+    };
+    try {
+      const output: SortedOutput = {
+        write: async (position, bytes) => (await open()).write(position, bytes),
+        done: async (name, record) => {
+          await (await open()).sync(); // before the partition goes
+          await state.put(sortedTask({ name }), record);
+          await spill.drop(name);
+        },
+        recordOf: (name) => state.get(sortedTask({ name })),
+      };
+      const report = await this.#run(spill, state, output, { state, manifest, identity, part });
+      await (await open()).commit(report.bytes);
+      return report;
+    } finally {
+      await opened?.then((placed) => placed.leave()).catch(() => undefined);
+    }
+  }
+
+  #run(...[spill, tasks, output, session]: Parameters<Pipeline['run']>): Promise<ExternalReport> {
+    const pipeline = new Pipeline(this.#sorter, this.#job, this.#context, this.#reading);
+    return pipeline.run(spill, tasks, output, session);
+  }
+
+  /** Into an output that is written from its beginning to its end. */
+  async #streamed(spill: Spill, tasks: Tasks, drop: boolean, session?: Session): Promise<ExternalReport> {
+    const { out, writer } = this.#job;
+    let report: ExternalReport | undefined;
+    const write = async (output: Output): Promise<void> => {
+      if (this.#reading.bytes !== undefined) await output.reserve(this.#reading.bytes);
+      const to = await writer?.(output);
+      const sorted: SortedOutput = {
+        write: (_, bytes) => (to ?? output).write(bytes),
+        done: (name) => (drop ? spill.drop(name) : spill.leave(name)),
+        recordOf: async () => undefined,
+      };
+      report = await this.#run(spill, tasks, sorted, session && { ...session, part: undefined });
+      await to?.end();
+    };
+    await (this.#output ? write(this.#output) : withOutput(out, this.#context, write));
+    return report as unknown as ExternalReport;
+  }
+}
+
+const fileBytes = async (path: string): Promise<number> =>
+  ((await stat(path).catch(() => undefined))?.blocks ?? 0) * 512;

@@ -1,0 +1,148 @@
+/** Where the state of a sort is, what becomes of one that is found there, and what is left behind at the end. */
+import { createHash } from 'node:crypto';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { InputError, IoError, UsageError } from '../../util/errors.js';
+import { asideName, sweep, thisProcess } from '../aside.js';
+import type { Asides } from '../output.js';
+import { ioError, isStdout } from '../raw.js';
+import { targetOf } from '../target.js';
+import type { UnitOrder } from '../unit-order.js';
+import { type InputIdentity, identityOf, isRegular, type UnitInput } from './input.js';
+import { partPath } from './placed-output.js';
+import { type Manifest, State } from './state.js';
+
+/** What a sort that goes on must have in common with the one that was ended. */
+export interface Same {
+  readonly input: UnitInput;
+  readonly order: UnitOrder;
+  /** The order in words: direction, place of NaNs, bits. */
+  readonly orderName: string;
+  readonly out: string;
+  readonly tmp: string | undefined;
+  readonly verify: boolean;
+}
+
+/** A folder of a sort's own: one that is kept when the sort ends early, or one that goes in any case. */
+export interface Session {
+  readonly folder: string;
+  /** Undefined where nothing is to be gone on with. */
+  readonly state: State | undefined;
+  readonly identity: InputIdentity | undefined;
+  /** What is gone on with; undefined at a beginning. */
+  readonly manifest: Manifest | undefined;
+}
+
+/** Is there a name that the result will have, and an input that can be read again? */
+export async function isResumable({ input, out }: Pick<Same, 'input' | 'out'>): Promise<boolean> {
+  if (isStdout(out) || !(await isRegular(input.path))) return false;
+  const existing = await stat(out).catch(() => undefined);
+  return existing === undefined || existing.isFile();
+}
+
+/** The folder that the state of sorts to an output is in: hidden beside it, or in the folder for temporary files. */
+export async function stateFolder(out: string, tmp: string | undefined): Promise<string> {
+  const target = resolve(await targetOf(out).catch(() => out));
+  // Names may be long, and those of different outputs begin alike.
+  const told = tmp === undefined ? basename(target) : target;
+  const hash = createHash('sha256').update(told).digest('hex').slice(0, 12);
+  const name = `${basename(target).slice(0, 40)}-${hash}.clsort-state`;
+  return tmp === undefined ? join(dirname(target), `.${name}`) : join(tmp, name);
+}
+
+/** What there is of a sort to an output that did not end, and what can be done with it; undefined without one. */
+export async function unfinished(out: string, tmp: string | undefined): Promise<string | undefined> {
+  if (isStdout(out)) return undefined;
+  const folder = await stateFolder(out, tmp);
+  const found = await State.find(folder);
+  if (!found) return undefined;
+  const paths = [folder, ...(found.part ? [await partPath(out, found.part)] : [])];
+  const remove = `rm -r ${paths.map((path) => `'${path}'`).join(' ')}`;
+  return (
+    `${folder} has the state of a sort of ${found.input.name} that did not end: --resume goes on with it, ` +
+    `and ${remove} gives it up`
+  );
+}
+
+/**
+ * Opens the folder of a sort.
+ *
+ * @param resume goes on with what is there; without it, what is there is a UsageError, since it may be hours of work
+ * @throws UsageError, IoError; InputError when the input has changed since
+ */
+export async function openSession(same: Same, resume: boolean, asides?: Asides): Promise<Session> {
+  const { input, out, tmp } = same;
+  if (tmp !== undefined && !((await stat(tmp).catch(() => undefined))?.isDirectory() ?? false)) {
+    throw new IoError(`cannot write ${tmp}: there is no such folder for temporary files`, {
+      details: { path: tmp },
+    });
+  }
+  if (!(await isResumable(same))) {
+    const parent = tmp ?? (isStdout(out) || !(await isFile(out)) ? tmpdir() : dirname(resolve(out)));
+    const folder = join(parent, asideName(basename(input.name)));
+    await sweep(parent);
+    asides?.add(folder);
+    await mkdir(folder).catch((error) => {
+      throw ioError('write', folder, error);
+    });
+    return { folder, state: undefined, identity: undefined, manifest: undefined };
+  }
+  const folder = await stateFolder(out, tmp);
+  const identity = await identityOf(input.path as string);
+  const state = await State.open(folder);
+  const found = await State.find(folder);
+  if (found && !resume) {
+    const told = `${await unfinished(out, tmp)}, which may be much work: nothing is sorted over it`;
+    throw new UsageError(told, { details: { path: folder } });
+  }
+  if (found) assertSame(found, same, identity);
+  if (!found || !(await isWhole(found, state, out))) {
+    if (found?.part) await rm(await partPath(out, found.part), { force: true });
+    await state.remove({ keepFolder: true });
+    return { folder, state, identity, manifest: undefined };
+  }
+  return { folder, state, identity, manifest: found };
+}
+
+/** Is all there that records tell of? What was not yet on disk when the system went down need not be. */
+async function isWhole({ boot, part }: Manifest, state: State, out: string): Promise<boolean> {
+  const isThere = part && (await stat(await partPath(out, part)).catch(() => undefined));
+  if (part && !isThere && (await state.has('sorted-'))) return false;
+  return boot === thisProcess().boot || (await state.get('synced')) !== undefined;
+}
+
+const isFile = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined || found.isFile();
+};
+
+/** @throws InputError, UsageError */
+function assertSame(
+  found: Manifest,
+  { order, orderName, input, verify }: Same,
+  identity: InputIdentity,
+): void {
+  const was = found.input;
+  const differs = (['bytes', 'modified', 'checksum'] as const).find((fact) => was[fact] !== identity[fact]);
+  if (differs) {
+    const facts = { bytes: 'size', modified: 'time of change', checksum: 'contents' };
+    throw new InputError(
+      `${input.name} is not what it was when the sort of ${was.name} began: its ${facts[differs]} has changed. ` +
+        'Without --resume, and once the state is removed, the sort begins anew',
+      { details: { path: input.name, was, is: identity } },
+    );
+  }
+  if (found.unit !== order.unit || found.order !== orderName) {
+    throw new UsageError(
+      `the sort that is to go on is one of ${found.order}, and this one is of ${orderName}: give the same options`,
+      { details: { was: found.order, is: orderName } },
+    );
+  }
+  if (verify && found.points === undefined) {
+    throw new UsageError(
+      'the sort that is to go on began without --verify, so there is nothing to compare with: leave --verify out, ' +
+        "and 'clsort check' the result",
+    );
+  }
+}

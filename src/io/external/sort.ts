@@ -1,0 +1,196 @@
+/** The stage that sorts partitions, one after the other: one is read and another written while one is sorted. */
+import type { Sorter } from '../../sort/api/sorter.js';
+import { MismatchError } from '../../util/errors.js';
+import type { StoredProducts } from '../multiset.js';
+import { assertGoing } from '../raw.js';
+import type { UnitOrder, UnitSortOptions } from '../unit-order.js';
+import { piecesOf } from './input.js';
+import type { Spill } from './spill.js';
+import type { SortedRecord } from './state.js';
+import { type Checksum, firstFall } from './verify.js';
+
+/** A partition that is to be sorted: one that fits, or one of equal units, which needs no sort. */
+export interface Leaf {
+  readonly name: string;
+  readonly bytes: number;
+  readonly single: boolean;
+}
+
+/** Where sorted partitions go. */
+export interface SortedOutput {
+  /** Puts bytes at a position, which is the end of what came before unless the output is kept. */
+  write(position: number, bytes: Uint8Array): Promise<void>;
+  /** Makes a partition last that is written, and keeps its record. */
+  done(name: string, record: SortedRecord): Promise<void>;
+  /** The record of a partition that is in the output already. */
+  recordOf(name: string): Promise<SortedRecord | undefined>;
+}
+
+export interface SortWork {
+  readonly sorter: Sorter;
+  readonly order: UnitOrder;
+  readonly spill: Spill;
+  readonly output: SortedOutput;
+  /** Four buffers, each for the largest partition that is sorted. */
+  readonly buffers: readonly [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+  readonly options: UnitSortOptions;
+  readonly signal: AbortSignal;
+  /** Takes a checksum of what is written, and proves the order; undefined to do neither. */
+  readonly checksum: Checksum | undefined;
+  /** Makes an empty checksum of the same points. */
+  readonly fresh: () => Checksum | undefined;
+  /** @param isOld it was sorted by an earlier run */
+  onDone(bytes: number, isOld: boolean): void;
+}
+
+/**
+ * Sorts partitions into an output, in their order.
+ *
+ * @throws what the Sorter throws; IoError, AbortedError; MismatchError when the order is found to be wrong
+ */
+export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): Promise<void> {
+  const { spill, output, order, signal, checksum } = work;
+  const [inA, inB, outA, outB] = work.buffers;
+  const records = await Promise.all(leaves.map(({ name }) => output.recordOf(name)));
+  const todo = leaves.filter(({ bytes, single }, i) => !records[i] && !single && bytes > 0);
+  const ends = new Ends(order);
+  let turn = 0;
+  let sorts = 0;
+  const load = (leaf: Leaf | undefined): Promise<Uint8Array> | undefined => {
+    if (!leaf) return undefined;
+    const into = (turn++ % 2 === 0 ? inA : inB).subarray(0, leaf.bytes);
+    const loading = spill.read(leaf.name, 0, into).then(() => into);
+    loading.catch(() => undefined); // it is awaited, perhaps after another failure
+    return loading;
+  };
+  let loading = load(todo.shift());
+  let writing: Promise<void> = Promise.resolve();
+  let position = 0;
+  try {
+    for (const [i, leaf] of leaves.entries()) {
+      const { name, bytes, single } = leaf;
+      const start = position;
+      position += bytes;
+      if (bytes === 0) continue;
+      assertGoing(signal);
+      const record = records[i];
+      if (record) {
+        ends.add(record.ends);
+        if (record.products) checksum?.include(record.products);
+        await spill.drop(name); // it may have been left when the process ended
+        work.onDone(bytes, true);
+        continue;
+      }
+      if (single) {
+        await writing;
+        const own = await copyPartition(leaf, start, outA, work);
+        ends.add(own.ends);
+        await output.done(name, own);
+        work.onDone(bytes, false);
+        continue;
+      }
+      const piece = (await loading) as Uint8Array;
+      loading = load(todo.shift());
+      work.sorter.trim(); // scratch of another size than this one's
+      const into = (sorts++ % 2 === 0 ? outA : outB).subarray(0, bytes);
+      const sorted = await order.sort(work.sorter, piece, { ...work.options, into });
+      const own = await proven(sorted, work);
+      ends.add(own.ends);
+      await writing;
+      writing = output
+        .write(start, sorted)
+        .then(() => output.done(name, own))
+        .then(() => work.onDone(bytes, false));
+      writing.catch(() => undefined); // it is awaited, perhaps after another failure
+    }
+    await writing;
+  } finally {
+    await Promise.allSettled([writing, loading]);
+  }
+}
+
+/** What is to be recorded of a sorted partition. @throws MismatchError when it is not sorted */
+async function proven(sorted: Uint8Array, work: SortWork): Promise<SortedRecord> {
+  const { order, checksum, signal } = work;
+  const bytes = sorted.length;
+  if (!checksum) return { bytes };
+  const fall = await firstFall(order, sorted, signal);
+  if (fall !== -1) {
+    throw new MismatchError(`unit ${fall} of a sorted partition belongs before the one in front of it`);
+  }
+  const products = await counted(sorted, work);
+  return {
+    bytes,
+    ends: [base64(sorted.subarray(0, order.unit)), base64(sorted.subarray(-order.unit))],
+    products,
+  };
+}
+
+/** The checksum of a part, counted into that of all. */
+async function counted(part: Uint8Array, { checksum, fresh }: SortWork): Promise<StoredProducts | undefined> {
+  const own = fresh();
+  await own?.add(part);
+  if (own) checksum?.include(own.stored);
+  return own?.stored;
+}
+
+/** Brings a partition of equal units to the output as it is. */
+async function copyPartition(
+  { name, bytes }: Leaf,
+  start: number,
+  room: Uint8Array,
+  work: SortWork,
+): Promise<SortedRecord> {
+  const { spill, output, order, checksum, signal } = work;
+  const readAt = (into: Uint8Array, position: number) => spill.read(name, position, into);
+  const own = checksum && work.fresh();
+  const ends = new Ends(order);
+  let at = start;
+  let first: string | undefined;
+  let last = '';
+  for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, unit: order.unit, room })) {
+    assertGoing(signal);
+    if (own) {
+      const fall = await firstFall(order, piece, signal);
+      if (fall !== -1) throw new MismatchError('a partition of equal units has others');
+      last = base64(piece.subarray(-order.unit));
+      const begin = base64(piece.subarray(0, order.unit));
+      ends.add([begin, last]);
+      first ??= begin;
+      await own.add(piece);
+    }
+    await output.write(at, piece);
+    at += piece.length;
+  }
+  if (!own || first === undefined) return { bytes };
+  checksum.include(own.stored);
+  return { bytes, ends: [first, last], products: own.stored };
+}
+
+const base64 = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+
+/** The first and last units of partitions, each compared with its neighbour. */
+class Ends {
+  readonly #order: UnitOrder;
+  #last: Uint8Array | undefined;
+
+  constructor(order: UnitOrder) {
+    this.#order = order;
+  }
+
+  /** @throws MismatchError when a partition begins before the one in front of it ends */
+  add(ends: SortedRecord['ends']): void {
+    if (!ends) return;
+    const [first, last] = ends.map((end) => new Uint8Array(Buffer.from(end, 'base64'))) as [
+      Uint8Array,
+      Uint8Array,
+    ];
+    if (this.#last && this.#order.compare(first, 0, this.#last, 0) < 0) {
+      throw new MismatchError(
+        'a partition begins with what belongs before the end of the one in front of it',
+      );
+    }
+    this.#last = last;
+  }
+}

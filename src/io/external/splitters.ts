@@ -1,0 +1,181 @@
+/**
+ * Splitters: units that cut a sequence into partitions, so that all units of a partition come before those of the
+ * next. A unit that makes up much of a sample gets a partition of its own, which needs no sort and no memory.
+ */
+import type { UnitOrder } from '../unit-order.js';
+
+/** Most partitions that one pass makes: each has a file open, and room to gather what goes there. */
+export const MOST_PARTITIONS = 512;
+
+/** Most cells of the table that tells between which thresholds a prefix is. */
+const MOST_CELLS = 2 ** 16;
+
+/** Cells from a threshold to the next: with so many, few units are in one that has a threshold. */
+const CELLS_BETWEEN = 32n;
+
+/** A unit at which a partition begins, or behind whose equals. */
+interface Threshold {
+  readonly unit: Uint8Array;
+  readonly after: boolean;
+}
+
+/** Splitters as a file holds them. */
+export interface StoredSplitters {
+  /** The units, as base64. */
+  readonly units: string;
+  /** Which of them have a partition of their own. */
+  readonly alone: readonly number[];
+}
+
+export class Splitters {
+  /** Of each partition: are all its units equal? */
+  readonly single: readonly boolean[];
+  readonly stored: StoredSplitters;
+  readonly #order: UnitOrder;
+  readonly #thresholds: readonly Threshold[];
+  /** Smallest prefixes behind each threshold, as two words. */
+  readonly #high: Uint32Array;
+  readonly #low: Uint32Array;
+  /** What is left of a prefix is a number of a cell, once `#base` is taken off. */
+  readonly #shift: number;
+  readonly #base: number;
+  /** Thresholds before each cell. */
+  readonly #before: Uint16Array;
+
+  constructor(order: UnitOrder, stored: StoredSplitters) {
+    this.#order = order;
+    this.stored = stored;
+    const units = new Uint8Array(Buffer.from(stored.units, 'base64'));
+    const prefixes = order.prefix(units);
+    const thresholds: Threshold[] = [];
+    const firsts: bigint[] = [];
+    const single = [false];
+    const add = (threshold: Threshold, first: bigint, isSingle: boolean): void => {
+      thresholds.push(threshold);
+      firsts.push(first);
+      single.push(isSingle);
+    };
+    prefixes.forEach((prefix, i) => {
+      const unit = units.subarray(i * order.unit, (i + 1) * order.unit);
+      const alone = stored.alone.includes(i);
+      add({ unit, after: false }, prefix, alone);
+      // Where prefixes are all there is, what comes after a unit begins at the next prefix.
+      const next = order.exact ? prefix + 1n : prefix;
+      if (alone && next < 2n ** 64n) add({ unit, after: true }, next, false);
+    });
+    this.single = single;
+    this.#thresholds = thresholds;
+    this.#high = Uint32Array.from(firsts, (first) => Number(first >> 32n));
+    this.#low = Uint32Array.from(firsts, (first) => Number(first & 0xffff_ffffn));
+    const [least = 0n, most = 0n] = [firsts[0], firsts.at(-1)];
+    let shift = 0n;
+    while ((most >> shift) - (least >> shift) >= BigInt(MOST_CELLS)) shift++;
+    // A table that is smaller stays in a core's nearest cache; thresholds may be far apart, and most be near each other.
+    const gaps = firsts.slice(1).map((first, i) => first - (firsts[i] ?? 0n));
+    const typical = gaps.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))[gaps.length >> 2] ?? 0n;
+    while (typical >> (shift + 1n) >= CELLS_BETWEEN) shift++;
+    this.#shift = Number(shift);
+    this.#base = Number(BigInt.asUintN(32, least >> shift));
+    const cells = firsts.map((first) => Number((first >> shift) - (least >> shift)));
+    this.#before = new Uint16Array((cells.at(-1) ?? 0) + 2);
+    for (const cell of cells) this.#before[cell + 1] = (this.#before[cell + 1] ?? 0) + 1;
+    for (let c = 1; c < this.#before.length; c++) {
+      this.#before[c] = (this.#before[c] ?? 0) + (this.#before[c - 1] ?? 0);
+    }
+  }
+
+  /** Splitters that cut what a sample is of into about so many partitions of the same size. */
+  static of(order: UnitOrder, sample: Uint8Array, partitions: number): Splitters {
+    const { unit } = order;
+    const n = sample.length / unit;
+    const prefixes = order.prefix(sample);
+    const compare = (i: number, j: number): number => {
+      const [a, b] = [prefixes[i] as bigint, prefixes[j] as bigint];
+      if (a !== b) return a < b ? -1 : 1;
+      return order.exact ? 0 : order.compare(sample, i, sample, j);
+    };
+    const sorted = Uint32Array.from(prefixes, (_, i) => i).sort(compare);
+    const at = (i: number): number => sorted[i] as number;
+    const chosen: number[] = [];
+    const alone: number[] = [];
+    for (let p = 1; p < partitions; p++) {
+      const i = Math.floor((p * n) / partitions);
+      const last = chosen.at(-1);
+      if (i >= n || (last !== undefined && compare(last, at(i)) === 0)) continue;
+      // Half a partition's share of the sample, or the sample from its beginning on.
+      let [first, end] = [i, i + 1];
+      while (first > 0 && compare(at(first - 1), at(i)) === 0) first--;
+      while (end < n && compare(at(end), at(i)) === 0) end++;
+      if (first === 0 || end - first >= n / (2 * partitions)) alone.push(chosen.length);
+      chosen.push(at(i));
+    }
+    const units = Buffer.concat(chosen.map((i) => sample.subarray(i * unit, (i + 1) * unit)));
+    return new Splitters(order, { units: units.toString('base64'), alone });
+  }
+
+  get partitions(): number {
+    return this.single.length;
+  }
+
+  /**
+   * Tells the partition of each unit of a piece.
+   *
+   * @param partitions gets them
+   * @param counts gets how many go to each, added to what is there
+   */
+  place(piece: Uint8Array, partitions: Uint16Array, counts: Uint32Array): void {
+    const prefixes = this.#order.prefix(piece);
+    const words = new Uint32Array(prefixes.buffer, prefixes.byteOffset, prefixes.length * 2);
+    const [n, last, exact] = [prefixes.length, this.#high.length, this.#order.exact];
+    if (last === 0) {
+      partitions.fill(0, 0, n);
+      counts[0] = (counts[0] ?? 0) + n;
+      return;
+    }
+    const { length: cells } = this.#before;
+    const [highs, lows, before, base] = [this.#high, this.#low, this.#before, this.#base];
+    const [leastHigh, leastLow] = [highs[0] as number, lows[0] as number];
+    const [mostHigh, mostLow] = [highs[last - 1] as number, lows[last - 1] as number];
+    const shift = this.#shift;
+    const isWide = shift >= 32; // the high words tell the cells, and which prefixes are in none
+    // A shift by 32 would be one by 0.
+    const [right, left, highMask] = [shift % 32, (32 - shift) % 32, shift === 0 ? 0 : -1];
+    for (let i = 0; i < n; i++) {
+      const low = words[2 * i] as number;
+      const high = words[2 * i + 1] as number;
+      let cell: number;
+      if (isWide) cell = ((high >>> right) - base) >>> 0;
+      else if (high > mostHigh || (high === mostHigh && low >= mostLow)) cell = cells;
+      else if (high < leastHigh || (high === leastHigh && low < leastLow)) cell = cells;
+      else cell = ((((high << left) & highMask) | (low >>> right)) - base) >>> 0;
+      let p: number;
+      if (cell < cells - 1) {
+        p = before[cell] as number;
+        let end = before[cell + 1] as number;
+        while (p < end) {
+          const middle = (p + end) >>> 1;
+          const first = highs[middle] as number;
+          if (high > first || (high === first && low >= (lows[middle] as number))) p = middle + 1;
+          else end = middle;
+        }
+      } else p = high > leastHigh || (high === leastHigh && low >= leastLow) ? last : 0;
+      if (!exact && p > 0 && highs[p - 1] === high && lows[p - 1] === low) p = this.#compared(piece, i, p);
+      partitions[i] = p;
+      counts[p] = (counts[p] as number) + 1;
+    }
+  }
+
+  /** The partition of a unit whose prefix is that of the threshold before partition `p`. */
+  #compared(piece: Uint8Array, i: number, p: number): number {
+    let first = p - 1;
+    const same = (t: number): boolean =>
+      this.#high[t] === this.#high[p - 1] && this.#low[t] === this.#low[p - 1];
+    while (first > 0 && same(first - 1)) first--;
+    for (; first < p; first++) {
+      const { unit, after } = this.#thresholds[first] as Threshold;
+      const order = this.#order.compare(piece, i, unit, 0);
+      if (after ? order <= 0 : order < 0) break;
+    }
+    return first;
+  }
+}

@@ -1,0 +1,180 @@
+/** The stages from an input to partitions that can be sorted: sample, splitters, partition, split. */
+import { assertGoing } from '../raw.js';
+import type { UnitOrder } from '../unit-order.js';
+import { type Budget, partitionsOf } from './budget.js';
+import { piecesOf } from './input.js';
+import { Partitioner } from './partition.js';
+import { type ReadAt, SAMPLES_EACH, sampleOf } from './sample.js';
+import type { Leaf } from './sort.js';
+import type { Spill } from './spill.js';
+import { Splitters } from './splitters.js';
+import type { ShardRecord, SplitRecord } from './state.js';
+import type { Checksum } from './verify.js';
+
+/** Bytes that are read at a time, twice: for what is partitioned and for what is read meanwhile. */
+const READ_BYTES = 8 * 2 ** 20;
+
+/** Records of tasks, where they are kept. */
+export interface Tasks {
+  get<R>(task: string): Promise<R | undefined>;
+  put(task: string, record: ShardRecord | SplitRecord): Promise<void>;
+}
+
+export interface StageWork {
+  readonly order: UnitOrder;
+  readonly budget: Budget;
+  readonly spill: Spill;
+  readonly tasks: Tasks;
+  /** All the memory that the stages have. */
+  readonly room: Uint8Array;
+  readonly signal: AbortSignal;
+  readonly seed: bigint | number;
+}
+
+/** The parts of the memory: for two pieces that are read, and for what is gathered for partitions. */
+function roomsOf({ room, order }: StageWork): { reading: Uint8Array; gathering: Uint8Array } {
+  const most = Math.min(2 * READ_BYTES, Math.floor(room.length / 4));
+  const reading = Math.max(2 * order.unit, most - (most % 16));
+  return { reading: room.subarray(0, reading), gathering: room.subarray(reading) };
+}
+
+/** Memory that pieces of a file are read into by turns. */
+export const readingRoom = (work: StageWork): Uint8Array => roomsOf(work).reading;
+
+/** Splitters of an input, or of the part of it that can be read at any position. */
+export async function chooseSplitters(
+  readAt: ReadAt,
+  units: number,
+  bytes: number | undefined,
+  work: StageWork,
+): Promise<Splitters> {
+  const { order, budget, seed } = work;
+  const partitions = partitionsOf(budget, bytes);
+  const count = partitions * SAMPLES_EACH;
+  const sample = await sampleOf(readAt, { n: units, unit: order.unit, count, seed });
+  return Splitters.of(order, sample, partitions);
+}
+
+export const nameOf = (p: number, parent?: string): string =>
+  `${parent === undefined ? '' : `${parent}.`}${String(p).padStart(4, '0')}`;
+
+const shardName = (i: number): string => `shard-${String(i).padStart(6, '0')}`;
+
+/** Shards that are in their partitions: how many, and the record of the last one. */
+export async function lastShard(tasks: Tasks): Promise<{ shards: number; record: ShardRecord | undefined }> {
+  let record: ShardRecord | undefined;
+  for (let shards = 0; ; shards++) {
+    const next = await tasks.get<ShardRecord>(shardName(shards));
+    if (!next) return { shards, record };
+    record = next;
+  }
+}
+
+/**
+ * Brings an input to its partitions, shard by shard, from where the records end.
+ *
+ * @param pieces  the units that have no record yet
+ * @returns bytes of each partition
+ */
+export async function partitionInput(
+  pieces: AsyncGenerator<Uint8Array>,
+  splitters: Splitters,
+  from: { readonly shards: number; readonly record: ShardRecord | undefined },
+  { checksum, onDone, ...work }: StageWork & { checksum: Checksum | undefined; onDone(bytes: number): void },
+): Promise<number[]> {
+  const { order, spill, budget, tasks, signal } = work;
+  const names = splitters.single.map((_, p) => nameOf(p));
+  const to = { spill, names, room: roomsOf(work).gathering, sizes: from.record?.sizes };
+  const partitioner = new Partitioner(order, splitters, to);
+  if (from.record?.products) checksum?.include(from.record.products);
+  let { shards } = from;
+  let end = from.record?.end ?? 0;
+  let recorded = end;
+  const record = async (): Promise<void> => {
+    await partitioner.flush();
+    const products = checksum?.stored;
+    await tasks.put(shardName(shards++), { end, sizes: partitioner.sizes, ...(products && { products }) });
+    recorded = end;
+  };
+  try {
+    for await (const piece of pieces) {
+      assertGoing(signal);
+      const counted = checksum?.add(piece);
+      counted?.catch(() => undefined); // it is awaited, perhaps after another failure
+      await partitioner.add(piece);
+      await counted;
+      end += piece.length;
+      onDone(piece.length);
+      if (end - recorded >= budget.shardBytes) await record();
+    }
+    if (end > recorded || shards === 0) await record();
+  } finally {
+    await partitioner.settle();
+  }
+  for (const name of names) await spill.leave(name);
+  return partitioner.sizes;
+}
+
+/**
+ * Splits partitions that are too large to be sorted, by splitters of their own, until all can be.
+ *
+ * @param onSplit hears of each that is split
+ */
+export async function splitLarge(
+  leaves: readonly Leaf[],
+  work: StageWork & { onSplit(leaf: Leaf): void },
+): Promise<Leaf[]> {
+  const all: Leaf[] = [];
+  for (const leaf of leaves) {
+    const record = await work.tasks.get<SplitRecord>(splitTask(leaf));
+    // With another budget what was split, or sorted, before stays so.
+    const fits = leaf.single || leaf.bytes <= work.budget.partitionBytes;
+    const isLeaf = !record && (fits || (await work.tasks.get(sortedTask(leaf))) !== undefined);
+    if (isLeaf) all.push(leaf);
+    else all.push(...(await splitLarge(await split(leaf, record, work), work)));
+  }
+  return all;
+}
+
+const splitTask = ({ name }: Leaf): string => `split-${name}`;
+
+/** Name of the record of a partition that stands where it belongs. */
+export const sortedTask = ({ name }: Pick<Leaf, 'name'>): string => `sorted-${name}`;
+
+async function split(
+  leaf: Leaf,
+  done: SplitRecord | undefined,
+  work: StageWork & { onSplit(leaf: Leaf): void },
+): Promise<Leaf[]> {
+  const { order, spill, tasks, signal } = work;
+  const { name, bytes } = leaf;
+  let record = done;
+  if (!record) {
+    work.onSplit(leaf);
+    const readAt: ReadAt = (into, position) => spill.read(name, position, into);
+    const splitters = await chooseSplitters(readAt, bytes / order.unit, bytes, work);
+    const { reading, gathering } = roomsOf(work);
+    const names = splitters.single.map((_, p) => nameOf(p, name));
+    for (const child of names) await spill.drop(child); // what a run that was ended has left
+    const partitioner = new Partitioner(order, splitters, { spill, names, room: gathering });
+    try {
+      for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, unit: order.unit, room: reading })) {
+        assertGoing(signal);
+        await partitioner.add(piece);
+      }
+      await partitioner.flush();
+    } finally {
+      await partitioner.settle();
+    }
+    await spill.sync(names); // before what they were made of goes
+    for (const child of names) await spill.leave(child);
+    record = { sizes: partitioner.sizes, single: splitters.single };
+    await tasks.put(splitTask(leaf), record);
+  }
+  await spill.drop(name);
+  return leavesOf(record, name);
+}
+
+/** Partitions as leaves of the tree of them. */
+export const leavesOf = ({ sizes, single }: SplitRecord, parent?: string): Leaf[] =>
+  sizes.map((bytes, p) => ({ name: nameOf(p, parent), bytes, single: single[p] ?? false }));

@@ -1,0 +1,60 @@
+import { Writable } from 'node:stream';
+import test from 'ava';
+import { ProgressBar } from '../../src/cli/progress-bar.js';
+
+/** What a bar writes, and a clock to set. */
+function shown(isTTY: boolean) {
+  const lines: string[] = [];
+  const stderr = Object.assign(
+    new Writable({
+      write(chunk: Buffer, _, done) {
+        lines.push(chunk.toString().replace('\r\u001b[K', ''));
+        done();
+      },
+    }),
+    { isTTY },
+  );
+  const time = { now: 0 };
+  return { lines, time, bar: new ProgressBar({ stderr }, () => time.now) };
+}
+
+test('share, rate and time left, once they can be told', (t) => {
+  const { bar, lines, time } = shown(true);
+  bar.update('partition', 0, 2e9);
+  time.now = 10_000;
+  bar.update('partition', 500e6, 2e9);
+  time.now = 10_050;
+  bar.update('partition', 501e6, 2e9); // too soon
+  time.now = 20_000;
+  bar.update('sort', 1990e6, 2e9);
+  bar.clear();
+  t.deepEqual(lines, [
+    'partition ░░░░░░░░░░░░░░░░░░░░░░░░ 0 %',
+    'partition ██████░░░░░░░░░░░░░░░░░░ 25 %, 50.0 M/s, 0:30 left',
+    'sort      ████████████████████████ 100 %, 99.5 M/s, 0:01 left',
+    '',
+  ]);
+});
+
+test('what an earlier run has done does not count for the rate, hours are told, and so is a total that is not known', (t) => {
+  const { bar, lines, time } = shown(true);
+  bar.update('sort', 9e6, 1e8);
+  time.now = 2000;
+  bar.update('sort', 9e6 + 2e4, 1e8);
+  time.now = 4000;
+  bar.update('sort', 5000, Number.NaN);
+  time.now = 6000;
+  bar.update('sort', 9000, Number.NaN);
+  t.deepEqual(lines.slice(1), [
+    'sort      ██░░░░░░░░░░░░░░░░░░░░░░ 9 %, 10.0 k/s, 2:31:38 left',
+    'sort      5.00 k',
+    'sort      9.00 k, 2.00 k/s',
+  ]);
+});
+
+test('nothing where there is no terminal', (t) => {
+  const { bar, lines } = shown(false);
+  bar.update('sort', 1, 2);
+  bar.clear();
+  t.deepEqual(lines, []);
+});

@@ -1,0 +1,48 @@
+import test from 'ava';
+import { budgetOf, leastMemory, memoryBudget, partitionsOf } from '../../../src/io/external/budget.js';
+import { UsageError } from '../../../src/util/errors.js';
+import { orderOf, TEN_OF_TWELVE } from './small.js';
+
+const GIB = 2 ** 30;
+
+test('buffers and scratch of a partition fit, and partitions are whole units, aligned for any of them', (t) => {
+  for (const order of [
+    orderOf('u8'),
+    orderOf('f64'),
+    TEN_OF_TWELVE,
+    { ...TEN_OF_TWELVE, unit: 100, sortBytes: 130 },
+  ]) {
+    for (const memory of [leastMemory(order), 2 ** 28, GIB]) {
+      const { partitionBytes } = budgetOf(memory, order);
+      t.true(4 * partitionBytes + (2 * partitionBytes * order.sortBytes) / order.unit <= memory);
+      t.true(partitionBytes >= 8 * order.unit);
+      t.is(partitionBytes % order.unit, 0);
+      t.is(partitionBytes % 8, 0);
+    }
+  }
+});
+
+test('too little is refused with the least', (t) => {
+  const order = orderOf('u32');
+  const least = leastMemory(order);
+  t.notThrows(() => budgetOf(least, order));
+  const error = t.throws(() => budgetOf(least - 1, order), { instanceOf: UsageError });
+  t.deepEqual(error?.details, { memory: least - 1, least });
+  t.true(leastMemory({ ...TEN_OF_TWELVE, unit: 2 ** 20, sortBytes: 2 ** 20 }) >= 64 * 2 ** 20);
+});
+
+test('what fits in memory takes at most twice its size', (t) => {
+  const order = orderOf('f64');
+  const budget = memoryBudget(2 * GIB, order, GIB);
+  t.true((budget?.partitionBytes ?? GIB) < GIB / 16);
+  t.is(memoryBudget(GIB, order, GIB), undefined);
+});
+
+test('there are as many partitions as the size asks for, and not more than can be made', (t) => {
+  const budget = budgetOf(GIB, orderOf('f64'));
+  t.is(partitionsOf(budget, 0), 2);
+  const many = partitionsOf(budget, 6 * GIB);
+  t.true(many * budget.partitionBytes > 6 * GIB && many < 64, `${many}`);
+  t.is(partitionsOf(budget, 2 ** 50), budget.mostPartitions);
+  t.true(partitionsOf(budget, undefined) > 16);
+});

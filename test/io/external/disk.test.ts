@@ -1,0 +1,27 @@
+import { statSync, writeFileSync } from 'node:fs';
+import test from 'ava';
+import { assertRoom, occupied } from '../../../src/io/external/disk.js';
+import { IoError } from '../../../src/util/errors.js';
+import { scratchFolder } from '../../cli/cli.js';
+
+const { folder, path, remove } = scratchFolder();
+test.after.always(remove);
+
+test('what files of a folder take', async (t) => {
+  writeFileSync(path('a'), new Uint8Array(100_000));
+  t.is(await occupied(folder), statSync(path('a')).blocks * 512);
+  t.is(await occupied(path('none')), 0);
+});
+
+test('what is to be on one disk has to fit there together, less what is given back on the way', async (t) => {
+  const half = 2 ** 58;
+  const both = [
+    { folder, bytes: half, what: 'temporary files' },
+    { folder, bytes: half, what: 'the result' },
+  ];
+  const error = await t.throwsAsync(assertRoom(both, 1000), { instanceOf: IoError });
+  t.is(error?.details.needed, 2 * half - 1000);
+  t.regex(error?.message ?? '', /temporary files in .* and the result in .*--tmp/);
+  await t.notThrowsAsync(assertRoom(both, 2 * half));
+  await t.notThrowsAsync(assertRoom([{ folder: path('none'), bytes: half, what: 'it' }], 0));
+});

@@ -1,0 +1,52 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import test from 'ava';
+import { freeMemory } from '../../../src/io/external/free-memory.js';
+import { scratchFolder } from '../../cli/cli.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+
+/** A system whose files are these. */
+function system(name: string, files: Record<string, string>): string {
+  for (const [file, text] of Object.entries(files)) {
+    const at = path(`${name}/${file}`);
+    mkdirSync(dirname(at), { recursive: true });
+    writeFileSync(at, text);
+  }
+  return path(name);
+}
+
+test('without control groups it is what the system has free', (t) => {
+  t.is(freeMemory(system('none', { 'proc/version': '' }), 12_345), 12_345);
+  t.true(freeMemory() > 0);
+});
+
+test('version 2: the tightest group counts, without what is cached', (t) => {
+  const root = system('v2', {
+    'proc/self/cgroup': '0::/user/job\n',
+    'sys/fs/cgroup/user/job/memory.max': 'max\n',
+    'sys/fs/cgroup/user/job/memory.current': '500\n',
+    'sys/fs/cgroup/user/memory.max': '1000\n',
+    'sys/fs/cgroup/user/memory.current': '900\n',
+    'sys/fs/cgroup/user/memory.stat': 'anon 600\ninactive_file 250\nactive_file 9\n',
+  });
+  t.is(freeMemory(root, 10_000), 350);
+  t.is(freeMemory(root, 100), 100);
+});
+
+test('version 1, also where the path is one of the host', (t) => {
+  const root = system('v1', {
+    'proc/self/cgroup': '9:cpu,cpuacct:/\n7:memory:/docker/abc\n',
+    'sys/fs/cgroup/memory/memory.limit_in_bytes': '4096\n',
+    'sys/fs/cgroup/memory/memory.usage_in_bytes': '5000\n',
+    'sys/fs/cgroup/memory/memory.stat': 'inactive_file 7\ntotal_inactive_file 1000\n',
+  });
+  t.is(freeMemory(root, 10_000), 96);
+  const unlimited = system('v1 unlimited', {
+    'proc/self/cgroup': '7:memory:/\n',
+    'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712\n',
+    'sys/fs/cgroup/memory/memory.usage_in_bytes': '5000\n',
+  });
+  t.is(freeMemory(unlimited, 10_000), 10_000);
+});

@@ -1,0 +1,80 @@
+import test from 'ava';
+import { Partitioner } from '../../../src/io/external/partition.js';
+import { MemorySpill, type Spill } from '../../../src/io/external/spill.js';
+import { Splitters } from '../../../src/io/external/splitters.js';
+import { bytesOf } from '../../../src/keys/array.js';
+import { DTYPES } from '../../../src/keys/dtype.js';
+import { IoError } from '../../../src/util/errors.js';
+import { Random } from '../../../src/util/random.js';
+import { keysOf } from '../../distributions.js';
+import { orderOf, piecesOf, TEN_OF_TWELVE } from './small.js';
+
+/** What each partition is to hold, by definition. */
+function expected(order: typeof TEN_OF_TWELVE, splitters: Splitters, bytes: Uint8Array): Uint8Array[] {
+  const n = bytes.length / order.unit;
+  const partitions = new Uint16Array(n);
+  splitters.place(bytes, partitions, new Uint32Array(splitters.partitions));
+  return splitters.single.map((_, p) => {
+    const units = Array.from(partitions.keys()).filter((i) => partitions[i] === p);
+    return new Uint8Array(
+      Buffer.concat(units.map((i) => bytes.subarray(i * order.unit, (i + 1) * order.unit))),
+    );
+  });
+}
+
+const ORDERS = [...DTYPES.map((dtype) => orderOf(dtype)), TEN_OF_TWELVE, { ...TEN_OF_TWELVE, unit: 13 }];
+
+for (const order of ORDERS) {
+  test(`${order.units} of ${order.unit} bytes come to their partitions in the order of the input`, async (t) => {
+    const bytes = new Random(5).bytes(order.unit * 3000);
+    const whole = order.unit === 13 ? thirteen(order) : order;
+    const splitters = Splitters.of(whole, bytes.slice(0, whole.unit * 300), 7);
+    const names = splitters.single.map((_, p) => `p${p}`);
+    for (const room of [0, 100, 2 ** 16]) {
+      const spill = new MemorySpill();
+      const partitioner = new Partitioner(whole, splitters, { spill, names, room: new Uint8Array(room) });
+      for await (const piece of piecesOf(bytes, whole.unit, 701)) await partitioner.add(piece);
+      await partitioner.flush();
+      for (const [p, wanted] of expected(whole, splitters, bytes).entries()) {
+        t.is(partitioner.sizes[p], wanted.length);
+        const got = new Uint8Array(wanted.length);
+        await spill.read(`p${p}`, 0, got);
+        t.deepEqual(got, wanted);
+      }
+    }
+  });
+}
+
+/** Units of an odd size, by their first byte. */
+const thirteen = (order: typeof TEN_OF_TWELVE): typeof TEN_OF_TWELVE => ({
+  ...order,
+  exact: true,
+  prefix: (piece) => BigUint64Array.from({ length: piece.length / 13 }, (_, i) => BigInt(piece[13 * i] ?? 0)),
+});
+
+test('a write that fails is told, and nothing is in flight afterwards', async (t) => {
+  const order = orderOf('u32');
+  const bytes = bytesOf(keysOf('u32', 'uniform', 50_000));
+  const splitters = Splitters.of(order, bytes.slice(0, 4000), 4);
+  let inFlight = 0;
+  const spill: Pick<Spill, 'write'> = {
+    async write() {
+      inFlight++;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      inFlight--;
+      throw new IoError('the disk is full');
+    },
+  };
+  const names = splitters.single.map((_, p) => `p${p}`);
+  const to = { spill: spill as Spill, names, room: new Uint8Array(4096) };
+  const partitioner = new Partitioner(order, splitters, to);
+  await t.throwsAsync(
+    (async () => {
+      await partitioner.add(bytes);
+      await partitioner.flush();
+    })(),
+    { instanceOf: IoError, message: 'the disk is full' },
+  );
+  await partitioner.settle();
+  t.is(inFlight, 0);
+});

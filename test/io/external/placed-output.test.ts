@@ -1,0 +1,63 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import test from 'ava';
+import { PlacedOutput, partPath } from '../../../src/io/external/placed-output.js';
+import { IoError } from '../../../src/util/errors.js';
+import { scratchFolder } from '../../cli/cli.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+
+test('parts in any order, in two runs, are seen under the name when all is there', async (t) => {
+  mkdirSync(path('runs'));
+  const out = path('runs/out');
+  writeFileSync(out, 'before', { mode: 0o640 });
+  const part = PlacedOutput.partName(out);
+  const first = await PlacedOutput.open(out, part);
+  await first.write(3, Buffer.from('def'));
+  await first.sync();
+  await first.leave();
+  t.is(readFileSync(out, 'utf8'), 'before');
+  const second = await PlacedOutput.open(out, part);
+  await second.write(0, Buffer.from('abc'));
+  await second.write(6, Buffer.from('left over'));
+  await second.commit(6);
+  t.is(readFileSync(out, 'utf8'), 'abcdef');
+  t.is(statSync(out).mode & 0o777, 0o640);
+  t.deepEqual(readdirSync(path('runs')), ['out']);
+});
+
+test('a link stays a link, and what is made is beside what it names', async (t) => {
+  mkdirSync(path('links'));
+  mkdirSync(path('links/real'));
+  symlinkSync('real/file', path('links/out'));
+  const placed = await PlacedOutput.open(path('links/out'), 'part');
+  t.true(existsSync(await partPath(path('links/out'), 'part')));
+  t.deepEqual(readdirSync(path('links/real')), ['part']);
+  await placed.write(0, Buffer.from('x'));
+  await placed.commit(1);
+  t.is(readFileSync(path('links/real/file'), 'utf8'), 'x');
+  t.true(readdirSync(path('links')).includes('out'));
+});
+
+test('a folder that is not there is told by the name of the output', async (t) => {
+  for (const open of [PlacedOutput.assertWritable, (out: string) => PlacedOutput.open(out, 'part')]) {
+    await t.throwsAsync(async () => open(path('no/such/out')), {
+      instanceOf: IoError,
+      message: /no\/such\/out/,
+    });
+  }
+});
+
+test('names of parts are short enough, and new', (t) => {
+  const name = PlacedOutput.partName(`/a/${'数'.repeat(85)}`);
+  t.true(Buffer.byteLength(name) <= 255);
+  t.not(PlacedOutput.partName('/a/b'), PlacedOutput.partName('/a/b'));
+});

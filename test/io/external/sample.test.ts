@@ -1,0 +1,28 @@
+import test from 'ava';
+import { sampleOf } from '../../../src/io/external/sample.js';
+
+const bytes = Uint8Array.from({ length: 3000 }, (_, i) => i >> 2);
+const units = Uint32Array.from({ length: 1000 }, (_, i) => i);
+
+const readFrom =
+  (from: Uint8Array) =>
+  async (into: Uint8Array, position: number): Promise<void> =>
+    into.set(from.subarray(position, position + into.length));
+
+test('one unit of each even part of the input, the same for the same seed', async (t) => {
+  const of = (seed: number) =>
+    sampleOf(readFrom(new Uint8Array(units.buffer)), { n: 1000, unit: 4, count: 90, seed });
+  const sample = await of(1);
+  const taken = new Uint32Array(sample.buffer);
+  t.is(taken.length, 90);
+  taken.forEach((unit, i) => {
+    t.true(unit >= Math.floor((i * 1000) / 90) && unit < Math.floor(((i + 1) * 1000) / 90));
+  });
+  t.deepEqual(await of(1), sample);
+  t.notDeepEqual(await of(2), sample);
+});
+
+test('all units where there are fewer, none of none', async (t) => {
+  t.deepEqual(await sampleOf(readFrom(bytes), { n: 1000, unit: 3, count: 5000, seed: 3 }), bytes);
+  t.is((await sampleOf(readFrom(bytes), { n: 0, unit: 3, count: 50, seed: 3 })).length, 0);
+});

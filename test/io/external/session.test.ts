@@ -1,0 +1,211 @@
+/** Sorts that end early, and go on: at every step, with another budget, and what is refused. */
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { externalSort } from '../../../src/io/external/external-sort.js';
+import { stateFolder } from '../../../src/io/external/session.js';
+import { bytesOf } from '../../../src/keys/array.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
+import { InputError, IoError, UsageError } from '../../../src/util/errors.js';
+import { packageRoot } from '../../../src/util/paths.js';
+import { scratchFolder } from '../../cli/cli.js';
+import { keysOf } from '../../distributions.js';
+import { referenceSort } from '../../reference.js';
+import { killedAfter } from './fail-points.js';
+import { contextOf, jobOf, orderOf, type SmallSort, TINY } from './small.js';
+
+const { path, remove } = scratchFolder();
+const host = Sorter.open({ device: 'host' });
+test.after.always(async () => {
+  remove();
+  await (await host).close();
+});
+
+function small(name: string, count = 4000): SmallSort & { sorted: Uint8Array } {
+  mkdirSync(path(name));
+  const bytes = bytesOf(keysOf('f32', 'nearly-sorted', count));
+  bytes.fill(0x3f, 0, 4 * 700); // a partition of one key, and one that has to be split
+  return { folder: path(name), bytes, order: orderOf('f32'), sorted: referenceSort(bytes, 'f32') };
+}
+
+/** Every how many steps of a sort it is ended. */
+const STRIDE = process.env.CLSORT_TEST_FULL === '1' ? 1 : 7;
+
+for (const verify of [false, true]) {
+  test.serial(
+    `a sort that is ended at any step goes on to the same bytes${verify ? ', verified' : ''}`,
+    async (t) => {
+      const { folder, sorted, ...rest } = small(`steps ${verify}`);
+      const job = jobOf({ folder, ...rest });
+      const sorter = await host;
+      let ends = 0;
+      for (let steps = verify ? 3 : 0; ; steps += STRIDE) {
+        const whole = await killedAfter(steps, () =>
+          externalSort(sorter, { ...job, verify, resume: true }, contextOf()),
+        );
+        if (whole) break;
+        ends++;
+        const { resumedBytes, bytes } = await externalSort(
+          sorter,
+          { ...job, verify, resume: true },
+          contextOf(),
+        );
+        t.is(bytes, rest.bytes.length);
+        t.true(resumedBytes <= bytes);
+        t.true(readFileSync(job.out).equals(sorted), `ended after ${steps} steps`);
+        t.deepEqual(readdirSync(folder).sort(), ['in', 'out'], `ended after ${steps} steps`);
+        writeFileSync(job.out, 'before');
+      }
+      t.true(ends > 60 / STRIDE, `${ends}`);
+    },
+  );
+}
+
+test.serial('a sort that is ended again and again comes to an end, and keeps what is done', async (t) => {
+  const { folder, sorted, ...rest } = small('again');
+  const job = { ...jobOf({ folder, ...rest }), resume: true };
+  const sorter = await host;
+  let runs = 1;
+  // Each run gets a few steps further: to open its state takes some of them.
+  while (!(await killedAfter(30, () => externalSort(sorter, job, contextOf())))) t.true(runs++ < 60);
+  t.true(runs > 3);
+  t.true(readFileSync(job.out).equals(sorted));
+});
+
+/** Steps after which some partitions are sorted, and some are not. */
+const HALF = 45;
+
+/** Leaves a sort half done. */
+async function halfDone(name: string): Promise<ReturnType<typeof small> & { job: ReturnType<typeof jobOf> }> {
+  const one = small(name);
+  const job = jobOf(one);
+  const sorter = await host;
+  const whole = await killedAfter(HALF, () => externalSort(sorter, job, contextOf()));
+  if (whole) throw new Error('it was to be ended early');
+  return { ...one, job };
+}
+
+test.serial('what is found without --resume is told of, and left alone', async (t) => {
+  const { folder, job, order, bytes } = await halfDone('found');
+  const before = readdirSync(join(folder, readdirSync(folder).find((name) => name.endsWith('state')) ?? ''));
+  const error = await t.throwsAsync(async () => externalSort(await host, job, contextOf()), {
+    instanceOf: UsageError,
+  });
+  t.regex(
+    error?.message ?? '',
+    /did not end: --resume goes on with it, and rm -r '.*state' '.*part' gives it up/,
+  );
+  const state = await stateFolder(job.out, undefined);
+  t.deepEqual(readdirSync(state), before);
+  const { resumedBytes } = await externalSort(await host, { ...job, resume: true }, contextOf());
+  t.true(resumedBytes > 0 && resumedBytes < bytes.length, `${resumedBytes}`);
+  t.is(order.unit, 4);
+});
+
+test.serial(
+  'what fits into memory by now is sorted there, and what there is of an earlier sort is told of',
+  async (t) => {
+    const { job, sorted } = await halfDone('fits');
+    const budget = { ...TINY, memory: 2 ** 30 };
+    const notes: string[] = [];
+    const context = contextOf({ onNote: (note) => notes.push(note) });
+    const report = await externalSort(await host, { ...job, budget }, context);
+    t.is(report.spilledBytes + report.resumedBytes, 0);
+    t.regex(notes.join(), /did not end: --resume goes on with it/);
+    t.true(readFileSync(job.out).equals(sorted));
+    const resumed = await externalSort(await host, { ...job, budget, resume: true }, contextOf());
+    t.true(resumed.resumedBytes > 0);
+    t.true(readFileSync(job.out).equals(sorted));
+  },
+);
+
+test.serial('with another budget it goes on as well', async (t) => {
+  for (const partitionBytes of [1024, 2 ** 20]) {
+    const { job, sorted } = await halfDone(`budget ${partitionBytes}`);
+    const budget = { ...TINY, partitionBytes };
+    await externalSort(await host, { ...job, budget, resume: true }, contextOf());
+    t.true(readFileSync(job.out).equals(sorted));
+  }
+});
+
+test.serial('a changed input and other options are refused', async (t) => {
+  const { job, bytes } = await halfDone('changed');
+  const sorter = await host;
+  const refused = (more: object) => externalSort(sorter, { ...job, resume: true, ...more }, contextOf());
+  await t.throwsAsync(refused({ orderName: 'descending' }), {
+    instanceOf: UsageError,
+    message: /same options/,
+  });
+  await t.throwsAsync(refused({ verify: true }), { instanceOf: UsageError, message: /--verify/ });
+  const input = join(path('changed'), 'in');
+  utimesSync(input, 1, 1);
+  await t.throwsAsync(refused({}), { instanceOf: InputError, message: /time of change has changed/ });
+  writeFileSync(input, Buffer.concat([bytes, bytes]));
+  await t.throwsAsync(refused({}), { instanceOf: InputError, message: /size has changed/ });
+});
+
+test.serial('state that another process works in is left to it', async (t) => {
+  const { job } = await halfDone('owned');
+  const folder = await stateFolder(job.out, undefined);
+  const owner = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
+  t.teardown(() => owner.kill());
+  const { thisProcess } = await import('../../../src/io/aside.js');
+  const stat = readFileSync(`/proc/${owner.pid}/stat`, 'latin1');
+  const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  writeFileSync(join(folder, 'owner.json'), JSON.stringify({ ...thisProcess(), pid: owner.pid, start }));
+  const resumed = async () => externalSort(await host, { ...job, resume: true }, contextOf());
+  await t.throwsAsync(resumed, { instanceOf: IoError, message: /another process \(\d+\)/ });
+});
+
+test.serial('what was not on disk when the system went down is not trusted', async (t) => {
+  const { job, sorted } = await halfDone('boot');
+  const manifest = join(await stateFolder(job.out, undefined), 'manifest.json');
+  const text = JSON.parse(readFileSync(manifest, 'utf8'));
+  writeFileSync(manifest, JSON.stringify({ ...text, boot: 'another' }));
+  const { resumedBytes } = await externalSort(await host, { ...job, resume: true }, contextOf());
+  t.is(resumedBytes, 0);
+  t.true(readFileSync(job.out).equals(sorted));
+});
+
+test.serial(
+  'an interrupted sort keeps its state in the folder for temporary files, and tells where',
+  async (t) => {
+    const { job, bytes, sorted } = { ...small('interrupted'), job: jobOf({ ...small('interrupted 2') }) };
+    const tmp = path('tmp');
+    mkdirSync(tmp);
+    const controller = new AbortController();
+    const notes: string[] = [];
+    const context = contextOf({
+      signal: controller.signal,
+      onNote: (note) => notes.push(note),
+      onProgress: ({ phase }) => phase === 'sort' && controller.abort(),
+    });
+    const sorter = await host;
+    await t.throwsAsync(externalSort(sorter, { ...job, tmp }, context), { name: 'AbortError' });
+    t.regex(notes.join('\n'), /kept in .*tmp.*--resume/);
+    t.is(readdirSync(tmp).length, 1);
+    const { resumedBytes } = await externalSort(sorter, { ...job, tmp, resume: true }, contextOf());
+    t.true(resumedBytes > 0 && resumedBytes < bytes.length);
+    t.true(readFileSync(job.out).equals(sorted));
+    t.deepEqual(readdirSync(tmp), []);
+  },
+);
+
+test.serial('SIGKILL at any moment', async (t) => {
+  const { folder, sorted, ...rest } = small('killed', 60_000);
+  const job = jobOf({ folder, ...rest });
+  const script = join(packageRoot, 'dist/test/io/external/sort-process.js');
+  let killed = 0;
+  for (const delay of [30, 90, 200]) {
+    const child = spawn(process.execPath, [script, folder]);
+    const ended = new Promise((resolve) => child.on('exit', (_, signal) => resolve(signal)));
+    await new Promise((resolve) => child.stdout.once('data', resolve)); // it has begun
+    setTimeout(() => child.kill('SIGKILL'), delay);
+    if ((await ended) === 'SIGKILL') killed++;
+  }
+  t.true(killed > 0);
+  await externalSort(await host, { ...job, resume: true }, contextOf());
+  t.true(readFileSync(job.out).equals(sorted));
+  t.deepEqual(readdirSync(folder).sort(), ['in', 'out']);
+});

@@ -1,0 +1,83 @@
+/** Sorts in partitions of small data: with budgets so small that there are many, and orders that are not exact. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { externalSort } from '../../../src/io/external/external-sort.js';
+import type { ExternalJob, ExternalReport } from '../../../src/io/external/job.js';
+import type { FileContext } from '../../../src/io/sort-file.js';
+import { keyOrder, type UnitOrder } from '../../../src/io/unit-order.js';
+import { type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
+import type { Sorter } from '../../../src/sort/api/sorter.js';
+import type { ReferenceOrder } from '../../reference.js';
+
+/** Partitions of 4 KiB at most, a record every 8 KiB. */
+export const TINY = { memory: 1, partitionBytes: 4096, shardBytes: 8192, mostPartitions: 12 } as const;
+
+export const orderOf = (
+  dtype: Dtype,
+  { descending = false, nan = 'last', bits }: ReferenceOrder = {},
+): UnitOrder => keyOrder({ dtype, descending, nan, bits: bits ?? [0, dtypeInfo(dtype).width] });
+
+/** Units of 12 bytes by their first ten, as memcmp compares: prefixes tell eight of these. */
+export const TEN_OF_TWELVE: UnitOrder = {
+  unit: 12,
+  units: 'units of 12 bytes',
+  exact: false,
+  sortBytes: 12,
+  prefix(piece) {
+    const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength);
+    return BigUint64Array.from({ length: piece.length / 12 }, (_, i) => view.getBigUint64(12 * i));
+  },
+  compare: (a, i, b, j) => Buffer.compare(a.subarray(12 * i, 12 * i + 10), b.subarray(12 * j, 12 * j + 10)),
+  async sort(_, bytes) {
+    const units = Array.from({ length: bytes.length / 12 }, (_, i) => bytes.subarray(12 * i, 12 * i + 12));
+    return new Uint8Array(Buffer.concat(units.sort((a, b) => TEN_OF_TWELVE.compare(a, 0, b, 0))));
+  },
+};
+
+/** Memory as the pieces of a pipe are, of lengths that are whole units. */
+export async function* piecesOf(bytes: Uint8Array, unit: number, units = 300): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += units * unit) yield bytes.slice(at, at + units * unit);
+}
+
+export const contextOf = (more: Partial<FileContext> = {}): FileContext => ({
+  stdin: new PassThrough().end(),
+  stdout: new PassThrough().resume(),
+  signal: new AbortController().signal,
+  ...more,
+});
+
+export interface SmallSort {
+  readonly folder: string;
+  readonly bytes: Uint8Array;
+  readonly order: UnitOrder;
+  readonly orderName?: string;
+  /** Given, the input is read as a pipe is. */
+  readonly piped?: boolean;
+}
+
+/** The job of sorting bytes, from the file `in` of a folder, or from no file, to its file `out`. */
+export function jobOf({ folder, bytes, order, orderName = 'units', piped = false }: SmallSort): ExternalJob {
+  const path = join(folder, 'in');
+  if (!piped) writeFileSync(path, bytes);
+  const input = {
+    name: piped ? 'stdin' : path,
+    path: piped ? undefined : path,
+    plainAt: piped ? undefined : 0,
+    bytes: piped ? undefined : bytes.length,
+    pieces: () => piecesOf(bytes, order.unit),
+  };
+  return { input, order, orderName, out: join(folder, 'out'), budget: TINY };
+}
+
+/** Sorts, and gives the result back with the report. */
+export async function sortSmall(
+  sorter: Sorter,
+  small: SmallSort,
+  more: Partial<ExternalJob> = {},
+  context: Partial<FileContext> = {},
+): Promise<{ sorted: Buffer; report: ExternalReport }> {
+  const job = { ...jobOf(small), ...more };
+  const report = await externalSort(sorter, job, contextOf(context));
+  return { sorted: readFileSync(job.out), report };
+}

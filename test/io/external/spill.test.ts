@@ -1,0 +1,59 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { FileSpill, MemorySpill, type Spill } from '../../../src/io/external/spill.js';
+import { IoError } from '../../../src/util/errors.js';
+import { scratchFolder } from '../../cli/cli.js';
+
+const { folder, path, remove } = scratchFolder();
+test.after.always(remove);
+
+const KINDS: Record<string, () => Spill> = {
+  files: () => new FileSpill(folder),
+  memory: () => new MemorySpill(),
+};
+
+for (const [kind, make] of Object.entries(KINDS)) {
+  test.serial(`partitions in ${kind} give back what was written, from anywhere`, async (t) => {
+    const spill = make();
+    const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i);
+    const room = bytes.slice();
+    for (let at = 0; at < 1000; at += 300)
+      await spill.write('a', at, room.subarray(at, Math.min(at + 300, 1000)));
+    await spill.write('b', 0, Uint8Array.of(1, 2, 3));
+    room.fill(0); // it may be used again
+    await spill.sync(['a', 'b', 'c']);
+    for (const [from, to] of [
+      [0, 1000],
+      [250, 650],
+      [999, 1000],
+      [5, 5],
+    ] as const) {
+      const into = new Uint8Array(to - from);
+      await spill.read('a', from, into);
+      t.deepEqual(into, bytes.slice(from, to));
+    }
+    await spill.leave('a');
+    const into = new Uint8Array(3);
+    await spill.read('a', 7, into);
+    t.deepEqual(into, Uint8Array.of(7, 8, 9));
+    await spill.drop('a');
+    await spill.drop('a');
+    await spill.drop('b');
+    t.deepEqual(readdirSync(folder), []);
+  });
+}
+
+test.serial('a file that ends too soon, and a folder that is gone, are told by name', async (t) => {
+  const spill = new FileSpill(folder);
+  writeFileSync(path('partition-x'), 'abc');
+  const short = await t.throwsAsync(spill.read('x', 1, new Uint8Array(9)), { instanceOf: IoError });
+  t.regex(short?.message ?? '', /partition-x: it ends at byte 3/);
+  await spill.drop('x');
+  await spill.close();
+  const gone = new FileSpill(join(folder, 'gone'));
+  await t.throwsAsync(gone.write('x', 0, Uint8Array.of(1)), {
+    instanceOf: IoError,
+    message: /cannot write .*gone/,
+  });
+});

@@ -1,0 +1,91 @@
+import test from 'ava';
+import { Splitters } from '../../../src/io/external/splitters.js';
+import type { UnitOrder } from '../../../src/io/unit-order.js';
+import { bytesOf } from '../../../src/keys/array.js';
+import { DTYPES } from '../../../src/keys/dtype.js';
+import { Random } from '../../../src/util/random.js';
+import { DISTRIBUTIONS, keysOf } from '../../distributions.js';
+import { orderOf, TEN_OF_TWELVE } from './small.js';
+
+/** Partitions of units as placed, checked: in order, equal where they are to be, counted right. */
+function placed(order: UnitOrder, splitters: Splitters, units: Uint8Array): string | undefined {
+  const n = units.length / order.unit;
+  const partitions = new Uint16Array(n);
+  const counts = new Uint32Array(splitters.partitions);
+  splitters.place(units, partitions, counts);
+  const prefixes = order.prefix(units);
+  const compare = (i: number, j: number): number => {
+    const [a, b] = [prefixes[i] ?? 0n, prefixes[j] ?? 0n];
+    return a < b ? -1 : a > b ? 1 : order.exact ? 0 : order.compare(units, i, units, j);
+  };
+  const first = new Map<number, number>();
+  for (let i = 0; i < n; i++) {
+    const p = partitions[i] ?? -1;
+    const j = first.get(p) ?? i;
+    first.set(p, j);
+    if (splitters.single[p] && compare(i, j) !== 0) return `${i} and ${j} differ in single ${p}`;
+  }
+  const sorted = Array.from({ length: n }, (_, i) => i).sort(compare);
+  for (let k = 1; k < n; k++) {
+    const [i, j] = [sorted[k - 1] ?? 0, sorted[k] ?? 0];
+    if ((partitions[i] ?? 0) > (partitions[j] ?? 0))
+      return `${i} comes before ${j}, and is in a later partition`;
+    if (compare(i, j) === 0 && partitions[i] !== partitions[j]) return `${i} equals ${j}`;
+  }
+  const counted = Array.from(counts, (_, p) => partitions.filter((one) => one === p).length);
+  return counted.join() === counts.join() ? undefined : 'miscounted';
+}
+
+for (const dtype of DTYPES) {
+  test(`${dtype}: partitions are in order, whatever the keys and the direction`, (t) => {
+    for (const distribution of DISTRIBUTIONS) {
+      const units = bytesOf(keysOf(dtype, distribution, 700));
+      for (const order of [orderOf(dtype), orderOf(dtype, { descending: true, nan: 'first' })]) {
+        const splitters = Splitters.of(order, units.subarray(0, 200 * order.unit), 9);
+        t.is(placed(order, splitters, units), undefined, distribution);
+        const again = new Splitters(order, JSON.parse(JSON.stringify(splitters.stored)));
+        t.is(placed(order, again, units), undefined, `${distribution}, stored`);
+        t.deepEqual(again.single, splitters.single);
+      }
+    }
+  });
+}
+
+test('units whose prefixes are equal are told by comparing them', (t) => {
+  const random = new Random(1);
+  for (const values of [1, 2, 5, 200]) {
+    const units = new Uint8Array(600 * 12).map((_, i) =>
+      i % 12 === 9 ? random.below(values) : i % 12 < 9 ? 7 : i,
+    );
+    const splitters = Splitters.of(TEN_OF_TWELVE, units.subarray(0, 200 * 12), 6);
+    t.is(placed(TEN_OF_TWELVE, splitters, units), undefined, `${values} values`);
+    t.true(splitters.partitions > 1);
+  }
+});
+
+test('a key that makes up much of the sample has a partition of its own', (t) => {
+  const order = orderOf('u64');
+  const keys = BigUint64Array.from({ length: 400 }, (_, i) => (i % 2 ? 2n ** 64n - 1n : BigInt(i)));
+  const splitters = Splitters.of(order, bytesOf(keys), 8);
+  t.true(splitters.single.at(-1));
+  t.is(splitters.single.filter((single) => single).length, 1);
+  t.is(placed(order, splitters, bytesOf(keys)), undefined);
+});
+
+test('partitions have about the same size', (t) => {
+  const order = orderOf('f64');
+  const random = new Random(7);
+  const keys = Float64Array.from({ length: 40_000 }, () => (random.u32() / 2 ** 32 - 0.5) ** 5);
+  const splitters = Splitters.of(order, bytesOf(keys, 0, 8 * 4096), 16);
+  const counts = new Uint32Array(splitters.partitions);
+  splitters.place(bytesOf(keys), new Uint16Array(keys.length), counts);
+  t.is(counts.length, 16);
+  t.true(Math.max(...counts) < (1.4 * keys.length) / 16, counts.join());
+});
+
+test('of no sample there is one partition', (t) => {
+  const order = orderOf('u32');
+  const splitters = Splitters.of(order, new Uint8Array(0), 8);
+  t.deepEqual(splitters.single, [false]);
+  t.is(placed(order, splitters, bytesOf(keysOf('u32', 'uniform', 9))), undefined);
+});
