@@ -289,7 +289,8 @@ async function main() {
   // One of the four: they are the same sources, and the newest headers want the most of an old compiler.
   await check('a prebuilt addon for Linux arm64', process.execPath, [...prebuild, 'linux-arm64', '26']);
   const versions = ['scripts/node-versions.mjs', '--prebuilt', '22', '24', '26'];
-  await tests('the binding on other versions of Node', bindingTests({ names: OF_NODE }), {
+  const ofNode = ['compression', 'zstd-frames'].map((name) => `dist/test/io/${name}.test.js`);
+  await tests('the binding on other versions of Node', [...bindingTests({ names: OF_NODE }), ...ofNode], {
     command: versions,
   });
   const onNode = ([version, ...args]) =>

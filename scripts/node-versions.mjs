@@ -16,6 +16,9 @@ import { prebuiltAddon } from './prebuilds.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** What depends on the version of Node beside the binding. */
+const OTHERS = ['compression', 'zstd-frames'].map((name) => join('dist', 'test', 'io', `${name}.test.js`));
+
 const args = process.argv.slice(2);
 const buildOnly = args.includes('--build-only');
 const prebuilt = args.includes('--prebuilt');
@@ -30,7 +33,8 @@ function test(home, addon) {
       ? tests
       : readdirSync(folder)
           .filter((name) => name.endsWith('.test.js'))
-          .map((name) => join('dist', 'test', 'opencl', name));
+          .map((name) => join('dist', 'test', 'opencl', name))
+          .concat(OTHERS);
   const ava = join(root, 'node_modules', 'ava', 'entrypoints', 'cli.mjs');
   const path = `${join(home, 'bin')}:${process.env.PATH}`;
   run(join(home, 'bin', 'node'), [ava, ...files], {

@@ -37,33 +37,25 @@ interface ZstdOfNode {
 }
 const { createZstdCompress, createZstdDecompress } = zlib as object as ZstdOfNode;
 
+/** Node before 22.15 has none. */
+const zstdIsNewer = (): UnsupportedError =>
+  new UnsupportedError(
+    `zstd is built into Node from 22.15 on, and this one is ${process.version}: use a newer Node, or gzip (.gz)`,
+  );
+
 const zstd: Compression = {
   name: 'zstd',
   extension: 'zst',
   async compressor() {
-    if (createZstdCompress) return createZstdCompress({ chunkSize: CHUNK_BYTES });
-    return new (await zstdPackage()).CompressStream();
+    if (!createZstdCompress) throw zstdIsNewer();
+    return createZstdCompress({ chunkSize: CHUNK_BYTES });
   },
   async decompressor() {
-    if (createZstdDecompress) return createZstdDecompress({ chunkSize: CHUNK_BYTES });
-    return new (await zstdPackage()).DecompressStream();
+    if (!createZstdDecompress) throw zstdIsNewer();
+    return createZstdDecompress({ chunkSize: CHUNK_BYTES });
   },
   cut: cutAtFrames,
 };
-
-/** By a variable, so that bundlers do not take it along: it has an addon, and most do without it. */
-const ZSTD_PACKAGE: string = 'zstd-napi';
-
-async function zstdPackage(): Promise<typeof import('zstd-napi')> {
-  try {
-    return await import(ZSTD_PACKAGE);
-  } catch (cause) {
-    throw new UnsupportedError(
-      `zstd is built into Node from 22.15 on, and this one is ${process.version}: npm install zstd-napi, or use a newer Node`,
-      { cause },
-    );
-  }
-}
 
 /** All that there are, by the last part of names. */
 export const COMPRESSIONS: readonly Compression[] = [gzip, zstd];
