@@ -12,10 +12,10 @@
 //
 // Emulation is slow: it takes an hour or so.
 
-import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inArm64Debian, makeDebian } from './debian.mjs';
+import { inArm64Debian, inDebian, makeDebian } from './debian.mjs';
 import { proveInstalled, withPackage } from './installed.mjs';
 import { fetchNode, VERSIONS } from './node-releases.mjs';
 import { prebuiltAddon } from './prebuilds.mjs';
@@ -46,8 +46,20 @@ const withAddon = {
   CLSORT_CACHE_DIR: '/var/tmp/clsort',
 };
 
+/** Builds the test layer with the compilers that build the addons: the emulated system has none. */
+async function buildLayer() {
+  const { LAYER_OPTIONS, LAYER_SOURCES, layerFile } = await import('../dist/test/layer/layer.js');
+  const compilers = join(root, '.setup', 'debian-11'); // of scripts/prebuild.mjs
+  for (const source of LAYER_SOURCES) cpSync(join(root, source), join(compilers, 'layer', source));
+  const built = ['-o', '/layer/layer.so', join('/layer', LAYER_SOURCES[0])];
+  inDebian(compilers, ['aarch64-linux-gnu-g++', ...LAYER_OPTIONS, ...built]);
+  mkdirSync(dirname(layerFile('arm64')), { recursive: true });
+  copyFileSync(join(compilers, 'layer', 'layer.so'), layerFile('arm64'));
+}
+
 const STEPS = {
   async tests() {
+    await buildLayer();
     const all = readdirSync(join(root, TESTS)).filter(
       (name) => name.endsWith('.test.js') && !LEFT_OUT.includes(name),
     );

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { packageRoot } from '../../src/util/paths.js';
 
@@ -49,20 +49,25 @@ const WORDS = WORD.live + KINDS.length;
 const NAMES_OFFSET = 256;
 const FILE_BYTES = 8192;
 
+/** What the layer is built from, from the root of the project on. */
+export const LAYER_SOURCES = ['test/layer/layer.cc', 'src/native/functions.h'] as const;
+export const LAYER_OPTIONS = ['-std=c++17', '-O1', '-g', '-shared', '-fPIC', '-pthread', '-w'] as const;
+
+/** Where the layer is, or belongs, as built from these sources for a kind of processor. */
+export function layerFile(arch: string = process.arch): string {
+  const hash = createHash('sha256');
+  for (const file of LAYER_SOURCES) hash.update(readFileSync(join(packageRoot, file)));
+  return join(packageRoot, '.setup', 'layer', `${hash.digest('hex').slice(0, 16)}-${arch}.so`);
+}
+
 /** Builds the layer where that has not been done. @returns its file */
 export function layerLibrary(): string {
-  const sources = ['test/layer/layer.cc', 'src/native/functions.h'].map((file) => join(packageRoot, file));
-  const hash = createHash('sha256');
-  for (const file of sources) hash.update(readFileSync(file));
-  const folder = join(packageRoot, '.setup', 'layer');
-  const library = join(folder, `${hash.digest('hex').slice(0, 16)}.so`);
+  const library = layerFile();
   if (existsSync(library)) return library;
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(dirname(library), { recursive: true });
   const aside = `${library}.${process.pid}`; // several test files may do this at once
-  const options = ['-std=c++17', '-O1', '-g', '-shared', '-fPIC', '-pthread', '-w'];
-  execFileSync(process.env.CXX ?? 'g++', [...options, '-o', aside, sources[0] as string], {
-    stdio: 'inherit',
-  });
+  const source = join(packageRoot, LAYER_SOURCES[0]);
+  execFileSync(process.env.CXX ?? 'g++', [...LAYER_OPTIONS, '-o', aside, source], { stdio: 'inherit' });
   renameSync(aside, library);
   return library;
 }
