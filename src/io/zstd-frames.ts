@@ -1,6 +1,7 @@
 /**
  * Where the frames of a zstd file end (RFC 8878). A file may have several, one behind the other, and Node's decompressor
- * drops what follows the end of one in the same chunk, without a word (seen in 24.21).
+ * drops what follows the end of one in the same chunk, without a word (seen in 24.21), and takes a part of one for all of it
+ * (seen in 22.23).
  */
 
 /** What is wanted of the bytes that come next: to see so many, to pass over so many, or to cut here. */
@@ -10,15 +11,17 @@ const FRAME = 0xfd2fb528;
 /** The low four bits may be any. */
 const SKIPPABLE = 0x184d2a50;
 
-/** Follows the structure of the file; ends where there is none, which the decompressor is to refuse. */
-function* structure(): Generator<Want, void, Buffer> {
+/** Follows the structure of the file. @throws Error where there is none */
+function* structure(): Generator<Want, never, Buffer> {
   for (;;) {
     const magic = (yield { see: 4 }).readUInt32LE();
     if ((magic & ~15) >>> 0 === SKIPPABLE) {
       yield { pass: (yield { see: 4 }).readUInt32LE() };
     } else if (magic === FRAME) {
       yield* frame();
-    } else return;
+    } else {
+      throw new Error('no frame begins where one should');
+    }
     yield 'cut';
   }
 }
@@ -38,15 +41,15 @@ function* frame(): Generator<Want, void, Buffer> {
   if ((descriptor & 4) !== 0) yield { pass: 4 }; // a checksum
 }
 
-/** The same bytes, in pieces none of which goes on behind the end of a frame. */
+/** The same bytes, in pieces none of which goes on behind the end of a frame. @throws Error where they end within one */
 export async function* cutAtFrames(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const walk = structure();
   let seen = Buffer.alloc(0);
-  let want = walk.next().value;
+  let want: Want = walk.next().value;
   let toPass = 0;
   for await (const piece of pieces) {
     let begin = 0;
-    for (let at = 0; at < piece.length && want; ) {
+    for (let at = 0; at < piece.length; ) {
       if (want === 'cut') {
         if (begin < at) yield piece.subarray(begin, at);
         begin = at;
@@ -71,4 +74,9 @@ export async function* cutAtFrames(pieces: AsyncIterable<Uint8Array>): AsyncGene
     }
     if (begin < piece.length) yield piece.subarray(begin);
   }
+  while (typeof want === 'object' && 'pass' in want && want.pass === toPass) {
+    toPass = 0;
+    want = walk.next(seen).value; // of nothing that is left to pass over
+  }
+  if (want !== 'cut') throw new Error('unexpected end of file');
 }

@@ -125,6 +125,14 @@ void InFlight::KeepBehind(const Object& queue, std::shared_ptr<void> memory) {
   if (api.clSetEventCallback(event, CL_COMPLETE, OnKeptComplete, mailbox) != CL_SUCCESS) delete mailbox;
 }
 
+void InFlight::Await(cl_command_queue queue) const {
+  for (const Entry& entry : entries_) {
+    cl_command_queue of = nullptr;
+    api.clGetEventInfo(entry.event, CL_EVENT_COMMAND_QUEUE, sizeof of, &of, nullptr);
+    if (of == queue) BlockUntilEnded(entry.event);
+  }
+}
+
 std::vector<cl_event> InFlight::UsersOf(const v8::BackingStore* store) const {
   std::vector<cl_event> events;
   for (const Entry& entry : entries_) {

@@ -70,6 +70,8 @@ class InFlight {
   void Keep(std::shared_ptr<void> memory, cl_event event);
   /** Keeps something until all that `queue` was given so far is done; where no marker can be had, waits for that. */
   void KeepBehind(const Object& queue, std::shared_ptr<void> memory);
+  /** Blocks until the commands of a queue that use memory say that they have ended. */
+  void Await(cl_command_queue queue) const;
   /** The events of the commands that use a store. */
   std::vector<cl_event> UsersOf(const v8::BackingStore* store) const;
   /** The ArrayBuffer is about to be detached by a call that is made for it, which is no mistake. */

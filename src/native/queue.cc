@@ -117,7 +117,11 @@ NAN_METHOD(Finish) {
   Retained last;
   if (queue->platform->finishes_early) last = MakeMarker(*queue);
   cl_int status = api.clFinish(queue->As<cl_command_queue>());
-  if (status == CL_SUCCESS && last) status = BlockUntilEnded(last.As<cl_event>());
+  if (status == CL_SUCCESS && last) {
+    status = BlockUntilEnded(last.As<cl_event>());
+    // Such a driver may tell of a marker before it tells of the commands in front of it.
+    call.environment().in_flight().Await(queue->As<cl_command_queue>());
+  }
   if (call.CheckWait(status)) call.ReturnSuccess();
 }
 
