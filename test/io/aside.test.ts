@@ -51,8 +51,8 @@ test('what cannot be told from here is not gone', (t) => {
 (process.platform === 'linux' ? test : test.skip)(
   'a process that nobody has waited for is gone',
   async (t) => {
-    // The shell becomes a program that never waits for its child.
-    const script = 'sleep 0 & echo $!; exec sleep 20';
+    // The shell becomes a program that never waits for its child, long before that ends: it would be waited for.
+    const script = 'sleep 1 & echo $!; exec sleep 20';
     const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
     t.teardown(() => parent.kill('SIGKILL'));
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];
