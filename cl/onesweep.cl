@@ -45,10 +45,11 @@
 # error "SPIN_LIMIT: futile reads before a group gives up, set by src/algorithms/onesweep.ts"
 #endif
 
-/* Words of the buffer `control`. */
+/* Words of the buffer `control`. The first CONTROL_WORDS are those of one sort. */
 #define CONTROL_STATUS 0
 #define CONTROL_TICKETS 1
 #define CONTROL_WORDS 16
+#define CONTROL_ANY 16 /* all bits of all statuses since the host has cleared it: one look tells of any number of sorts */
 
 /* Ticket of a group that must leave its tile alone: a pass before gave up, so that the histogram does not fit the keys any
  * more and places might lie outside of the output. */
@@ -112,10 +113,17 @@ INLINE bool gave_up(__global uint *control)
 #endif
 }
 
+/* Say why the result is not to be used. */
+INLINE void give_up(__global uint *control, uint status)
+{
+    atomic_or(&control[CONTROL_STATUS], status);
+    atomic_or(&control[CONTROL_ANY], status);
+}
+
 /* Count the digits of every pass over the window [begin, end) of the codes.
  * @param counts        of digits, [pass][group][bin], for all PASSES: those past the window count in bin 0
  * @param state         look-back state of all passes, `state_vectors` times 16 bytes, is cleared
- * @param control       CONTROL_WORDS, cleared
+ * @param control       of which CONTROL_WORDS are cleared
  */
 __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void onesweep_histogram(
     __global const key_t *restrict keys, __global uint *restrict counts, __global uint4 *restrict state,
@@ -246,7 +254,7 @@ INLINE offset_t look_back(__global state_t *state, __global uint *control)
         }
     }
     /* Never reached where groups make progress. Sums that are too small still lead to places inside the output. */
-    atomic_or(&control[CONTROL_STATUS], STATUS_WAITED);
+    give_up(control, STATUS_WAITED);
     return before;
 }
 
@@ -327,7 +335,7 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
                                     codec, flags, CODE_BYTES * 8 - shift - bits);
 #if RANK == RANK_LANES
     if (!ascends)
-        atomic_or(&control[CONTROL_STATUS], STATUS_DISORDER);
+        give_up(control, STATUS_DISORDER);
 #endif
 #if HAS_VALUES && VALUES_AFTER
     store_values(tile, values, places, digits, values_out);

@@ -64,7 +64,7 @@ const { values } = parseArgs({
   },
 });
 const dtypes = values.dtype.split(',').filter((name): name is keyof typeof ARRAYS => name in ARRAYS);
-const counts = values.count.split(',').map(readCount);
+const counts = values.count.split(',').map((text) => readCount(text));
 process.stdout.write(`${['dtype', 'distribution', ...counts].join('\t')}\n`);
 for (const dtype of dtypes satisfies Dtype[]) {
   for (const distribution of DISTRIBUTIONS) {

@@ -29,6 +29,7 @@ const ADDED = [
   'getExtensionFunctions',
   'multisetAsync',
   'openclInfo',
+  'placeAsync',
   'readBufferAsync',
   'releaseAll',
   'releaseAsync',

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, { type Implementation } from 'ava';
 import { Device } from '../src/device/device.js';
 
 /** Part of the platform's name by which the tests know a driver. */
@@ -39,6 +39,31 @@ async function openDevice(spec: string): Promise<Device> {
 export const deviceNames = (): string[] =>
   (process.env.CLSORT_TEST_DEVICES ?? 'pocl').split(',').map((name) => name.trim());
 
+interface Tested {
+  readonly title: (claim: string) => string;
+  /** Opens the device, once for all tests of the file. */
+  readonly open: () => Promise<Device>;
+  readonly small: boolean;
+  readonly name: string;
+}
+
+/** The devices of `CLSORT_TEST_DEVICES`, each of which is closed after the tests of the file. */
+function tested(): Tested[] {
+  const names = deviceNames();
+  return names.map((name) => {
+    let opened: Promise<Device> | undefined;
+    const open = () => {
+      opened ??= openDevice(PLATFORMS[name] ?? name);
+      return opened;
+    };
+    test.after.always(`${name} closes`, async () => {
+      await (await opened)?.close();
+    });
+    const title = (claim: string) => (names.length > 1 ? `${name}: ${claim}` : claim);
+    return { title, open, small: SMALL.has(name), name };
+  });
+}
+
 /**
  * Declares the same tests for each device of `CLSORT_TEST_DEVICES` (names of drivers or device specs,
  * separated by commas; default: pocl). A device that is not there fails its tests.
@@ -54,16 +79,21 @@ export function forEachDevice(
     name: string,
   ) => void,
 ): void {
-  const names = deviceNames();
-  for (const name of names) {
-    let opened: Promise<Device> | undefined;
-    const open = () => {
-      opened ??= openDevice(PLATFORMS[name] ?? name);
-      return opened;
-    };
-    test.after.always(`${name} closes`, async () => {
-      await (await opened)?.close();
-    });
-    declare((claim) => (names.length > 1 ? `${name}: ${claim}` : claim), open, SMALL.has(name), name);
-  }
+  for (const { title, open, small, name } of tested()) declare(title, open, small, name);
+}
+
+/**
+ * As `forEachDevice`, with the device open before tests are declared: for those that not every device can run, which are
+ * declared as skips there. To be awaited at the top of a file.
+ */
+export async function forEachOpened(
+  declare: (title: (claim: string) => string, device: Device, small: boolean, name: string) => void,
+): Promise<void> {
+  for (const { title, open, small, name } of tested()) declare(title, await open(), small, name);
+}
+
+/** Declares a test that can run where `able` is true: elsewhere it is the reason, which the title of the skip tells. */
+export function testIf(able: true | string, title: string, body: Implementation<[]>): void {
+  if (able === true) test.serial(title, body);
+  else test.skip(`${title} (${able})`, body);
 }

@@ -1,3 +1,4 @@
+import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { type Queue, u32, u64, vector } from '../device/queue.js';
 import { codecVector } from '../keys/key-codec.js';
@@ -40,8 +41,9 @@ import { tuningFor } from './tuning.js';
 
 const RADIX_BITS = 8;
 const BINS = 2 ** RADIX_BITS;
-/** Bytes of `control` in cl/onesweep.cl: a status word and a ticket for each pass. */
-const CONTROL_BYTES = 64;
+/** Bytes of `control` in cl/onesweep.cl: a status word and a ticket for each pass, and then the word for all sorts. */
+const CONTROL_BYTES = 80;
+const ANY_AT = 64;
 /** Keys from which on look-back sums need 64-bit words: two bits of a word say what it holds. */
 const WIDE = 2 ** 30;
 /** Keys that a work-item of the histogram should have at least: fewer groups leave fewer counts to add. */
@@ -78,12 +80,15 @@ class Onesweep implements Algorithm {
   readonly shape: AlgorithmShape;
   readonly #programs: RankedPrograms;
   readonly #tuning: OnesweepTuning;
+  /** Kept, so that what one word of it says of many sorts is there when somebody looks. */
+  readonly #control: Buffer;
 
   constructor(device: Device, shape: AlgorithmShape, programs: RankedPrograms, tuning: OnesweepTuning) {
     this.device = device;
     this.shape = shape;
     this.#programs = programs;
     this.#tuning = tuning;
+    this.#control = device.keep(CONTROL_BYTES);
   }
 
   supports({ n, valueBytes }: SortRequest): true | string {
@@ -100,7 +105,6 @@ class Onesweep implements Algorithm {
       // The histogram covers whole keys; digits outside of the window count in bin 0.
       counts: (this.shape.keyBits / RADIX_BITS) * this.#histogramGroups(n) * BINS * 4,
       state: this.#stateVectors(n, passes) * 16,
-      control: CONTROL_BYTES,
     };
   }
 
@@ -111,7 +115,7 @@ class Onesweep implements Algorithm {
     const digits = digitsOf(bits, RADIX_BITS);
     const counts = scratchOf(work, 'counts');
     const state = scratchOf(work, 'state');
-    const control = scratchOf(work, 'control');
+    const control = this.#control;
     const codecWords = vector(codecVector(codec));
     const steps = alternatingPasses(queue, this.shape, digits.length, work);
     const groups = this.#histogramGroups(n);
@@ -158,7 +162,7 @@ class Onesweep implements Algorithm {
       );
       onStage?.({ kernel: 'onesweep_pass', pass, buffers: { ...passOutputs(step), state, control } });
     }
-    return { status: control };
+    return { status: control, anyAt: ANY_AT };
   }
 
   /** Groups of a pass: one that tells where the digits begin, and one for each tile. */

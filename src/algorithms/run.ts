@@ -3,23 +3,32 @@ import type { Queue, Recording } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import type { Algorithm, Enqueued, ScratchSizes, SortWork } from './algorithm.js';
 
-/** A sort that was enqueued before, to be enqueued again when all of it is the same. */
-interface Remembered {
-  readonly work: Omit<SortWork, 'scratch'>;
-  readonly sizes: ScratchSizes;
+type Work = Omit<SortWork, 'scratch'>;
+
+/** What a sort enqueued, between which buffers. */
+interface Recorded {
   readonly scratch: readonly Buffer[];
   readonly recording: Recording;
   readonly enqueued: Enqueued;
 }
 
-/** Sorts that each algorithm remembers: input and output may alternate. */
+/** A sort that was enqueued before, to be enqueued again when all of it is the same. */
+interface Remembered {
+  readonly work: Work;
+  readonly sizes: ScratchSizes;
+  /** Made when the sort comes again: most of those with many results under way never do. */
+  recorded?: Recorded;
+}
+
+/** Sorts that are remembered for each output: inputs may alternate. */
 const REMEMBERED = 4;
-const memory = new WeakMap<Algorithm, Remembered[]>();
+/** By output, so that any number of results may be under way, and what was freed is forgotten. */
+const memory = new WeakMap<Algorithm, WeakMap<Buffer, Remembered[]>>();
 
 /**
  * Runs an algorithm with scratch from the device's pool.
  *
- * A sort with the same buffers as one before is replayed: its launches are not made anew. The scratch stays
+ * A sort that comes for the third time with the same buffers is replayed: its launches are not made anew. The scratch stays
  * taken until `release`, to be called after the wait, since the host may still have to read a status word
  * in it.
  *
@@ -28,7 +37,7 @@ const memory = new WeakMap<Algorithm, Remembered[]>();
 export function enqueueWithScratch(
   algorithm: Algorithm,
   queue: Queue,
-  work: Omit<SortWork, 'scratch'>,
+  work: Work,
 ): Enqueued & { release(): void } {
   const { pool } = algorithm.device;
   const taken: Buffer[] = [];
@@ -36,16 +45,15 @@ export function enqueueWithScratch(
     for (const buffer of taken.splice(0)) pool.give(buffer);
   };
   try {
-    const remembered = memory.get(algorithm)?.find((one) => sameWork(one.work, work));
+    const known = recall(algorithm, work);
     const sizes =
-      remembered?.sizes ??
-      algorithm.scratch(work.n, { inPlace: work.input === work.output, bits: work.bits });
+      known?.sizes ?? algorithm.scratch(work.n, { inPlace: work.input === work.output, bits: work.bits });
     for (const [i, bytes] of Object.values(sizes).entries()) {
-      taken.push(pool.take(bytes, remembered?.scratch[i]));
+      taken.push(pool.take(bytes, known?.recorded?.scratch[i]));
     }
-    if (remembered?.scratch.every((buffer, i) => buffer === taken[i])) {
-      queue.replay(remembered.recording);
-      return { ...remembered.enqueued, release };
+    if (known?.recorded?.scratch.every((buffer, i) => buffer === taken[i])) {
+      queue.replay(known.recorded.recording);
+      return { ...known.recorded.enqueued, release };
     }
     const scratch = Object.fromEntries(Object.keys(sizes).map((name, i) => [name, taken[i] as Buffer]));
     let enqueued: Enqueued = {};
@@ -53,9 +61,12 @@ export function enqueueWithScratch(
       enqueued = algorithm.enqueue(queue, { ...work, scratch });
     };
     if (work.onStage) enqueue();
-    else {
+    else if (known) {
       const recording = queue.record(enqueue);
-      if (recording) remember(algorithm, { work, sizes, scratch: [...taken], recording, enqueued });
+      if (recording) known.recorded = { scratch: [...taken], recording, enqueued };
+    } else {
+      enqueue();
+      remember(algorithm, { work, sizes });
     }
     return { ...enqueued, release };
   } catch (error) {
@@ -84,12 +95,21 @@ export async function measureWithScratch(
   }
 }
 
-function remember(algorithm: Algorithm, one: Remembered): void {
-  const all = (memory.get(algorithm) ?? []).filter(({ work }) => !sameWork(work, one.work));
-  memory.set(algorithm, [one, ...all].slice(0, REMEMBERED));
+function recall(algorithm: Algorithm, work: Work): Remembered | undefined {
+  const all = memory.get(algorithm)?.get(work.output);
+  return all?.find((one) => sameWork(one.work, work));
 }
 
-type Work = Omit<SortWork, 'scratch'>;
+/** Remembers a sort that nothing is known of. */
+function remember(algorithm: Algorithm, one: Remembered): void {
+  let outputs = memory.get(algorithm);
+  if (!outputs) {
+    outputs = new WeakMap();
+    memory.set(algorithm, outputs);
+  }
+  const all = outputs.get(one.work.output) ?? [];
+  outputs.set(one.work.output, [one, ...all].slice(0, REMEMBERED));
+}
 
 const sameWork = (a: Work, b: Work): boolean =>
   a.n === b.n &&

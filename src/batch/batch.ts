@@ -1,98 +1,164 @@
-import { type FileContext, type FileReport, sortFile } from '../io/sort-file.js';
-import { sortRecordFile } from '../io/sort-record-file.js';
-import { Sorter } from '../sort/api/sorter.js';
-import type { Batch, Job } from './jobs.js';
+import { factsOfName } from '../io/formats/file-name.js';
+import type { FileFormat } from '../io/formats/format.js';
+import { npy } from '../io/formats/npy.js';
+import { raw } from '../io/formats/raw.js';
+import type { BatchEvent, JobResult } from './events.js';
+import { codeOf, messageOf } from './failures.js';
+import { fileState } from './file-state.js';
+import type { Job } from './jobs.js';
+import { Journal } from './journal.js';
+import type { Entry } from './queue.js';
+import { Runner, type RunOptions } from './runner.js';
+import type { Incoming, WrongLine } from './stream.js';
 
-/** What came of one job. */
-export type JobResult =
-  | { readonly job: Job; readonly outcome: 'ok'; readonly report: FileReport; readonly seconds: number }
-  | { readonly job: Job; readonly outcome: 'error'; readonly error: unknown; readonly seconds: number }
-  | { readonly job: Job; readonly outcome: 'skipped' };
-
-export interface BatchContext extends FileContext {
-  /** Gets each result as it lands. */
-  readonly onResult: (result: JobResult) => void;
+export interface BatchOptions extends RunOptions {
+  /** Devices that share the jobs without one of their own. */
+  readonly devices: readonly string[];
+  /** File that keeps what was done; what it says to be done is not done again. */
+  readonly journal: string | undefined;
+  /** Do what is done, too. */
+  readonly force: boolean;
 }
 
 /**
- * Runs the jobs of a batch, on each device one after the other, on different devices at the same time.
+ * Runs the jobs of a batch, several at once on each of its devices, in processes of their own.
  *
- * A job that fails does not keep the others from running; after `signal` those not begun are skipped.
+ * A job that fails keeps no others from running. After `signal` those that have not ended are skipped.
  *
- * @param devices share the jobs that name none
  * @returns results in the order of the jobs
- * @throws NoDeviceError and the like when a device that is needed cannot be opened; then nothing has run
+ * @throws NoDeviceError and the like when a device cannot be opened, then nothing has run; UsageError for a journal that
+ *   another process has; IoError when it cannot be written
  */
 export async function runBatch(
-  { jobs }: Batch,
-  devices: readonly string[],
-  context: BatchContext,
+  { jobs }: Pick<Incoming, 'jobs'>,
+  options: BatchOptions,
 ): Promise<JobResult[]> {
-  const results = new Map<Job, JobResult>();
-  const lanes = await openLanes(jobs, devices, context);
-  const shared = jobs.filter(({ device }) => device === undefined);
+  const journal = options.journal === undefined ? undefined : await Journal.open(options.journal);
   try {
-    await Promise.all(
-      lanes.map(async ({ sorter, own, shares }) => {
-        for (let job = own.shift(); job; job = own.shift()) await runOne(sorter, job);
-        for (let job = shares && shared.shift(); job; job = shared.shift()) await runOne(sorter, job);
-      }),
-    );
+    return await new BatchRun(jobs, journal, options).run();
   } finally {
-    await Promise.all(lanes.map(({ sorter }) => sorter.close()));
-  }
-  return jobs.flatMap((job) => results.get(job) ?? []);
-
-  async function runOne(sorter: Sorter, job: Job): Promise<void> {
-    const result = await outcomeOf(sorter, job, context);
-    results.set(job, result);
-    context.onResult(result);
+    await journal?.close();
   }
 }
 
-interface Lane {
-  readonly sorter: Sorter;
-  /** Jobs that only this device does. */
-  readonly own: Job[];
-  /** Whether it takes jobs that name no device. */
-  readonly shares: boolean;
-}
+class BatchRun {
+  readonly #jobs: Incoming['jobs'];
+  readonly #journal: Journal | undefined;
+  readonly #options: BatchOptions;
+  /** Fires when the batch cannot go on, for whatever reason. */
+  readonly #broken = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #results: (JobResult | undefined)[] = [];
+  readonly #places = new Map<Job, number>();
+  #runner: Promise<Runner> | undefined;
 
-async function openLanes(
-  jobs: readonly Job[],
-  devices: readonly string[],
-  { onWarning }: FileContext,
-): Promise<Lane[]> {
-  const sharing = jobs.some(({ device }) => device === undefined) ? devices : [];
-  const named = jobs.flatMap(({ device }) => device ?? []);
-  const lanes: Lane[] = [];
-  try {
-    for (const device of new Set([...sharing, ...named])) {
-      const sorter = await Sorter.open({ device, ...(onWarning && { onWarning }) });
-      lanes.push({
-        sorter,
-        own: jobs.filter((job) => job.device === device),
-        shares: sharing.includes(device),
-      });
+  constructor(jobs: Incoming['jobs'], journal: Journal | undefined, options: BatchOptions) {
+    this.#jobs = jobs;
+    this.#journal = journal;
+    this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#broken.signal]);
+  }
+
+  async run(): Promise<JobResult[]> {
+    if (Array.isArray(this.#jobs)) await this.#add(this.#jobs);
+    else await this.#addComing(this.#jobs as AsyncIterable<Job | WrongLine>);
+    await (await this.#runner)?.end();
+    if (this.#broken.signal.aborted) throw this.#broken.signal.reason;
+    return this.#results.filter((result) => result !== undefined);
+  }
+
+  async #addComing(coming: AsyncIterable<Job | WrongLine>): Promise<void> {
+    for await (const one of coming) {
+      if (this.#signal.aborted) return;
+      if (!('error' in one)) await this.#add([one]);
+      else {
+        const job = { name: one.line, in: '', out: '' };
+        this.#places.set(job, this.#places.size);
+        this.#hear({
+          is: 'end',
+          result: { job, outcome: 'error', error: one.error, seconds: 0, attempts: 0 },
+        });
+      }
     }
-  } catch (error) {
-    await Promise.all(lanes.map(({ sorter }) => sorter.close()));
-    throw error;
   }
-  return lanes;
+
+  async #add(jobs: readonly Job[]): Promise<void> {
+    const entries: Entry[] = [];
+    for (const job of jobs) {
+      const index = this.#places.size;
+      this.#places.set(job, index);
+      if (!this.#options.force && this.#journal?.isDone(job)) {
+        this.#hear({ is: 'end', result: { job, outcome: 'done' } });
+      } else entries.push(this.#entryOf(job, index));
+    }
+    if (entries.length === 0) return;
+    this.#runner ??= Runner.open(this.#stations(entries), {
+      ...this.#options,
+      signal: this.#signal,
+      onEvent: (event) => this.#hear(event),
+    });
+    (await this.#runner).add(entries);
+  }
+
+  /** Of jobs that come one after the other nobody knows whether they will name a device. */
+  #stations(entries: readonly Entry[]): { device: string; shares: boolean }[] {
+    const isShared = !Array.isArray(this.#jobs) || entries.some(({ job }) => job.device === undefined);
+    const sharing = isShared ? this.#options.devices : [];
+    const named = entries.flatMap(({ job }) => job.device ?? []);
+    return [...new Set([...sharing, ...named])].map((device) => ({
+      device,
+      shares: sharing.includes(device),
+    }));
+  }
+
+  #entryOf(job: Job, index: number): Entry {
+    const bytes = fileState(job.in)?.bytes ?? 0;
+    const { memory, parallel, devices } = this.#options;
+    const share = memory / (parallel * Math.max(1, devices.length));
+    const taken = memoryOf(job.in, bytes, share);
+    return { job, index, bytes, memory: Math.floor(Math.min(memory, taken)), failures: 0, isSuspect: false };
+  }
+
+  #hear(event: BatchEvent): void {
+    if (event.is === 'end') {
+      const place = this.#places.get(event.result.job);
+      if (place !== undefined) this.#results[place] = event.result;
+      try {
+        record(this.#journal, event.result);
+      } catch (error) {
+        this.#broken.abort(error); // nothing more is done that would not be known of
+      }
+    }
+    this.#options.onEvent(event);
+  }
 }
 
-async function outcomeOf(sorter: Sorter, job: Job, context: FileContext): Promise<JobResult> {
-  if (context.signal.aborted) return { job, outcome: 'skipped' };
-  const started = performance.now();
-  const seconds = () => (performance.now() - started) / 1000;
-  const { name: _, device: __, ...file } = job;
-  try {
-    const report = await ('record' in file
-      ? sortRecordFile(sorter, file, context)
-      : sortFile(sorter, file, context));
-    return { job, outcome: 'ok', report, seconds: seconds() };
-  } catch (error) {
-    return { job, outcome: 'error', error, seconds: seconds() };
+/** What holds keys as they are in memory. */
+const PLAIN: readonly FileFormat[] = [raw, npy];
+/** A sort as a whole takes so much for each byte of a file: keys, result and scratch, and what is read ahead. */
+const MEMORY_OF_BYTE = 4.5;
+/** What is behind the bytes of a compressed file may be more. */
+const MEMORY_OF_COMPRESSED = 16;
+const LEAST_MEMORY = 64 * 2 ** 20;
+
+/** Bytes of memory that a job is given: what it takes, so that as many run beside it as there is room for. */
+function memoryOf(name: string, bytes: number, share: number): number {
+  const { format, compression } = factsOfName(name);
+  const isPlain = !compression && (!format || PLAIN.includes(format));
+  const taken = bytes * (isPlain ? MEMORY_OF_BYTE : MEMORY_OF_COMPRESSED);
+  return Math.max(LEAST_MEMORY, isPlain && bytes > 0 ? taken : Math.max(taken, share));
+}
+
+function record(journal: Journal | undefined, result: JobResult): void {
+  const { job, outcome } = result;
+  if (!journal || job.out === '') return;
+  const at = new Date().toISOString();
+  if (outcome === 'ok') {
+    const { seconds, device, input, output } = result;
+    journal.add(job, { outcome, at, seconds, device, ...(input && { input }), ...(output && { output }) });
+  } else if (outcome === 'error') {
+    const { seconds, device, error } = result;
+    const told = { code: codeOf(error), message: messageOf(error) };
+    journal.add(job, { outcome, at, seconds, ...(device !== undefined && { device }), error: told });
   }
 }

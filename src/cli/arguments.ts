@@ -37,7 +37,7 @@ const SUFFIXES: Readonly<Record<string, number>> = {
 };
 
 /** A number of keys: 1000, 1_000_000, 1e6, 16Mi, 2^24. */
-export function readCount(text: string): number {
+export function readCount(text: string, option = '--count'): number {
   const plain = text.replaceAll(/[_,]/g, '');
   const power = /^2\^(\d{1,2})$/.exec(plain);
   const scaled = /^(\d+(?:\.\d+)?(?:e\d+)?)(ki|mi|gi|k|m|g|)$/i.exec(plain);
@@ -45,7 +45,7 @@ export function readCount(text: string): number {
     ? 2 ** Number(power[1])
     : Number(scaled?.[1]) * (SUFFIXES[scaled?.[2]?.toLowerCase() ?? ''] ?? Number.NaN);
   if (!Number.isSafeInteger(count)) {
-    throw new UsageError(`--count is '${text}': expected a whole number such as 1000, 1e6, 16Mi or 2^24`);
+    throw new UsageError(`${option} is '${text}': expected a whole number such as 1000, 1e6, 16Mi or 2^24`);
   }
   return count;
 }

@@ -30,6 +30,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   info: { options: () => import('./options/info.js'), load: () => import('./commands/info.js') },
   convert: { options: () => import('./options/convert.js'), load: () => import('./commands/convert.js') },
   concat: { options: () => import('./options/concat.js'), load: () => import('./commands/concat.js') },
+  merge: { options: () => import('./options/merge.js'), load: () => import('./commands/merge.js') },
+  topk: { options: () => import('./options/topk.js'), load: () => import('./commands/topk.js') },
+  unique: { options: () => import('./options/unique.js'), load: () => import('./commands/unique.js') },
   gen: { options: () => import('./options/gen.js'), load: () => import('./commands/gen.js') },
   explain: {
     options: () => import('./options/explain.js'),

@@ -2,13 +2,22 @@
 import { formatNamed, type InputOptions } from '../io/keys.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { UsageError } from '../util/errors.js';
-import type { InputArguments, OutputArguments } from './options/key-files.js';
+import type { InputArguments, OutputArguments, TextArguments } from './options/key-files.js';
 
 /** What is said about files to read. @throws UsageError, DtypeError */
-export function readInput({ dtype, format, column }: InputArguments): InputOptions {
+export function readInput({ dtype, format, column, ...text }: InputArguments): InputOptions {
   formatNamed(format);
   if (dtype !== undefined) namedDtype(dtype);
-  return { dtype, format, column: columnOf(column) };
+  return { dtype, format, column: columnOf(column), ...readText(text) };
+}
+
+/** How texts are, in the input and in the output. @throws UsageError */
+export function readText({ header, 'no-header': none, delimiter }: TextArguments) {
+  if (header && none) throw new UsageError('--header and --no-header say two things: give one of them');
+  return {
+    header: none ? false : header,
+    delimiter: delimiter === '\\t' ? '\t' : delimiter, // shells have no easy way to write a tab
+  };
 }
 
 function columnOf(column: string | undefined): InputOptions['column'] {

@@ -3,17 +3,21 @@ import { totalmem } from 'node:os';
 import { normalize } from 'node:path';
 import { defaultMemory } from '../io/external/budget.js';
 import { UsageError } from '../util/errors.js';
-import type { MemoryArguments } from './options/memory.js';
+import type { BudgetArguments, MemoryArguments } from './options/memory.js';
 
 /** Bytes of memory, folder for temporary files, and whether to go on, as given on the command line. */
 export function readMemory({ memory, tmp, resume }: MemoryArguments) {
   if (tmp === '') throw new UsageError("--tmp is '': expected a folder");
   return {
-    memory: memory === undefined ? defaultMemory() : readSize(memory),
+    memory: readBudget({ memory }),
     ...(tmp !== undefined && { tmp: normalize(tmp) }),
     resume,
   };
 }
+
+/** Bytes of memory, as given on the command line, or half of what is free. */
+export const readBudget = ({ memory }: BudgetArguments): number =>
+  memory === undefined ? defaultMemory() : readSize(memory);
 
 const POWERS: Readonly<Record<string, number>> = {
   b: 1,

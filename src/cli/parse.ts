@@ -76,7 +76,7 @@ function assertKnown({ options }: CommandSpec, words: readonly string[], argv: o
   const unknown = Object.keys(argv).find((name) => !known.has(name));
   if (unknown === undefined) return;
   const names = options.filter(({ hidden }) => !hidden).map(({ name }) => name);
-  const shown = [...names, ...Object.keys(ABOUT_OPTIONS)].map((name) => `--${name}`);
+  const shown = [...names, ...Object.keys(ABOUT_OPTIONS)].map(formOf);
   const written = beforeDashes(words).find((word) => /^--?(no-)?([^=]+)/.exec(word)?.[2] === unknown);
   const [word = ''] = written?.split('=') ?? [unknown.length > 1 ? `--${unknown}` : `-${unknown}`];
   throw new UsageError(`unknown option '${word}'${word.startsWith('--') ? suggestion(word, shown) : ''}`);
@@ -103,10 +103,13 @@ export function expectedOf({ type, array, choices }: OptionSpec, value: unknown)
   return `one of ${choices.join(' ')}${suggestion(String(other), choices)}`;
 }
 
+/** As it is written: names of one letter take one dash. */
+const formOf = (name: string): string => (name.length === 1 ? `-${name}` : `--${name}`);
+
 function assertValue(option: OptionSpec, value: unknown): void {
   const { name, describe, required } = option;
   if (value === undefined) {
-    if (required) throw new UsageError(`option '--${name}' is missing: ${describe}`);
+    if (required) throw new UsageError(`option '${formOf(name)}' is missing: ${describe}`);
     return;
   }
   const expected = expectedOf(option, value);

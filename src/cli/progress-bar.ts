@@ -66,7 +66,7 @@ function scaled(count: number): string {
 }
 
 /** Seconds as minutes and seconds, from an hour on with hours. */
-function clock(seconds: number): string {
+export function clock(seconds: number): string {
   const whole = Math.ceil(seconds);
   const two = (part: number): string => String(part).padStart(2, '0');
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];

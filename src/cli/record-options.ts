@@ -40,3 +40,12 @@ export function readRecords(args: RecordArguments & Partial<OrderArguments>): Re
   recordKeys(layout);
   return layout;
 }
+
+/** The one file of records. @throws UsageError */
+export function onlyInput(inputs: string | readonly string[]): string {
+  const [first = '', ...more] = typeof inputs === 'string' ? [inputs] : inputs;
+  if (more.length === 0) return first;
+  throw new UsageError(
+    'files of records are sorted one by one: name one with --out, or a folder for each alone with --out-dir',
+  );
+}

@@ -6,16 +6,28 @@ import { grouped, secondsText, table } from './table.js';
 
 /** The report as `--json` prints it. A field that does not apply is null. */
 export function reportJson(report: FileReport, warnings: readonly string[]): string {
-  const { n, device, algorithm, reason, facts = null, verified = null, records = null } = report;
-  const dtype = records ? null : report.dtype;
+  const {
+    n,
+    distinct,
+    device,
+    algorithm,
+    reason,
+    facts = null,
+    verified = null,
+    records = null,
+    table = null,
+  } = report;
+  const dtype = records || table ? null : report.dtype;
   const { descending, argsort, stages, seconds, readSeconds, writeSeconds, external = null } = report;
   const [from, to] = report.formats;
   const order = { descending, argsort };
   const json = {
     schema: 'clsort.sort/1',
     n,
+    ...(distinct !== undefined && { distinct }),
     dtype,
     records,
+    table,
     shape: report.shape,
     formats: { from, to },
     ...order,
@@ -40,7 +52,7 @@ export function reportText(report: FileReport): string {
   ];
   const platform = device.platform === undefined ? '' : `, ${device.platform}, driver ${device.driver}`;
   const lines = [
-    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${sortedWhat(report)}`,
+    `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${sortedWhat(report)}${distinctText(report)}`,
     `device     ${device.name} (${device.type}${platform})`,
     `algorithm  ${algorithm} (${details.join('; ')})`,
     report.external
@@ -57,11 +69,16 @@ export const verifiedText = ({ order, permutation }: Verified): string =>
   `verified: order ${order ? 'right' : 'WRONG'}, permutation ${permutation ? 'right' : 'WRONG'}`;
 
 /** What was sorted, and how: 'u32 keys, ascending'. */
-function sortedWhat({ dtype, shape, descending, records }: FileReport): string {
+function sortedWhat({ dtype, shape, descending, records, table }: FileReport): string {
+  if (table) return `rows by ${table.by.join(', ')}; ${grouped(shape[0] ?? 0)} kept`;
   if (records) return `records of ${records.record} bytes, by ${records.keys.join(', ')}`;
   const ofShape = shape.length > 1 ? ` (${shape.map(grouped).join(' × ')})` : '';
   return `${dtype} keys${ofShape}, ${descending ? 'descending' : 'ascending'}`;
 }
+
+/** How many of them were written, where that is not all. */
+const distinctText = ({ distinct }: FileReport): string =>
+  distinct === undefined ? '' : `, ${grouped(distinct)} distinct`;
 
 /** How a sort in partitions went. */
 function externalText(

@@ -6,6 +6,11 @@ import type { OpenOptions } from '../sort/api/options.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import type { SortArguments } from './options/sort.js';
 
+/** What tells who is to sort. */
+type SorterArguments = Pick<SortArguments, 'in' | 'device'> & {
+  readonly dtype?: string | undefined;
+} & Partial<Pick<SortArguments, 'record' | 'algorithm' | 'scan' | 'radix-bits'>>;
+
 /**
  * Opens what sorts a file. Where the host does, nothing of what drives devices is loaded: for small files that takes
  * longer than the sort.
@@ -13,7 +18,15 @@ import type { SortArguments } from './options/sort.js';
  * @throws as `Sorter.open`
  */
 export async function sorterFor(
-  { in: inputs, dtype, record, device, algorithm, scan, 'radix-bits': radixBits }: SortArguments,
+  {
+    in: inputs,
+    dtype,
+    record,
+    device,
+    algorithm = 'auto',
+    scan = 'auto',
+    'radix-bits': radixBits,
+  }: SorterArguments,
   onWarning: NonNullable<OpenOptions['onWarning']>,
 ): Promise<SorterOperations> {
   if (device === 'host') return hostSorter(onWarning);

@@ -1,10 +1,11 @@
 import type { Buffer } from './buffer.js';
+import type { Queue } from './queue.js';
 
 /**
  * Keeps released buffers for the next sort of a similar size, up to a budget of idle bytes.
  *
  * Allocation costs more than a small sort on most drivers. Since there is one in-order queue, a buffer
- * can be handed out again while commands that use it are still in flight.
+ * can be handed out again while commands that use it are still in flight; `atRest` is for whoever uses another one.
  */
 export class BufferPool {
   readonly #allocate: (bytes: number) => Buffer;
@@ -13,20 +14,32 @@ export class BufferPool {
   #idleBytes = 0;
   #lentBytes = 0;
   #peakBytes = 0;
+  readonly #queue: Pick<Queue, 'position' | 'hasPassed'>;
+  /** Where the queue was when idle buffers were given back. */
+  readonly #given = new WeakMap<Buffer, number>();
 
-  constructor(allocate: (bytes: number) => Buffer, budgetBytes: number) {
+  /** @param queue whose commands use the buffers */
+  constructor(
+    allocate: (bytes: number) => Buffer,
+    budgetBytes: number,
+    queue: Pick<Queue, 'position' | 'hasPassed'>,
+  ) {
     this.#allocate = allocate;
     this.#budget = budgetBytes;
+    this.#queue = queue;
   }
 
   /**
    * A buffer of at least `bytes` bytes.
    *
    * @param wanted taken if it is idle: launches that were bound to it need not be made anew
+   * @param atRest whether no command that is enqueued may use it any more, for use by another queue
    * @throws MemoryError
    */
-  take(bytes: number, wanted?: Buffer): Buffer {
-    const fits = (buffer: Buffer) => buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096);
+  take(bytes: number, wanted?: Buffer, atRest = false): Buffer {
+    const rests = (buffer: Buffer) => this.#queue.hasPassed(this.#given.get(buffer) ?? 0);
+    const fits = (buffer: Buffer) =>
+      buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096) && (!atRest || rests(buffer));
     const same = wanted ? this.#idle.indexOf(wanted) : -1;
     // The one that was used last, so that whoever asks again and again gets the same few.
     const found = same >= 0 ? same : this.#idle.findLastIndex(fits);
@@ -55,6 +68,7 @@ export class BufferPool {
       buffer.release();
       return;
     }
+    this.#given.set(buffer, this.#queue.position);
     this.#idle.push(buffer);
     this.#idleBytes += buffer.bytes;
     while (this.#idleBytes > this.#budget) {

@@ -8,16 +8,20 @@ import { ProgramCache } from './program-cache.js';
 import { Queue } from './queue.js';
 import { type DeviceSpec, selectDevice } from './select.js';
 import { defineOptions, programSource } from './source.js';
-import { copyThreads, STAGED_BYTES, Staging } from './staging.js';
+import { copyThreads, STAGED_BYTES, Staging, type Ways } from './staging.js';
 import { typedError } from './status.js';
+import { Tray } from './tray.js';
 
 /** Share of device memory that idle pooled buffers may hold. */
 const POOL_SHARE = 0.25;
 
+/** Pinned memory for small transfers. */
+const TRAY_BYTES = 16 * 2 ** 20;
+
 /** Host memory of fewer bytes comes from V8. */
 const LARGE_BYTES = 2 ** 20;
 /** Likewise when it is for one result, for which the memory of a collected one will do: its pages are there. */
-const LARGE_RESULT_BYTES = 2 ** 17;
+const LARGE_RESULT_BYTES = 2 ** 15;
 
 const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
   new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
@@ -37,7 +41,7 @@ export class Device {
   readonly staging: Staging;
   readonly handle: cl.Device;
   readonly context: cl.Context;
-  #transfers: Queue | undefined;
+  #ways: Ways | undefined;
   readonly #kept: Buffer[] = [];
   readonly #programCache: ProgramCache | undefined;
   readonly #programs = new Map<string, Promise<Program>>();
@@ -58,8 +62,10 @@ export class Device {
     }
     this.context = context;
     this.#programCache = ProgramCache.of(info, this.capabilities.quirks);
-    this.staging = new Staging(this.context, this.queue);
-    this.pool = new BufferPool((bytes) => this.buffer(bytes), poolBytes ?? info.globalBytes * POOL_SHARE);
+    this.staging = new Staging(this.context, this.queue, () => this.ways);
+    if (this.transfersBeside) this.queue.useTray(() => new Tray(this.staging.allocate(TRAY_BYTES)));
+    const budget = poolBytes ?? info.globalBytes * POOL_SHARE;
+    this.pool = new BufferPool((bytes) => this.buffer(bytes), budget, this.queue);
   }
 
   /**
@@ -98,10 +104,17 @@ export class Device {
     return program;
   }
 
-  /** For transfers that run beside what `queue` does; who uses it waits for it. */
-  get transfers(): Queue {
-    this.#transfers ??= newQueue(this.context, this.handle, this.capabilities);
-    return this.#transfers;
+  /** For transfers that run beside what `queue` does; who uses one waits for it. */
+  get ways(): Ways {
+    const open = () => newQueue(this.context, this.handle, this.capabilities);
+    this.#ways ??= { up: open(), down: open() };
+    return this.#ways;
+  }
+
+  /** Has the device memory of its own, so that transfers and sorts of different calls are worth doing side by side? */
+  get transfersBeside(): boolean {
+    const { unifiedMemory, quirks } = this.capabilities;
+    return !unifiedMemory && !quirks.singleThreaded;
   }
 
   /** Lends a second queue, whose commands run beside those of `queue`; who uses it waits for them. */
@@ -130,9 +143,7 @@ export class Device {
 
   /** Does a transfer of so many bytes pass through pinned memory, copied by several threads? */
   stages(view: ArrayBufferView): boolean {
-    const { unifiedMemory, quirks } = this.capabilities;
-    if (view.byteLength < STAGED_BYTES || unifiedMemory || quirks.singleThreaded) return false;
-    return !this.reaches(view);
+    return view.byteLength >= STAGED_BYTES && this.transfersBeside && !this.reaches(view);
   }
 
   /**
@@ -163,12 +174,16 @@ export class Device {
     return this.#closed;
   }
 
-  /** Waits for the queue, then releases everything of this device. May be called twice. */
+  get #queues(): Queue[] {
+    return [this.queue, ...(this.#ways ? [this.#ways.up, this.#ways.down] : [])];
+  }
+
+  /** Waits for the queues, then releases everything of this device. May be called twice. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    for (const queue of [this.queue, this.#transfers]) {
-      await queue?.finish().catch(() => undefined); // closing a lost device is no second failure
+    for (const queue of this.#queues) {
+      await queue.finish().catch(() => undefined); // closing a lost device is no second failure
     }
     this.staging.release();
     await this.#release();
@@ -188,7 +203,7 @@ export class Device {
       if (program.status === 'fulfilled') program.value.release();
     }
     this.#programs.clear();
-    for (const queue of [this.queue, this.#transfers]) if (queue) cl.releaseAsync(queue.handle);
+    for (const queue of this.#queues) cl.releaseAsync(queue.handle);
     cl.releaseAsync(this.context);
   }
 }

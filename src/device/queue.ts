@@ -7,6 +7,7 @@ import { Milestones } from './milestones.js';
 import { toNumber } from './platform.js';
 import type { Kernel } from './program.js';
 import { typedError } from './status.js';
+import { Tray } from './tray.js';
 
 export { f32, f64, i32, i64, type KernelArgument, local, u32, u64, vector } from './launch-list.js';
 
@@ -75,10 +76,40 @@ export class Queue {
   #words: { readonly buffer: Buffer; readonly offset: number; readonly view: Uint32Array }[] = [];
   #failure: unknown;
   #lastFailure: unknown;
+  /** What was enqueued since the beginning, and how much of that is done for sure. */
+  #enqueued = 0;
+  #passed = 0;
+  /** Pinned memory for small transfers, or who makes it when there is one. */
+  #tray: Tray | (() => Tray) | undefined;
 
   constructor(handle: cl.CommandQueue, capabilities: Capabilities) {
     this.handle = handle;
     this.#capabilities = capabilities;
+  }
+
+  /** Has small transfers pass through pinned memory, from the first one on. */
+  useTray(make: () => Tray): void {
+    this.#tray = make;
+  }
+
+  /** @returns undefined where transfers go the driver's own way */
+  #trayFor(view: ArrayBufferView): Tray | undefined {
+    if (typeof this.#tray === 'function') {
+      const make = this.#tray;
+      this.#tray = undefined;
+      this.#tray = make();
+    }
+    return this.#tray?.isFor(view) ? this.#tray : undefined;
+  }
+
+  /** The place of what is enqueued next. */
+  get position(): number {
+    return this.#enqueued;
+  }
+
+  /** Is everything in front of that place done? */
+  hasPassed(position: number): boolean {
+    return position <= this.#passed;
   }
 
   /**
@@ -92,6 +123,7 @@ export class Queue {
     const localSize = local === undefined ? null : list(local);
     this.#check(kernel, args, localSize);
     if (globalSize.includes(0)) return;
+    this.#enqueued++;
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
     if (this.#launches.length >= (this.#recording ? LONGEST_RECORDING : LONGEST_LIST)) this.submit();
@@ -172,6 +204,7 @@ export class Queue {
   /** Enqueues the launches of a recording. The buffers that they use must still be there. */
   replay({ launches, stages }: Recording): void {
     this.submit();
+    this.#enqueued++;
     this.#handOver(launches, stages);
     launches.forget(); // the arguments are not those that the last `run` has set
   }
@@ -209,6 +242,7 @@ export class Queue {
 
   #record(stage: string, enqueue: (event: boolean) => unknown): void {
     this.submit();
+    this.#enqueued++;
     let event: unknown;
     try {
       event = enqueue(this.#timed);
@@ -246,17 +280,21 @@ export class Queue {
 
   /** Host to device. `view` must not change before the next `finish()`. */
   write(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
-    if (view.byteLength === 0) return;
+    const bytes = view.byteLength;
+    if (bytes === 0) return;
+    const from = this.#trayFor(view)?.copyOf(view) ?? view;
     this.#record('upload', (event) =>
-      cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, view.byteLength, view, null, event),
+      cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, bytes, from, null, event),
     );
   }
 
   /** Device to host. `view` holds the data after the next `finish()`. */
   read(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
-    if (view.byteLength === 0) return;
+    const bytes = view.byteLength;
+    if (bytes === 0) return;
+    const to = this.#trayFor(view)?.placeFor(view) ?? view;
     this.#record('download', (event) =>
-      cl.enqueueReadBuffer(this.handle, buffer.handle, false, offset, view.byteLength, view, null, event),
+      cl.enqueueReadBuffer(this.handle, buffer.handle, false, offset, bytes, to, null, event),
     );
   }
 
@@ -278,6 +316,7 @@ export class Queue {
     let last: cl.Event | undefined;
     for (const { buffer, offset, view } of this.#words.splice(0)) {
       this.submit();
+      this.#enqueued++;
       if (last) cl.releaseAsync(last);
       const { handle } = buffer;
       last = cl.enqueueReadBuffer(this.handle, handle, false, offset, view.byteLength, view, null, true);
@@ -304,6 +343,13 @@ export class Queue {
     if (failure !== undefined) throw failure;
   }
 
+  /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
+  async settle(deadlineSeconds?: number): Promise<void> {
+    this.submit();
+    const known = this.#failure === undefined && this.#words.length === 0 && this.hasPassed(this.#enqueued);
+    if (!known) await this.finish(deadlineSeconds);
+  }
+
   /** A point behind all that was enqueued, for another queue of the device to wait for: once. */
   mark(): cl.Event {
     this.submit();
@@ -319,6 +365,7 @@ export class Queue {
   /** What is enqueued from now on begins when another queue has come to a mark. */
   waitFor(mark: cl.Event): void {
     this.submit();
+    this.#enqueued++;
     try {
       if (this.#capabilities.version < 1.2) cl.enqueueWaitForEvents(this.handle, [mark]);
       else cl.enqueueBarrierWithWaitList(this.handle, [mark]);
@@ -335,14 +382,18 @@ export class Queue {
    */
   async #allDone(): Promise<void> {
     const { finishTells, polls } = this.#capabilities.quirks;
-    let last = this.#readWords();
-    if (!last && finishTells) return cl.finishAsync(this.handle);
-    last ??= this.#mark();
+    const last = this.#readWords() ?? (finishTells ? undefined : this.#mark());
+    const landed = this.#tray instanceof Tray ? this.#tray.mark() : undefined;
+    const position = this.#enqueued;
+    let well = false;
     try {
-      if (polls > 0 && (await this.#polled(last, polls))) return;
-      await cl.waitForEventsAsync([last]);
+      if (!last) await cl.finishAsync(this.handle);
+      else if (polls <= 0 || !(await this.#polled(last, polls))) await cl.waitForEventsAsync([last]);
+      well = true;
+      this.#passed = Math.max(this.#passed, position);
     } finally {
-      cl.releaseAsync(last);
+      if (last) cl.releaseAsync(last);
+      landed?.(well);
     }
   }
 
@@ -360,6 +411,7 @@ export class Queue {
 
   /** An event for all that was enqueued so far. */
   #mark(): cl.Event {
+    this.#enqueued++;
     return this.#capabilities.version < 1.2
       ? cl.enqueueMarker(this.handle, true)
       : cl.enqueueMarkerWithWaitList(this.handle, null, true);

@@ -47,7 +47,7 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
   throw new NoDeviceError(
     `no OpenCL device matches '${wanted}'; ${
       list.length > 0 ? `there ${list.length > 1 ? 'are' : 'is'}: ${list.join('; ')}` : 'there is none at all'
-    }${suggestion(wanted, ['auto', 'cpu', 'gpu', 'host'])}. 'clsort devices' lists them; 'host' sorts without OpenCL.`,
+    }${suggestion(wanted, ['auto', 'cpu', 'gpu', 'host']) || '.'} 'clsort devices' lists them; 'host' sorts without OpenCL.`,
     { details: { device: wanted, devices: found.map(({ info }) => info) } },
   );
 }

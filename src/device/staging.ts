@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import * as cl from '../opencl/index.js';
-import { Buffer } from './buffer.js';
+import type { Buffer } from './buffer.js';
+import { type Pinned, pin, unpin } from './pinned.js';
 import type { Queue } from './queue.js';
+import { RING_BYTES, Ring } from './ring.js';
 import { typedError } from './status.js';
 
 /** Transfers of fewer bytes go the driver's own way, which costs a thread less. */
-export const STAGED_BYTES = 4 * 2 ** 20;
+export const STAGED_BYTES = 2 ** 20;
 
-/** Bytes of the memory that large transfers pass through. */
-const RING_BYTES = 64 * 2 ** 20;
 /** A transfer is cut into so many pieces at least, so that copying one and transferring another overlap, */
 const FEWEST_PIECES = 4;
 /** but not into smaller ones than these bytes, since each costs the driver some time, nor into larger ones. */
@@ -16,10 +16,6 @@ const SMALLEST_PIECE = 2 * 2 ** 20;
 const LARGEST_PIECE = 8 * 2 ** 20;
 /** More threads than that gain nothing: the memory is busy. */
 const MAX_THREADS = 16;
-
-/** Threads of a staged transfer: more of them keep each other waiting for pieces. */
-const transferThreads = (): number => Math.min(copyThreads(), 8);
-
 /** Threads that copy at once. */
 export const copyThreads = (): number => Math.min(availableParallelism(), MAX_THREADS);
 
@@ -28,10 +24,10 @@ function pieceOf(bytes: number): number {
   return Math.min(Math.max(piece, SMALLEST_PIECE), LARGEST_PIECE);
 }
 
-/** Host memory that the device reaches directly (pinned memory), and its buffer. */
-interface Pinned {
-  readonly memory: ArrayBuffer;
-  readonly buffer: Buffer;
+/** The queues of large transfers: those in one direction pass those in the other. */
+export interface Ways {
+  readonly up: Queue;
+  readonly down: Queue;
 }
 
 /**
@@ -43,40 +39,52 @@ interface Pinned {
 export class Staging {
   readonly #context: cl.Context;
   readonly #queue: Queue;
+  readonly #ways: () => Ways;
   readonly #threads: number;
   readonly #allocated = new Map<ArrayBufferLike, Pinned>();
-  #ring: Pinned | undefined;
+  readonly #rings: { up?: Ring; down?: Ring } = {};
 
-  constructor(context: cl.Context, queue: Queue, threads: number = transferThreads()) {
+  /**
+   * @param queue on which the device works
+   * @param ways whose commands run beside its own
+   * @param threads most that copy at once
+   */
+  constructor(context: cl.Context, queue: Queue, ways: () => Ways, threads = copyThreads()) {
     this.#context = context;
     this.#queue = queue;
+    this.#ways = ways;
     this.#threads = threads;
   }
 
-  /** Copies `view` into the buffer from `offset` on, after everything that was enqueued. */
+  /** Copies `view` into the buffer from `offset` on. Nothing that is enqueued may use the buffer. */
   async write(buffer: Buffer, view: ArrayBufferView, offset = 0): Promise<void> {
-    await this.#transfer(cl.writeBufferAsync, 'uploading', buffer, view, offset);
+    await this.#transfer('up', buffer, view, offset);
   }
 
-  /** Copies the buffer from `offset` on into `view`, after everything that was enqueued. */
+  /** Copies the buffer from `offset` on into `view`. Nothing that is enqueued may write the buffer. */
   async read(buffer: Buffer, view: ArrayBufferView, offset = 0): Promise<void> {
-    await this.#transfer(cl.readBufferAsync, 'downloading', buffer, view, offset);
+    await this.#transfer('down', buffer, view, offset);
   }
 
   async #transfer(
-    start: typeof cl.writeBufferAsync,
-    doing: string,
+    way: 'up' | 'down',
     { handle }: Buffer,
     view: ArrayBufferView,
     offset: number,
   ): Promise<void> {
-    this.#queue.submit();
+    const bytes = view.byteLength;
+    const [start, doing] =
+      way === 'up'
+        ? ([cl.writeBufferAsync, 'uploading'] as const)
+        : ([cl.readBufferAsync, 'downloading'] as const);
     try {
-      const { memory } = this.#getRing();
-      const piece = pieceOf(view.byteLength);
-      await start(this.#queue.handle, handle, offset, view, memory, piece, this.#threads);
+      this.#rings[way] ??= new Ring(this.#pin(RING_BYTES));
+      await this.#rings[way].run(bytes, (memory, most) => {
+        const { handle: queue } = this.#ways()[way];
+        return start(queue, handle, offset, view, memory, pieceOf(bytes), Math.min(most, this.#threads));
+      });
     } catch (error) {
-      throw typedError(error, `${doing} ${view.byteLength} bytes`);
+      throw typedError(error, `${doing} ${bytes} bytes`);
     }
   }
 
@@ -104,36 +112,18 @@ export class Staging {
   release(): void {
     for (const pinned of this.#allocated.values()) this.#unpin(pinned);
     this.#allocated.clear();
-    if (this.#ring) this.#unpin(this.#ring);
-    this.#ring = undefined;
-  }
-
-  #getRing(): Pinned {
-    this.#ring ??= this.#pin(RING_BYTES);
-    return this.#ring;
+    for (const way of ['up', 'down'] as const) {
+      const ring = this.#rings[way];
+      if (ring) this.#unpin(ring.pinned);
+      delete this.#rings[way];
+    }
   }
 
   #pin(bytes: number): Pinned {
-    const buffer = Buffer.create(this.#context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
-    try {
-      const flags = cl.MAP_READ | cl.MAP_WRITE;
-      return {
-        buffer,
-        memory: cl.enqueueMapBuffer(this.#queue.handle, buffer.handle, true, flags, 0, buffer.bytes),
-      };
-    } catch (error) {
-      buffer.release();
-      throw typedError(error, `pinning ${bytes} bytes of host memory`);
-    }
+    return pin(this.#context, this.#queue.handle, bytes);
   }
 
-  #unpin({ buffer, memory }: Pinned): void {
-    try {
-      cl.enqueueUnmapMemObject(this.#queue.handle, buffer.handle, memory);
-    } catch (error) {
-      // A transfer that was given up still uses the memory: without its buffer it lasts as long as that.
-      if (!(error instanceof cl.OpenCLError) || error.code !== cl.INVALID_OPERATION.code) throw error;
-    }
-    buffer.release();
+  #unpin(pinned: Pinned): void {
+    unpin(this.#queue.handle, pinned);
   }
 }

@@ -115,7 +115,8 @@ export function sweep(folder: string): Promise<void> {
   return sweeping;
 }
 
-async function removeOrphans(folder: string): Promise<void> {
+/** The same, as often as it is asked for: for who knows that such a process has just ended. */
+export async function removeOrphans(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {
     const owner = ownerOf(name);

@@ -1,21 +1,42 @@
 /** Files of units: are they in order, and which units do they hold? */
+import { atOnce, type Steps } from '../sort/host/steps.js';
 import type { Source } from './raw.js';
 import type { UnitMultiset } from './unit-multiset.js';
 import type { UnitOrder } from './unit-order.js';
 
-/** The first of the units of a piece, but for the very first, that belongs before the one in front of it; -1 for none. */
-export function firstUnitDescent(order: UnitOrder, piece: Uint8Array): number {
-  const prefixes = order.prefix(piece);
-  const halves = new Uint32Array(prefixes.buffer, prefixes.byteOffset, prefixes.length * 2);
-  for (let i = 1; i < prefixes.length; i++) {
-    const [lastLow, lastHigh] = [halves[2 * i - 2] as number, halves[2 * i - 1] as number];
-    const [low, high] = [halves[2 * i] as number, halves[2 * i + 1] as number];
-    if (high > lastHigh || (high === lastHigh && low > lastLow)) continue;
-    if (high < lastHigh || low < lastLow) return i;
-    if (!order.exact && order.compare(piece, i - 1, piece, i) > 0) return i;
+/** Bytes of units that are compared at a time. */
+const SLICE_BYTES = 2 ** 18;
+
+/** Finds the first unit of a piece that belongs before the one in front of it, -1 when there is none. */
+export function* descentSteps(order: UnitOrder, piece: Uint8Array): Steps<number> {
+  const { unit, exact } = order;
+  const n = piece.length / unit;
+  const step = Math.max(2, Math.floor(SLICE_BYTES / unit));
+  // Slices share a unit, so that none is left uncompared.
+  for (let start = 0; start < n - 1; start += step - 1) {
+    const slice = piece.subarray(start * unit, Math.min(start + step, n) * unit);
+    if (order.isPlainlyInOrder?.(slice)) {
+      yield;
+      continue;
+    }
+    const prefixes = order.prefix(slice);
+    const words = new Uint32Array(prefixes.buffer, prefixes.byteOffset, prefixes.length * 2);
+    for (let w = 2; w < words.length; w += 2) {
+      const [low, high] = [words[w] as number, words[w + 1] as number];
+      const [lastLow, lastHigh] = [words[w - 2] as number, words[w - 1] as number];
+      if (high > lastHigh || (high === lastHigh && low > lastLow)) continue;
+      const i = start + w / 2;
+      if (high < lastHigh || low < lastLow) return i;
+      if (!exact && order.compare(piece, i, piece, i - 1) < 0) return i;
+    }
+    yield;
   }
   return -1;
 }
+
+/** `descentSteps`, at once. */
+export const firstUnitDescent = (order: UnitOrder, piece: Uint8Array): number =>
+  atOnce(descentSteps(order, piece));
 
 /** Looks whether units that come in pieces are in order. */
 export class UnitOrderCheck {

@@ -6,11 +6,19 @@ import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 import { STDIO } from './raw.js';
-import { type FileReport, type FileSortOptions, sortFile as sortJob } from './sort-file.js';
+import {
+  type DistinctOptions,
+  type FileReport,
+  type FileSortOptions,
+  sortFile as sortJob,
+} from './sort-file.js';
+import type { TableOptions } from './tables/table-options.js';
 
 /** What `sortFile` takes. */
 export interface SortFileOptions
   extends FileSortOptions,
+    DistinctOptions,
+    Partial<TableOptions>,
     Pick<SortOptions, 'device' | 'signal' | 'onProgress' | 'onWarning'> {
   /** Sorts on this Sorter, which stays open; default: one that is kept open for `device`. */
   readonly sorter?: Sorter | undefined;
@@ -28,10 +36,16 @@ const NAMES: Readonly<Record<keyof SortFileOptions, true>> = {
   nan: true,
   bits: true,
   argsort: true,
+  unique: true,
+  counts: true,
   algorithm: true,
   scan: true,
   radixBits: true,
   verify: true,
+  by: true,
+  columns: true,
+  head: true,
+  uniqueBy: true,
   device: true,
   sorter: true,
   signal: true,
@@ -44,6 +58,8 @@ const NAMES: Readonly<Record<keyof SortFileOptions, true>> = {
  *
  *     await sortFile('prices.f64', 'sorted.npy');
  *     await sortFile(['a.npy', 'b.npy'], 'order.u32', { argsort: true, descending: true });
+ *     await sortFile('words.u64', 'distinct.u64', { unique: true, counts: 'counts.npy' });
+ *     await sortFile('trades.parquet', 'top.csv', { by: 'price:desc,time', head: 10 }); // rows of a table
  *     await sortFile(request, response, { dtype: 'u32' }); // any Readable, any Writable
  *
  * Formats are told by extensions (`.f64`, `.u32be`, `.npy`, behind `.gz` or `.zst`, too), by `format` and `to`, or by what a
@@ -86,7 +102,20 @@ export async function sortFile(
   };
   const opened =
     sorter ?? (await sorterFor({ ...(device !== undefined && { device }), ...(onWarning && { onWarning }) }));
-  return sortJob(opened, job, context);
+  const { by } = job;
+  if (by === undefined) {
+    assertNoTable(job);
+    return sortJob(opened, job, context);
+  }
+  const { sortTableFile } = await import('./tables/sort-table-file.js');
+  return sortTableFile(opened, { ...job, by }, context);
+}
+
+/** @throws UsageError for what only tables have, where nothing says what rows are sorted by */
+function assertNoTable(job: Partial<TableOptions>): void {
+  const name = (['columns', 'head', 'uniqueBy'] as const).find((one) => job[one] !== undefined);
+  if (name)
+    throw new UsageError(`option '${name}' is for tables: 'by' says which columns rows are sorted by`);
 }
 
 /** @throws UsageError for `-`: whose stdin it would be is the program's business */

@@ -5,18 +5,23 @@ import { joined } from './joined.js';
 import { type InputOptions, openKeys } from './keys.js';
 import { isStdin, openSource, type Source } from './raw.js';
 
+/** Opens what a source has: all inputs together, or each by itself. */
+export type OpenReaders = (options: InputOptions) => Promise<readonly KeyReader[]>;
+
+type Streams = { readonly stdin: Readable; readonly signal: AbortSignal };
+
 /**
- * Runs `use` with inputs, and closes them whatever comes of it. That they are there is known at once; what they hold is looked
- * at when `use` asks for their keys.
+ * Runs `use` with inputs, each by itself, and closes them whatever comes of it. That they are there is known at once; what
+ * they hold is looked at when `use` asks for their keys.
  *
  * @param paths files, `-` for stdin
  * @param use gets whether all of them are files, whose length is known and for which nobody has to wait
  * @throws UsageError, IoError, and what `use` throws
  */
-export async function withInputs<T>(
+export async function withReaders<T>(
   paths: readonly string[],
-  { stdin, signal }: { readonly stdin: Readable; readonly signal: AbortSignal },
-  use: (open: (options: InputOptions) => Promise<KeyReader>, areFiles: boolean) => Promise<T>,
+  { stdin, signal }: Streams,
+  use: (open: OpenReaders, areFiles: boolean) => Promise<T>,
 ): Promise<T> {
   if (paths.filter(isStdin).length > 1) {
     throw new UsageError("two files are '-': only one can be read from stdin");
@@ -25,11 +30,11 @@ export async function withInputs<T>(
   const readers: KeyReader[] = [];
   try {
     for (const path of paths) sources.push(await openSource(path, stdin, signal));
-    const open = async (options: InputOptions): Promise<KeyReader> => {
+    const open: OpenReaders = async (options) => {
       for (const [i, source] of sources.entries()) {
         readers.push(await openKeys(source, paths[i] ?? '', { ...options, signal }));
       }
-      return joined(readers);
+      return readers;
     };
     return await use(
       open,
@@ -39,3 +44,13 @@ export async function withInputs<T>(
     for (const one of [...readers, ...sources]) await one.close();
   }
 }
+
+/** `withReaders`, of inputs as if they were one. */
+export const withInputs = <T>(
+  paths: readonly string[],
+  streams: Streams,
+  use: (open: (options: InputOptions) => Promise<KeyReader>, areFiles: boolean) => Promise<T>,
+): Promise<T> =>
+  withReaders(paths, streams, (open, areFiles) =>
+    use(async (options) => joined(await open(options)), areFiles),
+  );

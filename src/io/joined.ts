@@ -4,15 +4,13 @@ import { DtypeError, UsageError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
 
 /**
- * Reads several files one after the other. Matrices of as many columns are put below each other; anything else is taken
- * as the keys that it has.
+ * The first of several files, which hold keys of one dtype.
  *
- * @throws DtypeError where they hold different dtypes; UsageError for no file
+ * @throws DtypeError where they do not; UsageError for no file
  */
-export function joined(readers: readonly KeyReader[]): KeyReader {
+export function assertOneDtype(readers: readonly KeyReader[]): KeyReader {
   const [first] = readers;
   if (!first) throw new UsageError('no files: name one at least');
-  if (readers.length === 1) return first;
   for (const { name, dtype } of readers) {
     if (dtype === first.dtype) continue;
     throw new DtypeError(
@@ -20,6 +18,18 @@ export function joined(readers: readonly KeyReader[]): KeyReader {
       { details: { path: name, found: dtype, expected: first.dtype } },
     );
   }
+  return first;
+}
+
+/**
+ * Reads several files one after the other. Matrices of as many columns are put below each other; anything else is taken
+ * as the keys that it has.
+ *
+ * @throws DtypeError where they hold different dtypes; UsageError for no file
+ */
+export function joined(readers: readonly KeyReader[]): KeyReader {
+  const first = assertOneDtype(readers);
+  if (readers.length === 1) return first;
   const n = sum(readers.map((reader) => reader.n));
   return {
     name: readers.map(({ name }) => name).join(', '),
@@ -40,7 +50,8 @@ export function joined(readers: readonly KeyReader[]): KeyReader {
   };
 }
 
-const sum = (counts: readonly (number | undefined)[]): number | undefined =>
+/** Of counts all together; undefined where one is not known. */
+export const sum = (counts: readonly (number | undefined)[]): number | undefined =>
   counts.includes(undefined) ? undefined : counts.reduce<number>((all, n) => all + (n ?? 0), 0);
 
 /** Reads across the ends of files; undefined where one of them comes in order only. */

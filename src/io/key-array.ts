@@ -42,7 +42,7 @@ function joinedKeys({ dtype }: KeyReader, pieces: Uint8Array[], bytes: number): 
 }
 
 /** Hands an array to a writer in pieces. */
-export async function writeKeys(writer: KeyWriter, keys: ArrayBufferView): Promise<void> {
+export async function writeKeys(writer: Pick<KeyWriter, 'write'>, keys: ArrayBufferView): Promise<void> {
   for (let at = 0; at < keys.byteLength; at += PIECE_BYTES) {
     await writer.write(bytesOf(keys, at, Math.min(at + PIECE_BYTES, keys.byteLength)));
   }

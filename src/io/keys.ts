@@ -48,18 +48,35 @@ export interface InputOptions extends Omit<ReadRequest, 'dtype' | 'bigEndian'> {
  * @throws UsageError, DtypeError, FormatError, IoError; `details.found` of a FormatError names the format
  */
 export async function openKeys(source: Source, path: string, options: InputOptions = {}): Promise<KeyReader> {
-  const { dtype, format = 'auto', ...request } = options;
+  const { dtype, format: wanted, ...request } = options;
+  const named = dtype === undefined ? undefined : namedDtype(dtype);
+  const { format, inner, facts } = await inputFormat(source, path, {
+    ...{ format: wanted, dtype: named?.dtype, signal: request.signal },
+  });
+  return format.open(inner, { ...request, ...(format === raw ? rawDtype(named, facts) : named) });
+}
+
+/** What an input is, and what its format reads of it. */
+export interface InputFormat {
+  readonly format: KeyFormat;
+  /** The source, unpacked where the format does not do that itself. */
+  readonly inner: Source;
+  readonly facts: NameFacts;
+}
+
+/** The format of an input. @throws as `openKeys` */
+export async function inputFormat(
+  source: Source,
+  path: string,
+  { format = 'auto', dtype, signal }: Pick<ReadRequest, 'dtype' | 'signal'> & Pick<InputOptions, 'format'>,
+): Promise<InputFormat> {
   const wanted = formatNamed(format);
   const facts = await nameFacts(isStdin(path) ? '' : path);
-  const named = dtype === undefined ? undefined : namedDtype(dtype);
   const { compression } = facts;
-  const inner = compression && wanted !== raw ? decompressed(source, compression, request.signal) : source;
-  const chosen = wanted ?? (await formatOf(inner, path, facts, named?.dtype));
+  const inner = compression && wanted !== raw ? decompressed(source, compression, signal) : source;
+  const chosen = wanted ?? (await formatOf(inner, path, facts, dtype));
   if (inner !== source && !chosen.compressible) throw notCompressed(path, chosen);
-  return chosen.open(chosen.unpacksItself ? source : inner, {
-    ...request,
-    ...(chosen === raw ? rawDtype(named, facts) : named),
-  });
+  return { format: chosen, inner: chosen.unpacksItself ? source : inner, facts };
 }
 
 /** What raw keys are: as it is said, else by the name, which also tells the order of the bytes where it has the same dtype. */
@@ -184,18 +201,8 @@ export interface Model {
  */
 export async function keyTarget(path: string, options: OutputOptions, model: Model): Promise<KeyTarget> {
   const { to = 'auto', ...rest } = options;
-  const wanted = formatNamed(to);
-  const facts = await nameFacts(isStdout(path) ? '' : path);
-  if (!wanted && facts.format && !isReadable(facts.format)) {
-    throw new FormatError(
-      `the name ${facts.name} says that it is ${facts.format.name}, which is not written. Name another output; ` +
-        'if it is to be raw keys all the same, say so: --to raw (--format raw, if the input is raw, too)',
-      { details: { path, found: facts.format.name, expected: 'raw keys' } },
-    );
-  }
-  const format = wanted ?? (facts.format as KeyFormat | undefined) ?? formatNamed(model.format) ?? raw;
+  const { format, wanted, facts } = await outputFormat(path, to, model.format);
   const { compression } = facts;
-  if (compression && !format.compressible) throw notCompressed(path, format);
   const { bigEndian = false } = facts.named ?? model; // a name that says nothing of it is little-endian
   const settings = { ...rest, bigEndian };
   const bytes = (written: KeyFacts) => (compression ? undefined : format.bytes?.(written));
@@ -212,6 +219,30 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
       return { write: (piece) => writer.write(piece), end: () => writer.end().then(() => smaller.finish()) };
     },
   };
+}
+
+/** What an output is written as: as `to` says, else as its name does, else as the input. @throws FormatError, UsageError */
+export async function outputFormat(
+  path: string,
+  to: string,
+  input: string,
+): Promise<{
+  readonly format: KeyFormat;
+  readonly wanted: KeyFormat | undefined;
+  readonly facts: NameFacts;
+}> {
+  const wanted = formatNamed(to);
+  const facts = await nameFacts(isStdout(path) ? '' : path);
+  if (!wanted && facts.format && !isReadable(facts.format)) {
+    throw new FormatError(
+      `the name ${facts.name} says that it is ${facts.format.name}, which is not written. Name another output; ` +
+        'if it is to be raw keys all the same, say so: --to raw (--format raw, if the input is raw, too)',
+      { details: { path, found: facts.format.name, expected: 'raw keys' } },
+    );
+  }
+  const format = wanted ?? (facts.format as KeyFormat | undefined) ?? formatNamed(input) ?? raw;
+  if (facts.compression && !format.compressible) throw notCompressed(path, format);
+  return { format, wanted, facts };
 }
 
 /** @throws DtypeError where a raw file would be named after a dtype that it does not hold */

@@ -8,20 +8,11 @@ import { codeWordsOf, encodeRecords } from '../keys/codec-records.js';
 import { type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { inSlices, type Steps } from '../sort/host/steps.js';
+import { type Span, WORD_BYTES } from './code-order.js';
 import { isNumberKey, keyBytes, type NumberKey, type RecordKey } from './record-keys.js';
 
 /** Records that are gone over at a time, byte by byte of the code, so that they stay in the cache meanwhile. */
 const SLICE = 1024;
-
-/** Bytes of codes that make a word: what is compared as one number. */
-export const WORD_BYTES = 8;
-
-/** Which bytes of codes. */
-export interface Span {
-  readonly begin: number;
-  /** At most WORD_BYTES behind the beginning. */
-  readonly end: number;
-}
 
 /** Which records: those of a piece, all of them in order or some at their positions. */
 export interface Records {

@@ -1,18 +1,22 @@
 import type { Readable } from 'node:stream';
-import type { SortOptions } from '../sort/api/options.js';
+import { bytesOf } from '../keys/array.js';
+import { dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import { bitWindow, type SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { type Lines, linesOf } from './axis.js';
-import type { KeyFacts, KeyReader } from './formats/key-file.js';
+import type { KeyFacts, KeyReader, KeyWriter } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
 import { type InputOptions, type KeyTarget, keyTarget } from './keys.js';
 import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
+import { positionDtype } from './positions.js';
 import { assertGoing, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
 import { sortMatrix } from './sort-matrix.js';
 import { addReports } from './sort-reports.js';
+import { keyOrder } from './unit-order.js';
 
 /** How files are sorted: what they hold, in what order, and as what the result is written. */
 export interface FileSortOptions
@@ -22,8 +26,19 @@ export interface FileSortOptions
   readonly to?: string | undefined;
   /** Of a matrix: the dimension along which keys are sorted, 0 for each column, 1 for each row; default −1, the last one. */
   readonly axis?: number | undefined;
-  /** Write positions (u32) instead of keys; in a matrix those within the row or column. Default false. */
+  /** Write positions (u32, u64 from 2^32 keys on) instead of keys; in a matrix those within the row or column. Default false. */
   readonly argsort?: boolean | undefined;
+}
+
+/** What becomes of equal keys. */
+export interface DistinctOptions {
+  /**
+   * Write of equal keys only the first; all NaNs are equal, and so are both zeros. A matrix is taken as the keys that it has.
+   * Default false.
+   */
+  readonly unique?: boolean | undefined;
+  /** With `unique`: file for how often each key that is written was there, as u64. */
+  readonly counts?: string | undefined;
 }
 
 /** What to sort, from where to where, and how. */
@@ -35,7 +50,7 @@ export interface FileJob extends FileSortOptions {
 }
 
 /** A job of which more may be than fits into memory. */
-export interface LargeFileJob extends FileJob, LargeOptions {}
+export interface LargeFileJob extends FileJob, DistinctOptions, LargeOptions {}
 
 /** What is at hand while files are sorted. */
 export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'>, OutputContext {
@@ -48,6 +63,8 @@ export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning
 export interface FileReport extends SortReport {
   readonly descending: boolean;
   readonly argsort: boolean;
+  /** Keys, or records, that were written, where only distinct ones were. */
+  readonly distinct?: number;
   /** Formats of the input and of the result. */
   readonly formats: readonly [from: string, to: string];
   /** Dimensions of the result. */
@@ -59,6 +76,14 @@ export interface FileReport extends SortReport {
   readonly external?: LargeReport;
   /** Of records: bytes of one, and their keys as the command line has them; the dtype is that of what was sorted for them. */
   readonly records?: { readonly record: number; readonly keys: readonly string[] };
+  /** Of tables: what they were sorted by and what was kept, as the command line has it; `n` counts the rows that were read. */
+  readonly table?: {
+    readonly by: readonly string[];
+    readonly columns: readonly string[];
+    readonly head?: number;
+    readonly unique?: boolean;
+    readonly uniqueBy?: readonly string[];
+  };
 }
 
 /**
@@ -80,6 +105,7 @@ export async function sortFile(
     throw new UsageError('an argsort would replace the keys by their positions: name another output');
   }
   if (resume) assertFiles(inputs, out);
+  await assertDistinct(job, inputs);
   return withInputs(inputs, context, async (open, areFiles) => {
     const sortTo = async (output?: Output): Promise<FileReport> => {
       const reader = await open({ dtype, format, column, header, delimiter });
@@ -122,7 +148,7 @@ export interface SortParts {
 }
 
 async function sortKeys(work: FileSort, parts: SortParts | undefined): Promise<FileReport> {
-  const lines = linesOf(work.reader, work.job.axis);
+  const lines = work.job.unique ? undefined : linesOf(work.reader, work.job.axis);
   if (lines) return sortLines(work, lines);
   const looked = parts ? { ...work, reader: await parts.looked(work) } : work;
   return (await parts?.sort(looked)) ?? sortWhole(looked);
@@ -139,10 +165,10 @@ export const inputsOf = ({ in: inputs }: FileJob): readonly string[] =>
 
 /** What is known of the result: keys, or positions. */
 export const factsOf = (
-  { reader: { dtype, column }, told: { argsort } }: FileSort,
+  { reader: { dtype, column }, told: { argsort }, job }: FileSort,
   n: number | undefined,
   shape: KeyFacts['shape'] = n === undefined ? undefined : [n],
-): KeyFacts => ({ dtype: argsort ? 'u32' : dtype, n, shape, column });
+): KeyFacts => ({ dtype: argsort ? positionDtype(n, job.wideFrom) : dtype, n, shape, column });
 
 /** Sorts each row or column of a matrix. */
 async function sortLines(work: FileSort, lines: Lines): Promise<FileReport> {
@@ -182,17 +208,61 @@ async function sortWhole(work: FileSort): Promise<FileReport> {
     const [keys, readSeconds] = await timed(() => readKeys(reader));
     assertGoing(context.signal);
     const result = told.argsort ? await sorter.argsort(keys, options) : await sorter.sort(keys, options);
-    length = keys.length;
     const [, writeSeconds] = await timed(async () => {
+      length = job.unique ? await onlyDistinct(work, result) : keys.length;
       const writer = await target.create(output, factsOf(work, length));
-      await writeKeys(writer, result);
+      await writeKeys(writer, result.subarray(0, length));
       await writer.end();
     });
     times = { readSeconds, writeSeconds };
   });
   const [report] = reports;
   if (!report) throw new Error('the Sorter sorted without a report');
-  return { ...report, ...told, shape: [length], ...times };
+  return { ...report, ...told, ...(job.unique && { distinct: length }), shape: [length], ...times };
+}
+
+/** Brings the first ones of equal keys to the front of sorted ones, and writes the counts. @returns how many those are */
+async function onlyDistinct({ reader, job, context }: FileSort, sorted: KeyArray): Promise<number> {
+  const { withDistinct } = await import('./distinct-output.js'); // other sorts do without
+  const { dtype } = reader;
+  const { descending = false, nan = 'last' } = job;
+  const order = keyOrder({ dtype, descending, nan, bits: bitWindow(job.bits, dtypeInfo(dtype)) });
+  const to = bytesOf(sorted);
+  let end = 0;
+  const front: KeyWriter = {
+    // What is written stands there already, or behind.
+    async write(piece) {
+      to.set(piece, end);
+      end += piece.length;
+    },
+    end: async () => undefined,
+  };
+  const { counts } = job;
+  const request = { order, unique: true, counts, model: reader, text: job };
+  await withDistinct(
+    request,
+    async () => front,
+    context,
+    (writer) => writeKeys(writer, sorted),
+  );
+  return end / order.unit;
+}
+
+/** Refuses what cannot be had of distinct keys. @throws UsageError */
+export async function assertDistinct(
+  { unique = false, argsort, counts, out }: DistinctOptions & Pick<FileJob, 'argsort' | 'out'>,
+  inputs: readonly string[],
+): Promise<void> {
+  if (unique && argsort) {
+    throw new UsageError('positions are distinct: ask for an argsort or for distinct keys');
+  }
+  if (counts === undefined) return;
+  if (!unique) throw new UsageError('counts are of distinct keys: ask for these as well (--unique)');
+  if (isStdout(counts)) throw new UsageError(`counts are written to a file, not to ${counts}: name one`);
+  for (const path of [...inputs, out]) {
+    if (path !== counts && !(await isSameFile(path, counts))) continue;
+    throw new UsageError(`the counts would replace ${path}: name another file for them`);
+  }
 }
 
 /** @throws UsageError where a pipe is among them */
@@ -201,9 +271,14 @@ export function assertFiles(inputs: readonly string[], out: string): void {
   throw new UsageError('only a sort of a file into a file can be gone on with: a pipe comes once');
 }
 
+/** What may be said of a sort, of records as of keys. */
+type Said = {
+  readonly [Name in keyof FileSortOptions]?: FileSortOptions[Name] | undefined;
+};
+
 /** What the Sorter takes of a job: names that are undefined are left out, since it knows of none. */
 export function sortOptions(
-  { descending, nan, bits, algorithm, scan, radixBits, verify }: FileJob,
+  { descending, nan, bits, algorithm, scan, radixBits, verify }: Said,
   { signal, onProgress, onWarning }: FileContext,
   onReport?: (report: SortReport) => void,
 ): SortOptions {

@@ -21,6 +21,8 @@ export interface LargeOptions {
   readonly tmp?: string | undefined;
   /** Goes on with a sort by way of temporary files that was ended, if there is one. */
   readonly resume?: boolean | undefined;
+  /** Keys from which on positions are u64; default 2^32. */
+  readonly wideFrom?: number | undefined;
 }
 
 /** How a sort in partitions went. */
@@ -33,23 +35,42 @@ const WHOLE_MEMORY_OF_PIPES = 4.2;
 /** The same where the device has memory of its own, and the keys come from a file: keys and result. */
 const WHOLE_MEMORY_ASIDE = 2.1;
 
+/**
+ * Most bytes that are sorted as a whole where that takes `WHOLE_MEMORY`: partitions in memory take half of it, and what is
+ * larger is sorted in them as fast, since it is read and written meanwhile.
+ */
+const MOST_WHOLE_BYTES = 64 * 2 ** 20;
+
 interface Limits {
   readonly memory: number;
   readonly argsort: boolean;
+  /** Bytes of a key, beside which an argsort has four of a position. */
+  readonly unit: number;
 }
 
-/** Most bytes that are sorted as a whole, wherever that may be: it is quicker than in partitions. */
-export const mostForWhole = ({ memory, argsort }: Limits, isPipe: boolean): number =>
-  argsort && isPipe
-    ? Number.POSITIVE_INFINITY
-    : Math.min(constants.MAX_LENGTH, Math.floor(memory / (isPipe ? WHOLE_MEMORY_OF_PIPES : WHOLE_MEMORY)));
+/** What is in memory for each byte of keys: the keys, or with them their positions. */
+const heldFor = ({ argsort, unit }: Limits): number => (argsort ? (unit + 4) / unit : 1);
+
+/** Most bytes that are sorted as a whole, wherever that may be; positions are, as long as they fit. */
+export function mostForWhole(limits: Limits, isPipe: boolean): number {
+  const times = (isPipe ? WHOLE_MEMORY_OF_PIPES : WHOLE_MEMORY) * heldFor(limits);
+  const fitting = Math.floor(limits.memory / times);
+  return Math.min(limits.argsort ? constants.MAX_LENGTH : MOST_WHOLE_BYTES, fitting);
+}
+
+/** The error for positions that need more bytes of memory than they may take. */
+export const argsortTooLarge = (needed: number, memory: number): UsageError =>
+  new UsageError(
+    `an argsort of records is made in memory only, of which this one takes ${needed} bytes and may take ${memory}: ` +
+      'give it more by --memory',
+    { details: { memory, least: needed } },
+  );
 
 /**
  * Are so many bytes to be sorted as a whole?
  *
  * @param bytes undefined for a pipe of more than `mostForWhole`
  * @param device undefined where the host sorts
- * @throws UsageError when they have to be, and do not fit
  */
 export function fitsAsWhole(
   bytes: number | undefined,
@@ -57,17 +78,10 @@ export function fitsAsWhole(
   device: Pick<DeviceInfo, 'type'> | undefined,
 ): boolean {
   if (bytes === undefined) return false;
-  const { memory, argsort } = limits;
   if (bytes <= mostForWhole(limits, false)) return true;
   const isAside = device !== undefined && device.type !== 'cpu';
-  const needed = Math.ceil(bytes * (isAside ? WHOLE_MEMORY_ASIDE : WHOLE_MEMORY));
-  if (isAside && needed <= memory && bytes <= constants.MAX_LENGTH) return true;
-  if (!argsort) return false;
-  throw new UsageError(
-    `an argsort is made in memory only, of which this one takes ${needed} bytes and may take ${memory}: ` +
-      'give it more by --memory',
-    { details: { memory, least: needed } },
-  );
+  const needed = Math.ceil(bytes * WHOLE_MEMORY_ASIDE * heldFor(limits));
+  return isAside && needed <= limits.memory && bytes <= constants.MAX_LENGTH;
 }
 
 /**

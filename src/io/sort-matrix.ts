@@ -3,6 +3,7 @@ import { keyWords, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
+import { ahead } from './ahead.js';
 import type { Lines } from './axis.js';
 import type { KeyReader, KeyWriter } from './formats/key-file.js';
 import { inGroups, readKeys, writeKeys } from './key-array.js';
@@ -41,9 +42,19 @@ async function sortRows(
 ): Promise<void> {
   if (columns === 0) return; // no keys, in any number of rows
   const rows = Math.max(1, Math.floor(GROUP_KEYS / columns));
-  for await (const keys of inGroups(reader, rows * columns)) {
-    await writeKeys(writer, await sortLines(keys, columns, sort));
-    sort.onDone(keys.length);
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    // The next group is read, and the last one written, while one is sorted.
+    for await (const keys of ahead(inGroups(reader, rows * columns))) {
+      const sorted = await sortLines(keys, columns, sort);
+      await writing;
+      writing = writeKeys(writer, sorted);
+      writing.catch(() => undefined); // it is awaited, perhaps after another failure
+      sort.onDone(keys.length);
+    }
+    await writing;
+  } finally {
+    await Promise.allSettled([writing]);
   }
 }
 

@@ -1,12 +1,14 @@
 import { constants } from 'node:buffer';
 import { bytesOf } from '../keys/array.js';
-import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { inTurns } from '../sort/host/steps.js';
 import { MismatchError, UsageError } from '../util/errors.js';
 import { UnitOrderCheck } from './check-units.js';
+import type { DistinctWriter } from './distinct.js';
+import { distinctWriter, withCounts, withDistinct } from './distinct-output.js';
 import { unfinished } from './external/session.js';
+import type { KeyWriter } from './formats/key-file.js';
 import { gatherUnits } from './gather-units.js';
 import { randomPoints } from './multiset.js';
 import { isSameFile, type Output, withOutput } from './output.js';
@@ -14,8 +16,17 @@ import { assertGoing, PIECE_BYTES, type Source } from './raw.js';
 import { assertRecordOutput, openRecords } from './record-file.js';
 import { keyText, type RecordLayout, recordKeys } from './record-keys.js';
 import { assertRecords, type RecordOrder, recordOrder } from './record-order.js';
-import { assertFiles, type FileContext, type FileJob, type FileReport, timed } from './sort-file.js';
-import { type LargeOptions, sortLarge } from './sort-large.js';
+import {
+  assertDistinct,
+  assertFiles,
+  type DistinctOptions,
+  type FileContext,
+  type FileJob,
+  type FileReport,
+  sortOptions,
+  timed,
+} from './sort-file.js';
+import { argsortTooLarge, type LargeOptions, sortLarge } from './sort-large.js';
 import { UnitMultiset } from './unit-multiset.js';
 
 /** Which records to sort, from where to where, and how. */
@@ -27,7 +38,7 @@ export interface RecordJob
 }
 
 /** A job of which more may be than fits into memory. */
-export interface LargeRecordJob extends RecordJob, LargeOptions {}
+export interface LargeRecordJob extends RecordJob, DistinctOptions, LargeOptions {}
 
 /**
  * Sorts one file of records.
@@ -46,6 +57,7 @@ export async function sortRecordFile(
     throw new UsageError('an argsort would replace the records by their positions: name another output');
   }
   if (resume) assertFiles([from], out);
+  await assertDistinct(job, [from]);
   await assertRecordOutput(out, { format });
   const source = await openRecords(from, context.stdin, { format, signal: context.signal });
   try {
@@ -86,13 +98,40 @@ async function sortSource(
     bytes: source.bytes,
     pieces: () => source.pieces(record),
   };
-  const orderName = `${order.units} by ${records.keys.join(' ')}, NaN ${nan ?? 'last'}`;
+  const { unique = false } = job;
+  const orderName = `${order.units} by ${records.keys.join(' ')}, NaN ${nan ?? 'last'}${unique ? ', distinct' : ''}`;
   const large = { input, order, orderName, out, tmp, resume, verify: job.verify };
-  const how = { memory, how: sortOptions(job, context), output };
-  const made = await sortLarge(sorter, large, how, context);
-  const facts = { dtype: 'u8', bits: [0, 8], shape: [made.n], readSeconds: 0, writeSeconds: 0 } as const;
-  return { ...made, ...facts, ...told };
+  const how = { memory, how: sortOptions(howOf(job), context), output };
+  const facts = { dtype: 'u8', bits: [0, 8], readSeconds: 0, writeSeconds: 0, ...told } as const;
+  if (!unique) {
+    const made = await sortLarge(sorter, large, how, context);
+    return { ...made, ...facts, shape: [made.n] };
+  }
+  let report: FileReport | undefined;
+  await withCounts({ counts: job.counts, ...AS_RECORDS }, context, async (counts) => {
+    let distinct: DistinctWriter | undefined;
+    const writer = async (to: Output): Promise<DistinctWriter> => {
+      distinct = distinctWriter(order, { to: bytesTo(to), counts }, context.signal);
+      return distinct;
+    };
+    const made = await sortLarge(sorter, { ...large, writer }, how, context);
+    const found = distinct?.n ?? 0;
+    report = { ...made, ...facts, distinct: found, shape: [found] };
+  });
+  return report as unknown as FileReport;
 }
+
+/** How counts of records are written where their name says nothing. */
+const AS_RECORDS = { model: { format: 'raw' }, text: {} } as const;
+
+/** Writes records as they are. */
+const bytesTo = (output: Output): KeyWriter => ({
+  write: (piece) => output.write(piece),
+  end: async () => undefined,
+});
+
+/** What of a job is said of the sort: the order is the records' own. */
+const howOf = ({ algorithm, scan, radixBits, verify }: RecordJob) => ({ algorithm, scan, radixBits, verify });
 
 /** Bytes that the device takes for each record, at most: keys and positions, and as many beside them. */
 const DEVICE_BYTES = 40;
@@ -109,35 +148,25 @@ async function fits(
   const bytes = source.bytes ?? (await source.head(most + 1)).length;
   if (bytes <= most) return true;
   if (!argsort) return false;
-  const needed = Math.ceil((bytes / unit) * each);
-  throw new UsageError(
-    `an argsort is made in memory only, of which this one takes ${needed} bytes and may take ${memory}: ` +
-      'give it more by --memory',
-    { details: { memory, least: needed } },
-  );
+  throw argsortTooLarge(Math.ceil((bytes / unit) * each), memory);
 }
 
-function sortOptions(
-  { algorithm, scan, radixBits, verify }: RecordJob,
-  { signal, onProgress, onWarning }: FileContext,
-): SortOptions {
-  const options = { algorithm, scan, radixBits, verify, signal, onProgress, onWarning };
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
+/** Of a sort as a whole. */
+type WholeReport = SortReport & Pick<FileReport, 'shape' | 'distinct' | 'readSeconds' | 'writeSeconds'>;
 
 /** Sorts records that are in memory all at once. */
 async function sortWhole(
   sorter: Sorter,
   source: Source,
   order: RecordOrder,
-  job: RecordJob,
+  job: LargeRecordJob,
   context: FileContext,
   opened?: Output,
-): Promise<SortReport & Pick<FileReport, 'shape' | 'readSeconds' | 'writeSeconds'>> {
+): Promise<WholeReport> {
   const { out, record, argsort = false, verify = false } = job;
   const { signal } = context;
   const bytesOut = (bytesIn: number): number => (argsort ? (bytesIn / record) * 4 : bytesIn);
-  let report: (SortReport & Pick<FileReport, 'shape' | 'readSeconds' | 'writeSeconds'>) | undefined;
+  let report: WholeReport | undefined;
   const write = async (output: Output): Promise<void> => {
     if (source.bytes !== undefined) {
       if (source.bytes % record === 0) assertRecords(source.bytes, record); // before they are read
@@ -151,14 +180,26 @@ async function sortWhole(
     const onReport = (one: SortReport) => {
       made = one;
     };
-    const options = { ...sortOptions(job, context), profile: true, onReport };
+    const options = sortOptions(howOf(job), context, onReport);
     const [positions, seconds] = await timed(() => order.positions(sorter, bytes, options));
     const sorted = { order, bytes, positions, verify, signal };
-    const [verified, writeSeconds] = await timed(async () =>
-      argsort ? void (await output.write(bytesOf(positions))) : await writeRecords(sorted, output),
-    );
+    let verified: SortReport['verified'];
+    let distinct: number | undefined;
+    const [, writeSeconds] = await timed(async () => {
+      if (argsort) return output.write(bytesOf(positions));
+      const request = { order, unique: job.unique, counts: job.counts, ...AS_RECORDS };
+      distinct = await withDistinct(
+        request,
+        async () => bytesTo(output),
+        context,
+        async (writer) => {
+          verified = await writeRecords(sorted, writer);
+        },
+      );
+    });
     const times = { seconds, readSeconds, writeSeconds };
-    if (made) report = { ...made, ...(verified && { verified }), ...times, shape: [positions.length] };
+    const found = { ...(verified && { verified }), ...(distinct !== undefined && { distinct }) };
+    if (made) report = { ...made, ...found, ...times, shape: [distinct ?? positions.length] };
   };
   await (opened ? write(opened) : withOutput(out, context, write));
   if (!report) throw new Error('the Sorter returned without a report');
@@ -182,7 +223,7 @@ interface Sorted {
  */
 async function writeRecords(
   { order, bytes, positions, verify, signal }: Sorted,
-  output: Output,
+  output: Pick<KeyWriter, 'write'>,
 ): Promise<SortReport['verified']> {
   const { unit } = order;
   const most = Math.floor(PIECE_BYTES / unit);

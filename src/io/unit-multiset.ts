@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { inSlices, inTurns } from '../sort/host/steps.js';
-import { Multiset, type Points } from './multiset.js';
+import { Multiset, type Points, type StoredProducts } from './multiset.js';
 
 /** Units that are words, whose multisets need no hashing. */
 const WORDS: Readonly<Record<number, Dtype>> = { 1: 'u8', 2: 'u16', 4: 'u32', 8: 'u64' };
@@ -43,6 +43,15 @@ export class UnitMultiset {
     const words = hash.wordsOf(bytes);
     await inTurns(inSlices(n, (start, end) => hash.numbers(words, start, end, numbers), SLICE));
     await this.#multiset.add(bytesOf(numbers));
+  }
+
+  /** What was counted, to be included in another one of the same points. */
+  get stored(): StoredProducts {
+    return this.#multiset.stored;
+  }
+
+  include(stored: StoredProducts): void {
+    this.#multiset.include(stored);
   }
 
   equals(other: UnitMultiset): boolean {

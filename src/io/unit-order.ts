@@ -1,11 +1,12 @@
 /** What is sorted when files are cut into pieces: units of some bytes each, and the order that they are to have. */
 import { keyWords } from '../keys/array.js';
 import { encodeRecords } from '../keys/codec-records.js';
-import { dtypeInfo } from '../keys/dtype.js';
-import { keyCodec } from '../keys/key-codec.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import type { Into, SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import type { FileOrder } from './order-scan.js';
+import { inPlainOrder } from './plain-order.js';
 
 /** How units are sorted; what they are and in which order, their UnitOrder knows. */
 export type UnitSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'> &
@@ -19,6 +20,8 @@ export interface UnitOrder {
   readonly units: string;
   /** Whether units with equal prefixes are equal; where they need not be, `compare` tells. */
   readonly exact: boolean;
+  /** How `prefix` makes numbers of units that are plain keys; undefined for other units. */
+  readonly codes?: { readonly codec: KeyCodec; readonly mask: bigint } | undefined;
   /** Bytes of host memory that `sort` takes for each unit, the result among them, the units themselves not. */
   readonly sortBytes: number;
   /**
@@ -27,18 +30,27 @@ export interface UnitOrder {
    * @param piece whole units, at any place in memory
    */
   prefix(piece: Uint8Array): BigUint64Array;
+  /** Whether units are certainly in order, told quicker than by `prefix`; where it says no they may be. */
+  readonly isPlainlyInOrder?: ((piece: Uint8Array) => boolean) | undefined;
   /** Below 0 when unit `i` of `a` comes before unit `j` of `b`, above 0 when behind, 0 when they are equal. */
   compare(a: Uint8Array, i: number, b: Uint8Array, j: number): number;
   /**
    * The units in order, in `into` or in new memory; equal ones stay as they are.
    *
+   * @param differing the prefixes are known to be alike but for so many low bits: there may be fewer digits to sort by
    * @throws as `Sorter.sort`; UnsupportedError for 2^32 records and more
    */
-  sort(sorter: Sorter, bytes: Uint8Array, options?: UnitSortOptions): Promise<Uint8Array>;
+  sort(sorter: Sorter, bytes: Uint8Array, options?: UnitSortOptions, differing?: number): Promise<Uint8Array>;
+}
+
+/** The order of units that are keys. */
+export interface KeyUnitOrder extends UnitOrder {
+  /** What the keys are; undefined where only some of their bits count. */
+  readonly wholeDtype: Dtype | undefined;
 }
 
 /** The order of plain little-endian keys. */
-export function keyOrder({ dtype, descending, nan, bits }: FileOrder): UnitOrder {
+export function keyOrder({ dtype, descending, nan, bits }: FileOrder): KeyUnitOrder {
   const info = dtypeInfo(dtype);
   const unit = info.bytes;
   const order = { ...(descending !== undefined && { descending }), ...(nan !== undefined && { nan }) };
@@ -62,14 +74,24 @@ export function keyOrder({ dtype, descending, nan, bits }: FileOrder): UnitOrder
     prefix(piece.slice(i * unit, (i + 1) * unit))[0] ?? 0n;
   return {
     unit,
+    wholeDtype: end - begin < info.width ? undefined : dtype,
     units: `${dtype} keys`,
     exact: true,
+    codes: { codec, mask },
     sortBytes: unit,
     prefix,
+    isPlainlyInOrder:
+      end - begin < info.width
+        ? undefined
+        : (piece) => inPlainOrder(keyWords(piece, info), info, descending ?? false),
     compare(a, i, b, j) {
       const [x, y] = [prefixOf(a, i), prefixOf(b, j)];
       return x < y ? -1 : x > y ? 1 : 0;
     },
-    sort: (sorter, bytes, options = {}) => sorter.sort(bytes, { ...options, ...order, dtype, bits }),
+    sort(sorter, bytes, options = {}, differing = end) {
+      // An algorithm that was asked for gets what it was asked for.
+      const last = options.algorithm === undefined ? Math.max(begin + 1, Math.min(end, differing)) : end;
+      return sorter.sort(bytes, { ...options, ...order, dtype, bits: [begin, last] });
+    },
   };
 }

@@ -101,6 +101,7 @@ NAN_MODULE_INIT(Init) {
   ExportStaging(exports);
   ExportChecksum(exports);
   ExportMultiset(exports);
+  ExportPlacement(exports);
   ExportExtensions(exports);
   ExportCommandBuffer(exports);
   ExportExternalMemory(exports);

@@ -223,6 +223,7 @@ void ExportLaunches(Exports& exports);
 void ExportStaging(Exports& exports);
 void ExportChecksum(Exports& exports);
 void ExportMultiset(Exports& exports);
+void ExportPlacement(Exports& exports);
 void ExportExtensions(Exports& exports);
 void ExportCommandBuffer(Exports& exports);
 void ExportExternalMemory(Exports& exports);

@@ -1,5 +1,6 @@
 #include "argument_value.h"
 #include "info.h"
+#include "launch.h"
 #include "launch_limits.h"
 
 namespace clsort {
@@ -241,9 +242,10 @@ NAN_METHOD(EnqueueNDRangeKernel) {
   if (!global.given) return (void)call.Fail(CL_INVALID_GLOBAL_WORK_SIZE, "argument 5: expected sizes");
   if (!CheckLaunch(call, *queue, *kernel, dimensions, offset.data(), global.data(), local.data())) return;
   cl_event event = nullptr;
-  cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
-                                             offset.data(), global.data(), local.data(), waits.count(),
-                                             waits.data(), wanted ? &event : nullptr);
+  cl_int status = Launch(call, *kernel, wanted, &event, [&](cl_event* place) {
+    return api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
+                                      offset.data(), global.data(), local.data(), waits.count(), waits.data(), place);
+  });
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
@@ -256,8 +258,10 @@ NAN_METHOD(EnqueueTask) {
   const size_t one[] = {1};
   if (!call.ok() || !CheckArguments(call, *kernel) || !CheckLaunch(call, *queue, *kernel, 1, nullptr, one, one)) return;
   cl_event event = nullptr;
-  cl_int status = api.clEnqueueTask(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), waits.count(),
-                                    waits.data(), wanted ? &event : nullptr);
+  cl_int status = Launch(call, *kernel, wanted, &event, [&](cl_event* place) {
+    return api.clEnqueueTask(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), waits.count(), waits.data(),
+                             place);
+  });
   call.ReturnEvent(status, wanted, event, *queue);
 }
 

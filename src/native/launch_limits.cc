@@ -9,6 +9,8 @@ namespace clsort {
 namespace {
 
 constexpr cl_uint kNvidia = 0x10de;
+/** More than any of its groups has, and less than what its driver takes for less: it cuts sizes to 32 bits. */
+constexpr cl_ulong kTooMuchForNvidia = cl_ulong{1} << 20;
 
 template <typename T>
 bool AskDevice(Call& call, cl_device_id device, cl_device_info name, T* value) {
@@ -17,12 +19,12 @@ bool AskDevice(Call& call, cl_device_id device, cl_device_info name, T* value) {
 
 /**
  * The most local memory that a group may have. NVIDIA's driver tells 48 KiB, gives up to 227 KiB where the hardware has
- * them, and refuses by itself what is more.
+ * them, and refuses by itself what is more, but for what it cuts.
  */
 bool AskLocalBytes(Call& call, cl_device_id device, cl_ulong* bytes) {
   cl_uint vendor = 0;
   if (!AskDevice(call, device, CL_DEVICE_VENDOR_ID, &vendor)) return false;
-  *bytes = UINT64_MAX;
+  *bytes = kTooMuchForNvidia;
   return vendor == kNvidia || AskDevice(call, device, CL_DEVICE_LOCAL_MEM_SIZE, bytes);
 }
 

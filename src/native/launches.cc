@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "argument_value.h"
+#include "launch.h"
 #include "launch_limits.h"
 
 namespace clsort {
@@ -101,9 +102,11 @@ NAN_METHOD(EnqueueKernels) {
       return;
     }
     cl_event event = nullptr;
-    cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(),
-                                               static_cast<cl_uint>(dimensions), nullptr, global,
-                                               grouped ? local : nullptr, 0, nullptr, wanted ? &event : nullptr);
+    cl_int status = Launch(call, *kernel, wanted, &event, [&](cl_event* place) {
+      return api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(),
+                                        static_cast<cl_uint>(dimensions), nullptr, global, grouped ? local : nullptr, 0,
+                                        nullptr, place);
+    });
     if (!call.Check(status)) return;
     if (wanted) events.push_back(scope.Escape(call.WrapEvent(event, *queue)));
   }
@@ -144,8 +147,10 @@ NAN_METHOD(CallKernel) {
   }
   if (!CheckLaunch(call, *queue, *kernel, dimensions, nullptr, global.data(), local.data())) return;
   cl_event event = nullptr;
-  cl_int status = api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
-                                             nullptr, global.data(), local.data(), 0, nullptr, &event);
+  cl_int status = Launch(call, *kernel, true, &event, [&](cl_event* place) {
+    return api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions, nullptr,
+                                      global.data(), local.data(), 0, nullptr, place);
+  });
   call.ReturnEvent(status, true, event, *queue);
 }
 

@@ -170,7 +170,9 @@ Platform* PlatformOf(cl_platform_id id) {
   if (platform.status == CL_SUCCESS) platform.status = AskText(id, CL_PLATFORM_EXTENSIONS, &extensions);
   if (platform.status != CL_SUCCESS) return &platform;
   AskText(id, CL_PLATFORM_NAME, &name);
-  if (name.find("rusticl") == 0) platform.finishes_early = platform.cuts_at_quotes = true;
+  if (name.find("rusticl") == 0) {
+    platform.finishes_early = platform.cuts_at_quotes = platform.drops_written_images = true;
+  }
   platform.records_buffers_only = version.find("PoCL 3.") != std::string::npos;
   platform.version = ParseVersion(version.c_str());
   platform.dispatch = DispatchOf(id, extensions);

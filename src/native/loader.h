@@ -168,6 +168,11 @@ struct Platform {
   bool finishes_early = false;
   /** Build options are cut at each quotation mark, also within a word, and at blanks but no tabs: Mesa's rusticl. */
   bool cuts_at_quotes = false;
+  /**
+   * An image that a kernel writes goes with the last reference of the program and of kernels' arguments, although the launch
+   * has yet to run, and memory that is another's is written then: Mesa's rusticl, to 22.3 at least.
+   */
+  bool drops_written_images = false;
   /** Recording a kernel takes whatever its pointers, images and samplers are for a buffer to retain: PoCL 3. */
   bool records_buffers_only = false;
 };

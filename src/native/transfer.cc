@@ -453,10 +453,14 @@ NAN_METHOD(EnqueueMigrateMemObjects) {
   if (!call.ok() || !call.Supported(api.clEnqueueMigrateMemObjects, command.queue->platform)) return;
   std::vector<cl_mem> list;
   for (auto& object : objects) list.push_back(object->As<cl_mem>());
-  Finish(call, command,
-         api.clEnqueueMigrateMemObjects(command.raw(), static_cast<cl_uint>(list.size()),
-                                        list.empty() ? nullptr : list.data(), flags, command.waits.count(),
-                                        command.waits.data(), EventSlot(command, false)));
+  cl_int status;
+  {
+    std::unique_lock<std::shared_mutex> lock(call.environment().migration());
+    status = api.clEnqueueMigrateMemObjects(command.raw(), static_cast<cl_uint>(list.size()),
+                                            list.empty() ? nullptr : list.data(), flags, command.waits.count(),
+                                            command.waits.data(), EventSlot(command, false));
+  }
+  Finish(call, command, status);
 }
 
 template <typename Enqueue>

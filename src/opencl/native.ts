@@ -122,6 +122,7 @@ export interface Native {
   loaderInfo: NativeFunction;
   memFreeINTEL: NativeFunction;
   multisetAsync: NativeFunction;
+  placeAsync: NativeFunction;
   readBufferAsync: NativeFunction;
   releaseAll: NativeFunction;
   releaseAsync: NativeFunction;

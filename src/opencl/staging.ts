@@ -87,3 +87,33 @@ export function multisetAsync(
 ): Promise<void> {
   return native().multisetAsync(host, width, points, products, threads);
 }
+
+/**
+ * Brings keys of host memory to the order of their partitions, each partition's as they came, made by other threads: one
+ * stable counting pass. Beside what it is given it takes two bytes for each key.
+ *
+ * @param width bytes of a key: 1, 2, 4 or 8
+ * @param codec what makes a code of a key, as seven numbers of 64 bits: what positive keys flip, what negative ones do, what
+ * is subtracted then, the last number, what is added in the end, 1 where numbers descend, and the bits of the code that count
+ * @param firsts the first code of each partition but the first one, in ascending order, 64 bits each: fewer than 2^16
+ * @param before how many of them are in cells before each cell, and at the end their number, 16 bits each; the codes of a cell
+ * are alike above `shift`
+ * @param shift 0 to 63
+ * @param to receives the keys
+ * @param counts receives how many keys each partition has, 32 bits each
+ * @param threads 1 to 64
+ * @throws INVALID_VALUE
+ */
+export function placeAsync(
+  keys: HostMemory,
+  width: 1 | 2 | 4 | 8,
+  codec: HostMemory,
+  firsts: HostMemory,
+  before: HostMemory,
+  shift: number,
+  to: HostMemory,
+  counts: HostMemory,
+  threads: number,
+): Promise<void> {
+  return native().placeAsync(keys, width, codec, firsts, before, shift, to, counts, threads);
+}

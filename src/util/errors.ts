@@ -67,3 +67,30 @@ export class AbortedError extends withCode('ERR_CLSORT_ABORTED') {
 export class CacheError extends withCode('ERR_CLSORT_CACHE') {}
 /** The device, driver or algorithm cannot do what was asked. */
 export class UnsupportedError extends withCode('ERR_CLSORT_UNSUPPORTED') {}
+
+const CLASSES = [
+  UsageError,
+  DtypeError,
+  InputError,
+  NoLoaderError,
+  NoPlatformError,
+  NoDeviceError,
+  BuildError,
+  MemoryError,
+  DeviceLostError,
+  TimeoutError,
+  MismatchError,
+  FormatError,
+  IoError,
+  AbortedError,
+  UnsupportedError,
+] as const;
+
+/** An error of a code, of the class that has it: for what another process tells of. */
+export function errorOfCode(code: string, message: string, details?: ErrorDetails): ClsortError {
+  for (const Type of CLASSES) {
+    const error = new Type(message, details);
+    if (error.code === code) return error;
+  }
+  return new ClsortError(code, message, details);
+}

@@ -15,8 +15,9 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** The known word that `word` was probably meant to be, when one is near enough. */
+/** The known word that `word` was probably meant to be, when one is near enough; none for a word that is known. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (known.includes(word)) return undefined;
   const limit = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
   const [best] = known
     .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))

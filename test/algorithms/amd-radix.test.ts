@@ -241,14 +241,15 @@ forEachDevice((title, device, small) => {
   }
 
   test(title('a hundred short sorts in a row are each done when the wait is over'), async (t) => {
+    const wrong: string[] = [];
     for (let round = 0; round < (small ? 30 : 100); round++) {
       const keys = random(1 + ((round * 37) % 300), round + 1);
       const { keys: sorted } = await run(await device(), keys);
       if (Buffer.compare(Buffer.from(sorted.buffer), Buffer.from(keys.toSorted().buffer)) !== 0) {
-        t.fail(`round ${round} of ${keys.length} keys`);
+        wrong.push(`round ${round} of ${keys.length} keys`);
       }
     }
-    t.pass();
+    t.deepEqual(wrong, []);
   });
 
   test(title('what it cannot do it says: values of 3 bytes, more than 2^32 keys'), async (t) => {

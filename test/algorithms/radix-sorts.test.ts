@@ -1,6 +1,6 @@
 /** Whole sorts by the radix algorithms, against the reference: order, permutation and stability. */
 import test from 'ava';
-import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
+import type { AlgorithmFactory, AlgorithmShape } from '../../src/algorithms/algorithm.js';
 import { groupRadix } from '../../src/algorithms/group-radix.js';
 import { onesweep } from '../../src/algorithms/onesweep.js';
 import type { Tuning } from '../../src/algorithms/parameters.js';
@@ -11,9 +11,12 @@ import { tuningFor } from '../../src/algorithms/tuning.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { bitWindows, DISTRIBUTIONS, keysOf } from '../distributions.js';
-import { forEachDevice } from '../each-device.js';
+import { forEachOpened, testIf } from '../each-device.js';
 import { pick, referenceArgsort } from '../reference.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
+
+const KEYS: AlgorithmShape = { keyBits: 32, valueBytes: 0 };
+const PAIRS: AlgorithmShape = { keyBits: 32, valueBytes: 4 };
 
 interface Sort {
   readonly factory: AlgorithmFactory;
@@ -36,17 +39,13 @@ const sorts = (small: boolean): readonly Sort[] => [
   { factory: serialRadix, most: 10_007, form: ', in lines,', tuning: { lines: true } },
 ];
 
-forEachDevice((title, device, small) => {
+await forEachOpened((title, device, small) => {
   for (const { factory, most, form = '', tuning: own } of sorts(small)) {
     const claim = (text: string) => title(`${factory.name}${form} ${text}`);
 
     /** Declares a test, to be left out where the algorithm says that it is not for the device. */
-    const check = (text: string, body: (t: import('ava').ExecutionContext) => Promise<void>) =>
-      test.serial(claim(text), async (t) => {
-        const available = factory.available(await device(), { keyBits: 32, valueBytes: 0 });
-        if (available === true) await body(t);
-        else t.regex(available, /\w+ \w+/);
-      });
+    const check = (text: string, body: (t: import('ava').ExecutionContext) => Promise<void>, shape = KEYS) =>
+      testIf(factory.available(device, shape), claim(text), body);
 
     /** Sorts and compares everything that can be seen. */
     async function expectSorted(
@@ -58,7 +57,7 @@ forEachDevice((title, device, small) => {
       const { dtype, order, bits, values, indices } = options;
       const unit = bytes.byteLength / (keys as unknown as { length: number }).length || 1;
       const positions = referenceArgsort(bytes, dtype, { ...order, ...(bits && { bits }) });
-      const result = await sortBytes(await device(), factory, bytes, {
+      const result = await sortBytes(device, factory, bytes, {
         ...options,
         ...((own || options.tuning) && { tuning: { ...own, ...options.tuning } }),
       });
@@ -98,7 +97,7 @@ forEachDevice((title, device, small) => {
       ];
       for (const n of sizes.filter((size) => size <= most))
         await expectSorted(t, keysOf('u32', 'uniform', n), { dtype: 'u32', indices: 4 });
-      const tuning = tuningFor(factory, await device(), { keyBits: 32, valueBytes: 4 });
+      const tuning = tuningFor(factory, device, { keyBits: 32, valueBytes: 4 });
       const full = Number(tuning.groupSize ?? 0) * Number(tuning.keysPerItem ?? 0);
       for (const n of [full - 1, full, full + 1]) {
         if (full > 0 && n <= most)
@@ -153,14 +152,13 @@ forEachDevice((title, device, small) => {
     });
 
     check('leaves an empty array alone', async (t) => {
-      const result = await sortBytes(await device(), factory, new Uint8Array(0), { dtype: 'u32' });
+      const result = await sortBytes(device, factory, new Uint8Array(0), { dtype: 'u32' });
       t.deepEqual(result, { keys: new Uint8Array(0), values: new Uint8Array(0), status: 0 });
     });
 
     check('says what it cannot do', async (t) => {
-      const opened = await device();
-      t.regex(String(factory.available(opened, { keyBits: 32, valueBytes: 3 })), /3 bytes/);
-      const algorithm = await factory.create(opened, { keyBits: 32, valueBytes: 0 });
+      t.regex(String(factory.available(device, { keyBits: 32, valueBytes: 3 })), /3 bytes/);
+      const algorithm = await factory.create(device, { keyBits: 32, valueBytes: 0 });
       const ask = (n: number, valueBytes = 0) =>
         String(algorithm.supports({ dtype: 'u32', n, bits: [0, 32], valueBytes }));
       t.regex(ask(2 ** 32 + 7), /at most|fewer than|loops/);
@@ -168,19 +166,19 @@ forEachDevice((title, device, small) => {
     });
 
     if ('offsetBits' in factory.parameters) {
-      check('sorts with 64-bit positions', async (t) => {
-        const tuning = { offsetBits: 64 };
-        if (factory.available(await device(), { keyBits: 32, valueBytes: 4, tuning }) !== true)
-          return void t.pass();
-        await expectSorted(t, keysOf('u32', 'uniform', most), { dtype: 'u32', indices: 4, tuning });
-      });
+      const tuning = { offsetBits: 64 };
+      check(
+        'sorts with 64-bit positions',
+        (t) => expectSorted(t, keysOf('u32', 'uniform', most), { dtype: 'u32', indices: 4, tuning }),
+        { ...PAIRS, tuning },
+      );
     }
   }
 
   for (const radixBits of [1, 2, 3, 4, 8]) {
     test.serial(title(`tiled sorts with digits of ${radixBits} bits`), async (t) => {
       const keys = keysOf('i32', 'uniform', 1500);
-      const result = await sortBytes(await device(), tiledRadix, bytesOf(keys), {
+      const result = await sortBytes(device, tiledRadix, bytesOf(keys), {
         dtype: 'i32',
         indices: 4,
         tuning: { radixBits },
@@ -194,19 +192,16 @@ forEachDevice((title, device, small) => {
   for (const subGroupSize of [16, 32, 64]) {
     for (const factory of [tiledRadix, onesweep, groupRadix]) {
       const claim = `${factory.name} ranks by ballots of ${subGroupSize} work-items where sub-groups are so wide`;
-      test.serial(title(claim), async (t) => {
-        const opened = await device();
-        // On most devices a group of so few work-items is one sub-group.
-        const tuning = { rank: 'khr', subGroupSize, groupSize: subGroupSize, keysPerItem: 4 };
-        const available = factory.available(opened, { keyBits: 32, valueBytes: 4, tuning });
-        if (!opened.capabilities.subGroupBallot || available !== true) {
-          t.log('no ballots, or not for this device at all');
-          return void t.pass();
-        }
+      // On most devices a group of so few work-items is one sub-group.
+      const tuning = { rank: 'khr', subGroupSize, groupSize: subGroupSize, keysPerItem: 4 };
+      const able = device.capabilities.subGroupBallot
+        ? factory.available(device, { ...PAIRS, tuning })
+        : 'the device has no ballots';
+      testIf(able, title(claim), async (t) => {
         const keys = keysOf('i32', 'uniform', factory === groupRadix ? 4 * subGroupSize - 3 : 1500);
         const positions = referenceArgsort(bytesOf(keys), 'i32');
         try {
-          const sorted = await sortBytes(opened, factory, bytesOf(keys), {
+          const sorted = await sortBytes(device, factory, bytesOf(keys), {
             dtype: 'i32',
             indices: 4,
             tuning,
@@ -224,7 +219,7 @@ forEachDevice((title, device, small) => {
   test.serial(title('serial sorts with digits of 11 bits'), async (t) => {
     for (const dtype of ['f32', 'u64'] as const) {
       const keys = bytesOf(keysOf(dtype, 'uniform', 9001));
-      const result = await sortBytes(await device(), serialRadix, keys, {
+      const result = await sortBytes(device, serialRadix, keys, {
         dtype,
         indices: 4,
         tuning: { radixBits: 11 },
@@ -236,55 +231,59 @@ forEachDevice((title, device, small) => {
   for (const factory of [onesweep, persistentRadix]) {
     const name = factory.name;
     const lanes = { checkedLanes: 'always', groupSize: 64 };
-    test.serial(title(`${name}: lanes in order sort, and where they are not it says so`), async (t) => {
-      const opened = await device();
-      if (factory.available(opened, { keyBits: 32, valueBytes: 0 }) !== true) return void t.pass();
-      const n = name === 'onesweep' ? 2501 : 200;
-      for (const dtype of ['u8', 'f32', 'u64'] as const) {
-        for (const distribution of ['uniform', 'two', 'sorted'] as const) {
-          for (const keysPerItem of [1, 5]) {
-            if (factory === persistentRadix && keysPerItem * 64 < n) continue;
-            const keys = bytesOf(keysOf(dtype, distribution, n));
-            const tuning = { ...lanes, keysPerItem };
-            const { keys: sorted, status } = await sortBytes(opened, factory, keys, { dtype, tuning });
-            const what = JSON.stringify({ dtype, distribution, keysPerItem, status });
-            t.true([0, 2].includes(status), what);
-            const right = pick(keys, dtypeInfo(dtype).bytes, referenceArgsort(keys, dtype));
-            if (status === 0) t.deepEqual(sorted, right, what);
-            // Each work-item adds for all its keys before the next one does: five keys to one make disorder.
-            if (/Portable/.test(opened.info.platform) && distribution === 'uniform' && dtype === 'f32')
-              t.is(status, keysPerItem === 1 ? 0 : 2, what);
+    const able = (shape: AlgorithmShape) => factory.available(device, shape);
+    testIf(
+      able(KEYS),
+      title(`${name}: lanes in order sort, and where they are not it says so`),
+      async (t) => {
+        const n = name === 'onesweep' ? 2501 : 200;
+        for (const dtype of ['u8', 'f32', 'u64'] as const) {
+          for (const distribution of ['uniform', 'two', 'sorted'] as const) {
+            for (const keysPerItem of [1, 5]) {
+              if (factory === persistentRadix && keysPerItem * 64 < n) continue;
+              const keys = bytesOf(keysOf(dtype, distribution, n));
+              const tuning = { ...lanes, keysPerItem };
+              const { keys: sorted, status } = await sortBytes(device, factory, keys, { dtype, tuning });
+              const what = JSON.stringify({ dtype, distribution, keysPerItem, status });
+              t.true([0, 2].includes(status), what);
+              const right = pick(keys, dtypeInfo(dtype).bytes, referenceArgsort(keys, dtype));
+              if (status === 0) t.deepEqual(sorted, right, what);
+              // Each work-item adds for all its keys before the next one does: five keys to one make disorder.
+              if (/Portable/.test(device.info.platform) && distribution === 'uniform' && dtype === 'f32')
+                t.is(status, keysPerItem === 1 ? 0 : 2, what);
+            }
           }
         }
-      }
-    });
+      },
+    );
 
-    test.serial(title(`${name}: lanes rank neither windows of bits nor keys with values`), async (t) => {
-      const opened = await device();
-      if (factory.available(opened, { keyBits: 32, valueBytes: 4 }) !== true) return void t.pass();
-      const keys = bytesOf(keysOf('f32', 'two', 300));
-      const tuning = { ...lanes, keysPerItem: 5 };
-      const bits = [8, 24] as const;
-      const window = await sortBytes(opened, factory, keys, { dtype: 'f32', bits, tuning });
-      t.deepEqual(window.keys, pick(keys, 4, referenceArgsort(keys, 'f32', { bits })));
-      const argsort = await sortBytes(opened, factory, keys, { dtype: 'f32', indices: 4, tuning });
-      t.deepEqual(argsort.values, positionBytes(referenceArgsort(keys, 'f32'), 4));
-    });
+    testIf(
+      able(PAIRS),
+      title(`${name}: lanes rank neither windows of bits nor keys with values`),
+      async (t) => {
+        const keys = bytesOf(keysOf('f32', 'two', 300));
+        const tuning = { ...lanes, keysPerItem: 5 };
+        const bits = [8, 24] as const;
+        const window = await sortBytes(device, factory, keys, { dtype: 'f32', bits, tuning });
+        t.deepEqual(window.keys, pick(keys, 4, referenceArgsort(keys, 'f32', { bits })));
+        const argsort = await sortBytes(device, factory, keys, { dtype: 'f32', indices: 4, tuning });
+        t.deepEqual(argsort.values, positionBytes(referenceArgsort(keys, 'f32'), 4));
+      },
+    );
   }
 
   for (const factory of [onesweep, persistentRadix, tiledRadix]) {
-    test.serial(
+    testIf(
+      factory.available(device, PAIRS),
       title(`${factory.name}: values of any width pass through the memory of the keys`),
       async (t) => {
-        const opened = await device();
-        if (factory.available(opened, { keyBits: 32, valueBytes: 4 }) !== true) return void t.pass();
         for (const dtype of ['u16', 'u32', 'u64'] as const) {
           for (const width of [1, 2, 4, 8]) {
             const n = factory === persistentRadix ? 300 : 2501;
             const keys = bytesOf(keysOf(dtype, 'two', n));
             const values = { bytes: bytesOf(keysOf('u8', 'uniform', n * width)), width };
             const tuning = { valuesAfter: true, groupSize: 64, keysPerItem: 5 };
-            const result = await sortBytes(opened, factory, keys, { dtype, values, tuning });
+            const result = await sortBytes(device, factory, keys, { dtype, values, tuning });
             const positions = referenceArgsort(keys, dtype);
             const what = JSON.stringify({ dtype, width });
             t.deepEqual(result.keys, pick(keys, dtypeInfo(dtype).bytes, positions), what);
@@ -295,12 +294,11 @@ forEachDevice((title, device, small) => {
     );
   }
 
-  test.serial(title('onesweep that may hardly wait sorts, or says that it gave up'), async (t) => {
-    const opened = await device();
-    if (onesweep.available(opened, { keyBits: 32, valueBytes: 0 }) !== true) return void t.pass();
+  const onesweeps = onesweep.available(device, KEYS);
+  testIf(onesweeps, title('onesweep that may hardly wait sorts, or says that it gave up'), async (t) => {
     const keys = keysOf('u32', 'uniform', 200_003) as Uint32Array;
     for (let round = 0; round < 3; round++) {
-      const result = await sortBytes(opened, onesweep, bytesOf(keys), { tuning: { spinLimit: 1 } });
+      const result = await sortBytes(device, onesweep, bytesOf(keys), { tuning: { spinLimit: 1 } });
       t.true(result.status !== 0 || Buffer.compare(result.keys, bytesOf(keys.toSorted())) === 0);
     }
   });

@@ -1,20 +1,18 @@
-import test from 'ava';
 import { enqueueWithScratch } from '../../src/algorithms/run.js';
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import { keysOf } from '../distributions.js';
-import { forEachDevice } from '../each-device.js';
+import { forEachOpened, testIf } from '../each-device.js';
 import { bytesOf } from './sorts.js';
 
 const N = 5000;
 const SHAPE = { keyBits: 32, valueBytes: 0 } as const;
 
-forEachDevice((title, open) => {
-  test.serial(
+await forEachOpened((title, device) => {
+  testIf(
+    tiledRadix.available(device, SHAPE),
     title('a sort between the same buffers is replayed, whatever else waits in the pool'),
     async (t) => {
-      const device = await open();
-      if (tiledRadix.available(device, SHAPE) !== true) return void t.pass();
       const { queue, pool } = device;
       const algorithm = await tiledRadix.create(device, SHAPE);
       const input = device.buffer(N * 4);
@@ -35,7 +33,7 @@ forEachDevice((title, open) => {
         release();
       };
       try {
-        await sort();
+        for (let i = 0; i < 2; i++) await sort(); // the second one is kept
         // Others would do for every one of the sort's buffers.
         const sizes = Object.values(algorithm.scratch(N, { inPlace: false, bits: [0, 32] }));
         for (const buffer of sizes.flatMap((bytes) => [pool.take(bytes), pool.take(bytes + 64)])) {

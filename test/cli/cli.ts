@@ -8,6 +8,10 @@ import { packageRoot } from '../../src/util/paths.js';
 /** The compiled command. */
 export const MAIN = join(packageRoot, 'dist/src/cli/main.js');
 
+/** Where the command runs: what it is wrongly let write under a relative name is not left in anybody's folder. */
+const NOWHERE = mkdtempSync(join(tmpdir(), 'clsort-test-nowhere-'));
+process.on('exit', () => rmSync(NOWHERE, { recursive: true, force: true }));
+
 /** Whoever runs the tests may have settings. */
 const NO_CONFIG = join(tmpdir(), 'clsort-test-without-settings');
 
@@ -32,6 +36,7 @@ export interface RunOptions {
 export function clsort(args: readonly string[], { input, env, onStart }: RunOptions = {}): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: NOWHERE,
       env: { ...process.env, XDG_CONFIG_HOME: NO_CONFIG, ...env },
     });
     const out: Buffer[] = [];

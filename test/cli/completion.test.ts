@@ -41,7 +41,7 @@ on('bash')('bash: commands, options, choices, names of algorithms and types', (t
   );
   t.deepEqual(bash('so'), ['sort']);
   t.deepEqual(bash('--v'), ['--version']);
-  t.deepEqual(bash('sort', '--de'), ['--descending', '--device']);
+  t.deepEqual(bash('sort', '--de'), ['--descending', '--delimiter', '--device']);
   t.deepEqual(bash('sort', 'in.u32', '--nan', ''), ['first', 'last']);
   t.deepEqual(bash('sort', '--nan', '=', 'f'), ['first']);
   t.deepEqual(bash('sort', '--nan', '='), ['first', 'last']);
@@ -83,7 +83,7 @@ function fish(line: string): string[] {
 
 on('fish')('fish: commands, options, choices, and files only where there are some', (t) => {
   t.deepEqual(fish('clsort ').toSorted(), [...COMMAND_NAMES].toSorted());
-  t.deepEqual(fish('clsort sort --de'), ['--descending', '--device']);
+  t.deepEqual(fish('clsort sort --de'), ['--delimiter', '--descending', '--device']);
   t.deepEqual(fish('clsort sort --nan '), ['first', 'last']);
   t.deepEqual(fish('clsort sort --dtype ').toSorted(), [...DTYPES].toSorted());
   t.deepEqual(fish('clsort explain --algorithm b'), ['bitonic']);

@@ -18,7 +18,7 @@ const sort = ['sort', path('in.u32'), '-o', path('out.u32'), '--dtype', 'u32'];
 /** What a short option stands for, whatever the command; some are kept for options to come. */
 const SHORT: Readonly<Record<string, string>> = {
   ...{ o: 'out', q: 'quiet', r: 'descending', u: 'unique' },
-  ...{ S: 'memory', T: 'tmp' },
+  ...{ S: 'memory', T: 'tmp', t: 'delimiter' },
 };
 
 test('short options mean the same everywhere', async (t) => {

@@ -56,12 +56,14 @@ test('a sort loads its own files and no other command, nor what lays out help; f
   t.deepEqual(readFileSync(path('out.u32')), Buffer.from(referenceSort(new Uint8Array(keys.buffer), 'u32')));
   t.deepEqual(modules.filter(isRunner), ['cli/commands/sort']);
   t.deepEqual(modules.filter((name) => name.startsWith('cli/options/')).toSorted(), [
+    'cli/options/distinct',
     'cli/options/key-files',
     'cli/options/memory',
     'cli/options/order',
     'cli/options/records',
     'cli/options/sort',
     'cli/options/sort-paths',
+    'cli/options/tables',
   ]);
   // What is measured of devices is asked, not what drives them.
   const forDevices = modules.filter((name) => /^(device|opencl)\/|^algorithms\/registry|^index/.test(name));

@@ -211,8 +211,9 @@ test('the matrix takes its child along', async (t) => {
       return child !== '';
     }),
   );
-  await until(() => spawnSync('ps', ['-p', child]).status !== 0);
-  t.pass();
+  const isGone = () => spawnSync('ps', ['-p', child]).status !== 0;
+  await until(isGone);
+  t.true(isGone());
 });
 
 test('what a killed command leaves, the next one removes', async (t) => {

@@ -45,7 +45,11 @@ for (const [spec, id] of [
 test('a device that is not there is an error that lists those that are', (t) => {
   const error = t.throws(() => selectDevice('GeForce', found), { instanceOf: NoDeviceError });
   t.regex(error?.message ?? '', /'GeForce'.*1:0 Small Radeon/s);
-  t.throws(() => selectDevice('gpu', found.slice(0, 1)), { instanceOf: NoDeviceError });
+  const none = t.throws(() => selectDevice('gpu', found.slice(0, 1)), { instanceOf: NoDeviceError });
+  t.notRegex(none?.message ?? '', /did you mean/);
+  t.throws(() => selectDevice('gup', found.slice(0, 1)), {
+    message: /; did you mean 'gpu'\? 'clsort devices'/,
+  });
   t.throws(() => selectDevice('auto', []), { instanceOf: NoDeviceError, message: /none at all/ });
 });
 

@@ -67,3 +67,29 @@ test('an operation on host arrays for which the device has no room is left to th
   }
   t.true(lines.filter(({ failed }) => failed === 'clCreateBuffer').length >= 8);
 });
+
+test('calls on host arrays are made side by side on a device with memory of its own, each with its own outcome', async (t) => {
+  interface Round {
+    readonly name: string;
+    readonly outcomes: Readonly<Record<string, number>>;
+    readonly warnings?: readonly string[];
+    readonly failed?: string;
+  }
+  const rounds = await told<Round>('beside');
+  t.is(rounds.length, 8);
+  for (const { name, outcomes, failed = '' } of rounds) {
+    const what = `${name}: ${JSON.stringify(outcomes)} ${failed}`;
+    t.is(outcomes.false, undefined, what);
+    if (name === 'an input is taken away') t.deepEqual(outcomes, { InputError: 1, true: 10 }, what);
+    else if (!name.endsWith(' fails')) t.deepEqual(Object.keys(outcomes), ['true'], what);
+    else {
+      // What is in host memory is sorted once more; arrays on the device go with it.
+      t.true(name.startsWith(`${failed} `), what);
+      const others = Object.keys(outcomes).filter((outcome) => outcome !== 'true');
+      t.true(
+        others.every((error) => ['DeviceLostError', 'InputError', 'MemoryError'].includes(error)),
+        what,
+      );
+    }
+  }
+});

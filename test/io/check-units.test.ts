@@ -1,10 +1,14 @@
 import { Readable } from 'node:stream';
 import test from 'ava';
-import { checkUnits, UnitOrderCheck } from '../../src/io/check-units.js';
+import { checkUnits, firstUnitDescent, UnitOrderCheck } from '../../src/io/check-units.js';
 import { openSource } from '../../src/io/raw.js';
 import { recordOrder } from '../../src/io/record-order.js';
 import { keyOrder, type UnitOrder } from '../../src/io/unit-order.js';
 import { bytesOf } from '../../src/keys/array.js';
+import { DTYPES } from '../../src/keys/dtype.js';
+import { keysOf } from '../distributions.js';
+import { referenceSort } from '../reference.js';
+import { orderOf, TEN_OF_TWELVE } from './external/small.js';
 
 const record = 12;
 const records = (texts: readonly string[]): Buffer =>
@@ -68,3 +72,48 @@ test('a pipe that is cut anywhere is checked in one pass', async (t) => {
   const { n, descent } = await checkUnits(await openSource('-', Readable.from(chunks)), byName);
   t.deepEqual([n, descent], [5, 3]);
 });
+
+test('the first unit that belongs before the one in front of it is found, wherever it is', (t) => {
+  for (const dtype of ['u8', 'f32', 'f64'] as const) {
+    const order = orderOf(dtype, { descending: true });
+    const sorted = referenceSort(bytesOf(keysOf(dtype, 'uniform', 900)), dtype, { descending: true });
+    t.is(firstUnitDescent(order, sorted), -1);
+    t.is(firstUnitDescent(order, sorted.subarray(0, order.unit)), -1);
+    t.is(firstUnitDescent(order, new Uint8Array(0)), -1);
+    const wrong = sorted.slice();
+    wrong.copyWithin(500 * order.unit, 0, order.unit);
+    t.is(firstUnitDescent(order, wrong), 500);
+  }
+  const many = new Uint8Array(2 ** 20).fill(1);
+  for (const at of [2 ** 18 - 1, 2 ** 18, 2 ** 18 + 1, 2 ** 20 - 1]) {
+    const wrong = many.slice();
+    wrong[at] = 0;
+    t.is(firstUnitDescent(orderOf('u8'), wrong), at);
+  }
+});
+
+test('units with equal prefixes are compared', (t) => {
+  const units = new Uint8Array(24).fill(9);
+  t.is(firstUnitDescent(TEN_OF_TWELVE, units), -1);
+  units[21] = 8; // the last byte of the second key
+  t.is(firstUnitDescent(TEN_OF_TWELVE, units), 1);
+});
+
+for (const dtype of DTYPES) {
+  test(`${dtype}: keys in order are in order, and the first that is not is found`, (t) => {
+    for (const given of [{}, { descending: true }, { nan: 'first' }] as const) {
+      const order = orderOf(dtype, given);
+      for (const distribution of ['uniform', 'special', 'constant', 'two'] as const) {
+        const sorted = referenceSort(bytesOf(keysOf(dtype, distribution, 3000)), dtype, given);
+        t.is(firstUnitDescent(order, sorted), -1, distribution);
+        const [first, last] = [sorted.slice(0, order.unit), sorted.slice(-order.unit)];
+        if (Buffer.compare(first, last) === 0) continue;
+        // The smallest key once more, behind the first that is larger.
+        const other = sorted.findIndex((byte, i) => byte !== first[i % order.unit]);
+        const at = Math.floor(other / order.unit) + 1;
+        sorted.set(first, at * order.unit);
+        t.is(firstUnitDescent(order, sorted), at, distribution);
+      }
+    }
+  });
+}

@@ -52,3 +52,28 @@ test('bytes that only their place tells apart, and zeros, count', async (t) => {
   t.false(await same(100, unit(3), unit(5)));
   t.false(await same(100, new Uint8Array(100), new Uint8Array(200)));
 });
+
+for (const unit of [1, 2, 3, 4, 8, 12, 100]) {
+  test(`units of ${unit} bytes: a checksum tells other units, and not their order or pieces`, async (t) => {
+    const points = randomPoints();
+    const bytes = new Random(2).bytes(unit * 600);
+    const of = async (...pieces: Uint8Array[]): Promise<UnitMultiset> => {
+      const checksum = new UnitMultiset(unit, points);
+      for (const piece of pieces) await checksum.add(piece);
+      return checksum;
+    };
+    const whole = await of(bytes);
+    const [front, back] = [bytes.slice(0, unit * 250), bytes.slice(unit * 250)];
+    t.true(whole.equals(await of(back, front)));
+    t.false(whole.equals(await of(front)));
+    const stored = await of();
+    stored.include(JSON.parse(JSON.stringify((await of(back)).stored)));
+    stored.include((await of(front)).stored);
+    t.true(whole.equals(stored));
+    for (const at of [0, unit * 600 - 1]) {
+      const changed = bytes.slice();
+      changed[at] = (changed[at] ?? 0) ^ 128;
+      t.false(whole.equals(await of(changed)));
+    }
+  });
+}

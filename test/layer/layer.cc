@@ -2,6 +2,7 @@
 //
 // - counts the references to live objects, and uses of objects that are gone;
 // - fails, delays or corrupts a chosen call;
+// - ends the process, or never returns, when a kernel is enqueued that CLSORT_LAYER_ABORT or CLSORT_LAYER_HANG names;
 // - pretends a device smaller than it is, and refuses what would not fit that one.
 //
 // It is told what to do, and tells what it saw, through a file that it maps (CLSORT_LAYER_CONTROL), so that
@@ -67,6 +68,8 @@ struct Control {
   Word work_group, local_bytes, allocation;
   /** The device is NVIDIA's, and says that it has so much local memory, which is less than it has; 0: it is not. */
   Word nvidia_local_bytes;
+  /** Not 0: the device is a GPU with memory of its own. */
+  Word own_memory;
   /** Number of the last function that failed on purpose. */
   Word failed;
   /** Uses of objects without a reference, and the number of the last function that was so called. */
@@ -291,6 +294,8 @@ struct Through<&Dispatch::clGetDeviceInfo> {
     if (name == CL_DEVICE_LOCAL_MEM_SIZE) Limit<cl_ulong>(value, control->local_bytes);
     if (name == CL_DEVICE_VENDOR_ID && control->nvidia_local_bytes) *static_cast<cl_uint*>(value) = 0x10de;
     if (name == CL_DEVICE_LOCAL_MEM_SIZE) Limit<cl_ulong>(value, control->nvidia_local_bytes);
+    if (name == CL_DEVICE_TYPE && control->own_memory) *static_cast<cl_device_type*>(value) = CL_DEVICE_TYPE_GPU;
+    if (name == CL_DEVICE_HOST_UNIFIED_MEMORY && control->own_memory) *static_cast<cl_bool*>(value) = CL_FALSE;
     if (name == CL_DEVICE_MAX_MEM_ALLOC_SIZE) Limit<cl_ulong>(value, control->allocation);
     if (name == CL_DEVICE_MAX_WORK_ITEM_SIZES) {
       for (int i = 0; i < 3; i++) Limit<size_t>(static_cast<size_t*>(value) + i, control->work_group);
@@ -326,11 +331,22 @@ struct Through<&Dispatch::clEnqueueNDRangeKernel> {
   static cl_int Call(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
                      const size_t* global, const size_t* local, cl_uint waits, const cl_event* list,
                      cl_event* event) {
+    if (Is(kernel, "CLSORT_LAYER_ABORT")) std::abort();
+    while (Is(kernel, "CLSORT_LAYER_HANG")) pause();
     size_t items = 1;
     for (cl_uint i = 0; local && i < dimensions; i++) items *= local[i];
     if (control->work_group && items > control->work_group) return CL_INVALID_WORK_GROUP_SIZE;
     if (control->local_bytes && LocalBytes(queue, kernel) > control->local_bytes) return CL_OUT_OF_RESOURCES;
     return target.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, list, event);
+  }
+
+  /** Does a variable name this kernel? */
+  static bool Is(cl_kernel kernel, const char* variable) {
+    const char* wanted = std::getenv(variable);
+    char name[256] = "";
+    if (!wanted) return false;
+    target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, nullptr);
+    return std::string_view(name) == wanted;
   }
 
   static cl_ulong LocalBytes(cl_command_queue queue, cl_kernel kernel) {

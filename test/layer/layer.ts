@@ -28,10 +28,11 @@ const WORD = {
   localBytes: 14,
   allocation: 15,
   nvidiaLocalBytes: 16,
-  failed: 17,
-  misuses: 18,
-  misused: 19,
-  live: 20,
+  ownMemory: 17,
+  failed: 18,
+  misuses: 19,
+  misused: 20,
+  live: 21,
 } as const;
 const KINDS = [
   'device',
@@ -92,6 +93,8 @@ export interface Spoof {
   readonly allocation?: number;
   /** The device is NVIDIA's, and says that it has so much local memory, which is less than it has. */
   readonly nvidiaLocalBytes?: number;
+  /** The device is a GPU with memory of its own. */
+  readonly ownMemory?: boolean;
 }
 
 /** Tells the layer what to do, and reads what it saw. */
@@ -150,8 +153,14 @@ export class LayerControl {
     this.#write(WORD.corrupt, 0, at, mask >>> 0, 0);
   }
 
-  spoof({ workGroup = 0, localBytes = 0, allocation = 0, nvidiaLocalBytes = 0 }: Spoof): void {
-    this.#write(WORD.workGroup, workGroup, localBytes, allocation, nvidiaLocalBytes);
+  spoof({
+    workGroup = 0,
+    localBytes = 0,
+    allocation = 0,
+    nvidiaLocalBytes = 0,
+    ownMemory = false,
+  }: Spoof): void {
+    this.#write(WORD.workGroup, workGroup, localBytes, allocation, nvidiaLocalBytes, Number(ownMemory));
   }
 
   /** Ends all faults, and counts calls from 0 on. */

@@ -113,7 +113,8 @@ for (const device of opened) {
   );
 
   test(title('work sizes have as many numbers as there are dimensions'), (t) => {
-    const nothing = kernel(device, 'kernel void nothing() {}');
+    const nothing = kernel(device, 'kernel void nothing(int a) {}');
+    cl.setKernelArg(nothing, 0, 'int', 1);
     const launch = (dimensions: unknown, offset: unknown, global: unknown, local: unknown) =>
       thrown(() =>
         cl.enqueueNDRangeKernel(

@@ -11,7 +11,7 @@ test.serial(
       const before: number = cl.getContextInfo(context, cl.CONTEXT_REFERENCE_COUNT);
       const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
       const queue = cl.createCommandQueue(context, device);
-      const program = cl.createProgramWithSource(context, 'kernel void nothing() {}');
+      const program = cl.createProgramWithSource(context, 'kernel void nothing(int a) {}');
       cl.releaseAll();
       for (const handle of [buffer, queue, program]) t.true(handle.released, name);
       t.false(context.released);

@@ -166,17 +166,22 @@ for (const device of opened) {
     t.true(new Uint8Array(mapped).every((byte) => byte === 5));
   });
 
-  test.serial(title('collected handles give their objects back'), async (t) => {
-    const before: number = cl.getContextInfo(context, cl.CONTEXT_REFERENCE_COUNT);
+  const references = (): number => cl.getContextInfo(context, cl.CONTEXT_REFERENCE_COUNT);
+  const alone = references();
+  const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+  // Drivers need not count a context once per buffer; only where they do it shows that buffers have gone.
+  const counted = references() > alone ? test.serial : test.skip;
+  cl.releaseMemObject(buffer);
+  counted(title('collected handles give their objects back'), async (t) => {
+    const before = references();
     for (let i = 0; i < 200; i++) cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
-    const full: number = cl.getContextInfo(context, cl.CONTEXT_REFERENCE_COUNT);
+    const full = references();
+    t.true(full > before + 100, `${before} ${full}`);
     for (let i = 0; i < 10; i++) {
       collectGarbage();
       await new Promise((resolve) => setTimeout(resolve, 20)); // their releases take place on a thread
     }
-    const after: number = cl.getContextInfo(context, cl.CONTEXT_REFERENCE_COUNT);
-    // Drivers need not count a context once per buffer; where they do, the buffers have gone.
-    if (full > before + 100) t.true(after < before + 50, `${before} ${full} ${after}`);
-    else t.pass();
+    const after = references();
+    t.true(after < before + 50, `${before} ${full} ${after}`);
   });
 }

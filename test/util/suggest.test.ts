@@ -15,6 +15,11 @@ test('two letters that changed places are one edit, also in short words', (t) =>
   t.is(nearest('war', ['auto', 'raw']), undefined);
 });
 
+test('a word that is known is meant, although there is no such thing', (t) => {
+  t.is(nearest('gpu', ['auto', 'cpu', 'gpu']), undefined);
+  t.is(nearest('GPU', ['auto', 'cpu', 'gpu']), 'gpu');
+});
+
 test('what is like nothing known is not', (t) => {
   t.is(nearest('algorithm', words), undefined);
   t.is(nearest('x', words), undefined);

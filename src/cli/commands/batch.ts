@@ -1,89 +1,171 @@
-import { readFile } from 'node:fs/promises';
+import { access, constants, readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { text as readText } from 'node:stream/consumers';
-import { type JobResult, runBatch } from '../../batch/batch.js';
-import { parseBatch } from '../../batch/jobs.js';
+import { type BatchOptions, runBatch } from '../../batch/batch.js';
+import type { BatchEvent, JobResult } from '../../batch/events.js';
+import { Journal } from '../../batch/journal.js';
+import { parseManifest } from '../../batch/manifest.js';
+import { type BatchReport, reportFormat, writeReport } from '../../batch/report/report.js';
+import { Timeline } from '../../batch/report/timeline.js';
+import { type Incoming, readManifest } from '../../batch/stream.js';
+import { Tally } from '../../batch/tally.js';
+import { defaultMemory } from '../../io/external/budget.js';
 import { ioError, STDIO } from '../../io/raw.js';
-import { ClsortError } from '../../util/errors.js';
+import { UsageError } from '../../util/errors.js';
+import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.js';
+import { LiveView } from '../live-view.js';
+import { readSize } from '../memory-options.js';
 import type { BatchArguments } from '../options/batch.js';
-import { ProgressBar } from '../progress-bar.js';
-import { grouped, secondsText } from '../table.js';
 
 export async function run(args: BatchArguments, console: Console): Promise<ExitCode> {
-  const started = performance.now();
-  const fromStdin = args.jobs === STDIO;
-  const json = fromStdin
-    ? await readText(console.stdin)
-    : await readFile(args.jobs, 'utf8').catch((error) => {
-        throw ioError('read', args.jobs, error);
-      });
-  const folder = fromStdin ? process.cwd() : dirname(resolve(args.jobs));
-  const batch = parseBatch(json, { name: fromStdin ? 'stdin' : args.jobs, folder });
+  const options = readOptions(args);
+  const reports = (args.report ?? []).map((file) => ({ file, format: reportFormat(file) }));
+  for (const { file } of reports) {
+    await access(dirname(resolve(file)), constants.W_OK).catch((error) => {
+      throw ioError('write', file, error); // before hours of work, not after
+    });
+  }
+  const batch = await readBatch(args, options.journal, console);
+  if (args['dry-run']) return tellPlan(batch, args, options.journal, console);
   const devices = args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']);
-  const bar = new ProgressBar(console);
-  let done = 0;
-  const results = await runBatch(batch, devices, {
-    ...console,
-    onWarning: ({ message }) => {
-      bar.clear();
-      say(console, `clsort: warning: ${message}`);
-    },
-    onResult: (result) => {
-      bar.clear();
-      print(console, args.json ? JSON.stringify(resultJson(result)) : resultText(result));
-      bar.update('jobs', ++done, batch.jobs.length);
-    },
+  const show = new Show(args, batch, console);
+  const { signal, asides } = console;
+  const results = await runBatch(batch, {
+    ...options,
+    devices,
+    signal,
+    asides,
+    onEvent: (event) => show.hear(event),
   });
-  bar.clear();
-  const count = (outcome: JobResult['outcome']) =>
-    results.filter((result) => result.outcome === outcome).length;
-  const summary = {
-    jobs: results.length,
-    ok: count('ok'),
-    failed: count('error'),
-    skipped: count('skipped'),
-  };
-  const seconds = (performance.now() - started) / 1000;
-  print(
-    console,
-    args.json
-      ? JSON.stringify({ schema: 'clsort.batch-summary/1', ...summary, seconds })
-      : `${summary.jobs} jobs: ${summary.ok} ok, ${summary.failed} failed, ${summary.skipped} skipped; ${secondsText(seconds)}`,
-  );
-  return exitOf(results);
+  const report = show.end(results);
+  for (const { file, format } of reports) await writeReport(file, format, report, console);
+  return exitOf(results, console);
 }
 
-function exitOf(results: readonly JobResult[]): ExitCode {
+type ReadOptions = Omit<BatchOptions, 'devices' | 'signal' | 'asides' | 'onEvent'>;
+
+/** @throws UsageError */
+function readOptions(args: BatchArguments): ReadOptions {
+  const { jobs, journal, force, parallel, retries, timeout, memory } = args;
+  if (args['fail-fast'] && args['keep-going']) {
+    throw new UsageError('--fail-fast and --keep-going are at odds: give one of them');
+  }
+  assertNumber('parallel', parallel, Number.isInteger(parallel) && parallel >= 1, 'a whole number from 1 on');
+  assertNumber('retries', retries, Number.isInteger(retries) && retries >= 0, 'a whole number from 0 on');
+  assertNumber('timeout', timeout, timeout === undefined || timeout > 0, 'seconds, more than 0');
+  return {
+    ...{ parallel, retries, timeout, force, failFast: args['fail-fast'] },
+    memory: memory === undefined ? defaultMemory() : readSize(memory),
+    journal: journal ?? (jobs === STDIO ? undefined : `${jobs}.journal`),
+  };
+}
+
+function assertNumber(name: string, value: number | undefined, isRight: boolean, expected: string): void {
+  if (!isRight) throw new UsageError(`--${name} is ${value}: expected ${expected}`);
+}
+
+async function readBatch(
+  { jobs, report = [] }: BatchArguments,
+  journal: string | undefined,
+  { stdin, signal }: Console,
+): Promise<Incoming> {
+  const fromStdin = jobs === STDIO;
+  const kept: [string, string][] = report.map((file) => [resolve(file), 'a report']);
+  if (journal !== undefined) kept.push([resolve(journal), 'the journal']);
+  if (!fromStdin) {
+    const text = await readFile(jobs, 'utf8').catch((error) => {
+      throw ioError('read', jobs, error);
+    });
+    kept.push([resolve(jobs), 'the manifest']);
+    return parseManifest(text, { name: jobs, folder: dirname(resolve(jobs)), kept });
+  }
+  signal.addEventListener('abort', () => stdin.destroy(), { once: true });
+  return readManifest(stdin, { name: 'stdin', folder: process.cwd(), kept });
+}
+
+/** Shows how a batch goes, and keeps what its report tells. */
+class Show {
+  readonly #args: BatchArguments;
+  readonly #console: Console;
+  readonly #isJson: boolean;
+  readonly #jobs: number | undefined;
+  readonly #view: LiveView;
+  readonly #tally = new Tally();
+  readonly #timeline = new Timeline();
+
+  constructor(args: BatchArguments, { jobs }: Incoming, console: Console) {
+    this.#args = args;
+    this.#console = console;
+    this.#isJson = args.json ?? !console.stdout.isTTY;
+    this.#jobs = Array.isArray(jobs) ? jobs.length : undefined;
+    this.#view = new LiveView(console);
+  }
+
+  hear(event: BatchEvent): void {
+    this.#tally.hear(event);
+    this.#timeline.hear(event);
+    if (event.is === 'warning') this.#say(`clsort: warning: ${event.message}`);
+    if (event.is === 'end') this.#tell(event.result);
+    this.#view.update(() => viewLines(this.#tally, this.#jobs));
+  }
+
+  #say(text: string): void {
+    this.#view.clear();
+    say(this.#console, text);
+  }
+
+  #tell(result: JobResult): void {
+    this.#view.clear();
+    if (this.#isJson) print(this.#console, JSON.stringify(resultJson(result)));
+    else if (result.outcome === 'error' || !this.#console.quiet) print(this.#console, resultText(result));
+  }
+
+  /** Failures once more, where they are not lost among all that went well. */
+  end(results: readonly JobResult[]): BatchReport {
+    this.#view.clear();
+    const { counts, seconds } = this.#tally;
+    const { ok, error: failed, done, skipped } = counts;
+    const summary = { jobs: results.length, ok, done, failed, skipped, seconds };
+    const failures = results.filter((result) => result.outcome === 'error');
+    const write = this.#isJson ? say : print;
+    if (failures.length > 0 && results.length > failures.length && !this.#console.quiet) {
+      write(this.#console, `\n${failures.length} of ${results.length} jobs failed:`);
+      for (const failure of failures) write(this.#console, failureText(failure));
+    }
+    if (this.#isJson) print(this.#console, JSON.stringify({ schema: 'clsort.batch-summary/1', ...summary }));
+    else print(this.#console, summaryText(counts, seconds));
+    const name = this.#args.jobs === STDIO ? 'stdin' : this.#args.jobs;
+    return { name, summary, rows: results.map(resultJson), timeline: this.#timeline.drawn() };
+  }
+}
+
+function exitOf(results: readonly JobResult[], { signal }: Console): ExitCode {
   const failed = results.find((result) => result.outcome === 'error');
   if (failed) return exitCodeOf(failed.error) ?? EXIT.device;
-  return results.some(({ outcome }) => outcome === 'skipped') ? EXIT.interrupted : EXIT.ok;
+  return signal.aborted ? EXIT.interrupted : EXIT.ok;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-function resultJson(result: JobResult) {
-  const { name, in: from, out } = result.job;
-  const row = { schema: 'clsort.batch-job/1', name, in: from, out, outcome: result.outcome };
-  if (result.outcome === 'skipped') return row;
-  if (result.outcome === 'error') {
-    const { error, seconds } = result;
-    const code = error instanceof ClsortError ? error.code : 'ERR_CLSORT_INTERNAL';
-    return { ...row, seconds, error: { code, message: messageOf(error) } };
+/** Tells what a run would do. */
+async function tellPlan(
+  { jobs }: Incoming,
+  { json, force }: BatchArguments,
+  path: string | undefined,
+  console: Console,
+): Promise<ExitCode> {
+  const journal = path === undefined || force ? undefined : await Journal.look(path);
+  const isJson = json ?? !console.stdout.isTTY;
+  let code: ExitCode = EXIT.ok;
+  for await (const job of jobs) {
+    if ('error' in job) {
+      code = EXIT.usage;
+      say(console, `clsort: ${job.error.message}`);
+      continue;
+    }
+    const outcome = journal?.isDone(job) ? 'done' : 'planned';
+    const { name, in: from, out } = job;
+    const row = { schema: 'clsort.batch-job/1', name, in: from, out, outcome };
+    print(console, isJson ? JSON.stringify(row) : `${outcome.padEnd(8)} ${name}: ${from} → ${out}`);
   }
-  const { report, seconds } = result;
-  const { n, device, algorithm, verified = null, records = null } = report;
-  const dtype = records ? null : report.dtype;
-  return { ...row, seconds, n, dtype, records, device, algorithm, verified };
-}
-
-function resultText(result: JobResult): string {
-  const { name } = result.job;
-  if (result.outcome === 'skipped') return `skipped  ${name}`;
-  if (result.outcome === 'error') return `FAILED   ${name}: ${messageOf(result.error)}`;
-  const { n, dtype, device, algorithm, verified, records } = result.report;
-  const what = records ? `records of ${records.record} bytes` : `${dtype} keys`;
-  const proof = verified ? ', verified' : '';
-  return `ok       ${name}: ${grouped(n)} ${what}, ${algorithm} on ${device.name}, ${secondsText(result.seconds)}${proof}`;
+  return code;
 }

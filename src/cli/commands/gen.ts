@@ -9,6 +9,7 @@ import { UsageError } from '../../util/errors.js';
 import { readCount, readSeed } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { readText } from '../key-files.js';
 import type { GenArguments } from '../options/gen.js';
 import { ProgressBar } from '../progress-bar.js';
 import { bytesText, grouped } from '../table.js';
@@ -27,7 +28,7 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     seed: readSeed(args.seed),
   });
   const model = { format: 'raw', bigEndian, dtypeSaid: args.dtype !== undefined };
-  const target = await keyTarget(args.out, { to: args.to ?? args.format }, model);
+  const target = await keyTarget(args.out, { to: args.to ?? args.format, ...readText(args) }, model);
   const bar = new ProgressBar(console);
   await withOutput(args.out, console, async (output) => {
     const writer = await target.create(output, { dtype, n: count, shape: [count] });

@@ -1,6 +1,7 @@
 import { mostKeysOf } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
+import type { TableOptions } from '../../io/tables/table-options.js';
 import type { Progress } from '../../sort/api/options.js';
 import { UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
@@ -10,14 +11,18 @@ import { readInput, readTo } from '../key-files.js';
 import { readMemory } from '../memory-options.js';
 import type { SortArguments } from '../options/sort.js';
 import { ProgressBar } from '../progress-bar.js';
-import { readRecords } from '../record-options.js';
+import { onlyInput, readRecords } from '../record-options.js';
 import { type SortPath, sortFiles } from '../sort-paths.js';
 import { reportJson, reportText, verifiedText } from '../sort-report.js';
 import { sorterFor } from '../sorter-for.js';
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
-  const { argsort, algorithm, verify, axis, 'radix-bits': radixBits } = args;
-  const records = readRecords(args);
+  const { argsort, algorithm, verify, axis, unique, counts, 'radix-bits': radixBits } = args;
+  if (counts !== undefined && args['out-dir'] !== undefined) {
+    throw new UsageError('--counts is one file and --out-dir for several: sort them one by one');
+  }
+  const table = await readTableOptions(args);
+  const records = table ? undefined : readRecords(args);
   const memory = readMemory(args);
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args), axis };
   const files = await sortFiles(args, { argsort, to: args.to ?? 'auto' });
@@ -33,7 +38,15 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     say(console, `clsort: warning: ${message}`);
   };
   const scan = args.scan === 'auto' ? 'auto' : args.scan === '3' ? 3 : 5;
-  const how = { argsort, algorithm, scan, ...(radixBits !== undefined && { radixBits }), verify } as const;
+  const how = {
+    argsort,
+    unique,
+    counts,
+    algorithm,
+    scan,
+    ...(radixBits !== undefined && { radixBits }),
+    verify,
+  } as const;
   const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
   const onNote = (text: string): void => {
     bar.clear();
@@ -42,6 +55,12 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const context = { ...console, onWarning, onNote, onProgress };
   const sorter = await sorterFor(args, onWarning);
   const sortOne = async (file: SortPath): Promise<FileReport> => {
+    if (table) {
+      const { sortTableFile } = await import('../../io/tables/sort-table-file.js');
+      const { nan, to } = keys;
+      const job = { ...table, ...how, nan, to, format: args.format, memory: memory.memory, ...file };
+      return sortTableFile(sorter, job, context);
+    }
     if (!records) {
       const job = { ...keys, ...how, ...memory, ...file };
       return sortFile(sorter, job, context, (await isSmall(job)) ? undefined : await loadParts());
@@ -50,7 +69,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     const { format } = args;
     return sortRecordFile(
       sorter,
-      { ...records, ...how, ...memory, format, ...file, in: onlyInput(file) },
+      { ...records, ...how, ...memory, format, ...file, in: onlyInput(file.in) },
       context,
     );
   };
@@ -70,6 +89,18 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   return EXIT.ok;
 }
 
+/** What is said of a table; undefined where none is sorted. @throws UsageError */
+async function readTableOptions(args: SortArguments): Promise<TableOptions | undefined> {
+  const { by, columns, head, 'unique-by': uniqueBy } = args;
+  if (by !== undefined) return (await import('../table-options.js')).readTable(args);
+  const said = Object.entries({ columns, head, 'unique-by': uniqueBy });
+  const [name] = said.find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return undefined;
+  throw new UsageError(
+    `--${name} is for tables: say which columns the rows are sorted by, as in --by price:desc`,
+  );
+}
+
 /** Bytes that fit any memory: there is no need to load what sorts larger files. */
 const SMALL_BYTES = 2 ** 20;
 
@@ -79,15 +110,6 @@ async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
 }
 
 const loadParts = async () => (await import('../../io/sort-parts.js')).sortParts;
-
-/** @throws UsageError */
-function onlyInput({ in: inputs }: SortPath): string {
-  const [first = '', ...more] = typeof inputs === 'string' ? [inputs] : inputs;
-  if (more.length === 0) return first;
-  throw new UsageError(
-    'files of records are sorted one by one: name one with --out, or a folder for each alone with --out-dir',
-  );
-}
 
 function tell(
   report: FileReport,

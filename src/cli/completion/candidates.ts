@@ -18,7 +18,7 @@ const BY_NAME: Readonly<Record<string, Candidates>> = {
 };
 
 /** Options whose value is a file or folder. */
-const FILES = ['against', 'baseline', 'html', 'out', 'out-dir', 'svg', 'tmp'];
+const FILES = ['against', 'baseline', 'counts', 'html', 'journal', 'out', 'out-dir', 'report', 'svg', 'tmp'];
 
 export function candidatesOf({ name, type, choices }: OptionSpec): Candidates {
   if (type === 'boolean') return 'none';
@@ -43,4 +43,6 @@ export function shownOptions({ options }: CommandSpec): OptionSpec[] {
 
 /** Both forms of an option, the short one first. */
 export const formsOf = ({ name, alias }: OptionSpec): string[] =>
-  alias === undefined ? [`--${name}`] : [`-${alias}`, `--${name}`];
+  [name, ...(alias === undefined ? [] : [alias])]
+    .map((form) => (form.length === 1 ? `-${form}` : `--${form}`))
+    .toReversed();

@@ -1,11 +1,11 @@
 import type { Argv } from 'yargs';
 import { DISTRIBUTIONS } from '../../io/gen.js';
-import { withDtype, withTo } from './key-files.js';
+import { type TextArguments, withDtype, withText, withTo } from './key-files.js';
 
 export const command = 'gen';
 export const describe = 'Make a file of test keys from a seed';
 
-export interface GenArguments {
+export interface GenArguments extends TextArguments {
   readonly dtype: string | undefined;
   readonly count: string;
   readonly distribution: string;
@@ -16,7 +16,7 @@ export interface GenArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withTo(withDtype(yargs))
+  withTo(withText(withDtype(yargs)))
     .option('format', { type: 'string', default: 'auto', describe: 'the same as --to' })
     .option('count', { type: 'string', demandOption: true, describe: 'how many: 1000, 1e6, 16Mi, 2^24' })
     .option('distribution', { type: 'string', default: 'uniform', describe: DISTRIBUTIONS.join(' ') })

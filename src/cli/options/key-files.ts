@@ -12,21 +12,46 @@ export const withDtype = <T>(yargs: Argv<T>) =>
     describe: `what raw keys are where the name does not say it: ${DTYPES.join(' ')}; f64be for big-endian`,
   });
 
-export interface InputArguments {
+/** How texts are, on the way in and on the way out. */
+export interface TextArguments {
+  readonly header: boolean | undefined;
+  readonly 'no-header': boolean | undefined;
+  readonly delimiter: string | undefined;
+}
+
+/** Adds --header, --no-header and --delimiter. */
+export const withText = <T>(yargs: Argv<T>) =>
+  yargs
+    .option('header', {
+      type: 'boolean',
+      describe: 'the first line of a CSV or TSV has names; by default as it looks, and in the output yes',
+    })
+    .option('no-header', {
+      type: 'boolean',
+      describe: 'a CSV or TSV has no line of names, nor has the output',
+    })
+    .option('delimiter', {
+      alias: 't',
+      type: 'string',
+      nargs: 1,
+      describe: "what stands between columns of a CSV, such as ';' or '\\t'; by default as it looks",
+    });
+
+export interface InputArguments extends TextArguments {
   readonly dtype?: string | undefined;
   readonly format: string;
   readonly column: string | undefined;
 }
 
-/** Adds --format and --column. */
+/** Adds --format, --column and what is said of texts. */
 export const withInput = <T>(yargs: Argv<T>) =>
-  yargs
+  withText(yargs)
     .option('format', {
       type: 'string',
       default: 'auto',
       describe: `what the input is: ${FORMATS}; raw: keys, whatever names and headers say`,
     })
-    .option('column', { type: 'string', describe: 'take one column of a matrix, by its number from 0' });
+    .option('column', { type: 'string', describe: 'take one column: by its number from 0, or by its name' });
 
 /** Adds --axis. */
 export const withAxis = <T>(yargs: Argv<T>) =>

@@ -1,20 +1,24 @@
 import type { Argv } from 'yargs';
+import { type DistinctArguments, withUnique } from './distinct.js';
 import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
 import { type MemoryArguments, withMemory } from './memory.js';
 import { type OrderArguments, withOrder } from './order.js';
 import { type RecordArguments, withRecords } from './records.js';
 import { type SortPaths, withPaths } from './sort-paths.js';
+import { type TableArguments, withTables } from './tables.js';
 
 export const command = 'sort <in..>';
-export const describe = 'Sort files of keys';
+export const describe = 'Sort files of keys, of records, and tables';
 
 export interface SortArguments
-  extends OrderArguments,
+  extends DistinctArguments,
+    OrderArguments,
     InputArguments,
     MemoryArguments,
     OutputArguments,
     RecordArguments,
-    SortPaths {
+    SortPaths,
+    TableArguments {
   readonly dtype: string | undefined;
   readonly axis: number;
   readonly argsort: boolean;
@@ -28,8 +32,12 @@ export interface SortArguments
 }
 
 export const builder = (yargs: Argv) =>
-  withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs)))))))
-    .option('argsort', { type: 'boolean', default: false, describe: 'write positions (u32) instead of keys' })
+  withTables(withUnique(withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs)))))))))
+    .option('argsort', {
+      type: 'boolean',
+      default: false,
+      describe: 'write positions (u32, from 2^32 keys on u64) instead of keys',
+    })
     .option('algorithm', { type: 'string', default: 'auto', describe: "a name such as amd, or 'auto'" })
     .option('scan', {
       type: 'string',
@@ -61,6 +69,8 @@ export const builder = (yargs: Argv) =>
     .example('$0 sort *.f64 --out-dir sorted', 'each file by itself')
     .example('$0 sort big.f64 -o sorted.f64 --memory 2G', 'what is larger than that, by way of the disk')
     .example('$0 sort in.dat -o out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
+    .example('$0 sort t.parquet -o t.arrow --by price:desc,time', 'the rows of a table, by two columns')
+    .example('$0 sort t.csv -o top.csv --by score:desc --head 10', 'the ten rows with the highest score')
     .epilogue(
       "The report goes to stdout, with '-o -' to stderr, when that is a terminal or with --report; what --verify\n" +
         'finds and what --json asks for go there always. OUT is replaced when all is well.',

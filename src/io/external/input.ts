@@ -111,21 +111,30 @@ export async function* piecesOf(
   }
 }
 
-/** The pieces of a generator, each asked for while the one before is used. */
-export async function* ahead(pieces: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const ask = (): Promise<IteratorResult<Uint8Array>> => {
-    const asked = pieces.next();
-    asked.catch(() => undefined);
-    return asked;
-  };
-  try {
-    for (let next = ask(); ; ) {
-      const { value, done } = await next;
-      if (done) return;
-      next = ask();
-      yield value;
+/**
+ * The bytes of pieces of any length in pieces of one, but for the last, in two buffers by turns. A piece is good until
+ * the next but one is asked for.
+ *
+ * @param room memory for both; each piece has half of it, in whole units
+ */
+export async function* gathered(
+  pieces: AsyncIterable<Uint8Array>,
+  unit: number,
+  room: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  const most = Math.max(1, Math.floor(room.length / 2 / unit)) * unit;
+  let [begin, filled] = [0, 0];
+  for await (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) {
+      const part = piece.subarray(at, at + most - filled);
+      room.set(part, begin + filled);
+      filled += part.length;
+      at += part.length;
+      if (filled < most) continue;
+      yield room.subarray(begin, begin + filled);
+      begin = most - begin;
+      filled = 0;
     }
-  } finally {
-    await pieces.return(undefined);
   }
+  if (filled > 0) yield room.subarray(begin, begin + filled);
 }

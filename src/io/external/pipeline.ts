@@ -6,6 +6,7 @@ import { thisProcess } from '../aside.js';
 import { randomPoints } from '../multiset.js';
 import { assertGoing } from '../raw.js';
 import type { FileContext } from '../sort-file.js';
+import { UnitMultiset } from '../unit-multiset.js';
 import type { ExternalJob, ExternalReport } from './job.js';
 import type { Reading } from './reading.js';
 import type { Session } from './session.js';
@@ -22,7 +23,6 @@ import {
   splitLarge,
   type Tasks,
 } from './stages.js';
-import { Checksum } from './verify.js';
 
 /** Chooses the sample where the job does not say. */
 const DEFAULT_SEED = 0x5eed;
@@ -99,7 +99,7 @@ export class Pipeline {
 
   async #sortAll(
     leaves: readonly Leaf[],
-    { spill, output, after }: { spill: Spill; output: SortedOutput; after: Checksum | undefined },
+    { spill, output, after }: { spill: Spill; output: SortedOutput; after: UnitMultiset | undefined },
   ): Promise<void> {
     const { order, budget, options = {} } = this.#job;
     const { signal } = this.#context;
@@ -150,7 +150,11 @@ export class Pipeline {
     return splitters;
   }
 
-  async #partition(work: StageWork, splitters: Splitters, checksum: Checksum | undefined): Promise<Leaf[]> {
+  async #partition(
+    work: StageWork,
+    splitters: Splitters,
+    checksum: UnitMultiset | undefined,
+  ): Promise<Leaf[]> {
     const from = await lastShard(work.tasks);
     const { bytes } = this.#reading;
     const began = from.record?.end ?? 0;
@@ -165,11 +169,11 @@ export class Pipeline {
     const onSplit = (leaf: Leaf): void => {
       this.#spilledBytes += leaf.bytes;
     };
-    return splitLarge(leavesOf({ sizes, single: splitters.single }), { ...work, onSplit });
+    return splitLarge(leavesOf({ sizes, ...splitters.facts }), { ...work, onSplit });
   }
 
-  #checksum(): Checksum | undefined {
-    return this.#points && new Checksum(this.#job.order.unit, this.#points);
+  #checksum(): UnitMultiset | undefined {
+    return this.#points && new UnitMultiset(this.#job.order.unit, this.#points);
   }
 
   /** Every unit is partitioned, and then sorted. */

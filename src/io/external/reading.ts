@@ -1,6 +1,7 @@
 /** An input as the stages read it: once in order, and before that a part of it, or all, at any position. */
+import { ahead } from '../ahead.js';
 import { assertGoing } from '../raw.js';
-import { ahead, type OpenFile, openFile, piecesOf, type UnitInput } from './input.js';
+import { gathered, type OpenFile, openFile, piecesOf, type UnitInput } from './input.js';
 import type { ReadAt } from './sample.js';
 
 export class Reading {
@@ -61,11 +62,11 @@ export class Reading {
     }
   };
 
-  /** The units from a position on, in order; to be taken once. @param room for pieces of a file */
+  /** The units from a position on, in order; to be taken once. @param room for two of them, by turns */
   pieces(from: number, unit: number, room: Uint8Array): AsyncGenerator<Uint8Array> {
     const { bytes = 0 } = this.#input;
     if (this.#file) return piecesOf(this.#file.readAt, { begin: from, end: bytes, unit, room });
-    return ahead(this.#inOrder(from));
+    return ahead(gathered(this.#inOrder(from), unit, room));
   }
 
   async *#inOrder(from: number): AsyncGenerator<Uint8Array> {

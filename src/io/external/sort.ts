@@ -1,19 +1,23 @@
 /** The stage that sorts partitions, one after the other: one is read and another written while one is sorted. */
 import type { Sorter } from '../../sort/api/sorter.js';
+import { inTurns } from '../../sort/host/steps.js';
 import { MismatchError } from '../../util/errors.js';
+import { descentSteps } from '../check-units.js';
 import type { StoredProducts } from '../multiset.js';
 import { assertGoing } from '../raw.js';
+import type { UnitMultiset } from '../unit-multiset.js';
 import type { UnitOrder, UnitSortOptions } from '../unit-order.js';
 import { piecesOf } from './input.js';
 import type { Spill } from './spill.js';
 import type { SortedRecord } from './state.js';
-import { type Checksum, firstFall } from './verify.js';
 
 /** A partition that is to be sorted: one that fits, or one of equal units, which needs no sort. */
 export interface Leaf {
   readonly name: string;
   readonly bytes: number;
   readonly single: boolean;
+  /** In how many low bits the prefixes of its units may differ; undefined where that is not known. */
+  readonly differing?: number | undefined;
 }
 
 /** Where sorted partitions go. */
@@ -36,9 +40,9 @@ export interface SortWork {
   readonly options: UnitSortOptions;
   readonly signal: AbortSignal;
   /** Takes a checksum of what is written, and proves the order; undefined to do neither. */
-  readonly checksum: Checksum | undefined;
+  readonly checksum: UnitMultiset | undefined;
   /** Makes an empty checksum of the same points. */
-  readonly fresh: () => Checksum | undefined;
+  readonly fresh: () => UnitMultiset | undefined;
   /** @param isOld it was sorted by an earlier run */
   onDone(bytes: number, isOld: boolean): void;
 }
@@ -56,6 +60,7 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
   const ends = new Ends(order);
   let turn = 0;
   let sorts = 0;
+  let scratchFor = 0;
   const load = (leaf: Leaf | undefined): Promise<Uint8Array> | undefined => {
     if (!leaf) return undefined;
     const into = (turn++ % 2 === 0 ? inA : inB).subarray(0, leaf.bytes);
@@ -91,9 +96,13 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
       }
       const piece = (await loading) as Uint8Array;
       loading = load(todo.shift());
-      work.sorter.trim(); // scratch of another size than this one's
+      // Scratch of a partition serves for those that take no more, but much less: making its pages takes time.
+      if (bytes > scratchFor || bytes < scratchFor / 2) {
+        work.sorter.trim();
+        scratchFor = bytes;
+      }
       const into = (sorts++ % 2 === 0 ? outA : outB).subarray(0, bytes);
-      const sorted = await order.sort(work.sorter, piece, { ...work.options, into });
+      const sorted = await order.sort(work.sorter, piece, { ...work.options, into }, leaf.differing);
       const own = await proven(sorted, work);
       ends.add(own.ends);
       await writing;
@@ -114,11 +123,13 @@ async function proven(sorted: Uint8Array, work: SortWork): Promise<SortedRecord>
   const { order, checksum, signal } = work;
   const bytes = sorted.length;
   if (!checksum) return { bytes };
-  const fall = await firstFall(order, sorted, signal);
+  const counting = counted(sorted, work); // by other threads
+  counting.catch(() => undefined); // it is awaited, perhaps after another failure
+  const fall = await inTurns(descentSteps(order, sorted), signal);
+  const products = await counting;
   if (fall !== -1) {
     throw new MismatchError(`unit ${fall} of a sorted partition belongs before the one in front of it`);
   }
-  const products = await counted(sorted, work);
   return {
     bytes,
     ends: [base64(sorted.subarray(0, order.unit)), base64(sorted.subarray(-order.unit))],
@@ -151,7 +162,7 @@ async function copyPartition(
   for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, unit: order.unit, room })) {
     assertGoing(signal);
     if (own) {
-      const fall = await firstFall(order, piece, signal);
+      const fall = await inTurns(descentSteps(order, piece), signal);
       if (fall !== -1) throw new MismatchError('a partition of equal units has others');
       last = base64(piece.subarray(-order.unit));
       const begin = base64(piece.subarray(0, order.unit));

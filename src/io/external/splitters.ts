@@ -27,6 +27,15 @@ export interface StoredSplitters {
   readonly alone: readonly number[];
 }
 
+/** Splitters of units whose prefixes are all there is. */
+export interface SplitterTable {
+  /** Smallest prefix of each partition but the first one. */
+  readonly firsts: BigUint64Array;
+  /** How many of these are in cells before each cell: prefixes that are alike above `shift`, from that of the first. */
+  readonly before: Uint16Array;
+  readonly shift: number;
+}
+
 export class Splitters {
   /** Of each partition: are all its units equal? */
   readonly single: readonly boolean[];
@@ -115,6 +124,26 @@ export class Splitters {
 
   get partitions(): number {
     return this.single.length;
+  }
+
+  /** What is known of each partition: are its units equal, and in how many low bits may their prefixes differ? */
+  get facts(): { readonly single: readonly boolean[]; readonly differing: readonly number[] } {
+    const { firsts } = this.table;
+    const differing = this.single.map((_, p) => {
+      const first = firsts[p - 1] ?? 0n;
+      const next = firsts[p] ?? 2n ** 64n;
+      // Where prefixes are not all there is, the last ones may be those of the next partition's first.
+      const last = this.#order.exact ? next - 1n : next;
+      return last < first ? 0 : (first ^ last).toString(2).length;
+    });
+    return { single: this.single, differing };
+  }
+
+  /** What tells the partition of a prefix, where prefixes are all there is. */
+  get table(): SplitterTable {
+    const high = this.#high;
+    const firsts = BigUint64Array.from(this.#low, (low, i) => (BigInt(high[i] ?? 0) << 32n) | BigInt(low));
+    return { firsts, before: this.#before, shift: this.#shift };
   }
 
   /**

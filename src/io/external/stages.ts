@@ -1,18 +1,19 @@
 /** The stages from an input to partitions that can be sorted: sample, splitters, partition, split. */
 import { assertGoing } from '../raw.js';
+import type { UnitMultiset } from '../unit-multiset.js';
 import type { UnitOrder } from '../unit-order.js';
 import { type Budget, partitionsOf } from './budget.js';
 import { piecesOf } from './input.js';
 import { Partitioner } from './partition.js';
+import { MOST_PLACED_UNITS } from './place.js';
 import { type ReadAt, SAMPLES_EACH, sampleOf } from './sample.js';
 import type { Leaf } from './sort.js';
 import type { Spill } from './spill.js';
 import { Splitters } from './splitters.js';
 import type { ShardRecord, SplitRecord } from './state.js';
-import type { Checksum } from './verify.js';
 
-/** Bytes that are read at a time, twice: for what is partitioned and for what is read meanwhile. */
-const READ_BYTES = 8 * 2 ** 20;
+/** Most bytes of a piece: larger ones gain nothing. */
+const MOST_PIECE_BYTES = 32 * 2 ** 20;
 
 /** Records of tasks, where they are kept. */
 export interface Tasks {
@@ -31,14 +32,16 @@ export interface StageWork {
   readonly seed: bigint | number;
 }
 
-/** The parts of the memory: for two pieces that are read, and for what is gathered for partitions. */
-function roomsOf({ room, order }: StageWork): { reading: Uint8Array; gathering: Uint8Array } {
-  const most = Math.min(2 * READ_BYTES, Math.floor(room.length / 4));
-  const reading = Math.max(2 * order.unit, most - (most % 16));
-  return { reading: room.subarray(0, reading), gathering: room.subarray(reading) };
+/** The parts of the memory: for two pieces that are read, and for two that are placed. */
+function roomsOf({ room, order }: StageWork): { reading: Uint8Array; placing: Uint8Array } {
+  const most = Math.min(MOST_PIECE_BYTES, MOST_PLACED_UNITS * order.unit, Math.floor(room.length / 4));
+  const units = Math.max(1, Math.floor(most / order.unit));
+  // Pieces begin where words may stand.
+  const bytes = (units < 8 ? units : units - (units % 8)) * order.unit;
+  return { reading: room.subarray(0, 2 * bytes), placing: room.subarray(2 * bytes, 4 * bytes) };
 }
 
-/** Memory that pieces of a file are read into by turns. */
+/** Memory that pieces are read into by turns. */
 export const readingRoom = (work: StageWork): Uint8Array => roomsOf(work).reading;
 
 /** Splitters of an input, or of the part of it that can be read at any position. */
@@ -80,11 +83,15 @@ export async function partitionInput(
   pieces: AsyncGenerator<Uint8Array>,
   splitters: Splitters,
   from: { readonly shards: number; readonly record: ShardRecord | undefined },
-  { checksum, onDone, ...work }: StageWork & { checksum: Checksum | undefined; onDone(bytes: number): void },
+  {
+    checksum,
+    onDone,
+    ...work
+  }: StageWork & { checksum: UnitMultiset | undefined; onDone(bytes: number): void },
 ): Promise<number[]> {
   const { order, spill, budget, tasks, signal } = work;
   const names = splitters.single.map((_, p) => nameOf(p));
-  const to = { spill, names, room: roomsOf(work).gathering, sizes: from.record?.sizes };
+  const to = { spill, names, room: roomsOf(work).placing, sizes: from.record?.sizes };
   const partitioner = new Partitioner(order, splitters, to);
   if (from.record?.products) checksum?.include(from.record.products);
   let { shards } = from;
@@ -153,10 +160,10 @@ async function split(
     work.onSplit(leaf);
     const readAt: ReadAt = (into, position) => spill.read(name, position, into);
     const splitters = await chooseSplitters(readAt, bytes / order.unit, bytes, work);
-    const { reading, gathering } = roomsOf(work);
+    const { reading, placing } = roomsOf(work);
     const names = splitters.single.map((_, p) => nameOf(p, name));
     for (const child of names) await spill.drop(child); // what a run that was ended has left
-    const partitioner = new Partitioner(order, splitters, { spill, names, room: gathering });
+    const partitioner = new Partitioner(order, splitters, { spill, names, room: placing });
     try {
       for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, unit: order.unit, room: reading })) {
         assertGoing(signal);
@@ -168,7 +175,7 @@ async function split(
     }
     await spill.sync(names); // before what they were made of goes
     for (const child of names) await spill.leave(child);
-    record = { sizes: partitioner.sizes, single: splitters.single };
+    record = { sizes: partitioner.sizes, ...splitters.facts };
     await tasks.put(splitTask(leaf), record);
   }
   await spill.drop(name);
@@ -176,5 +183,10 @@ async function split(
 }
 
 /** Partitions as leaves of the tree of them. */
-export const leavesOf = ({ sizes, single }: SplitRecord, parent?: string): Leaf[] =>
-  sizes.map((bytes, p) => ({ name: nameOf(p, parent), bytes, single: single[p] ?? false }));
+export const leavesOf = ({ sizes, single, differing }: SplitRecord, parent?: string): Leaf[] =>
+  sizes.map((bytes, p) => ({
+    name: nameOf(p, parent),
+    bytes,
+    single: single[p] ?? false,
+    differing: differing?.[p],
+  }));

@@ -44,6 +44,8 @@ export interface ShardRecord {
 export interface SplitRecord {
   readonly sizes: readonly number[];
   readonly single: readonly boolean[];
+  /** Of each: in how many low bits the prefixes of its units may differ; left out, in all. */
+  readonly differing?: readonly number[] | undefined;
 }
 
 /** A partition whose units stand where they belong. */

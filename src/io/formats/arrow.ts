@@ -9,6 +9,7 @@ const STREAM: ForeignKind = { id: 'arrows', format: 'arrows', isText: false };
 /** Arrow IPC files, by `apache-arrow`. Streams are read as well, whatever they are called. */
 export const arrow: KeyFormat = {
   id: FILE.id,
+  foreign: FILE,
   name: 'an Arrow file',
   extensions: ['arrow', 'feather', 'ipc'],
   compressible: false,
@@ -20,6 +21,7 @@ export const arrow: KeyFormat = {
 /** Arrow IPC streams, by `apache-arrow`. Files are read as well, whatever they are called. */
 export const arrows: KeyFormat = {
   id: STREAM.id,
+  foreign: STREAM,
   name: 'an Arrow stream',
   extensions: ['arrows'],
   compressible: false,

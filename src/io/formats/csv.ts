@@ -7,7 +7,7 @@ import type { KeyFormat } from './key-file.js';
 const MOST_DELIMITER_BYTES = 4;
 
 /** @throws UsageError for what cannot stand between columns */
-function assertDelimiter(delimiter: string | undefined): void {
+export function assertDelimiter(delimiter: string | undefined): void {
   if (delimiter === undefined) return;
   const bytes = Buffer.byteLength(delimiter);
   if (bytes >= 1 && bytes <= MOST_DELIMITER_BYTES && !/[\0\r\n"]/.test(delimiter)) return;
@@ -19,6 +19,7 @@ function assertDelimiter(delimiter: string | undefined): void {
 
 const formatOf = (kind: ForeignKind): KeyFormat => ({
   id: kind.id,
+  foreign: kind,
   name: `${kind.id.toUpperCase()} text`,
   extensions: [kind.id],
   compressible: true,

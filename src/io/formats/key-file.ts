@@ -2,6 +2,7 @@
 import type { Dtype } from '../../keys/dtype.js';
 import type { Output } from '../output.js';
 import type { Source } from '../raw.js';
+import type { ForeignKind } from './foreign/foreign-reader.js';
 import type { FileFormat } from './format.js';
 
 /** What is known of keys before they are written, or when a file of them is opened. */
@@ -74,6 +75,8 @@ export interface KeyFormat extends FileFormat {
   readonly compressible: boolean;
   /** Whether it reads and writes what is compressed by itself: it gets the file as it is. */
   readonly unpacksItself?: boolean;
+  /** How its tables are read and written by a child; undefined for formats that hold keys only. */
+  readonly foreign?: ForeignKind;
   /**
    * Reads what tells about the keys; the reader closes the source, a failure leaves that to the caller.
    *

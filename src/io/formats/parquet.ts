@@ -9,6 +9,7 @@ const KIND: ForeignKind = { id: 'parquet', format: 'parquet', isText: false };
 /** Parquet, by DuckDB's reader and writer. Halves are read; DuckDB does not write them. */
 export const parquet: KeyFormat = {
   id: KIND.id,
+  foreign: KIND,
   name: 'a Parquet file',
   extensions: ['parquet', 'pq'],
   compressible: false,

@@ -136,7 +136,7 @@ export class SorterOperations implements AsyncDisposable {
         copyBytes(sorted, array);
         return array;
       }
-      const task = { n: input.n, settings, link, onHost: true, again: true };
+      const task = { n: input.n, settings, link, onHost: true, again: true, overwrites: true };
       await this.#calls.operate(task, async (call) => {
         const sorted = call.columns.temporary(input.dtype, input.n);
         await call.sort({ keys: input, sorted: sorted.place });

@@ -31,6 +31,8 @@ export interface Backend {
   readonly memory: ColumnMemory;
   /** Its device was given up. */
   readonly lost: boolean;
+  /** Is it worth making several calls on arrays of the host at a time, whose transfers and sorts overlap then? */
+  readonly overlaps: boolean;
 
   /**
    * Ways to sort, best first; each later one is what to fall back to when one fails.

@@ -63,6 +63,10 @@ export class DeviceBackend implements Backend {
     return this.device.closed;
   }
 
+  get overlaps(): boolean {
+    return this.device.transfersBeside;
+  }
+
   plans(request: PlanRequest): Iterable<Plan> {
     if (request.n === 0) return [hostPlan(request, 'nothing to sort')];
     if (request.algorithm === 'host') return [hostPlan(request, 'asked for')];

@@ -90,7 +90,7 @@ export class DeviceColumns implements Columns {
 
   async finish(): Promise<void> {
     const { queue } = this.#device;
-    await queue.finish(this.#settings.timeout);
+    await queue.settle(this.#settings.timeout);
     const failure = queue.lastFailure;
     if (failure === this.#failure) return;
     this.#failure = failure;

@@ -16,6 +16,7 @@ import { hostPlan, type Plan, type PlanRequest } from './plan.js';
 export class HostBackend implements Backend, Keeper {
   readonly info = undefined;
   readonly lost = false;
+  readonly overlaps = false;
   readonly memory: ColumnMemory = new HostMemory();
   readonly #why: string | Error;
 

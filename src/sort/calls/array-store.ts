@@ -113,15 +113,17 @@ export class ArrayStore implements ArrayOwner {
   }
 
   store(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    return this.#alone((memory) => memory.store(to, view, offset));
+    return this.#turns.alone(() => this.#transfer((memory) => memory.store(to, view, offset)));
   }
 
   load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    return this.#alone((memory) => memory.load(from, view, offset));
+    // Whoever overwrites elements runs alone.
+    const n = view.byteLength / from.info.bytes;
+    return this.#turns.beside(n, () => this.#transfer((memory) => memory.load(from, view, offset)));
   }
 
-  #alone(transfer: (memory: ColumnMemory) => Promise<void>): Promise<void> {
-    return this.#turns.alone(() => this.#keeper.run(({ memory }) => transfer(memory), { again: false }));
+  #transfer(transfer: (memory: ColumnMemory) => Promise<void>): Promise<void> {
+    return this.#keeper.run(({ memory }) => transfer(memory), { again: false });
   }
 
   /**

@@ -24,7 +24,7 @@ export interface Task {
   readonly onHost: boolean;
   /** It may be made once more when the device was lost. */
   again: boolean;
-  /** It writes to an array that is there already. */
+  /** It writes to an array of the caller's. */
   readonly overwrites?: boolean;
 }
 
@@ -129,7 +129,8 @@ export class Calls {
         return this.#withoutDevice(error, settings, use);
       }
     };
-    return this.#turns.alone(() => link.noting(run));
+    const beside = onHost && made.overlaps && isOpenEnded(task);
+    return beside ? this.#turns.beside(n, () => link.noting(run)) : this.#turns.alone(() => link.noting(run));
   }
 
   /** Does on the host what the device has no room for, when nobody asked for a device. */

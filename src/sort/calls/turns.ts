@@ -1,7 +1,12 @@
+import { Admission } from '../../util/admission.js';
 import { UsageError } from '../../util/errors.js';
 
 /** The second half of a call, which waits for what the first half enqueued. */
 export type Completion<T> = () => Promise<T>;
+
+/** Most calls that are made side by side, and most keys of theirs: beyond, nothing more overlaps. */
+const MOST_CALLS = 100;
+const MOST_KEYS = 2 ** 24;
 
 /** The order of calls: each begins when those before it have enqueued all they do, or are done. */
 export class Turns {
@@ -10,6 +15,7 @@ export class Turns {
   /** Calls that are not done, those that wait for their turn among them. */
   readonly #underWay = new Set<Promise<unknown>>();
   #closed = false;
+  readonly #besides = new Admission(MOST_KEYS, MOST_CALLS);
 
   /** Nothing runs or waits. */
   get idle(): boolean {
@@ -39,6 +45,15 @@ export class Turns {
     const enqueued = this.#last.then(enqueue);
     this.#last = enqueued.catch(() => undefined);
     return this.#track(enqueued.then((complete) => complete()));
+  }
+
+  /**
+   * Runs a call of n keys that nobody's order matters to, as it uses memory of the host only: beside others like it, and
+   * beside those that come later.
+   */
+  async beside<T>(n: number, use: () => Promise<T>): Promise<T> {
+    this.assertOpen();
+    return this.#track(this.#last.then(() => this.#besides.run(n, use)));
   }
 
   /** Waits for everything that was asked for up to now. */

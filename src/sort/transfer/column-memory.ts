@@ -96,7 +96,7 @@ export class DeviceMemory implements ColumnMemory {
   }
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    await upload(this.#device, bufferOf(place), fixed(view), offset * info.bytes);
+    await upload(this.#device, bufferOf(place), fixed(view), { offset: offset * info.bytes });
     await this.#device.queue.finish();
   }
 

@@ -31,9 +31,9 @@ function lend(device: Device, view: ArrayBufferView): Lent {
   return { buffer, release: () => buffer.release() };
 }
 
-/** Device memory from the pool. @throws MemoryError */
-export function borrow(device: Device, bytes: number): Lent {
-  const buffer = device.pool.take(bytes);
+/** Device memory from the pool. @param atRest as of `BufferPool.take` @throws MemoryError */
+export function borrow(device: Device, bytes: number, atRest = false): Lent {
+  const buffer = device.pool.take(bytes, undefined, atRest);
   return { buffer, release: () => device.pool.give(buffer) };
 }
 
@@ -42,14 +42,19 @@ const nothing = async (): Promise<void> => undefined;
 /** What is on the device already is nobody's to release here. */
 const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefined });
 
-/** Copies host data into a buffer, in the order of the queue; the data must not change before the next wait. */
+/**
+ * Copies host data into a buffer, in the order of the queue; the data must not change before the next wait.
+ *
+ * @param atRest whether nothing that is enqueued uses the buffer, so that large data need not wait for their turn
+ */
 export async function upload(
   device: Device,
   buffer: Buffer,
   view: ArrayBufferView,
-  offset = 0,
+  { offset = 0, atRest = false } = {},
 ): Promise<void> {
   if (!device.stages(view)) return device.queue.write(buffer, view, offset);
+  if (!atRest) await device.queue.settle();
   const started = performance.now();
   await device.staging.write(buffer, view, offset);
   device.queue.note('upload', (performance.now() - started) / 1000);
@@ -63,8 +68,8 @@ export async function download(
   { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
 ): Promise<void> {
   if (!device.stages(view)) return device.queue.read(buffer, view, offset);
-  // The copying threads know no deadline; without one they do the waiting.
-  if (deadlineSeconds !== undefined) await device.queue.finish(deadlineSeconds);
+  // Large data pass in a queue of their own, beside what others sort.
+  await device.queue.settle(deadlineSeconds);
   const started = performance.now();
   await device.staging.read(buffer, view, offset);
   device.queue.note('download', (performance.now() - started) / 1000);
@@ -75,9 +80,9 @@ export async function lendInput(device: Device, place: Place): Promise<Lent> {
   if (isOnDevice(place)) return there(place);
   const view = fixed(place);
   if (inPlace(device, view)) return lend(device, view);
-  const lent = borrow(device, view.byteLength);
+  const lent = borrow(device, view.byteLength, true);
   try {
-    await upload(device, lent.buffer, view);
+    await upload(device, lent.buffer, view, { atRest: true });
   } catch (error) {
     lent.release();
     throw error;

@@ -80,14 +80,15 @@ export async function sortStreamed(by: PartSort, job: HostJob): Promise<boolean>
     const gaveUp = new Uint32Array(2 * parts.length);
     queue.read(statuses, gaveUp);
     await queue.finish(timeout);
-    await device.transfers.finish(timeout);
+    for (const way of [device.ways.up, device.ways.down]) await way.finish(timeout);
     return gaveUp.every((status) => status === 0);
   } catch (error) {
     hung = error instanceof TimeoutError; // the device is given up
     throw error;
   } finally {
     // Nothing may be in flight on memory that others get; what fails here has failed before.
-    for (const one of hung ? [] : [device.transfers, queue]) await one.finish().catch(() => undefined);
+    for (const one of hung ? [] : [device.ways.up, device.ways.down, queue])
+      await one.finish().catch(() => undefined);
     for (const buffer of taken) pool.give(buffer);
   }
 }
@@ -102,7 +103,7 @@ interface Work {
 
 function enqueueAll(by: PartSort, { keys, settings }: HostJob, work: Work): void {
   const { device, algorithm, cutter, plan } = by;
-  const { queue, transfers } = device;
+  const { queue, ways } = device;
   const { parts, streams, statuses, cuts } = work;
   const { bits, n: partKeys } = plan;
   const codec = keyCodec(keys.dtype, settings);
@@ -128,8 +129,8 @@ function enqueueAll(by: PartSort, { keys, settings }: HostJob, work: Work): void
   };
 
   const arrived = parts.map((p) => {
-    for (const one of streams) transfers.write(one.parts[p] as Buffer, slice(one, one.from, p));
-    return transfers.mark();
+    for (const one of streams) ways.up.write(one.parts[p] as Buffer, slice(one, one.from, p));
+    return ways.up.mark();
   });
   for (const [p, mark] of arrived.entries()) {
     queue.waitFor(mark);
@@ -143,8 +144,8 @@ function enqueueAll(by: PartSort, { keys, settings }: HostJob, work: Work): void
       cutter.take(all, { bytes, cuts, slices }, { part: p, count: count(p) });
     }
     sort(parts.length + p, p, ({ slices, parts: to }) => [slices, to[p] as Buffer]);
-    transfers.waitFor(queue.mark());
-    for (const one of streams) transfers.read(one.parts[p] as Buffer, slice(one, one.to, p));
-    transfers.flush();
+    ways.down.waitFor(queue.mark());
+    for (const one of streams) ways.down.read(one.parts[p] as Buffer, slice(one, one.to, p));
+    ways.down.flush();
   }
 }

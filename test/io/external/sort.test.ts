@@ -2,8 +2,8 @@ import test from 'ava';
 import { type SortWork, sortPartitions } from '../../../src/io/external/sort.js';
 import { MemorySpill } from '../../../src/io/external/spill.js';
 import type { SortedRecord } from '../../../src/io/external/state.js';
-import { Checksum } from '../../../src/io/external/verify.js';
 import { randomPoints } from '../../../src/io/multiset.js';
+import { UnitMultiset } from '../../../src/io/unit-multiset.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { MismatchError } from '../../../src/util/errors.js';
 import { orderOf } from './small.js';
@@ -12,8 +12,8 @@ const host = Sorter.open({ device: 'host' });
 test.after.always(async () => (await host).close());
 
 const points = randomPoints();
-const sum = async (...bytes: number[]): Promise<Checksum> => {
-  const checksum = new Checksum(1, points);
+const sum = async (...bytes: number[]): Promise<UnitMultiset> => {
+  const checksum = new UnitMultiset(1, points);
   await checksum.add(Uint8Array.from(bytes));
   return checksum;
 };
@@ -37,7 +37,7 @@ async function workOn(partitions: Record<string, number[]>, records: Record<stri
     options: {},
     signal: new AbortController().signal,
     checksum: await sum(),
-    fresh: () => new Checksum(1, points),
+    fresh: () => new UnitMultiset(1, points),
     onDone: () => undefined,
   };
   return { work, written, done };
@@ -86,4 +86,22 @@ test('a write that fails, and a signal, end it', async (t) => {
   await t.throwsAsync(sortPartitions(leaves, { ...work, signal: AbortSignal.abort() }), {
     name: 'AbortError',
   });
+});
+
+test('partitions whose keys differ in few bits are sorted by these', async (t) => {
+  const { work, written } = await workOn({ a: [18, 17, 16, 17], b: [33, 35, 32] });
+  const windows: (readonly [number, number] | undefined)[] = [];
+  const sorting = work.order.sort;
+  const order: typeof work.order = {
+    ...work.order,
+    sort: (sorter, bytes, options, differing) =>
+      sorting(sorter, bytes, { ...options, onReport: ({ bits }) => void windows.push(bits) }, differing),
+  };
+  const leaves = [{ ...leaf('a', 4), differing: 2 }, leaf('b', 3)];
+  await sortPartitions(leaves, { ...work, order });
+  t.deepEqual([...written.subarray(0, 7)], [16, 17, 17, 18, 32, 33, 35]);
+  t.deepEqual(windows, [
+    [0, 2],
+    [0, 8],
+  ]);
 });

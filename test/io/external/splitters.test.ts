@@ -23,6 +23,9 @@ function placed(order: UnitOrder, splitters: Splitters, units: Uint8Array): stri
     const p = partitions[i] ?? -1;
     const j = first.get(p) ?? i;
     first.set(p, j);
+    const alike = BigInt(splitters.facts.differing[p] ?? 0);
+    if ((prefixes[i] ?? 0n) >> alike !== (prefixes[j] ?? 0n) >> alike)
+      return `${i} and ${j} differ above ${alike}`;
     if (splitters.single[p] && compare(i, j) !== 0) return `${i} and ${j} differ in single ${p}`;
   }
   const sorted = Array.from({ length: n }, (_, i) => i).sort(compare);
@@ -88,4 +91,13 @@ test('of no sample there is one partition', (t) => {
   const splitters = Splitters.of(order, new Uint8Array(0), 8);
   t.deepEqual(splitters.single, [false]);
   t.is(placed(order, splitters, bytesOf(keysOf('u32', 'uniform', 9))), undefined);
+});
+
+test('partitions of keys that are near each other differ in few bits', (t) => {
+  const order = orderOf('f64');
+  const keys = bytesOf(new Float64Array(4096).map((_, i) => 1 + ((i * 1237) % 4096) / 4096));
+  const { single, differing } = Splitters.of(order, keys, 16).facts;
+  t.is(differing.length, single.length);
+  const inner = differing.slice(1, -1);
+  t.true(inner.every((bits) => bits <= 52) && inner.some((bits) => bits <= 49), differing.join());
 });

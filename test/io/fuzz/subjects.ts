@@ -1,10 +1,16 @@
 /** Files whose readers are fuzzed: a line for each kind. A format that is read brings its own. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import zlib, { gzipSync } from 'node:zlib';
 import { COMPRESSIONS } from '../../../src/io/compression.js';
+import type { ForeignFormat } from '../../../src/io/formats/foreign/protocol.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
 import { generate } from '../../../src/io/gen.js';
 import type { InputOptions } from '../../../src/io/keys.js';
 import type { Dtype } from '../../../src/keys/dtype.js';
+import { writeColumns } from '../formats/foreign/files.js';
+import { LZ4_ARROW } from '../formats/foreign/lz4-arrow.js';
 
 /** A file that is right, to be changed. */
 export interface Subject {
@@ -15,6 +21,8 @@ export interface Subject {
   readonly options?: InputOptions;
   /** Whether it can be had from a pipe as well, with the same result. Default true. */
   readonly piped?: boolean;
+  /** Whether a process of its own reads it. */
+  readonly isForeign?: boolean;
 }
 
 const keys = (dtype: Dtype, count: number): Uint8Array =>
@@ -41,6 +49,40 @@ async function zstd(name: string, bytes: Uint8Array): Promise<Subject[]> {
   return [{ name, bytes: Buffer.concat(chunks) }];
 }
 
+/** The same file as the process behind a format writes it, with columns of several dtypes. */
+async function foreign(format: ForeignFormat, compression?: 'gzip'): Promise<Subject> {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-fuzz-subject-'));
+  const path = join(folder, 'whole');
+  const columns = (['f64', 'i32', 'u64'] as const).map((dtype) => ({
+    name: `of ${dtype}`,
+    dtype,
+    keys: keys(dtype, 60),
+  }));
+  try {
+    await writeColumns(format, path, columns);
+    const whole = readFileSync(path);
+    const bytes = compression ? gzipSync(whole) : whole;
+    const name = `several.${format}${compression ? '.gz' : ''}`;
+    return { name, bytes, options: { column: 'of i32' }, isForeign: true };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Files that a process of their own reads, which takes a part of a second each. */
+export const foreignSubjects = async (): Promise<Subject[]> => {
+  const table = 'a\tb\n1\t-2.5\n30\t1e9\n7\tnan\n';
+  return [
+    ...(await Promise.all(
+      (['arrow', 'arrows', 'parquet', 'csv', 'ndjson'] as const).map((one) => foreign(one)),
+    )),
+    { name: 'table.tsv', bytes: Buffer.from(table), options: { column: 'b' }, isForeign: true },
+    { name: 'lz4.arrow', bytes: LZ4_ARROW, isForeign: true },
+    await foreign('csv', 'gzip'),
+  ];
+};
+
+/** Files that are read here. */
 export async function subjects(): Promise<Subject[]> {
   const plain = Buffer.concat([npyHeader('f64', [40]), keys('f64', 40)]);
   return [

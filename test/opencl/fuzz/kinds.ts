@@ -4,6 +4,9 @@ import { BUFFER_BYTES, LOCAL_BYTES, SIGNATURES, STRUCT_BYTES } from './kernels.j
 import type { Thing } from './model.js';
 import { type Argument, list, record, value } from './program.js';
 
+/** Clang looks for what an unknown name is like, which takes it half a minute for one of 100,000 letters. */
+const LONG = ' x'.repeat(50_000);
+
 /** The kinds of arguments that the calls of the binding take. */
 
 export const platform = handle('platform');
@@ -67,9 +70,7 @@ export const count = (from: number, to: number): Taken => ({
 export const text = (...texts: (string | null | undefined)[]): Taken => ({
   right: (draft) => value(draft.pick(texts)),
   wrong: (draft) =>
-    draft.chance(50)
-      ? value(draft.pick(['\0', 'x'.repeat(100_000), '\u00e9\ud800', '-D', ' ']))
-      : junk(draft),
+    draft.chance(50) ? value(draft.pick(['\0', LONG, '\u00e9\ud800', '-D', ' '])) : junk(draft),
 });
 
 /** Constants by the beginning of their names. */

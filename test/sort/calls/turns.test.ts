@@ -76,3 +76,72 @@ test('closing waits for what is under way, and lets nothing more in', async (t) 
   await Promise.all([call, closed]);
   t.deepEqual(log, ['a', 'a done', 'closed']);
 });
+
+test('calls side by side wait for those that run alone, and only those wait for them', async (t) => {
+  const turns = new Turns();
+  const { log, alone, inOrder, finish } = noted(turns);
+  const beside = (name: string, n = 1) => {
+    let end = (): void => undefined;
+    const call = turns.beside(n, async () => {
+      log.push(name);
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      log.push(`${name} done`);
+    });
+    return {
+      call,
+      end: () => {
+        end();
+        return idle();
+      },
+    };
+  };
+  const first = alone('alone');
+  const [a, b] = [beside('a'), beside('b')];
+  const ordered = inOrder('in order');
+  await idle();
+  t.deepEqual(log, ['alone']);
+  await finish('alone');
+  t.deepEqual(log.slice(2).toSorted(), ['a', 'b', 'in order']);
+  const last = alone('last');
+  await b.end();
+  await finish('in order');
+  t.deepEqual(log.slice(5), ['b done', 'in order done'], 'who is alone waits for all');
+  await a.end();
+  t.deepEqual(log.slice(7), ['a done', 'last']);
+  await finish('last');
+  await Promise.all([first, a.call, b.call, ordered, last]);
+});
+
+test('of calls side by side so many run at once as are worth it, by their number and their keys, first come first', async (t) => {
+  const turns = new Turns();
+  const most = { calls: 0, keys: 0 };
+  const now = { calls: 0, keys: 0 };
+  const order: number[] = [];
+  const sizes = Array.from({ length: 400 }, (_, i) =>
+    i % 40 === 7 ? 2 ** 26 : i % 7 === 0 ? 2 ** 23 : 1000,
+  );
+  const calls = sizes.map((n, i) =>
+    turns.beside(n, async () => {
+      order.push(i);
+      now.calls++;
+      now.keys += n;
+      most.calls = Math.max(most.calls, now.calls);
+      if (now.calls > 1) most.keys = Math.max(most.keys, now.keys);
+      await idle();
+      now.calls--;
+      now.keys -= n;
+      if (i % 50 === 3) throw new Error('no');
+    }),
+  );
+  const settled = await Promise.allSettled(calls);
+  t.is(settled.filter(({ status }) => status === 'rejected').length, 8);
+  t.deepEqual(
+    order,
+    sizes.map((_, i) => i),
+  );
+  t.true(most.calls > 1 && most.calls <= 100, String(most.calls));
+  t.true(most.keys <= 2 ** 24, String(most.keys));
+  t.true(turns.idle);
+});

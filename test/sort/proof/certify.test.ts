@@ -10,7 +10,7 @@ import type { Queue } from '../../../src/device/queue.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { certify } from '../../../src/sort/proof/certify.js';
 import { type ClsortError, DeviceLostError, MemoryError } from '../../../src/util/errors.js';
-import { forEachDevice } from '../../each-device.js';
+import { forEachOpened, testIf } from '../../each-device.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'clsort-certify-'));
 process.env.CLSORT_CACHE_DIR = folder;
@@ -26,6 +26,9 @@ const written = (): string => {
 
 type Enqueue = Algorithm['enqueue'];
 
+const SHAPE = { keyBits: 32, valueBytes: 0 } as const;
+const ONESWEEP = algorithmNamed('onesweep');
+
 /** An algorithm of which each sort goes through `enqueue`; `tag` tells its certificates apart. */
 async function altered(
   device: Device,
@@ -33,13 +36,12 @@ async function altered(
   enqueue: (real: Enqueue, queue: Queue, work: SortWork, sorts: number) => ReturnType<Enqueue>,
   name = 'tiled',
 ): Promise<Algorithm> {
-  const shape = { keyBits: 32, valueBytes: 0 } as const;
-  const real = await algorithmNamed(name).create(device, shape);
+  const real = await algorithmNamed(name).create(device, SHAPE);
   let sorts = 0;
   return {
     name,
     device,
-    shape: { ...shape, tuning: { tag } },
+    shape: { ...SHAPE, tuning: { tag } },
     supports: (request) => real.supports(request),
     scratch: (n, options) => real.scratch(n, options),
     enqueue: (queue, work) => {
@@ -68,10 +70,10 @@ test.serial('a cache that cannot be used is one warning, and the sort goes on', 
   }
 });
 
-forEachDevice((title, open) => {
+await forEachOpened((title, device) => {
   test.serial(title('a variant that sorts is certified, and not tested again'), async (t) => {
     let count = 0;
-    const sound = await altered(await open(), 'sound', (real, queue, work, sorts) => {
+    const sound = await altered(device, 'sound', (real, queue, work, sorts) => {
       count = sorts;
       return real(queue, work);
     });
@@ -85,7 +87,7 @@ forEachDevice((title, open) => {
   });
 
   test.serial(title('a variant that loses a key is ruled out, for good'), async (t) => {
-    const wrong = await altered(await open(), 'wrong', (real, queue, work) => {
+    const wrong = await altered(device, 'wrong', (real, queue, work) => {
       const done = real(queue, work);
       if (work.n > 200) queue.fill(work.output, 7, { offset: 800, bytes: 4 });
       return done;
@@ -101,8 +103,8 @@ forEachDevice((title, open) => {
       if (sorts <= times) throw new MemoryError('no room');
       return real(queue, work);
     };
-    t.true((await certify(await altered(await open(), 'short once', fail(1)))).ok);
-    const { ok, reason } = await certify(await altered(await open(), 'short', fail(2)));
+    t.true((await certify(await altered(device, 'short once', fail(1)))).ok);
+    const { ok, reason } = await certify(await altered(device, 'short', fail(2)));
     t.false(ok);
     t.regex(reason ?? '', /twice: no room/);
   });
@@ -110,7 +112,7 @@ forEachDevice((title, open) => {
   test.serial(
     title('a device that is lost in a self-test speaks against the variant the second time'),
     async (t) => {
-      const lost = await altered(await open(), 'lost', () => {
+      const lost = await altered(device, 'lost', () => {
         throw new DeviceLostError('gone');
       });
       await t.throwsAsync(certify(lost), {
@@ -123,13 +125,10 @@ forEachDevice((title, open) => {
     },
   );
 
-  test.serial(
+  testIf(
+    ONESWEEP.available(device, SHAPE),
     title('variants whose groups wait for each other are tested beside another sort'),
     async (t) => {
-      const device = await open();
-      const shape = { keyBits: 32, valueBytes: 0 } as const;
-      const factory = algorithmNamed('onesweep');
-      if (factory.available(device, shape) !== true) return t.pass('onesweep does not run here');
       const queues = new Set<Queue>();
       const crowded = await altered(
         device,

@@ -3,13 +3,16 @@ import zlib from 'node:zlib';
 import { UnsupportedError } from '../../../util/errors.js';
 import { type Body, broken, type RecordHeader } from './arrow-file.js';
 import type { Place } from './arrow-layout.js';
+import { lz4Decompressed } from './lz4-frame.js';
 
 /** What is read of a body: the body itself, or what was compressed in it. */
-interface Contents {
+export interface Contents {
   readonly length: number;
   bytes(begin?: number, end?: number): Uint8Array<ArrayBuffer>;
 }
 
+/** Methods of compression. */
+const LZ4 = 0;
 const ZSTD = 1;
 /** Before a compressed buffer stands its length without compression. */
 const PREFIX_BYTES = 8;
@@ -57,29 +60,35 @@ export class ArrowColumn {
   }
 }
 
-function inflated(part: Body, { compression }: RecordHeader, bytes: number): Contents {
+/** What is in a buffer of a batch; `bytes` of it are wanted. @throws FormatError, UnsupportedError */
+export function inflated(part: Body, { compression }: RecordHeader, bytes: number): Contents {
   if (!compression || part.length === 0) return part;
   if (part.length < PREFIX_BYTES) throw broken('a compressed buffer is too short');
   const [length = 0n] = new BigInt64Array(part.bytes(0, PREFIX_BYTES).buffer);
   const rest = part.part(PREFIX_BYTES, part.length - PREFIX_BYTES);
   if (length === PLAIN) return rest;
-  if (compression.type !== ZSTD || !zstdDecompressSync) {
-    const [name, why] =
-      compression.type === ZSTD
-        ? ['zstd', 'which takes Node 22.15 or later']
-        : ['LZ4', 'which apache-arrow has no codec for'];
-    throw new UnsupportedError(
-      `it is compressed by ${name}, ${why}: write it without compression, or as Parquet`,
-      { details: { compression: name } },
-    );
-  }
+  // apache-arrow itself writes the length with compression: what counts is whether there is enough.
+  const most = Math.max(bytes + PADDING_BYTES, Number(length));
   let all: Uint8Array<ArrayBuffer>;
   try {
-    // apache-arrow itself writes the length with compression: what counts is whether there is enough.
-    const maxOutputLength = Math.max(bytes + PADDING_BYTES, Number(length));
-    all = new Uint8Array(zstdDecompressSync(rest.bytes(), { maxOutputLength }));
+    all = decompressed(compression.type, rest.bytes(), most);
   } catch (cause) {
+    if (cause instanceof UnsupportedError) throw cause;
     throw broken(`a compressed buffer cannot be read: ${(cause as Error).message}`);
   }
   return { length: all.length, bytes: (begin = 0, end = all.length) => all.slice(begin, end) };
+}
+
+/** @throws UnsupportedError where there is no decompressor; what that throws */
+function decompressed(type: number, bytes: Uint8Array, most: number): Uint8Array<ArrayBuffer> {
+  if (type === LZ4) return lz4Decompressed(bytes, most);
+  if (type === ZSTD && zstdDecompressSync) {
+    return new Uint8Array(zstdDecompressSync(bytes, { maxOutputLength: most }));
+  }
+  const [name, why] =
+    type === ZSTD ? ['zstd', 'which takes Node 22.15 or later'] : [`method ${type}`, 'which is not known'];
+  throw new UnsupportedError(
+    `it is compressed by ${name}, ${why}: write it without compression, or as Parquet`,
+    { details: { compression: name } },
+  );
 }

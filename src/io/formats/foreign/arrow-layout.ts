@@ -54,8 +54,8 @@ class Counter {
   }
 }
 
-/** The place of a column in a record batch. @throws FormatError when the batch has not so many */
-export function placeOf(
+/** Where a column would be in a record batch. */
+export function beginOf(
   { DataType: Types }: ArrowPackage,
   fields: readonly Field[],
   index: number,
@@ -63,7 +63,17 @@ export function placeOf(
 ): Place {
   const counter = new Counter(Types, record.variadicBufferCounts);
   for (const field of fields.slice(0, index)) counter.skip(field);
-  const { node, buffer } = counter;
+  return { node: counter.node, buffer: counter.buffer };
+}
+
+/** The place of a column of numbers in a record batch. @throws FormatError when the batch has not so many */
+export function placeOf(
+  arrow: ArrowPackage,
+  fields: readonly Field[],
+  index: number,
+  record: RecordHeader,
+): Place {
+  const { node, buffer } = beginOf(arrow, fields, index, record);
   if (node < record.nodes.length && buffer + 1 < record.buffers.length) return { node, buffer };
   throw broken('a batch has fewer columns than the schema');
 }

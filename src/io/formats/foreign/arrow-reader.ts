@@ -30,7 +30,12 @@ export async function openArrow(): Promise<ColumnReader> {
   if (!Number.isSafeInteger(rows)) throw broken('it has an impossible number of rows');
   const schema = fields;
   return {
-    columns: schema.map(({ name, type }) => ({ name, type: `${type}`, dtype: dtypeOfArrow(arrow, type) })),
+    // The package gives null for a field without a name.
+    columns: schema.map(({ name, type }) => ({
+      name: name ?? '',
+      type: `${type}`,
+      dtype: dtypeOfArrow(arrow, type),
+    })),
     rows,
     batches: (wanted) => batchesOf(arrow, file, schema, wanted),
   };

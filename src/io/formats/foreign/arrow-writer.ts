@@ -1,10 +1,10 @@
 /** Arrow IPC files and streams, by apache-arrow. Runs in the child. */
 import { writeSync } from 'node:fs';
-import type { DataType, Schema } from 'apache-arrow';
+import type { DataType, RecordBatchWriter, Schema } from 'apache-arrow';
 import type { Dtype } from '../../../keys/dtype.js';
 import { type ArrowPackage, loadArrow } from './arrow-file.js';
 import type { ColumnSource } from './column-reader.js';
-import { BUFFERS_PER_COLUMN, FD, type WriteMessage } from './protocol.js';
+import { BUFFERS_PER_COLUMN, FD, type ForeignFormat, type WriteMessage } from './protocol.js';
 
 const TYPES = {
   u8: 'Uint8',
@@ -20,9 +20,8 @@ const TYPES = {
   f64: 'Float64',
 } as const satisfies Record<Dtype, keyof ArrowPackage>;
 
-/** Writes all batches in their order, and says how many rows those were. */
-export async function writeArrow({ format }: WriteMessage, source: ColumnSource): Promise<number> {
-  const arrow = await loadArrow();
+/** A writer of record batches, into the file at once; `finish` ends it. */
+export function arrowWriter(arrow: ArrowPackage, format: ForeignFormat, schema: Schema): RecordBatchWriter {
   /** Where the writer leaves its bytes: in the file, at once. */
   class FileSink extends arrow.AsyncByteQueue {
     override write(chunk: Uint8Array): void {
@@ -35,14 +34,21 @@ export async function writeArrow({ format }: WriteMessage, source: ColumnSource)
       return super._writeSchema(of)._writeMessage(arrow.Message.from(of));
     }
   }
+  const writer = format === 'arrows' ? new arrow.RecordBatchStreamWriter() : new FileWriter();
+  writer.reset(new FileSink(), schema);
+  return writer;
+}
+
+/** Writes all batches in their order, and says how many rows those were. */
+export async function writeArrow({ format }: WriteMessage, source: ColumnSource): Promise<number> {
+  const arrow = await loadArrow();
   const types: DataType[] = source.columns.map(({ dtype }) => new arrow[TYPES[dtype]]());
   const schema = new arrow.Schema(
     source.columns.map(({ name }, i) =>
       arrow.Field.new({ name, type: types[i] as DataType, nullable: false }),
     ),
   );
-  const writer = format === 'arrows' ? new arrow.RecordBatchStreamWriter() : new FileWriter();
-  writer.reset(new FileSink(), schema);
+  const writer = arrowWriter(arrow, format, schema);
   let rows = 0;
   for (let batch = source.next(); batch; batch = source.next()) {
     const { rows: length, buffers } = batch;

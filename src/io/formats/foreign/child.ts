@@ -5,6 +5,10 @@
 import { writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { ClsortError, FormatError } from '../../../util/errors.js';
+import { openArrowTable } from '../../tables/child/arrow-table-reader.js';
+import { writeArrowTable } from '../../tables/child/arrow-table-writer.js';
+import { openDuckdbTable } from '../../tables/child/duckdb-table-reader.js';
+import { writeDuckdbTable } from '../../tables/child/duckdb-table-writer.js';
 import { openArrow } from './arrow-reader.js';
 import { writeArrow } from './arrow-writer.js';
 import type { ColumnSource } from './column-reader.js';
@@ -12,7 +16,16 @@ import { duckdbError } from './duckdb.js';
 import { openDuckdb } from './duckdb-reader.js';
 import { writeDuckdb } from './duckdb-writer.js';
 import { readFrame, writeFrame } from './frames.js';
-import { type Batch, FD, type Message, type ReadMessage, type WriteMessage } from './protocol.js';
+import {
+  type Batch,
+  FD,
+  type ForeignFormat,
+  type Message,
+  type ReadMessage,
+  type ReadTableMessage,
+  type WriteMessage,
+  type WriteTableMessage,
+} from './protocol.js';
 
 /** Ends at once, whatever a library is doing. */
 const end = (): void => void process.kill(process.pid, 'SIGKILL');
@@ -34,8 +47,7 @@ function message<Is extends Message['is']>(is: readonly Is[]): Extract<Message, 
 }
 
 async function read(request: ReadMessage): Promise<void> {
-  const isArrow = request.format === 'arrow' || request.format === 'arrows';
-  const { columns, rows, batches } = isArrow ? await openArrow() : await openDuckdb(request);
+  const { columns, rows, batches } = isArrow(request) ? await openArrow() : await openDuckdb(request);
   say({ is: 'schema', columns, rows });
   let sent = 0;
   for await (const batch of batches(message(['columns']).columns)) {
@@ -45,15 +57,36 @@ async function read(request: ReadMessage): Promise<void> {
   say({ is: 'end', rows: sent });
 }
 
+const isArrow = ({ format }: { readonly format: ForeignFormat }): boolean =>
+  format === 'arrow' || format === 'arrows';
+
+async function readTable(request: ReadTableMessage): Promise<void> {
+  const { fields, rows, batches } = isArrow(request)
+    ? await openArrowTable()
+    : await openDuckdbTable(request);
+  say({ is: 'table', fields, rows });
+  let sent = 0;
+  for await (const batch of batches(message(['rows']))) {
+    writeFrame(FD.out, { batch });
+    sent += batch.rows;
+  }
+  say({ is: 'end', rows: sent });
+}
+
+/** The next batch of what is to be written; undefined behind the last one. */
+function next(): Batch | undefined {
+  const frame = heard();
+  return 'batch' in frame ? frame.batch : undefined;
+}
+
+async function writeTable(request: WriteTableMessage): Promise<void> {
+  say({ is: 'end', rows: await (isArrow(request) ? writeArrowTable : writeDuckdbTable)(request, next) });
+}
+
 async function write(request: WriteMessage): Promise<void> {
   const { columns } = request;
-  const next = (): Batch | undefined => {
-    const frame = heard();
-    return 'batch' in frame ? frame.batch : undefined;
-  };
   const source: ColumnSource = { ...request, columns, next };
-  const isArrow = request.format === 'arrow' || request.format === 'arrows';
-  say({ is: 'end', rows: await (isArrow ? writeArrow : writeDuckdb)(request, source) });
+  say({ is: 'end', rows: await (isArrow(request) ? writeArrow : writeDuckdb)(request, source) });
 }
 
 /** An error as the parent takes it: one of ours as it is, any other as what the file has brought about. */
@@ -74,8 +107,10 @@ async function main(): Promise<void> {
     // Not every system has it.
   }
   try {
-    const request = message(['read', 'write']);
-    await (request.is === 'read' ? read(request) : write(request));
+    const request = message(['read', 'write', 'read-table', 'write-table']);
+    if (request.is === 'read') await read(request);
+    else if (request.is === 'write') await write(request);
+    else await (request.is === 'read-table' ? readTable(request) : writeTable(request));
   } catch (error) {
     const { code, message: what, details } = told(error);
     say({ is: 'error', code, message: what, details });

@@ -1,5 +1,5 @@
 import { dtypeOfSql, FILE, literal } from './duckdb.js';
-import type { ReadMessage } from './protocol.js';
+import type { ForeignColumn, ReadMessage, TextOptions } from './protocol.js';
 import type { Ask, SqlTable } from './sql-table.js';
 import { castOf, wholeColumns } from './text-column.js';
 
@@ -13,6 +13,8 @@ interface Sniffed {
   readonly Comment: string;
   readonly SkipRows: number;
   readonly HasHeader: boolean;
+  readonly DateFormat: string | null;
+  readonly TimestampFormat: string | null;
   readonly Columns: readonly { readonly name: string; readonly type: string }[];
 }
 
@@ -20,8 +22,37 @@ interface Sniffed {
 const given = (options: Readonly<Record<string, string | undefined>>): string =>
   [FILE, ...Object.entries(options).flatMap(([name, value]) => (value ? [`${name} = ${value}`] : []))].join();
 
-/** CSV: how it is made is found out once, and then taken as that. */
+/** A text whose columns are read as they are written. */
+export interface CsvText {
+  /** What they hold, as far as the beginning tells. */
+  readonly columns: readonly ForeignColumn[];
+  /** What a statement selects from, and the names of its columns there. */
+  readonly from: string;
+  readonly names: readonly string[];
+  /** How dates and times are written, where that is not as usual. */
+  readonly formats: { readonly date?: string | undefined; readonly timestamp?: string | undefined };
+}
+
 export async function csvTable(ask: Ask, message: ReadMessage): Promise<SqlTable> {
+  const { columns, from, names } = await readCsv(ask, message);
+  return {
+    columns: await wholeColumns(ask, columns, from, names),
+    rows: null,
+    select: (wanted) =>
+      `SELECT ${wanted.map(({ index, dtype }) => castOf(`c${index}`, dtype)).join()} FROM ${from}`,
+  };
+}
+
+/**
+ * CSV: how it is made is found out once, and then taken as that.
+ *
+ * @param more options of the reader
+ */
+export async function readCsv(
+  ask: Ask,
+  message: TextOptions,
+  more: Readonly<Record<string, string>> = {},
+): Promise<CsvText> {
   const { header, delimiter, compression } = message;
   const told = {
     compression: compression && literal(compression),
@@ -42,13 +73,10 @@ export async function csvTable(ask: Ask, message: ReadMessage): Promise<SqlTable
     comment: sniffed.Comment === NONE ? undefined : literal(sniffed.Comment),
     skip: String(sniffed.SkipRows),
     columns: `{${names.map((name) => `${name}: 'VARCHAR'`).join()}}`,
+    ...more,
   };
   const from = `read_csv(${given(options)})`;
   const columns = sniffed.Columns.map(({ name, type }) => ({ name, type, dtype: dtypeOfSql(type) }));
-  return {
-    columns: await wholeColumns(ask, columns, from, names),
-    rows: null,
-    select: (wanted) =>
-      `SELECT ${wanted.map(({ index, dtype }) => castOf(`c${index}`, dtype)).join()} FROM ${from}`,
-  };
+  const formats = { date: sniffed.DateFormat ?? undefined, timestamp: sniffed.TimestampFormat ?? undefined };
+  return { columns, from, names, formats };
 }

@@ -24,29 +24,15 @@ export async function openDuckdb(message: ReadMessage): Promise<ColumnReader> {
   };
 }
 
-/**
- * The rows of a statement. One more stands behind them and says so: a stream whose statement fails on its way ends as if
- * there were no more rows.
- */
 async function* batchesOf(
   connection: DuckDBConnection,
   sql: string,
   wanted: readonly WantedColumn[],
 ): AsyncGenerator<Batch> {
-  const last = [...wanted.map(() => 'NULL'), 'CAST(1 AS TINYINT)'].join();
-  const result = await connection.stream(
-    `SELECT *, CAST(0 AS TINYINT) FROM (${sql}) UNION ALL SELECT ${last}`,
-  );
   let gathered = wanted.map((column) => new Gathered(column));
   let rows = 0;
-  let isWhole = false;
   const batch = (): Batch => ({ rows, buffers: gathered.flatMap((column) => column.buffers(rows)) });
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (!chunk || chunk.rowCount === 0) break;
-    if (isWhole) throw new Error('rows came behind the last one');
-    isWhole = opened(chunk.getColumnVector(wanted.length)).items[chunk.rowCount - 1] === 1;
-    const n = chunk.rowCount - (isWhole ? 1 : 0);
+  for await (const { chunk, n } of chunksOf(connection, sql, wanted.length)) {
     if (rows + n > BATCH_ROWS) {
       yield batch();
       gathered = wanted.map((column) => new Gathered(column));
@@ -55,17 +41,45 @@ async function* batchesOf(
     for (const [i, column] of gathered.entries()) column.take(chunk, { column: i, at: rows, n });
     rows += n;
   }
-  if (!isWhole) throw await failureOf(connection, sql, wanted);
   if (rows > 0) yield batch();
 }
 
-/** Why a statement gives no more rows: told by one that needs all of them and gives one. */
-async function failureOf(
+/** Rows of a statement: the first `n` of a chunk, until the next one is asked for. */
+export interface Chunk {
+  readonly chunk: DuckDBDataChunk;
+  readonly n: number;
+}
+
+/**
+ * The rows of a statement. One more stands behind them and says so: a stream whose statement fails on its way ends as if
+ * there were no more rows.
+ *
+ * @param columns of the statement
+ */
+export async function* chunksOf(
   connection: DuckDBConnection,
   sql: string,
-  wanted: readonly WantedColumn[],
-): Promise<Error> {
-  const names = wanted.map((_, i) => `v${i}`);
+  columns: number,
+): AsyncGenerator<Chunk> {
+  const last = [...Array.from({ length: columns }, () => 'NULL'), 'CAST(1 AS TINYINT)'].join();
+  const result = await connection.stream(
+    `SELECT *, CAST(0 AS TINYINT) FROM (${sql}) UNION ALL SELECT ${last}`,
+  );
+  let isWhole = false;
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (!chunk || chunk.rowCount === 0) break;
+    if (isWhole) throw new Error('rows came behind the last one');
+    isWhole = opened(chunk.getColumnVector(columns)).items[chunk.rowCount - 1] === 1;
+    const n = chunk.rowCount - (isWhole ? 1 : 0);
+    if (n > 0) yield { chunk, n };
+  }
+  if (!isWhole) throw await failureOf(connection, sql, columns);
+}
+
+/** Why a statement gives no more rows: told by one that needs all of them and gives one. */
+async function failureOf(connection: DuckDBConnection, sql: string, columns: number): Promise<Error> {
+  const names = Array.from({ length: columns }, (_, i) => `v${i}`);
   try {
     await connection.run(
       `SELECT ${names.map((name) => `max(hash(${name}))`).join()} FROM (${sql}) AS t(${names.join()})`,

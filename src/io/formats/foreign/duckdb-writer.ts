@@ -4,11 +4,11 @@ import type { Dtype } from '../../../keys/dtype.js';
 import type { ColumnSource } from './column-reader.js';
 import { connect, FILE, literal, loadDuckdb, opened, typeOf } from './duckdb.js';
 import { singlesOf } from './halves.js';
-import type { Batch, WriteMessage } from './protocol.js';
+import type { Batch, TextOptions, WriteMessage } from './protocol.js';
 import { BUFFERS_PER_COLUMN } from './protocol.js';
 
 /** Rows of a chunk: DuckDB's vectors have no more. */
-const CHUNK_ROWS = 2048;
+export const CHUNK_ROWS = 2048;
 
 const NO_BATCH: Batch = { rows: 0, buffers: [] };
 
@@ -58,7 +58,13 @@ export async function writeDuckdb(message: WriteMessage, source: ColumnSource): 
   return rows;
 }
 
-function copyOptions({ format, header = true, delimiter, compression }: WriteMessage): string[] {
+/** Options of a statement that writes a file of a format. */
+export function copyOptions({
+  format,
+  header = true,
+  delimiter,
+  compression,
+}: TextOptions & Pick<WriteMessage, 'format'>): string[] {
   // Without the first DuckDB writes to another name, and renames.
   const options = ['USE_TMP_FILE false', `FORMAT ${format === 'ndjson' ? 'json' : format}`];
   if (format === 'parquet') return options;

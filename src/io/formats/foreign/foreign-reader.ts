@@ -5,7 +5,7 @@ import type { Source } from '../../raw.js';
 import type { KeyReader, ReadRequest } from '../key-file.js';
 import { chooseColumn } from './choose-column.js';
 import { ForeignProcess } from './foreign-process.js';
-import type { Compression, ForeignFormat, SchemaMessage, WantedColumn } from './protocol.js';
+import type { Compression, ForeignFormat, SchemaMessage, TableMessage, WantedColumn } from './protocol.js';
 import { spooled } from './spool.js';
 import { assertWholeText } from './whole-text.js';
 
@@ -31,29 +31,59 @@ async function compressionOf(source: Source): Promise<Compression | undefined> {
   return COMPRESSIONS.find(([, magic]) => magic.every((byte, i) => head[i] === byte))?.[0];
 }
 
+/** A child that reads a foreign file, and its first answer. */
+export interface Reading<Answer> {
+  readonly child: ForeignProcess;
+  readonly answer: Answer;
+  /** Ends the child, and drops what was put down for it. */
+  close(): Promise<void>;
+}
+
+type FirstAnswer = { readonly read: SchemaMessage; readonly 'read-table': TableMessage };
+
+/** Starts a child on a file, or on what a stream gives, which is put down first. @throws as `openForeign` */
+export async function startReading<Is extends keyof FirstAnswer>(
+  is: Is,
+  { format, isText, delimiter }: ForeignKind,
+  source: Source,
+  request: Pick<ReadRequest, 'header' | 'delimiter' | 'signal'>,
+): Promise<Reading<FirstAnswer[Is]>> {
+  const { name } = source;
+  const { header, signal } = request;
+  const compression = isText ? await compressionOf(source) : undefined;
+  const temporary = source.fd === undefined ? await spooled(source, signal) : undefined;
+  let child: ForeignProcess | undefined;
+  const close = async (): Promise<void> => {
+    await child?.close();
+    await temporary?.close();
+  };
+  try {
+    const fd = source.fd ?? (temporary?.fd as number);
+    if (compression) await assertWholeText(name, { fd, compression, signal });
+    child = new ForeignProcess({ name, what: 'read', fd, signal });
+    const text = { header, delimiter: request.delimiter ?? delimiter, compression };
+    await child.send({ message: { is, format, ...text } });
+    const frame = await child.receive();
+    return { child, close, answer: ('message' in frame ? frame.message : frame) as FirstAnswer[Is] };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
 /** Opens a foreign file. @throws DtypeError, FormatError, IoError, MemoryError, UnsupportedError, UsageError */
 export async function openForeign(
   kind: ForeignKind,
   source: Source,
   request: ReadRequest,
 ): Promise<KeyReader> {
-  const { column, dtype, header, signal } = request;
-  const { id, format, isText } = kind;
-  const delimiter = request.delimiter ?? kind.delimiter;
-  const compression = isText ? await compressionOf(source) : undefined;
-  const temporary = source.fd === undefined ? await spooled(source, signal) : undefined;
+  const { column, dtype } = request;
+  const { id, isText } = kind;
   const { name } = source;
-  let child: ForeignProcess | undefined;
+  const { child, close, answer } = await startReading('read', kind, source, request);
+  const { columns, rows } = answer;
   try {
-    const fd = source.fd ?? (temporary?.fd as number);
-    if (compression) await assertWholeText(name, { fd, compression, signal });
-    child = new ForeignProcess({ name, what: 'read', fd, signal });
-    await child.send({ message: { is: 'read', format, header, delimiter, compression } });
-    const frame = await child.receive();
-    const schema = ('message' in frame ? frame.message : frame) as SchemaMessage;
-    const { columns, rows } = schema;
     const wanted = chooseColumn({ name, columns, column, dtype, isText });
-    const process = child;
     return {
       name,
       format: id,
@@ -62,15 +92,11 @@ export async function openForeign(
       shape: rows === null ? undefined : [rows],
       column: columns[wanted.index]?.name,
       plainAt: undefined,
-      pieces: () => piecesOf(process, name, wanted, rows),
-      async close() {
-        await process.close();
-        await temporary?.close();
-      },
+      pieces: () => piecesOf(child, name, wanted, rows),
+      close,
     };
   } catch (error) {
-    await child?.close();
-    await temporary?.close();
+    await close();
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import type { Output } from '../../output.js';
 import type { KeyFacts, KeyWriter, WriteOptions } from '../key-file.js';
 import { ForeignProcess } from './foreign-process.js';
 import type { ForeignKind } from './foreign-reader.js';
-import { BATCH_ROWS, type Compression } from './protocol.js';
+import { BATCH_ROWS, type Batch, type Compression, type Message } from './protocol.js';
 import { spool, unspool } from './spool.js';
 
 /** Name of a column that has none. */
@@ -18,84 +18,112 @@ const COMPRESSIONS: Readonly<Record<string, Compression>> = { gz: 'gzip', zst: '
 const compressionOf = (name: string): Compression | undefined =>
   COMPRESSIONS[name.slice(name.lastIndexOf('.') + 1).toLowerCase()];
 
-/** Opens an output as a foreign file. @throws IoError, UnsupportedError */
-export async function createForeign(
-  { format, isText, delimiter }: ForeignKind,
-  output: Output,
-  { dtype, column = COLUMN }: KeyFacts,
-  options: WriteOptions,
-): Promise<KeyWriter> {
-  const { name, dropped } = output;
-  const signals = [options.signal, dropped].filter((one) => one !== undefined);
-  const temporary = output.fd === undefined ? await spool() : undefined;
-  let child: ForeignProcess | undefined;
-  try {
-    const fd = output.fd ?? (temporary?.fd as number);
-    child = new ForeignProcess({ name, what: 'write', fd, signal: AbortSignal.any(signals) });
-    await child.send({
-      message: {
-        is: 'write',
-        format,
-        columns: [{ name: column, dtype }],
-        header: options.header,
-        delimiter: options.delimiter ?? delimiter,
-        compression: isText ? compressionOf(name) : undefined,
-      },
-    });
-    return new ForeignWriter(child, output, temporary, dtypeInfo(dtype).bytes);
-  } catch (error) {
-    await child?.close();
-    await temporary?.close();
-    throw error;
-  }
-}
-
-class ForeignWriter implements KeyWriter {
-  readonly #child: ForeignProcess;
+/** A child that writes a foreign file. */
+export class Writing {
+  readonly child: ForeignProcess;
   readonly #output: Output;
   readonly #temporary: FileHandle | undefined;
-  readonly #keyBytes: number;
-  #rows = 0;
 
-  constructor(child: ForeignProcess, output: Output, temporary: FileHandle | undefined, keyBytes: number) {
-    this.#child = child;
+  private constructor(child: ForeignProcess, output: Output, temporary: FileHandle | undefined) {
+    this.child = child;
     this.#output = output;
     this.#temporary = temporary;
-    this.#keyBytes = keyBytes;
-    output.dropped?.addEventListener('abort', () => void this.#close()); // who drops it writes no more
+    output.dropped?.addEventListener('abort', () => void this.close()); // who drops it writes no more
   }
 
-  async write(piece: Uint8Array): Promise<void> {
-    const step = BATCH_ROWS * this.#keyBytes;
+  /** Starts a child on an output, or on a file that goes there in the end. @throws IoError, UnsupportedError */
+  static async start(
+    message: (compression: Compression | undefined) => Message,
+    { isText }: ForeignKind,
+    output: Output,
+    signal: AbortSignal | undefined,
+  ): Promise<Writing> {
+    const { name, dropped } = output;
+    const signals = [signal, dropped].filter((one) => one !== undefined);
+    const temporary = output.fd === undefined ? await spool() : undefined;
+    let child: ForeignProcess | undefined;
     try {
-      for (let at = 0; at < piece.length; at += step) {
-        const values = piece.subarray(at, at + step);
-        const rows = values.length / this.#keyBytes;
-        await this.#child.send({ batch: { rows, buffers: [new Uint8Array(0), values] } });
-        this.#rows += rows;
-      }
+      const fd = output.fd ?? (temporary?.fd as number);
+      child = new ForeignProcess({ name, what: 'write', fd, signal: AbortSignal.any(signals) });
+      await child.send({ message: message(isText ? compressionOf(name) : undefined) });
+      return new Writing(child, output, temporary);
     } catch (error) {
-      await this.#close();
+      await child?.close();
+      await temporary?.close();
       throw error;
     }
   }
 
-  async end(): Promise<void> {
+  /** Sends a batch; after a failure the child is gone. */
+  async send(batch: Batch): Promise<void> {
     try {
-      await this.#child.send({ message: { is: 'end', rows: this.#rows } });
-      const frame = await this.#child.receive();
-      const rows = 'message' in frame && frame.message.is === 'end' ? frame.message.rows : undefined;
-      if (rows !== this.#rows) {
-        throw new IoError(`cannot write ${this.#output.name}: of ${this.#rows} rows ${rows} were written`);
-      }
-      if (this.#temporary) await unspool(this.#temporary, this.#output);
-    } finally {
-      await this.#close();
+      await this.child.send({ batch });
+    } catch (error) {
+      await this.close();
+      throw error;
     }
   }
 
-  async #close(): Promise<void> {
-    await this.#child.close();
+  /** @throws IoError when not all of so many rows were written */
+  async end(rows: number): Promise<void> {
+    try {
+      await this.child.send({ message: { is: 'end', rows } });
+      const frame = await this.child.receive();
+      const written = 'message' in frame && frame.message.is === 'end' ? frame.message.rows : undefined;
+      if (written !== rows) {
+        throw new IoError(`cannot write ${this.#output.name}: of ${rows} rows ${written} were written`);
+      }
+      if (this.#temporary) await unspool(this.#temporary, this.#output);
+    } finally {
+      await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.child.close();
     await this.#temporary?.close();
+  }
+}
+
+/** Opens an output as a foreign file. @throws IoError, UnsupportedError */
+export async function createForeign(
+  kind: ForeignKind,
+  output: Output,
+  { dtype, column = COLUMN }: KeyFacts,
+  { header, delimiter = kind.delimiter, signal }: WriteOptions,
+): Promise<KeyWriter> {
+  const { format } = kind;
+  const columns = [{ name: column, dtype }];
+  const writing = await Writing.start(
+    (compression) => ({ is: 'write', format, columns, header, delimiter, compression }),
+    kind,
+    output,
+    signal,
+  );
+  return new ForeignWriter(writing, dtypeInfo(dtype).bytes);
+}
+
+class ForeignWriter implements KeyWriter {
+  readonly #writing: Writing;
+  readonly #keyBytes: number;
+  #rows = 0;
+
+  constructor(writing: Writing, keyBytes: number) {
+    this.#writing = writing;
+    this.#keyBytes = keyBytes;
+  }
+
+  async write(piece: Uint8Array): Promise<void> {
+    const step = BATCH_ROWS * this.#keyBytes;
+    for (let at = 0; at < piece.length; at += step) {
+      const values = piece.subarray(at, at + step);
+      const rows = values.length / this.#keyBytes;
+      await this.#writing.send({ rows, buffers: [new Uint8Array(0), values] });
+      this.#rows += rows;
+    }
+  }
+
+  end(): Promise<void> {
+    return this.#writing.end(this.#rows);
   }
 }

@@ -10,8 +10,8 @@ export type Frame = { readonly message: Message } | { readonly batch: Batch };
 const MESSAGE = 1;
 const BATCH = 2;
 const HEAD_BYTES = 8;
-/** Longest contents that are believed: a batch of 8-byte keys has an eighth of it. */
-const MOST_BYTES = 2 ** 24;
+/** Longest contents that are believed; what is read makes room for them when they come. */
+export const MOST_BYTES = 2 ** 28;
 const ALIGNMENT = 8;
 
 const padding = (bytes: number): number => -bytes & (ALIGNMENT - 1);

@@ -4,7 +4,7 @@ import { type Ask, columnsOf, type SqlTable } from './sql-table.js';
 import { castOf, SAMPLE_ROWS } from './text-column.js';
 
 /** A name in a statement. */
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Objects, or numbers alone, a line each. */
 export async function ndjsonTable(ask: Ask, { compression }: ReadMessage): Promise<SqlTable> {

@@ -2,31 +2,46 @@ import { FILE, SQL_TYPES } from './duckdb.js';
 import type { ForeignColumn } from './protocol.js';
 import { type Ask, columnsOf, type SqlTable } from './sql-table.js';
 
-const FROM = `read_parquet(${FILE})`;
+/** What statements select from. */
+export const FROM = `read_parquet(${FILE})`;
 
-/** Whether there are halves among the columns; DuckDB reads them as floats. */
-async function withHalves(ask: Ask, columns: readonly ForeignColumn[]): Promise<readonly ForeignColumn[]> {
-  const [root, ...schema] = await ask(`SELECT num_children, logical_type FROM parquet_schema(${FILE})`);
+/** A column, which DuckDB calls otherwise where two are called alike. */
+export interface ParquetColumn extends ForeignColumn {
+  /** Its name in the file. */
+  readonly own: string;
+}
+
+/** What the schema says besides: names as they are, and halves, which DuckDB reads as floats. */
+async function withSchema(ask: Ask, columns: readonly ForeignColumn[]): Promise<readonly ParquetColumn[]> {
+  const [root, ...schema] = await ask(`SELECT name, num_children, logical_type FROM parquet_schema(${FILE})`);
   // Where columns have parts, the schema has more entries than there are columns, and theirs are to be counted off.
   let at = 0;
   const skip = (): void => {
     const children = Number(schema[at++]?.num_children ?? 0);
     for (let i = 0; i < children; i++) skip();
   };
-  if (!root) return columns;
   return columns.map((column) => {
-    const isHalf = column.type === 'FLOAT' && /^Float16/i.test(String(schema[at]?.logical_type ?? ''));
+    const entry = root && schema[at];
     skip();
-    return isHalf ? { ...column, type: 'FLOAT16', dtype: 'f16' as const } : column;
+    const own = typeof entry?.name === 'string' ? entry.name : column.name;
+    const isHalf = column.type === 'FLOAT' && /^Float16/i.test(String(entry?.logical_type ?? ''));
+    return { ...column, own, ...(isHalf && { type: 'FLOAT16', dtype: 'f16' as const }) };
   });
 }
 
-export async function parquetTable(ask: Ask): Promise<SqlTable> {
-  const columns = await withHalves(ask, await columnsOf(ask, FROM));
+/** The columns of a file, and how many rows it has. */
+export async function parquetFacts(
+  ask: Ask,
+): Promise<{ readonly columns: readonly ParquetColumn[]; readonly rows: number }> {
+  const columns = await withSchema(ask, await columnsOf(ask, FROM));
   const [facts] = await ask(`SELECT CAST(sum(num_rows) AS BIGINT) AS n FROM parquet_file_metadata(${FILE})`);
-  const rows = Number(facts?.n ?? 0);
+  return { columns, rows: Number(facts?.n ?? 0) };
+}
+
+export async function parquetTable(ask: Ask): Promise<SqlTable> {
+  const { columns, rows } = await parquetFacts(ask);
   return {
-    columns,
+    columns: columns.map(({ own: _, ...column }) => column),
     rows,
     // By their places: names say nothing that a statement could misread.
     select: (wanted) =>

@@ -1,5 +1,7 @@
 /** What this process and the child that reads or writes a foreign file say to each other. */
 import type { Dtype } from '../../../keys/dtype.js';
+import type { KeyOrder } from '../../tables/key-codes.js';
+import type { TableField, TableType } from '../../tables/table-type.js';
 
 /** Formats that a child knows. */
 export type ForeignFormat = 'arrow' | 'arrows' | 'parquet' | 'csv' | 'ndjson';
@@ -61,6 +63,58 @@ export interface SchemaMessage {
   readonly rows: number | null;
 }
 
+/** Opens the file as a table; answered by a `table`. */
+export interface ReadTableMessage extends TextOptions {
+  readonly is: 'read-table';
+  readonly format: ForeignFormat;
+}
+
+/** A column of a table as a file has it. */
+export interface FoundField extends Omit<TableField, 'type'> {
+  /** Undefined for types that are not known here. */
+  readonly type?: TableType;
+  /** The type in the words of the format. */
+  readonly text: string;
+}
+
+export interface TableMessage {
+  readonly is: 'table';
+  readonly fields: readonly FoundField[];
+  /** Rows in all; null where that is known at the end only. */
+  readonly rows: number | null;
+}
+
+/** A column that rows are ordered by, by its place in the file. */
+export interface WantedKey extends KeyOrder {
+  readonly index: number;
+}
+
+/**
+ * How columns of texts are read: as what they are, as the texts that they are, or whole lines instead of columns. Keys are always
+ * what they are.
+ */
+export type RowsAs = 'values' | 'texts' | 'lines';
+
+/** Asks for rows; answered by batches and an `end`. Buffers of a batch: lengths of codes (u32), codes, lengths of rows, rows. */
+export interface RowsMessage {
+  readonly is: 'rows';
+  /** The columns of the rows, by their places. */
+  readonly columns: readonly number[];
+  readonly as: RowsAs;
+  readonly keys: readonly WantedKey[];
+  /** Columns that are to be told apart by a second code, whose lengths and bytes come last in a batch. */
+  readonly distinct: readonly number[] | null;
+}
+
+/** Opens the file for writing; followed by batches and an `end`, and answered by an `end`. Buffers of a batch: rows. */
+export interface WriteTableMessage extends TextOptions {
+  readonly is: 'write-table';
+  readonly format: ForeignFormat;
+  readonly fields: readonly TableField[];
+  /** Whether rows are lines as they are. */
+  readonly isLines: boolean;
+}
+
 /** All batches have come, or have been written. */
 export interface EndMessage {
   readonly is: 'end';
@@ -75,7 +129,17 @@ export interface ErrorMessage {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-export type Message = ReadMessage | ColumnsMessage | WriteMessage | SchemaMessage | EndMessage | ErrorMessage;
+export type Message =
+  | ReadMessage
+  | ColumnsMessage
+  | WriteMessage
+  | SchemaMessage
+  | ReadTableMessage
+  | TableMessage
+  | RowsMessage
+  | WriteTableMessage
+  | EndMessage
+  | ErrorMessage;
 
 /**
  * Rows of some columns, laid out as Arrow does: for each column in turn the bits that say which rows are no null (empty

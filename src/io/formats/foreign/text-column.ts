@@ -9,7 +9,7 @@ import type { Ask } from './sql-table.js';
 export const SAMPLE_ROWS = 20480;
 
 /** Whether a text has what only broken numbers have; casts to integers would round them. */
-const isBroken = (column: string): string =>
+export const isBroken = (column: string): string =>
   `(${['.', 'e', 'E', 'n', 'N'].map((sign) => `contains(${column}, '${sign}')`).join(' OR ')})`;
 
 /** A column of texts as numbers of a dtype; a statement with it fails at what is none. */

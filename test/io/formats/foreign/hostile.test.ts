@@ -72,11 +72,11 @@ test('a file that is cut or is something else is a FormatError', async (t) => {
   }
 });
 
-test('a process that takes too much memory is told of', async (t) => {
+// Not every system tells how much memory a process takes.
+const taken = residentBytes(process.pid);
+(taken === undefined ? test.skip : test)('a process that takes too much memory is told of', async (t) => {
   const pid = process.pid;
-  const taken = residentBytes(pid);
-  if (taken === undefined) return t.pass('this system does not tell');
-  t.true(taken > 2 ** 20);
+  t.true((taken ?? 0) > 2 ** 20);
   const exceeded = await new Promise<boolean>((resolve) => {
     const watch = watchMemory(pid, 2 ** 20, () => resolve(watch.isExceeded));
     setTimeout(() => resolve(false), 5000).unref();

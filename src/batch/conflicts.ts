@@ -1,0 +1,131 @@
+import { type BigIntStats, lstatSync, readlinkSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+
+/** What a job reads and writes, by absolute paths. */
+export interface Paths {
+  readonly in: string;
+  readonly out: string;
+}
+
+/** A field of a job: its number, and which. */
+export interface Conflict {
+  readonly job: number;
+  readonly field: 'in' | 'out';
+  readonly text: string;
+}
+
+interface Use {
+  readonly job: number;
+  readonly path: string;
+}
+
+/**
+ * Jobs run in no fixed order, so none may write what another one reads or writes, by whatever name, nor what the
+ * batch itself keeps. Jobs may be added while others run.
+ */
+export class Conflicts {
+  readonly #identify = identities();
+  readonly #writers = new Map<string, Use>();
+  readonly #readers = new Map<string, Use>();
+  readonly #kept = new Map<string, string>();
+
+  /** Names a file that no job may write, such as the manifest. */
+  protect(path: string, what: string): void {
+    for (const key of this.#identify(path)) this.#kept.set(key, what);
+  }
+
+  /** Adds a job. @returns what it is at odds with; then it is not added */
+  add(job: number, paths: Paths): Conflict | undefined {
+    const outputs = this.#identify(paths.out);
+    const inputs = this.#identify(paths.in);
+    const conflict = this.#conflictOf(job, paths, outputs, inputs);
+    if (conflict) return conflict;
+    for (const key of outputs) this.#writers.set(key, { job, path: paths.out });
+    for (const key of inputs) if (!this.#readers.has(key)) this.#readers.set(key, { job, path: paths.in });
+    return undefined;
+  }
+
+  #conflictOf(
+    job: number,
+    paths: Paths,
+    outputs: readonly string[],
+    inputs: readonly string[],
+  ): Conflict | undefined {
+    const kept = found(this.#kept, outputs);
+    if (kept) return { job, field: 'out', text: `jobs[${job}].out is ${kept} of this batch` };
+    const writer = found(this.#writers, outputs);
+    if (writer) {
+      return {
+        job,
+        field: 'out',
+        text: `${named(writer, 'out', paths.out)} is the output of jobs[${job}] too`,
+      };
+    }
+    const source = found(this.#writers, inputs);
+    if (source) {
+      return { job, field: 'in', text: `${named(source, 'out', paths.in)} is the input of jobs[${job}]` };
+    }
+    const reader = found(this.#readers, outputs);
+    if (!reader) return undefined;
+    return {
+      job,
+      field: 'out',
+      text: `${named({ job, path: paths.out }, 'out', reader.path)} is the input of jobs[${reader.job}]`,
+    };
+  }
+}
+
+const found = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | undefined => {
+  for (const key of keys) {
+    const use = uses.get(key);
+    if (use !== undefined) return use;
+  }
+  return undefined;
+};
+
+const named = ({ job, path }: Use, field: 'in' | 'out', other: string): string =>
+  `jobs[${job}].${field}${path === other ? '' : ` (${path})`}`;
+
+/** Most symbolic links that are followed from one name to the next, as systems do. */
+const MOST_LINKS = 40;
+
+/**
+ * Tells files apart: names of the same file, through links, mounts or another case, have an identity in common, and so
+ * do names of the same file that is not there yet, or was not when it was first asked about.
+ */
+function identities(): (path: string) => string[] {
+  const folders = new Map<string, string>();
+  const folderOf = (path: string): string => {
+    let folder = folders.get(path);
+    if (folder === undefined) {
+      folder = idOf(looked(statSync, path)) ?? path;
+      folders.set(path, folder);
+    }
+    return folder;
+  };
+  return (path) => {
+    let at = path;
+    let stats: BigIntStats | undefined;
+    for (let link = 0; link < MOST_LINKS; link++) {
+      stats = looked(lstatSync, at);
+      if (!stats?.isSymbolicLink()) break;
+      at = resolve(dirname(at), readlinkSync(at));
+    }
+    const name = `${folderOf(dirname(at))} ${basename(at)}`;
+    return stats && !stats.isSymbolicLink() ? [idOf(stats) as string, name] : [name];
+  };
+}
+
+/** What the system tells of a path. What it does not tell, for whatever reason, is told when the job is run. */
+function looked(
+  look: (path: string, options: { bigint: true; throwIfNoEntry: false }) => BigIntStats | undefined,
+  path: string,
+): BigIntStats | undefined {
+  try {
+    return look(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+const idOf = (stats: BigIntStats | undefined): string | undefined => stats && `${stats.dev}:${stats.ino}`;

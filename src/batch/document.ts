@@ -1,0 +1,120 @@
+/** A manifest as data that knows where in its text each part stands. */
+import { FormatError, UnsupportedError, UsageError } from '../util/errors.js';
+import { brokenAt, lineAndColumn, offsetOf, type Path } from './json-position.js';
+import { isObject } from './rules.js';
+
+export const MANIFEST_FORMATS = ['json', 'yaml', 'ndjson'] as const;
+export type ManifestFormat = (typeof MANIFEST_FORMATS)[number];
+
+export interface Document {
+  readonly value: unknown;
+  /** Where a part stands, as `jobs.json:3:7`; where it is not there, what should hold it. */
+  readonly at: (path: Path) => string;
+}
+
+/** What a manifest is, by its name and else by how it begins. */
+export function manifestFormat(name: string, text: string): ManifestFormat {
+  if (/\.ya?ml$/i.test(name)) return 'yaml';
+  if (/\.(ndjson|jsonl)$/i.test(name)) return 'ndjson';
+  const first = firstLine(text);
+  if (/^[[{]/.test(first) || first === '') return isJobLine(first) ? 'ndjson' : 'json';
+  return /\.json$/i.test(name) ? 'json' : 'yaml';
+}
+
+/** Is a first line one of NDJSON: a job, or what holds for the jobs of the lines that follow? With `jobs` it is a manifest. */
+export function isJobLine(line: string): boolean {
+  if (!line.startsWith('{')) return false;
+  try {
+    const value: unknown = JSON.parse(line);
+    return (
+      isObject(value) &&
+      value.jobs === undefined &&
+      ('in' in value || 'defaults' in value || 'devices' in value)
+    );
+  } catch {
+    return false;
+  }
+}
+
+export const firstLine = (text: string): string => /^\s*(.*)/.exec(text)?.[1]?.trim() ?? '';
+
+/**
+ * Reads a manifest.
+ *
+ * @throws UsageError with file, line and column where it is none; UnsupportedError without the package that reads YAML
+ */
+export async function readDocument(text: string, name: string): Promise<Document> {
+  const plain = text.startsWith('\ufeff') ? text.slice(1) : text; // what some editors put first
+  const format = manifestFormat(name, plain);
+  if (format === 'yaml') return yamlDocument(plain, name);
+  return format === 'json' ? jsonDocument(plain, name) : linesDocument(plain, name);
+}
+
+function jsonDocument(text: string, name: string): Document {
+  const place = (offset: number): string => [name, ...lineAndColumn(text, offset)].join(':');
+  return { value: parsedJson(text, place, name), at: (path) => place(offsetOf(text, path)) };
+}
+
+function parsedJson(text: string, place: (offset: number) => string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const broken = brokenAt(text);
+    const what = broken ? `${place(broken.offset)}: ${broken.message}` : (cause as Error).message;
+    throw new UsageError(`${name} is no JSON: ${what}`, { cause });
+  }
+}
+
+/** One job a line; the first line may say what holds for all. */
+function linesDocument(text: string, name: string): Document {
+  const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, number: i + 1 }]));
+  const values = lines.map(({ line, number }) =>
+    parsedJson(line, (offset) => `${name}:${number}:${offset + 1}`, name),
+  );
+  const head = isHead(values[0]) ? 1 : 0;
+  const value = { ...(head ? (values[0] as object) : {}), jobs: values.slice(head) };
+  const at = (path: Path): string => {
+    const [field, index, ...rest] = path;
+    const isOfJob = field === 'jobs' && typeof index === 'number';
+    const found = lines[isOfJob ? index + head : 0];
+    if (!found) return name;
+    return `${name}:${found.number}:${offsetOf(found.line, isOfJob ? rest : path) + 1}`;
+  };
+  return { value, at };
+}
+
+/** Does a first line of NDJSON say what holds for all jobs, being none itself? */
+export const isHead = (value: unknown): boolean =>
+  isObject(value) &&
+  value.in === undefined &&
+  ('defaults' in value || 'devices' in value || 'schema' in value);
+
+async function yamlDocument(text: string, name: string): Promise<Document> {
+  const { LineCounter, parseDocument } = await import('yaml').catch((cause) => {
+    throw new UnsupportedError(
+      `${name} is YAML, which the package 'yaml' reads: npm install yaml, or write the manifest as JSON`,
+      { cause },
+    );
+  });
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
+  const place = (offset: number): string => {
+    const { line, col } = counter.linePos(offset);
+    return `${name}:${line}:${col}`;
+  };
+  const [error] = document.errors;
+  if (error)
+    throw new UsageError(`${name} is no YAML: ${place(error.pos[0])}: ${error.message}`, { cause: error });
+  const at = (path: Path): string => {
+    for (let steps = path.length; steps >= 0; steps--) {
+      const node = document.getIn(path.slice(0, steps), true) as { range?: [number, number, number] | null };
+      if (node?.range) return place(node.range[0]);
+    }
+    return name;
+  };
+  try {
+    return { value: document.toJS({ maxAliasCount: 1000 }), at };
+  } catch (cause) {
+    throw new FormatError(`${name} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}

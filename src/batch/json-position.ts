@@ -1,0 +1,127 @@
+/** Where in a JSON text a value stands, and where it stops being JSON: V8 tells neither in all its versions. */
+
+/** Names and indices on the way from the whole to a part of it. */
+export type Path = readonly (string | number)[];
+
+/** A text that is no JSON, from `offset` on. */
+export class NotJson extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+const SPACE = /[ \t\n\r]*/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: strings of JSON must not have them
+const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+class Walk {
+  #at = 0;
+  readonly #text: string;
+  readonly #wanted: Path;
+  /** Where the longest part of the path was found, and how many of its steps that are. */
+  found = { offset: 0, steps: -1 };
+
+  constructor(text: string, wanted: Path) {
+    this.#text = text;
+    this.#wanted = wanted;
+  }
+
+  whole(): void {
+    this.#value(0);
+    this.#space();
+    if (this.#at < this.#text.length) this.#fail('the end');
+  }
+
+  /** @param steps of the wanted path that lead here; −1 aside of it */
+  #value(steps: number): void {
+    this.#space();
+    if (steps > this.found.steps) this.found = { offset: this.#at, steps };
+    const first = this.#text[this.#at];
+    if (first === '{') this.#object(steps);
+    else if (first === '[') this.#list(steps);
+    else if (first === '"') this.#take(STRING, 'a string that ends');
+    else this.#take(SCALAR, 'a value');
+  }
+
+  #object(steps: number): void {
+    this.#members('}', () => {
+      this.#space();
+      const at = this.#at;
+      const name = JSON.parse(this.#take(STRING, 'a name in quotes'));
+      const isWanted = steps >= 0 && name === this.#wanted[steps];
+      if (isWanted && steps + 1 > this.found.steps) this.found = { offset: at, steps: steps + 1 };
+      this.#space();
+      if (this.#text[this.#at++] !== ':') this.#fail("':'", this.#at - 1);
+      this.#value(isWanted ? steps + 1 : -1);
+    });
+  }
+
+  #list(steps: number): void {
+    let index = 0;
+    this.#members(']', () => this.#value(steps >= 0 && index++ === this.#wanted[steps] ? steps + 1 : -1));
+  }
+
+  #members(end: string, member: () => void): void {
+    this.#at++;
+    this.#space();
+    if (this.#text[this.#at] === end) {
+      this.#at++;
+      return;
+    }
+    for (;;) {
+      member();
+      this.#space();
+      const next = this.#text[this.#at++];
+      if (next === end) return;
+      if (next !== ',') this.#fail(`',' or '${end}'`, this.#at - 1);
+    }
+  }
+
+  #space(): void {
+    SPACE.lastIndex = this.#at;
+    SPACE.test(this.#text);
+    this.#at = SPACE.lastIndex;
+  }
+
+  #take(token: RegExp, expected: string): string {
+    token.lastIndex = this.#at;
+    const [taken] = token.exec(this.#text) ?? [];
+    if (taken === undefined) return this.#fail(expected);
+    this.#at = token.lastIndex;
+    return taken;
+  }
+
+  #fail(expected: string, at = this.#at): never {
+    const rest = this.#text.slice(at, at + 12);
+    throw new NotJson(at, `expected ${expected}, got ${rest === '' ? 'the end' : JSON.stringify(rest)}`);
+  }
+}
+
+/** The offset at which a text stops being JSON, and what is wrong there; undefined for one that is JSON. */
+export function brokenAt(text: string): NotJson | undefined {
+  try {
+    new Walk(text, []).whole();
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotJson) return error;
+    throw error;
+  }
+}
+
+/** The offset of the value at a path, or of what holds it where it is not there. @param text is JSON */
+export function offsetOf(text: string, path: Path): number {
+  const walk = new Walk(text, path);
+  walk.whole();
+  return walk.found.offset;
+}
+
+/** Line and column, both from 1 on. */
+export function lineAndColumn(text: string, offset: number): [line: number, column: number] {
+  const before = text.slice(0, offset);
+  const start = before.lastIndexOf('\n') + 1;
+  return [before.split('\n').length, offset - start + 1];
+}

@@ -1,0 +1,64 @@
+/**
+ * One process at a time works with a journal. Each puts a file beside it whose name says who that is, and looks for those of
+ * others: what a killed process left tells nothing, and nobody has to take over a file that somebody else may take over too.
+ */
+import { closeSync, openSync, unlinkSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asideName, isGone, ownerOf } from '../io/aside.js';
+import { ioError } from '../io/raw.js';
+import { UsageError } from '../util/errors.js';
+
+/** Two that begin at once see each other; each steps back for up to so long before it looks again. */
+const STEP_BACK_MS = 100;
+const TRIES = 4;
+
+/**
+ * Locks a file, which need not be there.
+ *
+ * @returns what releases it
+ * @throws UsageError while another process, or another batch of this one, has it; IoError
+ */
+export async function lock(path: string): Promise<() => void> {
+  const folder = dirname(path);
+  const name = `${basename(path)}.lock`;
+  for (let tries = 1; ; tries++) {
+    const own = asideName(name);
+    try {
+      closeSync(openSync(join(folder, own), 'wx'));
+    } catch (error) {
+      throw ioError('write', path, error);
+    }
+    const release = (): void => unlinkSync(join(folder, own));
+    const other = await otherOwner(folder, `.${name}.clsort-`, own).catch((error) => {
+      release();
+      throw ioError('read', folder, error);
+    });
+    if (!other) return release;
+    release();
+    if (tries === TRIES) {
+      throw new UsageError(
+        `${path} is in use by process ${other.pid}, which works at the same batch: wait for it, or name another ` +
+          `journal; should there be no such process any more, remove ${join(folder, other.file)}`,
+        { details: { path, pid: other.pid, lock: join(folder, other.file) } },
+      );
+    }
+    await delay(STEP_BACK_MS * Math.random());
+  }
+}
+
+async function otherOwner(
+  folder: string,
+  prefix: string,
+  own: string,
+): Promise<{ readonly pid: number; readonly file: string } | undefined> {
+  for (const file of await readdir(folder)) {
+    if (file === own || !file.startsWith(prefix)) continue;
+    const owner = ownerOf(file);
+    if (!owner) continue;
+    if (!isGone(owner)) return { pid: owner.pid, file };
+    await rm(join(folder, file), { force: true });
+  }
+  return undefined;
+}

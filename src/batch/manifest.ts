@@ -1,0 +1,109 @@
+import { UsageError } from '../util/errors.js';
+import { Conflicts } from './conflicts.js';
+import { type Document, readDocument } from './document.js';
+import { expanded, type Glob, isGlob, loadGlob, within } from './expand.js';
+import {
+  BATCH_RULES,
+  type Batch,
+  type Fault,
+  fieldFaults,
+  JOB_RULES,
+  type Job,
+  jobOf,
+  type WrittenJob,
+} from './jobs.js';
+import { isObject } from './rules.js';
+
+/** Most errors that are told at once. */
+const MOST_ERRORS = 10;
+
+export interface ManifestFacts {
+  /** For messages. */
+  readonly name: string;
+  /** That its files are relative to. */
+  readonly folder: string;
+  /** Files that no job may write, and what they are to this batch. */
+  readonly kept?: readonly (readonly [path: string, what: string])[];
+}
+
+/**
+ * Reads a manifest: `{ "devices"?, "defaults"?, "jobs": [{ "in", "out", "dtype"?, … }] }` as JSON or YAML, the list of
+ * jobs alone, or one job a line. Jobs take the fields of `defaults` that they do not have; an input may be a pattern of
+ * names. Files are relative to `folder`.
+ *
+ * @throws UsageError that tells the first ten things that are wrong, with file, line and field
+ */
+export async function parseManifest(
+  text: string,
+  { name, folder, kept = [] }: ManifestFacts,
+): Promise<Batch> {
+  const document = await readDocument(text, name);
+  const isList = Array.isArray(document.value);
+  const batch = isList ? { jobs: document.value } : document.value;
+  if (!isObject(batch) || batch.jobs === undefined || batch.jobs === null) {
+    throw new UsageError(`${name} has no jobs: expected { "jobs": [{ "in": …, "out": … }] }`);
+  }
+  const faultsOf = (faults: readonly Fault[]) => assertNone(faults, name, document, isList);
+  faultsOf(fieldFaults(batch, BATCH_RULES, [])); // the fields below are of the right types from here on
+  const { devices = [], defaults = {}, jobs = [] } = batch as Partial<Written>;
+  const faults = fieldFaults(defaults, JOB_RULES, ['defaults']);
+  const numbered: Numbered[] = [];
+  for (const [number, one] of jobs.entries()) {
+    const job = jobOf(one, defaults, ['jobs', number], faults);
+    if (job) numbered.push({ job, number });
+  }
+  const glob = numbered.some(({ job }) => isGlob(job.in, folder)) ? await loadGlob() : undefined;
+  const conflicts = new Conflicts();
+  for (const [path, what] of kept) conflicts.protect(path, what);
+  const made = numbered.flatMap((one) => jobsOf(one, { folder, glob, conflicts }, faults));
+  faultsOf(faults);
+  return { devices, jobs: made };
+}
+
+interface Written {
+  readonly devices: string[];
+  readonly defaults: Record<string, unknown>;
+  readonly jobs: unknown[];
+}
+
+interface Numbered {
+  readonly job: WrittenJob;
+  readonly number: number;
+}
+
+/** What jobs are made with. */
+export interface Making {
+  readonly folder: string;
+  readonly glob: Glob | undefined;
+  readonly conflicts: Conflicts;
+}
+
+/** The jobs that a line stands for, none of which is at odds with those before. */
+export function jobsOf(
+  { job, number }: Numbered,
+  { folder, glob, conflicts }: Making,
+  faults: Fault[],
+): Job[] {
+  const jobs = expanded(job, folder, glob) as Job[];
+  if (jobs.length === 0) {
+    faults.push({ path: ['jobs', number, 'in'], text: `jobs[${number}].in: no file is called ${job.in}` });
+  }
+  for (const one of jobs) {
+    const conflict = conflicts.add(number, one);
+    if (conflict) faults.push({ path: ['jobs', number, conflict.field], text: conflict.text });
+  }
+  return job.tmp === undefined
+    ? jobs
+    : jobs.map((one) => ({ ...one, tmp: within(folder, job.tmp as string) }));
+}
+
+function assertNone(faults: readonly Fault[], name: string, { at }: Document, isList: boolean): void {
+  if (faults.length === 0) return;
+  const shown = faults
+    .slice(0, MOST_ERRORS)
+    .map(({ path, text }) => `\n  ${at(isList ? path.slice(1) : path)}: ${text}`);
+  const more = faults.length > MOST_ERRORS ? `\n  and ${faults.length - MOST_ERRORS} more` : '';
+  throw new UsageError(`${name} is no batch that can be run:${shown.join('')}${more}`, {
+    details: { errors: faults.map(({ text }) => text) },
+  });
+}

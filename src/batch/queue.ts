@@ -1,0 +1,120 @@
+/** Jobs that wait: the largest first, so that nothing long is left for the end, and those to be tried again last. */
+import type { Job } from './jobs.js';
+
+/** A job on its way. */
+export interface Entry {
+  readonly job: Job;
+  /** Its place among all, for the order of results. */
+  readonly index: number;
+  /** Bytes of its input, 0 where that is not known. */
+  readonly bytes: number;
+  /** Bytes of memory that it takes. */
+  readonly memory: number;
+  /** How often it has failed by itself. */
+  failures: number;
+  /** It was under way when a process ended: to be run with nothing beside it, so that it is known which job was at fault. */
+  isSuspect: boolean;
+  /** The device that it failed on: another one is asked first. */
+  avoid?: string | undefined;
+}
+
+/** Entries, the smallest first: the next one is the last. */
+class BySize {
+  readonly #entries: Entry[] = [];
+
+  add(entries: readonly Entry[]): void {
+    for (const entry of entries) this.#entries.push(entry);
+    // Of the same size, those that came first go first.
+    this.#entries.sort((a, b) => a.bytes - b.bytes || b.index - a.index);
+  }
+
+  get next(): Entry | undefined {
+    return this.#entries.at(-1);
+  }
+
+  take(): void {
+    this.#entries.pop();
+  }
+
+  rest(): Entry[] {
+    return this.#entries.splice(0);
+  }
+}
+
+/** Who asks for a job. */
+export interface Asker {
+  readonly device: string;
+  /** Whether it does jobs that name no device. */
+  readonly shares: boolean;
+  /** Whether nothing is under way on it. */
+  readonly isIdle: boolean;
+  /** Other devices, at work, that take jobs without one of their own. */
+  readonly others: readonly string[];
+}
+
+export class JobQueue {
+  readonly #shared = new BySize();
+  readonly #own = new Map<string, BySize>();
+  /** To be tried again: suspects, and those that failed. */
+  #again: Entry[] = [];
+
+  add(entries: readonly Entry[]): void {
+    const lists = new Map<BySize, Entry[]>();
+    for (const entry of entries) {
+      const list = this.#listOf(entry.job);
+      const some = lists.get(list);
+      if (some) some.push(entry);
+      else lists.set(list, [entry]);
+    }
+    for (const [list, some] of lists) list.add(some);
+  }
+
+  /** Puts back what is to be tried again, when all else has been. A suspect comes before everything. */
+  addAgain(entry: Entry): void {
+    this.#again.push(entry);
+  }
+
+  #listOf({ device }: Job): BySize {
+    if (device === undefined) return this.#shared;
+    let list = this.#own.get(device);
+    if (!list) {
+      list = new BySize();
+      this.#own.set(device, list);
+    }
+    return list;
+  }
+
+  /** The next job for a device, which `take` removes; `wait` while there is one that needs the device for itself. */
+  next(asker: Asker): { readonly entry: Entry; readonly take: () => void } | 'wait' | undefined {
+    const mine = this.#again.filter((entry) => isFor(entry, asker));
+    const suspect = mine.find(({ isSuspect }) => isSuspect);
+    if (suspect) return asker.isIdle ? this.#taking(suspect) : 'wait';
+    const lists = [this.#own.get(asker.device), asker.shares ? this.#shared : undefined];
+    const [list] = lists
+      .filter((one) => one?.next !== undefined)
+      .toSorted((a, b) => (b?.next?.bytes ?? 0) - (a?.next?.bytes ?? 0));
+    if (list?.next) return { entry: list.next, take: () => list.take() };
+    return mine[0] && this.#taking(mine[0]);
+  }
+
+  #taking(entry: Entry) {
+    return { entry, take: () => void this.#again.splice(this.#again.indexOf(entry), 1) };
+  }
+
+  /** Takes out all that nobody is left to do. */
+  without(devices: readonly string[], shares: boolean): Entry[] {
+    const isLost = ({ job: { device } }: Entry): boolean =>
+      device === undefined ? !shares : !devices.includes(device);
+    const lost = this.#again.filter(isLost);
+    this.#again = this.#again.filter((entry) => !isLost(entry));
+    for (const [device, list] of this.#own) if (!devices.includes(device)) lost.push(...list.rest());
+    if (!shares) lost.push(...this.#shared.rest());
+    return lost;
+  }
+}
+
+function isFor({ job, avoid }: Entry, { device, shares, others }: Asker): boolean {
+  if (job.device !== undefined) return job.device === device;
+  if (!shares) return false;
+  return avoid !== device || others.length === 0;
+}

@@ -1,0 +1,14 @@
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML has none of them
+const NOT_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}/gu;
+
+/** Text for XML and HTML, also within quotes; what XML has no characters for becomes that of a replacement. */
+export const escaped = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (letter) => ENTITIES[letter] ?? letter).replaceAll(NOT_XML, '\ufffd');

@@ -1,0 +1,130 @@
+/** A batch as one page that needs nothing else: what came of each job, and what took how long. */
+import { escaped } from './escape.js';
+import { type BatchReport, headline, type ReportRow } from './report.js';
+import { KINDS, type Kind, type Span, type Track } from './timeline.js';
+
+/** Colours that people tell apart who do not see all of them. */
+const COLOURS: Readonly<Record<Kind, string>> = {
+  read: '#0072b2',
+  upload: '#56b4e9',
+  sort: '#009e73',
+  download: '#cc79a7',
+  write: '#e69f00',
+  checksum: '#f0e442',
+  other: '#999999',
+  failed: '#d55e00',
+};
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.45 system-ui, sans-serif; }
+body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }
+figure { margin: 1.5rem 0; }
+svg { width: 100%; height: auto; font-size: 11px; }
+svg text { fill: currentColor; }
+.line { stroke: #8886; }
+.legend span { display: inline-block; margin-right: 1rem; }
+.legend i { display: inline-block; width: .8em; height: .8em; margin-right: .3em; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .85rem; }
+th, td { padding: .15rem .6rem; text-align: left; border-bottom: 1px solid #8884; vertical-align: top; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+tr.error td { font-weight: 600; }
+tr.error td:nth-child(2) { color: #d55e00; }
+code { overflow-wrap: anywhere; }
+:focus-visible { outline: 3px solid #56b4e9; outline-offset: 2px; }
+`;
+
+const [WIDTH, LEFT, ROW, GAP] = [1100, 150, 14, 12];
+
+/** Most spans that are drawn: more are no more to be seen, and make a page slow. */
+const MOST_SPANS = 20_000;
+
+export function htmlReport(report: BatchReport): string {
+  const { name, rows } = report;
+  const failures = rows.filter(({ outcome }) => outcome === 'error');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escaped(name)}: a batch of clsort</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>Batch <code>${escaped(name)}</code></h1>
+<p>${escaped(headline(report))}</p>
+${failures.length > 0 ? `<h2>Failed</h2>\n${table(failures)}` : ''}
+${timeline(report.timeline)}
+<h2>Jobs</h2>
+${table(rows)}
+</body>
+</html>
+`;
+}
+
+const HEADINGS = ['job', 'outcome', 'keys', 'seconds', 'algorithm', 'device', 'output or error'];
+
+function table(rows: readonly ReportRow[]): string {
+  const head = HEADINGS.map((heading) => `<th scope="col">${heading}</th>`).join('');
+  return `<div class="table" tabindex="0" role="region" aria-label="Jobs"><table>
+<thead><tr>${head}</tr></thead>
+<tbody>
+${rows.map(line).join('\n')}
+</tbody></table></div>`;
+}
+
+function line({ name, outcome, n, seconds, algorithm = '', device, out, error }: ReportRow): string {
+  const number = (text: string | undefined): string => `<td class="number">${text ?? ''}</td>`;
+  const what = error ? `${error.code}: ${error.message}` : out;
+  const texts = [algorithm, device?.name ?? '', what].map((text) => `<td>${escaped(text)}</td>`).join('');
+  return `<tr class="${outcome}"><td>${escaped(name)}</td><td>${outcome}</td>${number(n?.toLocaleString('en-US'))}${number(seconds?.toFixed(3))}${texts}</tr>`;
+}
+
+function timeline(tracks: readonly Track[]): string {
+  if (tracks.length === 0) return '';
+  const spans = tracks.flatMap(({ rows }) => rows.flat());
+  const end = Math.max(
+    1e-3,
+    ...spans.slice(0, 1).map(endOf),
+    spans.reduce((most, span) => Math.max(most, endOf(span)), 0),
+  );
+  const x = (seconds: number): number => LEFT + (seconds / end) * (WIDTH - LEFT - 10);
+  let y = 20;
+  const parts: string[] = [];
+  let left = MOST_SPANS;
+  for (const { name, rows } of tracks) {
+    parts.push(`<text x="0" y="${y + 11}">${escaped(shortened(name))}<title>${escaped(name)}</title></text>`);
+    for (const row of rows) {
+      const shown = row.slice(0, left);
+      left -= shown.length;
+      parts.push(...shown.map((span) => rectangle(span, x, y)));
+      y += ROW;
+    }
+    y += GAP;
+  }
+  const ticks = ticksOf(end).map(
+    (at) =>
+      `<line class="line" x1="${x(at)}" x2="${x(at)}" y1="16" y2="${y}"/><text x="${x(at)}" y="12" text-anchor="middle">${Number(at.toPrecision(6))} s</text>`,
+  );
+  const legend = KINDS.filter((kind) => spans.some((span) => span.kind === kind));
+  return `<h2>Timeline</h2>
+<p>What the devices, the transfers to and from them and the disk were at; a row each for what goes on at the same time.</p>
+<p class="legend">${legend.map((kind) => `<span><i style="background:${COLOURS[kind]}"></i>${kind}</span>`).join('')}</p>
+<figure><svg viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="Timeline">${ticks.join('')}${parts.join('\n')}</svg>
+${left === 0 ? `<figcaption>The first ${MOST_SPANS} stretches of time.</figcaption>` : ''}</figure>`;
+}
+
+const endOf = ({ begin, seconds }: Span): number => begin + seconds;
+
+const shortened = (name: string): string => (name.length > 22 ? `${name.slice(0, 21)}…` : name);
+
+const rectangle = ({ kind, job, begin, seconds }: Span, x: (at: number) => number, y: number): string =>
+  `<rect x="${x(begin).toFixed(2)}" y="${y}" width="${Math.max(0.5, x(begin + seconds) - x(begin)).toFixed(2)}" height="${ROW - 2}" fill="${COLOURS[kind]}"><title>${escaped(job)}: ${kind}, ${(seconds * 1000).toFixed(1)} ms</title></rect>`;
+
+/** Some round times up to the end. */
+function ticksOf(end: number): number[] {
+  const rough = end / 8;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((one) => one >= rough) ?? rough;
+  return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step);
+}

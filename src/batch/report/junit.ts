@@ -1,0 +1,25 @@
+import { escaped } from './escape.js';
+import type { BatchReport, ReportRow } from './report.js';
+
+/** A batch as the XML that continuous integration shows: each job is a test case. */
+export function junitReport({ name, summary, rows }: BatchReport): string {
+  const { jobs, failed, skipped, seconds } = summary;
+  const counts = `tests="${jobs}" failures="${failed}" errors="0" skipped="${skipped}" time="${seconds.toFixed(3)}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="clsort batch" ${counts}>`,
+    `  <testsuite name="${escaped(name)}" ${counts}>`,
+    ...rows.map(testCase),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function testCase({ name, outcome, out, seconds = 0, error }: ReportRow): string {
+  const begin = `    <testcase name="${escaped(name)}" classname="${escaped(out)}" time="${seconds.toFixed(3)}"`;
+  if (outcome === 'skipped') return `${begin}><skipped/></testcase>`;
+  if (!error) return `${begin}/>`;
+  const message = escaped(error.message);
+  return `${begin}><failure type="${escaped(error.code)}" message="${message}">${message}</failure></testcase>`;
+}

@@ -1,0 +1,35 @@
+import { type BatchReport, headline } from './report.js';
+
+/** What would end a cell, or begin something else, in a table. */
+const cell = (text: string): string => text.replaceAll(/[\\|`*_<>[\]]/g, '\\$&').replaceAll(/\s+/g, ' ');
+
+/** A batch as Markdown: failures first, then all jobs. */
+export function markdownReport(report: BatchReport): string {
+  const failures = report.rows.filter(({ error }) => error);
+  const rows = report.rows.map(({ name, outcome, n, seconds, algorithm, device }) => {
+    const facts = [
+      n?.toLocaleString('en-US') ?? '',
+      seconds?.toFixed(3) ?? '',
+      algorithm ?? '',
+      device?.name ?? '',
+    ];
+    return `| ${[cell(name), outcome, ...facts.map(cell)].join(' | ')} |`;
+  });
+  const told = failures.map(
+    ({ name, error }) => `| ${cell(name)} | ${error?.code} | ${cell(error?.message ?? '')} |`,
+  );
+  const failed = ['## Failed', '', '| job | code | why |', '|---|---|---|', ...told, ''];
+  return [
+    `# Batch ${cell(report.name)}`,
+    '',
+    headline(report),
+    '',
+    ...(told.length > 0 ? failed : []),
+    '## Jobs',
+    '',
+    '| job | outcome | n | seconds | algorithm | device |',
+    '|---|---|--:|--:|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,79 @@
+/** What is written down of a batch when it has ended. */
+import { extname } from 'node:path';
+import { type OutputContext, withOutput } from '../../io/output.js';
+import { UsageError } from '../../util/errors.js';
+import { htmlReport } from './html.js';
+import { junitReport } from './junit.js';
+import { markdownReport } from './markdown.js';
+import type { Track } from './timeline.js';
+
+/** A job, as `--json` has it. */
+export interface ReportRow {
+  readonly name: string;
+  readonly in: string;
+  readonly out: string;
+  readonly outcome: 'ok' | 'error' | 'done' | 'skipped';
+  readonly seconds?: number;
+  readonly n?: number;
+  readonly dtype?: string | null;
+  readonly algorithm?: string;
+  readonly device?: { readonly name: string };
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface BatchReport {
+  /** Of the manifest. */
+  readonly name: string;
+  readonly summary: {
+    readonly jobs: number;
+    readonly ok: number;
+    readonly done: number;
+    readonly failed: number;
+    readonly skipped: number;
+    readonly seconds: number;
+  };
+  readonly rows: readonly ReportRow[];
+  readonly timeline: readonly Track[];
+}
+
+const FORMATS: Readonly<Record<string, (report: BatchReport) => string>> = {
+  '.json': (report) => `${JSON.stringify({ schema: 'clsort.batch-report/1', ...report }, null, 2)}\n`,
+  '.md': markdownReport,
+  '.xml': junitReport,
+  '.html': htmlReport,
+};
+
+/** The extension that says what a report is. @throws UsageError for another one */
+export function reportFormat(file: string): string {
+  const extension = extname(file).toLowerCase();
+  if (Object.hasOwn(FORMATS, extension)) return extension;
+  throw new UsageError(
+    `--report is '${file}': expected a name that ends in ${Object.keys(FORMATS).join(', ')}`,
+  );
+}
+
+/** @throws IoError */
+export async function writeReport(
+  file: string,
+  format: string,
+  report: BatchReport,
+  context: OutputContext,
+): Promise<void> {
+  const text = FORMATS[format]?.(report) ?? '';
+  // Of a batch that was interrupted, too, it is told what became of it.
+  const signal = new AbortController().signal;
+  await withOutput(file, { ...context, signal }, (output) => output.write(Buffer.from(text)));
+}
+
+/** The headline of a report. */
+export function headline({ summary: { jobs, ok, done, failed, skipped, seconds } }: BatchReport): string {
+  const parts = [
+    `${jobs} jobs`,
+    `${ok} ok`,
+    ...(done > 0 ? [`${done} done before`] : []),
+    `${failed} failed`,
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+    `${seconds.toFixed(2)} s`,
+  ];
+  return parts.join(' · ');
+}

@@ -1,0 +1,44 @@
+/** What a field of a manifest may be: one rule for the check, its message and the JSON Schema. */
+export interface Rule {
+  readonly expected: string;
+  readonly accepts: (value: unknown) => boolean;
+  /** The same as JSON Schema; what that cannot say is left to `accepts`. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export type Rules = Readonly<Record<string, Rule>>;
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const text: Rule = {
+  expected: 'a name',
+  accepts: (value) => typeof value === 'string' && value.trim() !== '',
+  schema: { type: 'string', pattern: '\\S' },
+};
+
+export const file: Rule = {
+  expected: "a file (a batch has no stdin and stdout, so not '-')",
+  accepts: (value) => text.accepts(value) && value !== '-',
+  schema: { type: 'string', pattern: '\\S', not: { const: '-' } },
+};
+
+export const boolean: Rule = {
+  expected: 'true or false',
+  accepts: (value) => typeof value === 'boolean',
+  schema: { type: 'boolean' },
+};
+
+export const object: Rule = { expected: 'an object', accepts: isObject, schema: { type: 'object' } };
+
+export const oneOf = (...values: readonly unknown[]): Rule => ({
+  expected: `one of ${values.join(' ')}`,
+  accepts: (value) => values.includes(value),
+  schema: { enum: values },
+});
+
+export const list = (rule: Rule): Rule => ({
+  expected: `a list, each ${rule.expected}`,
+  accepts: (value) => Array.isArray(value) && value.every(rule.accepts),
+  schema: { type: 'array', items: rule.schema },
+});

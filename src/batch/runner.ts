@@ -1,0 +1,250 @@
+import type { Asides } from '../io/output.js';
+import { AbortedError, TimeoutError } from '../util/errors.js';
+import type { JobResult, Listener } from './events.js';
+import { isWorthAnother } from './failures.js';
+import { LaneLostError } from './lane.js';
+import { type Entry, JobQueue } from './queue.js';
+import { Station } from './station.js';
+
+export interface RunOptions {
+  /** Jobs that are under way at once on a device. */
+  readonly parallel: number;
+  /** How often a job that failed is tried again. */
+  readonly retries: number;
+  /** Seconds that a job may take. */
+  readonly timeout: number | undefined;
+  /** Begin no more jobs once one has failed. */
+  readonly failFast: boolean;
+  /** Bytes of memory that all jobs under way may take together. */
+  readonly memory: number;
+  readonly signal: AbortSignal;
+  readonly asides?: Asides | undefined;
+  readonly onEvent: Listener;
+}
+
+/** How long a job that is cancelled may take to end, before its process is. */
+const CANCEL_MS = 1000;
+/** The same when the whole batch is interrupted. */
+const INTERRUPT_MS = 300;
+
+/** Runs jobs on devices, several at once, and tells what comes of each. Jobs may be added while others run. */
+export class Runner {
+  readonly #options: RunOptions;
+  readonly #stations: Station[] = [];
+  readonly #queue = new JobQueue();
+  readonly #done: Promise<void>;
+  #setDone: () => void = () => undefined;
+  readonly #cancels = new Map<Entry, () => void>();
+  #open = 0;
+  #memory = 0;
+  #isFed = false;
+  #isStopped = false;
+  #lastLoss: Error | undefined;
+
+  private constructor(stations: readonly Pick<Station, 'device' | 'shares'>[], options: RunOptions) {
+    this.#options = options;
+    this.#done = new Promise((resolve) => {
+      this.#setDone = resolve;
+    });
+    for (const facts of stations) this.#addStation(facts);
+  }
+
+  #addStation(facts: Pick<Station, 'device' | 'shares'>): Station {
+    const { device } = facts;
+    const { onEvent, asides } = this.#options;
+    const onWarning = (message: string) => onEvent({ is: 'warning', message });
+    const station = new Station(facts, { onWarning, asides }, (is, error) => {
+      if (is === 'gone') this.#lastLoss = error;
+      else onEvent({ is, device });
+      this.#pump();
+    });
+    this.#stations.push(station);
+    return station;
+  }
+
+  /**
+   * Opens all devices.
+   *
+   * @param devices and whether each does jobs that name none
+   * @throws NoDeviceError and the like when one cannot be opened; then none stays open
+   */
+  static async open(
+    devices: readonly Pick<Station, 'device' | 'shares'>[],
+    options: RunOptions,
+  ): Promise<Runner> {
+    const runner = new Runner(devices, options);
+    const { signal } = options;
+    const interrupt = (): void => runner.#interrupt();
+    signal.addEventListener('abort', interrupt, { once: true });
+    const opened = await Promise.allSettled(runner.#stations.map((station) => station.open()));
+    const failed = opened.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+    if (failed) {
+      for (const station of runner.#stations) station.kill();
+      throw failed.reason;
+    }
+    return runner;
+  }
+
+  /** Adds jobs, the largest of which are to begin first. */
+  add(entries: readonly Entry[]): void {
+    this.#open += entries.length;
+    this.#queue.add(entries);
+    for (const { job } of entries) {
+      if (job.device === undefined || this.#stations.some(({ device }) => device === job.device)) continue;
+      void this.#addStation({ device: job.device, shares: false }).start();
+    }
+    if (this.#isStopped) this.#drop();
+    this.#pump();
+  }
+
+  /** No more will be added. @returns when all is done, and the devices are closed */
+  async end(): Promise<void> {
+    this.#isFed = true;
+    this.#pump();
+    await this.#done;
+    if (this.#options.signal.aborted) for (const station of this.#stations) station.kill();
+    await Promise.all(this.#stations.map((station) => station.close()));
+  }
+
+  #pump(): void {
+    this.#redistribute();
+    for (const station of this.#stations) while (this.#start(station)) {}
+    if (this.#isFed && this.#open === 0) this.#setDone();
+  }
+
+  /** Starts a job on a device, where it may and can. */
+  #start(station: Station): boolean {
+    const { device, shares, running, lane } = station;
+    const { parallel, memory } = this.#options;
+    if (!lane || this.#isStopped || running.size >= parallel) return false;
+    if ([...running].some(({ isSuspect }) => isSuspect)) return false;
+    const others = this.#stations.filter((one) => one !== station && one.shares && one.isAlive);
+    const asker = { device, shares, isIdle: running.size === 0, others: others.map((one) => one.device) };
+    const next = this.#queue.next(asker);
+    if (!next || next === 'wait') return false;
+    // One that needs more than is left begins when others have ended.
+    if (this.#memory > 0 && this.#memory + next.entry.memory > memory) return false;
+    next.take();
+    void this.#run(next.entry, station);
+    return true;
+  }
+
+  async #run(entry: Entry, station: Station): Promise<void> {
+    const { job, memory } = entry;
+    const { device, running, lane } = station;
+    const { onEvent, timeout } = this.#options;
+    const [began, started] = [Date.now(), performance.now()];
+    const seconds = () => (performance.now() - started) / 1000;
+    running.add(entry);
+    this.#memory += memory;
+    onEvent({ is: 'begin', job, device });
+    let isLate = false;
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      if (!lane) throw new Error('a device without a process was given a job');
+      const { done, cancel } = lane.run(job, memory, (progress) =>
+        onEvent({ is: 'progress', job, device, progress }),
+      );
+      this.#cancels.set(entry, cancel);
+      if (timeout !== undefined) {
+        timer = setTimeout(() => {
+          isLate = true;
+          cancel();
+          timer = setTimeout(() => lane.kill(), CANCEL_MS);
+        }, timeout * 1000);
+      }
+      const made = await done;
+      this.#leave(entry, station);
+      this.#finish({ job, outcome: 'ok', device, attempts: entry.failures + 1, ...made });
+    } catch (error) {
+      this.#leave(entry, station);
+      const loss = error instanceof LaneLostError ? error : undefined;
+      const isAtFault = loss === undefined || loss.details.jobs === 1;
+      const told = isLate && (isAtFault || error instanceof AbortedError) ? lateError(timeout) : error;
+      const isLoss = loss !== undefined;
+      this.#fail(entry, { error: told, isLoss, isAtFault, device, began, seconds: seconds() });
+    } finally {
+      clearTimeout(timer);
+      this.#pump();
+    }
+  }
+
+  #leave(entry: Entry, { running }: Station): void {
+    running.delete(entry);
+    this.#cancels.delete(entry);
+    this.#memory -= entry.memory;
+  }
+
+  #fail(entry: Entry, { isLoss, isAtFault, ...failure }: Failure): void {
+    const { job } = entry;
+    const { onEvent, retries, signal } = this.#options;
+    if (signal.aborted) {
+      this.#finish({ job, outcome: 'skipped' });
+      return;
+    }
+    entry.isSuspect ||= isLoss;
+    entry.avoid = failure.device;
+    // One that was not alone may be to blame or not: that is no failure of its own yet.
+    if (isAtFault) entry.failures++;
+    const mayAgain = entry.failures <= retries && (isLoss || isWorthAnother(failure.error));
+    if (!mayAgain || this.#isStopped) {
+      this.#finish({ job, outcome: 'error', attempts: entry.failures, ...failure });
+      return;
+    }
+    onEvent({ is: 'again', job, device: failure.device, error: failure.error });
+    this.#queue.addAgain(entry);
+  }
+
+  #finish(result: JobResult): void {
+    this.#open--;
+    this.#options.onEvent({ is: 'end', result });
+    if (result.outcome === 'error' && this.#options.failFast && !this.#isStopped) {
+      this.#isStopped = true;
+      this.#drop();
+    }
+  }
+
+  /** What nobody has begun is skipped. */
+  #drop(): void {
+    for (const { job } of this.#queue.without([], false)) this.#finish({ job, outcome: 'skipped' });
+  }
+
+  /** Jobs that no device is left for have failed, for the reason that it is gone. */
+  #redistribute(): void {
+    if (!this.#lastLoss) return;
+    const alive = this.#stations.filter(({ isAlive }) => isAlive);
+    const lost = this.#queue.without(
+      alive.map(({ device }) => device),
+      alive.some(({ shares }) => shares),
+    );
+    for (const { job, failures } of lost) {
+      this.#finish({ job, outcome: 'error', error: this.#lastLoss, seconds: 0, attempts: failures });
+    }
+  }
+
+  #interrupt(): void {
+    this.#isStopped = true;
+    this.#drop();
+    for (const cancel of this.#cancels.values()) cancel();
+    setTimeout(() => {
+      for (const station of this.#stations) station.kill();
+    }, INTERRUPT_MS).unref();
+    this.#pump();
+  }
+}
+
+interface Failure {
+  readonly error: unknown;
+  /** The process of the device has ended. */
+  readonly isLoss: boolean;
+  /** Nothing else can have been the reason. */
+  readonly isAtFault: boolean;
+  readonly device: string;
+  readonly began: number;
+  readonly seconds: number;
+}
+
+const lateError = (timeout: number | undefined): TimeoutError =>
+  new TimeoutError(`it took longer than the ${timeout} seconds that --timeout allows`, {
+    details: { timeout },
+  });

@@ -1,0 +1,33 @@
+/** The JSON Schema of manifests, made of the rules that check them. */
+import { BATCH_RULES, JOB_RULES } from './jobs.js';
+import type { Rules } from './rules.js';
+
+const properties = (rules: Rules) =>
+  Object.fromEntries(
+    Object.entries(rules).map(([field, { expected, schema }]) => [
+      field,
+      { description: expected, ...schema },
+    ]),
+  );
+
+/** The schema that docs/batch.schema.json holds, for editors and other tools. */
+export function manifestSchema() {
+  const { jobs: _, defaults: __, ...rest } = BATCH_RULES;
+  const jobs = { type: 'array', items: { $ref: '#/$defs/job' } };
+  const fields = properties(JOB_RULES);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'A batch of clsort',
+    anyOf: [{ $ref: '#/$defs/batch' }, jobs],
+    $defs: {
+      batch: {
+        type: 'object',
+        properties: { ...properties(rest), defaults: { $ref: '#/$defs/fields' }, jobs },
+        required: ['jobs'],
+        additionalProperties: false,
+      },
+      job: { $ref: '#/$defs/fields' },
+      fields: { type: 'object', properties: fields, additionalProperties: false },
+    },
+  };
+}

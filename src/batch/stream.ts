@@ -1,0 +1,111 @@
+/** Jobs that come one a line, while others run. */
+
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { UsageError } from '../util/errors.js';
+import { Conflicts } from './conflicts.js';
+import { isHead, isJobLine, readDocument } from './document.js';
+import { isGlob, loadGlob } from './expand.js';
+import { BATCH_RULES, type Fault, fieldFaults, JOB_RULES, type Job, jobOf } from './jobs.js';
+import { jobsOf, type ManifestFacts, parseManifest } from './manifest.js';
+import { isObject } from './rules.js';
+
+/** A line that is no job: it fails, and the others go on. */
+export interface WrongLine {
+  readonly line: string;
+  readonly error: UsageError;
+}
+
+export interface Incoming {
+  readonly devices: readonly string[];
+  readonly jobs: readonly Job[] | AsyncIterable<Job | WrongLine>;
+}
+
+/**
+ * Reads a manifest from a stream. When its first line is a job, jobs are handed on as they come; anything else is read as a
+ * whole.
+ *
+ * @throws as `parseManifest`
+ */
+export async function readManifest(stream: Readable, facts: ManifestFacts): Promise<Incoming> {
+  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })[
+    Symbol.asyncIterator
+  ]();
+  const before: string[] = [];
+  for (;;) {
+    const { value, done } = await lines.next();
+    if (done) return parseManifest(before.join('\n'), facts);
+    before.push(value);
+    if (value.trim() === '') continue;
+    if (isJobLine(value.trim())) break;
+    for await (const line of { [Symbol.asyncIterator]: () => lines }) before.push(line);
+    return parseManifest(before.join('\n'), facts);
+  }
+  const first = JSON.parse(before.at(-1) ?? '') as Record<string, unknown>;
+  const head = isHead(first) ? first : {};
+  const { value: checked, at } = await readDocument(JSON.stringify({ ...head, jobs: [] }), facts.name);
+  const faults = fieldFaults(checked as Record<string, unknown>, BATCH_RULES, []);
+  if (faults.length === 0)
+    faults.push(...fieldFaults((head.defaults as typeof head) ?? {}, JOB_RULES, ['defaults']));
+  if (faults[0]) throw new UsageError(`${at([])}: ${faults[0].text}`);
+  const { devices = [], defaults = {} } = head as { devices?: string[]; defaults?: Record<string, unknown> };
+  return {
+    devices,
+    jobs: jobsOfLines(lines, {
+      ...facts,
+      defaults,
+      before: head === first ? before.length : before.length - 1,
+      first: head === first ? undefined : before.at(-1),
+    }),
+  };
+}
+
+interface Rest extends ManifestFacts {
+  readonly defaults: Record<string, unknown>;
+  /** Lines that have been read already. */
+  readonly before: number;
+  /** One that has been read, and is a job. */
+  readonly first: string | undefined;
+}
+
+async function* jobsOfLines(
+  lines: AsyncIterator<string>,
+  { name, folder, kept = [], defaults, before, first }: Rest,
+): AsyncGenerator<Job | WrongLine> {
+  const conflicts = new Conflicts();
+  for (const [path, what] of kept) conflicts.protect(path, what);
+  let number = before;
+  let glob: Awaited<ReturnType<typeof loadGlob>> | undefined;
+  let index = 0;
+  for (let line = first ?? (await nextOf(lines)); line !== undefined; line = await nextOf(lines)) {
+    number++;
+    if (line.trim() === '') continue;
+    const faults: Fault[] = [];
+    const written = parsed(line);
+    const job = jobOf(written ?? line, defaults, ['jobs', index], faults);
+    if (job && isGlob(job.in, folder)) glob ??= await loadGlob();
+    const jobs = job ? jobsOf({ job, number: index }, { folder, glob, conflicts }, faults) : [];
+    index++;
+    if (faults.length === 0) yield* jobs;
+    else {
+      const said = isObject(written) && typeof written.in === 'string' ? written.in : `line ${number}`;
+      yield {
+        line: said,
+        error: new UsageError(`${name}:${number}: ${faults.map(({ text }) => text).join('; ')}`),
+      };
+    }
+  }
+}
+
+const nextOf = async (lines: AsyncIterator<string>): Promise<string | undefined> => {
+  const { value, done } = await lines.next();
+  return done ? undefined : value;
+};
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,82 @@
+/** How far a batch is: what is done, and what each device is at. */
+import type { BatchEvent, JobResult } from './events.js';
+import type { Job } from './jobs.js';
+
+/** A job that is under way. */
+export interface UnderWay {
+  readonly job: Job;
+  readonly began: number;
+  phase?: string;
+  /** Of the phase, from 0 to 1; undefined where that is not known. */
+  share?: number | undefined;
+}
+
+export interface DeviceTally {
+  readonly running: Map<Job, UnderWay>;
+  jobs: number;
+  /** Of the inputs that were sorted. */
+  bytes: number;
+  /** How often its process has ended early. */
+  losses: number;
+}
+
+export class Tally {
+  readonly devices = new Map<string, DeviceTally>();
+  readonly counts: Record<JobResult['outcome'], number> = { ok: 0, error: 0, done: 0, skipped: 0 };
+  readonly #now: () => number;
+  readonly #began: number;
+
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+    this.#began = now();
+  }
+
+  get seconds(): number {
+    return (this.#now() - this.#began) / 1000;
+  }
+
+  get ended(): number {
+    const { ok, error, done, skipped } = this.counts;
+    return ok + error + done + skipped;
+  }
+
+  /** Seconds until `jobs` have ended, at the rate of those that were run; undefined before one was. */
+  secondsLeft(jobs: number): number | undefined {
+    const run = this.counts.ok + this.counts.error;
+    return run === 0 ? undefined : (this.seconds / run) * (jobs - this.ended);
+  }
+
+  hear(event: BatchEvent): void {
+    if (event.is === 'warning') return;
+    if (event.is === 'end') this.#end(event.result);
+    else {
+      const device = this.#deviceOf(event.device);
+      if (event.is === 'begin') device.running.set(event.job, { job: event.job, began: this.#now() });
+      else if (event.is === 'again') device.running.delete(event.job);
+      else if (event.is === 'lost') device.losses++;
+      else if (event.is === 'progress') {
+        const job = device.running.get(event.job);
+        const { phase, done, total } = event.progress;
+        if (job) Object.assign(job, { phase, share: total > 0 ? done / total : undefined });
+      }
+    }
+  }
+
+  #end(result: JobResult): void {
+    this.counts[result.outcome]++;
+    for (const { running } of this.devices.values()) running.delete(result.job);
+    if (result.outcome !== 'ok') return;
+    const device = this.#deviceOf(result.device);
+    device.jobs++;
+    device.bytes += result.input?.bytes ?? 0;
+  }
+
+  #deviceOf(name: string): DeviceTally {
+    let device = this.devices.get(name);
+    if (!device) {
+      device = { running: new Map(), jobs: 0, bytes: 0, losses: 0 };
+      this.devices.set(name, device);
+    }
+    return device;
+  }
+}

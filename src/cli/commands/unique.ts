@@ -1,0 +1,35 @@
+import { sortFile } from '../../io/sort-file.js';
+import { sortParts } from '../../io/sort-parts.js';
+import { sortRecordFile } from '../../io/sort-record-file.js';
+import { readOrder } from '../arguments.js';
+import type { Console } from '../console.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { readInput, readTo } from '../key-files.js';
+import { readMemory } from '../memory-options.js';
+import type { UniqueArguments } from '../options/unique.js';
+import { onlyInput, readRecords } from '../record-options.js';
+import { grouped } from '../table.js';
+import { runWithSorter, tellMade } from '../verb.js';
+
+export async function run(args: UniqueArguments, console: Console): Promise<ExitCode> {
+  const records = readRecords(args);
+  const { counts, format, in: inputs, out } = args;
+  const keys = { ...readInput(args), ...readOrder(args), to: readTo(args) };
+  const how = { ...readMemory(args), out, unique: true, counts };
+  const report = await runWithSorter(args, console, (sorter, context) =>
+    records
+      ? sortRecordFile(sorter, { ...records, ...how, format, in: onlyInput(inputs) }, context)
+      : sortFile(sorter, { ...keys, ...how, in: inputs }, context, sortParts),
+  );
+  const { n, distinct = 0, dtype, formats } = report;
+  const [from, to] = formats;
+  tellMade(args, console, {
+    json: {
+      ...{ schema: 'clsort.unique/1', n, distinct, dtype: records ? null : dtype },
+      formats: { from, to },
+      external: report.external ?? null,
+    },
+    text: `${grouped(distinct)} distinct of ${grouped(n)} ${records ? `records of ${records.record} bytes` : `${dtype} keys`}`,
+  });
+  return EXIT.ok;
+}

@@ -1,0 +1,38 @@
+/** Lines at the end of a terminal that are drawn again and again, beneath what is written for good. */
+import type { Console } from './console.js';
+
+const INTERVAL_MS = 100;
+
+export class LiveView {
+  readonly #stderr: Console['stderr'];
+  readonly #silent: boolean;
+  readonly #now: () => number;
+  #shownAt = Number.NEGATIVE_INFINITY;
+  #lines = 0;
+
+  constructor({ stderr, quiet = false }: Pick<Console, 'stderr' | 'quiet'>, now = () => performance.now()) {
+    this.#stderr = stderr;
+    this.#silent = quiet || !stderr.isTTY;
+    this.#now = now;
+  }
+
+  /** @param lines are asked for when it is time to draw */
+  update(lines: () => readonly string[]): void {
+    const at = this.#now();
+    if (this.#silent || at - this.#shownAt < INTERVAL_MS) return;
+    const width = (this.#stderr.columns || 80) - 1;
+    // One that is wider would take two lines, and what is drawn next would not begin at the first.
+    const drawn = lines().map((line) => [...line].slice(0, width).join(''));
+    this.clear();
+    this.#shownAt = at;
+    this.#stderr.write(`${drawn.join('\n')}\n`);
+    this.#lines = drawn.length;
+  }
+
+  /** Takes the lines away, before anything else is written. */
+  clear(): void {
+    if (this.#lines > 0) this.#stderr.write(`\u001b[${this.#lines}A\r\u001b[J`);
+    this.#lines = 0;
+    this.#shownAt = Number.NEGATIVE_INFINITY;
+  }
+}

@@ -1,0 +1,24 @@
+/** Files that a verb takes together, and the one that it makes. */
+import type { Argv } from 'yargs';
+
+export interface InOutArguments {
+  readonly in: readonly string[];
+  readonly out: string;
+}
+
+/** Adds the inputs and --out. @param what the inputs are, in the plural */
+export const withInOut = <T>(yargs: Argv<T>, what = 'files of keys of one dtype') =>
+  yargs
+    .positional('in', {
+      type: 'string',
+      array: true,
+      demandOption: true,
+      describe: `${what}, '-' for stdin`,
+    })
+    .option('out', {
+      alias: 'o',
+      type: 'string',
+      nargs: 1,
+      demandOption: true,
+      describe: "result, '-' for stdout",
+    });

@@ -1,0 +1,32 @@
+/** Options of tables. */
+import type { Argv } from 'yargs';
+
+export interface TableArguments {
+  /** One or several with commas between, each. */
+  readonly by: readonly string[] | undefined;
+  readonly columns: string | undefined;
+  readonly head: number | undefined;
+  readonly 'unique-by': string | undefined;
+}
+
+/** Adds --by, --columns, --head and --unique-by. */
+export const withTables = <T>(yargs: Argv<T>) =>
+  yargs
+    .option('by', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      describe:
+        'sort the rows of a table by columns, as price:desc,time:nulls-first; nulls and NaNs come last; "a:b" for a name with a colon or comma',
+    })
+    .option('columns', {
+      type: 'string',
+      nargs: 1,
+      describe: 'of a table, keep these columns, in this order',
+    })
+    .option('head', { type: 'number', nargs: 1, describe: 'of a table, keep the first N rows only' })
+    .option('unique-by', {
+      type: 'string',
+      nargs: 1,
+      describe: 'of a table, keep the first of rows that are equal in these columns',
+    });

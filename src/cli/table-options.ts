@@ -1,0 +1,39 @@
+/** How the options of tables are read. */
+import { assertTableOptions, type TableOptions } from '../io/tables/table-options.js';
+import { UsageError } from '../util/errors.js';
+import type { SortArguments } from './options/sort.js';
+
+/** What is said of keys, and of records, by the names of their options, unless it is as usual. */
+function saidOfOthers(args: SortArguments): string | undefined {
+  const said: Readonly<Record<string, boolean>> = {
+    record: args.record !== undefined,
+    key: args.key !== undefined,
+    dtype: args.dtype !== undefined,
+    descending: args.descending,
+    bits: args.bits !== undefined,
+    column: args.column !== undefined,
+    axis: args.axis !== -1,
+    argsort: args.argsort,
+    counts: args.counts !== undefined,
+    resume: args.resume,
+    tmp: args.tmp !== undefined,
+  };
+  return Object.keys(said).find((name) => said[name]);
+}
+
+/** What the options say of a table; called where --by is there. @throws UsageError */
+export function readTable(args: SortArguments): TableOptions {
+  const { by = [], columns, head, unique, 'unique-by': uniqueBy } = args;
+  const other = saidOfOthers(args);
+  if (other !== undefined) {
+    const advice = {
+      descending: `: say it of the column that it is meant for, --by ${by[0]}:desc`,
+      tmp: ': they are sorted in memory',
+      resume: ': they are sorted in memory',
+    }[other];
+    throw new UsageError(`--${other} is not for tables${advice ?? ', which are sorted by what --by says'}`);
+  }
+  const options = { by, columns, head, unique, uniqueBy };
+  assertTableOptions(options);
+  return options;
+}

@@ -1,0 +1,32 @@
+import * as cl from '../opencl/index.js';
+import { Buffer } from './buffer.js';
+import { typedError } from './status.js';
+
+/** Host memory that the device reaches directly, and its buffer. */
+export interface Pinned {
+  readonly memory: ArrayBuffer;
+  readonly buffer: Buffer;
+}
+
+/** @param queue maps it @throws MemoryError */
+export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number): Pinned {
+  const buffer = Buffer.create(context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
+  try {
+    const flags = cl.MAP_READ | cl.MAP_WRITE;
+    return { buffer, memory: cl.enqueueMapBuffer(queue, buffer.handle, true, flags, 0, buffer.bytes) };
+  } catch (error) {
+    buffer.release();
+    throw typedError(error, `pinning ${bytes} bytes of host memory`);
+  }
+}
+
+/** Gives it back, and detaches it. @param queue that has mapped it */
+export function unpin(queue: cl.CommandQueue, { buffer, memory }: Pinned): void {
+  try {
+    cl.enqueueUnmapMemObject(queue, buffer.handle, memory);
+  } catch (error) {
+    // A transfer that was given up still uses the memory: without its buffer it lasts as long as that.
+    if (!(error instanceof cl.OpenCLError) || error.code !== cl.INVALID_OPERATION.code) throw error;
+  }
+  buffer.release();
+}

@@ -1,0 +1,158 @@
+/** Which of sorted units are the first of their equals. */
+import { keyWords } from '../keys/array.js';
+import { type DtypeInfo, infinityBits } from '../keys/dtype.js';
+import { inTurns } from '../sort/host/steps.js';
+import type { KeyWriter } from './formats/key-file.js';
+import { gatherUnits } from './gather-units.js';
+import { PIECE_BYTES } from './raw.js';
+import type { UnitOrder } from './unit-order.js';
+
+/** Positions of the units of a piece that differ from the one before them, 0 among them. */
+export type Firsts = (piece: Uint8Array) => Uint32Array;
+
+/** Keys as numbers: all NaNs are equal, and so are the zeros. */
+export function keyFirsts(info: DtypeInfo): Firsts {
+  const { kind, width, bytes } = info;
+  return (piece) => {
+    const words = keyWords(piece, info);
+    const { buffer, byteOffset, length } = words;
+    if (kind === 'float') {
+      if (width === 64) return firstNumbers(new Float64Array(buffer, byteOffset, length));
+      if (width === 32) return firstNumbers(new Float32Array(buffer, byteOffset, length));
+      return firstWords(numbered(words as Uint16Array, Number(infinityBits(info))));
+    }
+    if (bytes === 8) return firstPairs(new Uint32Array(buffer, byteOffset, 2 * length));
+    return firstWords(words as Uint32Array);
+  };
+}
+
+/** Units that are equal in their order, whatever else they hold. */
+export const unitFirsts =
+  (order: UnitOrder): Firsts =>
+  (piece) => {
+    const prefixes = order.prefix(piece);
+    const words = new Uint32Array(prefixes.buffer, prefixes.byteOffset, 2 * prefixes.length);
+    const firsts = firstPairs(
+      words,
+      order.exact ? undefined : (i) => order.compare(piece, i - 1, piece, i) === 0,
+    );
+    return firsts;
+  };
+
+function firstNumbers(numbers: Float32Array | Float64Array): Uint32Array {
+  const firsts = new Uint32Array(numbers.length);
+  let count = 0;
+  let last = 0;
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i] as number;
+    // biome-ignore lint/suspicious/noSelfCompare: only NaNs differ from themselves
+    if (i > 0 && (number === last || (number !== number && last !== last))) continue;
+    firsts[count++] = i;
+    last = number;
+  }
+  return firsts.subarray(0, count);
+}
+
+function firstWords(words: Uint8Array | Uint16Array | Uint32Array): Uint32Array {
+  const firsts = new Uint32Array(words.length);
+  let count = 0;
+  for (let i = 0; i < words.length; i++) {
+    if (i === 0 || words[i] !== words[i - 1]) firsts[count++] = i;
+  }
+  return firsts.subarray(0, count);
+}
+
+/** @param areEqual tells of neighbours whose words are equal; by default they are */
+function firstPairs(words: Uint32Array, areEqual: (i: number) => boolean = () => true): Uint32Array {
+  const firsts = new Uint32Array(words.length / 2);
+  let count = 0;
+  for (let i = 0; i < words.length; i += 2) {
+    const isLike = i > 0 && words[i] === words[i - 2] && words[i + 1] === words[i - 1];
+    if (!isLike || !areEqual(i / 2)) firsts[count++] = i / 2;
+  }
+  return firsts.subarray(0, count);
+}
+
+/** Halves whose bits are equal exactly where their numbers are. */
+function numbered(halves: Uint16Array, infinity: number): Uint16Array {
+  return halves.map((bits) => {
+    const magnitude = bits & 0x7fff;
+    if (magnitude === 0) return 0;
+    return magnitude > infinity ? 0x7fff : bits;
+  });
+}
+
+/** What is told of distinct units: where they go, and how often each was there. */
+export interface DistinctOutputs {
+  readonly to: KeyWriter;
+  /** Gets a u64 for each unit that is written. */
+  readonly counts?: Pick<KeyWriter, 'write'> | undefined;
+}
+
+/** Passes on of sorted units only the first of equal ones, and counts them. */
+export class DistinctWriter implements KeyWriter {
+  /** Units that were passed on. */
+  n = 0;
+  readonly #unit: number;
+  readonly #firsts: Firsts;
+  readonly #outputs: DistinctOutputs;
+  readonly #signal: AbortSignal | undefined;
+  #last: Uint8Array | undefined;
+  /** How often the last one that was passed on has been there so far. */
+  #count = 0;
+
+  /** @param unit bytes of a unit */
+  constructor(unit: number, firsts: Firsts, outputs: DistinctOutputs, signal?: AbortSignal) {
+    this.#unit = unit;
+    this.#firsts = firsts;
+    this.#outputs = outputs;
+    this.#signal = signal;
+  }
+
+  async write(piece: Uint8Array): Promise<void> {
+    const most = Math.max(1, Math.floor(PIECE_BYTES / this.#unit)) * this.#unit;
+    for (let at = 0; at < piece.length; at += most) await this.#writePart(piece.subarray(at, at + most));
+  }
+
+  async #writePart(part: Uint8Array): Promise<void> {
+    const unit = this.#unit;
+    const own = this.#firsts(part);
+    const edge = this.#last && Buffer.concat([this.#last, part.subarray(0, unit)]);
+    const goesOn = edge !== undefined && this.#firsts(edge).length === 1;
+    const firsts = goesOn ? own.subarray(1) : own;
+    this.#last = part.slice(part.length - unit);
+    const n = part.length / unit;
+    const counts = this.#counted(firsts, n);
+    this.n += firsts.length;
+    if (firsts.length === n) await this.#outputs.to.write(part);
+    else if (firsts.length > 0) {
+      const picked = new Uint8Array(firsts.length * unit);
+      await inTurns(gatherUnits(part, unit, firsts, picked), this.#signal);
+      await this.#outputs.to.write(picked);
+    }
+    if (counts.length > 0) await this.#outputs.counts?.write(new Uint8Array(counts.buffer));
+  }
+
+  /** How often those were there of which that is certain now. */
+  #counted(firsts: Uint32Array, n: number): BigUint64Array {
+    const counts: BigUint64Array = new BigUint64Array(
+      this.#outputs.counts ? firsts.length - (this.n === 0 && firsts.length > 0 ? 1 : 0) : 0,
+    );
+    const before = this.#count + (firsts[0] ?? n);
+    this.#count = firsts.length === 0 ? before : n - (firsts.at(-1) as number);
+    if (counts.length === 0) return counts;
+    let at = 0;
+    if (this.n > 0) counts[at++] = BigInt(before);
+    for (let i = 1; i < firsts.length; i++) {
+      counts[at++] = BigInt((firsts[i] as number) - (firsts[i - 1] as number));
+    }
+    return counts;
+  }
+
+  /** Passes on what is certain only now, and ends what the units go to; the counts are ended by who opened them. */
+  async end(): Promise<void> {
+    const { to, counts } = this.#outputs;
+    if (this.n > 0) await counts?.write(new Uint8Array(BigUint64Array.of(BigInt(this.#count)).buffer));
+    await to.end();
+  }
+}

@@ -1,0 +1,101 @@
+/** Placing: units of a piece in the order of their partitions, each partition's in the order of the input. */
+import { availableParallelism } from 'node:os';
+import { keyWords } from '../../keys/array.js';
+import { dtypeInfo } from '../../keys/dtype.js';
+import type { KeyCodec } from '../../keys/key-codec.js';
+import * as cl from '../../opencl/index.js';
+import { inSlices, inTurns } from '../../sort/host/steps.js';
+import { UnsupportedError } from '../../util/errors.js';
+import type { UnitOrder } from '../unit-order.js';
+import type { Splitters, SplitterTable } from './splitters.js';
+
+/** Bytes of units that are placed in a step. */
+const SLICE_BYTES = 2 ** 19;
+const MOST_SLICE_UNITS = 2 ** 15;
+
+/** Most units of a piece: what is known of each takes two bytes beside it. */
+export const MOST_PLACED_UNITS = 2 ** 22;
+
+export class Placer {
+  readonly #order: UnitOrder;
+  readonly #splitters: Splitters;
+  readonly #slice: number;
+  /** What the addon takes; undefined for units that it does not know, and where there is none. */
+  #native: (SplitterTable & { readonly codec: BigUint64Array }) | undefined;
+
+  /** @param native plain keys are placed by the addon, on all cores */
+  constructor(order: UnitOrder, splitters: Splitters, { native = true } = {}) {
+    this.#order = order;
+    this.#splitters = splitters;
+    this.#slice = Math.max(1, Math.min(MOST_SLICE_UNITS, Math.floor(SLICE_BYTES / order.unit)));
+    const { codes } = order;
+    if (native && codes) {
+      this.#native = { codec: codecWords(codes.codec, codes.mask), ...splitters.table };
+    }
+  }
+
+  /**
+   * @param piece whole units, `MOST_PLACED_UNITS` at most
+   * @param to gets them; as long, and where words may stand when units are made of whole ones
+   * @returns how many units go to each partition
+   */
+  async place(piece: Uint8Array, to: Uint8Array): Promise<Uint32Array> {
+    const counts = new Uint32Array(this.#splitters.partitions);
+    if (this.#native) {
+      const { codec, firsts, before, shift } = this.#native;
+      const width = this.#order.unit as 1;
+      const threads = availableParallelism();
+      try {
+        await cl.placeAsync(piece, width, codec, firsts, before, shift, to, counts, threads);
+        return counts;
+      } catch (error) {
+        if (!(error instanceof UnsupportedError)) throw error;
+        this.#native = undefined; // there is no addon here
+      }
+    }
+    await this.#placeHere(piece, to, counts);
+    return counts;
+  }
+
+  async #placeHere(piece: Uint8Array, to: Uint8Array, counts: Uint32Array): Promise<void> {
+    const { unit } = this.#order;
+    const n = piece.length / unit;
+    const partitions = new Uint16Array(n);
+    const tell = (start: number, end: number): void =>
+      this.#splitters.place(
+        piece.subarray(start * unit, end * unit),
+        partitions.subarray(start, end),
+        counts,
+      );
+    await inTurns(inSlices(n, tell, this.#slice));
+    const next = new Uint32Array(counts.length);
+    for (let p = 1; p < next.length; p++) next[p] = (next[p - 1] as number) + (counts[p - 1] as number);
+    // Words are moved quicker than bytes.
+    const isWords = unit % 4 === 0;
+    const word = dtypeInfo(isWords ? 'u32' : 'u8');
+    const [from, moved] = [keyWords(piece, word), keyWords(to, word)] as [Uint32Array, Uint32Array];
+    const words = isWords ? unit / 4 : unit;
+    const move = (start: number, end: number): void => {
+      for (let i = start, at = start * words; i < end; i++) {
+        const p = partitions[i] as number;
+        const place = next[p] as number;
+        next[p] = place + 1;
+        for (let w = place * words; w < (place + 1) * words; w++) moved[w] = from[at++] as number;
+      }
+    };
+    await inTurns(inSlices(n, move, this.#slice));
+  }
+}
+
+const codecWords = (codec: KeyCodec, mask: bigint): BigUint64Array => {
+  const { positiveFlip, negativeFlip, rotate, lastNumber, nanShift, descending } = codec;
+  return BigUint64Array.of(
+    positiveFlip,
+    negativeFlip,
+    rotate,
+    lastNumber,
+    nanShift,
+    descending ? 1n : 0n,
+    mask,
+  );
+};

@@ -1,0 +1,240 @@
+/** Merging sorted files of keys, or of records. */
+import { dtypeInfo } from '../../keys/dtype.js';
+import { bitWindow } from '../../sort/api/options.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import { UsageError } from '../../util/errors.js';
+import { UnitOrderCheck } from '../check-units.js';
+import { withDistinct } from '../distinct-output.js';
+import type { KeyReader, KeyWriter } from '../formats/key-file.js';
+import { withReaders } from '../inputs.js';
+import { assertOneDtype, sum } from '../joined.js';
+import { keyTarget } from '../keys.js';
+import { type FileOrder, OrderScan } from '../order-scan.js';
+import { type Output, withOutput } from '../output.js';
+import { assertGoing, isStdin, type Source } from '../raw.js';
+import { assertRecordOutput, openRecords } from '../record-file.js';
+import { keyText, type RecordLayout, recordKeys } from '../record-keys.js';
+import { recordOrder } from '../record-order.js';
+import { assertDistinct, type FileContext, type FileSortOptions } from '../sort-file.js';
+import { keyOrder, type UnitOrder } from '../unit-order.js';
+import { MergeInput, type OrderCheck, type SortedStream } from './merge-input.js';
+import { mergedUnits } from './merge-units.js';
+
+/** What to merge, and how. */
+export interface MergeJob
+  extends Pick<
+    FileSortOptions,
+    'dtype' | 'format' | 'column' | 'header' | 'delimiter' | 'to' | 'descending' | 'nan' | 'bits'
+  > {
+  /** Files, `-` for stdin. */
+  readonly in: readonly string[];
+  /** Result, `-` for stdout. An existing file is replaced when all is well. */
+  readonly out: string;
+  /** Records instead of keys, and their order. */
+  readonly records?: RecordLayout | undefined;
+  /** Write of equal ones only the first. Default false. */
+  readonly unique?: boolean | undefined;
+  /** File for how often each one that is written was there, as u64. */
+  readonly counts?: string | undefined;
+  /** Most bytes to take, beside what the process and readers take anyway. */
+  readonly memory: number;
+}
+
+/** What was merged. */
+export interface MergeReport {
+  /** Keys, or records, that were read. */
+  readonly n: number;
+  /** Those that were written. */
+  readonly written: number;
+  /** What they are: 'u32 keys'. */
+  readonly units: string;
+  readonly formats: readonly [from: string, to: string];
+}
+
+/** What windows and what is made of them take together at least; less is slow, and more no quicker. */
+const BEST_BYTES = 2 ** 28;
+/** Bytes of a window that reading is worth while for: of many inputs all windows are larger together. */
+const GOOD_WINDOW = 2 ** 20;
+/** Units of a window at least. */
+const LEAST_UNITS = 4;
+
+/** Memory for each byte of a window: the window, what is taken from it, two results by turns, and what sorting takes. */
+const takenFor = ({ unit, sortBytes }: UnitOrder): number => 4 + (4 * sortBytes) / unit;
+
+/** Bytes of each window. @throws UsageError when there is no room for so many inputs */
+function windowBytes(inputs: number, order: UnitOrder, memory: number): number {
+  const each = inputs * takenFor(order);
+  const wanted = Math.min(memory, Math.max(BEST_BYTES, GOOD_WINDOW * each));
+  const units = Math.floor(wanted / each / order.unit);
+  if (units >= LEAST_UNITS) return units * order.unit;
+  const least = Math.ceil(LEAST_UNITS * order.unit * each);
+  throw new UsageError(
+    `${memory} bytes of memory are too little to merge ${inputs} files of ${order.units}: the least is ${least} ` +
+      `(--memory ${Math.ceil(least / 2 ** 20)}M)`,
+    { details: { memory, least } },
+  );
+}
+
+/**
+ * Merges sorted files into one, in bounded memory. Equal units stay in the order of the inputs.
+ *
+ * @throws InputError where an input is not in the order; UsageError, DtypeError, FormatError, IoError, AbortedError, and what
+ *   the Sorter throws
+ */
+export async function mergeFiles(sorter: Sorter, job: MergeJob, context: FileContext): Promise<MergeReport> {
+  await assertDistinct(job, job.in);
+  let report: MergeReport | undefined;
+  await withOutput(job.out, context, async (output) => {
+    report = await (job.records ? mergeRecords : mergeKeys)(sorter, job, context, output);
+  });
+  return report as unknown as MergeReport;
+}
+
+async function mergeKeys(
+  sorter: Sorter,
+  job: MergeJob,
+  context: FileContext,
+  output: Output,
+): Promise<MergeReport> {
+  const { dtype, format, column, header, delimiter, descending = false, nan = 'last' } = job;
+  return withReaders(job.in, context, async (open) => {
+    const readers = await open({ dtype, format, column, header, delimiter });
+    const first = assertOneDtype(readers);
+    const info = dtypeInfo(first.dtype);
+    const wanted: FileOrder = { dtype: first.dtype, descending, nan, bits: bitWindow(job.bits, info) };
+    const streams = readers.map((reader) => streamOf(reader, info.bytes));
+    const n = sum(streams.map(({ bytes }) => bytes));
+    const model = { ...first, dtypeSaid: dtype !== undefined };
+    const text = { header, delimiter, signal: context.signal };
+    const target = await keyTarget(job.out, { to: job.to, ...text }, model);
+    const order = keyOrder(wanted);
+    const facts = { dtype: first.dtype, column: first.column };
+    const count = job.unique || n === undefined ? undefined : n / info.bytes;
+    const shape = count === undefined ? undefined : [count];
+    const create = () => target.create(output, { ...facts, n: count, shape });
+    const inputs = { streams, check: () => keyCheck(wanted), order, model };
+    return {
+      ...(await merged(sorter, inputs, create, job, context)),
+      formats: [first.format, target.format],
+    };
+  });
+}
+
+async function mergeRecords(
+  sorter: Sorter,
+  job: MergeJob,
+  context: FileContext,
+  output: Output,
+): Promise<MergeReport> {
+  const { records, format, out } = job;
+  if (!records) throw new Error('there are no records');
+  if (job.in.filter(isStdin).length > 1) {
+    throw new UsageError("two files are '-': only one can be read from stdin");
+  }
+  await assertRecordOutput(out, { format });
+  const order = recordOrder(records);
+  const sources: Source[] = [];
+  try {
+    for (const path of job.in) {
+      const source = await openRecords(path, context.stdin, { format, signal: context.signal });
+      sources.push(source);
+      source.assertWhole(order.unit);
+    }
+    const streams = sources.map(
+      (source): SortedStream => ({
+        name: source.name,
+        bytes: source.bytes,
+        readAt: source.readAt,
+        pieces: () => source.pieces(order.unit),
+      }),
+    );
+    const n = sum(streams.map(({ bytes }) => bytes));
+    if (n !== undefined) await output.reserve(job.unique ? 0 : n);
+    const open = async (): Promise<KeyWriter> => ({
+      write: (piece) => output.write(piece),
+      end: async () => undefined,
+    });
+    const keys = recordKeys(records).map(keyText);
+    const inputs = { streams, check: () => recordCheck(order, keys), order, model: { format: 'raw' } };
+    return { ...(await merged(sorter, inputs, open, job, context)), formats: ['raw', 'raw'] };
+  } finally {
+    for (const source of sources) await source.close();
+  }
+}
+
+interface Inputs {
+  readonly streams: readonly SortedStream[];
+  readonly check: () => OrderCheck;
+  readonly order: UnitOrder;
+  /** By which counts are written where their own name says nothing. */
+  readonly model: Pick<KeyReader, 'format' | 'bigEndian'>;
+}
+
+async function merged(
+  sorter: Sorter,
+  { streams, check, order, model }: Inputs,
+  open: () => Promise<KeyWriter>,
+  job: MergeJob,
+  context: FileContext,
+): Promise<Omit<MergeReport, 'formats'>> {
+  const { signal, onProgress } = context;
+  const bytes = windowBytes(streams.length, order, job.memory);
+  const total = (sum(streams.map((stream) => stream.bytes)) ?? Number.NaN) / order.unit;
+  // A file that is shorter than a window needs no more.
+  const windows = streams.map((stream) => Math.max(order.unit, Math.min(bytes, stream.bytes ?? bytes)));
+  const all = windows.reduce((sum, one) => sum + one, 0);
+  const inputs = streams.map(
+    (stream, i) => new MergeInput(stream, check(), new Uint8Array(windows[i] ?? bytes)),
+  );
+  const rooms = [new Uint8Array(all), new Uint8Array(all), new Uint8Array(all)] as const;
+  let n = 0;
+  const distinct = { order, unique: job.unique, counts: job.counts, model, text: job };
+  const written = await withDistinct(distinct, open, context, async (writer) => {
+    let writing: Promise<void> = Promise.resolve();
+    try {
+      for await (const piece of mergedUnits(inputs, { sorter, order, rooms, options: { signal } })) {
+        await writing;
+        assertGoing(signal);
+        writing = writer.write(piece);
+        writing.catch(() => undefined); // it is awaited, perhaps after another failure
+        n += piece.length / order.unit;
+        onProgress?.({ phase: 'merging', done: n, total });
+      }
+      await writing;
+    } finally {
+      await Promise.allSettled([writing]);
+    }
+  });
+  return { n, written: written ?? n, units: order.units };
+}
+
+const streamOf = (reader: KeyReader, unit: number): SortedStream => ({
+  name: reader.name,
+  bytes: reader.n === undefined ? undefined : reader.n * unit,
+  readAt: reader.n === undefined ? undefined : reader.readAt,
+  pieces: () => reader.pieces(),
+});
+
+function keyCheck(order: FileOrder): OrderCheck {
+  const scan = new OrderScan(order);
+  return {
+    add: (piece) => scan.add(piece),
+    get fall() {
+      const { descent } = scan;
+      return descent && { at: descent.at, what: `key ${descent.key} stands behind ${descent.before}` };
+    },
+  };
+}
+
+function recordCheck(order: UnitOrder, keys: readonly string[]): OrderCheck {
+  const check = new UnitOrderCheck(order);
+  return {
+    add: (piece) => check.add(piece),
+    get fall() {
+      const { descent: at } = check;
+      return at === undefined
+        ? undefined
+        : { at, what: `a record belongs before the one in front of it (by ${keys.join(', ')})` };
+    },
+  };
+}

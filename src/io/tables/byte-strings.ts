@@ -1,0 +1,106 @@
+import { inSlices, type Steps } from '../../sort/host/steps.js';
+import { type Codes, type Span, WORD_BYTES } from '../code-order.js';
+
+/** Strings of one batch, one behind the other. */
+interface Piece {
+  /** Number of its first string. */
+  readonly first: number;
+  /** Where each begins in `bytes`, and at last their end. */
+  readonly offsets: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Many strings of bytes, in the memory that they came in. No one is the beginning of another, where they are codes. */
+export class ByteStrings implements Codes {
+  readonly #pieces: Piece[] = [];
+  #last: Piece | undefined;
+  /** How many there are. */
+  n = 0;
+  /** Bytes of the longest one. */
+  bytes = 0;
+  /** Bytes at the beginning that all have alike. */
+  shared = 0;
+
+  /** @param lengths u32, little-endian, of any alignment */
+  add(lengths: Uint8Array, bytes: Uint8Array): void {
+    const sizes = new Uint32Array(lengths.slice().buffer);
+    const offsets = new Uint32Array(sizes.length + 1);
+    for (let i = 0; i < sizes.length; i++) {
+      const size = sizes[i] as number;
+      offsets[i + 1] = (offsets[i] as number) + size;
+      if (size > this.bytes) this.bytes = size;
+    }
+    if (sizes.length === 0) return;
+    if (offsets.at(-1) !== bytes.length) throw new RangeError('a batch has not as many bytes as it says');
+    const piece = { first: this.n, offsets, bytes };
+    const isFirst = this.#pieces.length === 0;
+    this.#pieces.push(piece);
+    this.n += sizes.length;
+    if (isFirst) this.shared = sizes[0] as number;
+    const first = this.at(0);
+    for (let i = 0; this.shared > 0 && i < sizes.length; i++) {
+      const begin = offsets[i] as number;
+      const most = Math.min(this.shared, sizes[i] as number);
+      let k = 0;
+      while (k < most && bytes[begin + k] === first[k]) k++;
+      this.shared = k;
+    }
+  }
+
+  #pieceOf(i: number): Piece {
+    const last = this.#last;
+    if (last && i >= last.first && i < last.first + last.offsets.length - 1) return last;
+    let [low, high] = [0, this.#pieces.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#pieces[middle] as Piece).first <= i) low = middle;
+      else high = middle - 1;
+    }
+    this.#last = this.#pieces[low] as Piece;
+    return this.#last;
+  }
+
+  /** String `i`, in the memory that it is in. */
+  at(i: number): Uint8Array {
+    const { first, offsets, bytes } = this.#pieceOf(i);
+    return bytes.subarray(offsets[i - first], offsets[i - first + 1]);
+  }
+
+  /** Below 0 when string `i` comes before string `j`, above 0 when behind, 0 when they are equal. */
+  compare(i: number, j: number): number {
+    return Buffer.compare(this.at(i), this.at(j));
+  }
+
+  length(i: number): number {
+    const { first, offsets } = this.#pieceOf(i);
+    return (offsets[i - first + 1] as number) - (offsets[i - first] as number);
+  }
+
+  isOver(i: number, end: number): boolean {
+    return this.length(i) <= end;
+  }
+
+  *fill({ begin, end }: Span, words: BigUint64Array, at?: Uint32Array): Steps {
+    const out = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+    yield* inSlices(words.length, (start, stop) => {
+      for (let i = start; i < stop; i++) {
+        const index = at ? (at[i] as number) : i;
+        const { first, offsets, bytes } = this.#pieceOf(index);
+        const from = offsets[index - first] as number;
+        const to = Math.min(offsets[index - first + 1] as number, from + end);
+        // Of a word the lowest byte comes first, which is the last of the span.
+        let place = i * WORD_BYTES + end - begin - 1;
+        for (let k = from + begin; k < to; k++) out[place--] = bytes[k] as number;
+      }
+    });
+  }
+}
+
+/** Some of the codes, in the order of `rows`. */
+export const someCodes = (codes: Codes, rows: Uint32Array): Codes => ({
+  n: rows.length,
+  bytes: codes.bytes,
+  shared: codes.shared ?? 0,
+  fill: (span, words, at) => codes.fill(span, words, at ? at.map((i) => rows[i] as number) : rows),
+  isOver: (i, end) => codes.isOver?.(rows[i] as number, end) ?? end >= codes.bytes,
+});

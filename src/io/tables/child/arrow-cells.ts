@@ -1,0 +1,147 @@
+/** Columns of a record batch of Arrow as cells that are read. Runs in the child. */
+import type { DataType, Dictionary, Field } from 'apache-arrow';
+import { type Contents, inflated } from '../../formats/foreign/arrow-column.js';
+import { type ArrowPackage, type Body, broken, type RecordHeader } from '../../formats/foreign/arrow-file.js';
+import type { Place } from '../../formats/foreign/arrow-layout.js';
+import type { Cells } from '../row-layout.js';
+import { fixedBytes, type TableType } from '../table-type.js';
+import { isShort } from './arrow-types.js';
+
+/** Values that dictionaries have, by their ids. */
+export type Dictionaries = ReadonlyMap<number, Cells>;
+
+const bit = (bits: Uint8Array, i: number): boolean => (((bits[i >> 3] as number) >> (i & 7)) & 1) === 1;
+
+/** Goes through the nodes and buffers of a record batch, from those of a column on. */
+export class ArrowBatch {
+  readonly #arrow: ArrowPackage;
+  readonly #record: RecordHeader;
+  readonly #body: Body;
+  readonly #dictionaries: Dictionaries;
+  #node: number;
+  #buffer: number;
+
+  constructor(
+    arrow: ArrowPackage,
+    { record, body }: { readonly record: RecordHeader; readonly body: Body },
+    { node, buffer }: Place,
+    dictionaries: Dictionaries,
+  ) {
+    this.#arrow = arrow;
+    this.#record = record;
+    this.#body = body;
+    this.#dictionaries = dictionaries;
+    this.#node = node;
+    this.#buffer = buffer;
+  }
+
+  /**
+   * The next column, or part of one.
+   *
+   * @param rows that it has at least
+   * @throws FormatError when the batch holds less than it says
+   */
+  cells(field: Field, type: TableType, rows: number): Cells {
+    const { length = -1, nullCount = 0 } = this.#record.nodes[this.#node++] ?? {};
+    if (!(length >= rows)) throw broken('a column has not as many rows as its batch');
+    if (type.is === 'null') return { type, isNull: () => true };
+    const bits = nullCount === 0 ? undefined : this.#bytes(Math.ceil(rows / 8));
+    if (!bits) this.#buffer++;
+    const isNull = bits ? (i: number) => !bit(bits, i) : () => false;
+    if (this.#arrow.DataType.isDictionary(field.type)) return this.#places(field.type, type, isNull, rows);
+    switch (type.is) {
+      case 'struct': {
+        const fields = type.fields.map((part, k) =>
+          this.cells(field.type.children[k] as Field, part.type, rows),
+        );
+        return { type, isNull, fields };
+      }
+      case 'list of fixed length': {
+        const { length: each } = type;
+        const item = this.cells(field.type.children[0] as Field, type.item.type, rows * each);
+        return { type, isNull, item, begin: (i) => i * each, count: () => each };
+      }
+      case 'list':
+      case 'map': {
+        const ends = this.#offsets(rows, type.is === 'list' && type.isLarge === true);
+        const item = this.cells(field.type.children[0] as Field, type.item.type, ends[rows] ?? 0);
+        const begin = (i: number): number => ends[i] as number;
+        return { type, isNull, item, begin, count: (i) => (ends[i + 1] as number) - begin(i) };
+      }
+      case 'text':
+      case 'bytes': {
+        const ends = this.#offsets(rows, type.isLarge === true);
+        const data = this.#bytes(ends[rows] ?? 0);
+        return { type, isNull, bytes: (i) => data.subarray(ends[i], ends[i + 1]) };
+      }
+      default:
+        return { type, isNull, ...this.#values(field.type, type, rows) };
+    }
+  }
+
+  /** The next buffer, of which so many bytes are wanted. */
+  #bytes(bytes: number): Uint8Array<ArrayBuffer> {
+    const { offset = -1, length = -1 } = this.#record.buffers[this.#buffer++] ?? {};
+    const found: Contents = inflated(this.#body.part(offset, length), this.#record, bytes);
+    if (found.length < bytes) throw broken('a column has too few bytes');
+    return found.bytes(0, bytes);
+  }
+
+  /** Where values begin, and at last their end: rising, from 0 or more on. */
+  #offsets(rows: number, isLarge: boolean): readonly number[] | Float64Array | Int32Array {
+    if (rows === 0) {
+      this.#buffer++; // which may be empty
+      return [0];
+    }
+    const bytes = this.#bytes((rows + 1) * (isLarge ? 8 : 4));
+    const offsets = isLarge
+      ? Float64Array.from(new BigInt64Array(bytes.buffer), Number)
+      : new Int32Array(bytes.buffer);
+    let last = 0;
+    for (const offset of offsets) {
+      if (!(offset >= last)) throw broken('the places of values go back');
+      last = offset;
+    }
+    return offsets;
+  }
+
+  #values(arrowType: DataType, type: TableType, rows: number): Pick<Cells, 'memory' | 'offset'> {
+    const width = fixedBytes(type) ?? 0;
+    if (type.is === 'bool') {
+      const bits = this.#bytes(Math.ceil(rows / 8));
+      return { memory: Uint8Array.from({ length: rows }, (_, i) => Number(bit(bits, i))) };
+    }
+    if (type.is === 'time' && isShort(type.unit)) {
+      const short = new Int32Array(this.#bytes(rows * 4).buffer);
+      return { memory: new Uint8Array(BigInt64Array.from(short, BigInt).buffer) };
+    }
+    if (this.#arrow.DataType.isDecimal(arrowType)) {
+      const each = arrowType.bitWidth / 8; // which may be more than the digits need
+      return { memory: this.#bytes(rows * each), offset: (i) => i * each };
+    }
+    return { memory: this.#bytes(rows * width) };
+  }
+
+  /** Places in a dictionary, as what is there. @throws FormatError for a place that it has not */
+  #places(field: Dictionary, type: TableType, isNull: (i: number) => boolean, rows: number): Cells {
+    const bytes = this.#bytes((rows * field.indices.bitWidth) / 8);
+    const places = new field.indices.ArrayType(bytes.buffer) as ArrayLike<number | bigint>;
+    const values = this.#dictionaries.get(field.id);
+    const known = values ? (values as Cells & { readonly rows: number }).rows : 0;
+    for (let i = 0; i < rows; i++) {
+      if (isNull(i)) continue;
+      const place = Number(places[i]);
+      if (!(place >= 0 && place < known))
+        throw broken(`a dictionary of ${known} values has none at ${place}`);
+    }
+    const at = (i: number): number => Number(places[i]);
+    const { memory, bytes: texts, offset } = values ?? {};
+    const width = fixedBytes(type) ?? 0;
+    return {
+      type,
+      isNull: (i) => isNull(i) || (values?.isNull(at(i)) ?? true),
+      ...(memory && { memory, offset: (i) => offset?.(at(i)) ?? at(i) * width }),
+      ...(texts && { bytes: (i) => texts(at(i)) }),
+    };
+  }
+}

@@ -1,0 +1,73 @@
+/** Dictionaries of an Arrow file, whose values columns point to. Runs in the child. */
+import type { Dictionary, Field } from 'apache-arrow';
+import { type ArrowPackage, broken, type FoundDictionary } from '../../formats/foreign/arrow-file.js';
+import type { Cells } from '../row-layout.js';
+import { fixedBytes, type TableType } from '../table-type.js';
+import { ArrowBatch } from './arrow-cells.js';
+import { tableField } from './arrow-types.js';
+
+/** Values of a dictionary, which has so many. */
+export type Values = Cells & { readonly rows: number };
+
+interface Known {
+  readonly field: Field;
+  readonly type: TableType;
+}
+
+/** All dictionaries of a file, as far as they have come. */
+export class ArrowTableDictionaries {
+  readonly #arrow: ArrowPackage;
+  readonly #known = new Map<number, Known>();
+  readonly values = new Map<number, Values>();
+
+  constructor(arrow: ArrowPackage, fields: readonly Field[]) {
+    this.#arrow = arrow;
+    for (const field of fields) this.#find(field);
+  }
+
+  /** Columns, and parts of columns, that point to dictionaries. */
+  #find(field: Field): void {
+    if (this.#arrow.DataType.isDictionary(field.type)) {
+      const { id, dictionary } = field.type as Dictionary;
+      const value = this.#arrow.Field.new({ name: field.name, type: dictionary, nullable: true });
+      const found = tableField(this.#arrow, value);
+      if (found) this.#known.set(id, { field: value, type: found.type });
+      return;
+    }
+    for (const part of field.type.children ?? []) this.#find(part);
+  }
+
+  /** Takes a batch of a dictionary: more values, or others. */
+  take({ dictionary: { id, data, isDelta }, body }: FoundDictionary): void {
+    const known = this.#known.get(id);
+    if (!known) return;
+    const rows = data.length;
+    if (!Number.isSafeInteger(rows) || rows < 0) throw broken('a dictionary has an impossible length');
+    const batch = new ArrowBatch(this.#arrow, { record: data, body }, { node: 0, buffer: 0 }, new Map());
+    const cells = { ...batch.cells(known.field, known.type, rows), rows };
+    const before = isDelta ? this.values.get(id) : undefined;
+    this.values.set(id, before ? joined(before, cells) : cells);
+  }
+}
+
+/** Values behind others. */
+function joined(a: Values, b: Values): Values {
+  const rows = a.rows + b.rows;
+  const isNull = (i: number): boolean => (i < a.rows ? a.isNull(i) : b.isNull(i - a.rows));
+  const [texts, more] = [a.bytes, b.bytes];
+  if (texts && more) {
+    return { type: a.type, rows, isNull, bytes: (i) => (i < a.rows ? texts(i) : more(i - a.rows)) };
+  }
+  const width = fixedBytes(a.type) ?? 0;
+  const memory = new Uint8Array(rows * width);
+  for (const [values, begin] of [
+    [a, 0],
+    [b, a.rows],
+  ] as const) {
+    for (let i = 0; i < values.rows; i++) {
+      const from = values.offset?.(i) ?? i * width;
+      memory.set(values.memory?.subarray(from, from + width) ?? [], (begin + i) * width);
+    }
+  }
+  return { type: a.type, rows, isNull, memory };
+}

@@ -1,0 +1,64 @@
+/** Tables in Arrow IPC files and streams. Runs in the child. */
+import type { Field } from 'apache-arrow';
+import { ArrowFile, type ArrowPackage, broken, loadArrow } from '../../formats/foreign/arrow-file.js';
+import { beginOf } from '../../formats/foreign/arrow-layout.js';
+import type { Batch, FoundField, RowsMessage } from '../../formats/foreign/protocol.js';
+import type { Cells } from '../row-layout.js';
+import type { TableType } from '../table-type.js';
+import { ArrowBatch } from './arrow-cells.js';
+import { ArrowTableDictionaries } from './arrow-dictionaries.js';
+import { tableField } from './arrow-types.js';
+import { rowBatches } from './row-batches.js';
+import type { TableSource } from './table-source.js';
+
+export async function openArrowTable(): Promise<TableSource> {
+  const arrow = await loadArrow();
+  const file = new ArrowFile(arrow);
+  let schema: readonly Field[] | undefined;
+  let rows = 0;
+  for (const found of file.messages()) {
+    if ('schema' in found) schema ??= found.schema.fields;
+    else if (!schema) throw broken('its first message is no schema');
+    else if ('record' in found) rows += found.record.length;
+  }
+  if (!schema) throw broken('it has no schema');
+  if (!Number.isSafeInteger(rows)) throw broken('it has an impossible number of rows');
+  const columns = schema;
+  const fields = columns.map((field): FoundField => {
+    const text = `${field.type}`;
+    return { name: field.name, ...tableField(arrow, field), text };
+  });
+  return { fields, rows, batches: (wanted) => batchesOf(arrow, file, columns, fields, wanted) };
+}
+
+function* batchesOf(
+  arrow: ArrowPackage,
+  file: ArrowFile,
+  schema: readonly Field[],
+  fields: readonly FoundField[],
+  wanted: RowsMessage,
+): Generator<Batch> {
+  const dictionaries = new ArrowTableDictionaries(arrow, schema);
+  for (const found of file.messages()) {
+    if ('dictionary' in found) dictionaries.take(found);
+    if (!('record' in found)) continue;
+    const { record } = found;
+    const read = new Map<number, Cells>();
+    const cells = (index: number): Cells => {
+      let known = read.get(index);
+      if (!known) {
+        const place = beginOf(arrow, schema, index, record);
+        const batch = new ArrowBatch(arrow, found, place, dictionaries.values);
+        known = batch.cells(schema[index] as Field, fields[index]?.type as TableType, record.length);
+        read.set(index, known);
+      }
+      return known;
+    };
+    const all = {
+      columns: wanted.columns.map(cells),
+      keys: wanted.keys.map(({ index }) => cells(index)),
+      distinct: (wanted.distinct ?? []).map(cells),
+    };
+    yield* rowBatches(record.length, all, wanted);
+  }
+}

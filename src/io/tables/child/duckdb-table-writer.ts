@@ -1,0 +1,97 @@
+/** Tables as Parquet and texts, by DuckDB, which only writes. Runs in the child. */
+import type { DuckDBDataChunk } from '@duckdb/node-api';
+import { connect, FILE, loadDuckdb } from '../../formats/foreign/duckdb.js';
+import { CHUNK_ROWS, copyOptions } from '../../formats/foreign/duckdb-writer.js';
+import { quoted } from '../../formats/foreign/ndjson-table.js';
+import type { WriteTableMessage } from '../../formats/foreign/protocol.js';
+import { ColumnBuilder } from '../column-builder.js';
+import { duckdbType } from './duckdb-types.js';
+import { byteAccess, type Vector } from './duckdb-vector.js';
+import { fillVector } from './fill-vector.js';
+import type { NextBatch } from './table-source.js';
+
+/** Lines as they are: in JSON no such character stands outside of a text, nor in one. */
+const LINES = [
+  'USE_TMP_FILE false',
+  'FORMAT csv',
+  'HEADER false',
+  "QUOTE ''",
+  "ESCAPE ''",
+  "DELIMITER '\u0001'",
+];
+
+/** Writes all rows in their order, and says how many those were. */
+export async function writeDuckdbTable(message: WriteTableMessage, next: NextBatch): Promise<number> {
+  const { fields, isLines, compression } = message;
+  const duckdb = await loadDuckdb();
+  const connection = await connect(duckdb);
+  const access = byteAccess(duckdb);
+  const batches = new Rows(next);
+  let rows = 0;
+  const mainFunction = (_info: unknown, chunk: DuckDBDataChunk): void => {
+    const columns = fields.map(({ type }) => new ColumnBuilder(type));
+    let n = 0;
+    while (n < CHUNK_ROWS && batches.take(columns)) n++;
+    chunk.rowCount = n; // 0 ends the scan
+    for (const [k, column] of columns.entries()) {
+      if (n > 0) fillVector(chunk.getColumnVector(k) as unknown as Vector, column, access);
+    }
+    rows += n;
+  };
+  connection.registerTableFunction(
+    duckdb.DuckDBTableFunction.create({
+      name: 'incoming',
+      bindFunction: (info) => {
+        for (const { name, type } of fields) info.addResultColumn(name, duckdbType(duckdb, type));
+      },
+      initFunction: (info) => info.setMaxThreads(1), // the order of rows is that of the batches
+      mainFunction,
+    }),
+  );
+  const options = isLines
+    ? [...LINES, ...(compression ? [`COMPRESSION ${compression}`] : [])]
+    : copyOptions(message);
+  await connection.run(
+    `COPY (${isLines ? 'FROM incoming()' : selectOf(message)}) TO ${FILE} (${options.join()})`,
+  );
+  return rows;
+}
+
+/** JSON is a text for functions, and has to be called so. */
+function selectOf({ fields }: WriteTableMessage): string {
+  if (!fields.some(({ type }) => type.is === 'json')) return 'FROM incoming()';
+  const columns = fields.map(({ name, type }, i) =>
+    type.is === 'json' ? `CAST(#${i + 1} AS JSON) AS ${quoted(name)}` : `#${i + 1} AS ${quoted(name)}`,
+  );
+  return `SELECT ${columns.join()} FROM incoming()`;
+}
+
+/** The rows of all batches, one by one. */
+class Rows {
+  readonly #next: NextBatch;
+  #isOver = false;
+  #left = 0;
+  #at = 0;
+  #bytes: Uint8Array = new Uint8Array(0);
+
+  constructor(next: NextBatch) {
+    this.#next = next;
+  }
+
+  /** Takes a row; false when there are no more. */
+  take(columns: readonly ColumnBuilder[]): boolean {
+    while (this.#left === 0) {
+      const batch = this.#isOver ? undefined : this.#next();
+      if (!batch) {
+        this.#isOver = true; // nothing more is said, so that nothing more may be waited for
+        return false;
+      }
+      this.#left = batch.rows;
+      this.#at = 0;
+      this.#bytes = batch.buffers[0] ?? new Uint8Array(0);
+    }
+    for (const column of columns) this.#at = column.take(this.#bytes, this.#at);
+    this.#left--;
+    return true;
+  }
+}

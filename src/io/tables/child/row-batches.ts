@@ -1,0 +1,69 @@
+/** Rows and codes of their keys, as batches. Runs in the child. */
+import type { Batch, RowsMessage } from '../../formats/foreign/protocol.js';
+import { type CodeColumn, codeColumn } from '../key-codes.js';
+import { type Cells, cellSize, putCell } from '../row-layout.js';
+import { keyKind } from '../table-type.js';
+
+/** Bytes of rows from which on a batch is sent. */
+const BATCH_BYTES = 2 ** 22;
+
+/** Cells of the columns that were asked for, in their order, and of the keys. */
+export interface Read {
+  readonly columns: readonly Cells[];
+  readonly keys: readonly Cells[];
+  readonly distinct: readonly Cells[];
+}
+
+/** Columns as strings of bytes, one for each row. */
+interface Strings {
+  size(i: number): number;
+  put(i: number, to: Uint8Array, at: number): number;
+}
+
+const together = (columns: readonly Strings[]): Strings => ({
+  size: (i) => columns.reduce((sum, column) => sum + column.size(i), 0),
+  put: (i, to, at) => columns.reduce((end, column) => column.put(i, to, end), at),
+});
+
+const rowStrings = (columns: readonly Cells[]): Strings =>
+  together(
+    columns.map((cells) => ({
+      size: (i) => cellSize(cells, i),
+      put: (i, to, at) => putCell(cells, i, to, at),
+    })),
+  );
+
+function codesOf(cells: Cells, order: Parameters<typeof codeColumn>[2], rows: number): CodeColumn {
+  const kind = keyKind(cells.type);
+  if (!kind) throw new Error('a key that has no order');
+  return codeColumn(cells, kind, order, rows);
+}
+
+/** So many rows as batches of not much more than BATCH_BYTES. */
+export function* rowBatches(rows: number, read: Read, { keys, distinct }: RowsMessage): Generator<Batch> {
+  const strings = [
+    together(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows))),
+    rowStrings(read.columns),
+    ...(distinct ? [rowStrings(read.distinct)] : []),
+  ];
+  for (let begin = 0; begin < rows; ) {
+    let end = begin;
+    const lengths: number[][] = strings.map(() => []);
+    for (let bytes = 0; end < rows && bytes < BATCH_BYTES; end++) {
+      for (const [k, one] of strings.entries()) {
+        const size = one.size(end);
+        lengths[k]?.push(size);
+        bytes += size;
+      }
+    }
+    const buffers = strings.flatMap((one, k) => {
+      const sizes = Uint32Array.from(lengths[k] ?? []);
+      const all = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
+      let at = 0;
+      for (let i = begin; i < end; i++) at = one.put(i, all, at);
+      return [new Uint8Array(sizes.buffer), all];
+    });
+    yield { rows: end - begin, buffers };
+    begin = end;
+  }
+}

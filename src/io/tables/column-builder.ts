@@ -1,0 +1,128 @@
+/** Columns made of rows (row-layout.ts), laid out as Arrow does. */
+import { LENGTH_BYTES, lengthAt } from './row-layout.js';
+import { fixedBytes, type TableType } from './table-type.js';
+
+/** Bytes that grow. */
+class Growing {
+  #bytes = new Uint8Array(1024);
+  length = 0;
+
+  append(from: Uint8Array, begin: number, end: number): void {
+    const at = this.room(end - begin);
+    this.#bytes.set(from.subarray(begin, end), at);
+  }
+
+  /** Makes room for so many bytes, which are zero, and says where. */
+  room(bytes: number): number {
+    const at = this.length;
+    this.length += bytes;
+    if (this.length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(this.length, 2 * this.#bytes.length));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+    }
+    return at;
+  }
+
+  setBit(bit: number): void {
+    if (bit >> 3 >= this.length) this.room(1);
+    this.#bytes[bit >> 3] = (this.#bytes[bit >> 3] as number) | (1 << (bit & 7));
+  }
+
+  /** The bytes, filled up with zeros to a multiple of eight. */
+  get aligned(): Uint8Array {
+    const length = this.length;
+    this.room(-length & 7);
+    this.length = length;
+    return this.#bytes.subarray(0, length + (-length & 7));
+  }
+}
+
+/** A column, or a part of one, while its rows come. */
+export class ColumnBuilder {
+  readonly type: TableType;
+  /** Of lists and maps. */
+  readonly item?: ColumnBuilder;
+  /** Of structs. */
+  readonly fields: readonly ColumnBuilder[];
+  readonly #fixed: number | undefined;
+  readonly #validity = new Growing();
+  readonly #data = new Growing();
+  readonly #ends: number[] = [0];
+  rows = 0;
+  nulls = 0;
+
+  constructor(type: TableType) {
+    this.type = type;
+    this.#fixed = fixedBytes(type);
+    if ('item' in type) this.item = new ColumnBuilder(type.item.type);
+    this.fields = type.is === 'struct' ? type.fields.map((field) => new ColumnBuilder(field.type)) : [];
+  }
+
+  /** Takes a value from a row, and says where it ends there. */
+  take(from: Uint8Array, at: number): number {
+    if (from[at++] === 0) {
+      this.#skip();
+      return at;
+    }
+    this.#validity.setBit(this.rows);
+    this.rows++;
+    if (this.#fixed !== undefined) {
+      this.#data.append(from, at, at + this.#fixed);
+      return at + this.#fixed;
+    }
+    if (this.item) return this.#takeItems(this.item, from, at);
+    if (this.type.is === 'struct') {
+      for (const field of this.fields) at = field.take(from, at);
+      return at;
+    }
+    const end = at + LENGTH_BYTES + lengthAt(from, at);
+    this.#data.append(from, at + LENGTH_BYTES, end);
+    this.#ends.push(this.#data.length);
+    return end;
+  }
+
+  #takeItems(item: ColumnBuilder, from: Uint8Array, at: number): number {
+    const isFixed = this.type.is === 'list of fixed length';
+    const count = this.type.is === 'list of fixed length' ? this.type.length : lengthAt(from, at);
+    if (!isFixed) at += LENGTH_BYTES;
+    for (let k = 0; k < count; k++) at = item.take(from, at);
+    this.#ends.push(item.rows);
+    return at;
+  }
+
+  /** Takes a null. Parts that have a place for each row have nulls there, too. */
+  #skip(): void {
+    if ((this.rows & 7) === 0) this.#validity.room(1);
+    this.rows++;
+    this.nulls++;
+    if (this.#fixed !== undefined) {
+      this.#data.room(this.#fixed);
+      return;
+    }
+    if (this.type.is === 'list of fixed length') {
+      for (let k = 0; this.item && k < this.type.length; k++) this.item.#skip();
+    }
+    for (const field of this.fields) field.#skip();
+    this.#ends.push(this.item ? this.item.rows : this.#data.length);
+  }
+
+  /** Bits of the rows that are no null. */
+  get validity(): Uint8Array {
+    return this.#validity.aligned;
+  }
+
+  isNull(i: number): boolean {
+    return this.nulls > 0 && (((this.validity[i >> 3] as number) >> (i & 7)) & 1) === 0;
+  }
+
+  /** The values one behind the other. */
+  get data(): Uint8Array {
+    return this.#data.aligned;
+  }
+
+  /** Of what has no fixed length: where each value begins in `data` or `item`, and at last the end. */
+  get offsets(): readonly number[] {
+    return this.#ends;
+  }
+}

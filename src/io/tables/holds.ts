@@ -1,0 +1,96 @@
+/** Which types formats hold, bit for bit. */
+
+import { DtypeError } from '../../util/errors.js';
+import type { ForeignFormat } from '../formats/foreign/protocol.js';
+import { type TableField, type TableType, typeText } from './table-type.js';
+
+/** The only zone that DuckDB has: its instants have none of their own. */
+const isUtc = (zone: string): boolean => ['UTC', 'Etc/UTC', 'GMT', 'Z', '+00:00'].includes(zone);
+
+const MOST_DIGITS = 38;
+
+const NEVER_IN_ARROW = ['i128', 'u128', 'time with zone', 'interval in us'];
+const NEVER_IN_DUCKDB = [
+  'duration',
+  'interval in ns',
+  'interval of days',
+  'interval of months',
+  'date in ms',
+];
+const NEVER_IN_PARQUET = ['i128', 'u128', 'f16', 'null'];
+const NEVER_IN_TEXT = ['bytes', 'bytes of fixed length'];
+const NEVER_IN_CSV = ['list', 'list of fixed length', 'map', 'struct'];
+
+function isInDuckdb(type: TableType): boolean {
+  if (NEVER_IN_DUCKDB.includes(type.is)) return false;
+  if (type.is === 'decimal') {
+    return type.precision <= MOST_DIGITS && type.scale >= 0 && type.scale <= type.precision;
+  }
+  return type.is !== 'timestamp' || type.zone === undefined || (isUtc(type.zone) && type.unit !== 'ns');
+}
+
+const HOLDS: Readonly<Record<ForeignFormat, (type: TableType) => boolean>> = {
+  arrow: (type) => !NEVER_IN_ARROW.includes(type.is),
+  arrows: (type) => HOLDS.arrow(type),
+  parquet: (type) =>
+    isInDuckdb(type) && !NEVER_IN_PARQUET.includes(type.is) && !(type.is === 'time' && type.unit === 'ns'),
+  ndjson: (type) =>
+    isInDuckdb(type) &&
+    !NEVER_IN_TEXT.includes(type.is) &&
+    !(type.is === 'map' && !hasTextKeys(type)) &&
+    !(type.is === 'decimal' && isByDouble(type.precision)),
+  csv: (type) => isInDuckdb(type) && !NEVER_IN_TEXT.includes(type.is) && !NEVER_IN_CSV.includes(type.is),
+};
+
+/** DuckDB writes decimals of so many digits as JSON by way of doubles, which have 15. */
+const isByDouble = (precision: number): boolean => precision > 15 && precision <= 18;
+
+const hasTextKeys = ({ item: { type } }: Extract<TableType, { is: 'map' }>): boolean =>
+  type.is === 'struct' && type.fields[0]?.type.is === 'text';
+
+function partsOf(type: TableType): readonly TableField[] {
+  if ('item' in type) return [type.item];
+  return type.is === 'struct' ? type.fields : [];
+}
+
+/** The first type, of a column or of a part of it, that a format does not hold. */
+function unheld(type: TableType, format: ForeignFormat, isPart = false): TableType | undefined {
+  // DuckDB would write JSON inside of something else as a text.
+  if (!HOLDS[format](type) || (isPart && type.is === 'json')) return type;
+  for (const part of partsOf(type)) {
+    const found = unheld(part.type, format, true);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** @throws DtypeError that names the first column that a format cannot hold as it is */
+export function assertHeld(
+  fields: readonly TableField[],
+  { name, format, id }: { readonly name: string; readonly format: ForeignFormat; readonly id: string },
+): void {
+  for (const field of fields) {
+    const type = unheld(field.type, format);
+    if (!type) continue;
+    const whole = typeText(field.type);
+    const what = type === field.type ? whole : `${whole}, with ${typeText(type)}`;
+    throw new DtypeError(
+      `the column ${field.name} cannot be written to ${name}: ${id} cannot hold ${what} as it is; ` +
+        'write another format, or leave the column out with --columns',
+      { details: { path: name, column: field.name, type: what, format: id } },
+    );
+  }
+  if (format === 'arrow' || format === 'arrows') return;
+  const seen = new Map<string, string>();
+  for (const { name: column } of fields) {
+    const same = seen.get(column.toLowerCase());
+    if (same !== undefined || column === '') {
+      const why = column === '' ? 'a column has no name' : `two columns are called ${same} and ${column}`;
+      throw new DtypeError(
+        `the table cannot be written to ${name}: ${why}, which DuckDB would rename; write Arrow, or leave one out with --columns`,
+        { details: { path: name, column } },
+      );
+    }
+    seen.set(column.toLowerCase(), column);
+  }
+}

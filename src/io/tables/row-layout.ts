@@ -1,0 +1,87 @@
+/**
+ * Rows as bytes: the values of all columns one behind the other. A value is a byte that says whether it is there, and
+ * what its type has: a fixed number of bytes; a length (4 bytes) and as many bytes; a count (4 bytes) and as many values; or
+ * the values of its parts. So a row is copied as it is, whatever it holds, and rows are equal when their bytes are.
+ */
+import { fixedBytes, type TableType } from './table-type.js';
+
+/** Cells of a column, one for each row of a batch, that are read. */
+export interface Cells {
+  readonly type: TableType;
+  isNull(i: number): boolean;
+  /** Of fixed length: little-endian bytes of cell `i`, to be copied at once, at `offset` in `memory`. Of any length: its bytes. */
+  readonly memory?: Uint8Array;
+  offset?(i: number): number;
+  bytes?(i: number): Uint8Array;
+  /** Of lists and maps: where their items are in `item`. */
+  begin?(i: number): number;
+  count?(i: number): number;
+  readonly item?: Cells;
+  /** Of structs. */
+  readonly fields?: readonly Cells[];
+}
+
+/** Bytes of a length, or of a count. */
+export const LENGTH_BYTES = 4;
+
+/** Bytes that cell `i` takes in a row. */
+export function cellSize(cells: Cells, i: number): number {
+  if (cells.isNull(i)) return 1;
+  const { type, item, fields } = cells;
+  const fixed = fixedBytes(type);
+  if (fixed !== undefined) return 1 + fixed;
+  if (cells.bytes) return 1 + LENGTH_BYTES + cells.bytes(i).length;
+  let size = 1;
+  if (item) {
+    const [begin, count] = [cells.begin?.(i) ?? 0, cells.count?.(i) ?? 0];
+    if (type.is !== 'list of fixed length') size += LENGTH_BYTES;
+    for (let k = begin; k < begin + count; k++) size += cellSize(item, k);
+  }
+  for (const field of fields ?? []) size += cellSize(field, i);
+  return size;
+}
+
+function putLength(to: Uint8Array, at: number, length: number): number {
+  to[at] = length;
+  to[at + 1] = length >>> 8;
+  to[at + 2] = length >>> 16;
+  to[at + 3] = length >>> 24;
+  return at + LENGTH_BYTES;
+}
+
+/** A length, or a count, that stands at a place. */
+export const lengthAt = (from: Uint8Array, at: number): number =>
+  ((from[at] as number) |
+    ((from[at + 1] as number) << 8) |
+    ((from[at + 2] as number) << 16) |
+    ((from[at + 3] as number) << 24)) >>>
+  0;
+
+/** Writes cell `i`, and says where it ends. */
+export function putCell(cells: Cells, i: number, to: Uint8Array, at: number): number {
+  if (cells.isNull(i)) {
+    to[at] = 0;
+    return at + 1;
+  }
+  to[at++] = 1;
+  const { type, item, fields, memory } = cells;
+  const fixed = fixedBytes(type);
+  if (memory && fixed !== undefined) {
+    const from = cells.offset?.(i) ?? i * fixed;
+    for (let k = 0; k < fixed; k++) to[at + k] = memory[from + k] as number;
+    return at + fixed;
+  }
+  if (cells.bytes) {
+    const bytes = cells.bytes(i);
+    at = putLength(to, at, bytes.length);
+    to.set(bytes, at);
+    return at + bytes.length;
+  }
+  if (item) {
+    const [begin, count] = [cells.begin?.(i) ?? 0, cells.count?.(i) ?? 0];
+    if (type.is !== 'list of fixed length') at = putLength(to, at, count);
+    for (let k = begin; k < begin + count; k++) at = putCell(item, k, to, at);
+  }
+  for (const field of fields ?? []) at = putCell(field, i, to, at);
+  return at;
+}

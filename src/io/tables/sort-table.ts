@@ -1,0 +1,146 @@
+/** Tables in memory, sorted by columns. */
+import { bytesOf, dtypeOf } from '../../keys/array.js';
+import type { KeyArray } from '../../keys/dtype.js';
+import { withSorter } from '../../sort/api/default-sorter.js';
+import type { SortOptions } from '../../sort/api/options.js';
+import { atOnce } from '../../sort/host/steps.js';
+import { InputError, UsageError } from '../../util/errors.js';
+import { gatherUnits } from '../gather-units.js';
+import { columnIndex, columnNames, type FoundKey, foundKeys, type TableBy, tableKeys } from './by.js';
+import { ByteStrings } from './byte-strings.js';
+import { codeColumn } from './key-codes.js';
+import type { Cells } from './row-layout.js';
+import { assertTableOptions, type TableOptions } from './table-options.js';
+import { tablePositions, verifyOrder } from './table-order.js';
+import { keyKind, type TableType } from './table-type.js';
+import { cellsOf } from './value-cells.js';
+
+/**
+ * A column of a table: a typed array, or a list of numbers, BigInts, booleans, texts, Dates or Uint8Arrays, all of one kind, with
+ * null or undefined where there is no value. Other lists are moved along, but nothing can be sorted by them.
+ */
+export type TableColumn = KeyArray | readonly unknown[];
+
+/** What `sortTable` takes besides. */
+export type SortTableOptions = Omit<TableOptions, 'by' | 'columns'> &
+  Omit<SortOptions, 'dtype' | 'descending' | 'bits'>;
+
+const ANY_ORDER = { descending: false, nulls: 'last', nan: 'last' } as const;
+
+/**
+ * Sorts the rows of a table that is given as columns by one or several of them.
+ *
+ *     const { name, price } = await sortTable({ name: ['b', 'a', 'c'], price: Float64Array.of(2, 1, 2) }, 'price:desc,name');
+ *
+ * Stable. Texts are ordered by their UTF-8 bytes, numbers as `sort` does it, false before true; nulls come last unless the key
+ * says `nulls-first`. The first key decides, where it is equal the second, and so on.
+ *
+ * @param columns all of the same length, by their names
+ * @param by as `--by` takes it, or a list of keys: `[{ column: 'price', descending: true }, 'name']`
+ * @returns new columns of the same kinds
+ * @throws UsageError for unknown columns, InputError for columns of different lengths or of mixed values, DtypeError for
+ *   columns that have no order; as `sort`
+ */
+export async function sortTable<T extends Readonly<Record<string, TableColumn>>>(
+  columns: T,
+  by: TableBy,
+  options: SortTableOptions = {},
+): Promise<{ [Name in keyof T]: T[Name] }> {
+  const { head, unique = false, uniqueBy, nan, verify = false, ...rest } = options;
+  if ('dtype' in rest || 'columns' in rest || 'by' in rest) {
+    throw new UsageError(
+      "sortTable takes no options 'dtype', 'columns' and 'by': name what is to be sorted, and by what",
+    );
+  }
+  assertTableOptions({ by, head, unique, uniqueBy, ...rest });
+  const names = Object.keys(columns);
+  const rows = rowsOf(columns);
+  const known = new Map<number, Cells | undefined>();
+  const cells = (index: number): Cells | undefined => {
+    if (!known.has(index))
+      known.set(index, cellsOf(columns[names[index] as string] as TableColumn, names[index] as string));
+    return known.get(index);
+  };
+  const keyNames = tableKeys(by).map(({ column }) => column);
+  const named = names.map((name) => ({ name }));
+  for (const column of keyNames) cells(columnIndex(named, column, 'the table'));
+  const fields = names.map((name, i): { name: string; type?: TableType } => {
+    const type = known.get(i)?.type;
+    return { name, ...(type && { type }) };
+  });
+  const keys = foundKeys(tableKeys(by), fields, { name: 'the table', nan });
+  const codes = stringsOf(keys, cells, rows);
+  const apart = unique ? names : uniqueBy === undefined ? undefined : columnNames(uniqueBy);
+  const distinct =
+    apart &&
+    stringsOf(
+      apart.map((one) => anyKey(columnIndex(named, one, 'the table'), cells, names)),
+      cells,
+      rows,
+    );
+  const positions = await withSorter({ ...rest, verify }, (sorter, how) =>
+    tablePositions(sorter, codes, { head, distinct }, how),
+  );
+  if (verify) verifyOrder(codes, positions);
+  const moved = names.map((name) => [name, gathered(columns[name] as TableColumn, positions)]);
+  return Object.fromEntries(moved) as { [Name in keyof T]: T[Name] };
+}
+
+/** @throws InputError for columns of different lengths */
+function rowsOf(columns: Readonly<Record<string, TableColumn>>): number {
+  const lengths = Object.entries(columns).map(([name, column]) => {
+    if (!Array.isArray(column) && !ArrayBuffer.isView(column)) {
+      throw new InputError(`the column ${name} is no array`, { details: { column: name } });
+    }
+    return [name, column.length] as const;
+  });
+  const [first] = lengths;
+  const other = lengths.find(([, length]) => length !== first?.[1]);
+  if (!other || !first) return first?.[1] ?? 0;
+  throw new InputError(
+    `the columns of a table are of one length: ${first[0]} has ${first[1]} values, and ${other[0]} has ${other[1]}`,
+    { details: { columns: [first[0], other[0]], lengths: [first[1], other[1]] } },
+  );
+}
+
+/** A column by which rows are told apart. @throws InputError for one whose values cannot be */
+function anyKey(
+  index: number,
+  cells: (index: number) => Cells | undefined,
+  names: readonly string[],
+): FoundKey {
+  const type = cells(index)?.type;
+  const kind = type && keyKind(type);
+  if (kind) return { index, kind, ...ANY_ORDER };
+  throw new InputError(
+    `the values of the column ${names[index]} cannot be compared, so that rows are not told apart by it`,
+  );
+}
+
+/** The codes of keys as strings. */
+function stringsOf(
+  keys: readonly FoundKey[],
+  cells: (index: number) => Cells | undefined,
+  rows: number,
+): ByteStrings {
+  const columns = keys.map((key) => codeColumn(cells(key.index) as Cells, key.kind, key, rows));
+  const strings = new ByteStrings();
+  const sizes = Uint32Array.from({ length: rows }, (_, i) =>
+    columns.reduce((sum, one) => sum + one.size(i), 0),
+  );
+  const bytes = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
+  let at = 0;
+  for (let i = 0; i < rows; i++) for (const one of columns) at = one.put(i, bytes, at);
+  strings.add(new Uint8Array(sizes.buffer), bytes);
+  return strings;
+}
+
+function gathered(column: TableColumn, positions: Uint32Array): TableColumn {
+  if (Array.isArray(column)) return Array.from(positions, (i) => column[i]);
+  const from = column as KeyArray;
+  dtypeOf(from); // which refuses what is no array of keys
+  const to = from.slice(0, positions.length) as KeyArray;
+  // By bytes: a number that is moved as a number may lose bits of a NaN.
+  atOnce(gatherUnits(bytesOf(from), from.BYTES_PER_ELEMENT, positions, bytesOf(to)));
+  return to;
+}

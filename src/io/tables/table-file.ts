@@ -1,0 +1,137 @@
+/** Files of tables: read as rows with codes, and written from rows. */
+import { DtypeError, FormatError, UsageError } from '../../util/errors.js';
+import { assertDelimiter } from '../formats/csv.js';
+import { type ForeignKind, type Reading, startReading } from '../formats/foreign/foreign-reader.js';
+import { Writing } from '../formats/foreign/foreign-writer.js';
+import type { Batch, FoundField, RowsMessage, TableMessage } from '../formats/foreign/protocol.js';
+import type { KeyFormat } from '../formats/key-file.js';
+import { READABLE } from '../formats/readable.js';
+import { inputFormat, outputFormat } from '../keys.js';
+import type { Output } from '../output.js';
+import type { Source } from '../raw.js';
+import type { TableField } from './table-type.js';
+
+/** How texts are, or are to be. */
+export interface TableTextOptions {
+  readonly header?: boolean | undefined;
+  readonly delimiter?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws UsageError for formats of keys */
+function kindOf({ foreign, name }: KeyFormat, path: string): ForeignKind {
+  if (foreign) return foreign;
+  const tables = READABLE.flatMap((format) => (format.foreign ? [format.id] : []));
+  throw new UsageError(
+    `${path} is ${name}, which holds keys and no columns to sort by: tables are ${tables.join(' ')}; leave --by out to sort keys`,
+    { details: { path } },
+  );
+}
+
+/** A table that is open for reading. */
+export class TableFile {
+  readonly name: string;
+  readonly kind: ForeignKind;
+  readonly fields: readonly FoundField[];
+  /** Rows in all; undefined where that is known at the end only. */
+  readonly rows: number | undefined;
+  readonly #reading: Reading<TableMessage>;
+
+  private constructor(name: string, kind: ForeignKind, reading: Reading<TableMessage>) {
+    this.name = name;
+    this.kind = kind;
+    this.fields = reading.answer.fields;
+    this.rows = reading.answer.rows ?? undefined;
+    this.#reading = reading;
+  }
+
+  /** @throws FormatError, IoError, MemoryError, UnsupportedError, UsageError */
+  static async open(
+    source: Source,
+    path: string,
+    { format, ...text }: TableTextOptions & { readonly format?: string | undefined },
+  ): Promise<TableFile> {
+    const found = await inputFormat(source, path, { format, signal: text.signal });
+    const kind = kindOf(found.format, source.name);
+    assertDelimiter(text.delimiter);
+    const reading = await startReading('read-table', kind, found.inner, text);
+    return new TableFile(source.name, kind, reading);
+  }
+
+  /** All rows; to be taken once. @throws FormatError where fewer come than the file says, and as the child says */
+  async *batches(wanted: Omit<RowsMessage, 'is'>): AsyncGenerator<Batch> {
+    const { child } = this.#reading;
+    await child.send({ message: { is: 'rows', ...wanted } });
+    let n = 0;
+    for (;;) {
+      const frame = await child.receive();
+      if ('message' in frame) break;
+      n += frame.batch.rows;
+      yield frame.batch;
+    }
+    if (this.rows === undefined || n === this.rows) return;
+    throw new FormatError(`cannot read ${this.name}: it says that it has ${this.rows} rows, and has ${n}`);
+  }
+
+  close(): Promise<void> {
+    return this.#reading.close();
+  }
+}
+
+/** The columns as they are to be written. @throws DtypeError that names the first one whose type is not known */
+export function knownFields(fields: readonly FoundField[], name: string): TableField[] {
+  return fields.map((field) => {
+    const { name: column, type, metadata, text } = field;
+    if (type) return { name: column, type, ...(metadata && { metadata }) };
+    throw new DtypeError(
+      `the column ${column} of ${name} holds ${text}, which cannot be passed on as it is: leave it out with --columns`,
+      { details: { path: name, column, type: text } },
+    );
+  });
+}
+
+/** What an output is written as. @throws FormatError, UsageError */
+export async function tableTarget(
+  path: string,
+  { to, input }: { readonly to: string; readonly input: string },
+): Promise<ForeignKind> {
+  return kindOf((await outputFormat(path, to, input)).format, path);
+}
+
+/** Rows on their way into a file. */
+export class TableWriter {
+  readonly #writing: Writing;
+  #rows = 0;
+
+  private constructor(writing: Writing) {
+    this.#writing = writing;
+  }
+
+  /** @param isLines whether rows are lines as they are */
+  static async create(
+    kind: ForeignKind,
+    output: Output,
+    { fields, isLines }: { readonly fields: readonly TableField[]; readonly isLines: boolean },
+    { header, delimiter = kind.delimiter, signal }: TableTextOptions,
+  ): Promise<TableWriter> {
+    const { format } = kind;
+    const text = { header, delimiter };
+    const writing = await Writing.start(
+      (compression) => ({ is: 'write-table', format, fields, isLines, ...text, compression }),
+      kind,
+      output,
+      signal,
+    );
+    return new TableWriter(writing);
+  }
+
+  /** @param bytes of so many rows; may be used again when this is fulfilled */
+  async write(rows: number, bytes: Uint8Array): Promise<void> {
+    await this.#writing.send({ rows, buffers: [bytes] });
+    this.#rows += rows;
+  }
+
+  end(): Promise<void> {
+    return this.#writing.end(this.#rows);
+  }
+}

@@ -1,0 +1,54 @@
+import { UsageError } from '../../util/errors.js';
+import { type ColumnNames, columnNames, type TableBy, tableKeys } from './by.js';
+
+/** How rows of tables are sorted. */
+export interface TableOptions {
+  /** The columns to sort by, the first of which decides: `'price:desc,time:nulls-first'`, or a list of keys. */
+  readonly by: TableBy;
+  /** The columns to keep, in this order; default all. */
+  readonly columns?: ColumnNames | undefined;
+  /** Keep the first so many rows only. They are selected, and only what may be among them is sorted. */
+  readonly head?: number | undefined;
+  /** Of rows that are equal, bit for bit in all columns that are kept, keep one. Default false. */
+  readonly unique?: boolean | undefined;
+  /** Of rows that are equal in these columns keep the first one in order. */
+  readonly uniqueBy?: ColumnNames | undefined;
+}
+
+/** Options of keys and records, which would say something else of a table. */
+const OF_OTHERS = [
+  'dtype',
+  'descending',
+  'bits',
+  'argsort',
+  'counts',
+  'axis',
+  'column',
+  'record',
+  'keys',
+  'resume',
+  'tmp',
+];
+
+/** @throws UsageError for what contradicts itself */
+export function assertTableOptions(options: Partial<TableOptions> & object): void {
+  const { by, head, unique, uniqueBy, columns } = options;
+  const other = OF_OTHERS.find(
+    (name) => ![undefined, false].includes((options as Record<string, undefined>)[name]),
+  );
+  if (other) {
+    throw new UsageError(`${other} is not for tables: 'by' says what rows are sorted by, as in 'price:desc'`);
+  }
+  tableKeys(by as TableBy);
+  if (columns !== undefined) columnNames(columns);
+  if (uniqueBy !== undefined) columnNames(uniqueBy);
+  if (head !== undefined && !(Number.isSafeInteger(head) && head >= 0)) {
+    throw new UsageError(`head is ${head}: expected a whole number of rows from 0 on`);
+  }
+  if (unique !== undefined && typeof unique !== 'boolean') {
+    throw new UsageError(`unique is ${JSON.stringify(unique)}: expected true or false`);
+  }
+  if (unique && uniqueBy !== undefined) {
+    throw new UsageError('unique is by whole rows, and uniqueBy by columns: say one of them');
+  }
+}

@@ -1,0 +1,78 @@
+/** The order of rows, by their codes. */
+import type { SortOptions } from '../../sort/api/options.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import { inTurns } from '../../sort/host/steps.js';
+import { MismatchError, UnsupportedError } from '../../util/errors.js';
+import { codePositions } from '../code-order.js';
+import { type ByteStrings, someCodes } from './byte-strings.js';
+import { distinctOf } from './distinct.js';
+import { firstPositions } from './first-positions.js';
+
+/** Rows that 32-bit positions can tell apart. */
+const MOST_ROWS = 2 ** 32 - 1;
+
+/** Which rows are wanted of those in order. */
+export interface RowChoice {
+  /** Only the first so many. */
+  readonly head?: number | undefined;
+  /** What is to be equal of rows of which only the first one in order is kept; undefined where all are. */
+  readonly distinct?: ByteStrings | undefined;
+}
+
+/**
+ * The positions of rows in order. Those whose codes are equal stay as they are.
+ *
+ * @throws UnsupportedError for 2^32 rows and more; as `Sorter.argsort`
+ */
+export async function tablePositions(
+  sorter: Sorter,
+  codes: ByteStrings,
+  { head, distinct }: RowChoice,
+  options: Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'>,
+): Promise<Uint32Array> {
+  if (codes.n > MOST_ROWS) {
+    throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 rows in memory, not ${codes.n}`, {
+      details: { rows: codes.n, most: MOST_ROWS },
+    });
+  }
+  const rows =
+    distinct &&
+    (await inTurns(
+      distinctOf(distinct, (i, j) => codes.compare(i, j)),
+      options.signal,
+    ));
+  const some = rows ? someCodes(codes, rows) : codes;
+  const order =
+    head === undefined
+      ? await codePositions(sorter, some, options)
+      : await firstPositions(sorter, some, head, options);
+  return rows ? order.map((i) => rows[i] as number) : order;
+}
+
+/**
+ * Proves that rows are in order, those of equal codes as they were, and none is there twice.
+ *
+ * @throws MismatchError
+ */
+export function verifyOrder(
+  codes: ByteStrings,
+  positions: Uint32Array,
+): { readonly order: boolean; readonly permutation: boolean } {
+  const seen = new Uint8Array(Math.ceil(codes.n / 8));
+  const found = { order: true, permutation: true };
+  for (let i = 0; i < positions.length; i++) {
+    const row = positions[i] as number;
+    const mask = 1 << (row & 7);
+    if (row >= codes.n || (seen[row >> 3] as number) & mask) found.permutation = false;
+    else seen[row >> 3] = (seen[row >> 3] as number) | mask;
+    if (i === 0 || !found.permutation) continue;
+    const before = positions[i - 1] as number;
+    const difference = codes.compare(before, row);
+    if (difference > 0 || (difference === 0 && before > row)) found.order = false;
+  }
+  if (found.order && found.permutation) return found;
+  throw new MismatchError(
+    'the sorted rows are not in order, or not those of the input, so the output was left as it was: sort on another device',
+    { details: found },
+  );
+}

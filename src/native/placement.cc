@@ -1,0 +1,221 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "crew.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+/** Keys of one piece of work. */
+constexpr size_t kPiece = size_t{1} << 16;
+
+/** What a key's code is made by, see src/keys/key-codec.ts; behind it the bits of the code that count. */
+enum CodecWord { kPositiveFlip, kNegativeFlip, kRotate, kLastNumber, kNanShift, kDescending, kMask, kCodecWords };
+
+/** Thresholds between partitions, and how many of them are before each cell of the codes, see src/io/external/splitters.ts. */
+struct Thresholds {
+  std::vector<uint64_t> firsts;
+  std::vector<uint16_t> before;
+  unsigned shift;
+
+  /** Whether no code whatever leads out of the tables. */
+  bool Sound() const {
+    if (firsts.empty()) return true;
+    if (shift > 63 || firsts.size() > UINT16_MAX || firsts.back() < firsts.front()) return false;
+    uint64_t cells = (firsts.back() >> shift) - (firsts.front() >> shift);
+    if (before.size() < 2 || before.size() - 2 < cells) return false;
+    return *std::max_element(before.begin(), before.end()) <= firsts.size();
+  }
+
+  size_t PartitionOf(uint64_t code) const {
+    if (code < firsts.front()) return 0;
+    if (code >= firsts.back()) return firsts.size();
+    uint64_t cell = (code >> shift) - (firsts.front() >> shift);
+    size_t begin = before[cell], end = before[cell + 1];
+    while (begin < end) {
+      size_t middle = (begin + end) / 2;
+      if (code >= firsts[middle]) {
+        begin = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    return begin;
+  }
+};
+
+/** The codec in words as wide as the keys, in which it calculates. */
+template <typename Key>
+struct Codec {
+  explicit Codec(const uint64_t* words)
+      : positive(static_cast<Key>(words[kPositiveFlip])),
+        sign(static_cast<Key>(words[kPositiveFlip] ^ words[kNegativeFlip])),
+        rotate(static_cast<Key>(words[kRotate])),
+        last(static_cast<Key>(words[kLastNumber])),
+        nan_shift(static_cast<Key>(words[kNanShift])),
+        mask(static_cast<Key>(words[kMask])),
+        descending(words[kDescending] != 0) {}
+
+  /** Signs of real data are hard to predict: nothing branches on them. */
+  Key CodeOf(Key key) const {
+    auto negative = static_cast<Key>(-static_cast<Key>(key >> (8 * sizeof(Key) - 1)));
+    auto code = static_cast<Key>((key ^ positive ^ (negative & sign)) - rotate);
+    if (descending) code = code <= last ? static_cast<Key>(last - code) : code;
+    return static_cast<Key>(code + nan_shift) & mask;
+  }
+
+  const Key positive, sign, rotate, last, nan_shift, mask;
+  const bool descending;
+};
+
+/** Tells the partition of each key, and counts them. */
+template <typename Key>
+void Count(const char* data, size_t keys, const uint64_t* words, const Thresholds& thresholds, uint16_t* partitions,
+           uint32_t* counts) {
+  const Codec<Key> codec(words);
+  for (size_t i = 0; i < keys; i++) {
+    Key key;
+    std::memcpy(&key, data + i * sizeof key, sizeof key);
+    size_t p = thresholds.PartitionOf(codec.CodeOf(key));
+    partitions[i] = static_cast<uint16_t>(p);
+    counts[p]++;
+  }
+}
+
+/** Moves each key to the next place of its partition. */
+template <typename Key>
+void Move(const char* data, size_t keys, const uint16_t* partitions, uint32_t* next, char* to) {
+  for (size_t i = 0; i < keys; i++) {
+    std::memcpy(to + size_t{next[partitions[i]]++} * sizeof(Key), data + i * sizeof(Key), sizeof(Key));
+  }
+}
+
+class PlaceJob final : public PromiseJob {
+ public:
+  PlaceJob(Environment& environment, const HostMemory& keys, size_t width, const uint64_t* codec, Thresholds thresholds,
+           const HostMemory& to, const HostMemory& counts, unsigned threads)
+      : PromiseJob("placeAsync"),
+        environment_(environment),
+        host_(keys.store),
+        data_(static_cast<char*>(keys.data)),
+        keys_(keys.bytes / width),
+        width_(width),
+        thresholds_(std::move(thresholds)),
+        to_store_(to.store),
+        to_(static_cast<char*>(to.data)),
+        counts_store_(counts.store),
+        counts_(counts.data),
+        threads_(threads) {
+    std::copy(codec, codec + kCodecWords, codec_);
+  }
+
+  void Run() override {
+    switch (width_) {
+      case 1: return Place<uint8_t>();
+      case 2: return Place<uint16_t>();
+      case 4: return Place<uint32_t>();
+      default: return Place<uint64_t>();
+    }
+  }
+
+ private:
+  /**
+   * One stable counting pass. Partitions are told once and kept here, so that whatever becomes of the keys meanwhile,
+   * nothing is written elsewhere.
+   */
+  template <typename Key>
+  void Place() {
+    size_t partitions = thresholds_.firsts.size() + 1;
+    size_t pieces = (keys_ + kPiece - 1) / kPiece;
+    std::unique_ptr<uint16_t[]> partition(new uint16_t[keys_]);
+    std::vector<uint32_t> next(pieces * partitions);
+    auto in = [&](size_t i) { return std::min(kPiece, keys_ - i * kPiece); };
+    InCrew(environment_, threads_, pieces, [&](size_t i) {
+      size_t first = i * kPiece;
+      const char* data = data_ + first * sizeof(Key);
+      if (partitions > 1) {
+        Count<Key>(data, in(i), codec_, thresholds_, &partition[first], &next[i * partitions]);
+      } else {
+        std::fill_n(&partition[first], in(i), 0);
+        next[i] = static_cast<uint32_t>(in(i));
+      }
+    });
+    std::vector<uint32_t> counts(partitions);
+    uint32_t place = 0;
+    for (size_t p = 0; p < partitions; p++) {
+      uint32_t begin = place;
+      for (size_t i = 0; i < pieces; i++) {
+        uint32_t count = next[i * partitions + p];
+        next[i * partitions + p] = place;
+        place += count;
+      }
+      counts[p] = place - begin;
+    }
+    InCrew(environment_, threads_, pieces, [&](size_t i) {
+      size_t first = i * kPiece;
+      Move<Key>(data_ + first * sizeof(Key), in(i), &partition[first], &next[i * partitions], to_);
+    });
+    std::memcpy(counts_, counts.data(), counts.size() * sizeof(uint32_t));
+  }
+
+  Environment& environment_;
+  std::shared_ptr<v8::BackingStore> host_;
+  const char* data_;
+  size_t keys_;
+  size_t width_;
+  uint64_t codec_[kCodecWords];
+  Thresholds thresholds_;
+  std::shared_ptr<v8::BackingStore> to_store_;
+  char* to_;
+  std::shared_ptr<v8::BackingStore> counts_store_;
+  void* counts_;
+  unsigned threads_;
+};
+
+/** The elements of host memory, copied. */
+template <typename Element>
+std::vector<Element> Copied(const HostMemory& memory) {
+  std::vector<Element> elements(memory.bytes / sizeof(Element));
+  if (!elements.empty()) std::memcpy(elements.data(), memory.data, elements.size() * sizeof(Element));
+  return elements;
+}
+
+NAN_METHOD(PlaceAsync) {
+  Call call(info, "placeAsync");
+  HostMemory keys = call.LastingMemory(0, 0);
+  size_t width = call.Size(1);
+  HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
+  HostMemory firsts = call.Memory(3, 0);
+  HostMemory before = call.Memory(4, 0);
+  auto shift = static_cast<unsigned>(call.Unsigned(call[5], CL_INVALID_VALUE, 63));
+  HostMemory to = call.LastingMemory(6, 0);
+  HostMemory counts = call.LastingMemory(7, 0);
+  auto threads = static_cast<unsigned>(call.Unsigned(call[8], CL_INVALID_VALUE, kMaxCrew));
+  if (!call.ok()) return;
+  if (width != 1 && width != 2 && width != 4 && width != 8) {
+    return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
+  }
+  if (keys.bytes % width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  if (keys.bytes / width > UINT32_MAX) return (void)call.Fail(CL_INVALID_VALUE, "2^32 keys or more");
+  if (to.bytes < keys.bytes) return (void)call.Fail(CL_INVALID_VALUE, "there is no room for all keys");
+  Thresholds thresholds{Copied<uint64_t>(firsts), Copied<uint16_t>(before), shift};
+  if (!thresholds.Sound()) return (void)call.Fail(CL_INVALID_VALUE, "the table does not belong to the thresholds");
+  if (counts.bytes / sizeof(uint32_t) <= thresholds.firsts.size()) {
+    return (void)call.Fail(CL_INVALID_VALUE, "there is a count for each partition");
+  }
+  uint64_t words[kCodecWords];
+  std::memcpy(words, codec.data, sizeof words);
+  StartPromise(call,
+               std::make_unique<PlaceJob>(call.environment(), keys, width, words, std::move(thresholds), to, counts,
+                                          threads),
+               nullptr);
+}
+
+}  // namespace
+
+void ExportPlacement(Exports& exports) { exports.Set<PlaceAsync>("placeAsync"); }
+
+}  // namespace clsort

@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import test from 'ava';
+import { fileState, summed } from '../../src/batch/file-state.js';
+import type { Job } from '../../src/batch/jobs.js';
+import { Journal } from '../../src/batch/journal.js';
+import { asideName } from '../../src/io/aside.js';
+import { UsageError } from '../../src/util/errors.js';
+import { scratchFolder } from '../cli/cli.js';
+
+const { path, folder, remove } = scratchFolder();
+test.after.always(remove);
+
+let number = 0;
+/** A job whose files are there, and how it is recorded. */
+function doneJob(more: Partial<Job> = {}): { job: Job; record: Parameters<Journal['add']>[1] } {
+  const name = `job ${number++}`;
+  const job = { name, in: path(`${name}.u32`), out: path(`${name}.sorted`), ...more } as Job;
+  writeFileSync(job.in, 'aaaa');
+  writeFileSync(job.out, 'bbbb');
+  return { job, record: recordOf(job) };
+}
+
+function recordOf(job: Job): Parameters<Journal['add']>[1] {
+  const [input, output] = [fileState(job.in), fileState(job.out)];
+  if (!input || !output) throw new Error('its files are not there');
+  return { outcome: 'ok', at: '', seconds: 1, input, output };
+}
+
+test('a job is done while its options, its input and its output are what they were', async (t) => {
+  const file = path('done.journal');
+  const journal = await Journal.open(file);
+  const { job, record } = doneJob({ descending: true });
+  t.false(journal.isDone(job));
+  journal.add(job, record);
+  await journal.close();
+
+  const later = await Journal.open(file);
+  t.teardown(() => later.close());
+  t.true(later.isDone(job));
+  mkdirSync(path('elsewhere'));
+  symlinkSync(file, path('elsewhere/link.journal'));
+  t.true((await Journal.look(path('elsewhere/link.journal'))).isDone(job), 'by a link');
+  t.true((await Journal.look(file)).isDone(job), 'also for who only looks, while another one has it');
+  t.true(
+    later.isDone({ ...job, name: 'another', device: 'gpu', tmp: '/tmp' }),
+    'what tells nothing of the result',
+  );
+  t.false(later.isDone({ ...job, descending: false }));
+  t.false(later.isDone({ ...job, verify: true }));
+  t.false(later.isDone({ ...job, in: job.out }));
+  utimesSync(job.in, 1, 1);
+  t.false(later.isDone(job), 'the input has another time');
+  later.add(job, recordOf(job));
+  t.true(later.isDone(job));
+  appendFileSync(job.out, 'c');
+  t.false(later.isDone(job), 'the output has another size');
+  rmSync(job.out);
+  t.false(later.isDone(job));
+});
+
+test('a job that replaces its input is done while the file is as it was left', async (t) => {
+  const journal = await Journal.open(path('in place.journal'));
+  t.teardown(() => journal.close());
+  const { job } = doneJob();
+  const inPlace = { ...job, out: job.in };
+  const before = recordOf(inPlace);
+  writeFileSync(job.in, 'sorted');
+  journal.add(inPlace, { ...before, output: recordOf(inPlace).output as never });
+  t.true(journal.isDone(inPlace));
+  writeFileSync(job.in, 'changed since');
+  t.false(journal.isDone(inPlace));
+});
+
+test('what failed is not done, and what is no file never is', async (t) => {
+  const journal = await Journal.open(path('failed.journal'));
+  t.teardown(() => journal.close());
+  const { job, record } = doneJob();
+  journal.add(job, { ...record, outcome: 'error', error: { code: 'ERR', message: '' } });
+  t.false(journal.isDone(job));
+  const none = { ...job, out: '/dev/null' };
+  journal.add(none, { outcome: 'ok', at: '', seconds: 1 });
+  t.false(journal.isDone(none));
+});
+
+test('a last line that a kill has cut is dropped, wherever it was cut, and a damaged one costs one job', async (t) => {
+  const file = path('torn.journal');
+  const whole = await Journal.open(file);
+  const jobs = [doneJob(), doneJob(), doneJob()];
+  for (const { job, record } of jobs) whole.add(job, record);
+  await whole.close();
+  const bytes = readFileSync(file);
+  for (let length = 0; length <= bytes.length; length++) {
+    writeFileSync(file, bytes.subarray(0, length));
+    const journal = await Journal.open(file);
+    const lines = bytes.subarray(0, length).toString().split('\n').length - 1;
+    const done = jobs.filter(({ job }) => journal.isDone(job)).length;
+    if (done !== Math.max(0, lines - 1)) t.fail(`${done} jobs of ${lines} whole lines`);
+    const { job, record } = jobs[2] as (typeof jobs)[0];
+    journal.add(job, record);
+    if (!journal.isDone(job)) t.fail('what is added then counts');
+    await journal.close();
+  }
+  const lines = bytes.toString().split('\n');
+  writeFileSync(file, [lines[0], '\0\0{', ...lines.slice(2)].join('\n'));
+  const journal = await Journal.open(file);
+  t.deepEqual(
+    jobs.map(({ job }) => journal.isDone(job)),
+    [false, true, true],
+  );
+  await journal.close();
+});
+
+test('what is no journal is refused and left as it is', async (t) => {
+  for (const contents of ['{"jobs":[]}\n', 'x', '[]']) {
+    writeFileSync(path('other'), contents);
+    await t.throwsAsync(Journal.open(path('other')), { instanceOf: UsageError, message: /is no journal/ });
+    t.is(readFileSync(path('other'), 'utf8'), contents);
+  }
+  await t.throwsAsync(Journal.open(folder), { instanceOf: UsageError });
+  await t.throwsAsync(Journal.open(path('nowhere/journal')), { code: 'ERR_CLSORT_IO' });
+});
+
+test('a journal is worked with by one at a time, and what a killed process left is no hindrance', async (t) => {
+  const file = path('locked.journal');
+  const locks = (): string[] => readdirSync(folder).filter((name) => name.includes('locked.journal.lock'));
+  const journal = await Journal.open(file);
+  const error = await t.throwsAsync(Journal.open(file), {
+    instanceOf: UsageError,
+    message: /is in use by process/,
+  });
+  t.regex(error?.message ?? '', new RegExp(`process ${process.pid}`));
+  t.is(locks().length, 1);
+  await journal.close();
+  t.deepEqual(locks(), []);
+
+  const child = spawn(process.execPath, ['-e', '']);
+  await once(child, 'exit');
+  const { host, boot, space, start } = await import('../../src/io/aside.js').then((aside) =>
+    aside.thisProcess(),
+  );
+  writeFileSync(
+    path(asideName('locked.journal.lock', { host, boot, space, start, pid: child.pid as number })),
+    '',
+  );
+  await (await Journal.open(file)).close();
+  t.deepEqual(locks(), []);
+
+  const both = await Promise.allSettled([Journal.open(file), Journal.open(file)]);
+  const opened = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  t.true(opened.length <= 1);
+  for (const one of opened) await one.close();
+});
+
+test('a checksum is told of the bytes whose state it stands beside', async (t) => {
+  writeFileSync(path('sum'), '123456789');
+  const state = fileState(path('sum'));
+  if (!state) return t.fail();
+  const { signal } = new AbortController();
+  t.is((await summed(path('sum'), state, signal)).checksum, 'crc32:cbf43926'); // the check value of CRC-32
+  t.is((await summed(path('sum'), { ...state, modified: '1' }, signal)).checksum, undefined);
+  t.is(fileState(folder), undefined);
+  t.false(existsSync(path('none')));
+  t.is(fileState(path('none')), undefined);
+});

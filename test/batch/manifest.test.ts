@@ -1,0 +1,226 @@
+import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { parseManifest } from '../../src/batch/manifest.js';
+import { UsageError } from '../../src/util/errors.js';
+
+const parse = (value: unknown) =>
+  parseManifest(JSON.stringify(value), { name: 'jobs.json', folder: '/data' });
+const job = { in: 'a.u32', out: 'a.sorted', dtype: 'u32' };
+
+const refused = (title: string, value: unknown, message: RegExp) =>
+  test(`refuses ${title}`, async (t) => {
+    const error = await t.throwsAsync(() => parse(value), { instanceOf: UsageError });
+    t.regex(error?.message ?? '', message);
+    t.regex(error?.message ?? '', /^jobs\.json /);
+  });
+
+test('a list of jobs is a batch; files are relative to its folder', async (t) => {
+  const { jobs, devices } = await parse([job, { ...job, in: '/b', out: '../c', name: 'second' }]);
+  t.deepEqual(devices, []);
+  t.deepEqual(jobs, [
+    { name: 'a.u32', in: '/data/a.u32', out: '/data/a.sorted', dtype: 'u32' },
+    { name: 'second', in: '/b', out: '/c', dtype: 'u32' },
+  ]);
+});
+
+test('jobs take from defaults what they do not say', async (t) => {
+  const { jobs, devices } = await parse({
+    schema: 'clsort.batch/1',
+    devices: ['gpu', 'cpu'],
+    defaults: { dtype: 'f64', verify: true, nan: 'first' },
+    jobs: [
+      { in: 'a', out: 'b' },
+      { in: 'c', out: 'd', verify: false, dtype: 'u8' },
+    ],
+  });
+  t.deepEqual(devices, ['gpu', 'cpu']);
+  t.like(jobs[0], { dtype: 'f64', verify: true, nan: 'first' });
+  t.like(jobs[1], { dtype: 'u8', verify: false, nan: 'first' });
+});
+
+test('an empty list is a batch with nothing to do', async (t) => {
+  t.deepEqual((await parse([])).jobs, []);
+});
+
+test('every wrong field is named at once, ten at most', async (t) => {
+  const wrong = { ...job, dtype: 'u33', descending: 'yes', bits: [4, 2] };
+  const error = await t.throwsAsync(() => parse([wrong]), { instanceOf: UsageError });
+  t.regex(
+    error?.message ?? '',
+    /jobs\[0\]\.dtype is "u33".*jobs\[0\]\.descending.*jobs\[0\]\.bits is \[4,2\]/s,
+  );
+  const many = await t.throwsAsync(() => parse(Array(15).fill({ in: 'a', out: 'b' })), {
+    instanceOf: UsageError,
+  });
+  t.regex(many?.message ?? '', /and \d+ more$/);
+});
+
+test('refuses what is no JSON', async (t) => {
+  await t.throwsAsync(() => parseManifest('{', { name: 'jobs.json', folder: '/' }), {
+    instanceOf: UsageError,
+    message: /^jobs\.json is no JSON/,
+  });
+});
+
+refused('what has no jobs', { files: [] }, /has no jobs/);
+refused('jobs that are no list', { jobs: {} }, /jobs is \{\}: expected a list/);
+refused('another schema', { schema: 'clsort.batch/9', jobs: [] }, /schema is "clsort\.batch\/9"/);
+refused('a job that is no object', [3], /jobs\[0\] is 3: expected an object/);
+refused('an unknown field', [{ ...job, dtpye: 'u8' }], /jobs\[0\]\.dtpye is unknown; did you mean 'dtype'/);
+refused('a field that only looks known', [{ ...job, constructor: 1 }], /jobs\[0\]\.constructor is unknown/);
+refused('a job without output', [{ in: 'a', dtype: 'u8' }], /jobs\[0\]\.out is missing/);
+refused('standard input', [{ ...job, in: '-' }], /jobs\[0\]\.in is "-"/);
+refused('a window beyond the key', [{ ...job, bits: [0, 33] }], /u32 keys have 32 bits/);
+refused('wrong defaults', { defaults: { nan: 'middle' }, jobs: [] }, /defaults\.nan/);
+refused(
+  'one output of two jobs',
+  [job, { ...job, in: 'b' }],
+  /jobs\[0\]\.out is the output of jobs\[1\] too/,
+);
+refused(
+  'an output that another job reads',
+  [job, { ...job, in: 'a.sorted', out: 'c' }],
+  /input of jobs\[1\]/,
+);
+
+test('files are known by any of their names, whether they are there or not', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-jobs-'));
+  const at = (name: string) => join(folder, name);
+  try {
+    mkdirSync(at('data'));
+    symlinkSync('data', at('linked'));
+    writeFileSync(at('data/a'), '');
+    symlinkSync('a', at('data/also a'));
+    linkSync(at('data/a'), at('hard a'));
+    symlinkSync('data/not yet', at('later'));
+    symlinkSync('round', at('round'));
+    const errorsOf = async (...jobs: [from: string, to: string][]): Promise<string> => {
+      const list = jobs.map(([from, to]) => ({ in: from, out: to, dtype: 'u8' }));
+      try {
+        await parseManifest(JSON.stringify(list), { name: 'jobs.json', folder });
+        return '';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    t.is(
+      await errorsOf(['data/a', 'x'], ['data/also a', 'y'], ['hard a', 'round']),
+      '',
+      'many may read a file',
+    );
+    t.is(await errorsOf(['data/a', 'data/a'], ['b', 'c']), '', 'a job may replace its own input');
+    const input = /jobs\[0\]\.out( \(.+\))? is the input of jobs\[1\]/;
+    t.regex(await errorsOf(['x', 'data/a'], ['linked/a', 'y']), input);
+    t.regex(
+      await errorsOf(['x', 'data/also a'], ['data/a', 'y']),
+      /out \(.*also a\) is the input of jobs\[1\]/,
+    );
+    t.regex(await errorsOf(['x', 'hard a'], ['data/a', 'y']), input);
+    const output = /jobs\[0\]\.out( \(.+\))? is the output of jobs\[1\] too/;
+    t.regex(await errorsOf(['x', 'data/new'], ['y', 'linked/new']), output);
+    t.regex(await errorsOf(['x', 'later'], ['y', 'linked/not yet']), output);
+    t.regex(await errorsOf(['x', 'nowhere/a'], ['y', 'nowhere/../nowhere/a']), output);
+    t.is(await errorsOf(['x', 'data/new'], ['y', 'new']), '');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a batch of 100,000 jobs is checked within seconds', async (t) => {
+  const jobs = Array.from({ length: 100_000 }, (_, i) => ({ in: `in/${i}`, out: `out/${i}`, dtype: 'u32' }));
+  const started = performance.now();
+  t.is((await parse(jobs)).jobs.length, jobs.length);
+  jobs[99_999] = { in: 'in/0', out: 'out/0', dtype: 'u32' };
+  const error = await t.throwsAsync(() => parse(jobs), { instanceOf: UsageError });
+  t.regex(error?.message ?? '', /jobs\[0\]\.out is the output of jobs\[99999\] too/);
+  t.true(performance.now() - started < 10_000);
+});
+
+const at = async (text: string, name: string): Promise<string> => {
+  try {
+    await parseManifest(text, { name, folder: '/data' });
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+test('errors say file, line and column, in every format', async (t) => {
+  const json =
+    '{\n  "jobs": [\n    { "in": "a", "out": "b" },\n    { "in": "c",\n      "nan": "middle", "out": "d" }\n  ]\n}';
+  t.regex(await at(json, 'jobs.json'), /\n {2}jobs\.json:5:\d+: jobs\[1\]\.nan is "middle"/);
+  t.regex(await at('[\n{"in": "a"}]', 'jobs.json'), /jobs\.json:2:1: jobs\[0\]\.out is missing/);
+  t.regex(
+    await at('{\n "jobs": [,]\n}', 'jobs.json'),
+    /^jobs\.json is no JSON: jobs\.json:2:\d+: expected a value/,
+  );
+  t.regex(await at('{"jobs": [', 'jobs.json'), /jobs\.json:1:11: expected a value, got the end/);
+  const yaml = 'defaults:\n  dtype: u32\njobs:\n  - in: a\n    out: b\n    descending: maybe\n';
+  t.regex(await at(yaml, 'jobs.yaml'), /\n {2}jobs\.yaml:6:17: jobs\[0\]\.descending is "maybe"/);
+  t.regex(await at('jobs: [\n', 'jobs.yml'), /^jobs\.yml is no YAML: jobs\.yml:\d+:\d+: /);
+  const lines =
+    '{"defaults": {"dtype": "u8"}}\n\n{"in": "a", "out": "b"}\n{"in": "c", "out": "d", "nan": 1}\n';
+  t.regex(await at(lines, 'jobs.ndjson'), /\n {2}jobs\.ndjson:4:\d+: jobs\[1\]\.nan is 1/);
+  t.regex(await at('{"in": "a", "out": "b"}\n{"in"', 'jobs.ndjson'), /jobs\.ndjson:2:6: expected ':'/);
+});
+
+test('the same batch as JSON, YAML and lines is the same', async (t) => {
+  const defaults = { dtype: 'u32', verify: true };
+  const jobs = [
+    { in: 'a', out: 'b' },
+    { in: 'c', out: 'd', nan: 'first' },
+  ];
+  const parsed = async (text: string, name: string) =>
+    (await parseManifest(text, { name, folder: '/data' })).jobs;
+  const wanted = await parsed(JSON.stringify({ defaults, jobs }), 'x');
+  t.is(wanted.length, 2);
+  t.deepEqual(
+    await parsed([{ defaults }, ...jobs].map((line) => JSON.stringify(line)).join('\n'), 'x'),
+    wanted,
+  );
+  t.deepEqual(
+    await parsed(
+      'defaults: { dtype: u32, verify: true }\njobs:\n- { in: a, out: b }\n- in: c\n  out: d\n  nan: first',
+      'x',
+    ),
+    wanted,
+  );
+  t.deepEqual(await parsed(`\ufeff${JSON.stringify({ defaults, jobs }, null, 2)}`, 'x.json'), wanted);
+});
+
+test('patterns stand for files, templates for names, and results of the run before are no inputs', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-manifest-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  for (const name of ['a.u32', 'b.f64.gz', 'literal[1].u32', 'literal1.u32', 'a.sorted.u32'])
+    writeFileSync(join(folder, name), '');
+  const jobs = async (...list: object[]) =>
+    (await parseManifest(JSON.stringify(list), { name: 'jobs.json', folder })).jobs.map((job) => [
+      job.name,
+      job.out,
+    ]);
+  t.deepEqual(await jobs({ in: '*.u32', out: '{dir}/{name}.sorted{ext}' }), [
+    ['a.u32', join(folder, 'a.sorted.u32')],
+    ['literal1.u32', join(folder, 'literal1.sorted.u32')],
+    ['literal[1].u32', join(folder, 'literal[1].sorted.u32')],
+  ]);
+  t.deepEqual(await jobs({ in: 'literal[1].u32', out: 'x' }), [['literal[1].u32', join(folder, 'x')]]);
+  t.deepEqual(await jobs({ in: 'b.*', out: 'new/{name}-{name}{ext}' }), [
+    ['b.f64.gz', join(folder, 'new/b-b.f64.gz')],
+  ]);
+  t.is((await jobs({ in: '*.u32', out: '{dir}/{name}{ext}' })).length, 4, 'each in place');
+  await t.throwsAsync(jobs({ in: 'no*.u32', out: 'x' }), {
+    message: /jobs\[0\]\.in: no file is called no\*\.u32/,
+  });
+  await t.throwsAsync(jobs({ in: '*.u32', out: 'x' }), { message: /is the output of jobs\[0\] too/ });
+});
+
+test('no job may write what the batch keeps, and names that the system refuses are left for the run', async (t) => {
+  const kept = [['/data/jobs.json', 'the manifest'] as const];
+  const text = JSON.stringify([{ in: 'a', out: './x/../jobs.json' }]);
+  await t.throwsAsync(parseManifest(text, { name: 'jobs.json', folder: '/data', kept }), {
+    message: /jobs\[0\]\.out is the manifest of this batch/,
+  });
+  t.is(await at(JSON.stringify([{ in: 'x'.repeat(5000), out: '/proc/self/stat/below' }]), 'jobs.json'), '');
+});

@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import ava from 'ava';
+import { generate } from '../../src/io/gen.js';
+import { clsort, scratchFolder } from '../cli/cli.js';
+import { layerEnvironment } from '../layer/layer.js';
+import { referenceSort } from '../reference.js';
+
+const test = ava.serial; // each starts processes
+const { path, folder, remove } = scratchFolder();
+ava.after.always(remove);
+
+const keys = (seed: number) => generate({ dtype: 'u32', count: 3000, distribution: 'uniform', seed });
+const inputs = Array.from({ length: 6 }, (_, i) => keys(i));
+for (const [i, bytes] of inputs.entries()) writeFileSync(path(`${i}.u32`), bytes);
+writeFileSync(path('control'), '');
+
+/** PoCL takes a first second to compile what nobody has compiled before. */
+const env = { ...layerEnvironment(path('control')), POCL_DEVICES: 'pthread pthread' };
+
+const jobsTo = (name: string) =>
+  inputs.map((_, i) => ({ in: `${i}.u32`, out: `${name}/${i}.u32`, algorithm: 'tiled' }));
+
+const rowsOf = (out: string) =>
+  out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+const run = (name: string, value: unknown, args: readonly string[] = [], more: NodeJS.ProcessEnv = {}) => {
+  writeFileSync(path(name), JSON.stringify(value));
+  return clsort(['batch', path(name), '--json', ...args], { env: { ...env, ...more } });
+};
+
+const isSorted = (file: string, i: number): boolean =>
+  readFileSync(path(file)).equals(Buffer.from(referenceSort(inputs[i] as Uint8Array, 'u32')));
+
+for (const [what, variable] of [
+  ['aborts', 'CLSORT_LAYER_ABORT'],
+  ['hangs', 'CLSORT_LAYER_HANG'],
+] as const) {
+  test(`a driver that ${what} under one job is started again, and only that job is blamed`, async (t) => {
+    const jobs = [...jobsTo(what), { in: '0.u32', out: `${what}/bad.u32`, algorithm: 'bitonic' }];
+    const ran = await run(
+      `${what}.json`,
+      jobs,
+      ['--device', '0:0', '0:1', '--parallel', '3', '--timeout', '8'],
+      {
+        [variable]: 'bitonic_block',
+        CLSORT_CACHE_DIR: path(`cache ${what}`),
+      },
+    );
+    t.is(ran.code, 4, ran.err);
+    const rows = rowsOf(ran.out);
+    t.like(rows.at(-1), { jobs: 7, ok: 6, failed: 1 });
+    const bad = rows.find(({ outcome }) => outcome === 'error');
+    t.is(bad.out, path(`${what}/bad.u32`));
+    t.is(bad.attempts, 2);
+    t.is(bad.error.code, what === 'aborts' ? 'ERR_CLSORT_DEVICE_LOST' : 'ERR_CLSORT_TIMEOUT');
+    if (what === 'aborts') t.regex(bad.error.message, /SIGABRT/);
+    for (const i of inputs.keys()) t.true(isSorted(`${what}/${i}.u32`, i));
+    t.deepEqual(readdirSync(path(what)).length, 6, 'nothing else is left');
+  });
+}
+
+test('a job that takes too long ends, and what waits for it does not', async (t) => {
+  spawnSync('mkfifo', [path('never')]);
+  const inTime = jobsTo('in time').map((job) => ({ ...job, algorithm: 'host' }));
+  const jobs = [{ in: 'never', out: 'late.u32', dtype: 'u32' }, ...inTime];
+  const args = ['--device', 'host', '--timeout', '2', '--retries', '0', '--parallel', '2'];
+  const ran = await run('late.json', jobs, args);
+  t.is(ran.code, 4, ran.err);
+  const rows = rowsOf(ran.out);
+  t.is(rows.find(({ outcome }) => outcome === 'error').error.code, 'ERR_CLSORT_TIMEOUT');
+  t.is(rows.at(-1).failed, 1);
+  t.false(existsSync(path('late.u32')));
+});
+
+test('after a failure nothing more is begun, when that is asked for', async (t) => {
+  const jobs = [{ in: 'none', out: 'never.u32', dtype: 'u32', device: 'host' }, ...jobsTo('fast')];
+  const ran = await run(
+    'fast.json',
+    jobs.slice(0, 1).concat(jobs.slice(1).map((job) => ({ ...job, algorithm: 'auto', device: 'host' }))),
+    ['--fail-fast', '--parallel', '1'],
+  );
+  t.is(ran.code, 5, ran.err);
+  const { ok, failed, skipped } = rowsOf(ran.out).at(-1);
+  t.is(failed, 1);
+  t.is(ok + failed + skipped, 7);
+});
+
+const allChildrenOf = (pid: number): number[] =>
+  readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
+  );
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+};
+
+(process.platform === 'linux' ? test : ava.skip)(
+  'children end soon when their parent is killed, also while a driver hangs',
+  async (t) => {
+    const more = { CLSORT_LAYER_HANG: 'bitonic_block', CLSORT_CACHE_DIR: path('cache killed') };
+    let children: number[] = [];
+    let ended = Number.POSITIVE_INFINITY;
+    writeFileSync(
+      path('killed.json'),
+      JSON.stringify([{ in: '0.u32', out: 'killed/bad.u32', algorithm: 'bitonic' }]),
+    );
+    const ran = await clsort(['batch', path('killed.json'), '--device', '0:0', '--json'], {
+      env: { ...env, ...more },
+      onStart: async (child) => {
+        await sleep(3000);
+        children = allChildrenOf(child.pid as number);
+        child.kill('SIGKILL');
+        const began = performance.now();
+        while (children.some(isAlive) && performance.now() - began < 20_000) await sleep(10);
+        ended = performance.now() - began;
+      },
+    });
+    t.is(ran.signal, 'SIGKILL');
+    t.is(children.length, 1);
+    while (ended === Number.POSITIVE_INFINITY) await sleep(10);
+    t.false(children.some(isAlive), `after ${ended} ms`);
+    t.log(`after ${ended.toFixed(0)} ms`);
+    t.true(existsSync(folder));
+  },
+);

@@ -1,0 +1,58 @@
+import { PassThrough, Readable } from 'node:stream';
+import test from 'ava';
+import type { Job } from '../../src/batch/jobs.js';
+import { readManifest, type WrongLine } from '../../src/batch/stream.js';
+import { UsageError } from '../../src/util/errors.js';
+
+const facts = { name: 'stdin', folder: '/data' };
+const read = (text: string) => readManifest(Readable.from([text]), facts);
+
+async function all(jobs: Awaited<ReturnType<typeof read>>['jobs']): Promise<(Job | WrongLine)[]> {
+  const list: (Job | WrongLine)[] = [];
+  for await (const job of jobs) list.push(job);
+  return list;
+}
+
+test('a line is a job as soon as it is there', async (t) => {
+  const stream = new PassThrough();
+  stream.write('{"defaults": {"dtype": "u8"}, "devices": ["host"]}\n{"in": "a", "out": "b"}\n');
+  const { devices, jobs } = await readManifest(stream, facts);
+  t.deepEqual(devices, ['host']);
+  const coming = (jobs as AsyncIterable<Job>)[Symbol.asyncIterator]();
+  t.like((await coming.next()).value, { in: '/data/a', out: '/data/b', dtype: 'u8' });
+  stream.write('{"in": "c", "out": "d", "dtype": "f64"}\n');
+  t.like((await coming.next()).value, { in: '/data/c', dtype: 'f64' });
+  stream.end();
+  t.true((await coming.next()).done);
+});
+
+test('a line that is no job tells so and stops none of the others', async (t) => {
+  const { jobs } = await read(
+    '{"in": "a", "out": "b"}\nnonsense\n\n{"in": "c", "out": "b"}\n{"in": "b", "out": "e"}\n{"in": "f", "out": "g"}',
+  );
+  const list = await all(jobs);
+  t.deepEqual(
+    list.map((one) => ('error' in one ? one.line : one.name)),
+    ['a', 'line 2', 'c', 'b', 'f'],
+  );
+  const errors = list.flatMap((one) => ('error' in one ? one.error.message : []));
+  t.regex(errors[0] ?? '', /^stdin:2: jobs\[1\] is "nonsense"/);
+  t.regex(errors[1] ?? '', /jobs\[0\]\.out is the output of jobs\[2\] too/);
+  t.regex(errors[2] ?? '', /jobs\[0\]\.out is the input of jobs\[3\]/);
+});
+
+test('anything else is read as a whole', async (t) => {
+  for (const text of [
+    '{"jobs": [{"in": "a", "out": "b"}]}',
+    '[\n{"in": "a", "out": "b"}\n]',
+    'jobs:\n- in: a\n  out: b\n',
+  ]) {
+    const { jobs } = await read(text);
+    t.true(Array.isArray(jobs), text);
+    t.is((await all(jobs)).length, 1);
+  }
+  await t.throwsAsync(read(''), { instanceOf: UsageError });
+  await t.throwsAsync(read('{"defaults": {"dtpye": 1}}\n{"in": "a", "out": "b"}\n'), {
+    message: /dtpye is unknown/,
+  });
+});

@@ -1,0 +1,69 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import ava from 'ava';
+import { clsort, scratchFolder } from './cli.js';
+
+const test = ava.serial; // each starts processes
+const { path, remove } = scratchFolder();
+ava.after.always(remove);
+
+writeFileSync(path('t.csv'), 'id,price,shop\n1,5,b\n2,,a\n3,7,b\n4,5,a\n');
+
+test('rows by columns, reported with who made the order', async (t) => {
+  const args = [
+    'sort',
+    path('t.csv'),
+    '-o',
+    path('out.csv'),
+    '--by',
+    'price:desc',
+    '--by',
+    'id:desc',
+    '--json',
+    '--verify',
+  ];
+  const ran = await clsort([...args, '--head', '3', '--columns', 'id,price']);
+  t.is(ran.code, 0, ran.err);
+  t.is(readFileSync(path('out.csv'), 'utf8'), 'id,price\n3,7\n4,5\n1,5\n');
+  const report = JSON.parse(ran.out);
+  t.is(report.algorithm, 'host');
+  t.is(report.n, 4);
+  t.is(report.dtype, null);
+  t.deepEqual(report.table, { by: ['price:desc', 'id:desc'], columns: ['id', 'price'], head: 3 });
+  t.deepEqual(report.verified, { order: true, permutation: true });
+});
+
+for (const [args, message] of [
+  [['--by', 'prise'], /did you mean 'price'/],
+  [['--by', 'id', '--descending'], /--by id:desc/],
+  [['--by', 'id', '--record', '10', '--key', '0:1'], /--record is not for tables/],
+  [['--by', 'id', '--unique', '--unique-by', 'shop'], /say one of them/],
+  [['--by', 'id', '--resume'], /sorted in memory/],
+  [['--head', '3'], /--by price:desc/],
+] as const) {
+  test(`wrong use: ${args.join(' ')}`, async (t) => {
+    const ran = await clsort(['sort', path('t.csv'), '-o', path('no.csv'), ...args]);
+    t.is(ran.code, 2);
+    t.regex(ran.err, message);
+  });
+}
+
+test('jobs of a batch', async (t) => {
+  const jobs = [
+    { in: 't.csv', out: 'job.csv', by: ['shop', { column: 'id', descending: true }], uniqueBy: ['shop'] },
+  ];
+  writeFileSync(path('jobs.json'), JSON.stringify({ jobs }));
+  const ran = await clsort(['batch', path('jobs.json'), '--device', 'host']);
+  t.is(ran.code, 0, ran.err);
+  t.is(readFileSync(path('job.csv'), 'utf8'), 'id,price,shop\n4,5,a\n3,7,b\n');
+  const [told] = ran.out.split('\n').map((line) => JSON.parse(line || '{}'));
+  t.deepEqual([told.outcome, told.n, told.dtype, told.table.by[0]], ['ok', 4, null, 'shop']);
+  const text = await clsort(['batch', path('jobs.json'), '--device', 'host', '--no-json', '--force']);
+  t.regex(text.out, /t\.csv: 4 rows, /);
+  writeFileSync(
+    path('jobs.json'),
+    JSON.stringify({ jobs: [{ ...jobs[0], by: 'shop:down', descending: true }] }),
+  );
+  const wrong = await clsort(['batch', path('jobs.json')]);
+  t.is(wrong.code, 2);
+  t.regex(wrong.err, /descending is not for tables/);
+});

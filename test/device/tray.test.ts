@@ -1,0 +1,63 @@
+import test from 'ava';
+import { Tray } from '../../src/device/tray.js';
+import { Random } from '../../src/util/random.js';
+
+test('what passes keeps its bytes until the queue has come past it, whatever is taken meanwhile', (t) => {
+  const tray = new Tray(new ArrayBuffer(4096));
+  const random = new Random(5);
+  /** Of each mark: what was copied in before it, and what is to arrive. */
+  const marks: { landed: (well: boolean) => void; checks: (() => void)[] }[] = [];
+  let checks: (() => void)[] = [];
+  let refused = 0;
+  for (let i = 0; i < 2000; i++) {
+    const bytes = random.bytes(1 + random.below(700));
+    if (i % 2) {
+      const copy = tray.copyOf(bytes);
+      if (copy) checks.push(() => t.deepEqual(copy, bytes));
+      else refused++;
+    } else {
+      const to = new Uint8Array(bytes.length + 2);
+      const place = tray.placeFor(to.subarray(1, -1));
+      place?.set(bytes);
+      if (place) checks.push(() => t.deepEqual(to, Uint8Array.of(0, ...bytes, 0)));
+      else refused++;
+    }
+    if (i % 3 === 0) {
+      marks.push({ landed: tray.mark(), checks });
+      checks = [];
+    }
+    if (marks.length > random.below(5)) {
+      const { landed, checks: due } = marks.shift() ?? { landed: () => undefined, checks: [] };
+      landed(true);
+      for (const check of due) check();
+    }
+  }
+  t.true(refused > 10 && refused < 1500, String(refused));
+});
+
+test('nothing is brought after a failure, nor to memory that has gone, and places are free again', (t) => {
+  const tray = new Tray(new ArrayBuffer(1024));
+  const to = new Uint8Array(512);
+  tray.placeFor(to)?.fill(1);
+  tray.mark()(false);
+  t.true(to.every((byte) => byte === 0));
+  const gone = new Uint8Array(512);
+  tray.placeFor(gone)?.fill(1);
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  tray.mark()(true);
+  t.is(gone.length, 0);
+  t.truthy(tray.copyOf(new Uint8Array(1024)));
+  t.is(tray.copyOf(new Uint8Array(1)), undefined);
+});
+
+test('a mark that is told late frees no place that was taken behind it', (t) => {
+  const tray = new Tray(new ArrayBuffer(1024));
+  tray.copyOf(new Uint8Array(512));
+  const early = tray.mark();
+  tray.copyOf(new Uint8Array(512));
+  const late = tray.mark();
+  t.is(tray.copyOf(new Uint8Array(64)), undefined);
+  late(true);
+  early(true);
+  t.truthy(tray.copyOf(new Uint8Array(1024)));
+});

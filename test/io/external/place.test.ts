@@ -1,0 +1,143 @@
+/** Placing: the order of partitions, each as the input has it, whoever does it. */
+import test from 'ava';
+import { Placer } from '../../../src/io/external/place.js';
+import { Splitters } from '../../../src/io/external/splitters.js';
+import type { UnitOrder } from '../../../src/io/unit-order.js';
+import { bytesOf } from '../../../src/keys/array.js';
+import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
+import * as cl from '../../../src/opencl/index.js';
+import { Random } from '../../../src/util/random.js';
+import { bitWindows, DISTRIBUTIONS, keysOf } from '../../distributions.js';
+import { type ReferenceOrder, referenceSort } from '../../reference.js';
+import { orderOf, TEN_OF_TWELVE } from './small.js';
+
+/** Each unit at the end of what its partition has so far. */
+function modelled(order: UnitOrder, splitters: Splitters, units: Uint8Array) {
+  const partitions = new Uint16Array(units.length / order.unit);
+  splitters.place(units, partitions, new Uint32Array(splitters.partitions));
+  const parts = splitters.single.map((): Uint8Array[] => []);
+  partitions.forEach((p, i) => {
+    parts[p]?.push(units.subarray(i * order.unit, (i + 1) * order.unit));
+  });
+  return {
+    bytes: new Uint8Array(Buffer.concat(parts.flat())),
+    counts: Uint32Array.from(parts, (part) => part.length),
+  };
+}
+
+for (const dtype of DTYPES) {
+  test(`${dtype}: keys come to their partitions as the model has them, and sorted there they are sorted`, async (t) => {
+    const windows = bitWindows(dtype).map((bits) => ({ bits }));
+    const { bytes: unit } = dtypeInfo(dtype);
+    const orders: ReferenceOrder[] = [
+      {},
+      { descending: true },
+      { nan: 'first' },
+      { descending: true, nan: 'first' },
+    ];
+    for (const given of [...orders, ...windows]) {
+      for (const distribution of DISTRIBUTIONS) {
+        const units = bytesOf(keysOf(dtype, distribution, 300));
+        const order = orderOf(dtype, given);
+        const splitters = Splitters.of(order, units.subarray(0, 100 * unit), 9);
+        const wanted = modelled(order, splitters, units);
+        for (const native of [true, false]) {
+          const to = new Uint8Array(units.length);
+          const counts = await new Placer(order, splitters, { native }).place(units, to);
+          const said = `${JSON.stringify(given)} ${distribution} ${native}`;
+          t.deepEqual(counts, wanted.counts, said);
+          t.deepEqual(to, wanted.bytes, said);
+          let begin = 0;
+          const sorted: Uint8Array[] = [];
+          for (const count of counts) {
+            sorted.push(referenceSort(to.slice(begin, begin + count * unit), dtype, given));
+            begin += count * unit;
+          }
+          t.deepEqual(new Uint8Array(Buffer.concat(sorted)), referenceSort(units, dtype, given), said);
+        }
+      }
+    }
+  });
+
+  test(`${dtype}: so do more than one thread's share of them, from any place in memory`, async (t) => {
+    const order = orderOf(dtype);
+    const units = bytesOf(keysOf(dtype, 'uniform', 200_003));
+    for (const partitions of [1, 2, 300]) {
+      const splitters = Splitters.of(order, units.slice(0, 20 * partitions * order.unit), partitions);
+      const wanted = modelled(order, splitters, units);
+      const shifted = new Uint8Array(units.length + 1).subarray(1);
+      shifted.set(units);
+      const to = new Uint8Array(units.length);
+      t.deepEqual(await new Placer(order, splitters).place(shifted, to), wanted.counts);
+      t.true(Buffer.compare(to, wanted.bytes) === 0);
+    }
+  });
+}
+
+test('units that are no plain keys come to their partitions', async (t) => {
+  const units = new Random(3).bytes(12 * 70_000);
+  const splitters = Splitters.of(TEN_OF_TWELVE, units.subarray(0, 12 * 500), 20);
+  const wanted = modelled(TEN_OF_TWELVE, splitters, units);
+  const to = new Uint8Array(units.length);
+  t.deepEqual(await new Placer(TEN_OF_TWELVE, splitters).place(units, to), wanted.counts);
+  t.true(Buffer.compare(to, wanted.bytes) === 0);
+});
+
+test('no keys go nowhere', async (t) => {
+  const order = orderOf('f32');
+  const splitters = Splitters.of(order, bytesOf(keysOf('f32', 'uniform', 100)), 4);
+  const counts = await new Placer(order, splitters).place(new Uint8Array(0), new Uint8Array(0));
+  t.deepEqual(counts, new Uint32Array(splitters.partitions));
+});
+
+/** Codes that are the keys, and two thresholds at 10 and 20 with cells of two codes. */
+const SOUND = {
+  codec: new BigUint64Array(7).fill(2n ** 64n - 1n, 6),
+  firsts: BigUint64Array.of(10n, 20n),
+  before: Uint16Array.of(0, 1, 1, 1, 1, 1, 2),
+  shift: 1,
+};
+
+test('tables that lead out of themselves, and memory that is too small, are refused', async (t) => {
+  const [keys, to, counts] = [new Uint32Array(12), new Uint32Array(12), new Uint32Array(3)];
+  const place = async (changed: object) => {
+    const all = { ...SOUND, keys, width: 4, to, counts, ...changed };
+    const { codec, firsts, before, shift } = all;
+    await cl.placeAsync(all.keys, all.width as 4, codec, firsts, before, shift, all.to, all.counts, 2);
+  };
+  for (const changed of [
+    { width: 3 },
+    { keys: keys.subarray(1), width: 8 },
+    { to: to.subarray(1) },
+    { counts: counts.subarray(1) },
+    { codec: SOUND.codec.subarray(1) },
+    { shift: 64 },
+    { before: SOUND.before.subarray(1) },
+    { before: SOUND.before.map(() => 3) },
+    { firsts: SOUND.firsts.slice().reverse() },
+  ]) {
+    await t.throwsAsync(place(changed), { message: cl.INVALID_VALUE.message }, Object.keys(changed).join());
+  }
+  t.deepEqual(counts, new Uint32Array(3));
+  keys.set([9, 25, 10, 19, 20, 0]);
+  await place({});
+  t.deepEqual([...counts], [8, 2, 2]);
+  t.deepEqual([...to], [9, 0, 0, 0, 0, 0, 0, 0, 10, 19, 25, 20]);
+});
+
+test('nothing is written elsewhere when keys and tables change while they are placed', async (t) => {
+  const n = 500_000;
+  const keys = new Uint32Array(n);
+  const [to, counts] = [new Uint32Array(n + 2).fill(7), new Uint32Array(3)];
+  const [firsts, before] = [SOUND.firsts.slice(), SOUND.before.slice()];
+  const placing = cl.placeAsync(keys, 4, SOUND.codec, firsts, before, 1, to.subarray(1, n + 1), counts, 2);
+  before.fill(0xffff);
+  firsts.fill(2n ** 64n - 1n);
+  for (let i = 0; i < n; i++) keys[i] = i & 31;
+  await placing;
+  t.is(
+    counts.reduce((sum, count) => sum + count),
+    n,
+  );
+  t.deepEqual([to[0], to[n + 1]], [7, 7]);
+});

@@ -1,0 +1,112 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { PassThrough, Readable } from 'node:stream';
+import test from 'ava';
+import { npyHeader } from '../../src/io/formats/npy-header.js';
+import { generate } from '../../src/io/gen.js';
+import { positionDtype } from '../../src/io/positions.js';
+import { type LargeFileJob, sortFile } from '../../src/io/sort-file.js';
+import { sortParts } from '../../src/io/sort-parts.js';
+import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
+import { DtypeError } from '../../src/util/errors.js';
+import { scratchFolder } from '../cli/cli.js';
+import { type ReferenceOrder, referenceArgsort } from '../reference.js';
+import { hostSorter } from './host-sorter.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+const sorter = hostSorter(test);
+
+function sort(job: LargeFileJob, piped?: Uint8Array) {
+  const pieces = Array.from({ length: 50 }, (_, i) =>
+    (piped ?? new Uint8Array(0)).subarray(
+      ((piped?.length ?? 0) * i) / 50,
+      ((piped?.length ?? 0) * (i + 1)) / 50,
+    ),
+  );
+  const stdin = Readable.from(pieces);
+  const context = { stdin, stdout: new PassThrough().resume(), signal: new AbortController().signal };
+  return sortFile(sorter(), job, context, sortParts);
+}
+
+/** More keys than the least memory holds with their positions, few of them distinct. */
+const COUNT = 20_000;
+const TIMES = 60;
+
+for (const dtype of ['u8', 'i16', 'f32', 'u64', 'f64'] as const) {
+  test(`${dtype}: positions by way of files, from a file and from a pipe, narrow and wide`, async (t) => {
+    const unit = dtypeInfo(dtype).bytes;
+    const some = generate({ dtype, count: COUNT, distribution: 'special', seed: 5 });
+    const keys = Buffer.concat(Array(TIMES).fill(some));
+    const orders: ReferenceOrder[] = [{}, { descending: true, nan: 'first', bits: [2, unit * 8 - 1] }];
+    for (const order of orders) {
+      const of = referenceArgsort(some, dtype, order);
+      const codes = groupsOf(some, dtype, order, of);
+      // Equal keys of one copy stand before those of the next one only within their group.
+      const expected = codes.flatMap((group) =>
+        Array.from({ length: TIMES }, (_, copy) => group.map((i) => copy * COUNT + i)).flat(),
+      );
+      const ways = [
+        [false, undefined],
+        [true, 1000],
+        [true, undefined],
+        [false, 1000],
+      ] as const;
+      for (const [piped, wideFrom] of order.bits ? ways.slice(0, 2) : ways) {
+        const from = piped ? '-' : path(`in.${dtype}`);
+        if (!piped) writeFileSync(from, keys);
+        const out = path(`${dtype}.npy`);
+        const job = { in: from, out, argsort: true, dtype, wideFrom, memory: 2 ** 24, ...order };
+        const report = await sort({ ...job, verify: true }, piped ? keys : undefined);
+        t.truthy(report.external, 'in partitions');
+        t.is(report.n, COUNT * TIMES);
+        const made = readFileSync(out);
+        const isWide = wideFrom !== undefined;
+        const header = npyHeader(isWide ? 'u64' : 'u32', [COUNT * TIMES]);
+        t.true(made.subarray(0, header.length).equals(header));
+        const words = new Uint8Array(made.subarray(header.length)).buffer;
+        const positions = isWide
+          ? Float64Array.from(new BigUint64Array(words), Number)
+          : Float64Array.from(new Uint32Array(words));
+        const wrong = positions.findIndex((position, i) => position !== expected[i]);
+        t.is(wrong, -1, `${piped} ${wideFrom} ${JSON.stringify(order)}`);
+        t.is(positions.length, expected.length);
+      }
+    }
+  });
+}
+
+/** Positions in order, those of equal keys together. */
+function groupsOf(
+  keys: Uint8Array,
+  dtype: Dtype,
+  order: ReferenceOrder,
+  positions: readonly number[],
+): number[][] {
+  const unit = dtypeInfo(dtype).bytes;
+  const groups: number[][] = [];
+  const pair = new Uint8Array(2 * unit);
+  for (const position of positions) {
+    const last = groups.at(-1);
+    const key = keys.subarray(position * unit, (position + 1) * unit);
+    const before = last?.[0];
+    // Stable: the later one comes first only where it is smaller, and the earlier one is not larger then.
+    pair.set(key);
+    if (before !== undefined) pair.set(keys.subarray(before * unit, (before + 1) * unit), unit);
+    if (last && referenceArgsort(pair, dtype, order)[0] === 0) last.push(position);
+    else groups.push([position]);
+  }
+  return groups;
+}
+
+test('what positions are written as shows in their number, and a name that says otherwise is refused', async (t) => {
+  t.is(positionDtype(undefined), 'u32');
+  t.is(positionDtype(2 ** 32 - 1), 'u32');
+  t.is(positionDtype(2 ** 32), 'u64');
+  writeFileSync(path('few.u8'), Buffer.from([3, 1, 2]));
+  const job = { in: path('few.u8'), argsort: true, memory: 2 ** 24 };
+  const report = await sort({ ...job, out: path('few.u64'), wideFrom: 3 });
+  t.is(report.n, 3);
+  t.deepEqual([...new BigUint64Array(new Uint8Array(readFileSync(path('few.u64'))).buffer)], [1n, 2n, 0n]);
+  await t.throwsAsync(sort({ ...job, out: path('never.u32'), wideFrom: 3 }), { instanceOf: DtypeError });
+  await t.throwsAsync(sort({ ...job, out: path('never.u64') }), { instanceOf: DtypeError });
+});

@@ -1,0 +1,39 @@
+import test from 'ava';
+import { assertHeld } from '../../../src/io/tables/holds.js';
+import type { TableType } from '../../../src/io/tables/table-type.js';
+import { DtypeError } from '../../../src/util/errors.js';
+
+const holds = (type: TableType, format: 'arrow' | 'parquet' | 'csv' | 'ndjson'): boolean => {
+  try {
+    assertHeld([{ name: 'c', type }], { name: 'out', format, id: format });
+    return true;
+  } catch (error) {
+    if (error instanceof DtypeError) return false;
+    throw error;
+  }
+};
+
+const list = (type: TableType): TableType => ({ is: 'list', item: { name: 'item', type } });
+
+for (const [type, arrow, parquet, csv, ndjson] of [
+  [{ is: 'i64' }, true, true, true, true],
+  [{ is: 'i128' }, false, false, true, true],
+  [{ is: 'f16' }, true, false, true, true],
+  [{ is: 'bytes' }, true, true, false, false],
+  [{ is: 'decimal', precision: 38, scale: 2 }, true, true, true, true],
+  [{ is: 'decimal', precision: 17, scale: 2 }, true, true, true, false],
+  [{ is: 'decimal', precision: 50, scale: 2 }, true, false, false, false],
+  [{ is: 'timestamp', unit: 'us', zone: 'UTC' }, true, true, true, true],
+  [{ is: 'timestamp', unit: 'us', zone: 'Asia/Tokyo' }, true, false, false, false],
+  [{ is: 'duration', unit: 's' }, true, false, false, false],
+  [list({ is: 'text' }), true, true, false, true],
+  [list({ is: 'u128' }), false, false, false, true],
+  [list({ is: 'json' }), false, false, false, false],
+] as const) {
+  test(`which formats hold ${JSON.stringify(type)}`, (t) => {
+    t.deepEqual(
+      (['arrow', 'parquet', 'csv', 'ndjson'] as const).map((format) => holds(type as TableType, format)),
+      [arrow, parquet, csv, ndjson],
+    );
+  });
+}

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { PassThrough, Readable } from 'node:stream';
+import test from 'ava';
+import { npyHeader } from '../../src/io/formats/npy-header.js';
+import { generate } from '../../src/io/gen.js';
+import { type TopKJob, topKFile } from '../../src/io/top-k-file.js';
+import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
+import { UsageError } from '../../src/util/errors.js';
+import { scratchFolder } from '../cli/cli.js';
+import { pick, referenceArgsort } from '../reference.js';
+import { hostSorter } from './host-sorter.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+const sorter = hostSorter(test);
+
+const topK = (job: Omit<TopKJob, 'memory'> & { memory?: number }, stdin: Readable = Readable.from([])) => {
+  const context = { stdin, stdout: new PassThrough().resume(), signal: new AbortController().signal };
+  return topKFile(sorter(), { memory: 2 ** 28, ...job }, context);
+};
+
+for (const dtype of DTYPES) {
+  test(`${dtype}: keys and positions of both ends, NaNs first or last, in one group and in many`, async (t) => {
+    const unit = dtypeInfo(dtype).bytes;
+    const special = generate({ dtype, count: 400, distribution: 'special', seed: 3 });
+    const few = generate({ dtype, count: 400, distribution: 'and3', seed: 4 });
+    const keys = Buffer.concat([special.subarray(0, 150 * unit), few, special.subarray(150 * unit)]);
+    const [from, to] = [path(`in.${dtype}`), path(`${dtype}.out`)];
+    writeFileSync(from, keys);
+    for (const largest of [true, false]) {
+      for (const nan of ['last', 'first'] as const) {
+        const order = referenceArgsort(keys, dtype, { descending: largest, nan });
+        for (const [k, memory] of [
+          [1, 2 ** 20],
+          [30, 12 * (unit + 8) * 37],
+          [5000, 2 ** 20],
+        ] as const) {
+          const job = { in: [from], out: to, k, memory, largest, nan, dtype, to: 'raw' };
+          const report = await topK(job);
+          const first = order.slice(0, k);
+          t.deepEqual(report, { n: 800, written: first.length, dtype, formats: ['raw', 'raw'] });
+          t.true(readFileSync(to).equals(pick(keys, unit, first)), `${k} ${largest} ${nan}`);
+          await topK({ ...job, argsort: true });
+          t.true(
+            readFileSync(to).equals(Buffer.from(Uint32Array.from(first).buffer)),
+            `at ${k} ${largest} ${nan}`,
+          );
+        }
+      }
+    }
+  });
+}
+
+test('files count through, of a pipe and a matrix too, and none of all is none', async (t) => {
+  writeFileSync(path('a.i16'), Int16Array.of(5, -1, 9));
+  writeFileSync(
+    path('m.npy'),
+    Buffer.concat([npyHeader('i16', [2, 2]), Buffer.from(Int16Array.of(9, 2, 7, 0).buffer)]),
+  );
+  const inputs = { in: [path('a.i16'), '-', path('m.npy')], dtype: 'i16', k: 4, argsort: true };
+  const pipe = (): Readable => Readable.from([Buffer.from(Int16Array.of(10, 1).buffer)]);
+  await topK({ ...inputs, out: path('order.npy') }, pipe());
+  t.true(
+    readFileSync(path('order.npy')).equals(
+      Buffer.concat([npyHeader('u32', [4]), Buffer.from(Uint32Array.of(3, 2, 5, 7).buffer)]),
+    ),
+  );
+  t.like(await topK({ ...inputs, k: 0, out: path('none.npy') }, pipe()), { n: 9, written: 0 });
+  writeFileSync(path('empty.f32'), '');
+  t.like(await topK({ in: [path('empty.f32')], k: 9, out: path('empty.out') }), { n: 0, written: 0 });
+  t.is(readFileSync(path('empty.out')).length, 0);
+});
+
+test('some bits only: of equal ones the first', async (t) => {
+  const keys = generate({ dtype: 'u32', count: 500, distribution: 'uniform', seed: 8 });
+  writeFileSync(path('bits.u32'), keys);
+  const order = referenceArgsort(keys, 'u32', { bits: [3, 6], descending: true });
+  const job = { in: [path('bits.u32')], out: path('bits.out'), k: 90, argsort: true, memory: 12 * 12 * 100 };
+  await topK({ ...job, bits: [3, 6] });
+  t.deepEqual([...new Uint32Array(new Uint8Array(readFileSync(job.out)).buffer)], order.slice(0, 90));
+});
+
+test('too little memory, no number, and keys that would be replaced are refused', async (t) => {
+  writeFileSync(path('x.u32'), Uint32Array.of(2, 1));
+  const job = { in: [path('x.u32')], out: path('never'), k: 1000 };
+  const little = await t.throwsAsync(topK({ ...job, memory: 20_000 }), { instanceOf: UsageError });
+  t.is(little.details.least, 144_000);
+  for (const k of [-1, 0.5, Number.NaN]) await t.throwsAsync(topK({ ...job, k }), { instanceOf: UsageError });
+  const same = { ...job, out: path('x.u32'), argsort: true };
+  await t.throwsAsync(topK(same), { instanceOf: UsageError, message: /would replace the keys/ });
+  t.false(existsSync(job.out));
+  t.is(readFileSync(path('x.u32')).length, 8);
+});

@@ -1,0 +1,22 @@
+/** What a launch holds until it has run. */
+import test from 'ava';
+import { opened } from './devices.js';
+import { run } from './run.js';
+
+for (const { name, images } of opened) {
+  for (const way of ['argument', 'kernel', 'task', 'list', 'call']) {
+    // A device without images has no kernels that write them.
+    (images ? test.serial : test.skip)(
+      `${name}: an image that a kernel writes stays until it has run, whoever lets go of it: ${way}`,
+      async (t) => {
+        // What is freed is overwritten, so that nobody can use it unnoticed.
+        const { code, signal, stdout, stderr } = await run('image-in-flight', [name, way], {
+          MALLOC_PERTURB_: '165',
+        });
+        t.is(signal, null, stderr);
+        t.is(code, 0, stderr);
+        t.is(stdout.trim(), '[200,200,200,200]');
+      },
+    );
+  }
+}

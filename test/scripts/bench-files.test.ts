@@ -1,0 +1,35 @@
+/** The table of whole sorts by several programs: its results are checked by the script itself. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { packageRoot } from '../../src/util/paths.js';
+
+const run = (...options: string[]) =>
+  spawnSync(process.execPath, [join(packageRoot, 'scripts/bench-files.mjs'), ...options], {
+    encoding: 'utf8',
+  });
+
+const testWithTime = existsSync('/usr/bin/time') ? test : test.skip; // GNU time, which measures
+
+testWithTime('clsort and GNU sort stand in the table with their times and peak memory', (t) => {
+  const json = join(tmpdir(), `bench-files-${process.pid}.json`);
+  const ran = run('--count', '1000', '--runs', '1', '--only', 'gnu', '--json', json);
+  t.is(ran.status, 0, ran.stderr);
+  t.regex(ran.stdout, /^\| GNU sort -g \| csv \| 0 \| [\d.]+ \| \d+ \|$/m);
+  const { count, results } = JSON.parse(readFileSync(json, 'utf8'));
+  rmSync(json);
+  t.is(count, 1000);
+  t.deepEqual(
+    results.map(({ name, format }: { name: string; format: string }) => [name, format]),
+    [['GNU sort -g', 'csv']],
+  );
+  t.true(results[0].bytes > 100_000);
+});
+
+test('a number that is none is told', (t) => {
+  const ran = run('--count', 'many');
+  t.not(ran.status, 0);
+  t.regex(ran.stderr, /--count is 'many': expected a number/);
+});

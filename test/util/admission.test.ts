@@ -1,0 +1,31 @@
+import test from 'ava';
+import { Admission } from '../../src/util/admission.js';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('as much runs at once as there is room for, first come first, and what is too much by itself', async (t) => {
+  const admission = new Admission(4);
+  const order: number[] = [];
+  let [running, load, most] = [0, 0, 0];
+  const loads = [1, 1, 4, 1, 9, 2, 2, 1, 1];
+  const work = loads.map((own, i) =>
+    admission.run(own, async () => {
+      order.push(i);
+      running++;
+      load += own;
+      if (running > 1) most = Math.max(most, load);
+      if (own > 4) t.is(running, 1);
+      await turn();
+      running--;
+      load -= own;
+      if (i === 3) throw new Error('no');
+    }),
+  );
+  const settled = await Promise.allSettled(work);
+  t.deepEqual(
+    settled.map(({ status }) => status === 'fulfilled'),
+    loads.map((_, i) => i !== 3),
+  );
+  t.deepEqual(order, [...loads.keys()]);
+  t.is(most, 4);
+});
