@@ -1,5 +1,5 @@
 import type { Buffer } from '../device/buffer.js';
-import type { Device } from '../device/device.js';
+import type { Device, KnownDevice } from '../device/device.js';
 import type { Queue } from '../device/queue.js';
 import type { Dtype } from '../keys/dtype.js';
 import type { KeyCodec } from '../keys/key-codec.js';
@@ -119,9 +119,13 @@ export interface AlgorithmFactory {
   /** Do its work-groups wait for each other, which OpenCL does not promise to end? */
   readonly waits?: boolean;
   /** Widths and values it can be compiled for on this device: true, or the reason why not. */
-  available(device: Device, shape: AlgorithmShape): true | string;
+  available(device: KnownDevice, shape: AlgorithmShape): true | string;
+  /** Parameters for n keys on a GPU for which nobody has measured any; see tile-model.ts. */
+  modelled?(device: KnownDevice, shape: AlgorithmShape, n: number): Tuning;
+  /** Parameters as the device can hold them: what does not fit is made smaller. */
+  fit?(device: KnownDevice, shape: AlgorithmShape, tuning: Tuning): Tuning;
   /** The shape with the parameters that suit n keys, or the reason why the algorithm is not for so many. */
-  tune?(device: Device, shape: AlgorithmShape, n: number): AlgorithmShape | string;
+  tune?(device: KnownDevice, shape: AlgorithmShape, n: number): AlgorithmShape | string;
   /** What a plan shows of a sort of n keys. @throws UsageError when the parameters are not for so many */
   facts?(shape: AlgorithmShape, n: number): Facts;
   /** Compiles the programs. Rejects with BuildError. */
@@ -135,7 +139,7 @@ export interface AlgorithmFactory {
  */
 export function tunedShape(
   factory: AlgorithmFactory,
-  device: Device,
+  device: KnownDevice,
   shape: AlgorithmShape,
   n: number,
 ): AlgorithmShape | string {

@@ -1,4 +1,4 @@
-import type { Device } from '../device/device.js';
+import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, vector } from '../device/queue.js';
 import { codecVector } from '../keys/key-codec.js';
@@ -13,15 +13,27 @@ import type {
 } from './algorithm.js';
 import { whole } from './parameters.js';
 import { onlyPass, passBuffers, passOutputs } from './passes.js';
-import { buildTile, fitTile, TILE_PARAMETERS, type TileTuning, tileAvailable } from './tile.js';
+import {
+  buildTile,
+  fitTile,
+  fittedTuning,
+  TILE_PARAMETERS,
+  type TileTuning,
+  tileAvailable,
+  tileFits,
+} from './tile.js';
+import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
 
 const KERNEL = 'group_radix';
 
-const tileOf = (device: Device, shape: AlgorithmShape, n?: number): TileTuning => ({
+const tileOf = (device: KnownDevice, shape: AlgorithmShape, n?: number): TileTuning => ({
   ...fitTile(device, shape, tuningFor(groupRadix, device, shape, n)),
   valuesAfter: false, // both stay in the group for all passes
 });
+
+/** Keys that a tile by the model is to hold, and those of a small one. */
+const [MANY, FEW] = [4096, 1024] as const;
 
 const keysOf = ({ groupSize, keysPerItem }: TileTuning): number => groupSize * keysPerItem;
 
@@ -90,8 +102,29 @@ export const groupRadix: AlgorithmFactory = {
 
   available: tileAvailable,
 
+  modelled(device, shape, n) {
+    const wanted = n <= FEW ? FEW : MANY;
+    const { valuesAfter: _, ...tile } = modelledTile(device, shape, {
+      keysPerItem: [1, 2, 3, 4, 6, 8, 12, 16],
+      alone: true,
+      // As many keys as wanted, if they fit; among equal ones, the groups that are fastest on an H200.
+      score: (tile) => {
+        const keys = keysOf(tile);
+        const best = tile.rank === 'ptx' && wanted === MANY ? 1024 : 256;
+        return keys > wanted ? -keys : keys - Math.abs(Math.log2(tile.groupSize / best));
+      },
+    });
+    return tile;
+  },
+
+  fit: (device, shape, tuning) =>
+    fittedTuning(tuning, fitTile(device, shape, { ...tuning, valuesAfter: false })),
+
   tune(device, shape, n) {
-    const most = keysOf(tileOf(device, shape));
+    const tile = tileOf(device, shape);
+    const fits = tileFits(device, shape, tile);
+    if (fits !== true) return fits;
+    const most = keysOf(tile);
     if (n > most) return `one work-group sorts at most ${most} keys`;
     return { ...shape, tuning: tuningFor(groupRadix, device, shape, n) };
   },

@@ -25,8 +25,9 @@ import {
   buildRanked,
   buildTile,
   CHECKED_LANES,
+  fitColumns,
   fitTile,
-  localBudget,
+  fittedTuning,
   numberOf,
   OFFSET_BITS,
   type RankedPrograms,
@@ -35,8 +36,10 @@ import {
   TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
+  tileFits,
   VALUES_AFTER,
 } from './tile.js';
+import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
 
 const RADIX_BITS = 8;
@@ -46,6 +49,8 @@ const CONTROL_BYTES = 80;
 const ANY_AT = 64;
 /** Keys from which on look-back sums need 64-bit words: two bits of a word say what it holds. */
 const WIDE = 2 ** 30;
+/** Up to so many keys, small tiles let more units take part. */
+const FEW_KEYS = 2 ** 18;
 /** Keys that a work-item of the histogram should have at least: fewer groups leave fewer counts to add. */
 const HISTOGRAM_KEYS = 16;
 
@@ -217,20 +222,43 @@ export const onesweep: AlgorithmFactory = {
     return tileAvailable(device, shape);
   },
 
+  modelled(device, shape, n) {
+    const { quirks, computeUnits } = device.capabilities;
+    const few = n <= FEW_KEYS ? FEW_KEYS / 2 : Number.POSITIVE_INFINITY;
+    return {
+      ...modelledTile(device, shape, {
+        valuesAfter: true,
+        score: ({ groupSize, keysPerItem }, { score }) =>
+          score * Math.min(1, few / (groupSize * keysPerItem * computeUnits)),
+      }),
+      ...(quirks.inlinePtx && { histogramSize: 1024, histogramColumns: 32 }),
+    };
+  },
+
+  fit(device, shape, tuning) {
+    const { capabilities } = device;
+    // The whole budget may be asked for: a histogram group has a unit to itself.
+    const columnBytes = Math.ceil(shape.keyBits / RADIX_BITS) * BINS * 4;
+    return fittedTuning(tuning, fitTile(device, shape, tuning), {
+      histogramSize: Math.min(numberOf(tuning, 'histogramSize'), capabilities.maxWorkGroup),
+      histogramColumns: fitColumns(capabilities, numberOf(tuning, 'histogramColumns'), columnBytes),
+    });
+  },
+
   tune(device, shape, n) {
-    const tuning = tuningFor(onesweep, device, shape, n);
-    return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning } };
+    const tuning = { ...(n >= WIDE && { offsetBits: 64 }), ...tuningFor(onesweep, device, shape, n) };
+    const fitted = onesweep.fit?.(device, shape, tuning) ?? tuning;
+    const fits = tileFits(device, shape, fitTile(device, shape, fitted));
+    return fits === true ? { ...shape, tuning: fitted } : fits;
   },
 
   async create(device, shape) {
     const tuning = tuningFor(onesweep, device, shape);
     const lookBack = numberOf(tuning, 'lookBack');
-    const histogramSize = Math.min(numberOf(tuning, 'histogramSize'), device.capabilities.maxWorkGroup);
-    let histogramColumns = numberOf(tuning, 'histogramColumns');
-    // The whole budget may be asked for: a histogram group has a unit to itself.
-    const columnBytes = Math.ceil(shape.keyBits / RADIX_BITS) * BINS * 4;
-    while (histogramColumns > 1 && histogramColumns * columnBytes > localBudget(device.capabilities))
-      histogramColumns /= 2;
+    const [histogramSize, histogramColumns] = [
+      numberOf(tuning, 'histogramSize'),
+      numberOf(tuning, 'histogramColumns'),
+    ];
     const defines = {
       HISTOGRAM_SIZE: histogramSize,
       HISTOGRAM_COLUMNS: histogramColumns,

@@ -1,5 +1,5 @@
 import type { Buffer } from '../device/buffer.js';
-import type { Device } from '../device/device.js';
+import type { Device, KnownDevice } from '../device/device.js';
 import { type Queue, u32, vector } from '../device/queue.js';
 import { codecVector } from '../keys/key-codec.js';
 import type {
@@ -18,6 +18,7 @@ import {
   buildTile,
   CHECKED_LANES,
   fitTile,
+  fittedTuning,
   numberOf,
   type RankedPrograms,
   rankedFor,
@@ -25,8 +26,10 @@ import {
   TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
+  tileFits,
   VALUES_AFTER,
 } from './tile.js';
+import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
 
 const KERNEL = 'persistent_radix';
@@ -41,15 +44,17 @@ interface PersistentTuning extends TileTuning {
   readonly groupsPerUnit: number;
 }
 
-function tuned(device: Device, shape: AlgorithmShape, n?: number): PersistentTuning {
+function tuned(device: KnownDevice, shape: AlgorithmShape, n?: number): PersistentTuning {
   const tuning = tuningFor(persistentRadix, device, shape, n);
   const tile = fitTile(device, shape, { ...tuning, offsetBits: 32 }); // there are never so many keys
   return { ...tile, groupsPerUnit: numberOf(tuning, 'groupsPerUnit') };
 }
 
 /** Keys that the groups of one launch hold. */
-const capacity = ({ capabilities }: Device, { groupSize, keysPerItem, groupsPerUnit }: PersistentTuning) =>
-  groupSize * keysPerItem * Math.max(1, Math.floor(groupsPerUnit * capabilities.computeUnits));
+const capacity = (
+  { capabilities }: KnownDevice,
+  { groupSize, keysPerItem, groupsPerUnit }: PersistentTuning,
+) => groupSize * keysPerItem * Math.max(1, Math.floor(groupsPerUnit * capabilities.computeUnits));
 
 /**
  * Sort of a middling array in one launch, by work-groups that are all resident at the same time.
@@ -159,8 +164,31 @@ export const persistentRadix: AlgorithmFactory = {
     return tileAvailable(device, shape);
   },
 
+  modelled(device, shape, n) {
+    const { quirks, computeUnits } = device.capabilities;
+    // What makes sure that groups are resident together is a matter of the vendor: see the rows for any device.
+    if (!quirks.inlinePtx) return {};
+    const tile = modelledTile(device, shape, {
+      groupSizes: [512, 384, 256],
+      keysPerItem: [2, 4, 8, 16, 20, 24, 28, 32],
+      valuesAfter: true,
+      alone: true,
+      // As few keys as let each unit have a tile, if that is enough for all.
+      score: ({ groupSize, keysPerItem }) => {
+        const keys = groupSize * keysPerItem;
+        return keys * computeUnits >= n ? 2 ** 20 / keys + 2 ** 20 : keys;
+      },
+    });
+    return { ...tile, groupsPerUnit: 1 };
+  },
+
+  fit: (device, shape, tuning) => fittedTuning(tuning, fitTile(device, shape, { ...tuning, offsetBits: 32 })),
+
   tune(device, shape, n) {
-    const most = capacity(device, tuned(device, shape, n));
+    const tile = tuned(device, shape, n);
+    const fits = tileFits(device, shape, tile);
+    if (fits !== true) return fits;
+    const most = capacity(device, tile);
     if (n > most) return `the groups that run at once hold at most ${most} keys`;
     return { ...shape, tuning: tuningFor(persistentRadix, device, shape, n) };
   },

@@ -1,4 +1,4 @@
-import type { Device } from '../device/device.js';
+import type { Device, KnownDevice } from '../device/device.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
@@ -35,7 +35,7 @@ export const ALGORITHMS: readonly AlgorithmFactory[] = [
 ];
 
 /** Those that the planner takes by itself on a device, best first. */
-export function plannedOn({ capabilities }: Device): readonly AlgorithmFactory[] {
+export function plannedOn({ capabilities }: KnownDevice): readonly AlgorithmFactory[] {
   const kind = capabilities.type === 'cpu' ? 'cpu' : 'gpu';
   return ALGORITHMS.filter((factory) => factory.stable && factory.plannedOn?.includes(kind));
 }

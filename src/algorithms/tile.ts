@@ -3,7 +3,7 @@
  * and the local memory that they take.
  */
 import type { Capabilities } from '../device/capabilities.js';
-import type { Device } from '../device/device.js';
+import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { UnsupportedError, UsageError } from '../util/errors.js';
 import type { AlgorithmShape } from './algorithm.js';
@@ -56,14 +56,19 @@ export const VALUES_AFTER = onOff({ axis: [false, true], onlyWith: 'values' });
 /** Turns of a wait after which a sort gives up. */
 export const SPIN_LIMIT = whole(1, 2 ** 32 - 1);
 
-/**
- * Local memory of a Hopper or Ampere unit that one group may declare, more than the driver admits: 227 KiB,
- * of which the compiler takes some for itself.
- */
-const PTX_LOCAL_BYTES = 226 * 1024;
+/** Where more can be had than the driver admits, the compiler takes some of that for itself. */
+const COMPILER_BYTES = 1024;
 
-export const localBudget = ({ localBytes, quirks }: Capabilities): number =>
-  quirks.inlinePtx ? PTX_LOCAL_BYTES : localBytes;
+/** Bytes of local memory that a kernel may declare. */
+export const localBudget = ({ localBytes, groupLocalBytes }: Capabilities): number =>
+  groupLocalBytes > localBytes ? groupLocalBytes - COMPILER_BYTES : localBytes;
+
+/** Most of some number, a power of two to begin with, of which each takes `bytesEach` of the budget; at least 1. */
+export function fitColumns(capabilities: Capabilities, wanted: number, bytesEach: number): number {
+  let columns = wanted;
+  while (columns > 1 && columns * bytesEach > localBudget(capabilities)) columns /= 2;
+  return columns;
+}
 
 /** A number of the tuning. @throws UsageError when it is none */
 export function numberOf(tuning: Tuning, name: string, fallback?: number): number {
@@ -95,14 +100,31 @@ export function tileBytes({ keyBits, valueBytes }: AlgorithmShape, tuning: TileT
 }
 
 /** The reason why a tile cannot carry such values, or true. */
-export function tileAvailable({ capabilities }: Device, shape: AlgorithmShape): true | string {
+export function tileAvailable({ capabilities }: KnownDevice, shape: AlgorithmShape): true | string {
   const carries = carriesValues(shape, 8);
   if (carries !== true) return carries;
   return capabilities.maxWorkGroup >= 16 || 'needs work-groups of at least 16 work-items';
 }
 
+/** True, or why not even the tile that `fitTile` came to is one for the device. */
+export function tileFits(
+  { capabilities }: KnownDevice,
+  shape: AlgorithmShape,
+  tile: TileTuning,
+): true | string {
+  const [bytes, budget] = [tileBytes(shape, tile), localBudget(capabilities)];
+  return bytes <= budget || `the smallest tile takes ${bytes} bytes of local memory, a group has ${budget}`;
+}
+
+/** Parameters with those of the tile as the device can hold it. */
+export const fittedTuning = (
+  tuning: Tuning,
+  { groupSize, keysPerItem, rank }: TileTuning,
+  others: Tuning = {},
+): Tuning => ({ ...tuning, groupSize, keysPerItem, rank, ...others });
+
 /** Reads the parameters of a tile and shrinks it until the device can hold it. */
-export function fitTile({ capabilities }: Device, shape: AlgorithmShape, tuning: Tuning): TileTuning {
+export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tuning: Tuning): TileTuning {
   const rank = String(tuning.rank);
   if (!CERTAIN.includes(rank)) {
     throw new UsageError(`tuning 'rank' must be one of ${CERTAIN.join(' ')}, not ${rank}`);

@@ -23,15 +23,18 @@ import {
 } from './passes.js';
 import {
   buildTile,
+  fitColumns,
   fitTile,
-  localBudget,
+  fittedTuning,
   numberOf,
   OFFSET_BITS,
   TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
+  tileFits,
   VALUES_AFTER,
 } from './tile.js';
+import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
 
 /** Keys from which on positions need 64 bits: differences of positions are signed. */
@@ -159,17 +162,32 @@ export const tiledRadix: AlgorithmFactory = {
 
   available: tileAvailable,
 
+  modelled(device, shape) {
+    const { inlinePtx } = device.capabilities.quirks;
+    return { ...modelledTile(device, shape, { valuesAfter: true }), ...(inlinePtx && { countColumns: 32 }) };
+  },
+
+  fit(device, shape, tuning) {
+    const tile = fitTile(device, shape, tuning);
+    const columns = fitColumns(
+      device.capabilities,
+      numberOf(tuning, 'countColumns'),
+      2 ** tile.radixBits * 4,
+    );
+    return fittedTuning(tuning, tile, { countColumns: columns });
+  },
+
   tune(device, shape, n) {
-    const tuning = tuningFor(tiledRadix, device, shape, n);
-    return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning } };
+    const tuning = { ...(n >= WIDE && { offsetBits: 64 }), ...tuningFor(tiledRadix, device, shape, n) };
+    const fitted = tiledRadix.fit?.(device, shape, tuning) ?? tuning;
+    const fits = tileFits(device, shape, fitTile(device, shape, fitted));
+    return fits === true ? { ...shape, tuning: fitted } : fits;
   },
 
   async create(device, shape) {
     const tuning = tuningFor(tiledRadix, device, shape);
     const fitted = fitTile(device, shape, tuning);
-    let countColumns = numberOf(tuning, 'countColumns');
-    while (countColumns > 1 && countColumns * 2 ** fitted.radixBits * 4 > localBudget(device.capabilities))
-      countColumns /= 2;
+    const countColumns = numberOf(tuning, 'countColumns');
     const { program, tile } = await buildTile(device, 'tiled_radix.cl', shape, fitted, KERNELS, {
       COUNT_COLUMNS: countColumns,
     });

@@ -1,4 +1,4 @@
-import type { Device } from '../device/device.js';
+import type { KnownDevice } from '../device/device.js';
 import type { DeviceInfo } from '../device/platform.js';
 import { addToCache, cacheFolder, readCache } from '../util/cache.js';
 import type { Tuning } from './parameters.js';
@@ -52,10 +52,10 @@ function parsed(value: unknown): StoredTuning {
 }
 
 /** Of open devices: read once, since parameters are asked for at every sort. */
-const known = new WeakMap<Device, StoredTuning>();
+const known = new WeakMap<KnownDevice, StoredTuning>();
 
 /** What was stored for a device; nothing with `CLSORT_TUNING=off`. */
-export function storedTuning(device: Device): StoredTuning {
+export function storedTuning(device: KnownDevice): StoredTuning {
   let stored = known.get(device);
   if (!stored) {
     const off = process.env.CLSORT_TUNING === 'off';

@@ -34,6 +34,15 @@ const KINDS: readonly Distribution[] = ['two', 'reversed', 'uniform'];
 export const presentTuning = (device: Device, { algorithm, which, n }: TuneCase): Tuning =>
   tuningFor(algorithmNamed(algorithm), device, { keyBits: which.keyBits, valueBytes: which.valueBytes }, n);
 
+/** Parameters of a case as the device can hold them: what takes more than it has is made smaller. */
+export function fitted(
+  device: Device,
+  { algorithm, which: { keyBits, valueBytes } }: TuneCase,
+  tuning: Tuning,
+): Tuning {
+  return algorithmNamed(algorithm).fit?.(device, { keyBits, valueBytes }, tuning) ?? tuning;
+}
+
 /** Has the device memory for the sorts of a case? */
 export const fits = (device: Device, { which: { keyBits, valueBytes }, n }: TuneCase): boolean =>
   n <= chunkLimit(device.capabilities, { dtype: DTYPES[keyBits], valueBytes });
@@ -78,6 +87,12 @@ export class CaseBench {
   /** Tries parameters: compiles, verifies, and times what is right. */
   async attempt(tuning: Tuning): Promise<Tried> {
     try {
+      // A smaller tile would be built instead, which is tried under its own name.
+      const smaller = Object.entries(fitted(this.#device, this.#one, tuning)).find(
+        ([name, value]) => tuning[name] !== undefined && tuning[name] !== value,
+      );
+      if (smaller)
+        return { result: 'unsupported', reason: `the device has room for ${smaller.join(' ')} only` };
       const algorithm = await compiled(this.#device, this.#one, tuning);
       if (typeof algorithm === 'string') return { result: 'unsupported', reason: algorithm };
       for (const kind of KINDS) {

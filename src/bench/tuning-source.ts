@@ -1,17 +1,16 @@
 /** Measured parameters as the source of a file in src/algorithms/tunings. */
 import { basename } from 'node:path';
 import type { DeviceTuning } from '../algorithms/tuning-rows.js';
-import { architectureOf } from '../device/architecture.js';
-import type { DeviceInfo } from '../device/platform.js';
+import type { KnownDevice } from '../device/device.js';
 
 /** Most characters of a line. */
 const LINE = 110;
 
-/** The devices for which what was measured on one of them counts: those of its architecture, if that has a name. */
-export function whereOf(info: DeviceInfo): DeviceTuning['where'] {
-  const architecture = architectureOf(info);
-  return architecture === 'other' ? { device: info.name } : { architecture };
-}
+/** The devices for which what was measured on one of them counts: those of its architecture, if that is known. */
+export const whereOf = ({ info, capabilities }: KnownDevice): DeviceTuning['where'] =>
+  capabilities.architecture === undefined
+    ? { device: info.name }
+    : { architecture: capabilities.architecture };
 
 /** @param file that it is to be in, whose name is the constant's */
 export function tuningSource(tuning: DeviceTuning, file: string): string {

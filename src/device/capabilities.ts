@@ -1,14 +1,24 @@
 import * as cl from '../opencl/index.js';
+import { UsageError } from '../util/errors.js';
+import { amdHardware } from './amd.js';
+import { generalHardware } from './general.js';
+import { type Ask, type Hardware, numberFrom } from './hardware.js';
+import { intelHardware } from './intel.js';
+import { nvidiaHardware } from './nvidia.js';
 import { type DeviceInfo, toNumber } from './platform.js';
 import { type Quirks, quirksOf } from './quirks.js';
 
 /** What kernels and the planner may rely on. */
-export interface Capabilities {
+export interface Capabilities
+  extends Pick<
+    Hardware,
+    'architecture' | 'computeUnits' | 'groupLocalBytes' | 'unit' | 'subGroupSizes' | 'ptx'
+  > {
   readonly type: DeviceInfo['type'];
   /** OpenCL version as a number: 1.1, 1.2, 3. */
   readonly version: number;
-  readonly computeUnits: number;
   readonly maxWorkGroup: number;
+  /** Bytes of local memory that the driver admits, of which a group may have what it is given as arguments. */
   readonly localBytes: number;
   readonly globalBytes: number;
   readonly maxAllocation: number;
@@ -36,39 +46,73 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/apple/i, 'apple'],
 ];
 
-/** Asks a device what it can do. */
-export function capabilitiesOf(info: DeviceInfo, handle: cl.Device): Capabilities {
+/** Who is asked what, by the extension that says that it may be asked. */
+const VENDORS = [
+  ['cl_nv_device_attribute_query', nvidiaHardware],
+  ['cl_amd_device_attribute_query', amdHardware],
+  ['cl_intel_device_attribute_query', intelHardware],
+  ['cl_intel_required_subgroup_size', intelHardware],
+] as const;
+
+/** Asks a device what it can do. @throws UsageError when CLSORT_LOCAL_BYTES is no number of bytes */
+export function capabilitiesOf(info: DeviceInfo, ask: Ask): Capabilities {
   const extensions = new Set(
-    String(cl.getDeviceInfo(handle, cl.DEVICE_EXTENSIONS)).replaceAll('\0', '').split(/\s+/).filter(Boolean),
+    String(ask(cl.DEVICE_EXTENSIONS) ?? '')
+      .replaceAll('\0', '')
+      .split(/\s+/)
+      .filter(Boolean),
   );
   const version = Number(info.version);
   const quirks = quirksOf(info);
-  const scope = version >= 3 ? askAtomics(handle) : 0;
+  // A driver that calls itself 3.0 and does not know the question has no such atomics.
+  const scope = version >= 3 ? toNumber(ask(cl.DEVICE_ATOMIC_MEMORY_CAPABILITIES) ?? 0) : 0;
   const words = `${info.platform} ${info.vendor} ${info.name}`;
+  const hardware = lessened(hardwareOf(info, extensions, ask));
+  const { architecture, computeUnits, groupLocalBytes, unit, subGroupSizes, sharesMemory } = hardware;
+  // What the driver takes is one thing, what the device has another.
+  const ptx = quirks.inlinePtx && process.env.CLSORT_INLINE_PTX !== 'off' ? hardware.ptx : undefined;
   return {
     type: info.type,
     version,
-    computeUnits: info.computeUnits,
+    architecture,
+    computeUnits,
     maxWorkGroup: info.maxWorkGroup,
-    localBytes: info.localBytes,
+    localBytes: Math.min(info.localBytes, groupLocalBytes),
+    groupLocalBytes,
+    unit,
+    subGroupSizes,
     globalBytes: info.globalBytes,
     maxAllocation: info.maxAllocation,
     extensions,
     subGroupBallot: extensions.has('cl_khr_subgroup_ballot'),
     fp64: extensions.has('cl_khr_fp64'),
     int64Atomics: extensions.has('cl_khr_int64_base_atomics'),
-    unifiedMemory: info.type === 'cpu' || cl.getDeviceInfo(handle, cl.DEVICE_HOST_UNIFIED_MEMORY) === true,
+    unifiedMemory:
+      info.type === 'cpu' || sharesMemory || numberFrom(ask(cl.DEVICE_HOST_UNIFIED_MEMORY)) === 1,
     deviceScopeAtomics:
-      quirks.deviceAtomics || (version >= 2 && version < 3) || (scope & cl.DEVICE_ATOMIC_SCOPE_DEVICE) !== 0,
+      hardware.unlistedAtomics ||
+      (version >= 2 && version < 3) ||
+      (scope & cl.DEVICE_ATOMIC_SCOPE_DEVICE) !== 0,
     family: FAMILIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'other',
-    quirks,
+    ptx,
+    quirks: { ...quirks, inlinePtx: ptx !== undefined },
   };
 }
 
-function askAtomics(handle: cl.Device): number {
-  try {
-    return toNumber(cl.getDeviceInfo(handle, cl.DEVICE_ATOMIC_MEMORY_CAPABILITIES));
-  } catch {
-    return 0; // a driver that calls itself 3.0 and does not know the question has no such atomics
+function hardwareOf(info: DeviceInfo, extensions: ReadonlySet<string>, ask: Ask): Hardware {
+  const general = generalHardware(info, ask);
+  // CPU devices list extensions of GPUs, too.
+  const vendor = info.type === 'gpu' && VENDORS.find(([extension]) => extensions.has(extension));
+  return vendor ? vendor[1](general, info, ask) : general;
+}
+
+/** The device as one with less local memory, where CLSORT_LOCAL_BYTES says so: for measuring what that costs. */
+function lessened(hardware: Hardware): Hardware {
+  const wanted = process.env.CLSORT_LOCAL_BYTES;
+  if (wanted === undefined || wanted === '') return hardware;
+  const bytes = Number(wanted);
+  if (!Number.isInteger(bytes) || bytes < 1) {
+    throw new UsageError(`CLSORT_LOCAL_BYTES is '${wanted}': expected a whole number of bytes above 0`);
   }
+  return { ...hardware, groupLocalBytes: Math.min(hardware.groupLocalBytes, bytes) };
 }

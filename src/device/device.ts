@@ -2,7 +2,7 @@ import * as cl from '../opencl/index.js';
 import { Buffer, type BufferOptions } from './buffer.js';
 import { BufferPool } from './buffer-pool.js';
 import { type Capabilities, capabilitiesOf } from './capabilities.js';
-import { type DeviceInfo, type FoundDevice, findDevices } from './platform.js';
+import { askOf, type DeviceInfo, type FoundDevice, findDevices } from './platform.js';
 import { Program } from './program.js';
 import { ProgramCache } from './program-cache.js';
 import { Queue } from './queue.js';
@@ -25,6 +25,9 @@ const LARGE_RESULT_BYTES = 2 ** 15;
 
 const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
   new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
+
+/** A device as far as plans and parameters depend on it, open or not. */
+export type KnownDevice = Pick<Device, 'capabilities' | 'info'>;
 
 /** How a device is opened. */
 export interface DeviceOptions {
@@ -52,7 +55,7 @@ export class Device {
     this.handle = handle;
     let context: cl.Context | undefined;
     try {
-      this.capabilities = capabilitiesOf(info, handle);
+      this.capabilities = capabilitiesOf(info, askOf(handle));
       if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
       context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
       this.queue = newQueue(context, handle, this.capabilities);

@@ -1,4 +1,5 @@
 import * as cl from '../opencl/index.js';
+import type { Ask } from './hardware.js';
 import { statusOf, typedError } from './status.js';
 
 export type DeviceType = 'cpu' | 'gpu' | 'accelerator' | 'other';
@@ -38,6 +39,19 @@ export function toNumber(value: unknown): number {
   if (Array.isArray(value)) return (value[0] >>> 0) * 2 ** 32 + (value[1] >>> 0);
   return Number(value);
 }
+
+/** Asks a device what it may not know. What its function throws is a failure of the driver. */
+export const askOf =
+  (handle: cl.Device): Ask =>
+  (name) => {
+    try {
+      return cl.getDeviceInfo(handle, name);
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === cl.INVALID_VALUE.code || status === cl.INVALID_OPERATION.code) return undefined;
+      throw error;
+    }
+  };
 
 function deviceType(bits: number): DeviceType {
   if (bits & cl.DEVICE_TYPE_GPU) return 'gpu';

@@ -233,9 +233,10 @@ export class Queue {
       (sum, arg) => sum + ('localBytes' in arg ? arg.localBytes : 0),
       kernel.localBytes,
     );
-    if (bytes > this.#capabilities.localBytes && !this.#capabilities.quirks.inlinePtx) {
+    const { groupLocalBytes } = this.#capabilities;
+    if (bytes > groupLocalBytes) {
       throw new UnsupportedError(
-        `kernel ${kernel.name} needs ${bytes} bytes of local memory; the device has ${this.#capabilities.localBytes}`,
+        `kernel ${kernel.name} needs ${bytes} bytes of local memory; a group of the device has ${groupLocalBytes}`,
       );
     }
   }

@@ -14,7 +14,7 @@ export interface Quirks {
   readonly simulated: boolean;
   /** The driver keeps compiled programs on disk by itself. */
   readonly cachesPrograms: boolean;
-  /** Inline PTX in OpenCL C. */
+  /** The compiler takes inline PTX in OpenCL C. Of capabilities: and the device has what our PTX uses. */
   readonly inlinePtx: boolean;
   /** clEnqueueFillBuffer may be used. */
   readonly fills: boolean;
@@ -24,8 +24,6 @@ export interface Quirks {
   readonly finishTells: boolean;
   /** Seconds for which the end of a command is asked for again and again before a thread waits for it. */
   readonly polls: number;
-  /** OpenCL C 3.0 has device-scope atomics, whatever the device says of itself. */
-  readonly deviceAtomics: boolean;
 }
 
 interface Row {
@@ -46,7 +44,6 @@ const NONE: Quirks = {
   zeroCopy: false,
   finishTells: false,
   polls: 0,
-  deviceAtomics: false,
 };
 
 const ROWS: readonly Row[] = [
@@ -82,11 +79,10 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),
-    quirks: { cachesPrograms: true, inlinePtx: true, finishTells: true, polls: 2.5e-4, deviceAtomics: true },
+    quirks: { cachesPrograms: true, inlinePtx: true, finishTells: true, polls: 2.5e-4 },
     reason:
       'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
-      'event costs it 12 us, clFinish none; a thread that waits hears of an end 20 us later than who asks; ' +
-      'it compiles device-scope atomics and does not list them',
+      'event costs it 12 us, clFinish none; a thread that waits hears of an end 20 us later than who asks',
   },
 ];
 

@@ -4,39 +4,26 @@ import type { Tuning } from '../../src/algorithms/parameters.js';
 import { fitTile, tileBytes, tileDefines, usesLanes } from '../../src/algorithms/tile.js';
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
 import { tuningFor } from '../../src/algorithms/tuning.js';
-import type { Device } from '../../src/device/device.js';
+import type { KnownDevice } from '../../src/device/device.js';
+import { knownDevice, profileNamed } from '../device/profiles.js';
 
-/** As much of a device as the tuning looks at. */
-const deviceLike = (
-  name: string,
-  capabilities: {
-    family: string;
-    type: string;
-    maxWorkGroup: number;
-    localBytes: number;
-    inlinePtx?: boolean;
-  },
-): Device =>
-  ({
-    info: { name },
-    capabilities: { ...capabilities, quirks: { inlinePtx: capabilities.inlinePtx ?? false } },
-  }) as unknown as Device;
+const h200 = knownDevice(profileNamed('h200'));
 
-const h200 = deviceLike('NVIDIA H200', {
-  family: 'nvidia',
-  type: 'gpu',
-  maxWorkGroup: 1024,
-  localBytes: 49_152,
-  inlinePtx: true,
-});
-const small = deviceLike('Some GPU', { family: 'other', type: 'gpu', maxWorkGroup: 128, localBytes: 16_384 });
+/** A device of no known kind. */
+const deviceLike = (limits: { maxWorkGroup: number; localBytes: number }): KnownDevice => {
+  const { info, capabilities } = knownDevice(profileNamed('apple-m1'));
+  const { localBytes } = limits;
+  const unit = { ...capabilities.unit, localBytes };
+  return { info, capabilities: { ...capabilities, ...limits, groupLocalBytes: localBytes, unit } };
+};
+const small = deviceLike({ maxWorkGroup: 128, localBytes: 16_384 });
 const u32 = { keyBits: 32, valueBytes: 0 } as const;
 
-test('tuning falls back from device and architecture over family and type to the default', (t) => {
+test('tuning falls back from device and architecture over family and type to a model and the default', (t) => {
   t.is(tuningFor(onesweep, h200, u32).groupSize, 384, 'architecture');
-  t.is(tuningFor(tiledRadix, h200, u32).rank, 'ptx', 'family');
-  t.is(tuningFor(tiledRadix, small, u32).rank, 'masks', 'default');
-  t.is(tuningFor(tiledRadix, { ...h200, info: { name: 'NVIDIA X' } } as Device, u32).rank, 'ptx');
+  t.is(tuningFor(tiledRadix, knownDevice(profileNamed('t4')), u32).rank, 'ptx', 'model');
+  t.is(tuningFor(tiledRadix, small, u32).rank, 'masks', 'model');
+  t.is(tuningFor(onesweep, small, u32).spinLimit, 2_000_000, 'default');
 });
 
 test('small arrays get small tiles, and what the shape says goes first', (t) => {
@@ -76,8 +63,7 @@ test('values that pass through the memory of the keys take none of their own', (
 });
 
 test('a tile has no more keys than 16 bits can number', (t) => {
-  const limits = { maxWorkGroup: 4096, localBytes: 2 ** 30 };
-  const roomy = deviceLike('Roomy', { family: 'other', type: 'gpu', ...limits });
+  const roomy = deviceLike({ maxWorkGroup: 4096, localBytes: 2 ** 30 });
   const { groupSize, keysPerItem } = fitTile(roomy, u32, { rank: 'masks', groupSize: 4096, keysPerItem: 64 });
   t.true(groupSize * keysPerItem <= 2 ** 16);
 });

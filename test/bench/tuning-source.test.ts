@@ -5,8 +5,8 @@ import { transformSync } from 'esbuild';
 import type { DeviceTuning } from '../../src/algorithms/tuning-rows.js';
 import { TUNINGS } from '../../src/algorithms/tunings/all.js';
 import { tuningSource, whereOf } from '../../src/bench/tuning-source.js';
-import type { DeviceInfo } from '../../src/device/platform.js';
 import { packageRoot } from '../../src/util/paths.js';
+import { knownDevice, profileNamed } from '../device/profiles.js';
 
 /** What a file with that source would export. */
 const exported = (source: string): Promise<Record<string, DeviceTuning>> => {
@@ -40,7 +40,7 @@ test('what is written is as the linter wants it', (t) => {
 });
 
 test('what one device shows counts for its architecture, where that is known', (t) => {
-  const info = (name: string) => ({ name }) as DeviceInfo;
-  t.deepEqual(whereOf(info('NVIDIA H200')), { architecture: 'hopper' });
-  t.deepEqual(whereOf(info('Some GPU')), { device: 'Some GPU' });
+  t.deepEqual(whereOf(knownDevice(profileNamed('h200'))), { architecture: 'sm_90' });
+  t.deepEqual(whereOf(knownDevice(profileNamed('mi250'))), { architecture: 'gfx90a' });
+  t.deepEqual(whereOf(knownDevice(profileNamed('mali-g610'))), { device: 'Mali-G610 MC6 r0p0' });
 });

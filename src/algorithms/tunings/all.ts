@@ -2,7 +2,6 @@ import type { DeviceTuning } from '../tuning-rows.js';
 import { anywhere } from './any.js';
 import { cpu } from './cpu.js';
 import { hopper } from './hopper.js';
-import { nvidia } from './nvidia.js';
 import { pocl } from './pocl.js';
 
 /**
@@ -10,4 +9,4 @@ import { pocl } from './pocl.js';
  * these over those for any; `clsort tune` found them or found nothing better, `scripts/results/*-tune.json` has its
  * searches. `clsort tune --write FILE` writes such a file.
  */
-export const TUNINGS: readonly DeviceTuning[] = [anywhere, cpu, pocl, nvidia, hopper];
+export const TUNINGS: readonly DeviceTuning[] = [anywhere, cpu, pocl, hopper];

@@ -1,12 +1,56 @@
 import type { DeviceTuning } from '../tuning-rows.js';
 
 export const hopper: DeviceTuning = {
-  where: { architecture: 'hopper' },
+  where: { architecture: 'sm_90' },
   measured: 'NVIDIA H200, driver 580.159.04, 2026-11-21',
   // End to end: eight of nine runs of `clsort tune` say 2^14, one 2^13. What one group of `persistent` holds, `group`
   // sorts in less time.
   crossovers: { host: 2 ** 14 },
   rows: [
+    {
+      algorithm: 'onesweep',
+      tuning: { rank: 'ptx', histogramSize: 1024, histogramColumns: 32 },
+    },
+    {
+      algorithm: 'onesweep',
+      which: { keyBits: 64 },
+      tuning: { histogramColumns: 16 },
+    },
+    {
+      algorithm: 'tiled',
+      tuning: {
+        rank: 'ptx',
+        groupSize: 512,
+        keysPerItem: 20,
+        maxRegisters: 64,
+        countColumns: 32,
+        groupsPerUnit: 4,
+      },
+    },
+    { algorithm: 'tiled', which: { keyBits: 64 }, tuning: { keysPerItem: 12 } },
+    {
+      algorithm: 'tiled',
+      which: { valueBytes: 4 },
+      tuning: { groupSize: 384, keysPerItem: 20, maxRegisters: 80 },
+    },
+    {
+      algorithm: 'tiled',
+      which: { valueBytes: 8 },
+      tuning: { groupSize: 384, keysPerItem: 12, maxRegisters: 80 },
+    },
+    {
+      algorithm: 'group',
+      tuning: { rank: 'ptx', groupSize: 1024, keysPerItem: 4, maxRegisters: 64 },
+    },
+    {
+      algorithm: 'group',
+      which: { n: 1024 },
+      tuning: { groupSize: 256, keysPerItem: 4 },
+    },
+    {
+      algorithm: 'persistent',
+      tuning: { rank: 'ptx', groupSize: 512, keysPerItem: 16, maxRegisters: 128, groupsPerUnit: 1 },
+    },
     {
       algorithm: 'onesweep',
       tuning: { groupSize: 384, keysPerItem: 28, maxRegisters: 56, checkedLanes: true },

@@ -21,10 +21,9 @@ import {
   type TuneShape,
   tuneCases,
 } from '../../bench/tune.js';
-import { CaseBench, fits, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
+import { CaseBench, fits, fitted, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
 import { tuningSource, whereOf } from '../../bench/tuning-source.js';
 import { Device } from '../../device/device.js';
-import type { DeviceInfo } from '../../device/platform.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { distinct } from '../../util/distinct.js';
 import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
@@ -124,7 +123,7 @@ async function tune(
   const kept = !args['dry-run'] && (found.length > 0 || Object.keys(crossovers).length > 0);
   const known = withFound(device, found, crossovers);
   if (kept && !storeTuning(device.info, known)) throw cannotWrite(tuningFile());
-  if (args.write !== undefined) writeSource(args.write, device.info, known);
+  if (args.write !== undefined) writeSource(args.write, device, known);
   if (args.json) print(console, JSON.stringify(reportOf(device, rows, crossovers, kept), null, 2));
   else print(console, summaryOf(device, rows, crossovers, kept));
   if (lost) say(console, `clsort: the device was lost in a try, which ends the search: ${lost.message}`);
@@ -138,8 +137,9 @@ async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Pro
   const bench = await CaseBench.open(device, one);
   try {
     const attempt = (tuning: Tuning) => bench.attempt(tuning);
-    const known = knownTunings(one.algorithm);
-    const found = await search(axesOf(one), presentTuning(device, one), { attempt, more, known });
+    const present = presentTuning(device, one);
+    const known = knownTunings(one.algorithm).map((tuning) => fitted(device, one, { ...present, ...tuning }));
+    const found = await search(axesOf(one), present, { attempt, more, known });
     if (!found) return undefined;
     const refused = gain(found) > 0 ? await bench.selfTest(found.tuning) : undefined;
     return { ...one, ...found, wrong: found.wrong.length, ...(refused && { refused }) };
@@ -159,11 +159,12 @@ function withFound(device: Device, found: readonly Row[], crossovers: Partial<Cr
   return { rows, crossovers: { ...stored.crossovers, ...crossovers } };
 }
 
-function writeSource(file: string, info: DeviceInfo, known: StoredTuning): void {
+function writeSource(file: string, device: Device, known: StoredTuning): void {
+  const { info } = device;
   const date = new Date().toISOString().slice(0, 10);
   const measured = `${info.name}, driver ${info.driver}, ${date}`;
   try {
-    writeFileSync(file, tuningSource({ where: whereOf(info), measured, ...known }, file));
+    writeFileSync(file, tuningSource({ where: whereOf(device), measured, ...known }, file));
   } catch (error) {
     throw cannotWrite(file, error);
   }

@@ -1,6 +1,7 @@
 /** Plans: what somebody decided about how to sort. */
 import type { AlgorithmShape, Facts } from '../../algorithms/algorithm.js';
 import type { Tuning } from '../../algorithms/parameters.js';
+import type { Basis } from '../../algorithms/tuning.js';
 import type { Dtype } from '../../keys/dtype.js';
 
 /** What is to be sorted, as far as a plan depends on it. */
@@ -30,6 +31,8 @@ export interface Plan {
   readonly chunk?: number;
   /** What its programs are compiled for. */
   readonly shape?: AlgorithmShape;
+  /** Where the parameters of `shape` come from; left out where the algorithm has none of its own. */
+  readonly basis?: Basis;
   /** Why this one. */
   readonly reason: string;
 }
@@ -41,14 +44,14 @@ export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: st
 
 /** A plan in words, a line for each fact. */
 export function explainPlan(plan: Plan): string {
-  const { engine, algorithm, n, dtype, bits, valueBytes, facts, chunk, shape, reason } = plan;
+  const { engine, algorithm, n, dtype, bits, valueBytes, facts, chunk, shape, basis, reason } = plan;
   const listed = (values: Facts = {}) => Object.entries(values).map(([name, value]) => `${name} ${value}`);
   const tuning = listed(shape?.tuning);
   return [
     `${n} ${dtype} keys${valueBytes > 0 ? ` with values of ${valueBytes} bytes` : ''}, bits ${bits[0]} to ${bits[1]}`,
     `engine     ${engine}`,
     `algorithm  ${algorithm} (${reason})`,
-    ...(tuning.length > 0 ? [`tuning     ${tuning.join(', ')}`] : []),
+    ...(tuning.length > 0 ? [`tuning     ${tuning.join(', ')}${basis ? ` (${basis})` : ''}`] : []),
     ...(facts ? [`facts      ${listed(facts).join(', ')}`] : []),
     ...(chunk ? [`chunks     ${Math.ceil(n / chunk)} of at most ${chunk} keys, merged afterwards`] : []),
   ].join('\n');

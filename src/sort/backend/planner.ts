@@ -1,9 +1,9 @@
 import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../../algorithms/algorithm.js';
 import { refusal, type Tuning } from '../../algorithms/parameters.js';
 import { algorithmNamed, plannedOn } from '../../algorithms/registry.js';
-import { crossoversFor } from '../../algorithms/tuning.js';
+import { basisFor, crossoversFor } from '../../algorithms/tuning.js';
 import type { Capabilities } from '../../device/capabilities.js';
-import type { Device } from '../../device/device.js';
+import type { KnownDevice } from '../../device/device.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UnsupportedError, UsageError } from '../../util/errors.js';
 import type { Plan, PlanRequest } from './plan.js';
@@ -27,7 +27,7 @@ export function chunkLimit(
   return Math.max(1, Math.floor(Math.min(maxAllocation / Math.max(keyBytes, valueBytes), byMemory)));
 }
 
-function candidates(device: Device, algorithm: string, n: number): readonly AlgorithmFactory[] {
+function candidates(device: KnownDevice, algorithm: string, n: number): readonly AlgorithmFactory[] {
   if (algorithm !== 'auto') return [algorithmNamed(algorithm)];
   const isTooMuch = (name: string) => name === 'group' && n > crossoversFor(device).group;
   return plannedOn(device).filter(({ name }) => !isTooMuch(name));
@@ -49,7 +49,7 @@ function refused({ parameters }: AlgorithmFactory, chosen: Tuning): string | und
  *
  * @throws UnsupportedError when the algorithm that was asked for cannot do it
  */
-export function* devicePlans(device: Device, request: PlanRequest): Generator<Plan, void, undefined> {
+export function* devicePlans(device: KnownDevice, request: PlanRequest): Generator<Plan, void, undefined> {
   const { n, dtype, bits, valueBytes, algorithm, parameters = {} } = request;
   const shape: AlgorithmShape = {
     keyBits: dtypeInfo(dtype).width,
@@ -69,6 +69,7 @@ export function* devicePlans(device: Device, request: PlanRequest): Generator<Pl
       continue;
     }
     const facts = factory.facts?.(tuned, n);
+    const basis = basisFor(factory, device, shape, n);
     found = true;
     yield {
       engine: 'device',
@@ -79,6 +80,7 @@ export function* devicePlans(device: Device, request: PlanRequest): Generator<Pl
       valueBytes,
       shape: tuned,
       ...(facts && { facts }),
+      ...(basis && { basis }),
       reason:
         algorithm === 'auto' ? `first choice left for ${device.capabilities.type} devices` : 'asked for',
     };

@@ -1,0 +1,22 @@
+import * as cl from '../opencl/index.js';
+import { type Ask, type Basics, countFrom, type Hardware } from './hardware.js';
+
+/** Registers of a unit where nobody tells: as many as most GPUs of the last ten years have. */
+const REGISTERS = 65_536;
+/** Fewest work-items that a unit of a GPU holds. */
+const ITEMS = 1024;
+
+/** What can be said of a device of any maker (ARM, Qualcomm, Apple and others) by OpenCL alone. */
+export function generalHardware({ computeUnits, localBytes, maxWorkGroup }: Basics, ask: Ask): Hardware {
+  const multiple = countFrom(ask(cl.DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE));
+  return {
+    architecture: undefined,
+    computeUnits,
+    groupLocalBytes: localBytes,
+    unit: { localBytes, groupBytes: 0, registers: REGISTERS, items: Math.max(ITEMS, maxWorkGroup) },
+    subGroupSizes: multiple !== undefined && multiple <= 128 ? [multiple] : [],
+    sharesMemory: false,
+    ptx: undefined,
+    unlistedAtomics: false,
+  };
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { capabilitiesOf } from '../../src/device/capabilities.js';
+import type { KnownDevice } from '../../src/device/device.js';
+import type { Ask } from '../../src/device/hardware.js';
+import type { DeviceInfo, DeviceType } from '../../src/device/platform.js';
+import * as cl from '../../src/opencl/index.js';
+import { packageRoot } from '../../src/util/paths.js';
+
+/** What the driver of a real device answers, by the names of the constants. */
+export interface Profile {
+  readonly key: string;
+  /** Where the answers are from; `public knowledge` where nobody's dump was at hand. */
+  readonly sources: readonly string[];
+  /** What the hardware has, whatever the driver says. */
+  readonly limits: {
+    /** Bytes of local memory that a kernel may declare. */ readonly groupLocalBytes: number;
+  };
+  readonly platform: Readonly<Record<string, string>>;
+  readonly device: Readonly<Record<string, Answer>>;
+}
+
+export type Answer = string | number | boolean | readonly number[];
+
+export const PROFILES: readonly Profile[] = JSON.parse(
+  readFileSync(join(packageRoot, 'test/device/profiles.json'), 'utf8'),
+);
+
+/** @throws when there is none of that key */
+export function profileNamed(key: string): Profile {
+  const found = PROFILES.find((profile) => profile.key === key);
+  if (!found) throw new Error(`no profile '${key}'`);
+  return found;
+}
+
+/** The number of a constant of the binding. */
+export function constantNamed(name: string): number {
+  const value = (cl as unknown as Readonly<Record<string, unknown>>)[name];
+  if (typeof value !== 'number') throw new Error(`the binding has no constant ${name}`);
+  return value;
+}
+
+const sizeBytes = (sizes: readonly number[]): Buffer => {
+  const words = BigUint64Array.from(sizes, BigInt);
+  return Buffer.from(words.buffer);
+};
+
+/** Answers as the driver would, through the binding. */
+function askOf({ device }: Profile): Ask {
+  const answers = new Map(Object.entries(device).map(([name, value]) => [constantNamed(name), value]));
+  return (name) => {
+    const answer = answers.get(name);
+    return Array.isArray(answer) ? sizeBytes(answer) : answer;
+  };
+}
+
+/** The device of a profile, as far as plans and parameters depend on it. */
+export function knownDevice(profile: Profile): KnownDevice {
+  const { device, platform } = profile;
+  const text = (name: string): string => String(device[name]);
+  const number = (name: string): number => Number(device[name]);
+  const info: DeviceInfo = {
+    id: '0:0',
+    platform: String(platform.PLATFORM_NAME),
+    name: text('DEVICE_NAME'),
+    vendor: text('DEVICE_VENDOR'),
+    type: text('DEVICE_TYPE') as DeviceType,
+    version: /OpenCL (\d+\.\d+)/.exec(text('DEVICE_VERSION'))?.[1] ?? '1.0',
+    driver: text('DRIVER_VERSION'),
+    computeUnits: number('DEVICE_MAX_COMPUTE_UNITS'),
+    globalBytes: number('DEVICE_GLOBAL_MEM_SIZE'),
+    maxAllocation: number('DEVICE_MAX_MEM_ALLOC_SIZE'),
+    localBytes: number('DEVICE_LOCAL_MEM_SIZE'),
+    maxWorkGroup: number('DEVICE_MAX_WORK_GROUP_SIZE'),
+  };
+  return { info, capabilities: capabilitiesOf(info, askOf(profile)) };
+}
