@@ -7,13 +7,19 @@
  * A size is an exponent of two; a shape is a dtype, with +BYTES for values that travel along. Every row is
  * verified on the device before it is timed. `--tuning` overrides parameters (JSON). CUB is left out without
  * `--cub`, the program made from scripts/peers/cub.cu.
+ *
+ * `--local-kib 227,163,99,64,48` measures the device as one whose groups have so much local memory, one after the other, and
+ * `--modelled` with the parameters of the model (src/algorithms/tile-model.ts) as well:
+ *
+ *     node dist/scripts/bench-device.js --device nvidia --algorithms onesweep --shapes u32,u64,u32+4 --sizes 24,28 \
+ *       --local-kib 227,163,99,64,48 --modelled --cub ./cub --json local-memory.json
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkTuning } from '../src/algorithms/parameters.js';
+import { checkTuning, type Tuning } from '../src/algorithms/parameters.js';
 import { algorithmNamed, untestedAlgorithm } from '../src/algorithms/registry.js';
 import { measureWithScratch } from '../src/algorithms/run.js';
 import { BusyWork } from '../src/bench/busy-work.js';
@@ -37,6 +43,12 @@ interface Row {
   readonly valueBytes: number;
   readonly n: number;
   readonly distribution: string;
+  /** KiB of local memory that a group was given, where that was not what it has. */
+  readonly localKib?: number;
+  /** The parameters are the model's. */
+  readonly modelled?: true;
+  /** What was compiled. */
+  readonly tuning?: Tuning;
   readonly result: 'ok' | 'wrong' | 'gave up' | 'unsupported' | 'error';
   readonly reason?: string;
   /** Between a marker before the sort and one behind it, median. */
@@ -65,6 +77,8 @@ const { values: options } = parseArgs({
     distributions: { type: 'string', default: 'uniform' },
     repeats: { type: 'string', default: '9' },
     tuning: { type: 'string', default: '{}' },
+    'local-kib': { type: 'string' },
+    modelled: { type: 'boolean', default: false },
     cub: { type: 'string' },
     json: { type: 'string' },
     stages: { type: 'boolean', default: false },
@@ -75,6 +89,7 @@ if (options.help) {
     'Times sorts of data on the device and verifies each one. Options, with their defaults:\n' +
       '  --device auto  --algorithms onesweep,tiled,serial,amd  --shapes u32,u64,u32+4 (dtype + bytes of a value)\n' +
       '  --sizes 16,20,24 (exponents of 2)  --distributions uniform  --repeats 9  --tuning JSON\n' +
+      '  --local-kib KIB,… (as if groups had so much local memory)  --modelled (parameters of the model as well)\n' +
       '  --cub PROGRAM (from scripts/peers/cub.cu)  --json FILE  --stages',
   );
   process.exit(0);
@@ -109,23 +124,47 @@ const distributions = list(options.distributions).map((word) => {
 const tuning = JSON.parse(options.tuning);
 for (const name of list(options.algorithms)) checkTuning(algorithmNamed(name), tuning);
 
-const device = await Device.open(options.device);
-const { queue } = device;
-/** As scripts/peers/cub.cu has it. */
-const busyWork = BusyWork.open(device);
+/** The device with all of its local memory, or less; `busyWork` as scripts/peers/cub.cu has it. */
+interface Bench {
+  readonly localKib?: number;
+  readonly device: Device;
+  readonly busyWork: BusyWork | undefined;
+}
+
+async function openBench(localKib?: number): Promise<Bench> {
+  if (localKib !== undefined) process.env.CLSORT_LOCAL_BYTES = String(localKib * 1024);
+  const device = await Device.open(options.device);
+  return { ...(localKib !== undefined && { localKib }), device, busyWork: BusyWork.open(device) };
+}
+
+const benches: Bench[] = [];
+for (const kib of list(options['local-kib'] ?? '')) benches.push(await openBench(Number(kib)));
+const [first = await openBench()] = benches;
+if (benches.length === 0) benches.push(first);
+
+type Measured = Omit<
+  Row,
+  'algorithm' | 'dtype' | 'valueBytes' | 'n' | 'distribution' | 'localKib' | 'modelled' | 'cub' | 'timesCub'
+>;
 
 /** Verifies one algorithm on keys that lie on the device, then times it. */
 async function measure(
+  { device, busyWork }: Bench,
   name: string,
   dtype: Dtype,
   valueBytes: 0 | 4 | 8,
   n: number,
   keys: Uint8Array,
-): Promise<Omit<Row, 'algorithm' | 'dtype' | 'valueBytes' | 'n' | 'distribution' | 'cub' | 'timesCub'>> {
+  modelled: boolean,
+): Promise<Measured> {
+  const { queue } = device;
   const { width } = dtypeInfo(dtype);
   const bits = [0, width] as const;
   const request = { dtype, n, bits, valueBytes };
-  const algorithm = await untestedAlgorithm(device, name, request, tuning);
+  const shape = { keyBits: width, valueBytes };
+  const model = modelled ? algorithmNamed(name).modelled?.(device, shape, n) : {};
+  if (!model) return { result: 'unsupported', reason: 'has no model' };
+  const algorithm = await untestedAlgorithm(device, name, request, { ...model, ...tuning });
   if (typeof algorithm === 'string') return { result: 'unsupported', reason: algorithm };
 
   const arrays = await SortArrays.open(device, { dtype, valueBytes, n });
@@ -162,6 +201,7 @@ async function measure(
     const milliseconds = median(times);
     return {
       result: 'ok',
+      ...(algorithm.shape.tuning && { tuning: algorithm.shape.tuning }),
       milliseconds,
       busyMilliseconds: median(busy),
       ...(queued.length > 0 && { queuedMilliseconds: median(queued) }),
@@ -183,11 +223,16 @@ for (const shape of list(options.shapes)) {
     for (const distribution of distributions) {
       const keys = generate({ dtype, count: n, distribution, seed: SEED });
       const cub = runCub(keys, width, valueBytes);
-      for (const algorithm of list(options.algorithms)) {
-        const measured = await measure(algorithm, dtype, valueBytes, n, keys).catch((error: unknown) => ({
-          result: 'error' as const,
-          reason: String(error),
-        }));
+      const forms = benches.flatMap((bench) =>
+        list(options.algorithms).flatMap((algorithm) =>
+          (options.modelled ? [false, true] : [false]).map((modelled) => ({ bench, algorithm, modelled })),
+        ),
+      );
+      for (const { bench, algorithm, modelled } of forms) {
+        const measured = await measure(bench, algorithm, dtype, valueBytes, n, keys, modelled).catch(
+          (error: unknown): Measured => ({ result: 'error', reason: String(error) }),
+        );
+        const { localKib } = bench;
         const timesCub =
           cub && 'milliseconds' in measured && measured.milliseconds
             ? Math.min(cub.int, cub.size_t) / measured.milliseconds
@@ -198,6 +243,8 @@ for (const shape of list(options.shapes)) {
           valueBytes,
           n,
           distribution,
+          ...(localKib !== undefined && { localKib }),
+          ...(modelled && { modelled }),
           ...measured,
           ...(cub && { cub }),
           ...(timesCub && { timesCub }),
@@ -210,7 +257,8 @@ for (const shape of list(options.shapes)) {
               }) ${(n / measured.milliseconds / 1e6).toFixed(2)} Gkeys/s`
             : ('reason' in measured && measured.reason) || '';
         console.log(
-          `${measured.result} ${algorithm} ${shape} 2^${exponent} ${distribution} ${text}` +
+          `${measured.result} ${algorithm}${localKib === undefined ? '' : ` ${localKib} KiB`}${modelled ? ' modelled' : ''} ` +
+            `${shape} 2^${exponent} ${distribution} ${text}` +
             (cub
               ? ` | cub ${cub.int.toFixed(4)} ${cub.size_t.toFixed(4)} ms, queued ${cub.queued.int.toFixed(4)} ${cub.queued.size_t.toFixed(4)}`
               : '') +
@@ -221,7 +269,7 @@ for (const shape of list(options.shapes)) {
   }
 }
 if (options.json) {
-  const { name, platform, driver } = device.info;
+  const { name, platform, driver } = first.device.info;
   const record = {
     device: name,
     platform,
@@ -232,5 +280,7 @@ if (options.json) {
   };
   writeFileSync(options.json, `${JSON.stringify(record, null, 1)}\n`);
 }
-busyWork?.close();
-await device.close();
+for (const { device, busyWork } of benches) {
+  busyWork?.close();
+  await device.close();
+}

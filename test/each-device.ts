@@ -1,5 +1,6 @@
 import test, { type Implementation } from 'ava';
 import { Device } from '../src/device/device.js';
+import { CHECKS_READS } from './checks-reads.js';
 
 /** Part of the platform's name by which the tests know a driver. */
 export const PLATFORMS: Readonly<Record<string, string>> = {
@@ -12,13 +13,6 @@ export const PLATFORMS: Readonly<Record<string, string>> = {
 /** Simulators and slow drivers, which run the small sizes only. */
 export const SMALL = new Set(['rusticl', 'clover', 'oclgrind']);
 
-/**
- * Whether Oclgrind looks for reads of what nobody wrote. Version 21.10 knows a buffer by its number, does not
- * forget a released one, and takes the host's last write for all of it: whatever kernels write behind its end,
- * later or into a larger buffer that got the number, counts as never written. So under this check no buffer is
- * used twice.
- */
-export const CHECKS_READS = process.env.OCLGRIND_UNINITIALIZED === '1';
 const kept: unknown[] = [];
 
 async function openDevice(spec: string): Promise<Device> {

@@ -52,9 +52,11 @@ function sources(
   );
   const shippedRows = known.flatMap((one) => one.rows.filter(own));
   const storedRows = storedTuning(device).rows.filter((row) => own(row) && isPossible(row));
-  const model = !isMeasured && modelled ? modelled(device, shape, n) : {};
-  const measured = isMeasured || storedRows.length > 0;
-  const basis = measured ? 'measured' : modelled || shippedRows.length > 0 ? 'modelled' : undefined;
+  const isModelled = !isMeasured && modelled !== undefined;
+  const model = isModelled ? modelled(device, shape, n) : {};
+  const rows = shippedRows.length + storedRows.length;
+  // What stands for any device and has no model was measured on those that it is planned on.
+  const basis = isModelled && storedRows.length === 0 ? 'modelled' : rows > 0 ? 'measured' : undefined;
   return { shippedRows, model, storedRows, basis };
 }
 

@@ -63,6 +63,11 @@ const EVERYWHERE = ['quiet', 'help', 'version'];
 const VARIABLES: readonly (readonly [name: string, what: string])[] = [
   ['CLSORT_CACHE_DIR', 'folder for compiled programs, self-tests and tuning'],
   ['CLSORT_TUNING', "'off' leaves what 'clsort tune' kept aside"],
+  [
+    'CLSORT_LOCAL_BYTES',
+    'bytes of local memory that kernels may take, where that is to be less than the device has',
+  ],
+  ['CLSORT_INLINE_PTX', "'off' compiles what is portable on NVIDIA devices, too"],
   ['CLSORT_ROOT', 'folder of the package, for bundles'],
   ['CLSORT_ADDON', 'the native addon to load'],
   ['CLSORT_OPENCL_LIBRARY', 'the OpenCL library to load'],

@@ -114,5 +114,10 @@ function lessened(hardware: Hardware): Hardware {
   if (!Number.isInteger(bytes) || bytes < 1) {
     throw new UsageError(`CLSORT_LOCAL_BYTES is '${wanted}': expected a whole number of bytes above 0`);
   }
-  return { ...hardware, groupLocalBytes: Math.min(hardware.groupLocalBytes, bytes) };
+  const { unit, groupLocalBytes } = hardware;
+  return {
+    ...hardware,
+    groupLocalBytes: Math.min(groupLocalBytes, bytes),
+    unit: { ...unit, localBytes: Math.min(unit.localBytes, bytes + unit.groupBytes) },
+  };
 }

@@ -9,7 +9,7 @@ import type { Tuning } from '../../src/algorithms/parameters.js';
 import type { Device } from '../../src/device/device.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { keyCodec, type Order } from '../../src/keys/key-codec.js';
-import { CHECKS_READS } from '../each-device.js';
+import { CHECKS_READS } from '../checks-reads.js';
 
 export interface SortCase {
   readonly dtype?: Dtype;

@@ -3,7 +3,8 @@
 // - counts the references to live objects, and uses of objects that are gone;
 // - fails, delays or corrupts a chosen call;
 // - ends the process, or never returns, when a kernel is enqueued that CLSORT_LAYER_ABORT or CLSORT_LAYER_HANG names;
-// - pretends a device smaller than it is, and refuses what would not fit that one.
+// - pretends a device smaller than it is, and refuses what would not fit that one;
+// - lets PoCL answer like the device in the file that CLSORT_LAYER_PROFILE names, and refuses what that one would.
 //
 // It is told what to do, and tells what it saw, through a file that it maps (CLSORT_LAYER_CONTROL), so that
 // one process can go through many cases and its end loses nothing. layer.ts is the other side of the file.
@@ -26,11 +27,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <type_traits>
 #include <unordered_map>
+#include <vector>
 
 #include "../../src/native/functions.h"
 
@@ -75,6 +79,8 @@ struct Control {
   /** Uses of objects without a reference, and the number of the last function that was so called. */
   Word misuses, misused;
   Word live[kKinds];
+  /** Most bytes of local memory that a kernel declares that was built or enqueued, and how many were refused for theirs. */
+  Word most_local_bytes, refused_local;
 };
 
 /** Where the names of the functions stand in the file: as text, one to a line, the first has number 1. */
@@ -170,6 +176,101 @@ void AddEvent(T argument) {
     if (argument) Add(*argument, kEvent);
   }
 }
+
+// --- The answers of another device ---------------------------------------------------------------------
+
+/**
+ * A file of lines `0xNAME BYTES`, where BYTES are those of an answer of clGetPlatformInfo or clGetDeviceInfo in
+ * hexadecimal digits; and `group N` and `local N`, the work-items and the local memory that a group may have.
+ */
+struct Profile {
+  std::unordered_map<cl_uint, std::string> answers;
+  size_t group = 0;
+  cl_ulong local = 0;
+
+  static const Profile& Get() {
+    static const Profile profile = Read(std::getenv("CLSORT_LAYER_PROFILE"));
+    return profile;
+  }
+
+  static Profile Read(const char* path) {
+    Profile profile;
+    if (!path) return profile;
+    std::ifstream file(path);
+    std::string word, value;
+    while (file >> word >> value) {
+      if (word == "group") {
+        profile.group = std::stoull(value);
+      } else if (word == "local") {
+        profile.local = std::stoull(value);
+      } else {
+        std::string& bytes = profile.answers[static_cast<cl_uint>(std::stoul(word, nullptr, 16))];
+        // A text without any characters is a zero at least, so there is no answer without bytes.
+        for (size_t i = 0; i + 1 < value.size(); i += 2) {
+          bytes += static_cast<char>(std::stoul(value.substr(i, 2), nullptr, 16));
+        }
+      }
+    }
+    return profile;
+  }
+
+  /** Only PoCL's devices pretend. */
+  static bool IsFor(cl_platform_id platform) {
+    char name[256] = "";
+    target.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+    return !Get().answers.empty() && std::strstr(name, "Portable Computing Language");
+  }
+
+  static bool IsFor(cl_device_id device) {
+    cl_platform_id platform = nullptr;
+    target.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr);
+    return IsFor(platform);
+  }
+
+  /** Extensions of vendors that the profile does not have, PoCL does not have either. */
+  static const std::string* Find(cl_uint name) {
+    auto found = Get().answers.find(name);
+    return found == Get().answers.end() ? nullptr : &found->second;
+  }
+
+  static cl_int Answer(const std::string& answer, size_t bytes, void* value, size_t* needed) {
+    if (value && bytes < answer.size()) return CL_INVALID_VALUE;
+    if (value) std::memcpy(value, answer.data(), answer.size());
+    if (needed) *needed = answer.size();
+    return CL_SUCCESS;
+  }
+
+  /** Notes what a kernel declares. @return false when that is more than a group has */
+  static bool Holds(cl_ulong local_bytes) {
+    auto most = static_cast<uint32_t>(std::min<cl_ulong>(local_bytes, UINT32_MAX));
+    uint32_t before = control->most_local_bytes;
+    while (before < most && !control->most_local_bytes.compare_exchange_weak(before, most)) {
+    }
+    if (Get().local == 0 || local_bytes <= Get().local) return true;
+    control->refused_local++;
+    return false;
+  }
+
+  /** Compilers refuse a kernel that declares too much. */
+  static bool HoldsAll(cl_program program) {
+    cl_uint count = 0;
+    if (target.clCreateKernelsInProgram(program, 0, nullptr, &count) != CL_SUCCESS) return true;
+    std::vector<cl_kernel> kernels(count);
+    if (target.clCreateKernelsInProgram(program, count, kernels.data(), nullptr) != CL_SUCCESS) return true;
+    bool holds = true;
+    for (cl_kernel kernel : kernels) {
+      cl_uint devices = 0;
+      cl_device_id device = nullptr;
+      cl_ulong bytes = 0;
+      target.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
+      if (devices == 1) target.clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof device, &device, nullptr);
+      target.clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+      holds = Holds(bytes) && holds;
+      target.clReleaseKernel(kernel);
+    }
+    return holds;
+  }
+};
 
 // --- What single functions do besides ------------------------------------------------------------------
 
@@ -288,6 +389,8 @@ struct Through<&Dispatch::clGetDeviceInfo> {
     if (name == CL_DEVICE_EXTENSIONS && Unified::Wanted()) {
       return Unified::DeviceExtensions(device, bytes, value, needed);
     }
+    const std::string* answer = Profile::Find(name);
+    if (answer && Profile::IsFor(device)) return Profile::Answer(*answer, bytes, value, needed);
     cl_int status = target.clGetDeviceInfo(device, name, bytes, value, needed);
     if (status != CL_SUCCESS || !value) return status;
     if (name == CL_DEVICE_MAX_WORK_GROUP_SIZE) Limit<size_t>(value, control->work_group);
@@ -305,12 +408,41 @@ struct Through<&Dispatch::clGetDeviceInfo> {
 };
 
 template <>
+struct Through<&Dispatch::clGetPlatformInfo> {
+  static cl_int Call(cl_platform_id platform, cl_platform_info name, size_t bytes, void* value, size_t* needed) {
+    const std::string* answer = Profile::Find(name);
+    if (answer && Profile::IsFor(platform)) return Profile::Answer(*answer, bytes, value, needed);
+    return target.clGetPlatformInfo(platform, name, bytes, value, needed);
+  }
+};
+
+template <>
+struct Through<&Dispatch::clBuildProgram> {
+  template <typename Notify>
+  static cl_int Call(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+                     Notify notify, void* data) {
+    cl_int status = target.clBuildProgram(program, count, devices, For(options).c_str(), notify, data);
+    // With a function to call at the end nothing is known of it yet; what is launched is checked as well.
+    if (status != CL_SUCCESS || notify || Profile::Get().answers.empty()) return status;
+    return Profile::HoldsAll(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+  }
+
+  /** PoCL has the atomics of OpenCL C 2.0 in version 3.0 only. */
+  static std::string For(const char* options) {
+    std::string text = options ? options : "";
+    size_t at = Profile::Get().answers.empty() ? std::string::npos : text.find("-cl-std=CL2.0");
+    return at == std::string::npos ? text : text.replace(at, 13, "-cl-std=CL3.0");
+  }
+};
+
+template <>
 struct Through<&Dispatch::clGetKernelWorkGroupInfo> {
   static cl_int Call(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name, size_t bytes,
                      void* value, size_t* needed) {
     cl_int status = target.clGetKernelWorkGroupInfo(kernel, device, name, bytes, value, needed);
     if (status != CL_SUCCESS || !value) return status;
     if (name == CL_KERNEL_WORK_GROUP_SIZE) Limit<size_t>(value, control->work_group);
+    if (name == CL_KERNEL_WORK_GROUP_SIZE) Limit<size_t>(value, static_cast<uint32_t>(Profile::Get().group));
     return status;
   }
 };
@@ -337,6 +469,9 @@ struct Through<&Dispatch::clEnqueueNDRangeKernel> {
     for (cl_uint i = 0; local && i < dimensions; i++) items *= local[i];
     if (control->work_group && items > control->work_group) return CL_INVALID_WORK_GROUP_SIZE;
     if (control->local_bytes && LocalBytes(queue, kernel) > control->local_bytes) return CL_OUT_OF_RESOURCES;
+    const Profile& profile = Profile::Get();
+    if (profile.group && items > profile.group) return CL_INVALID_WORK_GROUP_SIZE;
+    if (profile.local && !Profile::Holds(LocalBytes(queue, kernel))) return CL_OUT_OF_RESOURCES;
     return target.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, list, event);
   }
 

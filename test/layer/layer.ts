@@ -46,7 +46,10 @@ const KINDS = [
   'svm',
   'commands',
 ] as const;
-const WORDS = WORD.live + KINDS.length;
+/** Behind the counts of kinds. */
+const MOST_LOCAL_BYTES = WORD.live + KINDS.length;
+const REFUSED_LOCAL = MOST_LOCAL_BYTES + 1;
+const WORDS = REFUSED_LOCAL + 1;
 const NAMES_OFFSET = 256;
 const FILE_BYTES = 8192;
 
@@ -185,6 +188,12 @@ export class LayerControl {
   get misuses(): { count: number; last: string } {
     const words = this.#read();
     return { count: words[WORD.misuses] ?? 0, last: this.#name(words[WORD.misused] ?? 0) };
+  }
+
+  /** Most local memory that a kernel declared under a profile, and how often one declared more than there is. */
+  get local(): { most: number; refused: number } {
+    const words = this.#read();
+    return { most: words[MOST_LOCAL_BYTES] ?? 0, refused: words[REFUSED_LOCAL] ?? 0 };
   }
 
   /** References to live objects, by kinds that have any. */

@@ -1,3 +1,7 @@
+import { plannedOn } from '../../algorithms/registry.js';
+import { basisFor } from '../../algorithms/tuning.js';
+import type { KnownDevice } from '../../device/device.js';
+import { knownDevices } from '../../device/known.js';
 import { type DeviceInfo, devices } from '../../index.js';
 import {
   type CertificateRow,
@@ -25,7 +29,10 @@ export async function run(args: DevicesArguments, console: Console): Promise<Exi
   const found = readDevices(args.device);
   if (args.certify) return certifyAll(found, args, console);
   if (args.json) {
-    print(console, JSON.stringify({ schema: 'clsort.devices/1', devices: found }, null, 2));
+    const ids = new Set(found.map(({ id }) => id));
+    const devices = knownDevices().filter(({ info }) => ids.has(info.id));
+    const described = devices.map((device) => ({ ...device.info, ...abilitiesOf(device) }));
+    print(console, JSON.stringify({ schema: 'clsort.devices/1', devices: described }, null, 2));
     return EXIT.ok;
   }
   const rows = found.map(({ id, type, name, platform, driver, version, computeUnits, globalBytes }) => [
@@ -42,6 +49,26 @@ export async function run(args: DevicesArguments, console: Console): Promise<Exi
   const align = ['left', 'left', 'left', 'left', 'left', 'left', 'right', 'right'] as const;
   print(console, table([heading, ...rows], align));
   return EXIT.ok;
+}
+
+/** What a device says of itself beside its limits, and for each algorithm whether its parameters were measured or modelled. */
+function abilitiesOf(device: KnownDevice) {
+  const { capabilities } = device;
+  const { architecture, computeUnits, groupLocalBytes, unit, subGroupSizes, unifiedMemory, ptx } =
+    capabilities;
+  const bases = plannedOn(device).flatMap((algorithm) => {
+    const basis = basisFor(algorithm, device, { keyBits: 32, valueBytes: 0 });
+    return basis ? [[algorithm.name, basis] as const] : [];
+  });
+  return {
+    architecture: architecture ?? null,
+    groupLocalBytes,
+    unit: { count: computeUnits, ...unit },
+    subGroupSizes,
+    unifiedMemory,
+    ptx: ptx ?? null,
+    parameters: Object.fromEntries(bases),
+  };
 }
 
 /** Each device in a process of its own, so that a driver that crashes fails its own cells. */

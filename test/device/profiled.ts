@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Dtype } from '../../src/index.js';
+import { LayerControl, layerEnvironment } from '../layer/layer.js';
+import { profileFile } from '../layer/profile-file.js';
+import type { Profile } from './profiles.js';
+
+/** One sort by a named algorithm, or one operation as the planner does it. */
+export interface Case {
+  readonly algorithm?: string;
+  readonly operation?: string;
+  readonly dtype: Dtype;
+  readonly n: number;
+  readonly valueBytes: 0 | 4 | 8;
+  readonly descending: boolean;
+}
+
+/** What a process under the layer has to do. */
+export interface Task {
+  readonly cases: readonly Case[];
+}
+
+export interface Profiled {
+  readonly outcomes: readonly { readonly result: string; readonly warnings: readonly string[] }[];
+  /** Most local memory that a kernel declared, and how often one declared more than the device has. */
+  readonly local: { readonly most: number; readonly refused: number };
+  /** How the process ended, when it was not by itself: with the last that it said. */
+  readonly ended?: string;
+}
+
+const fixture = fileURLToPath(new URL('./fixtures/profiled.js', import.meta.url));
+
+/** A device may take so long for one case on a loaded machine. */
+const SILENCE_SECONDS = 300;
+
+/** Kernels that one profile has had compiled serve the others, as PoCL keeps them; removed by `forgetKernels`. */
+const kernels = mkdtempSync(join(tmpdir(), 'clsort-kernels-'));
+export const forgetKernels = (): void => rmSync(kernels, { recursive: true, force: true });
+
+/** Runs cases on PoCL while it answers as a profile says, without inline PTX. */
+export async function runProfiled(profile: Profile, cases: readonly Case[]): Promise<Profiled> {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-profile-'));
+  const path = (name: string) => join(folder, name);
+  writeFileSync(path('control'), '');
+  writeFileSync(path('profile'), profileFile(profile));
+  mkdirSync(path('cache'));
+  const env = {
+    ...process.env,
+    ...layerEnvironment(path('control')),
+    CLSORT_LAYER_PROFILE: path('profile'),
+    CLSORT_INLINE_PTX: 'off',
+    CLSORT_TUNING: 'on',
+    CLSORT_PROGRAM_CACHE: 'never',
+    CLSORT_CACHE_DIR: path('cache'),
+    POCL_CACHE_DIR: kernels,
+  };
+  const control = new LayerControl(path('control'));
+  const child = spawn(process.execPath, [fixture, JSON.stringify({ cases })], { env });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const hung = setTimeout(() => child.kill('SIGKILL'), SILENCE_SECONDS * 1000);
+  child.stdout.on('data', () => hung.refresh());
+  const ended = await new Promise<string | undefined>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve(code === 0 ? undefined : `${signal ?? `exit code ${code}`}: ${stderr.slice(-2000)}`),
+    );
+  });
+  clearTimeout(hung);
+  const { local } = control;
+  control.close();
+  rmSync(folder, { recursive: true, force: true });
+  const outcomes = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Profiled['outcomes'][number]);
+  return { outcomes, local, ...(ended !== undefined && { ended }) };
+}

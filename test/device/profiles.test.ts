@@ -1,0 +1,235 @@
+/**
+ * Devices that nobody has here: what their drivers answer is data (profiles.json), of which capabilities, plans and parameters
+ * are made as on the device itself. Under the test layer PoCL answers like each of them, and refuses what it would.
+ */
+import test from 'ava';
+import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
+import { ALGORITHMS, plannedOn } from '../../src/algorithms/registry.js';
+import { fitTile, localBudget, tileBytes } from '../../src/algorithms/tile.js';
+import { basisFor, tuningFor } from '../../src/algorithms/tuning.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
+import { devicePlans } from '../../src/sort/backend/planner.js';
+import { pairwise } from '../pairwise.js';
+import { type Case, forgetKernels, runProfiled } from './profiled.js';
+import { constantNamed, knownDevice, PROFILES, profileNamed } from './profiles.js';
+
+process.env.CLSORT_TUNING = 'off';
+delete process.env.CLSORT_LOCAL_BYTES;
+
+const FULL = process.env.CLSORT_TEST_FULL !== undefined;
+
+test('there are many profiles, of every maker, each with its sources and all that is asked for', (t) => {
+  t.true(PROFILES.length >= 24);
+  t.is(new Set(PROFILES.map(({ key }) => key)).size, PROFILES.length);
+  const families = new Set(PROFILES.map((profile) => knownDevice(profile).capabilities.family));
+  for (const family of ['nvidia', 'amd', 'intel', 'apple', 'other']) t.true(families.has(family), family);
+  for (const { key, sources, device, platform, limits } of PROFILES) {
+    t.true(sources.length > 0 && sources.every((source) => source.length > 20), key);
+    for (const name of [...Object.keys(device), ...Object.keys(platform)]) constantNamed(name);
+    t.true(limits.groupLocalBytes >= Number(device.DEVICE_LOCAL_MEM_SIZE), key);
+  }
+});
+
+test('local memory of a group is what the hardware has, and so is what PTX may use', (t) => {
+  for (const profile of PROFILES) {
+    t.is(knownDevice(profile).capabilities.groupLocalBytes, profile.limits.groupLocalBytes, profile.key);
+  }
+  const of = (key: string) => knownDevice(profileNamed(key)).capabilities;
+  t.deepEqual(of('h200').ptx, { match: true, redux: true });
+  t.deepEqual(of('t4').ptx, { match: true, redux: false });
+  for (const key of ['gtx-1080', 'mi250', 'arc-a770', 'apple-m1']) t.is(of(key).ptx, undefined, key);
+  t.is(of('gtx-1080').deviceScopeAtomics, false, 'scopes of loads and stores are younger');
+  t.true(of('v100').deviceScopeAtomics);
+});
+
+test('architecture, units and sub-groups are as the vendor tells', (t) => {
+  const of = (key: string) => knownDevice(profileNamed(key)).capabilities;
+  for (const [key, architecture, units, sizes] of [
+    ['h200', 'sm_90', 132, [32]],
+    ['rtx-5090', 'sm_120', 170, [32]],
+    ['mi100', 'gfx908', 120, [64]],
+    ['rx-6800', 'gfx1030', 30, [32]],
+    ['arc-a770', 'xe12.55', 32, [8, 16, 32]],
+    ['uhd-630', 'xe9.2', 3, [8, 16, 32]],
+    ['arc-b580', 'xe20.1', 20, [16, 32]],
+    ['mali-g610', undefined, 6, [16]],
+    ['apple-m1', undefined, 8, []],
+  ] as const) {
+    t.is(of(key).architecture, architecture, key);
+    t.is(of(key).computeUnits, units, key);
+    t.deepEqual(of(key).subGroupSizes, sizes, key);
+  }
+  t.deepEqual(of('rx-6800').unit, { localBytes: 131_072, groupBytes: 0, registers: 131_072, items: 2048 });
+  t.deepEqual(of('mi250').unit, { localBytes: 65_536, groupBytes: 0, registers: 65_536, items: 2048 });
+  t.true(of('vega-8').unifiedMemory && of('apple-m1').unifiedMemory && !of('t4').unifiedMemory);
+});
+
+test('a driver that does not answer leaves what OpenCL tells', (t) => {
+  for (const key of ['t4', 'rx-6800', 'arc-a770']) {
+    const { device, ...rest } = profileNamed(key);
+    const vendorless = Object.entries(device).filter(([name]) => !/_(NV|AMD|INTEL)$/.test(name));
+    const { capabilities } = knownDevice({ ...rest, device: Object.fromEntries(vendorless) });
+    t.is(capabilities.groupLocalBytes, Number(device.DEVICE_LOCAL_MEM_SIZE));
+    t.is(capabilities.computeUnits, Number(device.DEVICE_MAX_COMPUTE_UNITS));
+    t.is(capabilities.ptx, undefined);
+  }
+  // A compute capability of the future.
+  const t4 = profileNamed('t4');
+  const future = { ...t4.device, DEVICE_COMPUTE_CAPABILITY_MAJOR_NV: 99 };
+  t.is(knownDevice({ ...t4, device: future }).capabilities.groupLocalBytes, 49_152);
+});
+
+const SHAPES: readonly AlgorithmShape[] = ([8, 16, 32, 64] as const).flatMap((keyBits) =>
+  [0, 4, 8].map((valueBytes) => ({ keyBits, valueBytes })),
+);
+const SIZES = [1, 700, 2 ** 12, 2 ** 17, 2 ** 20, 2 ** 24, 2 ** 31];
+
+test('on every device each tile fits before anything is built, and plans say whether it was measured', (t) => {
+  for (const profile of PROFILES) {
+    const device = knownDevice(profile);
+    const budget = localBudget(device.capabilities);
+    t.true(budget <= profile.limits.groupLocalBytes);
+    for (const factory of ALGORITHMS) {
+      for (const shape of SHAPES) {
+        for (const n of SIZES) {
+          const what = `${profile.key}: ${factory.name} of ${n} keys ${shape.keyBits}+${shape.valueBytes}`;
+          const tuned = tunedShape(factory, device, shape, n);
+          if (typeof tuned === 'string' || !factory.fit) continue;
+          const { tuning = {} } = tuned;
+          // What the plan says is what is built: nothing is left to be made smaller.
+          t.deepEqual(factory.fit(device, shape, tuning), tuning, what);
+          t.true(Number(tuning.groupSize) <= device.capabilities.maxWorkGroup, what);
+          t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= budget, what);
+          t.true(Number(tuning.countColumns ?? 0) * 1024 <= budget, what);
+          const digits = Math.ceil(shape.keyBits / 8);
+          t.true(Number(tuning.histogramColumns ?? 0) * digits * 1024 <= budget, what);
+        }
+      }
+    }
+    const basis = profile.key === 'h200' ? 'measured' : 'modelled';
+    for (const factory of plannedOn(device).filter(({ modelled }) => modelled)) {
+      t.is(
+        basisFor(factory, device, { keyBits: 32, valueBytes: 0 }),
+        basis,
+        `${profile.key}: ${factory.name}`,
+      );
+    }
+  }
+});
+
+test('every device has a plan for every kind of sort, and the plan tells the basis of its parameters', (t) => {
+  for (const profile of PROFILES) {
+    const device = knownDevice(profile);
+    for (const dtype of DTYPES) {
+      for (const valueBytes of [0, 1, 4, 8, 16]) {
+        for (const n of [1, 2 ** 12, 2 ** 20]) {
+          const bits = [0, dtypeInfo(dtype).width] as const;
+          const plans = [...devicePlans(device, { n, dtype, bits, valueBytes, algorithm: 'auto' })];
+          t.true(plans.length > 0, `${profile.key}: ${n} ${dtype}+${valueBytes}`);
+          for (const { basis, shape } of plans)
+            t.is(basis === undefined, Object.keys(shape?.tuning ?? {}).length === 0);
+        }
+      }
+    }
+  }
+});
+
+test.serial('less local memory can be asked for, and only less', (t) => {
+  const h200 = profileNamed('h200');
+  const shape = { keyBits: 32, valueBytes: 0 } as const;
+  const onesweep = ALGORITHMS.find(({ name }) => name === 'onesweep');
+  if (!onesweep) return t.fail();
+  try {
+    for (const kib of [48, 64, 99, 163, 500]) {
+      process.env.CLSORT_LOCAL_BYTES = String(kib * 1024);
+      const device = knownDevice(h200);
+      const { groupLocalBytes } = device.capabilities;
+      t.is(groupLocalBytes, Math.min(kib, 227) * 1024);
+      const tuning = tuningFor(onesweep, device, shape, 2 ** 24);
+      t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= groupLocalBytes);
+      t.is(tuning.groupSize, 384, 'measured parameters, made smaller');
+      t.is(tuning.keysPerItem, kib === 48 ? 23 : 28);
+    }
+    for (const wrong of ['0', '-1', '1.5', 'much']) {
+      process.env.CLSORT_LOCAL_BYTES = wrong;
+      t.throws(() => knownDevice(h200), { code: 'ERR_CLSORT_USAGE', message: /CLSORT_LOCAL_BYTES/ });
+    }
+  } finally {
+    delete process.env.CLSORT_LOCAL_BYTES;
+  }
+});
+
+/** Keys of each algorithm that does not take any number of them. */
+const KEYS: Readonly<Record<string, number>> = {
+  ...{ row: 40, 'odd-even': 300, group: 700, persistent: 1000, bitonic: 1500, split: 2000 },
+};
+const OPERATIONS = [
+  ...['sort few', 'argsort', 'sortPairs', 'topK', 'unique', 'segmentedSort'],
+  ...['lexsort', 'reduce', 'scan', 'histogram', 'gather'],
+];
+const WIDTHS: readonly Dtype[] = ['u32', 'f64', 'i16', 'f32', 'u8'];
+
+const ofAlgorithm = (algorithm: string, dtype: Dtype, valueBytes: 0 | 4 | 8, descending: boolean): Case => {
+  return { algorithm, dtype, n: KEYS[algorithm] ?? 6001, valueBytes, descending };
+};
+const ofOperation = (operation: string): Case => {
+  return { operation, dtype: 'u32', n: 0, valueBytes: 0, descending: false };
+};
+
+/** Every algorithm in every form meets every device with CLSORT_TEST_FULL; else a part of the pairs, which is the same each time. */
+function casesOf(number: number): Case[] {
+  if (FULL) {
+    const forms = pairwise([ALGORITHMS.length, WIDTHS.length, 3, 2], BigInt(number));
+    return [
+      ...['sort', ...OPERATIONS].map(ofOperation),
+      ...forms.map(([a = 0, d = 0, v = 0, o = 0]) =>
+        ofAlgorithm(ALGORITHMS[a]?.name ?? '', WIDTHS[d] ?? 'u32', ([0, 4, 8] as const)[v] ?? 0, o === 1),
+      ),
+    ];
+  }
+  const turn = <T>(all: readonly T[], at: number): T => all[at % all.length] as T;
+  return [
+    ofOperation('sort'),
+    ofOperation(turn(OPERATIONS, number)),
+    ofOperation(turn(OPERATIONS, number + 5)),
+    ...[0, 4].map((step) =>
+      ofAlgorithm(
+        turn(ALGORITHMS, number + step).name,
+        turn(WIDTHS, number + step),
+        turn([0, 4, 8] as const, number + step),
+        number % 2 === 0,
+      ),
+    ),
+  ];
+}
+
+/** Those that are for some devices only. */
+const OPTIONAL = /^unavailable: needs the device-scope atomics of OpenCL C 2.0$/;
+
+for (const [number, profile] of PROFILES.entries()) {
+  test.serial(
+    `${profile.key}: what is built fits its limits, sorts right, and nothing is warned of`,
+    async (t) => {
+      t.timeout(15 * 60_000);
+      const cases = casesOf(number);
+      const { outcomes, local, ended } = await runProfiled(profile, cases);
+      t.is(ended, undefined);
+      for (const [i, { result, warnings }] of outcomes.entries()) {
+        const what = JSON.stringify(cases[i]);
+        t.true(
+          result === 'right' || (cases[i]?.algorithm === 'persistent' && OPTIONAL.test(result)),
+          `${what}: ${result}`,
+        );
+        t.deepEqual(warnings, [], what);
+      }
+      t.is(outcomes.length, cases.length);
+      t.true(
+        local.most > 0 && local.most <= profile.limits.groupLocalBytes,
+        `${local.most} bytes of local memory`,
+      );
+      t.is(local.refused, 0);
+    },
+  );
+}
+
+test.after.always(forgetKernels);
