@@ -67,7 +67,7 @@ const VARIABLES: readonly (readonly [name: string, what: string])[] = [
     'CLSORT_LOCAL_BYTES',
     'bytes of local memory that kernels may take, where that is to be less than the device has',
   ],
-  ['CLSORT_INLINE_PTX', "'off' compiles what is portable on NVIDIA devices, too"],
+  ['CLSORT_INLINE_PTX', "'off' compiles what is portable on every device"],
   ['CLSORT_ROOT', 'folder of the package, for bundles'],
   ['CLSORT_ADDON', 'the native addon to load'],
   ['CLSORT_OPENCL_LIBRARY', 'the OpenCL library to load'],

@@ -40,15 +40,13 @@ const SILENCE_SECONDS = 300;
 const kernels = mkdtempSync(join(tmpdir(), 'clsort-kernels-'));
 export const forgetKernels = (): void => rmSync(kernels, { recursive: true, force: true });
 
-/** Runs cases on PoCL while it answers as a profile says, without inline PTX. */
-export async function runProfiled(profile: Profile, cases: readonly Case[]): Promise<Profiled> {
-  const folder = mkdtempSync(join(tmpdir(), 'clsort-profile-'));
+/** The environment of a process for which PoCL answers as a profile says; its files are in the folder. */
+export function profileEnvironment(profile: Profile, folder: string): NodeJS.ProcessEnv {
   const path = (name: string) => join(folder, name);
   writeFileSync(path('control'), '');
   writeFileSync(path('profile'), profileFile(profile));
   mkdirSync(path('cache'));
-  const env = {
-    ...process.env,
+  return {
     ...layerEnvironment(path('control')),
     CLSORT_LAYER_PROFILE: path('profile'),
     CLSORT_INLINE_PTX: 'off',
@@ -57,7 +55,13 @@ export async function runProfiled(profile: Profile, cases: readonly Case[]): Pro
     CLSORT_CACHE_DIR: path('cache'),
     POCL_CACHE_DIR: kernels,
   };
-  const control = new LayerControl(path('control'));
+}
+
+/** Runs cases on PoCL while it answers as a profile says, without inline PTX. */
+export async function runProfiled(profile: Profile, cases: readonly Case[]): Promise<Profiled> {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-profile-'));
+  const env = { ...process.env, ...profileEnvironment(profile, folder) };
+  const control = new LayerControl(join(folder, 'control'));
   const child = spawn(process.execPath, [fixture, JSON.stringify({ cases })], { env });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

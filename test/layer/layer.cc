@@ -233,6 +233,13 @@ struct Profile {
     return found == Get().answers.end() ? nullptr : &found->second;
   }
 
+  /** Is this a question of OpenCL 3.0 to a device of an older version? */
+  static bool IsTooNew(cl_device_info name) {
+    const std::string* version = Find(CL_DEVICE_VERSION);
+    return version && version->compare(0, 8, "OpenCL 3") < 0 && name >= CL_DEVICE_NUMERIC_VERSION &&
+           name <= CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED;
+  }
+
   static cl_int Answer(const std::string& answer, size_t bytes, void* value, size_t* needed) {
     if (value && bytes < answer.size()) return CL_INVALID_VALUE;
     if (value) std::memcpy(value, answer.data(), answer.size());
@@ -391,6 +398,7 @@ struct Through<&Dispatch::clGetDeviceInfo> {
     }
     const std::string* answer = Profile::Find(name);
     if (answer && Profile::IsFor(device)) return Profile::Answer(*answer, bytes, value, needed);
+    if (Profile::IsTooNew(name) && Profile::IsFor(device)) return CL_INVALID_VALUE;
     cl_int status = target.clGetDeviceInfo(device, name, bytes, value, needed);
     if (status != CL_SUCCESS || !value) return status;
     if (name == CL_DEVICE_MAX_WORK_GROUP_SIZE) Limit<size_t>(value, control->work_group);

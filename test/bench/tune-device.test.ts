@@ -1,0 +1,38 @@
+import test from 'ava';
+import type { TuneCase } from '../../src/bench/tune.js';
+import { CaseBench, fitted, presentTuning } from '../../src/bench/tune-device.js';
+import { forEachDevice } from '../each-device.js';
+
+const CASE: TuneCase = { algorithm: 'group', which: { keyBits: 32, valueBytes: 4 }, n: 512 };
+
+forEachDevice((title, open) => {
+  test.serial(
+    title('a search begins with what the device has room for, and leaves out what it has not'),
+    async (t) => {
+      const device = await open();
+      const present = presentTuning(device, CASE);
+      t.deepEqual(fitted(device, CASE, present), present);
+      const large = { ...present, keysPerItem: 4096 };
+      const smaller = fitted(device, CASE, large);
+      t.true(Number(smaller.keysPerItem) < 4096, 'a tile has at most 2^16 keys');
+      t.deepEqual(fitted(device, CASE, smaller), smaller);
+      const bench = await CaseBench.open(device, CASE);
+      try {
+        const programs = device.program.bind(device);
+        let built = 0;
+        device.program = (...args) => {
+          built++;
+          return programs(...args);
+        };
+        const tried = await bench.attempt(large);
+        t.is(tried.result, 'unsupported');
+        t.regex(tried.result === 'unsupported' ? tried.reason : '', /room for keysPerItem \d+ only/);
+        t.is(built, 0, 'nothing is compiled for it');
+        t.is((await bench.attempt(present)).result, 'ok');
+        t.true(built > 0);
+      } finally {
+        bench.close();
+      }
+    },
+  );
+});

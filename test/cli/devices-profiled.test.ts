@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs';
+import ava from 'ava';
+import { forgetKernels, profileEnvironment } from '../device/profiled.js';
+import { profileNamed } from '../device/profiles.js';
+import { clsort, scratchFolder } from './cli.js';
+
+const test = ava.serial; // each starts processes
+const { path, remove } = scratchFolder();
+ava.after.always(remove);
+ava.after.always(forgetKernels);
+
+/** What `clsort devices --json` says of the device of a profile. */
+async function devicesOf(key: string) {
+  const folder = path(key);
+  mkdirSync(folder);
+  const env = profileEnvironment(profileNamed(key), folder);
+  const ran = await clsort(['devices', '--json', '--device', 'gpu'], { env });
+  const { devices } = ran.code === 0 ? JSON.parse(ran.out) : { devices: [] };
+  return { ...ran, devices };
+}
+
+for (const [key, expected] of [
+  ['t4', { architecture: 'sm_75', groupLocalBytes: 65_536, subGroupSizes: [32], unifiedMemory: false }],
+  ['mi250', { architecture: 'gfx90a', groupLocalBytes: 65_536, subGroupSizes: [64], unifiedMemory: false }],
+  ['arc-a770', { architecture: 'xe12.55', subGroupSizes: [8, 16, 32], unifiedMemory: false }],
+  ['apple-m1', { architecture: null, groupLocalBytes: 32_768, subGroupSizes: [], unifiedMemory: true }],
+] as const) {
+  test(`devices --json tells what a ${key} is made of, and that its parameters are modelled`, async (t) => {
+    const { code, err, devices } = await devicesOf(key);
+    t.is(code, 0, err);
+    t.is(devices.length, 1);
+    t.like(devices[0], expected);
+    const { parameters, unit } = devices[0];
+    for (const name of ['group', 'onesweep', 'tiled']) t.is(parameters[name], 'modelled', name);
+    t.true(unit.count > 0 && unit.localBytes > 0 && unit.registers > 0 && unit.items > 0);
+  });
+}
+
+test('devices --json tells that those of an H200 were measured', async (t) => {
+  const { code, err, devices } = await devicesOf('h200');
+  t.is(code, 0, err);
+  t.like(devices[0], { architecture: 'sm_90', groupLocalBytes: 227 * 1024 });
+  t.deepEqual(
+    new Set(['group', 'onesweep', 'tiled'].map((name) => devices[0].parameters[name])),
+    new Set(['measured']),
+  );
+});
+
+test('local memory that is no number of bytes is refused', async (t) => {
+  const ran = await clsort(['devices', '--json'], { env: { CLSORT_LOCAL_BYTES: '48Ki' } });
+  t.is(ran.code, 2, ran.err);
+  t.regex(ran.err, /CLSORT_LOCAL_BYTES is '48Ki'/);
+});
