@@ -105,6 +105,7 @@ export const groupRadix: AlgorithmFactory = {
   modelled(device, shape, n) {
     const wanted = n <= FEW ? FEW : MANY;
     const { valuesAfter: _, ...tile } = modelledTile(device, shape, {
+      name: `group of ${wanted}`,
       keysPerItem: [1, 2, 3, 4, 6, 8, 12, 16],
       alone: true,
       // As many keys as wanted, if they fit; among equal ones, the groups that are fastest on an H200.

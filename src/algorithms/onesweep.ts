@@ -227,6 +227,7 @@ export const onesweep: AlgorithmFactory = {
     const few = n <= FEW_KEYS ? FEW_KEYS / 2 : Number.POSITIVE_INFINITY;
     return {
       ...modelledTile(device, shape, {
+        name: `onesweep of up to ${few}`,
         valuesAfter: true,
         score: ({ groupSize, keysPerItem }, { score }) =>
           score * Math.min(1, few / (groupSize * keysPerItem * computeUnits)),

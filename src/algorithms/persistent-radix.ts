@@ -35,6 +35,8 @@ import { tuningFor } from './tuning.js';
 const KERNEL = 'persistent_radix';
 /** A tile needs two rows, which have at most 32 work-items. */
 const SMALLEST_GROUP = 64;
+/** More keys than any device's groups hold at once. */
+const WIDE = 2 ** 31;
 /** `control` in cl/persistent_radix.cl, and where its word for all launches is. */
 const CONTROL_BYTES = 32;
 const ANY_AT = 16;
@@ -168,15 +170,17 @@ export const persistentRadix: AlgorithmFactory = {
     const { quirks, computeUnits } = device.capabilities;
     // What makes sure that groups are resident together is a matter of the vendor: see the rows for any device.
     if (!quirks.inlinePtx) return {};
+    // As few keys as let each unit have a tile, if that is enough for all.
+    const share = 2 ** Math.ceil(Math.log2(Math.max(1, Math.min(n, WIDE) / computeUnits)));
     const tile = modelledTile(device, shape, {
+      name: `persistent of ${share} a unit`,
       groupSizes: [512, 384, 256],
       keysPerItem: [2, 4, 8, 16, 20, 24, 28, 32],
       valuesAfter: true,
       alone: true,
-      // As few keys as let each unit have a tile, if that is enough for all.
       score: ({ groupSize, keysPerItem }) => {
         const keys = groupSize * keysPerItem;
-        return keys * computeUnits >= n ? 2 ** 20 / keys + 2 ** 20 : keys;
+        return keys >= share ? 2 ** 20 / keys + 2 ** 20 : keys;
       },
     });
     return { ...tile, groupsPerUnit: 1 };

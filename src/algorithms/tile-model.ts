@@ -76,6 +76,8 @@ const numbers = (values: readonly Value[] = []): number[] => values.map(Number);
 
 /** Which tiles the model chooses from. */
 export interface TileChoice {
+  /** What it is for: the tile that was chosen for a shape once is chosen for that name again. */
+  readonly name: string;
   /** May values pass through the memory of the keys? */
   readonly valuesAfter?: boolean;
   readonly keysPerItem?: readonly number[];
@@ -87,16 +89,35 @@ export interface TileChoice {
 }
 
 /** How the model's tiles are ranked on a device. */
-export const modelledRank = ({ quirks }: Capabilities): 'ptx' | 'masks' =>
-  quirks.inlinePtx ? 'ptx' : 'masks';
+const modelledRank = ({ quirks }: Capabilities): 'ptx' | 'masks' => (quirks.inlinePtx ? 'ptx' : 'masks');
 
-/** The best tile for a device by the model, as parameters; empty where none fits, so that others are shrunk. */
+/** Choices that were made: plans ask for the same ones again and again. */
+const chosen = new WeakMap<Capabilities, Map<string, Tuning>>();
+
+/**
+ * The best tile for a device by the model, as parameters; those of the tile are left out where none fits, so that others
+ * are made smaller.
+ */
 export function modelledTile(
   { capabilities }: KnownDevice,
   shape: AlgorithmShape,
-  { valuesAfter, keysPerItem, groupSizes, alone, score = (_, { score }) => score }: TileChoice = {},
+  choice: TileChoice,
+): Tuning {
+  const known = chosen.get(capabilities) ?? new Map<string, Tuning>();
+  chosen.set(capabilities, known);
+  const key = `${choice.name} ${shape.keyBits} ${shape.valueBytes} ${shape.tuning?.offsetBits}`;
+  const tuning = known.get(key) ?? bestTile(capabilities, shape, choice);
+  known.set(key, tuning);
+  return tuning;
+}
+
+function bestTile(
+  capabilities: Capabilities,
+  shape: AlgorithmShape,
+  { valuesAfter, keysPerItem, groupSizes, alone, score = (_, { score }) => score }: TileChoice,
 ): Tuning {
   const rank = modelledRank(capabilities);
+  if (capabilities.quirks.simulated) return { rank }; // idle lanes and banks cost a simulator nothing
   const tiles = (groupSizes ?? numbers(TILE_PARAMETERS.groupSize?.axis))
     .filter((groupSize) => groupSize <= capabilities.maxWorkGroup)
     .flatMap((groupSize) =>

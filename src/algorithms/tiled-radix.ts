@@ -164,7 +164,10 @@ export const tiledRadix: AlgorithmFactory = {
 
   modelled(device, shape) {
     const { inlinePtx } = device.capabilities.quirks;
-    return { ...modelledTile(device, shape, { valuesAfter: true }), ...(inlinePtx && { countColumns: 32 }) };
+    return {
+      ...modelledTile(device, shape, { name: 'tiled', valuesAfter: true }),
+      ...(inlinePtx && { countColumns: 32 }),
+    };
   },
 
   fit(device, shape, tuning) {

@@ -14,7 +14,7 @@ export function generalHardware({ computeUnits, localBytes, maxWorkGroup }: Basi
     computeUnits,
     groupLocalBytes: localBytes,
     unit: { localBytes, groupBytes: 0, registers: REGISTERS, items: Math.max(ITEMS, maxWorkGroup) },
-    subGroupSizes: multiple !== undefined && multiple <= 128 ? [multiple] : [],
+    subGroupSizes: multiple !== undefined && multiple > 1 && multiple <= 128 ? [multiple] : [],
     sharesMemory: false,
     ptx: undefined,
     unlistedAtomics: false,

@@ -191,7 +191,6 @@ function casesOf(number: number): Case[] {
   return [
     ofOperation('sort'),
     ofOperation(turn(OPERATIONS, number)),
-    ofOperation(turn(OPERATIONS, number + 5)),
     ...[0, 4].map((step) =>
       ofAlgorithm(
         turn(ALGORITHMS, number + step).name,
@@ -210,7 +209,7 @@ for (const [number, profile] of PROFILES.entries()) {
   test.serial(
     `${profile.key}: what is built fits its limits, sorts right, and nothing is warned of`,
     async (t) => {
-      t.timeout(15 * 60_000);
+      t.timeout(60 * 60_000);
       const cases = casesOf(number);
       const { outcomes, local, ended } = await runProfiled(profile, cases);
       t.is(ended, undefined);
