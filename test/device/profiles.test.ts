@@ -8,6 +8,7 @@ import { ALGORITHMS, plannedOn } from '../../src/algorithms/registry.js';
 import { fitTile, localBudget, tileBytes } from '../../src/algorithms/tile.js';
 import { basisFor, tuningFor } from '../../src/algorithms/tuning.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
+import { explainPlan } from '../../src/sort/backend/plan.js';
 import { devicePlans } from '../../src/sort/backend/planner.js';
 import { pairwise } from '../pairwise.js';
 import { type Case, forgetKernels, runProfiled } from './profiled.js';
@@ -126,8 +127,12 @@ test('every device has a plan for every kind of sort, and the plan tells the bas
           const bits = [0, dtypeInfo(dtype).width] as const;
           const plans = [...devicePlans(device, { n, dtype, bits, valueBytes, algorithm: 'auto' })];
           t.true(plans.length > 0, `${profile.key}: ${n} ${dtype}+${valueBytes}`);
-          for (const { basis, shape } of plans)
-            t.is(basis === undefined, Object.keys(shape?.tuning ?? {}).length === 0);
+          for (const plan of plans) {
+            const { basis, shape } = plan;
+            const tuned = Object.keys(shape?.tuning ?? {}).length > 0;
+            t.is(basis !== undefined, tuned);
+            if (tuned) t.regex(explainPlan(plan), new RegExp(`^tuning .*\\(${basis}\\)$`, 'm'));
+          }
         }
       }
     }
