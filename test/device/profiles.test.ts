@@ -166,7 +166,7 @@ test.serial('less local memory can be asked for, and only less', (t) => {
 
 /** Keys of each algorithm that does not take any number of them. */
 const KEYS: Readonly<Record<string, number>> = {
-  ...{ row: 40, 'odd-even': 300, group: 700, persistent: 1000, bitonic: 1500, split: 2000 },
+  ...{ row: 40, 'odd-even': 300, group: 600, persistent: 500, bitonic: 1500, split: 2000 },
 };
 const OPERATIONS = [
   ...['sort few', 'argsort', 'sortPairs', 'topK', 'unique', 'segmentedSort'],
