@@ -236,4 +236,16 @@ for (const [number, profile] of PROFILES.entries()) {
   );
 }
 
+test.serial(
+  'a kernel that declares more local memory than a device has is refused, and counted',
+  async (t) => {
+    t.timeout(60 * 60_000);
+    const t4 = profileNamed('t4');
+    const less = { ...t4, limits: { groupLocalBytes: 2048 } }; // the driver does not say so
+    const { outcomes, local } = await runProfiled(less, [ofAlgorithm('merge', 'u32', 0, false)]);
+    t.regex(outcomes[0]?.result ?? '', /^BuildError/);
+    t.true(local.refused > 0 && local.most > 2048);
+  },
+);
+
 test.after.always(forgetKernels);
