@@ -366,7 +366,7 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
                                                                  &event))) {
     return;
   }
-  if (gate.open()) gate.HoldWithHidden(event, true);
+  if (gate.open()) gate.HoldExecution(event);
   InFlight& in_flight = call.environment().in_flight();
   if (!wanted) {
     in_flight.Keep(std::move(execution), event);

@@ -100,8 +100,8 @@ NAN_METHOD(SetUserEventStatus) {
   if (!call.ok() || !call.Supported(api.clSetUserEventStatus, event->platform)) return;
   if (status < CL_COMPLETE && event->open_user_event && !gate.MayFail(event->As<cl_event>())) {
     return (void)call.Fail(CL_INVALID_OPERATION,
-                           "a command buffer or a migration of the context may wait for it, and the driver crashes when "
-                           "that fails: complete the event, or fail it when they have been executed");
+                           "a command buffer of the context may wait for it, and some drivers crash when that fails: "
+                           "complete the event, or fail it when the command buffer has been executed");
   }
   if (!call.Check(gate.Settle(event->As<cl_event>(), status))) return;
   event->open_user_event = false;

@@ -115,7 +115,7 @@ void Gate::Sweep() {
 bool Gate::MayFail(cl_event user_event) {
   std::lock_guard<std::mutex> lock(guard_);
   return std::none_of(held_.begin(), held_.end(), [&](const Held& held) {
-    return held.with_hidden && !Ended(held.event) && ContextOf(held.event) == ContextOf(user_event);
+    return held.is_execution && !Ended(held.event) && ContextOf(held.event) == ContextOf(user_event);
   });
 }
 

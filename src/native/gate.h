@@ -24,16 +24,16 @@ class Gate {
   /** A user event was made, of this context. @return whether the context has no other one that is open */
   bool Open(cl_event user_event, cl_context context);
   /**
-   * Whether a user event can be made to fail: not while the commands of a command buffer, or those by which a driver
-   * migrates memory, may wait for it, since nobody can hold their events.
+   * Whether a user event can be made to fail: not while a command buffer may wait for it, since nobody can hold the
+   * events of its commands.
    */
   bool MayFail(cl_event user_event);
   /** Completes or fails a user event, for good; lets go of what need not be held any more. */
   cl_int Settle(cl_event user_event, cl_int status);
   /** Holds the event of a command: by its only reference, or where that is the caller's by another one. */
   void Hold(cl_event event, bool shared) { Hold(Held{event, nullptr, false}, shared); }
-  /** As `Hold`, for a command that ends with others whose events nobody gets. */
-  void HoldWithHidden(cl_event event, bool shared) { Hold(Held{event, nullptr, true}, shared); }
+  /** As `Hold`, for the event of a command buffer's execution, which the caller goes on holding. */
+  void HoldExecution(cl_event event) { Hold(Held{event, nullptr, true}, true); }
   /** Lets go of what need not be held any more. */
   void Sweep();
 
@@ -42,7 +42,7 @@ class Gate {
     cl_event event;
     /** Of a user event that is open, which is its program's to hold; null for a command. */
     cl_context context;
-    bool with_hidden;
+    bool is_execution;
   };
   void Hold(Held held, bool shared);
   /** Takes out what need not be held any more; with `guard_` held, and only while no user event is being settled. */

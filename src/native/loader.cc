@@ -97,17 +97,13 @@ const char* DispatchOf(cl_platform_id id, const std::string& extensions) {
 
 }  // namespace
 
-/** The dispatch tables of drivers with a trait that is asked for by a queue; objects begin with a pointer to theirs. */
-std::atomic<const char*> early_dispatch{nullptr}, migrating_dispatch{nullptr};
+/** The dispatch table of a driver that comes back early; objects begin with a pointer to theirs. */
+std::atomic<const char*> early_dispatch{nullptr};
 
-bool IsOf(const std::atomic<const char*>& dispatch, cl_command_queue queue) {
-  const char* table = dispatch.load(std::memory_order_relaxed);
-  return table && queue && *reinterpret_cast<const char* const*>(queue) == table;
+bool ComesBackEarly(cl_command_queue queue) {
+  const char* early = early_dispatch.load(std::memory_order_relaxed);
+  return early && queue && *reinterpret_cast<const char* const*>(queue) == early;
 }
-
-bool ComesBackEarly(cl_command_queue queue) { return IsOf(early_dispatch, queue); }
-
-bool MigratesByCommands(cl_command_queue queue) { return IsOf(migrating_dispatch, queue); }
 
 cl_int AskState(cl_event event, cl_int* state) {
   return api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *state, state, nullptr);
@@ -177,12 +173,11 @@ Platform* PlatformOf(cl_platform_id id) {
   if (name.find("rusticl") == 0) {
     platform.finishes_early = platform.cuts_at_quotes = platform.drops_written_images = true;
   }
-  platform.migrates_by_commands = platform.keeps_bare_waiters = version.find("PoCL") != std::string::npos;
+  platform.migrates_aside = platform.keeps_bare_waiters = version.find("PoCL") != std::string::npos;
   platform.records_buffers_only = version.find("PoCL 3.") != std::string::npos;
   platform.version = ParseVersion(version.c_str());
   platform.dispatch = DispatchOf(id, extensions);
   if (platform.finishes_early && platform.dispatch) early_dispatch = platform.dispatch;
-  if (platform.migrates_by_commands && platform.dispatch) migrating_dispatch = platform.dispatch;
   return &platform;
 }
 

@@ -37,12 +37,8 @@ constexpr int BlockingFlag(std::string_view name) {
   return of_memory ? 2 : 0;
 }
 
-constexpr bool Migrates(std::string_view name) { return name == "clEnqueueMigrateMemObjects"; }
-
 /** Whether a queue's driver comes back early from calls that block, as rusticl does; see Platform::finishes_early. */
 bool ComesBackEarly(cl_command_queue queue);
-/** Whether a queue's driver migrates by commands of its own, as PoCL does; see Platform::migrates_by_commands. */
-bool MigratesByCommands(cl_command_queue queue);
 
 /** Asks how far a command is: below CL_COMPLETE it has failed. `state` stays where the driver does not tell. */
 cl_int AskState(cl_event event, cl_int* state);
@@ -74,8 +70,6 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   /** A driver may initialise itself in it. */
   bool initialises;
   int blocking_flag;
-  /** A driver may enqueue commands of its own with it. */
-  bool migrates;
   Pointer pointer;
 
   Result operator()(Parameters... parameters) const {
@@ -130,9 +124,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
         wanted = wanted && ended == CL_SUCCESS;  // a caller takes no event of a call that has failed
       }
     }
-    if (held && migrates && MigratesByCommands(std::get<cl_command_queue>(parameters))) {
-      gate.HoldWithHidden(*event, wanted);
-    } else if (held) {
+    if (held) {
       gate.Hold(*event, wanted);
     } else if (!wanted) {
       ReleaseEvent(*event);
@@ -146,7 +138,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
 struct Loader {
 #define CLSORT_MEMBER(name, since) \
   Function<decltype(&::name)> name{#name,              since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), \
-                                   BlockingFlag(#name), Migrates(#name), nullptr};
+                                   BlockingFlag(#name), nullptr};
   CLSORT_FUNCTIONS(CLSORT_MEMBER)
 #undef CLSORT_MEMBER
 
@@ -174,8 +166,11 @@ struct Platform {
   bool single_threaded = false;
   /** clFinish comes back early when another thread flushes the queue meanwhile: Mesa's rusticl, to 22.3 at least. */
   bool finishes_early = false;
-  /** Migrating a memory object to the host enqueues further commands, whose events nobody gets: PoCL. */
-  bool migrates_by_commands = false;
+  /**
+   * Migrating memory to the host enqueues a further command, whose event nobody gets. It never ends when the last command
+   * on the memory has failed, and the process ends when it fails, or when a thread enqueues meanwhile: PoCL.
+   */
+  bool migrates_aside = false;
   /** What a failed command waited for besides has a bare pointer to its event until it ends: PoCL. */
   bool keeps_bare_waiters = false;
   /** Build options are cut at each quotation mark, also within a word, and at blanks but no tabs: Mesa's rusticl. */

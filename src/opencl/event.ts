@@ -35,7 +35,7 @@ export function getEventInfo(event: Event, name: number): InfoValue {
 /**
  * An event that `setUserEventStatus` completes. Calls clCreateUserEvent (OpenCL 1.1). One that is still open
  * when this environment ends, or when its handle is released or collected, is failed, since nothing could complete
- * it any more; it is completed instead where a command buffer, or on PoCL a migration, may wait for it.
+ * it any more; it is completed instead where a command buffer may wait for it.
  *
  * @throws INVALID_CONTEXT
  */
@@ -48,7 +48,7 @@ export function createUserEvent(context: Context): Event {
  *
  * @param status `COMPLETE`, or a negative number for an error
  * @throws INVALID_EVENT, INVALID_VALUE, INVALID_OPERATION the second time, and for an error while a command buffer of the
- *   context, or on PoCL a migration of memory, is to be executed
+ *   context is to be executed
  */
 export function setUserEventStatus(event: Event, status: number): 0 {
   return native().setUserEventStatus(event, status);

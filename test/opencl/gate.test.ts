@@ -13,10 +13,7 @@ for (const { name, version, singleThreaded, userEvents } of opened) {
         ]);
         t.is(signal, null, stderr);
         t.is(code, 0, stderr);
-        const { refused } = JSON.parse(stdout) as { refused: number };
-        // PoCL's own commands of a migration cannot be held, so nothing that they wait for may fail.
-        if (way === 'migrations') t.is(refused, name === 'pocl' ? 20 : 0);
-        else if (way !== 'anything') t.is(refused, 0);
+        t.is(stdout.trim(), 'ended well');
       }
     });
   }
