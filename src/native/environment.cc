@@ -234,6 +234,7 @@ void Environment::Holdings::Give() {
   svm.clear();
   for (const OwnedReference& reference : references) reference.Give();
   references.clear();
+  gate.Sweep();
 }
 
 Environment::Holdings Environment::TakeAll(bool contexts) {

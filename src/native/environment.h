@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -114,12 +113,6 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** Where V8 forbids ArrayBuffers over foreign memory, mapped memory is copied. */
   bool copy_mappings = false;
 
-  /**
-   * Shared by those who enqueue transfers of buffers on other threads than the loop's, and taken alone to migrate buffers:
-   * where the two meet, PoCL 3 gives an event up once too often.
-   */
-  std::shared_mutex& migration() { return migration_; }
-
   /** A queue is about to lose its handle: its commands are to be waited for before memory goes that they may use. */
   void Retire(const Object& queue);
 
@@ -166,7 +159,6 @@ class Environment : public std::enable_shared_from_this<Environment> {
   uv_async_t* bell_ = nullptr;
   size_t awaited_ = 0;
 
-  std::shared_mutex migration_;
   std::mutex guard_;
   std::condition_variable work_;
   std::deque<std::unique_ptr<Job>> queue_;

@@ -1,4 +1,5 @@
 #include "info.h"
+#include "queue.h"
 #include "wait.h"
 
 namespace clsort {
@@ -66,6 +67,18 @@ NAN_METHOD(GetEventProfilingInfo) {
              event ? event->platform : nullptr);
 }
 
+/**
+ * Has the gate hold a marker behind all that a context's queues were given so far: commands that wait for a user event
+ * may wait for some of that as well.
+ */
+void MarkQueues(Environment& environment, cl_context context) {
+  for (const std::shared_ptr<Object>& queue : environment.objects().OfKind(Kind::kCommandQueue)) {
+    cl_context of = nullptr;
+    api.clGetCommandQueueInfo(queue->As<cl_command_queue>(), CL_QUEUE_CONTEXT, sizeof of, &of, nullptr);
+    if (of == context) MakeMarker(*queue);
+  }
+}
+
 NAN_METHOD(CreateUserEvent) {
   Call call(info, "clCreateUserEvent");
   auto context = call.Handle(0, Kind::kContext);
@@ -75,7 +88,8 @@ NAN_METHOD(CreateUserEvent) {
   if (!call.Check(status)) return;
   auto handle = Wrap(call.environment(), Kind::kEvent, event, context->platform);
   Unwrap(call.environment(), Kind::kEvent, handle)->open_user_event = true;
-  gate.Open();
+  bool first = gate.Open(event, context->As<cl_context>());
+  if (first && context->platform->keeps_bare_waiters) MarkQueues(call.environment(), context->As<cl_context>());
   call.Return(handle);
 }
 

@@ -59,6 +59,14 @@ void Release(const std::vector<cl_event>& events) {
 /** Lives as long as the process: threads of ours and of drivers may outlive everything else. */
 Gate& gate = *new Gate;
 
+bool Gate::Open(cl_event user_event, cl_context context) {
+  std::lock_guard<std::mutex> lock(guard_);
+  bool first = std::none_of(held_.begin(), held_.end(), [&](const Held& held) { return held.context == context; });
+  held_.push_back({user_event, context, false});
+  open_.fetch_add(1, std::memory_order_relaxed);
+  return first;
+}
+
 cl_int Gate::Settle(cl_event user_event, cl_int status) {
   size_t commands;
   {
@@ -71,19 +79,23 @@ cl_int Gate::Settle(cl_event user_event, cl_int status) {
   {
     std::lock_guard<std::mutex> lock(guard_);
     settling_--;
-    if (result == CL_SUCCESS) open_.fetch_sub(1, std::memory_order_relaxed);
+    if (result == CL_SUCCESS) {
+      open_.fetch_sub(1, std::memory_order_relaxed);
+      auto settled = [&](const Held& held) { return held.context && held.event == user_event; };
+      held_.erase(std::remove_if(held_.begin(), held_.end(), settled), held_.end());
+    }
     if (settling_ == 0) ended = TakeEnded();
   }
   Release(ended);
   return result;
 }
 
-void Gate::Hold(cl_event event, bool shared) {
-  if (shared && api.clRetainEvent(event) != CL_SUCCESS) return;
+void Gate::Hold(Held held, bool shared) {
+  if (shared && api.clRetainEvent(held.event) != CL_SUCCESS) return;
   std::vector<cl_event> ended;
   {
     std::lock_guard<std::mutex> lock(guard_);
-    held_.push_back(event);
+    held_.push_back(held);
     // The last user event may have been settled while another thread enqueued this command: nobody comes back for it.
     if (settling_ > 0 || (open() && held_.size() < std::max(many_, kFew))) return;
     ended = TakeEnded();
@@ -91,34 +103,44 @@ void Gate::Hold(cl_event event, bool shared) {
   Release(ended);
 }
 
-void Gate::HoldExecution(cl_event event) {
-  if (api.clRetainEvent(event) != CL_SUCCESS) return;
+void Gate::Sweep() {
+  std::vector<cl_event> ended;
   {
     std::lock_guard<std::mutex> lock(guard_);
-    executions_.push_back(event);
+    if (settling_ == 0) ended = TakeEnded();
   }
-  Hold(event, false);
+  Release(ended);
 }
 
 bool Gate::MayFail(cl_event user_event) {
   std::lock_guard<std::mutex> lock(guard_);
-  return std::none_of(executions_.begin(), executions_.end(), [&](cl_event execution) {
-    return !Ended(execution) && ContextOf(execution) == ContextOf(user_event);
+  return std::none_of(held_.begin(), held_.end(), [&](const Held& held) {
+    return held.is_execution && !Ended(held.event) && ContextOf(held.event) == ContextOf(user_event);
   });
 }
 
 std::vector<cl_event> Gate::TakeEnded() {
   std::vector<cl_event> ended;
-  if (!open()) {
-    ended.swap(held_);
-    executions_.clear();
-  } else {
-    auto first = std::partition(held_.begin(), held_.end(), [](cl_event event) { return !Ended(event); });
-    ended.assign(first, held_.end());
-    held_.erase(first, held_.end());
-    auto let_go = [&](cl_event event) { return std::find(ended.begin(), ended.end(), event) != ended.end(); };
-    executions_.erase(std::remove_if(executions_.begin(), executions_.end(), let_go), executions_.end());
+  std::vector<Held> kept;
+  bool running = false;
+  size_t with_failed = 0;
+  for (const Held& held : held_) {
+    cl_int state = CL_QUEUED;
+    if (!held.context) AskState(held.event, &state);
+    if (state == CL_COMPLETE || (state < CL_COMPLETE && !running)) {
+      ended.push_back(held.event);
+      continue;
+    }
+    kept.push_back(held);
+    if (state < CL_COMPLETE) with_failed = kept.size();
+    running = running || state > CL_COMPLETE;
   }
+  if (!open()) {
+    // Nothing more can fail. What is still running tells only when the failed ones behind it can go.
+    for (size_t i = with_failed; i < kept.size(); i++) ended.push_back(kept[i].event);
+    kept.resize(with_failed);
+  }
+  held_ = std::move(kept);
   many_ = 2 * held_.size();
   return ended;
 }

@@ -166,6 +166,13 @@ struct Platform {
   bool single_threaded = false;
   /** clFinish comes back early when another thread flushes the queue meanwhile: Mesa's rusticl, to 22.3 at least. */
   bool finishes_early = false;
+  /**
+   * Migrating memory to the host enqueues a further command, whose event nobody gets. It never ends when the last command
+   * on the memory has failed, and the process ends when it fails, or when a thread enqueues meanwhile: PoCL.
+   */
+  bool migrates_aside = false;
+  /** What a failed command waited for besides has a bare pointer to its event until it ends: PoCL. */
+  bool keeps_bare_waiters = false;
   /** Build options are cut at each quotation mark, also within a word, and at blanks but no tabs: Mesa's rusticl. */
   bool cuts_at_quotes = false;
   /**

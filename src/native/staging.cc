@@ -125,12 +125,9 @@ class StagedTransfer final : public PromiseJob {
     size_t offset = offset_ + i * piece_;
     char* slot = ring_ + i % slots_ * piece_;
     cl_event event = nullptr;
-    cl_int status;
-    {
-      std::shared_lock<std::shared_mutex> lock(environment_.migration());
-      status = write_ ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event)
-                      : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event);
-    }
+    cl_int status =
+        write_ ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event)
+               : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event);
     if (status != CL_SUCCESS) return Fail(status);
     api.clFlush(queue);
     std::lock_guard<std::mutex> lock(guard_);

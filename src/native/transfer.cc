@@ -453,14 +453,12 @@ NAN_METHOD(EnqueueMigrateMemObjects) {
   if (!call.ok() || !call.Supported(api.clEnqueueMigrateMemObjects, command.queue->platform)) return;
   std::vector<cl_mem> list;
   for (auto& object : objects) list.push_back(object->As<cl_mem>());
-  cl_int status;
-  {
-    std::unique_lock<std::shared_mutex> lock(call.environment().migration());
-    status = api.clEnqueueMigrateMemObjects(command.raw(), static_cast<cl_uint>(list.size()),
-                                            list.empty() ? nullptr : list.data(), flags, command.waits.count(),
-                                            command.waits.data(), EventSlot(command, false));
-  }
-  Finish(call, command, status);
+  // Where memory is to be is a hint, and the event is that of a migration all the same.
+  if (command.queue->platform->migrates_aside) flags &= ~static_cast<cl_mem_migration_flags>(CL_MIGRATE_MEM_OBJECT_HOST);
+  Finish(call, command,
+         api.clEnqueueMigrateMemObjects(command.raw(), static_cast<cl_uint>(list.size()),
+                                        list.empty() ? nullptr : list.data(), flags, command.waits.count(),
+                                        command.waits.data(), EventSlot(command, false)));
 }
 
 template <typename Enqueue>

@@ -282,6 +282,31 @@ class Generator {
     this.#model.add('event', step.id, { context: draft.context });
   }
 
+  /** Commands behind two user events and each other, some of which nobody holds any more when a user event fails. */
+  #behindGates(): void {
+    if (this.#traits.singleThreaded) throw new NothingFits();
+    const draft = this.#draft();
+    const context = draft.thing(['context'], (thing) => thing.context === draft.context);
+    const gates = [0, 1].map(() => result(this.#add('createUserEvent', context.from).id));
+    const events: Argument[] = [];
+    for (let i = 0; i < 5; i++) {
+      const queue = draft.thing(['queue']).from;
+      const buffer = draft.thing(['buffer']).from;
+      const waits = list([this.#pick([...gates, ...events])]);
+      const step = this.#pick([
+        () => this.#add('enqueueMarkerWithWaitList', queue, waits, value(true)),
+        () => this.#add('enqueueBarrierWithWaitList', queue, waits, value(true)),
+        () =>
+          this.#add('enqueueFillBuffer', queue, buffer, value(1), value(0), value(64), waits, value(true)),
+        () => this.#add('enqueueMigrateMemObjects', queue, list([buffer]), value(1), waits, value(true)),
+      ])();
+      events.push(result(step.id));
+    }
+    for (const event of events) if (this.#chance(60)) this.#add('releaseEvent', event);
+    for (const gate of gates)
+      this.#add('setUserEventStatus', gate, value(this.#pick([cl.COMPLETE, -5, -9999])));
+  }
+
   /** A transfer of which every byte is compared. */
   #roundTrip(): void {
     const draft = this.#draft();
@@ -311,6 +336,7 @@ class Generator {
       else if (kind < 23) this.#add('$tick');
       else if (kind < 24) this.#add('$sleep', value(this.#random.below(4)));
       else if (kind < 25) this.#add('$settle');
+      else if (kind < 27) this.#behindGates();
       else this.#steps.push(this.#drawn());
     } catch (error) {
       if (!(error instanceof NothingFits)) throw error;
