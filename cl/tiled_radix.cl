@@ -10,11 +10,7 @@
  *   COUNT_COLUMNS  copies of the counters in an upsweep group, a power of two: work-items side by side count in
  *                  different copies
  */
-#include "radix_tile.clh"
-
-#if RANK == RANK_LANES
-# error "tiled_radix needs a ranking that keeps the order of equal digits for certain"
-#endif
+#include "run_move.clh"
 
 #ifndef COUNT_COLUMNS
 # error "COUNT_COLUMNS: copies of the counters in an upsweep group, set by src/algorithms/tiled-radix.ts"
@@ -76,7 +72,7 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
-    digit_t digit = digit_at(shift, bits, 2);
+    const digit_t digit = digit_at(shift, bits, 2);
 
     if (item == 0)
         memory[ZERO_AT / 4] = 0;
@@ -94,49 +90,10 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
         next[j] += sum + (item < BIN_ITEMS ? counts[(size_t)(item * BINS_PER_ITEM + j) * groups + group] : 0);
 
     const ulong piece = (ulong)tiles_per_group * TILE;
-    const ulong end = min(group * piece + piece, n);
-    for (ulong start = group * piece; start < end; start += TILE) {
-        const tile_t tile = tile_share(memory, opaque(item, memory + ZERO_AT / 4), (uint)min(n - start, (ulong)TILE));
-        clear_counters(memory);
-        barrier(CLK_LOCAL_MEM_FENCE);
-
-        code_t codes[KEYS_PER_ITEM];
-        uint ranks[RANK_WORDS], places[PLACE_WORDS];
-        load_codes(tile, keys_in + start, codec, flags, codes);
-        count_digits(tile, digit, codes, ranks);
-        barrier(CLK_LOCAL_MEM_FENCE);
-
-        uint totals_here[BINS_PER_ITEM], smaller[BINS_PER_ITEM];
-        sum_rows(tile, totals_here);
-        scan_bins(tile, totals_here, smaller);
-
-        digit = next_phase(tile, digit);
-        exchange_codes(tile, digit, codes, ranks, places);
-        if (item < BIN_ITEMS) {
-#pragma unroll
-            for (uint j = 0; j < BINS_PER_ITEM; j++) {
-                set_origin(tile, item * BINS_PER_ITEM + j, next[j] - smaller[j]);
-                next[j] += totals_here[j];
-            }
-        }
+    const ulong start = group * piece, end = min(start + piece, n);
 #if HAS_VALUES
-        value_t values[KEYS_PER_ITEM];
-        load_values(tile, values_in + start, start, flags, values);
-# if !VALUES_AFTER
-        exchange_values(tile, values, places);
-# endif
-        uint digits[DIGIT_WORDS];
+    move_run(memory, keys_in, keys_out, values_in, values_out, start, start, end, next, digit, codec, flags);
+#else
+    move_run(memory, keys_in, keys_out, start, end, next, digit, codec, flags);
 #endif
-        barrier(CLK_LOCAL_MEM_FENCE);
-        digit = next_phase(tile, digit);
-        store_tile(tile, digit, keys_out,
-#if HAS_VALUES
-                   values_out, digits,
-#endif
-                   codec, flags, 0);
-#if HAS_VALUES && VALUES_AFTER
-        store_values(tile, values, places, digits, values_out);
-#endif
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
 }

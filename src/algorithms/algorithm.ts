@@ -1,3 +1,4 @@
+import type { Slot } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Queue } from '../device/queue.js';
@@ -26,6 +27,30 @@ export interface SortRequest {
   readonly valueBytes: number;
 }
 
+/** What scratch depends on besides the number of keys. */
+export interface ScratchOptions {
+  readonly inPlace: boolean;
+  readonly bits: readonly [begin: number, end: number];
+  readonly segments?: SegmentCount;
+}
+
+/** How many segments there are, as far as an algorithm has to know beforehand. */
+export interface SegmentCount {
+  readonly count: number;
+  /** No segment has more keys; left out where nobody knows. */
+  readonly longest?: number;
+}
+
+/** Segments of an array, each to be sorted by itself. */
+export interface Segments extends SegmentCount {
+  /** `count` + 1 words: where each segment begins, and at last where they end. Only the device knows whether they are right. */
+  readonly offsets: Buffer;
+  /** Gets the complement of the number of the first offset that is wrong, if one is: the output must not be used then. */
+  readonly slot?: Slot;
+  /** The positions that an argsort makes are counted from the beginning of each segment. */
+  readonly fromSegment?: boolean;
+}
+
 /** One sort, as handed to `enqueue`. Every buffer belongs to the caller. */
 export interface SortWork {
   /** Number of keys. */
@@ -42,6 +67,8 @@ export interface SortWork {
   readonly codec: KeyCodec;
   /** Window of code bits to sort on; begin = end leaves the order as it is. */
   readonly bits: readonly [begin: number, end: number];
+  /** Segments to be sorted each by itself, by an algorithm that goes `bySegments`. */
+  readonly segments?: Segments;
   /** A buffer for each entry of `scratch(n)`. */
   readonly scratch: Readonly<Record<string, Buffer>>;
   /**
@@ -86,7 +113,7 @@ export interface Algorithm {
   readonly shape: AlgorithmShape;
   /** True, or the reason why not (for the matrix, the planner and error messages). */
   supports(request: SortRequest): true | string;
-  scratch(n: number, options: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes;
+  scratch(n: number, options: ScratchOptions): ScratchSizes;
   enqueue(queue: Queue, work: SortWork): Enqueued;
 }
 
@@ -114,6 +141,8 @@ export interface AlgorithmFactory {
   readonly skipsConstantDigits?: boolean;
   /** What `clsort tune` searches; left out where there is nothing to gain. */
   readonly search?: SearchSizes;
+  /** Does it sort segments, each by itself? */
+  readonly bySegments?: boolean;
   /** Is equal-key order kept? */
   readonly stable: boolean;
   /** Do its work-groups wait for each other, which OpenCL does not promise to end? */

@@ -12,6 +12,7 @@ import { onesweep } from './onesweep.js';
 import type { Tuning } from './parameters.js';
 import { persistentRadix } from './persistent-radix.js';
 import { rowSort } from './row-sort.js';
+import { segmentedSort } from './segmented.js';
 import { serialRadix } from './serial-radix.js';
 import { splitRadix } from './split-radix.js';
 import { tiledRadix } from './tiled-radix.js';
@@ -31,6 +32,7 @@ export const ALGORITHMS: readonly AlgorithmFactory[] = [
   bitonic,
   splitRadix,
   rowSort,
+  segmentedSort,
   oddEven,
 ];
 

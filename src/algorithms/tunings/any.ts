@@ -45,6 +45,7 @@ export const anywhere: DeviceTuning = {
         spinLimit: 2_000_000,
       },
     },
+    { algorithm: 'segmented', tuning: { rank: 'masks', radixBits: 8, groupSize: 256, keysPerItem: 16 } },
     { algorithm: 'serial', tuning: { radixBits: 8, runsPerUnit: 2, lines: true } },
     { algorithm: 'serial', which: { keyBits: 32 }, tuning: { radixBits: 11 } },
     { algorithm: 'serial', which: { keyBits: 64 }, tuning: { radixBits: 11 } },

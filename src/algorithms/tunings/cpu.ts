@@ -22,6 +22,7 @@ export const cpu: DeviceTuning = {
     { algorithm: 'tiled', tuning: { groupSize: 64, keysPerItem: 4, countColumns: 1 } },
     { algorithm: 'group', tuning: { groupSize: 64, keysPerItem: 16 } },
     { algorithm: 'group', which: { n: 256 }, tuning: { keysPerItem: 4 } },
+    { algorithm: 'segmented', tuning: { groupSize: 64, keysPerItem: 16 } },
     { algorithm: 'persistent', tuning: { groupSize: 64, keysPerItem: 16 } },
   ],
 };

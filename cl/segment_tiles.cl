@@ -1,0 +1,199 @@
+/* Segmented sort, of the segments that take a work-group or more of them.
+ *
+ *   segment_tiles   a group sorts a segment of at most a tile in registers and local memory
+ *   segment_passes  a group sorts a longer one by passes through global memory
+ *   segment_counts  counts one digit of each run of the segments that are cut
+ *   segment_places  scans the counts of each of these segments
+ *   segment_move    moves the keys of each run to their places in the segment
+ *
+ *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
+ *   OFFSET_BITS  32: fewer than 2^31 keys
+ */
+#include "run_move.clh"
+#include "segments.clh"
+#include "tile_sort.clh"
+
+#if HAS_VALUES
+# define VALUE_PARAMETERS __global const value_t *values_in, __global value_t *values_out,
+#else
+# define VALUE_PARAMETERS
+#endif
+
+/* @param kind  whose segments are sorted
+ * @param list   their numbers
+ */
+TILE_KERNEL void segment_tiles(__global const key_t *keys_in, __global key_t *keys_out, VALUE_PARAMETERS
+                               __global const uint *offsets, __global const uint *state, __global const uint *lists,
+                               uint list_at, uint kind, uint begin, uint end, codec_t codec, uint flags)
+{
+    TILE_MEMORY(memory);
+    const uint item = (uint)get_local_id(0);
+    const uint count = state[STATE_INVALID] ? 0 : state[STATE_LISTS + kind];
+    if (item == 0)
+        memory[ZERO_AT / 4] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint listed = (uint)get_group_id(0); listed < count; listed += (uint)get_num_groups(0)) {
+        const uint s = lists[list_at + listed], first = offsets[s];
+        sort_tile(memory, opaque(item, memory + ZERO_AT / 4), keys_in + first, keys_out + first,
+#if HAS_VALUES
+                  values_in + first, values_out + first, flags & FLAG_FROM_SEGMENT ? 0 : first,
+#endif
+                  offsets[s + 1] - first, begin, end, codec, flags);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+/* Count a digit of the keys [start, end) in the first words of the group's memory.
+ * @post visible to the group
+ */
+INLINE void count_run(__local uint *memory, __global const key_t *keys, uint start, uint end, digit_t digit, codec_t codec,
+                      uint flags)
+{
+    const uint item = (uint)get_local_id(0), base = LOCAL_BASE(memory);
+    for (uint bin = item; bin < BINS; bin += GROUP_SIZE)
+        memory[COUNTERS_AT / 4 + bin] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = start + item; i < end; i += GROUP_SIZE) {
+        const code_t code = flags & FLAG_ENCODE ? encode_key(keys[i], codec) : (code_t)keys[i];
+        local_add(memory, base + COUNTERS_AT + digit_offset(code, digit), 1);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Sort each listed segment by all digits of the window [begin, end), its elements going to and fro between the output
+ * and the alternate array.
+ * @pre  keys_in is not keys_out if the number of passes is odd
+ */
+TILE_KERNEL void segment_passes(__global const key_t *keys_in, __global key_t *keys_out, VALUE_PARAMETERS
+                                __global key_t *keys_alternate,
+#if HAS_VALUES
+                                __global value_t *values_alternate,
+#endif
+                                __global const uint *offsets, __global const uint *state, __global const uint *lists,
+                                uint list_at, uint kind, uint passes, uint begin, uint end, codec_t codec, uint flags)
+{
+    TILE_MEMORY(memory);
+    const uint item = (uint)get_local_id(0);
+    const uint count = state[STATE_INVALID] ? 0 : state[STATE_LISTS + kind];
+    if (item == 0)
+        memory[ZERO_AT / 4] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint listed = (uint)get_group_id(0); listed < count; listed += (uint)get_num_groups(0)) {
+        const uint s = lists[list_at + listed], first = offsets[s], last = offsets[s + 1];
+        uint shift = begin;
+        for (uint pass = 0; pass < passes; pass++) {
+            const uint bits = digit_bits(shift, end);
+            const digit_t digit = digit_at(shift, bits, 2);
+            shift += bits;
+            const bool to_output = (passes - pass) % 2 == 1;
+            const uint own = (pass == 0 ? flags & (FLAG_ENCODE | FLAG_POSITIONS | FLAG_FIRST) : 0) |
+                             (pass + 1 == passes ? flags & FLAG_DECODE : 0);
+            __global const key_t *from = pass == 0 ? keys_in : to_output ? keys_alternate : keys_out;
+            __global key_t *to = to_output ? keys_out : keys_alternate;
+
+            count_run(memory, from, first, last, digit, codec, own);
+            offset_t next[BINS_PER_ITEM], sum = 0;
+#pragma unroll
+            for (uint j = 0; j < BINS_PER_ITEM; j++) {
+                next[j] = sum;
+                sum += item < BIN_ITEMS ? memory[COUNTERS_AT / 4 + item * BINS_PER_ITEM + j] : 0;
+            }
+            sum = (offset_t)work_group_scan((uint)sum, BIN_ITEMS, memory + SCAN_AT / 4);
+#pragma unroll
+            for (uint j = 0; j < BINS_PER_ITEM; j++)
+                next[j] += sum + (offset_t)first;
+            barrier(CLK_LOCAL_MEM_FENCE);
+#if HAS_VALUES
+            __global const value_t *values_from = pass == 0 ? values_in : to_output ? values_alternate : values_out;
+            __global value_t *values_to = to_output ? values_out : values_alternate;
+            move_run(memory, from, to, values_from, values_to, flags & FLAG_FROM_SEGMENT ? 0 : first, first, last, next,
+                     digit, codec, own);
+#else
+            move_run(memory, from, to, first, last, next, digit, codec, own);
+#endif
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        }
+    }
+}
+
+/* @param counts  of each segment that is cut: [bin][run] */
+TILE_KERNEL void segment_counts(__global const key_t *restrict keys, __global const uint *offsets,
+                                __global const uint *state, __global const uint2 *owners, __global uint *restrict counts,
+                                uint run_keys, uint shift, uint bits, codec_t codec, uint flags)
+{
+    __local uint memory[BINS];
+    const uint item = (uint)get_local_id(0), runs = state[STATE_INVALID] ? 0 : state[STATE_RUNS];
+    for (uint r = (uint)get_group_id(0); r < runs; r += (uint)get_num_groups(0)) {
+        const run_t run = run_of(r, owners, offsets, run_keys, BINS);
+        count_run(memory, keys, run.start, run.end, digit_at(shift, bits, 2), codec, flags);
+        for (uint bin = item; bin < BINS; bin += GROUP_SIZE)
+            counts[run.counts_at + (size_t)bin * run.of + run.number] = memory[bin];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+/* Counts that a work-item scans at a time. */
+#define SCANNED 8
+
+/* @post counts are places: numbers of keys of the segment that come before the first of the bin and run */
+TILE_KERNEL void segment_places(__global const uint *offsets, __global const uint *state, __global const uint2 *owners,
+                                __global uint *counts, uint run_keys)
+{
+    __local uint scratch[GROUP_SIZE];
+    __local uint carried;
+    const uint item = (uint)get_local_id(0), runs = state[STATE_INVALID] ? 0 : state[STATE_RUNS];
+    for (uint r = (uint)get_group_id(0); r < runs; r += (uint)get_num_groups(0)) {
+        const run_t run = run_of(r, owners, offsets, run_keys, BINS);
+        const uint entries = run.number == 0 ? run.of * BINS : 0;
+        __global uint *own = counts + run.counts_at;
+        uint carry = 0;
+        for (uint start = 0; start < entries; start += GROUP_SIZE * SCANNED) {
+            uint values[SCANNED], sum = 0;
+#pragma unroll
+            for (uint k = 0; k < SCANNED; k++) {
+                const uint i = start + item * SCANNED + k;
+                values[k] = i < entries ? own[i] : 0;
+                sum += values[k];
+            }
+            uint before = carry + work_group_scan(sum, GROUP_SIZE, scratch);
+            if (item == GROUP_SIZE - 1)
+                carried = before + sum;
+#pragma unroll
+            for (uint k = 0; k < SCANNED; k++) {
+                const uint i = start + item * SCANNED + k;
+                if (i < entries)
+                    own[i] = before;
+                before += values[k];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            carry = carried;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+}
+
+TILE_KERNEL void segment_move(__global const key_t *keys_in, __global key_t *keys_out, VALUE_PARAMETERS
+                              __global const uint *offsets, __global const uint *state, __global const uint2 *owners,
+                              __global const uint *counts, uint run_keys, uint shift, uint bits, codec_t codec, uint flags)
+{
+    TILE_MEMORY(memory);
+    const uint item = (uint)get_local_id(0), runs = state[STATE_INVALID] ? 0 : state[STATE_RUNS];
+    if (item == 0)
+        memory[ZERO_AT / 4] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint r = (uint)get_group_id(0); r < runs; r += (uint)get_num_groups(0)) {
+        const run_t run = run_of(r, owners, offsets, run_keys, BINS);
+        offset_t next[BINS_PER_ITEM];
+#pragma unroll
+        for (uint j = 0; j < BINS_PER_ITEM; j++) {
+            const uint bin = item * BINS_PER_ITEM + j;
+            next[j] = item < BIN_ITEMS ? (offset_t)(run.first + counts[run.counts_at + (size_t)bin * run.of + run.number]) : 0;
+        }
+#if HAS_VALUES
+        move_run(memory, keys_in, keys_out, values_in, values_out, run.start - (flags & FLAG_FROM_SEGMENT ? run.first : 0),
+                 run.start, run.end, next, digit_at(shift, bits, 2), codec, flags);
+#else
+        move_run(memory, keys_in, keys_out, run.start, run.end, next, digit_at(shift, bits, 2), codec, flags);
+#endif
+    }
+}

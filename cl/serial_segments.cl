@@ -1,0 +1,278 @@
+/* Segmented sort for CPU devices: one work-item is a work-group, takes some segments, sorts each alone, and takes the
+ * next ones, so that all have work until there is none left. Segments that are too long for that are cut into runs,
+ * which all work-items sort together, one digit at a time.
+ *
+ *   serial_check    checks the offsets and cuts long segments
+ *   serial_segments sorts the others: few keys by insertion, more by all digits of the radix
+ *   serial_counts   counts one digit of each run
+ *   serial_places   scans the counts of each segment that was cut
+ *   serial_move     moves the keys of each run to their places in the segment
+ *
+ *   RADIX_BITS  bits of a digit, 1 to 8
+ *   INSERTED    most keys that are sorted by insertion
+ */
+#include "elements.clh"
+#include "segments.clh"
+
+#ifndef RADIX_BITS
+# error "RADIX_BITS: bits of a digit, set by src/algorithms/segments/serial.ts"
+#endif
+#ifndef INSERTED
+# error "INSERTED: most keys that are sorted by insertion, set by src/algorithms/segments/serial.ts"
+#endif
+#define BINS (1 << RADIX_BITS)
+#define DIGITS ((KEY_BITS + RADIX_BITS - 1) / RADIX_BITS)
+
+#define SERIAL_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+
+/* @param run_keys  most keys of a segment that is not cut */
+SERIAL_KERNEL void serial_check(__global const uint *offsets, __global uint *state, __global uint2 *owners,
+                                __global uint *told, uint at, uint segments, uint n, uint run_keys, uint runs)
+{
+    const uint items = (uint)get_global_size(0), item = (uint)get_global_id(0);
+    const uint share = segments / items + (segments % items != 0);
+    const uint begin = min((ulong)item * share, (ulong)segments), end = begin + min(share, segments - begin);
+    for (uint s = begin; s < end; s++) {
+        const segment_t segment = checked_segment(offsets, s, segments, n, state, told, at);
+        if (segment.length > run_keys)
+            cut_segment(s, segment.length, run_keys, state, owners, runs);
+    }
+}
+
+/* Sort few keys by insertion. */
+INLINE void insert_keys(__global const key_t *keys, __global key_t *keys_out,
+#if HAS_VALUES
+                        __global const value_t *values, __global value_t *values_out, uint position,
+#endif
+                        uint length, uint begin, code_t mask, codec_t codec, uint flags)
+{
+    code_t codes[INSERTED]; /* what is compared of them */
+    key_t own[INSERTED];
+#if HAS_VALUES
+    value_t beside[INSERTED];
+#endif
+    for (uint i = 0; i < length; i++) {
+        const key_t key = keys[i];
+        const code_t code = ((flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key) >> begin) & mask;
+#if HAS_VALUES
+        const value_t value = flags & FLAG_POSITIONS ? position_value(position + i) : values[i];
+#endif
+        uint at = i;
+        for (; at > 0 && codes[at - 1] > code; at--) {
+            codes[at] = codes[at - 1];
+            own[at] = own[at - 1];
+#if HAS_VALUES
+            beside[at] = beside[at - 1];
+#endif
+        }
+        codes[at] = code;
+        own[at] = key;
+#if HAS_VALUES
+        beside[at] = value;
+#endif
+    }
+    for (uint i = 0; i < length; i++) {
+        keys_out[i] = own[i];
+#if HAS_VALUES
+        values_out[i] = beside[i];
+#endif
+    }
+}
+
+/* Sort the keys of a segment by one digit after the other, those left out that all keys share. Codes and values go to
+ * and fro between two halves of the work-item's own memory, which stays in the cache of its core.
+ * @param room  elements of a half
+ */
+INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, __global key_t *codes,
+#if HAS_VALUES
+                         __global const value_t *values, __global value_t *values_out, __global value_t *beside,
+                         uint position,
+#endif
+                         uint room, uint length, uint begin, code_t mask, codec_t codec, uint flags)
+{
+    uint counts[DIGITS][BINS];
+    /* Plain loops: compilers for CPUs make vector instructions of them. */
+    if (flags & FLAG_ENCODE) {
+        for (uint i = 0; i < length; i++)
+            codes[i] = (key_t)encode_key(keys[i], codec);
+    } else {
+        for (uint i = 0; i < length; i++)
+            codes[i] = keys[i];
+    }
+    for (uint digit = 0; digit < DIGITS; digit++)
+        for (uint bin = 0; bin < BINS; bin++)
+            counts[digit][bin] = 0;
+    for (uint i = 0; i < length; i++) {
+        const code_t code = ((code_t)codes[i] >> begin) & mask;
+#pragma unroll
+        for (uint digit = 0; digit < DIGITS; digit++)
+            counts[digit][(uint)(code >> (digit * RADIX_BITS)) & (BINS - 1)]++;
+    }
+    __global const key_t *from = codes;
+#if HAS_VALUES
+    __global const value_t *values_from = values;
+    bool made = (flags & FLAG_POSITIONS) != 0; /* the values are positions that nobody has written yet */
+#endif
+    bool in_second = false;
+    for (uint digit = 0; digit < DIGITS; digit++) {
+        const uint shift = begin + digit * RADIX_BITS, digit_mask = (uint)(mask >> (digit * RADIX_BITS)) & (BINS - 1);
+        uint *next = counts[digit];
+        if (digit_mask == 0 || next[(uint)((code_t)from[0] >> shift) & digit_mask] == length)
+            continue;
+        uint sum = 0;
+        for (uint bin = 0; bin < BINS; bin++) {
+            const uint count = next[bin];
+            next[bin] = sum;
+            sum += count;
+        }
+        __global key_t *to = in_second ? codes : codes + room;
+#if HAS_VALUES
+        __global value_t *values_to = in_second ? beside : beside + room;
+        if (made) {
+            for (uint i = 0; i < length; i++) {
+                const code_t code = from[i];
+                const uint place = next[(uint)(code >> shift) & digit_mask]++;
+                to[place] = (key_t)code;
+                values_to[place] = position_value(position + i);
+            }
+        } else {
+            for (uint i = 0; i < length; i++) {
+                const code_t code = from[i];
+                const uint place = next[(uint)(code >> shift) & digit_mask]++;
+                to[place] = (key_t)code;
+                values_to[place] = values_from[i];
+            }
+        }
+        made = false;
+        values_from = values_to;
+#else
+        for (uint i = 0; i < length; i++) {
+            const code_t code = from[i];
+            to[next[(uint)(code >> shift) & digit_mask]++] = (key_t)code;
+        }
+#endif
+        from = to;
+        in_second = !in_second;
+    }
+    if (flags & FLAG_DECODE) {
+        for (uint i = 0; i < length; i++)
+            keys_out[i] = decode_key(from[i], codec);
+    } else {
+        for (uint i = 0; i < length; i++)
+            keys_out[i] = from[i];
+    }
+#if HAS_VALUES
+    for (uint i = 0; i < length; i++)
+        values_out[i] = made ? position_value(position + i) : values_from[i];
+#endif
+}
+
+/* @param own_codes  two halves for each work-item
+ * @param room       elements of a half: at least `run_keys`
+ * @param step       segments that a work-item takes at a time
+ * @param mask       the window's bits of a code, once it is shifted to the right by `begin`: none of an empty window
+ */
+SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *keys_out,
+#if HAS_VALUES
+                                   __global const value_t *values, __global value_t *values_out,
+#endif
+                                   __global key_t *own_codes,
+#if HAS_VALUES
+                                   __global value_t *own_values,
+#endif
+                                   __global const uint *offsets, __global uint *state, uint segments, uint step,
+                                   uint run_keys, uint room, uint begin, code_t mask, codec_t codec, uint flags)
+{
+    const size_t own = (size_t)get_global_id(0) * 2 * room;
+    if (state[STATE_INVALID])
+        return;
+    for (;;) {
+        const uint taken = atomic_add(&state[STATE_NEXT], step);
+        if (taken >= segments)
+            return;
+        const uint stop = taken + min(step, segments - taken);
+        for (uint s = taken; s < stop; s++) {
+            const uint first = offsets[s], length = offsets[s + 1] - first;
+#if HAS_VALUES
+            const uint position = flags & FLAG_FROM_SEGMENT ? 0 : first;
+#endif
+            if (length == 0 || length > run_keys)
+                continue;
+            if (length <= INSERTED)
+                insert_keys(keys + first, keys_out + first,
+#if HAS_VALUES
+                            values + first, values_out + first, position,
+#endif
+                            length, begin, mask, codec, flags);
+            else
+                sort_segment(keys + first, keys_out + first, own_codes + own,
+#if HAS_VALUES
+                             values + first, values_out + first, own_values + own, position,
+#endif
+                             room, length, begin, mask, codec, flags);
+        }
+    }
+}
+
+/* @param counts  of each segment that is cut: [bin][run] */
+SERIAL_KERNEL void serial_counts(__global const key_t *restrict keys, __global const uint *offsets,
+                                 __global const uint *state, __global const uint2 *owners, __global uint *restrict counts,
+                                 uint run_keys, uint shift, uint bits, codec_t codec, uint flags)
+{
+    const uint runs = state[STATE_INVALID] ? 0 : state[STATE_RUNS];
+    for (uint r = (uint)get_global_id(0); r < runs; r += (uint)get_global_size(0)) {
+        const run_t run = run_of(r, owners, offsets, run_keys, BINS);
+        uint own[BINS];
+        for (uint bin = 0; bin < BINS; bin++)
+            own[bin] = 0;
+        for (uint i = run.start; i < run.end; i++)
+            own[code_digit(load_code(keys, i, codec, flags), shift, bits)]++;
+        for (uint bin = 0; bin < BINS; bin++)
+            counts[run.counts_at + (size_t)bin * run.of + run.number] = own[bin];
+    }
+}
+
+/* @post counts are places: numbers of keys of the segment that come before the first of the bin and run */
+SERIAL_KERNEL void serial_places(__global const uint *offsets, __global const uint *state, __global const uint2 *owners,
+                                 __global uint *counts, uint run_keys)
+{
+    const uint runs = state[STATE_INVALID] ? 0 : state[STATE_RUNS];
+    for (uint r = (uint)get_global_id(0); r < runs; r += (uint)get_global_size(0)) {
+        const run_t run = run_of(r, owners, offsets, run_keys, BINS);
+        if (run.number != 0)
+            continue;
+        __global uint *own = counts + run.counts_at;
+        uint sum = 0;
+        for (uint i = 0; i < run.of * BINS; i++) {
+            const uint count = own[i];
+            own[i] = sum;
+            sum += count;
+        }
+    }
+}
+
+SERIAL_KERNEL void serial_move(__global const key_t *restrict keys, __global key_t *restrict keys_out,
+#if HAS_VALUES
+                               __global const value_t *restrict values, __global value_t *restrict values_out,
+#endif
+                               __global const uint *offsets, __global const uint *state, __global const uint2 *owners,
+                               __global const uint *restrict counts, uint run_keys, uint shift, uint bits, codec_t codec,
+                               uint flags)
+{
+    const uint runs = state[STATE_INVALID] ? 0 : state[STATE_RUNS];
+    for (uint r = (uint)get_global_id(0); r < runs; r += (uint)get_global_size(0)) {
+        const run_t run = run_of(r, owners, offsets, run_keys, BINS);
+        uint next[BINS];
+        for (uint bin = 0; bin < BINS; bin++)
+            next[bin] = run.first + counts[run.counts_at + (size_t)bin * run.of + run.number];
+        for (uint i = run.start; i < run.end; i++) {
+            const code_t code = load_code(keys, i, codec, flags);
+            const uint place = next[code_digit(code, shift, bits)]++;
+            store_code(keys_out, place, code, codec, flags);
+#if HAS_VALUES
+            values_out[place] =
+                flags & FLAG_POSITIONS ? position_value(i - (flags & FLAG_FROM_SEGMENT ? run.first : 0)) : values[i];
+#endif
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import type { Device } from '../device/device.js';
+import type { Queue } from '../device/queue.js';
+import type {
+  Algorithm,
+  AlgorithmFactory,
+  AlgorithmShape,
+  Enqueued,
+  ScratchOptions,
+  ScratchSizes,
+  SortRequest,
+  SortWork,
+} from './algorithm.js';
+import { choice, whole } from './parameters.js';
+import { carriesValues } from './passes.js';
+import { SegmentsInGroups } from './segments-in-groups.js';
+import { SerialSegments } from './segments-serial.js';
+import { TILE_PARAMETERS, tileAvailable } from './tile.js';
+import { tuningFor } from './tuning.js';
+
+/** Keys from which on positions need 64 bits: differences of positions are signed. */
+const WIDE = 2 ** 31;
+
+/**
+ * Segmented sort by length: every segment of an array by itself, all by a few launches whatever their lengths.
+ *
+ * Idea: the device looks at each offset once, and what suits the length sorts the segment. On GPUs tiny ones are sorted
+ * by a work-item in its registers, short ones by a row of 32, others by a group in local memory, longer ones by a group in
+ * passes, and those that would keep one group busy for too long by all groups, run by run. On CPUs a work-item sorts one
+ * segment after the other alone, by insertion or by radix in its cache, but for those that all have to share.
+ *
+ * Source: the classes are those of K. Hou, W. Liu, H. Wang, W. Feng, "Fast Segmented Sort on GPUs" (2017); the sorts within
+ * them are enumeration and radix sorts.
+ *
+ * Complexity: 2 to 6 launches, and 3 more for each digit where a segment can be so long that it is cut. Offsets are
+ * read on the device only, and checked there. Limit: fewer than 2^31 keys.
+ *
+ * The planner picks it for all segments; an array without any is one segment.
+ */
+class SegmentedSort implements Algorithm {
+  readonly name = 'segmented';
+  readonly device: Device;
+  readonly shape: AlgorithmShape;
+  readonly #form: SerialSegments | SegmentsInGroups;
+
+  constructor(device: Device, shape: AlgorithmShape, form: SerialSegments | SegmentsInGroups) {
+    this.device = device;
+    this.shape = shape;
+    this.#form = form;
+  }
+
+  supports({ n, valueBytes }: SortRequest): true | string {
+    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+    if (n >= WIDE) return 'sorts segments of fewer than 2^31 keys in all';
+    return this.#form.supports(n);
+  }
+
+  scratch(n: number, options: ScratchOptions): ScratchSizes {
+    return this.#form.scratch(n, options);
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    // Without keys there are no elements that a kernel could touch, but offsets that may be wrong.
+    return work.n === 0 && !work.segments ? {} : this.#form.enqueue(queue, work);
+  }
+}
+
+/** A core sorts alone, unless its driver would end it, or another form is asked for. */
+function formOf({ capabilities }: Device, { tuning }: AlgorithmShape): 'serial' | 'groups' {
+  if (tuning?.form === 'serial' || tuning?.form === 'groups') return tuning.form;
+  const { maxLoopIterations } = capabilities.quirks;
+  return capabilities.type === 'cpu' && maxLoopIterations === Number.POSITIVE_INFINITY ? 'serial' : 'groups';
+}
+
+export const segmentedSort: AlgorithmFactory = {
+  name: 'segmented',
+  stable: true,
+  bySegments: true,
+  parameters: {
+    form: choice(['serial', 'groups']),
+    ...TILE_PARAMETERS,
+    radixBits: whole(1, 8, { axis: [4, 5, 6, 8] }),
+  },
+
+  available(device, shape) {
+    return formOf(device, shape) === 'serial' ? carriesValues(shape) : tileAvailable(device, shape);
+  },
+
+  async create(device, shape) {
+    const form =
+      formOf(device, shape) === 'serial'
+        ? await SerialSegments.create(device, shape)
+        : await SegmentsInGroups.create(device, shape, tuningFor(segmentedSort, device, shape));
+    return new SegmentedSort(device, shape, form);
+  },
+};

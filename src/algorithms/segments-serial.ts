@@ -1,0 +1,134 @@
+import type { Device } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import { type Queue, u32, vector } from '../device/queue.js';
+import { codecVector } from '../keys/key-codec.js';
+import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
+import { digitsOf } from './digits.js';
+import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, passValues, scratchOf } from './passes.js';
+import {
+  beginSegments,
+  type Cut,
+  cutOf,
+  FLAG_FROM_SEGMENT,
+  segmentArrays,
+  segmentScratch,
+  windowMask,
+} from './segments.js';
+
+const RADIX_BITS = 8;
+/** Most keys that are sorted by insertion. */
+const INSERTED = 32;
+/** Keys of the runs that long segments are cut into: no work-item has more to do at a time than its share. */
+const SHORTEST_RUN = 2 ** 16;
+const LONGEST_RUN = 2 ** 20;
+/** How often a work-item takes segments, at least, so that all end at about the same time. */
+const TURNS = 64;
+const MOST_TAKEN = 1024;
+
+/** The segmented sort of CPU devices, see cl/serial_segments.cl: a work-item alone sorts a segment. */
+export class SerialSegments {
+  readonly #device: Device;
+  readonly #shape: AlgorithmShape;
+  readonly #program: Program;
+
+  private constructor(device: Device, shape: AlgorithmShape, program: Program) {
+    this.#device = device;
+    this.#shape = shape;
+    this.#program = program;
+  }
+
+  /** @throws BuildError */
+  static async create(device: Device, shape: AlgorithmShape): Promise<SerialSegments> {
+    const { keyBits, valueBytes } = shape;
+    const program = await device.program('serial_segments.cl', {
+      KEY_BITS: keyBits,
+      VALUE_BYTES: valueBytes,
+      RADIX_BITS,
+      INSERTED,
+    });
+    return new SerialSegments(device, shape, program);
+  }
+
+  supports(): true | string {
+    const { maxLoopIterations } = this.#device.capabilities.quirks;
+    return maxLoopIterations === Number.POSITIVE_INFINITY || 'the driver ends the loops of a work-item';
+  }
+
+  scratch(n: number, options: ScratchOptions): ScratchSizes {
+    const { keyBits, valueBytes } = this.#shape;
+    const { longest } = options.segments ?? {};
+    const cut = this.#cut(n, longest);
+    const halves = this.#items * 2 * this.#half(n, longest);
+    return {
+      ...segmentScratch(this.#shape, n, options, { radixBits: RADIX_BITS, cut, alternates: cut.runs > 0 }),
+      codes: (halves * keyBits) / 8,
+      ...(valueBytes > 0 && { beside: halves * valueBytes }),
+    };
+  }
+
+  enqueue(queue: Queue, work: SortWork): Enqueued {
+    const { n, bits, codec, onStage } = work;
+    const { segments, state, told } = beginSegments(queue, work);
+    const { offsets, count, longest } = segments;
+    const digits = digitsOf(bits, RADIX_BITS);
+    const arrays = segmentArrays(queue, this.#shape, digits.length, work);
+    const { runKeys, runs } = this.#cut(n, longest);
+    const owners = scratchOf(work, 'owners');
+    const fromSegment = segments.fromSegment ? FLAG_FROM_SEGMENT : 0;
+    const codecWords = vector(codecVector(codec));
+    const items = { global: this.#items, local: 1 };
+
+    const sizes = [u32(count), u32(n), u32(runKeys), u32(runs)];
+    queue.run(this.#program.kernel('serial_check'), [offsets, state, owners, ...told, ...sizes], items);
+    onStage?.({ kernel: 'serial_check', buffers: { state, owners } });
+    const step = Math.min(MOST_TAKEN, Math.ceil(count / (this.#items * TURNS)));
+    queue.run(
+      this.#program.kernel('serial_segments'),
+      [
+        ...passBuffers(arrays.only),
+        scratchOf(work, 'codes'),
+        ...(this.#shape.valueBytes > 0 ? [scratchOf(work, 'beside')] : []),
+        ...[offsets, state, u32(count), u32(step), u32(runKeys), u32(this.#half(n, longest))],
+        ...[u32(bits[0]), windowMask(this.#shape, bits), codecWords, u32(arrays.only.flags | fromSegment)],
+      ],
+      items,
+    );
+    onStage?.({ kernel: 'serial_segments', buffers: passOutputs(arrays.only) });
+    if (runs === 0) return {};
+    const counts = scratchOf(work, 'counts');
+    for (const [pass, { shift, bits: width }] of digits.entries()) {
+      const step = arrays.passes[pass];
+      if (!step) break;
+      const flags = passFlags(work, { first: pass === 0, last: pass === digits.length - 1 }) | fromSegment;
+      const digit = [u32(runKeys), u32(shift), u32(width), codecWords];
+      const launch = { ...items, pass };
+      const listed = [offsets, state, owners, counts];
+      queue.run(
+        this.#program.kernel('serial_counts'),
+        [step.from, ...listed, ...digit, u32(flags & FLAG_ENCODE)],
+        launch,
+      );
+      onStage?.({ kernel: 'serial_counts', pass, buffers: { counts } });
+      queue.run(this.#program.kernel('serial_places'), [...listed, u32(runKeys)], launch);
+      onStage?.({ kernel: 'serial_places', pass, buffers: { counts } });
+      const moved = [step.from, step.to, ...passValues(step), ...listed];
+      queue.run(this.#program.kernel('serial_move'), [...moved, ...digit, u32(flags)], launch);
+      onStage?.({ kernel: 'serial_move', pass, buffers: passOutputs(step) });
+    }
+    return {};
+  }
+
+  get #items(): number {
+    return this.#device.capabilities.computeUnits;
+  }
+
+  #cut(n: number, longest?: number): Cut {
+    const share = Math.ceil(n / (4 * this.#items));
+    return cutOf(n, Math.min(LONGEST_RUN, Math.max(SHORTEST_RUN, share)), longest);
+  }
+
+  /** Elements of a half of a work-item's own memory. */
+  #half(n: number, longest = n): number {
+    return Math.max(1, Math.min(n, longest, this.#cut(n, longest).runKeys));
+  }
+}

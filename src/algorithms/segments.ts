@@ -1,0 +1,108 @@
+/** What both forms of a segmented sort have in common on the host, see cl/segments.clh. */
+import type { Buffer } from '../device/buffer.js';
+import type { Queue } from '../device/queue.js';
+import { type KernelArgument, u32, u64 } from '../device/queue.js';
+import type { AlgorithmShape, ScratchOptions, ScratchSizes, Segments, SortWork } from './algorithm.js';
+import { digitsOf } from './digits.js';
+import { alternateBytes, passInPlace, pingPong, scratchOf, valuesOf } from './passes.js';
+
+/** Kernel argument `flags`, beside those of passes. */
+export const FLAG_FROM_SEGMENT = 16;
+
+/** Words of `state`; the last one is told what is wrong with offsets where nobody wants to know. */
+const STATE_WORDS = 8;
+
+/** Which segments a sort cuts into runs, and how many there are at most. */
+export interface Cut {
+  /** Keys of a run, and most keys of a segment that is not cut. */
+  readonly runKeys: number;
+  /** Most runs that right offsets can make; 0 where no segment is that long. */
+  readonly runs: number;
+}
+
+/** @param longest most keys of a segment, if known */
+export function cutOf(n: number, runKeys: number, longest = n): Cut {
+  if (Math.min(longest, n) <= runKeys) return { runKeys, runs: 0 };
+  // Each segment that is cut is longer than a run, and has one run at most that is shorter.
+  return { runKeys, runs: Math.floor(n / runKeys) + Math.floor(n / (runKeys + 1)) + 1 };
+}
+
+/** Scratch of every segmented sort. @param alternates whether some segment goes by passes through memory */
+export function segmentScratch(
+  shape: AlgorithmShape,
+  n: number,
+  { bits, inPlace, segments }: ScratchOptions,
+  { radixBits, cut, alternates }: { radixBits: number; cut: Cut; alternates: boolean },
+): ScratchSizes {
+  const passes = digitsOf(bits, radixBits).length;
+  return {
+    state: STATE_WORDS * 4,
+    ...(!segments && { whole: 8 }),
+    ...(alternates && alternateBytes(shape, n, passes, inPlace)),
+    owners: Math.max(cut.runs, 1) * 8,
+    ...(cut.runs > 0 && { counts: cut.runs * 2 ** radixBits * 4 }),
+  };
+}
+
+/** The buffers of a segmented sort whose commands are being enqueued. */
+export interface SegmentBuffers {
+  readonly segments: Segments;
+  readonly state: Buffer;
+  /** Where the kernel that checks the offsets says what is wrong: the buffer, and the number of the word. */
+  readonly told: readonly KernelArgument[];
+}
+
+/** Enqueues what comes before the kernels. Without segments the array is one. */
+export function beginSegments(queue: Queue, work: SortWork): SegmentBuffers {
+  const state = scratchOf(work, 'state');
+  queue.fill(state, 0, { bytes: STATE_WORDS * 4 });
+  const { slot } = work.segments ?? {};
+  const told = slot ? [slot.board, u32(slot.at)] : [state, u32(STATE_WORDS - 1)];
+  if (work.segments) return { segments: work.segments, state, told };
+  const whole = scratchOf(work, 'whole');
+  queue.fill(whole, 0, { bytes: 4 });
+  queue.fill(whole, work.n, { offset: 4, bytes: 4 });
+  return { segments: { offsets: whole, count: 1 }, state, told };
+}
+
+/**
+ * The buffers of passes over the elements of segments. Where the sort is in place and the last pass would write what it
+ * reads, all are copied first, and everything reads the copy.
+ */
+export function segmentArrays(queue: Queue, shape: AlgorithmShape, passes: number, work: SortWork) {
+  const { input, output, n, scratch, indices } = work;
+  const own = valuesOf(shape, work);
+  const alternate = scratch.alternateKeys ?? output;
+  const alternateValues = scratch.alternateValues ?? own?.output;
+  const keys = pingPong(passes, { input, output, alternate });
+  const values = own && alternateValues && pingPong(passes, { ...own, alternate: alternateValues });
+  const copies = scratch.alternateKeys !== undefined && keys.copyFirst;
+  if (copies) queue.copy(input, alternate, { bytes: (n * shape.keyBits) / 8 });
+  const copiesValues = scratch.alternateValues !== undefined && values?.copyFirst && !indices;
+  if (copiesValues && own && alternateValues) {
+    queue.copy(own.input, alternateValues, { bytes: n * shape.valueBytes });
+  }
+  const only = passInPlace(shape, work, { first: true, last: true });
+  return {
+    /** From where to where segments go that one kernel sorts. */
+    only: {
+      ...only,
+      ...(copies && { from: alternate }),
+      ...(copiesValues && alternateValues && { fromValues: alternateValues }),
+    },
+    alternates: [alternate, ...(alternateValues ? [alternateValues] : [])],
+    passes: keys.steps.map((step, pass) => {
+      const beside = values?.steps[pass];
+      return { ...step, ...(beside && { fromValues: beside.from, toValues: beside.to }) };
+    }),
+  };
+}
+
+/** The bits of a window as the mask of a code that was shifted down. */
+export function windowMask(
+  { keyBits }: AlgorithmShape,
+  [begin, end]: readonly [number, number],
+): KernelArgument {
+  const mask = (1n << BigInt(Math.max(0, end - begin))) - 1n;
+  return keyBits === 64 ? u64(mask) : u32(Number(mask));
+}
