@@ -22,3 +22,13 @@ void segment_ids(__global const uint *offsets, __global uint *ids, ulong n, uint
     }
     ids[i] = low;
 }
+
+/* @pre  ids[i] = the segment of the element at positions[i]
+ * @post positions are counted from the beginning of their segments */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void subtract_begins(__global uint *positions, __global const uint *ids, __global const uint *offsets, ulong n)
+{
+    const ulong i = get_global_id(0);
+    if (i < n)
+        positions[i] -= offsets[ids[i]];
+}

@@ -7,15 +7,21 @@
  *
  * Set by src/sort/proof/verify.ts, besides the macros of common.clh:
  *   LOCAL_SIZE  work-items of a group, a power of two
+ *   SEGMENTS    1: segments were to be sorted each by itself. Order is only asked for within them then, and the hash of an
+ *               element depends on the segment that it is in, so that none may have gone to another
  */
 #include "key_codec.clh"
 
 #ifndef LOCAL_SIZE
 # error "LOCAL_SIZE: work-items of a group, a power of two, set by src/sort/proof/verify.ts"
 #endif
+#ifndef SEGMENTS
+# define SEGMENTS 0
+#endif
 
 #define VERIFY_ORDER 1u   /* count neighbours out of order */
 #define VERIFY_INDICES 2u /* values are positions: not read but made (input), or checked for stability (output) */
+#define VERIFY_FROM_SEGMENT 4u /* positions are counted from the beginning of each segment */
 
 /* Sebastiano Vigna's finalizer of splitmix64 (2015): every input bit reaches every output bit. */
 INLINE ulong mix(ulong x)
@@ -40,6 +46,32 @@ INLINE ulong hash_pair(key_t key, value_t value)
 }
 #endif
 
+#if SEGMENTS
+/* A segment: of the elements [first, last). */
+typedef struct {
+    uint number;
+    ulong first, last;
+} segment_t;
+
+/* @return the segment of element i; whatever the offsets are, one of theirs */
+INLINE segment_t segment_of(ulong i, __global const uint *offsets, uint segments)
+{
+    uint low = 0, high = segments;
+    while (high - low > 1) {
+        const uint middle = low + (high - low) / 2;
+        if (offsets[middle] <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    segment_t segment;
+    segment.number = low;
+    segment.first = offsets[low];
+    segment.last = offsets[low + 1];
+    return segment;
+}
+#endif
+
 /* Elements that a group asks all its questions about before it goes on. */
 #define BLOCK (LOCAL_SIZE == 1 ? 2048 : 16 * LOCAL_SIZE)
 
@@ -50,16 +82,51 @@ void verify(__global const key_t *keys,
 #if HAS_VALUES
             __global const value_t *values,
 #endif
+#if SEGMENTS
+            __global const uint *offsets, uint segments,
+#endif
             __global ulong *partials, ulong n, ulong per_group, codec_t codec, uint begin, uint bits, uint flags)
 {
     __local ulong sums[2 * LOCAL_SIZE];
     const uint lid = get_local_id(0);
     const ulong first = get_group_id(0) * per_group;
     const ulong last = min(first + per_group, n);
+#if !SEGMENTS
     const bool order = (flags & VERIFY_ORDER) && bits > 0;
+#endif
     const code_t mask = bits >= KEY_BITS ? CODE_MAX : (code_t)(((code_t)1 << bits) - 1);
     ulong hashes = 0, inversions = 0;
 
+#if SEGMENTS
+    segment_t segment;
+    segment.number = 0;
+    segment.first = segment.last = 0;
+    for (ulong i = first + lid; i < last; i += LOCAL_SIZE) {
+        if (i < segment.first || i >= segment.last)
+            segment = segment_of(i, offsets, segments);
+        ulong hash = mix((ulong)keys[i] + 0x9e3779b97f4a7c15UL);
+# if HAS_VALUES
+        value_t value;
+#  if VALUE_BYTES == 4
+        if ((flags & VERIFY_INDICES) && !(flags & VERIFY_ORDER))
+            value = (uint)(i - (flags & VERIFY_FROM_SEGMENT ? segment.first : 0));
+        else
+#  endif
+        value = values[i];
+        hash = hash_pair(keys[i], value);
+# endif
+        hashes += mix(hash + segment.number);
+        if (!(flags & VERIFY_ORDER) || i + 1 >= min(n, segment.last))
+            continue;
+        const code_t here = bits == 0 ? 0 : (encode_key(keys[i], codec) >> begin) & mask;
+        const code_t next = bits == 0 ? 0 : (encode_key(keys[i + 1], codec) >> begin) & mask;
+        inversions += here > next;
+# if HAS_VALUES && VALUE_BYTES == 4
+        if (flags & VERIFY_INDICES)
+            inversions += (here == next) & (values[i] >= values[i + 1]);
+# endif
+    }
+#else
     /* Block by block, so that what one loop has read the next one finds in the cache. Plain loops, one for each
      * question: compilers for CPUs make vector instructions of them. */
     for (ulong block = first; block < last; block += BLOCK) {
@@ -105,6 +172,7 @@ void verify(__global const key_t *keys,
 #endif
         inversions += wrong;
     }
+#endif
     sums[lid] = hashes;
     sums[LOCAL_SIZE + lid] = inversions;
     for (uint half_size = LOCAL_SIZE / 2; half_size > 0; half_size /= 2) {

@@ -13,15 +13,19 @@ export type { Order } from './keys/key-codec.js';
 export type { ReduceOp } from './primitives/possible.js';
 export {
   argsort,
+  argsortMany,
   close,
   gather,
   histogram,
   lexsort,
   reduce,
   scan,
+  segmentedArgsort,
   segmentedSort,
+  segmentedSortPairs,
   sort,
   sortInPlace,
+  sortMany,
   sortPairs,
   topK,
   unique,
@@ -42,8 +46,14 @@ export type {
   UniqueOptions,
 } from './sort/api/options.js';
 export type { ReportDevice, SortReport, StageReport } from './sort/api/report.js';
+export type {
+  Awaitable,
+  Positions,
+  SegmentedArgsortOptions,
+  SegmentOffsets,
+} from './sort/api/segment-operations.js';
 export { Sorter } from './sort/api/sorter.js';
-export type { Awaitable, ExplainedPlan, Positions } from './sort/api/sorter-operations.js';
+export type { ExplainedPlan } from './sort/api/sorter-operations.js';
 export type { Plan } from './sort/backend/plan.js';
 export type { Keys } from './sort/calls/array-store.js';
 export type { Offsets } from './sort/operations/segmented-sort.js';

@@ -45,9 +45,12 @@ export function enqueueWithScratch(
     for (const buffer of taken.splice(0)) pool.give(buffer);
   };
   try {
-    const known = recall(algorithm, work);
-    const sizes =
-      known?.sizes ?? algorithm.scratch(work.n, { inPlace: work.input === work.output, bits: work.bits });
+    const { n, bits, segments } = work;
+    // What is told of segments goes to another word each time.
+    const isReplayed = !segments;
+    const known = isReplayed ? recall(algorithm, work) : undefined;
+    const options = { inPlace: work.input === work.output, bits, ...(segments && { segments }) };
+    const sizes = known?.sizes ?? algorithm.scratch(n, options);
     for (const [i, bytes] of Object.values(sizes).entries()) {
       taken.push(pool.take(bytes, known?.recorded?.scratch[i]));
     }
@@ -60,7 +63,7 @@ export function enqueueWithScratch(
     const enqueue = () => {
       enqueued = algorithm.enqueue(queue, { ...work, scratch });
     };
-    if (work.onStage) enqueue();
+    if (work.onStage || !isReplayed) enqueue();
     else if (known) {
       const recording = queue.record(enqueue);
       if (recording) known.recorded = { scratch: [...taken], recording, enqueued };

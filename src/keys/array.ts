@@ -285,7 +285,7 @@ function copyOf(view: ArrayBufferView): ArrayBufferView {
 }
 
 /** A detached array looks empty; its iterator refuses, as it does for one whose buffer has shrunk. */
-function assertAttached(array: ArrayBufferView, what: string): void {
+export function assertAttached(array: ArrayBufferView, what: string): void {
   try {
     Uint8Array.prototype.keys.call(array);
   } catch (cause) {

@@ -14,6 +14,7 @@ import type {
   TopKOptions,
   UniqueOptions,
 } from './options.js';
+import type { SegmentedArgsortOptions } from './segment-operations.js';
 import { Sorter } from './sorter.js';
 
 /** One lazily opened Sorter for each device that was asked for. */
@@ -136,9 +137,60 @@ export async function topK<K extends KeyArray>(
 export function segmentedSort<K extends KeyArray>(
   keys: K,
   offsets: Offsets,
-  options?: SortOptions,
+  options?: SortOptions & Into<K>,
 ): Promise<K> {
   return withSorter(options, (sorter, rest) => sorter.segmentedSort(keys, offsets, rest));
+}
+
+/**
+ * The positions of `keys` in the order of `segmentedSort`, counted from the beginning of the array, or with
+ * `positions: 'segment'` from that of each segment.
+ *
+ * @throws as `segmentedSort`
+ */
+export function segmentedArgsort(
+  keys: KeyArray,
+  offsets: Offsets,
+  options?: SegmentedArgsortOptions & Into<Uint32Array>,
+): Promise<Uint32Array> {
+  return withSorter(options, (sorter, rest) => sorter.segmentedArgsort(keys, offsets, rest));
+}
+
+/**
+ * Sorts each segment of `keys` by itself and moves `values` along with them, as `sortPairs` does.
+ *
+ * @throws as `segmentedSort`; InputError when the lengths do not fit or the arrays overlap
+ */
+export function segmentedSortPairs<K extends KeyArray, V extends ValueArray>(
+  keys: K,
+  values: V,
+  offsets: Offsets,
+  options?: SortOptions,
+): Promise<{ keys: K; values: V }> {
+  return withSorter(options, (sorter, rest) => sorter.segmentedSortPairs(keys, values, offsets, rest));
+}
+
+/**
+ * Sorts many arrays of one dtype, each by itself and all in one go: for small ones a call for each takes longer than
+ * sorting them.
+ *
+ *     const [a, b] = await sortMany([Float32Array.of(3, 1, 2), Float32Array.of(9, 7)]);
+ *
+ * @returns sorted arrays, in the order given: views of one new buffer
+ * @throws as `sort`; DtypeError when the arrays are of more than one dtype
+ */
+export function sortMany<K extends KeyArray>(arrays: readonly K[], options?: SortOptions): Promise<K[]> {
+  return withSorter(options, (sorter, rest) => sorter.sortMany(arrays, rest));
+}
+
+/**
+ * What `argsort` gives for each of many arrays, made in one go: positions are counted in each array by itself.
+ *
+ * @returns as many arrays, in the order given: views of one new buffer
+ * @throws as `sortMany`
+ */
+export function argsortMany(arrays: readonly KeyArray[], options?: SortOptions): Promise<Uint32Array[]> {
+  return withSorter(options, (sorter, rest) => sorter.argsortMany(arrays, rest));
 }
 
 /**

@@ -8,28 +8,39 @@ import {
   isResizable,
   keyColumn,
   type ValueArray,
-  valueColumn,
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { REDUCE_OPS, type ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import type { Backend, Keeper } from '../backend/backend.js';
-import { type Column, column, type Place } from '../backend/column.js';
+import { column } from '../backend/column.js';
 import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
-import { Calls, type Few, type Task } from '../calls/calls.js';
+import { Calls, type Few } from '../calls/calls.js';
 import { assertIntact } from '../calls/intact.js';
-import { isPromise, type Link } from '../calls/link.js';
+import { isPromise } from '../calls/link.js';
 import { Turns } from '../calls/turns.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { inTurns } from '../host/steps.js';
 import { type LexColumn, lexsort } from '../operations/lexsort.js';
-import { checkOffsets, type Offsets, segmentedSort } from '../operations/segmented-sort.js';
 import { topK } from '../operations/top-k.js';
 import { unique } from '../operations/unique.js';
 import { digitHistogram, edgesOf, gather, histogram, reduce, scan } from '../operations/walks.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
+import {
+  assertApart,
+  assertIndexable,
+  CARRIED_VALUE_BYTES,
+  dtypeOfValues,
+  MAX_INDICES,
+  parse,
+  parsePrimitive,
+  readKeys,
+  readValues,
+  taskOf,
+} from './arguments.js';
 import { DeviceArray } from './device-array.js';
+import { argsortMany, sortMany } from './many.js';
 import {
   bitWindow,
   chosenParameters,
@@ -39,27 +50,19 @@ import {
   type LexsortOptions,
   type PlanOptions,
   type PrimitiveOptions,
-  parsePrimitiveOptions,
-  parseSortOptions,
   type ScanOptions,
   type SortOptions,
   type SortSettings,
   type TopKOptions,
-  throwIfAborted,
   type UniqueOptions,
 } from './options.js';
-
-/** Widths of values that kernels carry along; others are gathered on the host after an argsort. */
-const CARRIED_VALUE_BYTES = new Set([0, 1, 2, 4, 8, 16]);
-
-/** Largest position that a 32-bit index can hold, plus one. */
-const MAX_INDICES = 2 ** 32;
-
-/** Positions come as what the keys were: on the host or on the device. */
-export type Positions<K extends Keys> = K extends DeviceArray ? DeviceArray<'u32'> : Uint32Array;
-
-/** An array, or the promise of one: such as another call has returned, which need not be awaited then. */
-export type Awaitable<K> = K | PromiseLike<K>;
+import {
+  type Awaitable,
+  type Positions,
+  type SegmentedArgsortOptions,
+  type SegmentOffsets,
+  SegmentOperations,
+} from './segment-operations.js';
 
 /** A column of rows, with an order of its own or as the options say. */
 export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K>>;
@@ -73,12 +76,14 @@ export class SorterOperations implements AsyncDisposable {
   readonly #turns = new Turns();
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
+  readonly #segments: SegmentOperations;
 
   /** @param few who makes calls of few keys, if somebody else */
   constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void, few?: Few) {
     this.#keeper = keeper;
     this.#calls = new Calls(keeper, few, this.#turns, onWarning);
     this.#arrays = new ArrayStore(keeper, this.#turns);
+    this.#segments = new SegmentOperations(this.#calls, this.#arrays);
   }
 
   /** The opened device, undefined when the host engine sorts. */
@@ -96,7 +101,7 @@ export class SorterOperations implements AsyncDisposable {
       const array = link.array(keys);
       const { into, ...rest } = options;
       const settings = parse(rest);
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
       return this.#arrays.making(async (make) => {
         const sorted = make.like(array, input.dtype, input.n, into);
@@ -118,7 +123,7 @@ export class SorterOperations implements AsyncDisposable {
     return this.#calls.linked([keys], async (link) => {
       const array = link.array(keys);
       const settings = parse(options);
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       if (array instanceof DeviceArray) {
         const sorted = this.#arrays.take(input.dtype, input.n);
         try {
@@ -162,7 +167,7 @@ export class SorterOperations implements AsyncDisposable {
       const array = link.array(keys);
       const { into, ...rest } = options;
       const settings = parse(rest);
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       assertApart(array, into);
       return this.#arrays.making(async (make) => {
@@ -189,8 +194,8 @@ export class SorterOperations implements AsyncDisposable {
       const [array, beside] = [link.array(keys), link.array(values)];
       const { into, ...rest } = options;
       const settings = parse(rest);
-      const input = this.#read(array, settings);
-      const { place, bytes } = this.#readValues(array, beside, input);
+      const input = readKeys(this.#arrays, array, settings);
+      const { place, bytes } = readValues(this.#arrays, array, beside, input);
       for (const one of [array, beside]) for (const to of [into?.keys, into?.values]) assertApart(one, to);
       assertApart(into?.keys, into?.values);
       return this.#arrays.making(async (make) => {
@@ -228,7 +233,7 @@ export class SorterOperations implements AsyncDisposable {
       const parsed = given.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
         const order = parse({ ...pick(settings), ...own }, ['bits']);
         const like = link.array(keys);
-        return { like, column: { keys: this.#read(like, order), order: pick(order) } };
+        return { like, column: { keys: readKeys(this.#arrays, like, order), order: pick(order) } };
       });
       const [first] = parsed;
       if (!first) throw new InputError('no columns to sort by: expected at least one');
@@ -275,7 +280,7 @@ export class SorterOperations implements AsyncDisposable {
         throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
       const settings = parse({ ...rest, descending: largest });
       if ('descending' in options) throw new UsageError("topK takes 'largest', not 'descending'");
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       const count = Math.min(k, input.n);
       return this.#arrays.making(async (make) => {
@@ -297,30 +302,71 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Sorts each segment of `keys` by itself: segment s is `[offsets[s], offsets[s + 1])`.
+   * Sorts each segment of `keys` by itself, all of them at once: segment s is `[offsets[s], offsets[s + 1])`.
    *
-   * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys
+   * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys: an array of the
+   *   host, which is copied, or a device array of u32, which only the device looks at
    * @throws as `sort`; InputError for wrong offsets; UnsupportedError for 2^32 keys and more
    */
-  segmentedSort<K extends Keys>(keys: Awaitable<K>, offsets: Offsets, options?: SortOptions): Promise<K> {
-    return this.#calls.linked([keys], async (link) => {
-      const array = link.array(keys);
-      const settings = parse(options);
-      const input = this.#read(array, settings);
-      assertIndexable(input.n);
-      const begins = checkOffsets(offsets, input.n);
-      return this.#arrays.making(async (make) => {
-        const sorted = make.like(array, input.dtype, input.n);
-        link.makes(sorted.result);
-        if (input.n > 0) {
-          await this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
-            await segmentedSort(call, input, begins, column(input.dtype, input.n, sorted.place));
-            return () => undefined;
-          });
-        }
-        return sorted.result;
-      });
-    });
+  segmentedSort<K extends Keys>(
+    keys: Awaitable<K>,
+    offsets: Awaitable<SegmentOffsets>,
+    options?: SortOptions & Into<K>,
+  ): Promise<K> {
+    return this.#segments.sort(keys, offsets, options);
+  }
+
+  /**
+   * The positions of `keys` in the order of `segmentedSort`: those of each segment stand where its keys would.
+   *
+   * @param options those of `argsort`, and `positions`: whether positions are counted from the beginning of the `array`, as
+   *   `gather` takes them, or of each `segment`. Default `array`.
+   * @throws as `segmentedSort`
+   */
+  segmentedArgsort<K extends Keys>(
+    keys: Awaitable<K>,
+    offsets: Awaitable<SegmentOffsets>,
+    options?: SegmentedArgsortOptions & Into<Positions<K>>,
+  ): Promise<Positions<K>> {
+    return this.#segments.argsort(keys, offsets, options);
+  }
+
+  /**
+   * Sorts each segment of `keys` by itself and moves `values` along, as `sortPairs` does.
+   *
+   * @throws as `segmentedSort`; InputError when the lengths do not fit
+   */
+  segmentedSortPairs<K extends Keys, V extends ValueArray | DeviceArray>(
+    keys: Awaitable<K>,
+    values: Awaitable<V>,
+    offsets: Awaitable<SegmentOffsets>,
+    options?: SortOptions,
+  ): Promise<{ keys: K; values: V }> {
+    return this.#segments.sortPairs(keys, values, offsets, options);
+  }
+
+  /**
+   * Sorts many arrays of one dtype, each by itself and all in one go: for small ones a call for each takes longer than
+   * sorting them.
+   *
+   * @param arrays arrays of the host; none at all are allowed
+   * @returns sorted arrays of the same lengths, in the order given: views of one new buffer
+   * @throws as `sort`, for any of them; DtypeError when they are of more than one dtype; UnsupportedError for 2^32 keys
+   *   and more in all
+   */
+  sortMany<K extends KeyArray>(arrays: readonly K[], options?: SortOptions): Promise<K[]> {
+    return sortMany(this, arrays, options);
+  }
+
+  /**
+   * The positions of the keys of many arrays in sorted order, each array's counted by themselves: what `argsort` gives for
+   * each, made in one go.
+   *
+   * @returns as many arrays, in the order given: views of one new buffer
+   * @throws as `sortMany`
+   */
+  argsortMany(arrays: readonly KeyArray[], options?: SortOptions): Promise<Uint32Array[]> {
+    return argsortMany(this, arrays, options);
   }
 
   /**
@@ -336,7 +382,7 @@ export class SorterOperations implements AsyncDisposable {
     return this.#calls.linked([keys], async (link) => {
       const array = link.array(keys);
       const settings = parse(options, ['bits']);
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       return this.#arrays.making(async (make) => {
         const results = (distinct: number) => {
@@ -373,7 +419,7 @@ export class SorterOperations implements AsyncDisposable {
         throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
       }
       const settings = parsePrimitive(options);
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       return this.#calls.operate(taskOf(input, settings, array, link), (call) => reduce(call, input, op));
     });
   }
@@ -391,7 +437,7 @@ export class SorterOperations implements AsyncDisposable {
       const { inclusive = false, into, ...rest } = options;
       if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
       const settings = parsePrimitive(rest);
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
       return this.#arrays.making(async (make) => {
         const sums = make.like(array, input.dtype, input.n, into);
@@ -419,7 +465,7 @@ export class SorterOperations implements AsyncDisposable {
       const array = link.array(keys);
       const { bins, range, edges, bits, ...rest } = options;
       const settings = parsePrimitive(rest);
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       const byValue = bins !== undefined || range !== undefined || edges !== undefined;
       if (bits !== undefined && byValue) {
         throw new UsageError("option 'bits' says all of the bins: leave out 'bins', 'range' and 'edges'");
@@ -451,11 +497,11 @@ export class SorterOperations implements AsyncDisposable {
       const [array, at] = [link.array(values), link.array(indices)];
       const { into, ...rest } = options;
       const settings = parsePrimitive(rest);
-      const input = this.#read(array, settings);
+      const input = readKeys(this.#arrays, array, settings);
       if (array instanceof DeviceArray !== at instanceof DeviceArray) {
         throw new InputError('values and indices are in different places: upload both or none');
       }
-      const by = this.#read(at, {});
+      const by = readKeys(this.#arrays, at, {});
       if (by.dtype !== 'u32') throw new InputError(`indices are ${by.dtype}: expected a Uint32Array or u32`);
       if (!(array instanceof DeviceArray)) assertDisjoint(array, at as Uint32Array, 'values and indices');
       for (const one of [array, at]) assertApart(one, into);
@@ -565,40 +611,7 @@ export class SorterOperations implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-
-  /** Keys as a caller passes them, checked. */
-  #read(keys: Keys, { dtype }: Pick<SortSettings, 'dtype'>): Column {
-    if (keys instanceof DeviceArray) {
-      if (dtype !== undefined && dtype !== keys.dtype) {
-        throw new UsageError(`option 'dtype' is ${dtype}: this device array holds ${keys.dtype} keys`);
-      }
-      return keys.columnFor(this.#arrays);
-    }
-    const { dtype: own, n, view } = keyColumn(keys, dtype);
-    return column(own, n, view);
-  }
-
-  #readValues(keys: Keys, values: ValueArray | DeviceArray, { n }: Column): { place: Place; bytes: number } {
-    if (values instanceof DeviceArray !== keys instanceof DeviceArray) {
-      throw new InputError('keys and values are in different places: upload both or none');
-    }
-    if (values instanceof DeviceArray) {
-      if (values === keys) throw new InputError('keys and values are the same device array');
-      const { place, info, n: count } = values.columnFor(this.#arrays);
-      if (count !== n)
-        throw new InputError(`${count} values do not fit ${n} keys: expected one for each key`);
-      return { place, bytes: info.bytes };
-    }
-    const { bytes } = valueColumn(values, { n });
-    if (!(keys instanceof DeviceArray)) assertDisjoint(keys, values, 'keys and values');
-    return { place: values, bytes };
-  }
 }
-
-const taskOf = ({ n }: Column, settings: SortSettings, keys: Keys, link: Link, into?: unknown): Task => {
-  const onHost = !(keys instanceof DeviceArray);
-  return { n, settings, link, onHost, again: onHost, overwrites: into !== undefined };
-};
 
 const isArray = (one: unknown): one is Keys => ArrayBuffer.isView(one) || one instanceof DeviceArray;
 
@@ -613,50 +626,12 @@ function planOf(backend: Backend, request: PlanRequest, most = Number.POSITIVE_I
   throw new UnsupportedError('there is no plan');
 }
 
-const dtypeOfValues = (values: ValueArray | DeviceArray): Dtype =>
-  values instanceof DeviceArray ? values.dtype : dtypeOf(values);
-
 const pick = ({ descending, nan }: SortSettings): LexColumn['order'] => ({ descending, nan });
-
-/** Options, checked, without those that the operation has no use for. */
-function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[] = []): SortSettings {
-  const settings = parseSortOptions(options);
-  for (const name of without) {
-    if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
-  }
-  if (options.device !== undefined) throw deviceIsOpen();
-  return settings;
-}
-
-/** Options of operations that sort nothing, checked. */
-function parsePrimitive(options: PrimitiveOptions = {}): SortSettings {
-  const settings = parsePrimitiveOptions(options);
-  if (options.device !== undefined) throw deviceIsOpen();
-  throwIfAborted(settings.signal);
-  return settings;
-}
-
-const deviceIsOpen = () =>
-  new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
 
 /** @throws DtypeError, UsageError */
 function assertLength(dtype: Dtype, length: number): void {
   dtypeInfo(dtype);
   if (!Number.isSafeInteger(length) || length < 0) {
     throw new UsageError(`${length} elements: expected a whole number from 0 on`);
-  }
-}
-
-/** @throws InputError when a result would be written over what is still read */
-function assertApart(array: Keys | undefined, into: Keys | undefined): void {
-  if (array === undefined || into === undefined) return;
-  if (array === into) throw new InputError('into is the input itself: use sortInPlace');
-  if (array instanceof DeviceArray || into instanceof DeviceArray) return;
-  assertDisjoint(array, into, 'into and another array');
-}
-
-function assertIndexable(n: number): void {
-  if (n >= MAX_INDICES) {
-    throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${n}`);
   }
 }

@@ -1,11 +1,18 @@
-import { type Algorithm, type AlgorithmShape, type Enqueued, whyGaveUp } from '../../algorithms/algorithm.js';
+import {
+  type Algorithm,
+  type AlgorithmShape,
+  type Enqueued,
+  type Segments,
+  whyGaveUp,
+} from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
+import { Board, type Slot } from '../../device/board.js';
 import type { Device } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform.js';
 import { copyBytes, keyWords, part, room } from '../../keys/array.js';
 import { keyCodec } from '../../keys/key-codec.js';
-import { MismatchError, TimeoutError, UnsupportedError } from '../../util/errors.js';
+import { InputError, MismatchError, TimeoutError, UnsupportedError } from '../../util/errors.js';
 import type { SortSettings } from '../api/options.js';
 import { type Certificate, certify } from '../proof/certify.js';
 import { Checksums, type Copy } from '../proof/checksum.js';
@@ -16,12 +23,12 @@ import { borrow, type Lent, lendInput, lendOutput } from '../transfer/lent.js';
 import { MAX_RUNS, RunCutter } from '../transfer/run-cutter.js';
 import { sortStreamed } from '../transfer/streamed.js';
 import type { Backend, Outcome, PendingSort } from './backend.js';
-import { byteLengthOf, isOnDevice, type Place } from './column.js';
+import { byteLengthOf, type Column, isOnDevice, type Place } from './column.js';
 import type { Columns } from './columns.js';
 import { DeviceColumns } from './device-columns.js';
 import { done, sortOnHost } from './host-backend.js';
-import { type HostJob, hostJob, type SortJob, valueBytesOf } from './job.js';
-import { hostPlan, type Plan, type PlanRequest } from './plan.js';
+import { type HostJob, hostJob, type JobSegments, type SortJob, valueBytesOf } from './job.js';
+import { hostPlan, hostPlans, type Plan, type PlanRequest } from './plan.js';
 import { PlanLists } from './plan-lists.js';
 import { chunkLimit } from './planner.js';
 import { type Bits, Survey } from './survey.js';
@@ -69,7 +76,7 @@ export class DeviceBackend implements Backend {
 
   plans(request: PlanRequest): Iterable<Plan> {
     if (request.n === 0) return [hostPlan(request, 'nothing to sort')];
-    if (request.algorithm === 'host') return [hostPlan(request, 'asked for')];
+    if (request.algorithm === 'host') return hostPlans(request, 'asked for');
     return this.#plans.plansFor(request);
   }
 
@@ -100,11 +107,11 @@ export class DeviceBackend implements Backend {
   }
 
   async #sortOnDevice(plan: Plan, job: SortJob): Promise<PendingSort> {
-    const { keys, settings, values, moved, sorted } = job;
+    const { keys, settings, values, moved, sorted, segments } = job;
     const { device } = this;
     const { queue } = device;
     const algorithm = await this.#algorithm(plan);
-    const verifier = settings.verify ? await this.#verifier(plan) : undefined;
+    const verifier = settings.verify ? await this.#verifier(plan, segments !== undefined) : undefined;
     const transfers = this.#transfersOf(settings);
     await transfers.prepare();
     const lent: { release(): void }[] = [];
@@ -127,7 +134,9 @@ export class DeviceBackend implements Backend {
       );
       const outputValues = moved && keep(lendOutput(device, moved));
       const codec = keyCodec(keys.dtype, settings);
+      const offsets = segments && keep(await lendInput(device, segments.offsets.place));
       const bits = await this.#narrowed(plan, job, input);
+      const slot = segments && Board.slot(device); // nobody waits between this and what writes on it
       const work = {
         n: plan.n,
         codec,
@@ -136,18 +145,24 @@ export class DeviceBackend implements Backend {
         output: output.buffer,
         ...(inputValues && { inputValues: inputValues.buffer }),
         ...(outputValues && { outputValues: outputValues.buffer }),
+        ...(segments && offsets && { segments: segmentsOf(segments, offsets.buffer, slot) }),
       };
       const verification = { ...work, bits: plan.bits };
       const before = verifier?.input(elements(work.input, work.inputValues), verification);
       const run = keep(enqueueWithScratch(algorithm, queue, { ...work, bits }));
       const after = verifier?.output(elements(work.output, work.outputValues), verification);
       const gaveUp = this.#statusOf(run, settings);
-      await transfers.watch([input, inputValues, output, outputValues].flatMap(copyOf));
+      await transfers.watch([input, inputValues, offsets, output, outputValues].flatMap(copyOf));
       await output.collect(settings.timeout);
       await outputValues?.collect(settings.timeout);
       const times = queue.takeProfile();
       return {
         outcome: async () => {
+          if (segments && slot && slot.word() !== 0) {
+            const same = await transfers.same();
+            if (!same) return 'does not hold the same data as the host';
+            throw wrongOffset(~slot.word() >>> 0, segments, keys.n);
+          }
           const verified = before && after && verdict(before, after);
           const wrong = gaveUp() ?? (verified && wrongIn(verified));
           if (wrong !== undefined) return wrong;
@@ -189,7 +204,7 @@ export class DeviceBackend implements Backend {
   async #sortOnHost(plan: Plan, job: SortJob): Promise<PendingSort> {
     const there = hostJob(job);
     if (there) return done(await sortOnHost(plan, there));
-    const { keys, settings, sorted, values, moved } = job;
+    const { keys, settings, sorted, values, moved, segments } = job;
     const { queue } = this.device;
     const fetched: Copy[] = [];
     const fetch = (place: Place, bytes: number): ArrayBufferView => {
@@ -199,6 +214,7 @@ export class DeviceBackend implements Backend {
       fetched.push({ buffer: place, copy: view });
       return view;
     };
+    const fetchColumn = (from: Column) => ({ ...from, place: fetch(from.place, byteLengthOf(from)) });
     const valueBytes = valueBytesOf(job);
     const host: HostJob = {
       keys: { ...keys, view: keyWords(fetch(keys.place, byteLengthOf(keys)), keys.info) },
@@ -206,6 +222,7 @@ export class DeviceBackend implements Backend {
       ...(sorted && { sorted: room(byteLengthOf(keys)) }),
       ...(values && { values: { view: fetch(values.place, valueBytes), bytes: values.bytes } }),
       ...(moved && { moved: room(valueBytes) }),
+      ...(segments && { segments: { ...segments, offsets: fetchColumn(segments.offsets) } }),
     };
     await this.#finishTransfers(settings, fetched);
     const outcome = await sortOnHost(plan, host);
@@ -295,10 +312,10 @@ export class DeviceBackend implements Backend {
   }
 
   /** @throws BuildError */
-  #verifier({ shape, valueBytes }: Plan): Promise<Verifier> {
+  #verifier({ shape, valueBytes }: Plan, bySegments: boolean): Promise<Verifier> {
     const keyBits = shape?.keyBits ?? 32;
-    return cached(this.#verifiers, `${keyBits} ${valueBytes}`, () =>
-      Verifier.create(this.device, { keyBits, valueBytes }),
+    return cached(this.#verifiers, `${keyBits} ${valueBytes} ${bySegments}`, () =>
+      Verifier.create(this.device, { keyBits, valueBytes, bySegments }),
     );
   }
 
@@ -314,6 +331,25 @@ export class DeviceBackend implements Backend {
     if (!verify) return new CheckedTransfers();
     return new CheckedTransfers(() => cached(this.#checksums, '', () => Checksums.create(this.device)));
   }
+}
+
+/** Segments as an algorithm takes them. */
+const segmentsOf = (
+  { offsets, longest, fromSegment }: JobSegments,
+  buffer: Lent['buffer'],
+  slot: Slot | undefined,
+): Segments => ({
+  offsets: buffer,
+  count: offsets.n - 1,
+  ...(longest !== undefined && { longest }),
+  ...(fromSegment && { fromSegment }),
+  ...(slot && { slot }),
+});
+
+/** What is said of an offset that the device found to be wrong. */
+function wrongOffset(at: number, { offsets }: JobSegments, n: number): InputError {
+  const expected = `expected where each segment begins, from 0 on and never falling, and at last ${n}`;
+  return new InputError(`offset ${at} of ${offsets.n} is wrong: ${expected}`, { details: { offset: at } });
 }
 
 const elements = (keys: Lent['buffer'], values: Lent['buffer'] | undefined) => ({

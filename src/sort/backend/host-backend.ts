@@ -1,6 +1,7 @@
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
 import type { SortSettings } from '../api/options.js';
-import { hostSortInTurns } from '../host/host-sort.js';
+import { segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
+import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
 import { inTurns } from '../host/steps.js';
 import type { Verified } from '../proof/verify.js';
@@ -10,7 +11,7 @@ import type { Backend, Keeper, Outcome, PendingSort } from './backend.js';
 import type { Columns } from './columns.js';
 import { HostColumns } from './host-columns.js';
 import { type HostJob, hostJob, type SortJob } from './job.js';
-import { hostPlan, type Plan, type PlanRequest } from './plan.js';
+import { hostPlan, hostPlans, type Plan, type PlanRequest } from './plan.js';
 
 /** The host engine. It keeps itself: nothing of it can be lost. */
 export class HostBackend implements Backend, Keeper {
@@ -36,8 +37,8 @@ export class HostBackend implements Backend, Keeper {
       );
     }
     if (n === 0) return [hostPlan(request, 'nothing to sort')];
-    if (algorithm === 'host') return [hostPlan(request, 'asked for')];
-    return [hostPlan(request, typeof this.#why === 'string' ? this.#why : 'no OpenCL device')];
+    if (algorithm === 'host') return hostPlans(request, 'asked for');
+    return hostPlans(request, typeof this.#why === 'string' ? this.#why : 'no OpenCL device');
   }
 
   chunkLimit(): number {
@@ -94,12 +95,13 @@ export const done = (outcome: Outcome): PendingSort => ({
 /**
  * Sorts on the host, and checks when asked to: the host engine is trusted no more than a device.
  *
- * @throws AbortedError, MismatchError
+ * @throws AbortedError, MismatchError; InputError for wrong offsets of segments
  */
 export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
   const { settings } = job;
   const started = performance.now();
-  await hostSortInTurns(job.keys, settings, job, settings.signal);
+  const steps = job.segments ? segmentSteps(job, job.segments) : sortSteps(job.keys, settings, job);
+  await inTurns(steps, settings.signal);
   const seconds = (performance.now() - started) / 1000;
   const verified = settings.verify ? await verifyOnHost(job, 'the host engine') : undefined;
   return {
@@ -116,7 +118,9 @@ export async function sortOnHost(plan: Plan, job: HostJob): Promise<Outcome> {
  * @throws MismatchError, AbortedError
  */
 export async function verifyOnHost(job: HostJob, who: string): Promise<Verified> {
-  const verified = await inTurns(verifySteps(job.keys, job.settings, job), job.settings.signal);
+  const { keys, settings, segments } = job;
+  const steps = segments ? verifySegmentSteps(job, segments) : verifySteps(keys, settings, job);
+  const verified = await inTurns(steps, settings.signal);
   if (verified.order && verified.permutation) return verified;
   throw new MismatchError(`${who} made a wrong result: please report this`, { details: { verified } });
 }

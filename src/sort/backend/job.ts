@@ -5,6 +5,19 @@ import type { HostValues } from '../host/host-sort.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
 import type { PlanRequest } from './plan.js';
 
+/** Segments of the keys, each of which is sorted by itself. */
+export interface JobSegments {
+  /** u32: where each segment begins, and at last where they end. */
+  readonly offsets: Column;
+  /** No segment has more keys; left out where nobody knows. */
+  readonly longest?: number;
+  /** The positions that are made are counted from the beginning of each segment. */
+  readonly fromSegment?: boolean;
+}
+
+/** How many segments there are. */
+export const segmentsIn = ({ offsets }: JobSegments): number => offsets.n - 1;
+
 /** One sort. Nothing in it may share memory. */
 export interface SortJob {
   readonly keys: Column;
@@ -15,6 +28,7 @@ export interface SortJob {
   readonly values?: Values;
   /** Where values or positions go; left out for keys alone. */
   readonly moved?: Place;
+  readonly segments?: JobSegments;
 }
 
 /** A sort whose arrays are all in host memory. */
@@ -25,20 +39,24 @@ export interface HostJob {
   /** Without values, but with `moved`, positions travel. */
   readonly values?: HostValues;
   readonly moved?: ArrayBufferView;
+  /** Their offsets are in host memory, too. */
+  readonly segments?: JobSegments;
 }
 
 /** The job as the host engine takes it; undefined when something of it is on the device. */
-export function hostJob({ keys, settings, sorted, values, moved }: SortJob): HostJob | undefined {
+export function hostJob({ keys, settings, sorted, values, moved, segments }: SortJob): HostJob | undefined {
   if (isOnDevice(keys.place)) return undefined;
   if (values && isOnDevice(values.place)) return undefined;
   if (sorted && isOnDevice(sorted)) return undefined;
   if (moved && isOnDevice(moved)) return undefined;
+  if (segments && isOnDevice(segments.offsets.place)) return undefined;
   return {
     keys: { ...keys, view: keyWords(part(keys.place, 0, byteLengthOf(keys)), keys.info) },
     settings,
     ...(sorted && { sorted }),
     ...(values && { values: { view: values.place as ArrayBufferView, bytes: values.bytes } }),
     ...(moved && { moved }),
+    ...(segments && { segments }),
   };
 }
 
@@ -49,12 +67,13 @@ export const sortJob = ({ keys, values, ...rest }: HostJob): SortJob => ({
   ...(values && { values: { place: values.view, bytes: values.bytes } }),
 });
 
-export const requestOf = ({ keys, settings, values, moved }: SortJob): PlanRequest => ({
+export const requestOf = ({ keys, settings, values, moved, segments }: SortJob): PlanRequest => ({
   n: keys.n,
   dtype: keys.dtype,
   bits: bitWindow(settings.bits, keys.info),
   valueBytes: values?.bytes ?? (moved ? 4 : 0),
   algorithm: settings.algorithm,
+  ...(segments && { segments: segmentsIn(segments) }),
   parameters: chosenParameters(settings),
 });
 

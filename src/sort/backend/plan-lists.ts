@@ -5,8 +5,8 @@ import { devicePlans } from './planner.js';
 /** Requests whose plans are kept. */
 const MOST = 64;
 
-const nameOf = ({ n, dtype, bits, valueBytes, algorithm, parameters }: PlanRequest): string =>
-  `${n} ${dtype} ${bits} ${valueBytes} ${algorithm} ${JSON.stringify(parameters)}`;
+const nameOf = ({ n, dtype, bits, valueBytes, algorithm, segments, parameters }: PlanRequest): string =>
+  `${n} ${dtype} ${bits} ${valueBytes} ${algorithm} ${segments !== undefined} ${JSON.stringify(parameters)}`;
 
 /** Plans that were made, and how the next ones are. */
 interface PlanList {

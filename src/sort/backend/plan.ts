@@ -12,6 +12,8 @@ export interface PlanRequest {
   /** Bytes of the value beside each key as the device sees it, 0 for none. */
   readonly valueBytes: number;
   readonly algorithm: string;
+  /** How many segments are to be sorted each by itself; left out for one array as a whole. */
+  readonly segments?: number;
   /** Parameters of the algorithm that somebody chose. */
   readonly parameters?: Tuning;
 }
@@ -40,6 +42,15 @@ export interface Plan {
 /** The plan of the host engine. */
 export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: string): Plan {
   return { engine: 'host', algorithm: 'host', n, dtype, bits, valueBytes, reason };
+}
+
+/** Fewest keys of a segment, on average, that the host engine sorts one by one: a sort of few takes it as long as one of these. */
+const FEWEST_OF_SEGMENT = 16;
+
+/** The plans of the host engine: none for many short segments. */
+export function hostPlans(request: PlanRequest, reason: string): Plan[] {
+  const { n, segments = 0 } = request;
+  return n < segments * FEWEST_OF_SEGMENT ? [] : [hostPlan(request, reason)];
 }
 
 /** A plan in words, a line for each fact. */

@@ -1,6 +1,6 @@
 import { type AlgorithmFactory, type AlgorithmShape, tunedShape } from '../../algorithms/algorithm.js';
 import { refusal, type Tuning } from '../../algorithms/parameters.js';
-import { algorithmNamed, plannedOn } from '../../algorithms/registry.js';
+import { ALGORITHMS, algorithmNamed, plannedOn } from '../../algorithms/registry.js';
 import { basisFor, crossoversFor } from '../../algorithms/tuning.js';
 import type { Capabilities } from '../../device/capabilities.js';
 import type { KnownDevice } from '../../device/device.js';
@@ -27,8 +27,12 @@ export function chunkLimit(
   return Math.max(1, Math.floor(Math.min(maxAllocation / Math.max(keyBytes, valueBytes), byMemory)));
 }
 
-function candidates(device: KnownDevice, algorithm: string, n: number): readonly AlgorithmFactory[] {
+function candidates(
+  device: KnownDevice,
+  { algorithm, n, segments }: Pick<PlanRequest, 'algorithm' | 'n' | 'segments'>,
+): readonly AlgorithmFactory[] {
   if (algorithm !== 'auto') return [algorithmNamed(algorithm)];
+  if (segments !== undefined) return ALGORITHMS.filter(({ bySegments }) => bySegments);
   const isTooMuch = (name: string) => name === 'group' && n > crossoversFor(device).group;
   return plannedOn(device).filter(({ name }) => !isTooMuch(name));
 }
@@ -58,8 +62,11 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
   };
   const reasons: string[] = [];
   let found = false;
-  for (const factory of candidates(device, algorithm, n)) {
-    const reason = refused(factory, parameters);
+  for (const factory of candidates(device, request)) {
+    const reason =
+      request.segments !== undefined && !factory.bySegments
+        ? 'sorts arrays as a whole, not their segments'
+        : refused(factory, parameters);
     if (reason !== undefined && algorithm !== 'auto') {
       throw new UsageError(`algorithm '${factory.name}': ${reason}`);
     }

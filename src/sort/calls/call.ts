@@ -223,6 +223,17 @@ export class Call {
     this.#sorts.push({ ...(await this.#enqueue(job)), report });
   }
 
+  /** Is there a way to make this sort that was not refused? One that does not work is told in a warning. */
+  async canSort({ settings: own, ...rest }: Sort): Promise<boolean> {
+    const settings = { ...this.settings, ...own };
+    try {
+      return (await this.#usable(requestOf({ ...rest, settings }), settings)) !== undefined;
+    } catch (error) {
+      if (error instanceof UnsupportedError) return false;
+      throw error;
+    }
+  }
+
   /**
    * Waits for what was enqueued so far, and checks it.
    *
@@ -267,6 +278,7 @@ export class Call {
   async #fitting(job: SortJob, host: HostJob): Promise<Outcome> {
     const { keys, settings } = job;
     const { backend } = this.#by;
+    if (job.segments) return this.#whole(job); // chunks would cut them
     const limit = backend.chunkLimit(requestOf(job));
     let chunk = Math.min(settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
     for (;;) {
@@ -405,11 +417,12 @@ export class Call {
 }
 
 const spansOf = (job: SortJob): Span[] => {
-  const { keys, sorted, values, moved } = job;
+  const { keys, sorted, values, moved, segments } = job;
   return [
     [keys.place, byteLengthOf(keys)],
     ...(sorted ? [[sorted, byteLengthOf(keys)] as const] : []),
     ...(values ? [[values.place, valueBytesOf(job)] as const] : []),
     ...(moved ? [[moved, valueBytesOf(job)] as const] : []),
+    ...(segments ? [[segments.offsets.place, byteLengthOf(segments.offsets)] as const] : []),
   ];
 };

@@ -20,6 +20,8 @@ export interface ColumnSteps {
   gatherChecked(from: Column, positions: Column, to: Column): Promise<() => number | undefined>;
   /** The number of the segment of each element. @param offsets u32: where each segment begins, then n */
   segmentIds(offsets: Column, ids: Column): Promise<void>;
+  /** `positions[i] -= offsets[ids[i]]`: counted from the beginning of their segments. All u32. */
+  subtractBegins(positions: Column, ids: Column, offsets: Column): Promise<void>;
   /**
    * The distinct keys of a sorted column.
    *

@@ -56,6 +56,11 @@ export class DeviceColumnSteps implements ColumnSteps {
     await this.#each('segment.cl', 'segment_ids', {}, ids.n, args);
   }
 
+  async subtractBegins(positions: Column, ids: Column, offsets: Column): Promise<void> {
+    const args = [bufferOf(positions), bufferOf(ids), bufferOf(offsets), u64(ids.n)];
+    await this.#each('segment.cl', 'subtract_begins', {}, ids.n, args);
+  }
+
   async distinct(
     sorted: Column,
     positions: Column,

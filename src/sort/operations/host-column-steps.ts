@@ -49,6 +49,16 @@ export class HostColumnSteps implements ColumnSteps {
     return this.#run(fillSegments(u32Of(offsets), u32Of(ids)));
   }
 
+  subtractBegins(positions: Column, ids: Column, offsets: Column): Promise<void> {
+    const [counted, numbers, begins] = [positions, ids, offsets].map(u32Of) as Three;
+    const slices = inSlices(ids.n, (start, end) => {
+      for (let i = start; i < end; i++) {
+        counted[i] = (counted[i] as number) - (begins[numbers[i] as number] as number);
+      }
+    });
+    return this.#run(slices);
+  }
+
   async distinct(
     sorted: Column,
     positions: Column,

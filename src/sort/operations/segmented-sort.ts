@@ -1,62 +1,140 @@
-import { InputError } from '../../util/errors.js';
-import { type Column, column } from '../backend/column.js';
+import { algorithmNamed } from '../../algorithms/registry.js';
+import { newArray } from '../../keys/array.js';
+import type { Dtype } from '../../keys/dtype.js';
+import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import { assertOffsets } from '../host/host-segments.js';
 
 /** Where segments begin, and at last where the last one ends. */
 export type Offsets = Uint32Array | readonly number[];
 
+/** Where segments begin, as a column, and what is known of their lengths. */
+export interface SegmentColumn {
+  /** u32 */
+  readonly offsets: Column;
+  /** No segment has more keys; left out where nobody knows. */
+  readonly longest?: number;
+}
+
+/** Up to so many offsets are looked at here; of more, who sorts finds what is wrong with them. */
+const FEW_OFFSETS = 2 ** 16;
+
 /**
- * Checks offsets of segments of n elements.
+ * Offsets of segments of n elements, as they are now.
  *
- * @throws InputError when they do not begin with 0, rise and end with n
+ * @throws InputError when they do not begin with 0, rise and end with n, as far as that is looked at here
  */
-export function checkOffsets(offsets: Offsets, n: number): Uint32Array {
-  if (offsets.length === 0 || offsets[0] !== 0 || offsets[offsets.length - 1] !== n) {
-    throw new InputError(
-      `offsets of segments of ${n} keys go from ${offsets[0]} to ${offsets[offsets.length - 1]}: expected ` +
-        `where each segment begins, from 0 on, and at last ${n}`,
-    );
+export function segmentColumn(offsets: Offsets, n: number): SegmentColumn {
+  const isTyped = offsets instanceof Uint32Array;
+  if (isTyped && offsets.length > FEW_OFFSETS) {
+    return { offsets: column('u32', offsets.length, offsets.slice()) };
   }
-  for (let i = 1; i < offsets.length; i++) {
-    const [begin, end] = [offsets[i - 1] as number, offsets[i] as number];
-    if (!(end >= begin) || !Number.isInteger(end)) {
-      throw new InputError(`offset ${i} is ${end}, after ${begin}: expected whole numbers that never fall`);
-    }
+  assertOffsets(offsets, n);
+  const words = Uint32Array.from(offsets);
+  let longest = 0;
+  for (let i = 1; i < words.length; i++) {
+    longest = Math.max(longest, (words[i] as number) - (words[i - 1] as number));
   }
-  return Uint32Array.from(offsets);
+  return { offsets: column('u32', words.length, words), longest };
+}
+
+/** A sort of segments, as an operation of its own. */
+export interface SegmentedJob extends SegmentColumn {
+  readonly keys: Column;
+  /** The positions that are made are counted from the beginning of each segment. */
+  readonly fromSegment?: boolean;
+  /** Where sorted keys go; left out when only values or positions are wanted. */
+  readonly sorted?: Place;
+  /** What travels along, of 1, 2, 4 or 8 bytes; without it, positions do. */
+  readonly values?: Values;
+  readonly moved?: Place;
 }
 
 /**
- * Sorts the keys of each segment, all segments at once: by key, with the number of the segment as a value,
- * then stably by that number, on as many bits as it takes. So the cost depends on the keys and hardly on
- * the segments, be they millions of tiny ones or few huge ones.
- *
- * @param offsets of at least one segment, as `checkOffsets` returns them
+ * Sorts the keys of each segment by itself, all at once: by an algorithm for segments, or, where there is none that can be
+ * used, by sorts of all keys.
  */
-export async function segmentedSort(
-  call: Call,
-  keys: Column,
-  offsets: Uint32Array,
-  sorted: Column,
-): Promise<void> {
+export async function segmentedSort(call: Call, job: SegmentedJob): Promise<void> {
+  const { keys, offsets, longest, fromSegment, ...to } = job;
+  const { algorithm } = call.settings;
+  const known = longest !== undefined; // the offsets have been looked at
+  if (known && offsets.n === 2 && algorithm !== 'segmented') return call.sort({ keys, ...to });
+  const segments = { offsets, ...(known && { longest }), ...(fromSegment && { fromSegment }) };
+  const sort = { keys, ...to, segments };
+  const can = algorithm === 'auto' || algorithm === 'host' || algorithmNamed(algorithm).bySegments === true;
+  if (can && keys.n > 0 && (await call.canSort(sort))) return call.sort(sort);
+  if (!known) assertOffsets(await onHost(call, offsets), keys.n);
+  if (keys.n > 0) await sortByNumbers(call, job);
+}
+
+/** Offsets in host memory, wherever they are. */
+async function onHost(call: Call, offsets: Column): Promise<Uint32Array> {
+  if (!isOnDevice(offsets.place)) return offsets.place as Uint32Array;
+  const copy = column('u32', offsets.n, newArray('u32', offsets.n));
+  await call.copy(offsets, copy);
+  await call.settle();
+  return copy.place as Uint32Array;
+}
+
+/** Dtypes by their bytes, for what is moved only. */
+const WORDS: Readonly<Record<number, Dtype>> = { 1: 'u8', 2: 'u16', 4: 'u32', 8: 'u64' };
+
+/**
+ * Sorts by key, with the number of the segment as a value, then stably by that number, on as many bits as it takes. So
+ * the cost depends on the keys and hardly on the segments, be they millions of tiny ones or few huge ones.
+ */
+async function sortByNumbers(call: Call, job: SegmentedJob): Promise<void> {
+  const { keys, fromSegment, sorted, values, moved } = job;
   const { n, dtype, info } = keys;
   const { columns } = call;
-  const segments = offsets.length - 1;
-  const ids = columns.temporary('u32', n);
-  await columns.steps.segmentIds(await call.bring(column('u32', offsets.length, offsets)), ids);
-  const byKey = columns.temporary(dtype, n);
-  const idsByKey = columns.temporary('u32', n);
-  await call.sort({
-    keys: await call.bring(keys),
-    sorted: byKey.place,
-    values: { place: ids.place, bytes: 4 },
-    moved: idsByKey.place,
-  });
+  const { steps } = columns;
   const { bits: _, ...whole } = call.settings;
+  const byNumber = (segments: number) => ({
+    ...whole,
+    descending: false,
+    bits: [0, 32 - Math.clz32(segments - 1)] as const,
+  });
+  const offsets = await call.bring(job.offsets);
+  const segments = offsets.n - 1;
+  const ids = columns.temporary('u32', n);
+  await steps.segmentIds(offsets, ids);
+  const input = await call.bring(keys);
+  const idsByKey = columns.temporary('u32', n);
+  if (!moved) {
+    if (!sorted) return;
+    const byKey = columns.temporary(dtype, n);
+    await call.sort({
+      keys: input,
+      sorted: byKey.place,
+      values: { place: ids.place, bytes: 4 },
+      moved: idsByKey.place,
+    });
+    return call.sort({
+      keys: idsByKey,
+      settings: byNumber(segments),
+      values: { place: byKey.place, bytes: info.bytes },
+      moved: sorted,
+    });
+  }
+  const byKey = columns.temporary('u32', n);
+  await call.sort({ keys: input, moved: byKey.place });
+  await steps.gather(ids, byKey, idsByKey);
+  const [order, idsInOrder] = [columns.temporary('u32', n), columns.temporary('u32', n)];
   await call.sort({
     keys: idsByKey,
-    settings: { ...whole, descending: false, bits: [0, 32 - Math.clz32(segments - 1)] },
-    values: { place: byKey.place, bytes: info.bytes },
-    moved: sorted.place,
+    settings: byNumber(segments),
+    sorted: idsInOrder.place,
+    values: { place: byKey.place, bytes: 4 },
+    moved: order.place,
   });
+  if (sorted) {
+    await call.into(column(dtype, n, sorted), (out) => steps.gather(input, order, out));
+  }
+  if (values) {
+    const beside = column(WORDS[values.bytes] ?? 'u32', n, values.place);
+    const from = await call.bring(beside);
+    return call.into({ ...beside, place: moved }, (out) => steps.gather(from, order, out));
+  }
+  if (fromSegment) await steps.subtractBegins(order, idsInOrder, offsets);
+  await call.copy(order, column('u32', n, moved));
 }

@@ -43,17 +43,19 @@ export class GroupSums {
    *
    * @param args puts the kernel's arguments in order: where its sums go, and the elements of each work-group
    * @param sumsPerGroup sums that each work-group leaves, one after the other
+   * @param turns turns of loops that an element takes, at most
    * @returns the sums of all groups, to be read after the queue has finished
    * @throws MemoryError
    */
   enqueue(
     n: number,
     args: (partials: Buffer, perGroup: KernelArgument) => KernelArgument[],
-    { sumsPerGroup, stage }: { sumsPerGroup: number; stage: string },
+    { sumsPerGroup, stage, turns = 1 }: { sumsPerGroup: number; stage: string; turns?: number },
   ): BigUint64Array {
     const { queue, pool, capabilities } = this.#device;
     const wanted = capabilities.computeUnits * (capabilities.type === 'cpu' ? 2 : 16);
-    const perGroup = Math.min(Math.ceil(n / wanted), this.#localSize * MAX_ITERATIONS) || 1;
+    const perGroup =
+      Math.min(Math.ceil(n / wanted), this.#localSize * Math.floor(MAX_ITERATIONS / turns)) || 1;
     const groups = Math.ceil(n / perGroup) || 1;
     const sums = new BigUint64Array(groups * sumsPerGroup);
     const partials = pool.take(sums.byteLength);

@@ -1,3 +1,4 @@
+import type { Segments } from '../../algorithms/algorithm.js';
 import type { Check, TrialWork } from '../../algorithms/trial.js';
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
@@ -26,6 +27,16 @@ export interface VerifyWork {
   readonly codec: KeyCodec;
   readonly bits: readonly [begin: number, end: number];
   readonly indices: boolean;
+  /** Segments that were sorted each by itself, of a verifier that is made for them. */
+  readonly segments?: Segments | undefined;
+}
+
+/** What a verifier is compiled for. */
+export interface VerifierShape {
+  readonly keyBits: number;
+  readonly valueBytes: number;
+  /** Were segments sorted, each by itself? */
+  readonly bySegments?: boolean;
 }
 
 /** Sums of one pass; to be read after the queue has finished. */
@@ -35,21 +46,28 @@ export interface Digest {
 
 const ORDER = 1;
 const INDICES = 2;
+const FROM_SEGMENT = 4;
+
+/** Turns of loops for an element whose segment has to be found. */
+const TURNS_OF_SEARCH = 33;
 
 /** Device-side verification: see cl/verify.cl. */
 export class Verifier {
   readonly #groupSums: GroupSums;
   readonly #valueBytes: number;
+  readonly #bySegments: boolean;
 
-  private constructor(sums: GroupSums, valueBytes: number) {
+  private constructor(sums: GroupSums, { valueBytes, bySegments = false }: VerifierShape) {
     this.#groupSums = sums;
     this.#valueBytes = valueBytes;
+    this.#bySegments = bySegments;
   }
 
   /** @throws BuildError */
-  static async create(device: Device, shape: { keyBits: number; valueBytes: number }): Promise<Verifier> {
-    const defines = { KEY_BITS: shape.keyBits, VALUE_BYTES: shape.valueBytes };
-    return new Verifier(await GroupSums.create(device, 'verify', defines), shape.valueBytes);
+  static async create(device: Device, shape: VerifierShape): Promise<Verifier> {
+    const { keyBits, valueBytes, bySegments } = shape;
+    const defines = { KEY_BITS: keyBits, VALUE_BYTES: valueBytes, SEGMENTS: bySegments ? 1 : 0 };
+    return new Verifier(await GroupSums.create(device, 'verify', defines), shape);
   }
 
   /** Enqueues the sum over the input. */
@@ -97,20 +115,23 @@ export class Verifier {
       );
     }
     const { n, codec, bits } = work;
+    const segments = this.#bySegments ? work.segments : undefined;
+    if (this.#bySegments && !segments) throw new UnsupportedError('there are no segments to check');
     const sums = this.#groupSums.enqueue(
       n,
       (partials, perGroup) => [
         keys,
         ...(this.#valueBytes > 0 ? [values] : []),
+        ...(segments ? [segments.offsets, u32(segments.count)] : []),
         partials,
         u64(n),
         perGroup,
         vector(codecVector(codec)),
         u32(bits[0]),
         u32(bits[1] - bits[0]),
-        u32(flags),
+        u32(flags | (segments?.fromSegment ? FROM_SEGMENT : 0)),
       ],
-      { sumsPerGroup: 2, stage },
+      { sumsPerGroup: 2, stage, ...(segments && { turns: TURNS_OF_SEARCH }) },
     );
     return { read: () => ({ hash: total(sums, 0, 2), inversions: total(sums, 1, 2) }) };
   }

@@ -8,7 +8,7 @@ import { type Column, column } from '../../../src/sort/backend/column.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
 import { type Call, start } from '../../../src/sort/calls/call.js';
 import { lexsort } from '../../../src/sort/operations/lexsort.js';
-import { segmentedSort } from '../../../src/sort/operations/segmented-sort.js';
+import { segmentColumn, segmentedSort } from '../../../src/sort/operations/segmented-sort.js';
 import { topK } from '../../../src/sort/operations/top-k.js';
 import { unique } from '../../../src/sort/operations/unique.js';
 import { digitHistogram, gather, reduce, scan } from '../../../src/sort/operations/walks.js';
@@ -67,7 +67,7 @@ forEachDevice((title, open, small) => {
           call.sort({ keys, sorted: sorted.place, values: { ...values, bytes: 4 }, moved: moved.place }),
         topK: (call) => topK(call, keys, few(10)),
         lexsort: (call) => lexsort(call, [{ keys, order: { descending: false, nan: 'last' } }], moved),
-        segmentedSort: (call) => segmentedSort(call, keys, Uint32Array.of(0, 7, n), sorted),
+        segmentedSort: (call) => segmentedSort(call, { keys, ...segmentColumn([0, 7, n], n), sorted: sorted.place }),
         reduce: (call) => reduce(call, keys, 'sum'),
         scan: (call) => scan(call, keys, sorted, true),
         histogram: (call) => digitHistogram(call, keys, [0, 8]),

@@ -1,0 +1,105 @@
+/** Arguments and options as callers pass them, checked. */
+import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from '../../keys/array.js';
+import type { Dtype } from '../../keys/dtype.js';
+import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
+import { type Column, column, type Place } from '../backend/column.js';
+import type { ArrayStore, Keys } from '../calls/array-store.js';
+import type { Task } from '../calls/calls.js';
+import type { Link } from '../calls/link.js';
+import { DeviceArray } from './device-array.js';
+import {
+  type PrimitiveOptions,
+  parsePrimitiveOptions,
+  parseSortOptions,
+  type SortOptions,
+  type SortSettings,
+  throwIfAborted,
+} from './options.js';
+
+/** Widths of values that kernels carry along; others are gathered on the host after an argsort. */
+export const CARRIED_VALUE_BYTES = new Set([0, 1, 2, 4, 8, 16]);
+
+/** Largest position that a 32-bit index can hold, plus one. */
+export const MAX_INDICES = 2 ** 32;
+
+/** Keys as a caller passes them, checked. */
+export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSettings, 'dtype'>): Column {
+  if (keys instanceof DeviceArray) {
+    if (dtype !== undefined && dtype !== keys.dtype) {
+      throw new UsageError(`option 'dtype' is ${dtype}: this device array holds ${keys.dtype} keys`);
+    }
+    return keys.columnFor(arrays);
+  }
+  const { dtype: own, n, view } = keyColumn(keys, dtype);
+  return column(own, n, view);
+}
+
+/** Values as a caller passes them beside keys, checked. */
+export function readValues(
+  arrays: ArrayStore,
+  keys: Keys,
+  values: ValueArray | DeviceArray,
+  { n }: Column,
+): { place: Place; bytes: number } {
+  if (values instanceof DeviceArray !== keys instanceof DeviceArray) {
+    throw new InputError('keys and values are in different places: upload both or none');
+  }
+  if (values instanceof DeviceArray) {
+    if (values === keys) throw new InputError('keys and values are the same device array');
+    const { place, info, n: count } = values.columnFor(arrays);
+    if (count !== n) throw new InputError(`${count} values do not fit ${n} keys: expected one for each key`);
+    return { place, bytes: info.bytes };
+  }
+  const { bytes } = valueColumn(values, { n });
+  if (!(keys instanceof DeviceArray)) assertDisjoint(keys, values, 'keys and values');
+  return { place: values, bytes };
+}
+
+export const taskOf = (
+  { n }: Column,
+  settings: SortSettings,
+  keys: Keys,
+  link: Link,
+  into?: unknown,
+): Task => {
+  const onHost = !(keys instanceof DeviceArray);
+  return { n, settings, link, onHost, again: onHost, overwrites: into !== undefined };
+};
+
+/** Options, checked, without those that the operation has no use for. */
+export function parse(options: SortOptions = {}, without: readonly (keyof SortOptions)[] = []): SortSettings {
+  const settings = parseSortOptions(options);
+  for (const name of without) {
+    if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
+  }
+  if (options.device !== undefined) throw deviceIsOpen();
+  return settings;
+}
+
+/** Options of operations that sort nothing, checked. */
+export function parsePrimitive(options: PrimitiveOptions = {}): SortSettings {
+  const settings = parsePrimitiveOptions(options);
+  if (options.device !== undefined) throw deviceIsOpen();
+  throwIfAborted(settings.signal);
+  return settings;
+}
+
+const deviceIsOpen = () =>
+  new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
+
+/** @throws InputError when a result would be written over what is still read */
+export function assertApart(array: Keys | undefined, into: Keys | undefined): void {
+  if (array === undefined || into === undefined) return;
+  if (array === into) throw new InputError('into is the input itself: use sortInPlace');
+  if (array instanceof DeviceArray || into instanceof DeviceArray) return;
+  assertDisjoint(array, into, 'into and another array');
+}
+
+export function assertIndexable(n: number): void {
+  if (n >= MAX_INDICES) {
+    throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${n}`);
+  }
+}
+
+export const dtypeOfValues = (values: ValueArray | DeviceArray): Dtype =>
+  values instanceof DeviceArray ? values.dtype : dtypeOf(values);

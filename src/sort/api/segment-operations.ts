@@ -1,0 +1,165 @@
+import type { ValueArray } from '../../keys/array.js';
+import { UnsupportedError, UsageError } from '../../util/errors.js';
+import { isOnDevice, type Place, type Values } from '../backend/column.js';
+import type { ArrayStore, Keys, Maker } from '../calls/array-store.js';
+import type { Calls } from '../calls/calls.js';
+import type { Link } from '../calls/link.js';
+import { gatherSteps } from '../host/host-sort.js';
+import { inTurns } from '../host/steps.js';
+import {
+  type Offsets,
+  type SegmentColumn,
+  type SegmentedJob,
+  segmentColumn,
+  segmentedSort,
+} from '../operations/segmented-sort.js';
+import {
+  assertApart,
+  assertIndexable,
+  dtypeOfValues,
+  parse,
+  readKeys,
+  readValues,
+  taskOf,
+} from './arguments.js';
+import { DeviceArray } from './device-array.js';
+import type { Into, SortOptions, SortSettings } from './options.js';
+
+/** Positions come as what the keys were: on the host or on the device. */
+export type Positions<K extends Keys> = K extends DeviceArray ? DeviceArray<'u32'> : Uint32Array;
+
+/** An array, or the promise of one: such as another call has returned, which need not be awaited then. */
+export type Awaitable<K> = K | PromiseLike<K>;
+
+/** Where segments begin, and at last where the last one ends: in an array of the host or on the device. */
+export type SegmentOffsets = Offsets | DeviceArray<'u32'>;
+
+/** What `segmentedArgsort` takes. */
+export type SegmentedArgsortOptions = SortOptions & {
+  /** From where positions are counted: the beginning of the array, or that of each segment. Default `array`. */
+  readonly positions?: 'array' | 'segment';
+};
+
+/** Widths of values that kernels carry along through segments; others are gathered after an argsort. */
+const CARRIED = new Set([1, 2, 4, 8]);
+
+/** Operations on the segments of an array. */
+export class SegmentOperations {
+  readonly #calls: Calls;
+  readonly #arrays: ArrayStore;
+
+  constructor(calls: Calls, arrays: ArrayStore) {
+    this.#calls = calls;
+    this.#arrays = arrays;
+  }
+
+  sort<K extends Keys>(
+    keys: Awaitable<K>,
+    offsets: Awaitable<SegmentOffsets>,
+    { into, ...options }: SortOptions & Into<K> = {},
+  ): Promise<K> {
+    return this.#calls.linked([keys, offsets], async (link) => {
+      const array = link.array(keys);
+      assertApart(array, into);
+      const settings = parse(options);
+      return this.#call(array, offsets, { settings, link, into }, (make, { n, dtype }) => {
+        const sorted = make.like(array, dtype, n, into);
+        link.makes(sorted.result);
+        return { result: sorted.result, to: { sorted: sorted.place } };
+      });
+    });
+  }
+
+  argsort<K extends Keys>(
+    keys: Awaitable<K>,
+    offsets: Awaitable<SegmentOffsets>,
+    { into, positions = 'array', ...options }: SegmentedArgsortOptions & Into<Positions<K>> = {},
+  ): Promise<Positions<K>> {
+    return this.#calls.linked([keys, offsets], async (link) => {
+      if (positions !== 'array' && positions !== 'segment') {
+        throw new UsageError(`option 'positions' is ${String(positions)}: expected array or segment`);
+      }
+      const array = link.array(keys);
+      assertApart(array, into);
+      const settings = parse(options);
+      return this.#call(array, offsets, { settings, link, into }, (make, { n }) => {
+        const moved = make.beside(array, 'u32', n, into);
+        link.makes(moved.result);
+        const fromSegment = positions === 'segment';
+        return { result: moved.result as Positions<K>, to: { moved: moved.place, fromSegment } };
+      });
+    });
+  }
+
+  sortPairs<K extends Keys, V extends ValueArray | DeviceArray>(
+    keys: Awaitable<K>,
+    values: Awaitable<V>,
+    offsets: Awaitable<SegmentOffsets>,
+    options: SortOptions = {},
+  ): Promise<{ keys: K; values: V }> {
+    return this.#calls.linked([keys, values, offsets], async (link) => {
+      const [array, beside] = [link.array(keys), link.array(values)];
+      const settings = parse(options);
+      /** Where values go that no kernel carries along, by these positions. */
+      let gathered: { from: Place; bytes: number; to: Place; by: Uint32Array } | undefined;
+      const result = await this.#call(array, offsets, { settings, link }, (make, input) => {
+        const own = readValues(this.#arrays, array, beside, input);
+        const sorted = make.like(array, input.dtype, input.n);
+        const moved = make.like(beside, dtypeOfValues(beside), beside.length);
+        const made = { keys: sorted.result, values: moved.result };
+        if (CARRIED.has(own.bytes)) {
+          const values: Values = own;
+          return { result: made, to: { sorted: sorted.place, values, moved: moved.place } };
+        }
+        const by = new Uint32Array(input.n);
+        gathered = { from: own.place, bytes: own.bytes, to: moved.place, by };
+        return { result: made, to: { sorted: sorted.place, moved: by } };
+      });
+      if (gathered) {
+        const { from, bytes, to, by } = gathered;
+        // No dtype has such a width, so these are typed arrays.
+        await inTurns(
+          gatherSteps(from as ArrayBufferView, by, bytes, to as ArrayBufferView),
+          settings.signal,
+        );
+      }
+      return result;
+    });
+  }
+
+  /** Makes room for results, and makes the call. */
+  async #call<R>(
+    array: Keys,
+    offsets: Awaitable<SegmentOffsets>,
+    { settings, link, into }: { settings: SortSettings; link: Link; into?: unknown },
+    prepare: (
+      make: Maker,
+      input: SegmentedJob['keys'],
+    ) => { result: R; to: Omit<SegmentedJob, 'keys' | keyof SegmentColumn> },
+  ): Promise<R> {
+    const input = readKeys(this.#arrays, array, settings);
+    assertIndexable(input.n);
+    const segments = this.#read(link.array(offsets), input.n);
+    return this.#arrays.making(async (make) => {
+      const { result, to } = prepare(make, input);
+      const task = taskOf(input, settings, array, link, into);
+      const onHost = task.onHost && !isOnDevice(segments.offsets.place);
+      await this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
+        await segmentedSort(call, { keys: input, ...segments, ...to });
+        return () => undefined;
+      });
+      return result;
+    });
+  }
+
+  #read(offsets: SegmentOffsets, n: number): SegmentColumn {
+    if (!(offsets instanceof DeviceArray)) return segmentColumn(offsets, n);
+    if (offsets.dtype !== 'u32') {
+      throw new UsageError(`offsets are a device array of ${offsets.dtype}: expected one of u32`);
+    }
+    const column = offsets.columnFor(this.#arrays);
+    if (column.n === 0)
+      throw new UnsupportedError('there are no offsets: expected one at least, the number of keys');
+    return { offsets: column };
+  }
+}

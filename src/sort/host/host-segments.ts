@@ -1,0 +1,123 @@
+/** Segments of an array in host memory, each sorted and checked by itself. */
+import { type HostColumn, part } from '../../keys/array.js';
+import { InputError } from '../../util/errors.js';
+import { type HostOrder, type HostResult, sortSteps } from './host-sort.js';
+import { verifySteps } from './host-verify.js';
+import { inSlices, type Steps } from './steps.js';
+
+/** A sort of segments. */
+export interface SegmentJob extends HostResult {
+  readonly keys: HostColumn;
+  readonly settings: HostOrder;
+}
+
+/** The segments: where each begins, and at last where they end. */
+export interface HostSegments {
+  /** u32 */
+  readonly offsets: { readonly n: number; readonly place: unknown };
+  readonly fromSegment?: boolean;
+}
+
+/**
+ * The number of the first offset that is wrong, -1 when all are right: they begin with 0, never fall, and end with n.
+ */
+export function firstWrongOffset(offsets: ArrayLike<number>, n: number): number {
+  const { length } = offsets;
+  if (length === 0 || offsets[0] !== 0) return 0;
+  for (let i = 1; i < length; i++) {
+    const [begin, end] = [offsets[i - 1] as number, offsets[i] as number];
+    // Also no number at all, and what is beyond the keys already.
+    if (!(end >= begin && end <= n) || !Number.isInteger(end)) return i;
+  }
+  return offsets[length - 1] === n ? -1 : length - 1;
+}
+
+/** @throws InputError when `firstWrongOffset` is there */
+export function assertOffsets(offsets: ArrayLike<number>, n: number): void {
+  const at = firstWrongOffset(offsets, n);
+  if (at < 0) return;
+  const what =
+    offsets.length === 0 ? 'there are no offsets' : `offset ${at} of ${offsets.length} is ${offsets[at]}`;
+  throw new InputError(
+    `${what}: expected where each segment begins, from 0 on and never falling, and at last ${n}`,
+    {
+      details: { offset: at },
+    },
+  );
+}
+
+const offsetsOf = ({ offsets }: HostSegments): Uint32Array => {
+  const view = offsets.place as ArrayBufferView;
+  return new Uint32Array(view.buffer, view.byteOffset, offsets.n);
+};
+
+/** Segments that are so short that a step would take longer than they. */
+const SHORT = 2 ** 12;
+
+/**
+ * Sorts each segment.
+ *
+ * @throws InputError for wrong offsets
+ */
+export function* segmentSteps(job: SegmentJob, segments: HostSegments): Steps {
+  const { keys, moved } = job;
+  const offsets = offsetsOf(segments);
+  assertOffsets(offsets, keys.n);
+  const positions =
+    moved && !job.values ? new Uint32Array(moved.buffer, moved.byteOffset, keys.n) : undefined;
+  for (let s = 0, since = 0; s + 1 < offsets.length; s++) {
+    const [first, last] = [offsets[s] as number, offsets[s + 1] as number];
+    if (first === last) continue;
+    yield* sortSteps(...partOf(job, first, last));
+    if (positions && !segments.fromSegment && first > 0) {
+      yield* inSlices(last - first, (start, end) => {
+        for (let i = first + start; i < first + end; i++) positions[i] = (positions[i] as number) + first;
+      });
+    }
+    since += last - first;
+    if (since >= SHORT) {
+      since = 0;
+      yield;
+    }
+  }
+}
+
+/** Checks each segment; of positions that are counted from the beginning of all, copies that are not. */
+export function* verifySegmentSteps(
+  job: SegmentJob,
+  segments: HostSegments,
+): Steps<{ order: boolean; permutation: boolean }> {
+  const offsets = offsetsOf(segments);
+  const made = job.moved && !job.values;
+  for (let s = 0; s + 1 < offsets.length; s++) {
+    const [first, last] = [offsets[s] as number, offsets[s + 1] as number];
+    if (first === last) continue;
+    const [keys, settings, result] = partOf(job, first, last);
+    const moved =
+      made && result.moved && !segments.fromSegment
+        ? new Uint32Array(result.moved.buffer, result.moved.byteOffset, last - first).map((at) => at - first)
+        : result.moved;
+    const verified = yield* verifySteps(keys, settings, { ...result, moved });
+    if (!verified.order || !verified.permutation) return verified;
+  }
+  return { order: true, permutation: true };
+}
+
+/** What `sortSteps` and `verifySteps` take for one segment. */
+function partOf(
+  { keys, settings, sorted, values, moved }: SegmentJob,
+  first: number,
+  last: number,
+): [HostColumn, HostOrder, HostResult] {
+  const unit = keys.info.bytes;
+  const width = values?.bytes ?? 4;
+  return [
+    { ...keys, n: last - first, view: keys.view.subarray(first, last) },
+    settings,
+    {
+      sorted: sorted && part(sorted, first * unit, last * unit),
+      values: values && { ...values, view: part(values.view, first * width, last * width) },
+      moved: moved && part(moved, first * width, last * width),
+    },
+  ];
+}
