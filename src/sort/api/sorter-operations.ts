@@ -355,7 +355,7 @@ export class SorterOperations implements AsyncDisposable {
    *   and more in all
    */
   sortMany<K extends KeyArray>(arrays: readonly K[], options?: SortOptions): Promise<K[]> {
-    return sortMany(this, arrays, options);
+    return sortMany(this.#segmented, arrays, options);
   }
 
   /**
@@ -366,7 +366,7 @@ export class SorterOperations implements AsyncDisposable {
    * @throws as `sortMany`
    */
   argsortMany(arrays: readonly KeyArray[], options?: SortOptions): Promise<Uint32Array[]> {
-    return argsortMany(this, arrays, options);
+    return argsortMany(this.#segmented, arrays, options);
   }
 
   /**
@@ -599,6 +599,15 @@ export class SorterOperations implements AsyncDisposable {
     const plan = planOf(backend, request, tuning.chunk);
     // Plans are compared and printed as data: the method is none of it.
     return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;
+  }
+
+  /** What sorts of many arrays are made of. */
+  get #segmented(): Parameters<typeof sortMany>[0] {
+    return {
+      memory: this.#keeper.backend.memory.results,
+      segmentedSort: (keys, offsets, options) => this.#segments.sort(keys, offsets, options),
+      segmentedArgsort: (keys, offsets, options) => this.#segments.argsort(keys, offsets, options),
+    };
   }
 
   /** Waits for what is running, then releases the device and all device arrays. May be called twice. */

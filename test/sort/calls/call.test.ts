@@ -67,7 +67,8 @@ forEachDevice((title, open, small) => {
           call.sort({ keys, sorted: sorted.place, values: { ...values, bytes: 4 }, moved: moved.place }),
         topK: (call) => topK(call, keys, few(10)),
         lexsort: (call) => lexsort(call, [{ keys, order: { descending: false, nan: 'last' } }], moved),
-        segmentedSort: (call) => segmentedSort(call, { keys, ...segmentColumn([0, 7, n], n), sorted: sorted.place }),
+        segmentedSort: (call) =>
+          segmentedSort(call, { keys, ...segmentColumn([0, 7, n], n), sorted: sorted.place }),
         reduce: (call) => reduce(call, keys, 'sum'),
         scan: (call) => scan(call, keys, sorted, true),
         histogram: (call) => digitHistogram(call, keys, [0, 8]),
