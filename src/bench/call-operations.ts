@@ -1,7 +1,7 @@
 /** The operations whose calls are measured, and what they are called with. */
 import type { DeviceArray, Sorter, SortOptions } from '../index.js';
 import { generate } from '../io/gen.js';
-import { UsageError } from '../util/errors.js';
+import { UnsupportedError, UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 import { unknownName } from '../util/suggest.js';
 import { SEED } from './sorts.js';
@@ -80,10 +80,32 @@ const topK = (k: number): CallOperation =>
     return [keys, indices];
   });
 
-const segmentedSort = (name: string | number, offsetsOf: (n: number) => Uint32Array): CallOperation =>
-  several(`segmentedSort-${name}`, (n) => {
+const segmentedSort = (name: string | number, offsetsOf: (n: number) => Uint32Array): CallOperation => ({
+  name: `segmentedSort-${name}`,
+  isOneSort: true,
+  prepare: (n) => {
     const offsets = offsetsOf(n);
-    return async (sorter, { keys }) => [await sorter.segmentedSort(keys, offsets)];
+    return async (sorter, { keys }, options) => [await sorter.segmentedSort(keys, offsets, options)];
+  },
+});
+
+/** Arrays of one length, views of the keys; the last may be shorter. */
+function equalArrays(keys: Uint32Array, length: number): Uint32Array[] {
+  const arrays = Math.ceil(keys.length / length);
+  return Array.from({ length: arrays }, (_, i) => keys.subarray(i * length, (i + 1) * length));
+}
+
+/** Arrays of the host only: on the device they are one array with offsets, which is a segmented sort. */
+const sortMany = (length: number): CallOperation =>
+  several(`sortMany-${length}`, () => {
+    let arrays: Uint32Array[] | undefined;
+    return async (sorter, { keys }) => {
+      if (!(keys instanceof Uint32Array)) throw new UnsupportedError('sortMany takes arrays of the host');
+      arrays ??= equalArrays(keys, length);
+      const sorted = await sorter.sortMany(arrays);
+      const [first] = sorted;
+      return first ? [new Uint32Array(first.buffer, first.byteOffset, keys.length)] : [];
+    };
   });
 
 /** In the order of their rows. */
@@ -112,6 +134,7 @@ export const CALL_OPERATIONS: readonly CallOperation[] = [
   several('gather', () => async (sorter, { keys, indices }) => [await sorter.gather(keys, indices)]),
   ...[32, 256, 4096, 65536].map((length) => segmentedSort(length, (n) => equalOffsets(n, length))),
   segmentedSort('zipf', zipfOffsets),
+  sortMany(1000),
 ];
 
 /**

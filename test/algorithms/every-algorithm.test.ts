@@ -29,6 +29,7 @@ const MANY_GROUPS: Readonly<Record<string, Tuning>> = {
   bitonic: { block: 8 },
   merge: { tile: 64 },
   tiled: { radixBits: 4 },
+  segmented: { form: 'groups', groupSize: 16, keysPerItem: 2, radixBits: 4 },
 };
 
 /** Algorithms that need what not every device has, or enough of it; the others have to serve all. */

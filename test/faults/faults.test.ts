@@ -95,7 +95,7 @@ for (const operation of OPERATIONS) {
   }
 }
 
-for (const operation of [...OPERATIONS, 'sort in chunks', 'top 100']) {
+for (const operation of [...OPERATIONS, 'sort in chunks', 'top 100', 'segments', 'many arrays']) {
   test.serial(
     `${operation}, verified: a word that changes on its way is never part of an answer`,
     async (t) => {
@@ -112,7 +112,14 @@ for (const operation of [...OPERATIONS, 'sort in chunks', 'top 100']) {
   );
 }
 
-for (const operation of ['sort in chunks', 'argsort on the device', 'top 100']) {
+for (const operation of [
+  'sort in chunks',
+  'argsort on the device',
+  'top 100',
+  'segments',
+  'segments on the device',
+  'many arrays',
+]) {
   test.serial(
     `${operation}: whichever OpenCL call fails, the answer is right or a typed error, and nothing leaks`,
     async (t) => {

@@ -1,5 +1,5 @@
 import type { ValueArray } from '../../keys/array.js';
-import { UnsupportedError, UsageError } from '../../util/errors.js';
+import { InputError, UsageError } from '../../util/errors.js';
 import { isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { ArrayStore, Keys, Maker } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
@@ -158,8 +158,12 @@ export class SegmentOperations {
       throw new UsageError(`offsets are a device array of ${offsets.dtype}: expected one of u32`);
     }
     const column = offsets.columnFor(this.#arrays);
-    if (column.n === 0)
-      throw new UnsupportedError('there are no offsets: expected one at least, the number of keys');
+    if (column.n < (n > 0 ? 2 : 1)) {
+      throw new InputError(
+        `${column.n} offsets for ${n} keys: expected where each segment begins, and at last the number of keys`,
+        { details: { offset: column.n } },
+      );
+    }
     return { offsets: column };
   }
 }

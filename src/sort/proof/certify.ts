@@ -14,7 +14,9 @@ import { addToCache, readCache } from '../../util/cache.js';
 import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../util/errors.js';
 import { packageFolder } from '../../util/package.js';
 import { Random } from '../../util/random.js';
+import { segmentSteps } from '../host/host-segments.js';
 import { hostSort } from '../host/host-sort.js';
+import { atOnce } from '../host/steps.js';
 
 const FILE = 'certified.sealed';
 
@@ -148,6 +150,16 @@ async function selfTest(algorithm: Algorithm): Promise<string | undefined> {
     { dtype: odd, order: { descending: true, nan: 'first' }, n, pattern: 'random' },
     { dtype: plain, order: {}, n, pattern: 'few' },
   ]);
+  const { bySegments, waits } = algorithmNamed(algorithm.name);
+  if (bySegments) {
+    // First, should time not suffice for all: an array as a whole is the lesser part of it.
+    tries.unshift(
+      ...sizes.flatMap((n): Try[] => [
+        { dtype: odd, order: { descending: true }, n, pattern: 'random', ends: mixedEnds(n, n) },
+        { dtype: plain, order: {}, n, pattern: 'few', ends: mixedEnds(n, n + 1) },
+      ]),
+    );
+  }
   const largest = sizes.at(-1) ?? 0;
   const stress = Array.from({ length: STRESS_ROUNDS }, (_, round): Try => {
     const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
@@ -159,7 +171,7 @@ async function selfTest(algorithm: Algorithm): Promise<string | undefined> {
       const wrong = await tryAlone(algorithm, one, i + 1);
       if (wrong) return `${one.n} ${one.pattern} ${one.dtype} keys: ${wrong}`;
     }
-    return algorithmNamed(algorithm.name).waits ? await tryCrowded(algorithm, stress, late) : undefined;
+    return waits ? await tryCrowded(algorithm, stress, late) : undefined;
   } catch (error) {
     if (error instanceof TimeoutError) throw new DeviceLostError(error.message, { cause: error });
     if (!(error instanceof ClsortError)) throw error;
@@ -223,6 +235,24 @@ interface Try {
   readonly order: Order;
   readonly n: number;
   readonly pattern: Pattern;
+  /** Where segments end that are sorted each by itself; left out for the array as a whole. */
+  readonly ends?: readonly number[];
+}
+
+/** Lengths of segments around which one kernel leaves them to the next, on one device or another. */
+const BOUNDS = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
+
+/** Segments of lengths as they may come: none, few, those around each bound, one of the rest. */
+function mixedEnds(n: number, seed: number): number[] {
+  const random = new Random(seed);
+  const lengths = [0, 1, 0, 2, ...BOUNDS.flatMap((bound) => [bound, bound + 1, random.below(bound), 0])];
+  const ends: number[] = [];
+  for (let end = 0, i = 0; end < n; i = (i + 1) % lengths.length) {
+    end = Math.min(n, end + (lengths[i] as number));
+    ends.push(end);
+    if (end > n / 2) break;
+  }
+  return [...ends, n];
 }
 
 type Pattern = 'random' | 'few' | 'constant';
@@ -237,7 +267,7 @@ function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
 function enqueueTry(
   algorithm: Algorithm,
   queue: Queue,
-  { dtype, order, n, pattern }: Try,
+  { dtype, order, n, pattern, ends }: Try,
   seed: number,
 ): Trial {
   const { device, shape } = algorithm;
@@ -247,6 +277,7 @@ function enqueueTry(
   const values = testBytes(n * shape.valueBytes, 'random', seed + 99);
   const sorted = new Uint8Array(n * bytes);
   const moved = new Uint8Array(values.length);
+  const offsets = ends && Uint32Array.of(0, ...ends);
   const releases: (() => void)[] = [];
   const take = (view: ArrayBufferView): DeviceBuffer => {
     const buffer = pool.take(Math.max(4, view.byteLength));
@@ -259,13 +290,21 @@ function enqueueTry(
   const wrong = () => {
     const expected = new Uint8Array(sorted.length);
     const expectedValues = new Uint8Array(moved.length);
-    hostSort(keys, order, {
+    const result = {
       sorted: expected,
       ...(shape.valueBytes > 0 && {
         values: { view: values, bytes: shape.valueBytes },
         moved: expectedValues,
       }),
-    });
+    };
+    if (!offsets) hostSort(keys, order, result);
+    else
+      atOnce(
+        segmentSteps(
+          { ...result, keys, settings: order },
+          { offsets: { n: offsets.length, place: offsets } },
+        ),
+      );
     if (Buffer.compare(sorted, expected) !== 0) return 'keys are wrong';
     const { stable } = algorithmNamed(algorithm.name);
     const same = stable
@@ -278,6 +317,8 @@ function enqueueTry(
     const [inputValues, outputValues] = [take(values), take(moved)];
     queue.write(input, keys.view);
     queue.write(inputValues, values);
+    const begins = offsets && take(offsets);
+    if (begins && offsets) queue.write(begins, offsets);
     const after = () => {
       queue.read(output, sorted);
       queue.read(outputValues, moved);
@@ -289,6 +330,7 @@ function enqueueTry(
       ...(shape.valueBytes > 0 && { inputValues, outputValues }),
       codec: keyCodec(dtype, order),
       bits: [0, width] as const,
+      ...(begins && ends && { segments: { offsets: begins, count: ends.length } }),
     };
     return enqueueTrial(algorithm, queue, work, { after, wrong, release });
   } catch (error) {

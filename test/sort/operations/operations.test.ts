@@ -110,6 +110,108 @@ forEachSorter((title, open, small) => {
     });
   }
 
+  test.serial(title('segments of pairs and positions, in either form of positions'), async (t) => {
+    const sorter = await open();
+    const n = small ? 600 : 20_000;
+    const cuts = [0, 0, 1, 3, 12, 60, 125, 125, 254, small ? 500 : 9000, n];
+    for (const [i, dtype] of DTYPES.entries()) {
+      const keys = special(dtype, n);
+      const order = ORDERS[i % ORDERS.length] as Order;
+      const unit = dtypeInfo(dtype).bytes;
+      const inSegments = cuts.slice(1).map((end, s) => {
+        const begin = cuts[s] as number;
+        return referenceArgsort(bytesOf(keys).subarray(begin * unit, end * unit), dtype, order);
+      });
+      const within = inSegments.flat();
+      const absolute = inSegments.flatMap((positions, s) => positions.map((at) => at + (cuts[s] as number)));
+      for (const verify of [false, true]) {
+        const options = { dtype, ...order, verify };
+        t.deepEqual([...(await sorter.segmentedArgsort(keys, cuts, options))], absolute, `${dtype} ${SEED}`);
+        const counted = await sorter.segmentedArgsort(keys, cuts, { ...options, positions: 'segment' });
+        t.deepEqual([...counted], within, `${dtype} ${SEED}`);
+        for (const width of [1, 4, 8, 12, 16]) {
+          const values = new Uint8Array(n * width).map((_, at) => Math.imul(at, 2654435761) >>> 24);
+          const pairs = await sorter.segmentedSortPairs(keys, values, cuts, options);
+          t.true(same(pairs.keys, pick(bytesOf(keys), unit, absolute)), `${dtype} ${width} ${SEED}`);
+          t.true(same(pairs.values, pick(values, width, absolute)), `${dtype} ${width} ${SEED}`);
+        }
+      }
+    }
+  });
+
+  test.serial(title('segments by algorithms that know none, and by a window of bits'), async (t) => {
+    const sorter = await open();
+    const keys = keysOf('u32', 'uniform', 700) as Uint32Array;
+    const cuts = [0, 0, 300, 310, 311, 700];
+    const bits = [3, 12] as const;
+    const inSegments = cuts.slice(1).map((end, s) => {
+      const compared = keys.slice(cuts[s], end).map((key) => (key >>> 3) & 511);
+      return [...compared.keys()].sort((a, b) => (compared[a] ?? 0) - (compared[b] ?? 0) || a - b);
+    });
+    const within = inSegments.flat();
+    const absolute = inSegments.flatMap((positions, s) => positions.map((at) => at + (cuts[s] as number)));
+    const sorted = Uint32Array.from(absolute, (at) => keys[at] as number);
+    const algorithms = sorter.device ? ['auto', 'segmented', 'merge'] : ['auto', 'host'];
+    for (const algorithm of algorithms) {
+      const options = { algorithm, bits };
+      t.deepEqual(await sorter.segmentedSort(keys, cuts, options), sorted, algorithm);
+      t.deepEqual([...(await sorter.segmentedArgsort(keys, cuts, options))], absolute, algorithm);
+      const counted = await sorter.segmentedArgsort(keys, cuts, { ...options, positions: 'segment' });
+      t.deepEqual([...counted], within, algorithm);
+      const pairs = await sorter.segmentedSortPairs(
+        keys,
+        keys.map((_, i) => i),
+        cuts,
+        options,
+      );
+      t.deepEqual(pairs, { keys: sorted, values: Uint32Array.from(absolute) }, algorithm);
+    }
+  });
+
+  test.serial(title('offsets of segments may be on the device; wrong ones are found there'), async (t) => {
+    const sorter = await open();
+    const n = small ? 700 : 30_000;
+    const keys = keysOf('f32', 'uniform', n) as Float32Array;
+    using there = await sorter.upload(keys);
+    const right = Uint32Array.of(0, 0, 5, 90, 90, 600, n);
+    const expected = await sorter.segmentedSort(keys, right, { algorithm: sorter.device ? 'merge' : 'host' });
+    const positions = await sorter.segmentedArgsort(keys, right);
+    const wrongs: Record<string, { offsets: number[]; at: number }> = {
+      'begins late': { offsets: [1, 5, n], at: 0 },
+      'ends early': { offsets: [0, 5, n - 1], at: 2 },
+      'ends late': { offsets: [0, 5, n + 1], at: 2 },
+      'leads beyond': { offsets: [0, 2 ** 32 - 1, n], at: 1 },
+      falls: { offsets: [0, 5, 4, n], at: 2 },
+      'no segment': { offsets: [0], at: 0 },
+      'to and fro': { offsets: Array.from({ length: 4001 }, (_, i) => (i % 2 === 0 ? 0 : n - 1)), at: 2 },
+    };
+    for (const offsets of [right, await sorter.upload(right)]) {
+      t.true(same(await sorter.segmentedSort(keys, offsets, { verify: true }), expected));
+      using sorted = await sorter.segmentedSort(there, offsets, { verify: true });
+      t.true(same(await sorted.read(), expected));
+      using order = await sorter.segmentedArgsort(there, offsets);
+      t.deepEqual(await order.read(), positions);
+    }
+    for (const [name, { offsets, at }] of Object.entries(wrongs)) {
+      using upload = await sorter.upload(Uint32Array.from(offsets));
+      for (const given of [keys, there]) {
+        for (const verify of [false, true]) {
+          const error = await t.throwsAsync(
+            sorter.segmentedSort<Float32Array | typeof there>(given, upload, { verify }),
+            { instanceOf: InputError },
+            name,
+          );
+          if (offsets.length > 1) t.is((error as InputError).details.offset, at, name);
+        }
+      }
+    }
+    await t.throwsAsync(sorter.segmentedSort(keys, (await sorter.upload(Int32Array.of(0, n))) as never), {
+      instanceOf: UsageError,
+    });
+    using again = await sorter.segmentedSort(there, right);
+    t.true(same(await again.read(), expected), 'and the device still sorts');
+  });
+
   test.serial(title('lexsort orders rows by three columns, each in its own direction'), async (t) => {
     const sorter = await open();
     for (const n of small ? [1, 257] : [1, 2, 257, 5003]) {

@@ -1,0 +1,167 @@
+/** The sort of segments: mixes of lengths, adversarial ones among them, against a plain sort of each segment. */
+import type { ExecutionContext } from 'ava';
+import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
+import type { Tuning } from '../../src/algorithms/parameters.js';
+import { segmentedSort } from '../../src/algorithms/segmented.js';
+import type { Buffer } from '../../src/device/buffer.js';
+import type { Device } from '../../src/device/device.js';
+import { keyCodec } from '../../src/keys/key-codec.js';
+import { Random } from '../../src/util/random.js';
+import { SEED } from '../distributions.js';
+import { forEachOpened, testIf } from '../each-device.js';
+
+const FULL = process.env.CLSORT_TEST_FULL === '1';
+const POISON = 0xa5a5a5a5;
+
+/** Tiles of 32 keys, runs of 256: a few hundred keys are work for every kernel. */
+const SMALL_TILES: Tuning = { form: 'groups', groupSize: 16, keysPerItem: 2, radixBits: 4 };
+
+interface Mix {
+  readonly lengths: readonly number[];
+  readonly bits?: readonly [begin: number, end: number];
+  readonly inPlace?: boolean;
+  readonly fromSegment?: boolean;
+  /** Is the algorithm told how long the longest segment is? */
+  readonly known?: boolean;
+  /** Keys have so many values at most. */
+  readonly values?: number;
+}
+
+/** Sorts keys with their positions, from poisoned memory, and compares with a stable sort of each segment. */
+async function expectSegments(
+  t: ExecutionContext,
+  device: Device,
+  tuning: Tuning,
+  { lengths, bits = [0, 32], inPlace = false, fromSegment = false, known = false, values = 2 ** 32 }: Mix,
+): Promise<void> {
+  const what = JSON.stringify({
+    lengths: lengths.slice(0, 50),
+    bits,
+    inPlace,
+    fromSegment,
+    known,
+    values,
+    tuning,
+  });
+  const offsets = Uint32Array.of(0, ...lengths);
+  for (let i = 1; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + (offsets[i - 1] as number);
+  const n = offsets.at(-1) as number;
+  const random = new Random(n + lengths.length);
+  const keys = Uint32Array.from({ length: n }, () => random.below(values));
+  const shape = tunedShape(
+    segmentedSort,
+    device,
+    { keyBits: 32, valueBytes: 4, tuning },
+    n,
+  ) as AlgorithmShape;
+  const algorithm = await segmentedSort.create(device, shape);
+  t.is(algorithm.supports({ dtype: 'u32', n, bits, valueBytes: 4 }), true);
+  const { queue } = device;
+  const made: Buffer[] = [];
+  const poisoned = (bytes: number): Buffer => {
+    const buffer = device.buffer(Math.max(4, Math.ceil(bytes / 4) * 4));
+    made.push(buffer);
+    queue.fill(buffer, POISON);
+    return buffer;
+  };
+  const input = poisoned(n * 4);
+  const output = inPlace ? input : poisoned(n * 4);
+  const outputValues = poisoned(n * 4);
+  const begins = poisoned(offsets.byteLength);
+  queue.write(input, keys);
+  queue.write(begins, offsets);
+  const count = { count: lengths.length, ...(known && { longest: Math.max(...lengths) }) };
+  const sizes = algorithm.scratch(n, { inPlace, bits, segments: count });
+  const scratch = Object.fromEntries(Object.entries(sizes).map(([name, bytes]) => [name, poisoned(bytes)]));
+  const segments = { ...count, offsets: begins, fromSegment };
+  const codec = keyCodec('u32', {});
+  algorithm.enqueue(queue, { n, input, output, outputValues, indices: true, codec, bits, segments, scratch });
+  const [sorted, moved] = [new Uint32Array(n), new Uint32Array(n)];
+  queue.read(output, sorted);
+  queue.read(outputValues, moved);
+  await queue.finish();
+  for (const buffer of made) buffer.release();
+
+  const expectedKeys = new Uint32Array(n);
+  const expected = new Uint32Array(n);
+  const span = 2 ** 21;
+  for (const [s, length] of lengths.entries()) {
+    const first = offsets[s] as number;
+    const both = Float64Array.from(keys.subarray(first, first + length), (key, i) => {
+      return (Math.floor(key / 2 ** bits[0]) % 2 ** (bits[1] - bits[0])) * span + i;
+    }).sort();
+    for (let i = 0; i < length; i++) {
+      const at = (both[i] as number) % span;
+      expected[first + i] = fromSegment ? at : first + at;
+      expectedKeys[first + i] = keys[first + at] as number;
+    }
+  }
+  t.deepEqual(sorted, expectedKeys, `keys of ${what}`);
+  t.deepEqual(moved, expected, `positions of ${what}`);
+}
+
+/** Lengths by which a random mix is made: of one kind each, so that every kernel is met alone and beside others. */
+function randomMix(random: Random, most: number): Mix {
+  const kinds = [0, 1, 2, 3, 8, 9, 32, 33, 64, 65, 200, 513, 1025, 5000];
+  const own = kinds.filter(() => random.below(3) === 0);
+  const lengths: number[] = [];
+  const segments = random.below(40);
+  for (let n = 0; lengths.length < segments && n < most; n += lengths.at(-1) as number) {
+    const upTo = own[random.below(Math.max(1, own.length))] ?? 17;
+    lengths.push(Math.min(most - n, random.below(2) === 0 ? upTo : random.below(upTo + 1)));
+  }
+  const begin = random.below(4) === 0 ? random.below(32) : 0;
+  return {
+    lengths: lengths.length > 0 ? lengths : [0],
+    bits: [begin, random.below(2) === 0 ? 32 : Math.min(32, begin + 1 + random.below(31))],
+    inPlace: random.below(2) === 0,
+    fromSegment: random.below(2) === 0,
+    known: random.below(2) === 0,
+    values: [2, 300, 2 ** 32][random.below(3)] as number,
+  };
+}
+
+const powers = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => 2 ** (from + i)).flatMap((length) => [
+    length - 1,
+    length,
+    length + 1,
+  ]);
+
+await forEachOpened((title, device, small) => {
+  const { maxLoopIterations } = device.capabilities.quirks;
+  const serial = Number.isFinite(maxLoopIterations) ? 'its driver ends the loops of a work-item' : true;
+  const forms: readonly (readonly [string, Tuning, true | string])[] = [
+    ['by single work-items', { form: 'serial' }, serial],
+    ['by groups', { form: 'groups' }, true],
+    ['by groups of small tiles', SMALL_TILES, true],
+  ];
+  const most = small ? 1500 : 40_000;
+  const adversarial: Record<string, number[]> = {
+    'no keys': [0, 0, 0],
+    'one key each': Array(small ? 100 : 10_000).fill(1),
+    'tiny ones': Array.from({ length: small ? 100 : 5000 }, (_, i) => i % 10),
+    'powers of two, one more and one less': powers(1, small ? 8 : 14),
+    'the bounds of runs': small ? [255, 256, 257] : [65_535, 65_536, 65_537, 3, 8191, 8192, 8193],
+    'a huge one among tiny ones': [3, 0, 1, most, 2, 0, 7],
+    'a huge one at either end': [most >> 1, 1, 1, 0, most >> 1],
+  };
+  for (const [form, tuning, able] of forms) {
+    for (const [name, lengths] of Object.entries(adversarial)) {
+      testIf(able, title(`${name}, ${form}`), async (t) => {
+        for (const known of [false, true]) await expectSegments(t, device, tuning, { lengths, known });
+        await expectSegments(t, device, tuning, { lengths, inPlace: true, bits: [7, 31], values: 300 });
+      });
+    }
+
+    const share = small ? 12 : 400;
+    const mixes = FULL && !small ? 10_000 : share;
+    testIf(able, title(`random mixes of lengths, ${form}`), async (t) => {
+      t.timeout(3_600_000);
+      const random = new Random(SEED);
+      for (let i = 0; i < mixes; i++) {
+        await expectSegments(t, device, tuning, randomMix(random, small ? 1200 : 6000));
+      }
+    });
+  }
+});

@@ -1,0 +1,131 @@
+/** sortMany and argsortMany: many arrays in one go, on the host and on devices, as if each were sorted by itself. */
+import test from 'ava';
+import { DTYPES, type Dtype, type KeyArray } from '../../../src/keys/dtype.js';
+import type { Order } from '../../../src/keys/key-codec.js';
+import { AbortedError, DtypeError, InputError, UsageError } from '../../../src/util/errors.js';
+import { keysOf, SEED } from '../../distributions.js';
+import { forEachSorter } from '../../each-sorter.js';
+import { referenceArgsort, referenceSort } from '../../reference.js';
+
+const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+const ORDERS: readonly Order[] = [{}, { descending: true }, { nan: 'first' }];
+
+/** Arrays of many lengths, empty ones among them, each a view of its own memory. */
+const arraysOf = (dtype: Dtype, lengths: readonly number[]): KeyArray[] =>
+  lengths.map((n) => keysOf(dtype, 'special', n));
+
+forEachSorter((title, open, small) => {
+  const lengths = [0, 1, 2, 0, 7, 9, 33, 65, small ? 130 : 1025, 3, 0];
+
+  for (const dtype of DTYPES) {
+    test.serial(title(`many arrays of ${dtype}: sorted, and their positions`), async (t) => {
+      const sorter = await open();
+      const arrays = arraysOf(dtype, lengths);
+      const before = arrays.map((array) => array.slice());
+      for (const order of small ? ORDERS.slice(0, 1) : ORDERS) {
+        for (const verify of [false, true]) {
+          const options = { dtype, ...order, verify };
+          const sorted = await sorter.sortMany(arrays, options);
+          const positions = await sorter.argsortMany(arrays, options);
+          t.is(sorted.length, arrays.length);
+          t.is(positions.length, arrays.length);
+          for (const [i, array] of arrays.entries()) {
+            const what = `array ${i} ${JSON.stringify(options)} seed ${SEED}`;
+            t.is(sorted[i]?.constructor, array.constructor, what);
+            t.true(same(sorted[i] as KeyArray, referenceSort(bytesOf(array), dtype, order)), what);
+            t.deepEqual(
+              [...(positions[i] as Uint32Array)],
+              referenceArgsort(bytesOf(array), dtype, order),
+              what,
+            );
+          }
+          t.is(new Set(sorted.map(({ buffer }) => buffer)).size, 1, 'views of one buffer');
+          t.is(new Set(positions.map(({ buffer }) => buffer)).size, 1, 'views of one buffer');
+          t.false(
+            arrays.some(({ buffer }) => buffer === sorted[0]?.buffer),
+            'which is new',
+          );
+        }
+      }
+      for (const [i, array] of arrays.entries()) t.true(same(array, before[i] as KeyArray), 'inputs stay');
+    });
+  }
+
+  test.serial(title('no arrays, arrays without keys, and one array'), async (t) => {
+    const sorter = await open();
+    t.deepEqual(await sorter.sortMany([]), []);
+    t.deepEqual(await sorter.argsortMany([]), []);
+    const empty = await sorter.sortMany([new Float64Array(), new Float64Array()]);
+    t.deepEqual(empty, [new Float64Array(), new Float64Array()]);
+    t.deepEqual(await sorter.argsortMany([new Float64Array()]), [new Uint32Array()]);
+    t.deepEqual(await sorter.sortMany([Int8Array.of(3, -1, 2)]), [Int8Array.of(-1, 2, 3)]);
+  });
+
+  test.serial(title('bytes as keys, arrays that begin anywhere, and shared memory'), async (t) => {
+    const sorter = await open();
+    const bytes = Uint8Array.from({ length: 41 }, (_, i) => (i * 89) % 251);
+    const arrays = [bytes.subarray(1, 33), bytes.subarray(3, 11), bytes.subarray(5, 5)];
+    const sorted = await sorter.sortMany(arrays, { dtype: 'u64' });
+    for (const [i, array] of arrays.entries()) {
+      t.true(same(sorted[i] as Uint8Array, referenceSort(array.slice(), 'u64')));
+    }
+    const words = new Uint32Array(new SharedArrayBuffer(16));
+    words.set([4, 1, 3, 2]);
+    t.deepEqual(await sorter.sortMany<KeyArray>([words]), [Uint32Array.of(1, 2, 3, 4)]);
+    const [text] = await sorter.sortMany([Buffer.from('cab')]);
+    t.true(Buffer.isBuffer(text));
+    t.is(String(text), 'abc');
+  });
+
+  test.serial(title('more than a part: what is sorted side by side comes out in order'), async (t) => {
+    const sorter = await open();
+    const n = small ? 5 : 700;
+    const keys = keysOf('u32', 'uniform', 5000) as Uint32Array;
+    // Of small arrays three parts, and one array that is longer than a part.
+    const arrays = Array.from({ length: n }, (_, i) => keys.slice(i % 17, 5000 - (i % 31)));
+    if (!small) arrays.splice(300, 0, keysOf('u32', 'uniform', 2 ** 21 + 5) as Uint32Array);
+    const sorted = await sorter.sortMany(arrays);
+    const positions = await sorter.argsortMany(arrays);
+    for (const [i, array] of arrays.entries()) {
+      t.true(same(sorted[i] as Uint32Array, array.toSorted()), `array ${i}`);
+      const order = positions[i] as Uint32Array;
+      t.true(
+        same(
+          order.map((at) => array[at] as number),
+          sorted[i] as Uint32Array,
+        ),
+        `array ${i}`,
+      );
+    }
+  });
+
+  test.serial(title('reports tell of all arrays; wrong arguments are typed errors'), async (t) => {
+    const sorter = await open();
+    const arrays = [Uint32Array.of(3, 1, 2), Uint32Array.of(9, 8)];
+    const reports: number[] = [];
+    await sorter.sortMany(arrays, { verify: true, onReport: ({ n }) => reports.push(n) });
+    t.deepEqual([...new Set(reports)], [5]);
+    const mixed = [arrays[0], Float32Array.of(1)] as KeyArray[];
+    await t.throwsAsync(sorter.sortMany(mixed), { instanceOf: DtypeError, message: /array 1/ });
+    await t.throwsAsync(sorter.argsortMany(mixed), { instanceOf: DtypeError });
+    await t.throwsAsync(sorter.sortMany([[1, 2]] as never), { instanceOf: InputError });
+    await t.throwsAsync(sorter.sortMany([arrays[0], undefined] as never), { instanceOf: InputError });
+    await t.throwsAsync(sorter.sortMany(Uint32Array.of(1) as never), { instanceOf: InputError });
+    await t.throwsAsync(sorter.sortMany([], { descnding: true } as object), { instanceOf: UsageError });
+    await t.throwsAsync(sorter.sortMany(arrays, { dtype: 'f64' }), { instanceOf: DtypeError });
+    const odd = [new Uint8Array(8), new Uint8Array(7)];
+    await t.throwsAsync(sorter.sortMany(odd, { dtype: 'u32' }), {
+      instanceOf: InputError,
+      message: /array 1/,
+    });
+    const gone = Uint32Array.of(1, 2);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    await t.throwsAsync(sorter.sortMany([arrays[0] as Uint32Array, gone]), { instanceOf: InputError });
+    await t.throwsAsync(sorter.sortMany(arrays, { signal: AbortSignal.abort() }), {
+      instanceOf: AbortedError,
+    });
+    t.deepEqual(await sorter.sortMany(arrays), [Uint32Array.of(1, 2, 3), Uint32Array.of(8, 9)]);
+  });
+});
