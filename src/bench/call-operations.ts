@@ -1,7 +1,7 @@
 /** The operations whose calls are measured, and what they are called with. */
 import type { DeviceArray, Sorter, SortOptions } from '../index.js';
 import { generate } from '../io/gen.js';
-import { UnsupportedError, UsageError } from '../util/errors.js';
+import { UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 import { unknownName } from '../util/suggest.js';
 import { SEED } from './sorts.js';
@@ -95,15 +95,15 @@ function equalArrays(keys: Uint32Array, length: number): Uint32Array[] {
   return Array.from({ length: arrays }, (_, i) => keys.subarray(i * length, (i + 1) * length));
 }
 
-/** Arrays of the host only: on the device they are one array with offsets, which is a segmented sort. */
+/** Arrays of the host; on the device, where they lie one behind the other, they are segments. */
 const sortMany = (length: number): CallOperation =>
-  several(`sortMany-${length}`, () => {
+  several(`sortMany-${length}`, (n) => {
+    const offsets = equalOffsets(n, length);
     let arrays: Uint32Array[] | undefined;
     return async (sorter, { keys }) => {
-      if (!(keys instanceof Uint32Array)) throw new UnsupportedError('sortMany takes arrays of the host');
+      if (!(keys instanceof Uint32Array)) return [await sorter.segmentedSort(keys, offsets)];
       arrays ??= equalArrays(keys, length);
-      const sorted = await sorter.sortMany(arrays);
-      const [first] = sorted;
+      const [first] = await sorter.sortMany(arrays);
       return first ? [new Uint32Array(first.buffer, first.byteOffset, keys.length)] : [];
     };
   });
