@@ -39,6 +39,7 @@ PARTS = {
     "histogram": ("numbers",),
     "gather": ("keys",),
     "segmentedSort": ("keys",),
+    "sortMany": ("keys",),
 }
 
 
@@ -102,7 +103,7 @@ class NumPy:
             order = self.last(a.keys, k)[::-1]
             return a.keys[order], order
 
-        if name == "segmentedSort":
+        if name in ("segmentedSort", "sortMany"):
             if parameter is None or N % k != 0:
                 return None
             return lambda a: (xp.sort(a.keys.reshape(-1, k), axis=1).reshape(-1),)
@@ -198,7 +199,7 @@ class PyTorch:
             order = torch.sort(a.keys, stable=True).indices
             return (order[torch.sort(a.few[order], stable=True).indices],)
 
-        if name == "segmentedSort":
+        if name in ("segmentedSort", "sortMany"):
             if parameter is None or N % k != 0:
                 return None
             return lambda a: (torch.sort(a.keys.view(-1, k), dim=1).values.view(-1),)
