@@ -46,7 +46,7 @@ export interface RowWork extends Omit<Pass, 'flags'> {
  * Complexity: one launch, one step per bit of the window, every key read and written once. Limit: rows
  * of 64 keys. The default form assumes nothing of sub-groups; `tuning` `vote` is masks, khr or ptx.
  *
- * The planner never picks it by itself; segmented work on tiny rows is what it is for.
+ * The planner never picks it by itself; rows of unequal lengths are what `segmented` sorts, which counts instead of voting.
  */
 export class RowSort implements Algorithm {
   readonly name = 'row';

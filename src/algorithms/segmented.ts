@@ -1,4 +1,4 @@
-import type { Device } from '../device/device.js';
+import type { Device, KnownDevice } from '../device/device.js';
 import type { Queue } from '../device/queue.js';
 import type {
   Algorithm,
@@ -65,7 +65,7 @@ class SegmentedSort implements Algorithm {
 }
 
 /** A core sorts alone, unless its driver would end it, or another form is asked for. */
-function formOf({ capabilities }: Device, { tuning }: AlgorithmShape): 'serial' | 'groups' {
+function formOf({ capabilities }: KnownDevice, { tuning }: AlgorithmShape): 'serial' | 'groups' {
   if (tuning?.form === 'serial' || tuning?.form === 'groups') return tuning.form;
   const { maxLoopIterations } = capabilities.quirks;
   return capabilities.type === 'cpu' && maxLoopIterations === Number.POSITIVE_INFINITY ? 'serial' : 'groups';
@@ -77,8 +77,10 @@ export const segmentedSort: AlgorithmFactory = {
   bySegments: true,
   parameters: {
     form: choice(['serial', 'groups']),
-    ...TILE_PARAMETERS,
-    radixBits: whole(1, 8, { axis: [4, 5, 6, 8] }),
+    ...Object.fromEntries(
+      Object.entries(TILE_PARAMETERS).map(([name, { axis: _, ...parameter }]) => [name, parameter]),
+    ),
+    radixBits: whole(1, 8),
   },
 
   available(device, shape) {
