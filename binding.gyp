@@ -39,6 +39,7 @@
         'src/native/program_binary.cc',
         'src/native/queue.cc',
         'src/native/sampler.cc',
+        'src/native/split.cc',
         'src/native/staging.cc',
         'src/native/svm.cc',
         'src/native/transfer.cc',

@@ -102,6 +102,7 @@ NAN_MODULE_INIT(Init) {
   ExportChecksum(exports);
   ExportMultiset(exports);
   ExportPlacement(exports);
+  ExportSplit(exports);
   ExportExtensions(exports);
   ExportCommandBuffer(exports);
   ExportExternalMemory(exports);

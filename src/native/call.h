@@ -224,6 +224,7 @@ void ExportStaging(Exports& exports);
 void ExportChecksum(Exports& exports);
 void ExportMultiset(Exports& exports);
 void ExportPlacement(Exports& exports);
+void ExportSplit(Exports& exports);
 void ExportExtensions(Exports& exports);
 void ExportCommandBuffer(Exports& exports);
 void ExportExternalMemory(Exports& exports);

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <vector>
 
+#include "codec.h"
 #include "crew.h"
 #include "wait.h"
 
@@ -11,9 +12,6 @@ namespace {
 
 /** Keys of one piece of work. */
 constexpr size_t kPiece = size_t{1} << 16;
-
-/** What a key's code is made by, see src/keys/key-codec.ts; behind it the bits of the code that count. */
-enum CodecWord { kPositiveFlip, kNegativeFlip, kRotate, kLastNumber, kNanShift, kDescending, kMask, kCodecWords };
 
 /** Thresholds between partitions, and how many of them are before each cell of the codes, see src/io/external/splitters.ts. */
 struct Thresholds {
@@ -45,30 +43,6 @@ struct Thresholds {
     }
     return begin;
   }
-};
-
-/** The codec in words as wide as the keys, in which it calculates. */
-template <typename Key>
-struct Codec {
-  explicit Codec(const uint64_t* words)
-      : positive(static_cast<Key>(words[kPositiveFlip])),
-        sign(static_cast<Key>(words[kPositiveFlip] ^ words[kNegativeFlip])),
-        rotate(static_cast<Key>(words[kRotate])),
-        last(static_cast<Key>(words[kLastNumber])),
-        nan_shift(static_cast<Key>(words[kNanShift])),
-        mask(static_cast<Key>(words[kMask])),
-        descending(words[kDescending] != 0) {}
-
-  /** Signs of real data are hard to predict: nothing branches on them. */
-  Key CodeOf(Key key) const {
-    auto negative = static_cast<Key>(-static_cast<Key>(key >> (8 * sizeof(Key) - 1)));
-    auto code = static_cast<Key>((key ^ positive ^ (negative & sign)) - rotate);
-    if (descending) code = code <= last ? static_cast<Key>(last - code) : code;
-    return static_cast<Key>(code + nan_shift) & mask;
-  }
-
-  const Key positive, sign, rotate, last, nan_shift, mask;
-  const bool descending;
 };
 
 /** Tells the partition of each key, and counts them. */

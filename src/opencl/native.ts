@@ -159,6 +159,7 @@ export interface Native {
   setSingleThreaded: NativeFunction;
   setUserEventStatus: NativeFunction;
   sharedMemAllocINTEL: NativeFunction;
+  splitAsync: NativeFunction;
   unloadCompiler: NativeFunction;
   unloadPlatformCompiler: NativeFunction;
   waitForEvents: NativeFunction;

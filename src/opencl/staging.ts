@@ -117,3 +117,49 @@ export function placeAsync(
 ): Promise<void> {
   return native().placeAsync(keys, width, codec, firsts, before, shift, to, counts, threads);
 }
+
+/**
+ * Splits keys of host memory, and what travels with them, into shares that are each in the order of the keys, made by other
+ * threads: one stable counting pass. Beside what it is given it takes a byte for each key.
+ *
+ * @param width bytes of a key: 1, 2, 4 or 8
+ * @param codec what makes a code of a key, as of `placeAsync`
+ * @param codes the code at which each share but the first one begins, 64 bits each, at most 255, never falling
+ * @param positions of the first key that belongs there among those of that code, 64 bits each
+ * @param position of the first key
+ * @param values of 1, 2, 4, 8 or 16 bytes; null for none, or for positions, of 4 bytes
+ * @param toKeys receive the keys of each share; null for what nobody wants, which is only counted, as is what has no room
+ * @param toValues receive the values of each share; null where there are none
+ * @param counts receives how many keys each share has, 32 bits each
+ * @param threads 1 to 64
+ * @throws INVALID_VALUE
+ */
+export function splitAsync(
+  keys: HostMemory,
+  width: 1 | 2 | 4 | 8,
+  codec: HostMemory,
+  codes: HostMemory,
+  positions: HostMemory,
+  position: Size,
+  values: HostMemory | null,
+  valueBytes: number,
+  toKeys: readonly (HostMemory | null)[],
+  toValues: readonly (HostMemory | null)[] | null,
+  counts: HostMemory,
+  threads: number,
+): Promise<void> {
+  return native().splitAsync(
+    keys,
+    width,
+    codec,
+    codes,
+    positions,
+    position,
+    values,
+    valueBytes,
+    toKeys,
+    toValues,
+    counts,
+    threads,
+  );
+}

@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "codec.h"
+#include "crew.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+/** Elements of one piece of work. */
+constexpr size_t kPiece = size_t{1} << 16;
+
+/** Shares that keys can be split into: a byte tells that of a key. */
+constexpr size_t kMostShares = 256;
+
+/** Where a share begins: at a code, and among its equals at a position. */
+struct Border {
+  uint64_t code;
+  uint64_t position;
+};
+
+/** Tells the share of each key, and counts them. */
+template <typename Key>
+void Count(const char* data, size_t keys, uint64_t position, const uint64_t* words, const std::vector<Border>& borders,
+           uint8_t* shares, uint32_t* counts) {
+  const Codec<Key> codec(words);
+  for (size_t i = 0; i < keys; i++) {
+    Key key;
+    std::memcpy(&key, data + i * sizeof key, sizeof key);
+    uint64_t code = codec.CodeOf(key);
+    unsigned share = 0;
+    // There are few: looking at all of them branches on none.
+    for (const Border& border : borders) {
+      share += code > border.code || (code == border.code && position + i >= border.position);
+    }
+    shares[i] = static_cast<uint8_t>(share);
+    counts[share]++;
+  }
+}
+
+/** Moves each element to the next place of its share; those of shares that nobody wants stay. */
+template <size_t kBytes>
+void Move(const char* data, size_t elements, const uint8_t* shares, uint32_t* next, char* const* to) {
+  for (size_t i = 0; i < elements; i++) {
+    size_t share = shares[i];
+    if (to[share]) std::memcpy(to[share] + size_t{next[share]++} * kBytes, data + i * kBytes, kBytes);
+  }
+}
+
+void Number(uint64_t position, size_t elements, const uint8_t* shares, uint32_t* next, char* const* to) {
+  for (size_t i = 0; i < elements; i++) {
+    size_t share = shares[i];
+    auto number = static_cast<uint32_t>(position + i);
+    if (to[share]) std::memcpy(to[share] + size_t{next[share]++} * sizeof number, &number, sizeof number);
+  }
+}
+
+bool IsWidth(size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
+
+/** Host memory and what keeps it in place. */
+struct Kept {
+  Kept() = default;
+  explicit Kept(const HostMemory& memory) : store(memory.store), data(static_cast<char*>(memory.data)), bytes(memory.bytes) {}
+
+  std::shared_ptr<v8::BackingStore> store;
+  char* data = nullptr;
+  size_t bytes = 0;
+};
+
+/** What is to be split, and where it goes. */
+struct Split {
+  Kept keys;
+  size_t width;
+  uint64_t codec[kCodecWords];
+  std::vector<Border> borders;
+  uint64_t position;
+  /** Of each key's value, 0 where none travels; values without memory are positions. */
+  size_t value_bytes;
+  Kept values;
+  std::vector<Kept> to_keys;
+  std::vector<Kept> to_values;
+  Kept counts;
+  unsigned threads;
+};
+
+class SplitJob final : public PromiseJob {
+ public:
+  SplitJob(Environment& environment, Split split)
+      : PromiseJob("splitAsync"), environment_(environment), split_(std::move(split)), n_(split_.keys.bytes / split_.width) {}
+
+  /**
+   * One stable counting pass. Shares are told once and kept, so that whatever becomes of the keys meanwhile, nothing is
+   * written elsewhere.
+   */
+  void Run() override {
+    size_t shares = split_.borders.size() + 1;
+    size_t pieces = (n_ + kPiece - 1) / kPiece;
+    share_.reset(new uint8_t[n_]);
+    next_.resize(pieces * shares);
+    InCrew(environment_, split_.threads, pieces, [&](size_t i) { CountPiece(i); });
+    std::vector<uint32_t> counts(shares);
+    for (size_t s = 0; s < shares; s++) {
+      for (size_t i = 0; i < pieces; i++) {
+        uint32_t count = next_[i * shares + s];
+        next_[i * shares + s] = counts[s];
+        counts[s] += count;
+      }
+    }
+    std::memcpy(split_.counts.data, counts.data(), shares * sizeof(uint32_t));
+    auto to_keys = Places(split_.to_keys, split_.width, counts);
+    auto to_values = Places(split_.to_values, split_.value_bytes, counts);
+    InCrew(environment_, split_.threads, pieces, [&](size_t i) { MovePiece(i, to_keys, to_values); });
+  }
+
+ private:
+  size_t In(size_t piece) const { return std::min(kPiece, n_ - piece * kPiece); }
+
+  void CountPiece(size_t i) {
+    size_t first = i * kPiece;
+    const char* data = split_.keys.data + first * split_.width;
+    auto count = [&](auto key) {
+      Count<decltype(key)>(data, In(i), split_.position + first, split_.codec, split_.borders, &share_[first],
+                           &next_[i * (split_.borders.size() + 1)]);
+    };
+    switch (split_.width) {
+      case 1: return count(uint8_t{});
+      case 2: return count(uint16_t{});
+      case 4: return count(uint32_t{});
+      default: return count(uint64_t{});
+    }
+  }
+
+  /** Where the elements of each share go; nowhere where there is no room for all of them, as the counts tell. */
+  static std::vector<char*> Places(const std::vector<Kept>& to, size_t bytes, const std::vector<uint32_t>& counts) {
+    std::vector<char*> places;
+    for (size_t s = 0; s < to.size(); s++) {
+      bool fits = to[s].data && to[s].bytes / bytes >= counts[s];
+      places.push_back(fits ? to[s].data : nullptr);
+    }
+    return places;
+  }
+
+  void MovePiece(size_t i, const std::vector<char*>& to_keys, const std::vector<char*>& to_values) {
+    size_t shares = split_.borders.size() + 1;
+    size_t first = i * kPiece;
+    auto move = [&](const char* data, size_t bytes, const std::vector<char*>& to) {
+      std::vector<uint32_t> next(&next_[i * shares], &next_[i * shares] + shares);
+      const uint8_t* share = &share_[first];
+      if (!data) return Number(split_.position + first, In(i), share, next.data(), to.data());
+      data += first * bytes;
+      switch (bytes) {
+        case 1: return Move<1>(data, In(i), share, next.data(), to.data());
+        case 2: return Move<2>(data, In(i), share, next.data(), to.data());
+        case 4: return Move<4>(data, In(i), share, next.data(), to.data());
+        case 8: return Move<8>(data, In(i), share, next.data(), to.data());
+        default: return Move<16>(data, In(i), share, next.data(), to.data());
+      }
+    };
+    move(split_.keys.data, split_.width, to_keys);
+    if (split_.value_bytes > 0) move(split_.values.data, split_.value_bytes, to_values);
+  }
+
+  Environment& environment_;
+  Split split_;
+  size_t n_;
+  std::unique_ptr<uint8_t[]> share_;
+  std::vector<uint32_t> next_;
+};
+
+NAN_METHOD(SplitAsync) {
+  Call call(info, "splitAsync");
+  // Reading elements runs JavaScript, which may take memory away: first of all.
+  auto keys_to = call.Elements(8);
+  auto values_to = call.Has(9) ? call.Elements(9) : std::vector<v8::Local<v8::Value>>();
+  Split split;
+  HostMemory keys = call.LastingMemory(0, 0);
+  split.width = call.Size(1);
+  HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
+  HostMemory codes = call.Memory(3, 0);
+  HostMemory positions = call.Memory(4, 0);
+  split.position = call.Size(5);
+  HostMemory values;
+  if (call.Has(6)) values = call.LastingMemory(6, 0);
+  split.value_bytes = call.Size(7);
+  size_t shares = codes.bytes / sizeof(uint64_t) + 1;
+  HostMemory counts = call.LastingMemory(10, shares * sizeof(uint32_t));
+  split.threads = static_cast<unsigned>(call.Unsigned(call[11], CL_INVALID_VALUE, kMaxCrew));
+  auto places = [&](const std::vector<v8::Local<v8::Value>>& elements) {
+    std::vector<Kept> kept;
+    for (auto element : elements) {
+      if (element->IsNullOrUndefined()) {
+        kept.emplace_back();
+        continue;
+      }
+      HostMemory memory = call.Memory(element, 0, CL_INVALID_VALUE);
+      if (memory.resizable) call.Fail(CL_INVALID_VALUE, "a resizable ArrayBuffer could lose its memory meanwhile");
+      kept.emplace_back(memory);
+    }
+    return kept;
+  };
+  split.to_keys = places(keys_to);
+  split.to_values = places(values_to);
+  if (!call.ok()) return;
+  if (!IsWidth(split.width)) return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
+  if (keys.bytes % split.width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  size_t n = keys.bytes / split.width;
+  if (n > UINT32_MAX) return (void)call.Fail(CL_INVALID_VALUE, "2^32 keys or more");
+  if (shares > kMostShares) return (void)call.Fail(CL_INVALID_VALUE, "more than 256 shares");
+  if (positions.bytes != codes.bytes) return (void)call.Fail(CL_INVALID_VALUE, "there is a position for each code");
+  if (split.to_keys.size() != shares) return (void)call.Fail(CL_INVALID_VALUE, "there is a place for each share");
+  bool carries = split.value_bytes > 0;
+  if (carries && !IsWidth(split.value_bytes) && split.value_bytes != 16) {
+    return (void)call.Fail(CL_INVALID_VALUE, "values have 1, 2, 4, 8 or 16 bytes");
+  }
+  if (split.to_values.size() != (carries ? shares : 0)) {
+    return (void)call.Fail(CL_INVALID_VALUE, "there is a place for the values of each share");
+  }
+  if (carries && !values.data && split.value_bytes != sizeof(uint32_t)) {
+    return (void)call.Fail(CL_INVALID_VALUE, "positions have 4 bytes");
+  }
+  if (values.data && (!carries || values.bytes / split.value_bytes < n)) {
+    return (void)call.Fail(CL_INVALID_VALUE, "there is a value for each key");
+  }
+  std::memcpy(split.codec, codec.data, sizeof split.codec);
+  for (size_t s = 0; s + 1 < shares; s++) {
+    split.borders.push_back({static_cast<uint64_t*>(codes.data)[s], static_cast<uint64_t*>(positions.data)[s]});
+  }
+  split.keys = Kept(keys);
+  if (values.data) split.values = Kept(values);
+  split.counts = Kept(counts);
+  StartPromise(call, std::make_unique<SplitJob>(call.environment(), std::move(split)), nullptr);
+}
+
+}  // namespace
+
+void ExportSplit(Exports& exports) { exports.Set<SplitAsync>("splitAsync"); }
+
+}  // namespace clsort
