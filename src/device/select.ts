@@ -2,54 +2,84 @@ import { NoDeviceError, UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 import type { DeviceInfo } from './platform.js';
 
-/** What to look for: `auto`, `cpu`, `gpu`, `P:D` or a part of a device's or platform's name. */
+/** What to look for: one of `DEVICE_WORDS`, `P:D`, or a part of a device's or platform's name. */
 export type DeviceSpec = string;
+
+/** Specs that are no part of a name. `auto` is the best device, `host` none, the others are all of a kind. */
+export const DEVICE_WORDS = ['auto', 'cpu', 'gpu', 'host', 'all'] as const;
+
+const EXPECTED = "'auto', 'cpu', 'gpu', 'host', 'all', 'P:D' or a part of a name";
 
 const byId = /^\d+:\d+$/;
 
 /** GPUs before accelerators before CPUs; among those, the one with more units. */
 const RANK = { gpu: 0, accelerator: 1, cpu: 2, other: 3 } as const;
 
-/** @param candidates  at least one */
-function best<D extends { info: DeviceInfo }>(candidates: readonly D[]): D {
-  const isBefore = (a: DeviceInfo, b: DeviceInfo): boolean =>
-    (RANK[a.type] - RANK[b.type] || b.computeUnits - a.computeUnits) < 0;
-  return candidates.reduce((one, other) => (isBefore(other.info, one.info) ? other : one));
+/** The best first. */
+export function ranked<D extends { info: DeviceInfo }>(candidates: readonly D[]): D[] {
+  return candidates.toSorted(
+    ({ info: a }, { info: b }) => RANK[a.type] - RANK[b.type] || b.computeUnits - a.computeUnits,
+  );
 }
 
 /**
- * The devices that `spec` names: `cpu` and `gpu` are all of that type, `auto` is any.
+ * The specs of a text, which has commas between them; several texts are one list.
  *
- * @returns at least one
+ * @throws UsageError for an empty one
+ */
+export function deviceSpecs(texts: readonly string[]): DeviceSpec[] {
+  const specs = texts.flatMap((text) => text.split(',')).map((spec) => spec.trim());
+  if (specs.length === 0 || specs.includes('')) throw new UsageError(`empty device: expected ${EXPECTED}`);
+  return specs;
+}
+
+const isKnownAs = ({ id, platform, name, type }: DeviceInfo, wanted: string): boolean => {
+  if (wanted === 'all') return true;
+  if (wanted === 'cpu' || wanted === 'gpu') return type === wanted;
+  if (byId.test(wanted)) return id === wanted;
+  return `${platform}\n${name}`.toLowerCase().includes(wanted.toLowerCase());
+};
+
+/**
+ * The devices that `spec` names: `all`, `cpu`, `gpu` and parts of names may be several; `auto` is the best one.
+ *
+ * @returns at least one, in the order in which they were found
  * @throws UsageError for an empty spec and for `host`, which is no device; NoDeviceError when nothing matches
  */
 export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D[] {
   const wanted = spec.trim();
-  if (wanted === '') {
-    throw new UsageError("empty device: expected 'auto', 'cpu', 'gpu', 'host', 'P:D' or a part of a name");
-  }
+  if (wanted === '') throw new UsageError(`empty device: expected ${EXPECTED}`);
   if (wanted === 'host') {
     throw new UsageError(
       "device 'host' is the engine that sorts without OpenCL, and this needs an OpenCL device: " +
-        "expected 'auto', 'cpu', 'gpu', 'P:D' or a part of a name; 'clsort devices' lists them",
+        "expected 'auto', 'cpu', 'gpu', 'all', 'P:D' or a part of a name; 'clsort devices' lists them",
     );
   }
-  const matches = (({ info }: D) => {
-    if (wanted === 'auto') return true;
-    if (wanted === 'cpu' || wanted === 'gpu') return info.type === wanted;
-    if (byId.test(wanted)) return info.id === wanted;
-    const words = `${info.platform}\n${info.name}`.toLowerCase();
-    return words.includes(wanted.toLowerCase());
-  }) satisfies (device: D) => boolean;
-  const matching = found.filter(matches);
+  const matching =
+    wanted === 'auto' ? ranked(found).slice(0, 1) : found.filter(({ info }) => isKnownAs(info, wanted));
   if (matching.length > 0) return matching;
   const list = found.map(({ info }) => `${info.id} ${info.name} (${info.type}, ${info.platform})`);
   throw new NoDeviceError(
     `no OpenCL device matches '${wanted}'; ${
       list.length > 0 ? `there ${list.length > 1 ? 'are' : 'is'}: ${list.join('; ')}` : 'there is none at all'
-    }${suggestion(wanted, ['auto', 'cpu', 'gpu', 'host']) || '.'} 'clsort devices' lists them; 'host' sorts without OpenCL.`,
+    }${suggestion(wanted, DEVICE_WORDS) || '.'} 'clsort devices' lists them; 'host' sorts without OpenCL.`,
     { details: { device: wanted, devices: found.map(({ info }) => info) } },
   );
+}
+
+/**
+ * The devices that any of several specs names: one that two of them name counts once.
+ *
+ * @returns at least one, in the order in which they were found
+ * @throws as `matchingDevices` does, for the first spec that nothing matches
+ */
+export function selectDevices<D extends { info: DeviceInfo }>(
+  specs: readonly DeviceSpec[],
+  found: readonly D[],
+): D[] {
+  const wanted = new Set(specs.flatMap((spec) => matchingDevices(spec, found)));
+  if (wanted.size === 0) throw new UsageError(`no device: expected ${EXPECTED}`);
+  return found.filter((one) => wanted.has(one));
 }
 
 /**
@@ -58,5 +88,5 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
  * @throws as `matchingDevices` does
  */
 export function selectDevice<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D {
-  return best(matchingDevices(spec, found));
+  return ranked(matchingDevices(spec, found))[0] as D; // there is at least one
 }

@@ -86,3 +86,17 @@ export function codecVector(codec: KeyCodec): Uint32Array | BigUint64Array {
   ];
   return codec.dtype.width === 64 ? BigUint64Array.from(words) : Uint32Array.from(words, Number);
 }
+
+/** The codec, and the bits of the code that count, as the addon takes them: seven numbers of 64 bits. */
+export function codecWords(codec: KeyCodec, mask: bigint): BigUint64Array {
+  const { positiveFlip, negativeFlip, rotate, lastNumber, nanShift, descending } = codec;
+  return BigUint64Array.of(
+    positiveFlip,
+    negativeFlip,
+    rotate,
+    lastNumber,
+    nanShift,
+    descending ? 1n : 0n,
+    mask,
+  );
+}

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { keyWords } from '../../keys/array.js';
 import { dtypeInfo } from '../../keys/dtype.js';
-import type { KeyCodec } from '../../keys/key-codec.js';
+import { codecWords } from '../../keys/key-codec.js';
 import * as cl from '../../opencl/index.js';
 import { inSlices, inTurns } from '../../sort/host/steps.js';
 import { UnsupportedError } from '../../util/errors.js';
@@ -86,16 +86,3 @@ export class Placer {
     await inTurns(inSlices(n, move, this.#slice));
   }
 }
-
-const codecWords = (codec: KeyCodec, mask: bigint): BigUint64Array => {
-  const { positiveFlip, negativeFlip, rotate, lastNumber, nanShift, descending } = codec;
-  return BigUint64Array.of(
-    positiveFlip,
-    negativeFlip,
-    rotate,
-    lastNumber,
-    nanShift,
-    descending ? 1n : 0n,
-    mask,
-  );
-};

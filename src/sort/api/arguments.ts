@@ -72,20 +72,20 @@ export function parse(options: SortOptions = {}, without: readonly (keyof SortOp
   for (const name of without) {
     if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
   }
-  if (options.device !== undefined) throw deviceIsOpen();
+  if (options.device !== undefined || options.devices !== undefined) throw deviceIsOpen();
   return settings;
 }
 
 /** Options of operations that sort nothing, checked. */
 export function parsePrimitive(options: PrimitiveOptions = {}): SortSettings {
   const settings = parsePrimitiveOptions(options);
-  if (options.device !== undefined) throw deviceIsOpen();
+  if (options.device !== undefined || options.devices !== undefined) throw deviceIsOpen();
   throwIfAborted(settings.signal);
   return settings;
 }
 
 const deviceIsOpen = () =>
-  new UsageError("option 'device' belongs to Sorter.open: this Sorter has its device already");
+  new UsageError("options 'device' and 'devices' belong to Sorter.open: this Sorter has its device already");
 
 /** @throws InputError when a result would be written over what is still read */
 export function assertApart(array: Keys | undefined, into: Keys | undefined): void {

@@ -14,19 +14,21 @@ import type {
   TopKOptions,
   UniqueOptions,
 } from './options.js';
+import { assertOneOfDevices } from './options.js';
 import type { SegmentedArgsortOptions } from './segment-operations.js';
 import { Sorter } from './sorter.js';
 
-/** One lazily opened Sorter for each device that was asked for. */
+/** One lazily opened Sorter for each device, or list of devices, that was asked for. */
 const sorters = new Map<string, Promise<Sorter>>();
 
 /** Opens the Sorter of a device, or finds it open. A failure is not kept. */
-export function sorterFor({ device = 'auto', onWarning }: OpenOptions = {}): Promise<Sorter> {
-  let sorter = sorters.get(device);
+export function sorterFor({ device = 'auto', devices, onWarning }: OpenOptions = {}): Promise<Sorter> {
+  const name = JSON.stringify(devices ?? device);
+  let sorter = sorters.get(name);
   if (!sorter) {
-    sorter = Sorter.open({ device, ...(onWarning && { onWarning }) });
-    sorter.catch(() => sorters.delete(device));
-    sorters.set(device, sorter);
+    sorter = Sorter.open({ ...(devices ? { devices } : { device }), ...(onWarning && { onWarning }) });
+    sorter.catch(() => sorters.delete(name));
+    sorters.set(name, sorter);
   }
   return sorter;
 }
@@ -36,12 +38,14 @@ export async function withSorter<T, O extends OpenOptions>(
   options: O | undefined,
   use: (sorter: Sorter, options: O) => Promise<T>,
 ): Promise<T> {
-  const { device: _, ...rest } = options ?? {};
+  const { device: _, devices: __, ...rest } = options ?? {};
+  assertOneOfDevices(options ?? {});
   return use(await sorterFor(options), rest as O);
 }
 
 /**
- * Sorts `keys` into a new array of the same type, on the best device there is (option `device`).
+ * Sorts `keys` into a new array of the same type, on the best device there is (option `device`), or
+ * on several that share it (option `devices`).
  *
  *     const sorted = await sort(Float32Array.of(3, 1, 2), { descending: true });
  *

@@ -20,8 +20,13 @@ export interface SortOptions extends Order {
   readonly bits?: readonly [begin: number, end: number];
   /** What the keys are, when not what the array's type says: `'f16'` for a Uint16Array, any for a Buffer. */
   readonly dtype?: Dtype;
-  /** `auto`, `cpu`, `gpu`, `host`, `P:D` or a part of a device's name. Default `auto`. */
+  /**
+   * `auto`, `cpu`, `gpu`, `host`, `all`, `P:D` or a part of a device's or platform's name, the best device of those that
+   * match. Default `auto`.
+   */
   readonly device?: string;
+  /** Instead: all devices that any of these names, which share large arrays where that is sooner. */
+  readonly devices?: readonly string[];
   /** Name of an algorithm, or `auto`, which lets the planner choose. Default `auto`. */
   readonly algorithm?: string;
   /** Kernels of the scan of `amd`; under `auto` it is `amd` that sorts. Default `auto`. */
@@ -46,7 +51,8 @@ export interface SortOptions extends Order {
   /**
    * Constants for measurements and tests: `chunk`, the most keys that are sorted at a time; `parts`, 2 to 8,
    * in how many parts arrays of the host are sorted while they are on their way, or 1; `select`, the most keys
-   * that `topK` sorts all of. Another name throws.
+   * that `topK` sorts all of; `spread`, on how many of several devices arrays of the host are sorted. Another name
+   * throws.
    */
   readonly tuning?: Readonly<Record<string, number>>;
 }
@@ -58,7 +64,10 @@ export interface Into<R> {
 }
 
 /** What operations that sort nothing take: how to read the keys, and how to run. */
-export type PrimitiveOptions = Pick<SortOptions, 'dtype' | 'device' | 'signal' | 'timeout' | 'onWarning'>;
+export type PrimitiveOptions = Pick<
+  SortOptions,
+  'dtype' | 'device' | 'devices' | 'signal' | 'timeout' | 'onWarning'
+>;
 
 /** What `scan` takes. */
 export type ScanOptions = PrimitiveOptions & {
@@ -109,7 +118,7 @@ export type PlanOptions = SortOptions & {
 };
 
 /** What `Sorter.open` takes. `onWarning` is `process.emitWarning` by default. */
-export type OpenOptions = Pick<SortOptions, 'device' | 'onWarning'> & {
+export type OpenOptions = Pick<SortOptions, 'device' | 'devices' | 'onWarning'> & {
   /**
    * Most bytes of device memory that are kept for the next calls when nobody uses them, 0 for none; what calls
    * and arrays use is not counted. Default: a quarter of the device's memory.
@@ -161,6 +170,10 @@ const SORT_RULES: Readonly<Record<keyof SortOptions, Rule>> = {
   bits: { expected: '[begin, end] with 0 <= begin <= end <= the width of a key', accepts: isWindow },
   dtype: oneOf(...DTYPES),
   device: word,
+  devices: {
+    expected: "one or more names, such as ['gpu'] or ['0:0', '0:1']",
+    accepts: (value) => Array.isArray(value) && value.length > 0 && value.every(word.accepts),
+  },
   algorithm: word,
   scan: oneOf(3, 5, 'auto'),
   radixBits: {
@@ -192,12 +205,18 @@ const RULES: Readonly<Record<string, Rule>> = {
 const PRIMITIVE_OPTIONS = [
   'dtype',
   'device',
+  'devices',
   'signal',
   'timeout',
   'onWarning',
 ] as const satisfies readonly (keyof PrimitiveOptions)[];
 
-const OPEN_OPTIONS = ['device', 'onWarning', 'poolBytes'] as const satisfies readonly (keyof OpenOptions)[];
+const OPEN_OPTIONS = [
+  'device',
+  'devices',
+  'onWarning',
+  'poolBytes',
+] as const satisfies readonly (keyof OpenOptions)[];
 
 const warn = (warning: ClsortError): void =>
   process.emitWarning(warning.message, { type: 'ClsortWarning', code: warning.code });
@@ -225,7 +244,7 @@ function check(options: unknown, names: readonly string[]): void {
 }
 
 /** Constants that `tuning` may name. */
-const TUNING_NAMES = ['chunk', 'parts', 'select'];
+const TUNING_NAMES = ['chunk', 'parts', 'select', 'spread'];
 
 function checkTuningNames(tuning: unknown): void {
   const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));
@@ -274,12 +293,24 @@ export function parsePrimitiveOptions(options: PrimitiveOptions = {}): SortSetti
 }
 
 /** @throws UsageError for an unknown name or an impossible value */
-export function parseOpenOptions(
-  options: OpenOptions = {},
-): Required<Omit<OpenOptions, 'poolBytes'>> & { readonly poolBytes: number | undefined } {
+export function parseOpenOptions(options: OpenOptions = {}): Required<
+  Pick<OpenOptions, 'device' | 'onWarning'>
+> & {
+  readonly devices: readonly string[] | undefined;
+  readonly poolBytes: number | undefined;
+} {
   check(options, OPEN_OPTIONS);
-  const { device, onWarning, poolBytes } = options;
-  return { device: device ?? 'auto', onWarning: onWarning ?? warn, poolBytes };
+  const { device, devices, onWarning, poolBytes } = options;
+  assertOneOfDevices(options);
+  return { device: device ?? 'auto', devices, onWarning: onWarning ?? warn, poolBytes };
+}
+
+/** @throws UsageError when both ways to name devices are used */
+export function assertOneOfDevices({ device, devices }: Pick<SortOptions, 'device' | 'devices'>): void {
+  if (device === undefined || devices === undefined) return;
+  throw new UsageError("options 'device' and 'devices': expected one of them", {
+    details: { option: 'devices' },
+  });
 }
 
 /** The parameters of an algorithm that options chose. */

@@ -45,11 +45,16 @@ export interface SortReport {
   readonly chunks?: number;
   /** What `verify` found; left out without it. */
   readonly verified?: { readonly order: boolean; readonly permutation: boolean };
+  /** What each of several devices did, where the keys were spread; `device` and `algorithm` are of the largest share then. */
+  readonly shares?: readonly ShareReport[];
   /** What the device did, transfers (`upload`, `download`) included, in order of first appearance. */
   readonly stages: readonly StageReport[];
   /** Wall-clock time from call to result. */
   readonly seconds: number;
 }
+
+/** What one of several devices did. */
+export type ShareReport = Pick<SortReport, 'n' | 'device' | 'algorithm' | 'stages' | 'seconds' | 'verified'>;
 
 const HOST: ReportDevice = { name: 'host', type: 'host' };
 
@@ -81,6 +86,25 @@ export function reportOf({
     reason: plan.reason,
     stages: summarize(stages),
     seconds: (performance.now() - started) / 1000,
+  };
+}
+
+/** What is told of a sort that several devices may have shared. @param shares one or more */
+export function sharedReport(
+  shares: readonly SortReport[],
+  whole: Pick<SortReport, 'n' | 'seconds' | 'reason'> & Partial<Pick<SortReport, 'verified'>>,
+): SortReport {
+  const [first, ...others] = shares.toSorted((a, b) => b.n - a.n) as [SortReport, ...SortReport[]];
+  if (others.length === 0) return { ...first, ...whole };
+  const { chunks: _, facts: __, verified: ___, ...shared } = first;
+  return {
+    ...shared,
+    ...whole,
+    shares: shares.map(({ n, device, algorithm, stages, seconds, verified }) => ({
+      ...{ n, device, algorithm, stages, seconds },
+      ...(verified && { verified }),
+    })),
+    stages: shares.flatMap(({ stages }) => stages),
   };
 }
 

@@ -26,6 +26,7 @@ import { type LexColumn, lexsort } from '../operations/lexsort.js';
 import { topK } from '../operations/top-k.js';
 import { unique } from '../operations/unique.js';
 import { digitHistogram, edgesOf, gather, histogram, reduce, scan } from '../operations/walks.js';
+import type { Team } from '../spread/team.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
 import {
   assertApart,
@@ -77,18 +78,29 @@ export class SorterOperations implements AsyncDisposable {
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
   readonly #segments: SegmentOperations;
+  readonly #team: Team | undefined;
 
-  /** @param few who makes calls of few keys, if somebody else */
-  constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void, few?: Few) {
+  /**
+   * @param few who makes calls of few keys, if somebody else
+   * @param team of whose devices the first is that of `keeper`: those that share large arrays
+   */
+  constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void, few?: Few, team?: Team) {
     this.#keeper = keeper;
-    this.#calls = new Calls(keeper, few, this.#turns, onWarning);
+    this.#team = team;
+    this.#calls = new Calls(keeper, few, this.#turns, onWarning, team);
     this.#arrays = new ArrayStore(keeper, this.#turns);
     this.#segments = new SegmentOperations(this.#calls, this.#arrays);
   }
 
-  /** The opened device, undefined when the host engine sorts. */
+  /** The opened device, the best one of several; undefined when the host engine sorts. */
   get device(): DeviceInfo | undefined {
     return this.#keeper.backend.info;
+  }
+
+  /** All opened devices, the best one first; none when the host engine sorts. */
+  get devices(): readonly DeviceInfo[] {
+    const { device } = this;
+    return this.#team ? this.#team.members.map(({ info }) => info) : device ? [device] : [];
   }
 
   /**
@@ -135,8 +147,10 @@ export class SorterOperations implements AsyncDisposable {
         array.replace(sorted);
         return array;
       }
-      if (isResizable(array)) {
-        const sorted = await this.sort<KeyArray>(array, options); // the device must not hold such memory
+      const isShared = this.#team?.takes(input.n * input.info.bytes, settings) ?? false;
+      if (isResizable(array) || isShared) {
+        // A device must not hold memory that may shrink, and what several devices write is to be whole first.
+        const sorted = await this.sort<KeyArray>(array, options);
         assertIntact([[array, sorted.byteLength]]);
         copyBytes(sorted, array);
         return array;
@@ -291,7 +305,11 @@ export class SorterOperations implements AsyncDisposable {
             keys: column(input.dtype, count, top.place),
             positions: column('u32', count, indices.place),
           };
-          await this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+          const task = {
+            ...taskOf(input, settings, array, link),
+            shared: this.#team?.topK(input, out, settings),
+          };
+          await this.#calls.operate(task, async (call) => {
             await topK(call, input, out);
             return () => undefined;
           });
@@ -420,7 +438,11 @@ export class SorterOperations implements AsyncDisposable {
       }
       const settings = parsePrimitive(options);
       const input = readKeys(this.#arrays, array, settings);
-      return this.#calls.operate(taskOf(input, settings, array, link), (call) => reduce(call, input, op));
+      const task = {
+        ...taskOf(input, settings, array, link),
+        shared: this.#team?.reduce(input, op, settings),
+      };
+      return this.#calls.operate(task, (call) => reduce(call, input, op));
     });
   }
 
@@ -613,6 +635,7 @@ export class SorterOperations implements AsyncDisposable {
   /** Waits for what is running, then releases the device and all device arrays. May be called twice. */
   async close(): Promise<void> {
     await this.#turns.close();
+    await this.#team?.close();
     this.#arrays.clear();
     await this.#keeper.close();
   }

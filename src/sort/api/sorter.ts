@@ -1,7 +1,19 @@
 import { crossoversFor } from '../../algorithms/tuning.js';
-import { NoDeviceError, NoLoaderError, NoPlatformError, UnsupportedError } from '../../util/errors.js';
+import type { DeviceOptions } from '../../device/device.js';
+import { findDevices } from '../../device/platform.js';
+import { ranked, selectDevices } from '../../device/select.js';
+import {
+  type ClsortError,
+  NoDeviceError,
+  NoLoaderError,
+  NoPlatformError,
+  UnsupportedError,
+  UsageError,
+} from '../../util/errors.js';
 import { DeviceKeeper } from '../backend/device-keeper.js';
 import { HostBackend } from '../backend/host-backend.js';
+import { Member } from '../spread/member.js';
+import { Team } from '../spread/team.js';
 import { sooner } from './host-sorter.js';
 import { type OpenOptions, parseOpenOptions } from './options.js';
 import { SorterOperations } from './sorter-operations.js';
@@ -27,13 +39,21 @@ import { SorterOperations } from './sorter-operations.js';
 export class Sorter extends SorterOperations {
   /**
    * Opens a device: `auto` (default: the best there is, the host engine if there is none), `cpu`, `gpu`,
-   * `host`, `P:D`, or a part of a device's or platform's name. Under `auto` the host engine also takes what
-   * is on the host and too little to be worth a trip to the device.
+   * `host`, `all`, `P:D`, or a part of a device's or platform's name, of which the best one is opened. Under
+   * `auto` the host engine also takes what is on the host and too little to be worth a trip to the device.
+   *
+   * With `devices: ['gpu']`, all that match any of the names are opened. Device arrays lie on the best one of them, unless
+   * they are uploaded with `spread`; large arrays of the host are sorted, reduced and searched for their first keys by as
+   * many as it takes least time with, as the first call of each kind measures.
    *
    * @throws UsageError, NoLoaderError, NoPlatformError, NoDeviceError
    */
   static async open(options: OpenOptions = {}): Promise<Sorter> {
-    const { device, onWarning, poolBytes } = parseOpenOptions(options);
+    const { devices, onWarning, poolBytes, ...only } = parseOpenOptions(options);
+    if (devices && devices.length > 1) return Sorter.#openAll(devices, { poolBytes }, onWarning);
+    const [device = only.device] = devices ?? [];
+    if (devices && !['auto', 'host'].includes(device))
+      return Sorter.#openAll(devices, { poolBytes }, onWarning);
     if (device === 'host') return new Sorter(new HostBackend(), onWarning);
     try {
       const keeper = await DeviceKeeper.open(device, { poolBytes }, onWarning);
@@ -48,6 +68,29 @@ export class Sorter extends SorterOperations {
       );
       return new Sorter(new HostBackend(error), onWarning);
     }
+  }
+
+  /** Opens all devices that any of `specs` names. */
+  static async #openAll(
+    specs: readonly string[],
+    options: DeviceOptions,
+    onWarning: (warning: ClsortError) => void,
+  ): Promise<Sorter> {
+    if (specs.some((spec) => spec.trim() === 'host')) {
+      throw new UsageError("'host' sorts without any device: expected it alone, or devices");
+    }
+    const ids = ranked(selectDevices(specs, findDevices())).map(({ info }) => info.id);
+    const keepers: DeviceKeeper[] = [];
+    try {
+      for (const id of ids) keepers.push(await DeviceKeeper.open(id, options, onWarning));
+    } catch (error) {
+      for (const keeper of keepers) await keeper.close();
+      throw error;
+    }
+    const [first, ...others] = keepers as [DeviceKeeper, ...DeviceKeeper[]];
+    if (others.length === 0) return new Sorter(first, onWarning);
+    const members = keepers.map((keeper) => new Member(keeper, onWarning));
+    return new Sorter(first, onWarning, undefined, new Team(members, onWarning));
   }
 }
 

@@ -416,7 +416,8 @@ export class Call {
   }
 }
 
-const spansOf = (job: SortJob): Span[] => {
+/** Memory that a sort reads and writes. */
+export const spansOf = (job: SortJob): Span[] => {
   const { keys, sorted, values, moved, segments } = job;
   return [
     [keys.place, byteLengthOf(keys)],

@@ -3,7 +3,7 @@ import type { SortSettings } from '../api/options.js';
 import type { Backend, Keeper } from '../backend/backend.js';
 import { isOnDevice } from '../backend/column.js';
 import { HostBackend } from '../backend/host-backend.js';
-import type { SortJob } from '../backend/job.js';
+import type { HostJob, SortJob } from '../backend/job.js';
 import { type By, start, type Use } from './call.js';
 import { failedInput, isPromise, Link } from './link.js';
 import type { Turns } from './turns.js';
@@ -12,6 +12,13 @@ import type { Turns } from './turns.js';
 export interface Few {
   readonly keeper: Keeper;
   readonly below: number;
+}
+
+/** Several devices, of which as many as it takes least time with do what is in host memory. */
+export interface Sharing {
+  /** The job, where they are to be asked for it. */
+  jobOf(job: SortJob): HostJob | undefined;
+  sort(job: HostJob): Promise<void>;
 }
 
 /** A call, as far as it matters who makes it, and when. */
@@ -26,6 +33,8 @@ export interface Task {
   again: boolean;
   /** It writes to an array of the caller's. */
   readonly overwrites?: boolean;
+  /** Does it on several devices, whoever keeps them. */
+  readonly shared?: (() => Promise<unknown>) | undefined;
 }
 
 /**
@@ -41,12 +50,23 @@ export class Calls {
   /** Who sorts fewer host keys than `below` when nobody asked for a device. */
   readonly #few: Few | undefined;
   readonly #turns: Turns;
+  readonly #team: Sharing | undefined;
   readonly #onWarning: (warning: ClsortError) => void;
   /** What is known of calls, by the promises that they returned. */
   readonly #links = new WeakMap<PromiseLike<unknown>, Link>();
 
-  /** @param onWarning gets warnings of calls that name nobody */
-  constructor(keeper: Keeper, few: Few | undefined, turns: Turns, onWarning: (warning: ClsortError) => void) {
+  /**
+   * @param onWarning gets warnings of calls that name nobody
+   * @param team who shares large sorts, if somebody does
+   */
+  constructor(
+    keeper: Keeper,
+    few: Few | undefined,
+    turns: Turns,
+    onWarning: (warning: ClsortError) => void,
+    team?: Sharing,
+  ) {
+    this.#team = team;
     this.#keeper = keeper;
     this.#few = few;
     this.#turns = turns;
@@ -58,7 +78,9 @@ export class Calls {
     const places = [job.keys.place, job.sorted, job.values?.place, job.moved];
     const onHost = !places.some((place) => place && isOnDevice(place));
     const { keys, settings } = job;
-    const task = { n: keys.n, settings, link, onHost, again: onHost, overwrites: into !== undefined };
+    const host = this.#team?.jobOf(job);
+    const shared = host && (async () => this.#team?.sort(host));
+    const task = { n: keys.n, settings, link, onHost, again: onHost, overwrites: into !== undefined, shared };
     return this.operate(task, async (call) => {
       await call.sort(job);
       return () => undefined;
@@ -121,6 +143,7 @@ export class Calls {
     }
     const run = async () => {
       assertReady();
+      if (task.shared) return (await task.shared()) as T;
       try {
         return await keeper.run(async (backend) => (await start(by(backend), use)).complete(), task);
       } catch (error) {

@@ -124,7 +124,7 @@ class RunningSum {
 }
 
 /** Of two minima or maxima that of both. NaN wins, and −0 is below +0. */
-function better<V extends number | bigint>(op: 'min' | 'max', a: V, b: V): V {
+export function better<V extends number | bigint>(op: 'min' | 'max', a: V, b: V): V {
   if (typeof a === 'number') return Math[op](a, b as number) as V;
   return (op === 'min' ? b < a : b > a) ? b : a;
 }

@@ -1,0 +1,93 @@
+import type { DeviceInfo } from '../../device/platform.js';
+import { part, room } from '../../keys/array.js';
+import type { ClsortError } from '../../util/errors.js';
+import type { Backend, Keeper } from '../backend/backend.js';
+import type { SortJob } from '../backend/job.js';
+import { ArrayStore } from '../calls/array-store.js';
+import type { Use } from '../calls/call.js';
+import { Calls, type Task } from '../calls/calls.js';
+import { Link } from '../calls/link.js';
+import { Turns } from '../calls/turns.js';
+
+/** Slots: one is filled, one is on its way, one is next. */
+export const SLOTS = 3;
+
+/** Pinned memory that pieces pass through, and whose it is. */
+export interface Slots {
+  readonly backend: Backend;
+  readonly bytes: number;
+  readonly all: readonly Uint8Array[];
+}
+
+/** One of several devices, with an order of calls of its own. */
+export class Member {
+  readonly keeper: Keeper;
+  readonly arrays: ArrayStore;
+  readonly #turns = new Turns();
+  readonly #calls: Calls;
+  /** Slots that nobody uses; one at most. */
+  #idle: Slots[] = [];
+
+  constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void) {
+    this.keeper = keeper;
+    this.#calls = new Calls(keeper, undefined, this.#turns, onWarning);
+    this.arrays = new ArrayStore(keeper, this.#turns);
+  }
+
+  get info(): DeviceInfo {
+    return this.keeper.backend.info as DeviceInfo; // a host engine is no member
+  }
+
+  /** It was given up, and could not be opened again. */
+  get lost(): boolean {
+    return this.keeper.backend.lost;
+  }
+
+  /** Has it memory of its own, which is filled while the host goes on? */
+  get streams(): boolean {
+    return this.keeper.backend.overlaps;
+  }
+
+  /** Sorts with all the policy of a call, by itself. */
+  sort(job: SortJob): Promise<void> {
+    return this.#calls.linked([], (link) => this.#calls.sort(job, link, true));
+  }
+
+  /** Makes a call. */
+  operate<T>(task: Omit<Task, 'link'>, use: Use<T>): Promise<T> {
+    return this.#calls.operate({ ...task, link: new Link() }, use);
+  }
+
+  /** Host memory that is to be written before it is read. */
+  hostMemory(bytes: number): ArrayBufferView {
+    const { results } = this.keeper.backend.memory;
+    return results ? part(new DataView(results(bytes))) : room(bytes);
+  }
+
+  /** Pinned memory for who feeds the device, in slots of at least so many bytes: `give` it back. @throws MemoryError */
+  takeSlots(bytes: number): Slots {
+    const { backend } = this.keeper;
+    this.#idle = this.#idle.filter((slots) => slots.backend === backend); // others went with their device
+    const at = this.#idle.findIndex((slots) => slots.bytes >= bytes);
+    const [kept] = at < 0 ? [] : this.#idle.splice(at, 1);
+    if (kept) return kept;
+    const all = Array.from({ length: SLOTS }, () => backend.memory.pinned('u8', bytes));
+    return { backend, bytes, all };
+  }
+
+  /** Keeps slots for the next time; smaller ones than those that there are go. */
+  give(slots: Slots): void {
+    const [other] = this.#idle.splice(0);
+    const [kept, spare] = !other || slots.bytes >= other.bytes ? [slots, other] : [other, slots];
+    this.#idle.push(kept);
+    if (spare && spare.backend === this.keeper.backend) {
+      for (const { buffer } of spare.all) spare.backend.memory.unpin(buffer);
+    }
+  }
+
+  /** Waits for what is running; the keeper is closed by who opened it. */
+  async close(): Promise<void> {
+    await this.#turns.close();
+    this.arrays.clear();
+  }
+}

@@ -1,0 +1,163 @@
+import { part } from '../../keys/array.js';
+import { MemoryError } from '../../util/errors.js';
+import { type Column, column, type Place, type Values } from '../backend/column.js';
+import type { HostJob } from '../backend/job.js';
+import type { Member, Slots } from './member.js';
+import { carriedBytes, pieceKeys, type Room, type Sink } from './split.js';
+
+/** What a member is to sort, as jobs have it. */
+export interface Share {
+  readonly keys: Column;
+  readonly values?: Values;
+}
+
+/** Gathers a share where its member sorts it. */
+export interface ShareSink extends Sink {
+  /** All that has come. @throws what went wrong on the way */
+  share(): Promise<Share>;
+  /** Gives its memory back. */
+  release(): void;
+}
+
+/**
+ * Gathers at most so many keys for a member: in memory of the host for a device that works there, else on the device.
+ *
+ * @throws MemoryError
+ */
+export function sinkFor(member: Member, job: HostJob, most: number): ShareSink {
+  return member.streams && carriedBytes(job) <= 8
+    ? new DeviceSink(member, job, most)
+    : new HostSink(member, job, most);
+}
+
+const tooMany = (most: number): MemoryError =>
+  new MemoryError(`a share has more than the ${most} keys that a sample let expect`);
+
+/** In memory of the host. */
+export class HostSink implements ShareSink {
+  readonly #job: HostJob;
+  readonly #most: number;
+  readonly #keys: ArrayBufferView;
+  readonly #values: ArrayBufferView | undefined;
+  #count = 0;
+
+  constructor(member: Member, job: HostJob, most: number) {
+    const carried = carriedBytes(job);
+    this.#job = job;
+    this.#most = most;
+    this.#keys = member.hostMemory(most * job.keys.info.bytes);
+    this.#values = carried > 0 ? member.hostMemory(most * carried) : undefined;
+  }
+
+  async room(): Promise<Room | undefined> {
+    if (this.#count >= this.#most) return undefined;
+    const keys = part(this.#keys, this.#count * this.#job.keys.info.bytes);
+    const values = this.#values && part(this.#values, this.#count * carriedBytes(this.#job));
+    return { keys, ...(values && { values }) };
+  }
+
+  took(count: number): void {
+    this.#count += count;
+  }
+
+  async share(): Promise<Share> {
+    if (this.#count > this.#most) throw tooMany(this.#most);
+    const { info, dtype } = this.#job.keys;
+    const bytes = carriedBytes(this.#job);
+    const view = part(this.#keys, 0, this.#count * info.bytes);
+    const values = this.#values && part(this.#values, 0, this.#count * bytes);
+    return { keys: column(dtype, this.#count, view), ...(values && { values: { place: values, bytes } }) };
+  }
+
+  release(): void {}
+}
+
+const DTYPE_OF_BYTES = { 1: 'u8', 2: 'u16', 4: 'u32', 8: 'u64' } as const;
+
+/** On a device, through pinned memory that it takes pieces from while the host splits the next ones. */
+class DeviceSink implements ShareSink {
+  readonly #member: Member;
+  readonly #most: number;
+  readonly #keys: Column;
+  readonly #values: Column | undefined;
+  readonly #slots: Slots;
+  /** Bytes of a slot that are for keys; what travels with them comes behind. */
+  readonly #keyBytes: number;
+  /** What became of each slot's pieces. */
+  readonly #busy: Promise<void>[];
+  #next = 0;
+  #count = 0;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(member: Member, job: HostJob, most: number) {
+    const carried = carriedBytes(job);
+    const piece = Math.min(pieceKeys(job), job.keys.n);
+    this.#member = member;
+    this.#most = most;
+    this.#keyBytes = Math.ceil((piece * job.keys.info.bytes) / 4096) * 4096;
+    const taken: Column[] = [];
+    try {
+      this.#keys = member.arrays.take(job.keys.dtype, most);
+      taken.push(this.#keys);
+      this.#values =
+        carried > 0 ? member.arrays.take(DTYPE_OF_BYTES[carried as 1 | 2 | 4 | 8], most) : undefined;
+      if (this.#values) taken.push(this.#values);
+      this.#slots = member.takeSlots(this.#keyBytes + piece * carried);
+    } catch (error) {
+      for (const one of taken) member.arrays.discard(one);
+      throw error;
+    }
+    this.#busy = this.#slots.all.map(() => Promise.resolve());
+  }
+
+  async room(): Promise<Room | undefined> {
+    await this.#busy[this.#next];
+    if (this.#failure || this.#count >= this.#most) return undefined;
+    const slot = this.#slots.all[this.#next] as Uint8Array;
+    return {
+      keys: slot.subarray(0, this.#keyBytes),
+      ...(this.#values && { values: slot.subarray(this.#keyBytes) }),
+    };
+  }
+
+  took(count: number): void {
+    const at = this.#count;
+    this.#count += count;
+    if (count === 0 || this.#failure || this.#count > this.#most) return;
+    this.#busy[this.#next] = this.#bring(this.#slots.all[this.#next] as Uint8Array, at, count).catch(
+      (error: unknown) => {
+        this.#failure ??= { error };
+      },
+    );
+    this.#next = (this.#next + 1) % this.#busy.length;
+  }
+
+  async #bring(slot: Uint8Array, at: number, count: number): Promise<void> {
+    const { arrays } = this.#member;
+    const [keys, values] = [this.#keys, this.#values];
+    await arrays.store(keys, part(slot, 0, count * keys.info.bytes), at);
+    if (!values) return;
+    const from = this.#keyBytes;
+    await arrays.store(values, part(slot, from, from + count * values.info.bytes), at);
+  }
+
+  async share(): Promise<Share> {
+    await Promise.all(this.#busy);
+    if (this.#failure) throw this.#failure.error;
+    if (this.#count > this.#most) throw tooMany(this.#most);
+    const { dtype, place } = this.#keys;
+    const values: { place: Place; bytes: number } | undefined = this.#values && {
+      place: this.#values.place,
+      bytes: this.#values.info.bytes,
+    };
+    return { keys: column(dtype, this.#count, place), ...(values && { values }) };
+  }
+
+  release(): void {
+    const slots = this.#slots;
+    const done = Promise.all(this.#busy); // which never rejects: the device may still read the slots
+    done.then(() => this.#member.give(slots));
+    this.#member.arrays.discard(this.#keys);
+    if (this.#values) this.#member.arrays.discard(this.#values);
+  }
+}
