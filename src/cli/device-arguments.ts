@@ -1,7 +1,8 @@
 /** How the text of arguments about devices and what runs on them is read: these bring what belongs to devices along. */
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { type DeviceInfo, devices } from '../device/platform.js';
-import { matchingDevices } from '../device/select.js';
+import { deviceSpecs, matchingDevices, ranked, selectDevices } from '../device/select.js';
+import { distinct } from '../util/distinct.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
 import type { Names } from './arguments.js';
@@ -15,14 +16,54 @@ export function readAlgorithms(names: Names): string[] {
   return known.filter((name) => names?.includes(name) ?? true);
 }
 
+const found = (): { readonly info: DeviceInfo }[] => devices().map((info) => ({ info }));
+
 /**
- * The devices that any of the specs names, as `sort --device` understands them; all where there is none.
+ * The devices that --device names; all where it is not given.
  *
  * @throws UsageError, NoDeviceError
  */
-export function readDevices(specs: Names): DeviceInfo[] {
-  const found = devices().map((info) => ({ info }));
-  if (found.length === 0) throw new NoDeviceError('the OpenCL drivers of this machine have no device');
-  const wanted = new Set((specs ?? ['auto']).flatMap((spec) => matchingDevices(spec, found)));
-  return found.filter((one) => wanted.has(one)).map(({ info }) => info);
+export function readDevices(given: Names): DeviceInfo[] {
+  const all = found();
+  if (all.length === 0) throw new NoDeviceError('the OpenCL drivers of this machine have no device');
+  return selectDevices(deviceSpecs(given ?? ['all']), all).map(({ info }) => info);
+}
+
+/**
+ * The device that --device names, for who works on one: of a spec that several match the best.
+ *
+ * @param who works on it
+ * @throws UsageError where several specs name several; NoDeviceError
+ */
+export function readDevice(given: Names, who: string): DeviceInfo {
+  const specs = deviceSpecs(given ?? ['auto']);
+  const named = selectDevices(specs, found());
+  if (specs.length > 1 && named.length > 1) {
+    const list = named.map(({ info }) => `${info.id} ${info.name}`).join('; ');
+    throw new UsageError(
+      `${who} works on one device, and --device names ${named.length}: ${list}; name one of them`,
+    );
+  }
+  return (ranked(named)[0] as { readonly info: DeviceInfo }).info; // there is one at least
+}
+
+const isOne = (spec: string): boolean => spec === 'auto' || spec === 'host' || /^\d+:\d+$/.test(spec);
+
+/**
+ * What to open for each device that specs name, `host` among them, each once: the spec itself where it names one.
+ *
+ * @throws UsageError, NoDeviceError
+ */
+export function readStations(given: readonly string[]): string[] {
+  const specs = deviceSpecs(given);
+  if (specs.every(isOne)) return distinct(specs); // nothing is asked of any driver
+  const all = found();
+  const taken = new Set<unknown>();
+  return distinct(specs).flatMap((spec) => {
+    if (spec === 'host') return [spec];
+    const matching = matchingDevices(spec, all);
+    const others = matching.filter((one) => !taken.has(one));
+    for (const one of others) taken.add(one);
+    return matching.length === 1 && others.length === 1 ? [spec] : others.map(({ info }) => info.id);
+  });
 }

@@ -1,3 +1,4 @@
+import { deviceSpecs } from '../device/select.js';
 import { mostKeysOf } from '../io/keys.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
@@ -29,13 +30,15 @@ export async function sorterFor(
   }: SorterArguments,
   onWarning: NonNullable<OpenOptions['onWarning']>,
 ): Promise<SorterOperations> {
-  if (device === 'host') return hostSorter(onWarning);
-  if (device === 'auto' && algorithm === 'auto' && scan === 'auto' && radixBits === undefined) {
+  const specs = deviceSpecs(device ?? ['auto']);
+  const [only] = specs.length === 1 ? specs : [];
+  if (only === 'host') return hostSorter(onWarning);
+  if (only === 'auto' && algorithm === 'auto' && scan === 'auto' && radixBits === undefined) {
     const keyBytes = record ?? (dtype === undefined ? undefined : dtypeInfo(namedDtype(dtype).dtype).bytes);
     const mostKeys = await mostKeysOf(inputs, keyBytes);
     const sorter = mostKeys === undefined ? undefined : sorterOfFew(mostKeys, onWarning);
     if (sorter) return sorter;
   }
   const { Sorter } = await import('../sort/api/sorter.js');
-  return Sorter.open({ device, onWarning });
+  return Sorter.open({ devices: specs, onWarning });
 }

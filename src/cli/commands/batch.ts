@@ -13,6 +13,7 @@ import { ioError, STDIO } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';
 import { type Console, print, say } from '../console.js';
+import { readStations } from '../device-arguments.js';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.js';
 import { LiveView } from '../live-view.js';
 import { readSize } from '../memory-options.js';
@@ -28,7 +29,7 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   }
   const batch = await readBatch(args, options.journal, console);
   if (args['dry-run']) return tellPlan(batch, args, options.journal, console);
-  const devices = args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']);
+  const devices = readStations(args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']));
   const show = new Show(args, batch, console);
   const { signal, asides } = console;
   const results = await runBatch(batch, {

@@ -23,14 +23,13 @@ import {
   type SortCase,
 } from '../../bench/sorts.js';
 import { Device } from '../../device/device.js';
-import { findDevices } from '../../device/platform.js';
-import { selectDevice } from '../../device/select.js';
 import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';
 import { unknownName } from '../../util/suggest.js';
 import { listed, readCount, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
+import { readDevice, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type BenchArguments, type BenchName, CALL_COUNTS, COUNT, SORT_AXES } from '../options/bench.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -50,7 +49,7 @@ export async function run(args: BenchArguments, console: Console): Promise<ExitC
 async function runLadder({ count, device: spec, json }: BenchArguments, console: Console): Promise<ExitCode> {
   const n = readCount(count ?? COUNT);
   if (n === 0) throw new UsageError('--count is 0: there is nothing to measure');
-  const device = await Device.open(spec);
+  const device = await Device.open(readDevice(spec, 'bench ladder').id);
   try {
     const rows = await ladder(device, { n });
     if (json) {
@@ -76,7 +75,7 @@ async function runSorts(args: BenchArguments, console: Console): Promise<ExitCod
   const before = args.baseline === undefined ? undefined : readBaseline(args.baseline);
   const bar = new ProgressBar(console);
   let done = 0;
-  const devices = listed(args.device);
+  const devices = benchDevicesOf(args.device);
   const total = devices.length * cases.length;
   if (!machine) print(console, headings(devices.length > 1).join('\t'));
   bar.update('bench', done, total);
@@ -132,11 +131,11 @@ async function runCalls(args: BenchArguments, console: Console): Promise<ExitCod
   const operations = callOperations(listed(args.operation));
   const places = callPlaces(args.place);
   const given = args.count === undefined ? undefined : readSizes(args.count);
-  const { id, type } = selectDevice(args.device, findDevices()).info;
+  const { id, type } = readDevice(args.device, 'bench calls');
   const count = args.count ?? CALL_COUNTS[type === 'gpu' ? 'gpu' : 'other'];
   const counts = given ?? readSizes(count);
   const command = commandOf('calls', {
-    ...{ count, device: args.device, operation: args.operation, place: args.place },
+    ...{ count, ...deviceOf(args), operation: args.operation, place: args.place },
     ...{ chain, repeats },
   });
   const bar = new ProgressBar(console);
@@ -172,9 +171,16 @@ function commandOf(what: string, options: Readonly<Record<string, string | numbe
   return `clsort bench ${what} ${words.join(' ')}`;
 }
 
+/** What --device was, to be given again. */
+const deviceOf = ({ device = ['auto'] }: BenchArguments) => ({ device: device.join(',') });
+
+/** What is measured one after the other: the best device where none is named. */
+const benchDevicesOf = (given: BenchArguments['device']): string[] =>
+  given === undefined ? ['auto'] : readDevices(given).map(({ id }) => id);
+
 function sortsCommandOf(args: BenchArguments): string {
-  const { count = COUNT, device, algorithm, dtype, mode, distribution, repeats } = args;
-  return commandOf('sorts', { count, device, algorithm, dtype, mode, distribution, repeats });
+  const { count = COUNT, algorithm, dtype, mode, distribution, repeats } = args;
+  return commandOf('sorts', { count, ...deviceOf(args), algorithm, dtype, mode, distribution, repeats });
 }
 
 /** @throws UsageError where there is nothing to measure */

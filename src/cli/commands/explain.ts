@@ -7,12 +7,13 @@ import { explanationText } from '../../explain/text.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError } from '../../util/errors.js';
 import { type Console, print, say } from '../console.js';
+import { readDevice } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { ExplainArguments } from '../options/explain.js';
 
 export async function run(args: ExplainArguments, console: Console): Promise<ExitCode> {
   const { keys, algorithm, bits, 'radix-bits': radixBits, descending, dtype, json, html } = args;
-  const device = await Device.open(args.device);
+  const device = await Device.open(readDevice(args.device, 'explain').id);
   try {
     const explanation = await explainSort(device, keys, {
       algorithm: algorithm as Explained,

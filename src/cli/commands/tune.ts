@@ -30,6 +30,7 @@ import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
 import { suggestion } from '../../util/suggest.js';
 import { listed, readShape } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
+import { readDevice } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { TuneArguments } from '../options/tune.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -57,7 +58,7 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
     }
   }
   const shapes = args.shape === undefined ? undefined : readShapes(args.shape);
-  const device = await Device.open(args.device);
+  const device = await Device.open(readDevice(args.device, 'tune').id);
   try {
     if (args.reset) {
       if (!forgetTuning(device.info)) throw cannotWrite(tuningFile());

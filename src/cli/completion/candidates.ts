@@ -1,5 +1,6 @@
 /** What may stand where a value is expected, as far as that is known before anything is opened. */
 import { ALGORITHMS } from '../../algorithms/registry.js';
+import { DEVICE_WORDS } from '../../device/select.js';
 import { DISTRIBUTIONS } from '../../io/gen.js';
 import { KEY_FORMATS } from '../../io/keys.js';
 import { DTYPES } from '../../keys/dtype.js';
@@ -11,7 +12,7 @@ export type Candidates = readonly string[] | 'files' | 'none';
 /** Options of several commands have one meaning. */
 const BY_NAME: Readonly<Record<string, Candidates>> = {
   algorithm: ['auto', ...ALGORITHMS.map(({ name }) => name)],
-  device: ['auto', 'cpu', 'gpu', 'host'],
+  device: DEVICE_WORDS,
   distribution: DISTRIBUTIONS,
   dtype: DTYPES,
   format: KEY_FORMATS,

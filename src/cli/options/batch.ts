@@ -1,11 +1,11 @@
 import type { Argv } from 'yargs';
+import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'batch <jobs>';
 export const describe = 'Sort many files, as a manifest lists them';
 
-export interface BatchArguments {
+export interface BatchArguments extends DeviceArguments {
   readonly jobs: string;
-  readonly device: readonly string[] | undefined;
   readonly json: boolean | undefined;
   readonly journal: string | undefined;
   readonly force: boolean;
@@ -20,16 +20,11 @@ export interface BatchArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  yargs
+  withDevice(yargs)
     .positional('jobs', {
       type: 'string',
       demandOption: true,
       describe: "manifest: JSON, YAML or one job a line; '-' for stdin",
-    })
-    .option('device', {
-      type: 'string',
-      array: true,
-      describe: 'devices that share the jobs (several may be given); before those of the manifest',
     })
     .option('parallel', {
       type: 'number',
@@ -86,7 +81,7 @@ export const builder = (yargs: Argv) =>
       describe: 'one JSON object a line: jobs, then summary; default where stdout is no terminal',
     })
     .example('$0 batch jobs.json', 'on the devices that the file names, or the best one')
-    .example('$0 batch jobs.yaml --device gpu cpu', 'on two devices at the same time')
+    .example('$0 batch jobs.yaml --device gpu,cpu', 'on two devices at the same time')
     .example('$0 batch jobs.json --report report.html', 'with a page that shows what took how long')
     .epilogue(
       'The manifest: { "devices": ["gpu"], "defaults": { "dtype": "u32", "verify": true },\n' +

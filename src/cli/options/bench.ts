@@ -1,14 +1,14 @@
 import type { Argv } from 'yargs';
 import { MODES } from '../../bench/modes.js';
+import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'bench <what>';
 export const describe =
   'Measure this device: sorts, calls of every operation, or ladder, the steps of reduce, scan and histogram';
 
-export interface BenchArguments {
+export interface BenchArguments extends DeviceArguments {
   readonly what: BenchName;
   readonly count?: string;
-  readonly device: string;
   readonly json: boolean;
   readonly algorithm: string;
   readonly dtype: string;
@@ -38,7 +38,7 @@ export const BENCH_NAMES = ['calls', 'ladder', 'sorts'] as const;
 export type BenchName = (typeof BENCH_NAMES)[number];
 
 export const builder = (yargs: Argv) =>
-  yargs
+  withDevice(yargs)
     .positional('what', {
       type: 'string',
       describe: BENCH_NAMES.join(' or '),
@@ -48,11 +48,6 @@ export const builder = (yargs: Argv) =>
     .option('count', {
       type: 'string',
       describe: `number of keys: 1000, 1e6, 16Mi, 2^24, by default ${COUNT}; sorts, calls: several, and ranges 2^10..2^24; calls: by default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on others`,
-    })
-    .option('device', {
-      type: 'string',
-      default: 'auto',
-      describe: 'auto, cpu, gpu, P:D or a part of a name; sorts: several, with commas',
     })
     .option('json', {
       type: 'boolean',

@@ -1,12 +1,12 @@
 import type { Argv } from 'yargs';
+import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'devices';
 export const describe = 'List the OpenCL devices of this machine, or which algorithms may be used on them';
 
-export interface DevicesArguments {
+export interface DevicesArguments extends DeviceArguments {
   readonly json: boolean;
   readonly certify: boolean;
-  readonly device: readonly string[] | undefined;
   readonly algorithm: readonly string[] | undefined;
   readonly timeout: number;
   /** Of the child process: which device, and the case to begin with. */
@@ -15,17 +15,12 @@ export interface DevicesArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  yargs
+  withDevice(yargs, 'all')
     .option('json', { type: 'boolean', default: false, describe: 'print { schema, … } as JSON' })
     .option('certify', {
       type: 'boolean',
       default: false,
       describe: 'test each algorithm on each device anew, and keep what comes out',
-    })
-    .option('device', {
-      type: 'string',
-      array: true,
-      describe: 'only these: cpu, gpu, P:D or a part of a name',
     })
     .option('algorithm', { type: 'string', array: true, describe: 'certify only these algorithms' })
     .option('timeout', { type: 'number', default: 120, describe: 'seconds for one cell of --certify' })

@@ -1,12 +1,12 @@
 import type { Argv } from 'yargs';
 import { DTYPES } from '../../keys/dtype.js';
+import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'matrix';
 export const describe = 'Try every algorithm, type and size on every device';
 
-export interface MatrixArguments {
+export interface MatrixArguments extends DeviceArguments {
   readonly quick: boolean;
-  readonly device: readonly string[] | undefined;
   readonly algorithm: readonly string[] | undefined;
   readonly dtype: readonly string[] | undefined;
   readonly timeout: number;
@@ -16,13 +16,8 @@ export interface MatrixArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  yargs
+  withDevice(yargs, 'all')
     .option('quick', { type: 'boolean', default: false, describe: 'two sizes, keys alone, ascending' })
-    .option('device', {
-      type: 'string',
-      array: true,
-      describe: 'only these: cpu, gpu, P:D or a part of a name',
-    })
     .option('algorithm', { type: 'string', array: true, describe: 'only these algorithms' })
     .option('dtype', { type: 'string', array: true, describe: `only these types, of ${DTYPES.join(' ')}` })
     .option('timeout', { type: 'number', default: 120, describe: 'seconds for one case' })

@@ -1,17 +1,11 @@
 /** Options of verbs that work on a device and tell what was done. */
 import type { Argv } from 'yargs';
+import { type DeviceArguments, withDevice } from './device.js';
 
-export interface RunArguments {
-  readonly device: string;
+export interface RunArguments extends DeviceArguments {
   readonly json: boolean;
 }
 
 /** Adds --device and --json. */
 export const withRun = <T>(yargs: Argv<T>) =>
-  yargs
-    .option('device', {
-      type: 'string',
-      default: 'auto',
-      describe: 'auto, cpu, gpu, host, P:D or a part of a name',
-    })
-    .option('json', { type: 'boolean', default: false, describe: 'what was done as JSON' });
+  withDevice(yargs).option('json', { type: 'boolean', default: false, describe: 'what was done as JSON' });

@@ -1,4 +1,5 @@
 import type { Argv } from 'yargs';
+import { type DeviceArguments, withDevice } from './device.js';
 import { type DistinctArguments, withUnique } from './distinct.js';
 import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
 import { type MemoryArguments, withMemory } from './memory.js';
@@ -11,7 +12,8 @@ export const command = 'sort <in..>';
 export const describe = 'Sort files of keys, of records, and tables';
 
 export interface SortArguments
-  extends DistinctArguments,
+  extends DeviceArguments,
+    DistinctArguments,
     OrderArguments,
     InputArguments,
     MemoryArguments,
@@ -25,14 +27,15 @@ export interface SortArguments
   readonly algorithm: string;
   readonly scan: string;
   readonly 'radix-bits': number | undefined;
-  readonly device: string;
   readonly verify: boolean;
   readonly report: boolean;
   readonly json: boolean;
 }
 
 export const builder = (yargs: Argv) =>
-  withTables(withUnique(withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs)))))))))
+  withDevice(
+    withTables(withUnique(withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs))))))))),
+  )
     .option('argsort', {
       type: 'boolean',
       default: false,
@@ -48,11 +51,6 @@ export const builder = (yargs: Argv) =>
     .option('radix-bits', {
       type: 'number',
       describe: 'bits of a digit: tiled 1 to 8, serial 1 to 12, split 1 to 4',
-    })
-    .option('device', {
-      type: 'string',
-      default: 'auto',
-      describe: 'auto, cpu, gpu, host, P:D or a part of a name',
     })
     .option('verify', { type: 'boolean', default: false, describe: 'check order and permutation' })
     .option('report', {

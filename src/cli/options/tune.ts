@@ -1,10 +1,10 @@
 import type { Argv } from 'yargs';
+import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'tune';
 export const describe = 'Find the parameters with which this device sorts fastest, and use them from now on';
 
-export interface TuneArguments {
-  readonly device: string;
+export interface TuneArguments extends DeviceArguments {
   readonly time: number;
   readonly algorithm: string | undefined;
   readonly shape: string | undefined;
@@ -15,12 +15,7 @@ export interface TuneArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  yargs
-    .option('device', {
-      type: 'string',
-      default: 'auto',
-      describe: 'auto, cpu, gpu, P:D or a part of a name',
-    })
+  withDevice(yargs)
     .option('time', { type: 'number', default: 60, describe: 'seconds to search for, compilation included' })
     .option('algorithm', {
       type: 'string',

@@ -54,7 +54,8 @@ export interface Division<M> {
 /** Parts that are not worth a device. */
 const SMALLEST_PART = 0.02;
 
-const text = (seconds: number): string => `${(seconds * 1000).toPrecision(2)} ms`;
+/** With two digits that count. */
+const text = (seconds: number): string => `${Number((seconds * 1000).toPrecision(2))} ms`;
 
 /**
  * Divides n keys so that all are done at the same time, or gives all to the one that is sooner done.
@@ -84,7 +85,7 @@ export function divide<M extends { readonly info: { readonly name: string } }>(
   const shared = several.toSorted((a, b) => a.seconds - b.seconds);
   if (exactly !== undefined) {
     const chosen = [one, ...several][Math.min(Math.max(exactly, 1), speeds.length) - 1] ?? one;
-    return { ...chosen, reason: `${exactly} devices were asked for` };
+    return { ...chosen, reason: `${chosen.members.length} of the devices asked for` };
   }
   const [best] = shared.filter(({ weights }) => weights.every((weight) => weight >= SMALLEST_PART));
   const [reference] = shared;

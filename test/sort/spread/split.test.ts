@@ -1,0 +1,135 @@
+import test from 'ava';
+import { keyWords } from '../../../src/keys/array.js';
+import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
+import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
+import type { HostJob } from '../../../src/sort/backend/job.js';
+import { type Room, type Sink, Split } from '../../../src/sort/spread/split.js';
+import { keysOf } from '../../distributions.js';
+import { patterns, pick, referenceArgsort } from '../../reference.js';
+
+/** Gathers a share in one array. */
+class Gathered implements Sink {
+  readonly keys: Uint8Array;
+  readonly positions: Uint32Array;
+  readonly #bytes: number;
+  count = 0;
+
+  constructor(n: number, bytes: number) {
+    this.keys = new Uint8Array(n * bytes);
+    this.positions = new Uint32Array(n);
+    this.#bytes = bytes;
+  }
+
+  async room(): Promise<Room> {
+    return {
+      keys: this.keys.subarray(this.count * this.#bytes),
+      values: this.positions.subarray(this.count),
+    };
+  }
+
+  took(count: number): void {
+    this.count += count;
+  }
+}
+
+function jobOf(dtype: (typeof DTYPES)[number], array: ArrayBufferView, options: SortOptions): HostJob {
+  const info = dtypeInfo(dtype);
+  const view = keyWords(array, info);
+  return {
+    keys: { dtype, info, n: view.length, view },
+    settings: parseSortOptions(options),
+    moved: new Uint32Array(view.length),
+  };
+}
+
+async function split(job: HostJob, weights: readonly number[]): Promise<Gathered[]> {
+  const sinks = weights.map(() => new Gathered(job.keys.n, job.keys.info.bytes));
+  const counts = await new Split(job, weights).into(sinks);
+  sinks.forEach((sink, s) => {
+    if (sink.count !== counts[s]) throw new Error('the counts are not what came');
+  });
+  return sinks;
+}
+
+for (const dtype of DTYPES) {
+  test(`${dtype}: shares hold all keys, each in the order of the input, and come one after the other`, async (t) => {
+    const { bytes, width } = dtypeInfo(dtype);
+    for (const distribution of ['uniform', 'constant', 'two', 'special'] as const) {
+      const keys = keysOf(dtype, distribution, 1000);
+      const all = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
+      const windows: SortOptions[] = [{}, { bits: [Math.floor(width / 3), width - 1] }, { bits: [3, 3] }];
+      for (const order of [{}, { descending: true }, { nan: 'first' }] as const) {
+        for (const window of windows) {
+          const options = { ...order, ...window };
+          const shares = await split(jobOf(dtype, keys, options), [1, 2, 1]);
+          const sorted = referenceArgsort(all, dtype, options);
+          let at = 0;
+          for (const share of shares) {
+            // What a stable sort of the whole has there is what the share has, in the order of the input.
+            const expected = sorted.slice(at, at + share.count).sort((a, b) => a - b);
+            t.deepEqual([...share.positions.subarray(0, share.count)], expected, distribution);
+            t.deepEqual(share.keys.subarray(0, share.count * bytes), pick(all, bytes, expected));
+            at += share.count;
+          }
+          t.is(at, 1000);
+        }
+      }
+    }
+    t.is(patterns(new Uint8Array(bytes), dtype).length, 1);
+  });
+}
+
+const skewed: Readonly<Record<string, (i: number) => number>> = {
+  'all keys equal': () => 7,
+  'two values': (i) => i % 2,
+  'sorted keys': (i) => i,
+  'one giant bucket': (i) => (i % 50 === 0 ? i : 123_456),
+};
+
+for (const [name, key] of Object.entries(skewed)) {
+  test(`shares are as large as their weights say: ${name}`, async (t) => {
+    const n = 200_000;
+    const keys = Uint32Array.from({ length: n }, (_, i) => key(i));
+    const counts = (await split(jobOf('u32', keys, {}), [3, 1])).map(({ count }) => count);
+    t.true(Math.abs((counts[0] ?? 0) - 0.75 * n) < 0.02 * n, counts.join());
+  });
+}
+
+test('several pieces, and shares that nobody wants', async (t) => {
+  const n = 5_000_003; // of 16 MiB each
+  const keys = keysOf('u32', 'uniform', n) as Uint32Array;
+  const job = jobOf('u32', keys, {});
+  const whole = new Split(job, [1, 1]);
+  const sinks = [1, 2].map(() => new Gathered(n, 4));
+  const counts = await whole.into(sinks);
+  const again = new Gathered(n, 4);
+  t.deepEqual(await whole.into([undefined, again]), counts);
+  t.is(Buffer.compare(again.keys, sinks[1]?.keys ?? new Uint8Array()), 0);
+  t.true(
+    sinks.every(({ positions, count }) =>
+      positions.subarray(1, count).every((p, i) => p > (positions[i] ?? 0)),
+    ),
+  );
+  const border = sinks[0]?.positions
+    .subarray(0, sinks[0].count)
+    .reduce((most, p) => Math.max(most, keys[p] ?? 0), 0);
+  t.true(sinks[1]?.positions.subarray(0, sinks[1].count).every((p) => (keys[p] ?? 0) >= (border ?? 0)));
+});
+
+test('a share for which there is no room is counted', async (t) => {
+  const keys = Uint32Array.from({ length: 1000 }, (_, i) => i);
+  const job = jobOf('u32', keys, {});
+  const small = { keys: new Uint8Array(40), positions: new Uint32Array(10) };
+  const sink: Sink = {
+    room: async () => ({ keys: small.keys, values: small.positions }),
+    took: () => undefined,
+  };
+  const [first, second] = await new Split(job, [1, 1]).into([sink, undefined]);
+  t.is((first ?? 0) + (second ?? 0), 1000);
+  t.true(small.keys.every((byte) => byte === 0));
+});
+
+test('a signal ends it', async (t) => {
+  const job = jobOf('u32', new Uint32Array(1000), { signal: AbortSignal.abort() });
+  await t.throwsAsync(new Split(job, [1, 1]).into([undefined, undefined]), { name: 'AbortError' });
+});

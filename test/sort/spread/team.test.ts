@@ -1,0 +1,220 @@
+import './two-devices.js';
+import test from 'ava';
+import * as clsort from '../../../src/index.js';
+import { Sorter, type SortOptions, type SortReport } from '../../../src/index.js';
+import { DTYPES, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
+import { AbortedError, InputError, NoDeviceError, UsageError } from '../../../src/util/errors.js';
+import { type Distribution, keysOf } from '../../distributions.js';
+import { PLATFORM } from './two-devices.js';
+
+let both: Sorter;
+let host: Sorter;
+test.before(async () => {
+  both = await Sorter.open({ devices: [PLATFORM] });
+  host = await Sorter.open({ device: 'host' });
+});
+test.after.always(async () => {
+  await both?.close();
+  await host?.close();
+});
+
+/** Skew of every kind, and NaNs of every kind. */
+const DISTRIBUTIONS: readonly Distribution[] = ['uniform', 'constant', 'two', 'sorted', 'special'];
+
+const SPREAD = { tuning: { spread: 2 } } as const;
+
+/** As `deepEqual` of large arrays, in no time. */
+const same = (a: ArrayBufferView, b: ArrayBufferView): boolean => bytesOf(a).equals(bytesOf(b));
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer =>
+  Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+
+test('both devices are open, the better one first', (t) => {
+  t.is(both.devices.length, 2);
+  t.is(both.device, both.devices[0]);
+  t.deepEqual(both.devices.map(({ name }) => name.split('-')[0]).sort(), ['basic', 'pthread']);
+  t.deepEqual(host.devices, []);
+});
+
+for (const dtype of DTYPES) {
+  test(`${dtype}: sort, argsort, sortPairs and topK by two devices are what the host makes, bit for bit`, async (t) => {
+    for (const distribution of DISTRIBUTIONS) {
+      const keys = keysOf(dtype, distribution, 3001);
+      const orders: SortOptions[] = [
+        {},
+        { descending: true },
+        { nan: 'first', bits: [2, 7] },
+        { bits: [1, 1] },
+      ];
+      for (const order of orders) {
+        const options = { dtype, ...order };
+        const why = `${distribution} ${JSON.stringify(order)}`;
+        const sorted = await both.sort(keys, { ...options, ...SPREAD });
+        t.true(same(sorted, await host.sort(keys, options)), why);
+        const positions = await both.argsort(keys, { ...options, ...SPREAD });
+        t.true(same(positions, await host.argsort(keys, options)), why);
+        const values = keysOf('u64', 'uniform', 3001) as BigUint64Array;
+        const pairs = await both.sortPairs(keys, values, { ...options, ...SPREAD });
+        const expected = await host.sortPairs(keys, values, options);
+        t.true(same(pairs.keys, expected.keys), why);
+        t.true(same(pairs.values, expected.values), why);
+        for (const k of [1, 100, 2000]) {
+          const { descending = false, ...rest } = options;
+          const of = { ...rest, largest: descending };
+          const top = await both.topK(keys, k, { ...of, ...SPREAD });
+          const wanted = await host.topK(keys, k, of);
+          t.true(same(top.keys, wanted.keys), `${k} of ${why}`);
+          t.true(same(top.indices, wanted.indices), `${k} of ${why}`);
+        }
+      }
+    }
+  });
+}
+
+test('values of any width travel along', async (t) => {
+  const keys = keysOf('u16', 'uniform', 2000);
+  for (const bytes of [1, 2, 3, 4, 8, 12, 16]) {
+    const values = keysOf('u8', 'uniform', 2000 * bytes) as Uint8Array;
+    const pairs = await both.sortPairs(keys, values, SPREAD);
+    const expected = await host.sortPairs(keys, values);
+    t.true(same(pairs.keys, expected.keys) && same(pairs.values, expected.values), `${bytes}`);
+  }
+});
+
+test('integers are summed, and extremes found, of all dtypes by slices', async (t) => {
+  for (const dtype of DTYPES) {
+    for (const op of ['sum', 'min', 'max'] as const) {
+      if (dtype === 'f16' && op === 'sum') continue;
+      for (const distribution of ['uniform', 'special'] as const) {
+        // A large array: small ones are not asked about.
+        const keys = keysOf(dtype, distribution, 2 ** 22 / dtypeInfo(dtype).bytes + 5);
+        const found = await both.reduce(keys, op, { dtype });
+        if (op === 'sum' && dtype.startsWith('f')) {
+          const [alone] = both.devices;
+          await using one = await Sorter.open({ device: alone?.id ?? 'none' });
+          t.is(found, await one.reduce(keys, op, { dtype }), 'as one device adds them up');
+        } else t.is(found, await host.reduce(keys, op, { dtype }), `${op} ${dtype} ${distribution}`);
+      }
+    }
+  }
+});
+
+test('large keys are measured first, and the report says who did what and why', async (t) => {
+  const keys = keysOf('u32', 'uniform', 2 ** 20 + 1);
+  const expected = await host.sort(keys);
+  const reports: SortReport[] = [];
+  const onReport = (report: SortReport) => reports.push(report);
+  t.true(same(await both.sort(keys, { onReport }), expected));
+  t.regex(
+    reports[0]?.reason ?? '',
+    /alone: .* expected, .* spread over 2|spread over 2 devices: .* expected/,
+  );
+  t.is(reports.length, 1);
+  t.true(same(await both.sort(keys, { ...SPREAD, onReport, verify: true }), expected));
+  const [, spread] = reports;
+  t.is(spread?.shares?.length, 2);
+  t.is(
+    spread?.shares?.reduce((sum, { n }) => sum + n, 0),
+    keys.length,
+  );
+  t.deepEqual(
+    spread?.shares?.map(({ device }) => device.id ?? '').sort(),
+    both.devices.map(({ id }) => id).sort(),
+  );
+  t.deepEqual(spread?.verified, { order: true, permutation: true });
+  t.true(same(await both.sort(keys, { tuning: { spread: 1 }, onReport }), expected));
+  t.is(reports[2]?.shares, undefined);
+});
+
+test('in place, into arrays that are there, and as functions of the module', async (t) => {
+  const keys = keysOf('f64', 'uniform', 30_000) as Float64Array;
+  const expected = await host.sort(keys);
+  const into = new Float64Array(keys.length);
+  t.is(await both.sort(keys, { into, ...SPREAD }), into);
+  t.deepEqual(into, expected);
+  const own = keys.slice();
+  t.is(await both.sortInPlace(own, SPREAD), own);
+  t.deepEqual(own, expected);
+  t.deepEqual(await clsort.sort(keys, { devices: ['basic', 'all'], ...SPREAD }), expected);
+  t.deepEqual(await clsort.topK(keys, 1, { devices: [PLATFORM] }), await host.topK(keys, 1));
+  await clsort.close();
+});
+
+test('many calls at once, large and small, each get their result', async (t) => {
+  const arrays = Array.from({ length: 24 }, (_, i) => keysOf('u32', 'uniform', 1000 + 5000 * i, BigInt(i)));
+  const sorted = await Promise.all(arrays.map((keys, i) => both.sort(keys, i % 2 ? SPREAD : {})));
+  for (const [i, keys] of arrays.entries()) t.true(same(sorted[i] as Uint32Array, await host.sort(keys)));
+});
+
+test('other operations, and device arrays, are of the best device', async (t) => {
+  const keys = keysOf('u32', 'special', 10_000) as Uint32Array;
+  const array = await both.upload(keys);
+  t.deepEqual(await (await both.sort(array)).read(), await host.sort(keys));
+  t.deepEqual(await both.unique(keys), await host.unique(keys));
+  t.deepEqual(
+    await both.segmentedSort(keys, [0, 10, 10_000]),
+    await host.segmentedSort(keys, [0, 10, 10_000]),
+  );
+  t.is(both.plan(100).engine, 'device');
+});
+
+test('a signal ends a sort, and the next one is right', async (t) => {
+  const keys = keysOf('u32', 'uniform', 2 ** 20);
+  await t.throwsAsync(both.sort(keys, { ...SPREAD, signal: AbortSignal.abort() }), {
+    instanceOf: AbortedError,
+  });
+  const controller = new AbortController();
+  const call = both.sort(keys, { ...SPREAD, signal: controller.signal });
+  setImmediate(() => controller.abort());
+  await call.then(
+    (sorted) => t.true(same(sorted, keys.toSorted())), // it was done before
+    (error: unknown) => t.true(error instanceof AbortedError),
+  );
+  t.true(same(await both.sort(keys, SPREAD), keys.toSorted()));
+});
+
+test('an array that goes away meanwhile is told of', async (t) => {
+  const keys = keysOf('u32', 'uniform', 2 ** 20) as Uint32Array;
+  const call = both.sort(keys, SPREAD);
+  structuredClone(keys.buffer, { transfer: [keys.buffer as ArrayBuffer] });
+  await t.throwsAsync(call, { instanceOf: InputError });
+});
+
+test('devices are named in one way', async (t) => {
+  await t.throwsAsync(Sorter.open({ devices: [] }), { instanceOf: UsageError, message: /one or more names/ });
+  await t.throwsAsync(Sorter.open({ devices: ['gpu'], device: 'cpu' }), {
+    instanceOf: UsageError,
+    message: /one of them/,
+  });
+  await t.throwsAsync(clsort.sort(Uint32Array.of(1), { devices: ['gpu'], device: 'cpu' }), {
+    instanceOf: UsageError,
+  });
+  await t.throwsAsync(Sorter.open({ devices: ['basic', 'nonesuch'] }), {
+    instanceOf: NoDeviceError,
+    message: /'nonesuch'; there are: .*basic.*pthread/,
+  });
+  await t.throwsAsync(Sorter.open({ devices: ['host', 'all'] }), {
+    instanceOf: UsageError,
+    message: /alone/,
+  });
+  await t.throwsAsync(both.sort(Uint32Array.of(1), { devices: ['all'] }), { instanceOf: UsageError });
+  await using one = await Sorter.open({ devices: ['basic', 'BASIC', '0:0'] });
+  t.is(one.devices.length, 1);
+  await using none = await Sorter.open({ devices: ['host'] });
+  t.is(none.device, undefined);
+  t.deepEqual(await none.sort(Uint32Array.of(2, 1)), Uint32Array.of(1, 2));
+});
+
+test('empty arrays, arrays of one key, and views that begin anywhere', async (t) => {
+  for (const n of [0, 1, 2, 3]) {
+    const keys = Uint32Array.from({ length: n }, (_, i) => n - i) as KeyArray;
+    t.deepEqual(await both.sort(keys, SPREAD), keys.toSorted());
+    t.deepEqual((await both.topK(keys, 5, { ...SPREAD, largest: false })).keys, keys.toSorted());
+  }
+  const bytes = keysOf('u8', 'uniform', 4001) as Uint8Array;
+  const odd = bytes.subarray(1);
+  t.deepEqual(
+    bytesOf(await both.sort(odd, { dtype: 'u32', ...SPREAD })),
+    bytesOf(await host.sort(odd, { dtype: 'u32' })),
+  );
+});
