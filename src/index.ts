@@ -45,15 +45,12 @@ export type {
   TopKOptions,
   UniqueOptions,
 } from './sort/api/options.js';
-export type { ReportDevice, SortReport, StageReport } from './sort/api/report.js';
-export type {
-  Awaitable,
-  Positions,
-  SegmentedArgsortOptions,
-  SegmentOffsets,
-} from './sort/api/segment-operations.js';
+export type { Awaitable, Positions, Spreadable, TopOf } from './sort/api/arguments.js';
+export type { ReportDevice, ShareReport, SortReport, StageReport } from './sort/api/report.js';
+export type { SegmentedArgsortOptions, SegmentOffsets } from './sort/api/segment-operations.js';
 export { Sorter } from './sort/api/sorter.js';
 export type { ExplainedPlan } from './sort/api/sorter-operations.js';
+export { SpreadArray } from './sort/api/spread-array.js';
 export type { Plan } from './sort/backend/plan.js';
 export type { Keys } from './sort/calls/array-store.js';
 export type { Offsets } from './sort/operations/segmented-sort.js';

@@ -14,13 +14,13 @@ interface Told {
 }
 
 /** Runs a fixture under the layer. @returns the lines of JSON that it prints */
-async function told<T>(name: string): Promise<T[]> {
+async function told<T>(name: string, more: NodeJS.ProcessEnv = {}): Promise<T[]> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-recovery-'));
   const control = join(folder, 'control');
   writeFileSync(control, '');
   const fixture = fileURLToPath(new URL(`./fixtures/${name}.js`, import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [fixture, 'Portable Computing Language'], {
-    env: { ...process.env, ...layerEnvironment(control), CLSORT_CACHE_DIR: join(folder, 'cache') },
+    env: { ...process.env, ...layerEnvironment(control), CLSORT_CACHE_DIR: join(folder, 'cache'), ...more },
     timeout: 300_000,
   });
   rmSync(folder, { recursive: true });
@@ -91,5 +91,19 @@ test('calls on host arrays are made side by side on a device with memory of its 
         what,
       );
     }
+  }
+});
+
+test('of two devices that share keys one may fail at any time: the other does its share', async (t) => {
+  const lines = await told<{ name: string; call?: string; at: number; outcome: unknown; next: unknown }>(
+    'spread',
+    {
+      POCL_DEVICES: 'basic pthread',
+    },
+  );
+  t.true(lines.length > 20);
+  for (const line of lines) {
+    t.is(line.outcome, true, JSON.stringify(line));
+    t.is(line.next, true, JSON.stringify(line));
   }
 });

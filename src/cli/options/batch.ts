@@ -20,7 +20,7 @@ export interface BatchArguments extends DeviceArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withDevice(yargs)
+  withDevice(yargs, { words: true })
     .positional('jobs', {
       type: 'string',
       demandOption: true,

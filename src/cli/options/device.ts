@@ -6,11 +6,16 @@ export interface DeviceArguments {
   readonly device: readonly string[] | undefined;
 }
 
-/** Adds --device. @param unnamed what is taken where none is named */
-export const withDevice = <T>(yargs: Argv<T>, unnamed: 'auto' | 'all' = 'auto') =>
+/**
+ * Adds --device.
+ *
+ * @param unnamed what is taken where none is named
+ * @param words whether all words up to the next option are devices: not where files may follow
+ */
+export const withDevice = <T>(yargs: Argv<T>, { unnamed = 'auto', words = false } = {}) =>
   yargs.option('device', {
     type: 'string',
     array: true,
-    nargs: 1,
+    ...(!words && { nargs: 1 }),
     describe: `auto, cpu, gpu, host, all, P:D or a part of a name; several with commas, or repeated; default ${unnamed}`,
   });

@@ -15,7 +15,7 @@ export interface DevicesArguments extends DeviceArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withDevice(yargs, 'all')
+  withDevice(yargs, { unnamed: 'all', words: true })
     .option('json', { type: 'boolean', default: false, describe: 'print { schema, … } as JSON' })
     .option('certify', {
       type: 'boolean',

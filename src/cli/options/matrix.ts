@@ -16,7 +16,7 @@ export interface MatrixArguments extends DeviceArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withDevice(yargs, 'all')
+  withDevice(yargs, { unnamed: 'all', words: true })
     .option('quick', { type: 'boolean', default: false, describe: 'two sizes, keys alone, ascending' })
     .option('algorithm', { type: 'string', array: true, describe: 'only these algorithms' })
     .option('dtype', { type: 'string', array: true, describe: `only these types, of ${DTYPES.join(' ')}` })

@@ -6,6 +6,7 @@ import { type Column, column, type Place } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Task } from '../calls/calls.js';
 import type { Link } from '../calls/link.js';
+import type { ArrayOf } from '../../keys/array.js';
 import { DeviceArray } from './device-array.js';
 import {
   type PrimitiveOptions,
@@ -15,6 +16,23 @@ import {
   type SortSettings,
   throwIfAborted,
 } from './options.js';
+import { SpreadArray } from './spread-array.js';
+
+/** Keys as operations take them that work on spread arrays, too. */
+export type Spreadable = Keys | SpreadArray;
+
+/** Positions come as what the keys were: on the host, on the device, or on all devices. */
+export type Positions<K extends Spreadable> = K extends DeviceArray
+  ? DeviceArray<'u32'>
+  : K extends SpreadArray
+    ? SpreadArray<'u32'>
+    : Uint32Array;
+
+/** Where results of `topK` come: of spread arrays to the host. */
+export type TopOf<K extends Spreadable> = K extends SpreadArray<infer D> ? ArrayOf<D> : K;
+
+/** An array, or the promise of one: such as another call has returned, which need not be awaited then. */
+export type Awaitable<K> = K | PromiseLike<K>;
 
 /** Widths of values that kernels carry along; others are gathered on the host after an argsort. */
 export const CARRIED_VALUE_BYTES = new Set([0, 1, 2, 4, 8, 16]);
@@ -24,6 +42,7 @@ export const MAX_INDICES = 2 ** 32;
 
 /** Keys as a caller passes them, checked. */
 export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSettings, 'dtype'>): Column {
+  if ((keys as unknown) instanceof SpreadArray) throw takesNoSpread();
   if (keys instanceof DeviceArray) {
     if (dtype !== undefined && dtype !== keys.dtype) {
       throw new UsageError(`option 'dtype' is ${dtype}: this device array holds ${keys.dtype} keys`);
@@ -32,6 +51,20 @@ export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSet
   }
   const { dtype: own, n, view } = keyColumn(keys, dtype);
   return column(own, n, view);
+}
+
+const takesNoSpread = () =>
+  new UnsupportedError(
+    'spread arrays are for sort, argsort, sortPairs, topK and reduce: read() it, or upload without spread, for others',
+  );
+
+/** The settings of a call on a spread array. @throws UsageError for what has no meaning for one */
+export function spreadSettings(settings: SortSettings, { dtype }: SpreadArray, into?: unknown): SortSettings {
+  if (into !== undefined) throw new UsageError("option 'into' has no meaning for spread arrays");
+  if (settings.dtype !== undefined && settings.dtype !== dtype) {
+    throw new UsageError(`option 'dtype' is ${settings.dtype}: this spread array holds ${dtype} keys`);
+  }
+  return settings;
 }
 
 /** Values as a caller passes them beside keys, checked. */

@@ -14,9 +14,11 @@ import {
   segmentedSort,
 } from '../operations/segmented-sort.js';
 import {
+  type Awaitable,
   assertApart,
   assertIndexable,
   dtypeOfValues,
+  type Positions,
   parse,
   readKeys,
   readValues,
@@ -24,12 +26,6 @@ import {
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import type { Into, SortOptions, SortSettings } from './options.js';
-
-/** Positions come as what the keys were: on the host or on the device. */
-export type Positions<K extends Keys> = K extends DeviceArray ? DeviceArray<'u32'> : Uint32Array;
-
-/** An array, or the promise of one: such as another call has returned, which need not be awaited then. */
-export type Awaitable<K> = K | PromiseLike<K>;
 
 /** Where segments begin, and at last where the last one ends: in an array of the host or on the device. */
 export type SegmentOffsets = Offsets | DeviceArray<'u32'>;

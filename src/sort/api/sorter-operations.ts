@@ -26,18 +26,25 @@ import { type LexColumn, lexsort } from '../operations/lexsort.js';
 import { topK } from '../operations/top-k.js';
 import { unique } from '../operations/unique.js';
 import { digitHistogram, edgesOf, gather, histogram, reduce, scan } from '../operations/walks.js';
+import { Member } from '../spread/member.js';
+import { SpreadArrays } from '../spread/spread-arrays.js';
 import type { Team } from '../spread/team.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
 import {
+  type Awaitable,
   assertApart,
   assertIndexable,
   CARRIED_VALUE_BYTES,
   dtypeOfValues,
   MAX_INDICES,
+  type Positions,
   parse,
   parsePrimitive,
   readKeys,
   readValues,
+  type Spreadable,
+  spreadSettings,
+  type TopOf,
   taskOf,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
@@ -57,13 +64,8 @@ import {
   type TopKOptions,
   type UniqueOptions,
 } from './options.js';
-import {
-  type Awaitable,
-  type Positions,
-  type SegmentedArgsortOptions,
-  type SegmentOffsets,
-  SegmentOperations,
-} from './segment-operations.js';
+import { type SegmentedArgsortOptions, type SegmentOffsets, SegmentOperations } from './segment-operations.js';
+import { SpreadArray } from './spread-array.js';
 
 /** A column of rows, with an order of its own or as the options say. */
 export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K>>;
@@ -79,6 +81,8 @@ export class SorterOperations implements AsyncDisposable {
   readonly #arrays: ArrayStore;
   readonly #segments: SegmentOperations;
   readonly #team: Team | undefined;
+  #spreads: SpreadArrays | undefined;
+  readonly #onWarning: (warning: ClsortError) => void;
 
   /**
    * @param few who makes calls of few keys, if somebody else
@@ -87,6 +91,7 @@ export class SorterOperations implements AsyncDisposable {
   constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void, few?: Few, team?: Team) {
     this.#keeper = keeper;
     this.#team = team;
+    this.#onWarning = onWarning;
     this.#calls = new Calls(keeper, few, this.#turns, onWarning, team);
     this.#arrays = new ArrayStore(keeper, this.#turns);
     this.#segments = new SegmentOperations(this.#calls, this.#arrays);
@@ -108,11 +113,14 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws UsageError, DtypeError, InputError, AbortedError, MemoryError, UnsupportedError, MismatchError, …
    */
-  sort<K extends Keys>(keys: Awaitable<K>, options: SortOptions & Into<K> = {}): Promise<K> {
-    return this.#calls.linked([keys], async (link) => {
+  sort<K extends Spreadable>(keys: Awaitable<K>, options?: SortOptions & Into<K>): Promise<K>;
+  sort(keys: Awaitable<Spreadable>, options: SortOptions & Into<Keys> = {}): Promise<Spreadable> {
+    return this.#calls.linked<Spreadable>([keys], async (link) => {
       const array = link.array(keys);
       const { into, ...rest } = options;
       const settings = parse(rest);
+      if (array instanceof SpreadArray)
+        return this.#spread.sort(array, spreadSettings(settings, array, into));
       const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
       return this.#arrays.making(async (make) => {
@@ -173,14 +181,20 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; UnsupportedError for 2^32 keys and more
    */
-  argsort<K extends Keys>(
+  argsort<K extends Spreadable>(
     keys: Awaitable<K>,
-    options: SortOptions & Into<Positions<K>> = {},
-  ): Promise<Positions<K>> {
-    return this.#calls.linked([keys], async (link) => {
+    options?: SortOptions & Into<Positions<K>>,
+  ): Promise<Positions<K>>;
+  argsort(
+    keys: Awaitable<Spreadable>,
+    options: SortOptions & Into<Positions<Keys>> = {},
+  ): Promise<Positions<Spreadable>> {
+    return this.#calls.linked<Positions<Spreadable>>([keys], async (link) => {
       const array = link.array(keys);
       const { into, ...rest } = options;
       const settings = parse(rest);
+      if (array instanceof SpreadArray)
+        return this.#spread.argsort(array, spreadSettings(settings, array, into));
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       assertApart(array, into);
@@ -188,7 +202,7 @@ export class SorterOperations implements AsyncDisposable {
         const moved = make.beside(array, 'u32', input.n, into);
         link.makes(moved.result);
         await this.#calls.sort({ keys: input, settings, moved: moved.place }, link, into);
-        return moved.result as Positions<K>;
+        return moved.result as Positions<Keys>;
       });
     });
   }
@@ -199,15 +213,26 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; InputError when the lengths do not fit
    */
-  sortPairs<K extends Keys, V extends ValueArray | DeviceArray>(
+  sortPairs<K extends Spreadable, V extends ValueArray | DeviceArray | SpreadArray>(
     keys: Awaitable<K>,
     values: Awaitable<V>,
-    options: SortOptions & Into<{ keys: K; values: V }> = {},
-  ): Promise<{ keys: K; values: V }> {
-    return this.#calls.linked([keys, values], async (link) => {
+    options?: SortOptions & Into<{ keys: K; values: V }>,
+  ): Promise<{ keys: K; values: V }>;
+  sortPairs(
+    keys: Awaitable<Spreadable>,
+    values: Awaitable<Spreadable>,
+    options: SortOptions & Into<{ keys: Keys; values: Keys }> = {},
+  ): Promise<{ keys: Spreadable; values: Spreadable }> {
+    return this.#calls.linked<{ keys: Spreadable; values: Spreadable }>([keys, values], async (link) => {
       const [array, beside] = [link.array(keys), link.array(values)];
       const { into, ...rest } = options;
       const settings = parse(rest);
+      if (array instanceof SpreadArray || beside instanceof SpreadArray) {
+        if (array instanceof SpreadArray && beside instanceof SpreadArray) {
+          return this.#spread.sortPairs(array, beside, spreadSettings(settings, array, into));
+        }
+        throw new InputError('keys and values are in different places: spread both or none');
+      }
       const input = readKeys(this.#arrays, array, settings);
       const { place, bytes } = readValues(this.#arrays, array, beside, input);
       for (const one of [array, beside]) for (const to of [into?.keys, into?.values]) assertApart(one, to);
@@ -277,16 +302,22 @@ export class SorterOperations implements AsyncDisposable {
   /**
    * The `k` largest keys (all of them when there are fewer), or smallest with `largest: false`, in order,
    * and their positions: what `sort` and `argsort` with `descending: largest` would begin with. Of equal
-   * keys the first ones are taken, NaNs only when the numbers do not suffice, or first with `nan: 'first'`.
+   * keys the first ones are taken, NaNs only when the numbers do not suffice, or first with `nan: 'first'`. Of a spread
+   * array the results are arrays of the host.
    *
    * @throws as `sort`; UsageError when k is no whole number
    */
-  topK<K extends Keys>(
+  topK<K extends Spreadable>(
     keys: Awaitable<K>,
     k: number,
+    options?: TopKOptions,
+  ): Promise<{ keys: TopOf<K>; indices: TopOf<Positions<K>> }>;
+  topK(
+    keys: Awaitable<Spreadable>,
+    k: number,
     options: TopKOptions = {},
-  ): Promise<{ keys: K; indices: Positions<K> }> {
-    return this.#calls.linked([keys], async (link) => {
+  ): Promise<{ keys: Keys; indices: Positions<Keys> }> {
+    return this.#calls.linked<{ keys: Keys; indices: Positions<Keys> }>([keys], async (link) => {
       const array = link.array(keys);
       const { largest = true, ...rest } = options;
       if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
@@ -294,6 +325,9 @@ export class SorterOperations implements AsyncDisposable {
         throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
       const settings = parse({ ...rest, descending: largest });
       if ('descending' in options) throw new UsageError("topK takes 'largest', not 'descending'");
+      if (array instanceof SpreadArray) {
+        return this.#spread.topK(array, k, spreadSettings(settings, array));
+      }
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       const count = Math.min(k, input.n);
@@ -314,7 +348,7 @@ export class SorterOperations implements AsyncDisposable {
             return () => undefined;
           });
         }
-        return { keys: top.result, indices: indices.result as Positions<K> };
+        return { keys: top.result, indices: indices.result as Positions<Keys> };
       });
     });
   }
@@ -430,13 +464,15 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
    */
-  reduce(keys: Awaitable<Keys>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
+  reduce(keys: Awaitable<Spreadable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
     return this.#calls.linked([keys], async (link) => {
       const array = link.array(keys);
       if (!REDUCE_OPS.includes(op)) {
         throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
       }
       const settings = parsePrimitive(options);
+      if (array instanceof SpreadArray)
+        return this.#spread.reduce(array, op, spreadSettings(settings, array));
       const input = readKeys(this.#arrays, array, settings);
       const task = {
         ...taskOf(input, settings, array, link),
@@ -540,15 +576,40 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Copies `keys` into a device array, which operations then use without another transfer.
+   * Copies `keys` into a device array, which operations then use without another transfer; with `spread` into one that
+   * lies on all devices of the Sorter (see `SpreadArray`), each part on its own, by the speed of the devices as it was
+   * measured when the first one was made.
    *
    * @throws DtypeError, InputError; MemoryError when the device has no room
    */
-  async upload<K extends KeyArray>(keys: K): Promise<DeviceArray<DtypeOf<K>>>;
-  async upload<D extends Dtype>(keys: KeyArray, options: { readonly dtype: D }): Promise<DeviceArray<D>>;
-  async upload(keys: KeyArray, options: { readonly dtype?: Dtype } = {}): Promise<DeviceArray> {
+  async upload<K extends KeyArray>(
+    keys: K,
+    options: { readonly spread: true },
+  ): Promise<SpreadArray<DtypeOf<K>>>;
+  async upload<D extends Dtype>(
+    keys: KeyArray,
+    options: { readonly dtype: D; readonly spread: true },
+  ): Promise<SpreadArray<D>>;
+  async upload<K extends KeyArray>(
+    keys: K,
+    options?: { readonly spread?: false },
+  ): Promise<DeviceArray<DtypeOf<K>>>;
+  async upload<D extends Dtype>(
+    keys: KeyArray,
+    options: { readonly dtype: D; readonly spread?: false },
+  ): Promise<DeviceArray<D>>;
+  async upload(
+    keys: KeyArray,
+    options: { readonly dtype?: Dtype; readonly spread?: boolean } = {},
+  ): Promise<DeviceArray | SpreadArray> {
     const dtype = options.dtype ?? dtypeOf(keys);
-    const { n } = keyColumn(keys, dtype);
+    const host = keyColumn(keys, dtype);
+    const { n } = host;
+    if (options.spread) {
+      this.#turns.assertOpen();
+      const team = this.#team;
+      return this.#spread.upload(host, dtype, async () => team?.weigh(host, parse()) ?? [1]);
+    }
     const array = this.allocate(dtype, n);
     try {
       await array.write(keys);
@@ -635,6 +696,7 @@ export class SorterOperations implements AsyncDisposable {
   /** Waits for what is running, then releases the device and all device arrays. May be called twice. */
   async close(): Promise<void> {
     await this.#turns.close();
+    await this.#spreads?.close();
     await this.#team?.close();
     this.#arrays.clear();
     await this.#keeper.close();
@@ -643,9 +705,16 @@ export class SorterOperations implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+
+  /** The spread arrays, which lie on one device where there are no others. */
+  get #spread(): SpreadArrays {
+    this.#spreads ??= new SpreadArrays(this.#team?.members ?? [new Member(this.#keeper, this.#onWarning)]);
+    return this.#spreads;
+  }
 }
 
-const isArray = (one: unknown): one is Keys => ArrayBuffer.isView(one) || one instanceof DeviceArray;
+const isArray = (one: unknown): one is Keys =>
+  ArrayBuffer.isView(one) || one instanceof DeviceArray || one instanceof SpreadArray;
 
 /** The plan that is tried first. @throws UnsupportedError, UsageError */
 function planOf(backend: Backend, request: PlanRequest, most = Number.POSITIVE_INFINITY): Plan {

@@ -122,6 +122,19 @@ export class ArrayStore implements ArrayOwner {
     return this.#turns.beside(n, () => this.#transfer((memory) => memory.load(from, view, offset)));
   }
 
+  /** As `store`, into elements that nobody knows of yet, whatever else is under way. */
+  fill(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    const n = view.byteLength / to.info.bytes;
+    return this.#turns.beside(n, () => this.#transfer((memory) => memory.store(to, view, offset)));
+  }
+
+  /** Copies `count` elements from `offset` of one column on to `start` of another, which nobody knows of yet. */
+  copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
+    return this.#turns.beside(count, () =>
+      this.#transfer((memory) => memory.copy(from, offset, to, start, count)),
+    );
+  }
+
   #transfer(transfer: (memory: ColumnMemory) => Promise<void>): Promise<void> {
     return this.#keeper.run(({ memory }) => transfer(memory), { again: false });
   }

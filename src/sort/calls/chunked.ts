@@ -75,7 +75,7 @@ export async function sortInChunks(
 }
 
 /** Compares keys by the window of their codes that is sorted on. */
-class WindowOrder {
+export class WindowOrder {
   readonly #codec: KeyCodec;
   readonly #begin: bigint;
   readonly #mask: bigint;

@@ -1,4 +1,4 @@
-import { copyBytes, part, room } from '../../keys/array.js';
+import { copyBytes, type HostColumn, part, room } from '../../keys/array.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, errorOfCode } from '../../util/errors.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';
@@ -13,6 +13,7 @@ import { topK } from '../operations/top-k.js';
 import { reduce } from '../operations/walks.js';
 import type { Member } from './member.js';
 import { type Division, divide, PROBE_KEYS } from './rates.js';
+import { allSettled } from './settled.js';
 import { HostSink, type Share, type ShareSink, sinkFor } from './sinks.js';
 import { isMovable, type Kind, type Measured, measure, sortKind } from './speeds.js';
 import { carriedBytes, Split } from './split.js';
@@ -176,7 +177,8 @@ export class Team {
       await split.into(Array.from({ length: split.shares }, (_, i) => (i === s ? again : undefined)));
       return again.share();
     };
-    for (const by of this.#inOrder(member)) {
+    const [own, ...others] = this.#inOrder(member) as [Member, ...Member[]];
+    for (const by of sink ? [...others, own] : [own, ...others]) {
       attempts.push([
         by,
         async () => {
@@ -353,7 +355,7 @@ export class Team {
         if (i === attempts.length - 1) break;
         throwIfAborted(settings.signal);
         const next = attempts[i + 1]?.[0];
-        const who = next === member ? 'is taken from the input again' : `goes to ${next?.info.name}`;
+        const who = next === member ? 'is tried again' : `goes to ${next?.info.name}`;
         const message = `${member.info.name} failed: ${error.message}; its share ${who}`;
         (settings.onWarning ?? this.#onWarning)(errorOfCode(error.code, message, { cause: error }));
       }
@@ -381,16 +383,18 @@ export class Team {
     return divide(speeds, n, { splitSeconds, exactly: settings.tuning.spread });
   }
 
+  /** What part of keys like these each member is to have where all take part, by what it takes them to sort. */
+  async weigh(keys: HostColumn, settings: SortSettings): Promise<number[]> {
+    if (keys.n === 0) return this.members.map(() => 1);
+    const job = { keys, settings, sorted: keys.view };
+    const all = { ...settings, tuning: { spread: this.members.length } };
+    const { members, weights } = await this.#division(sortKind(job, this.members), keys.n, all);
+    return this.members.map((member) => weights[members.indexOf(member)] ?? 0);
+  }
+
   /** Waits for what is running, and closes all but the first member's device. */
   async close(): Promise<void> {
     for (const member of this.members) await member.close();
     for (const { keeper } of this.members.slice(1)) await keeper.close();
   }
-}
-
-/** All results, once nobody works any more. @throws what the first failed with */
-async function allSettled<T>(promises: readonly Promise<T>[]): Promise<T[]> {
-  const settled = await Promise.allSettled(promises);
-  for (const one of settled) if (one.status === 'rejected') throw one.reason;
-  return settled.map((one) => (one as PromiseFulfilledResult<T>).value);
 }

@@ -40,6 +40,8 @@ export interface ColumnMemory {
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`, and waits for it. */
   load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+  /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
+  copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void>;
 }
 
 /** Memory of a device: buffers of its pool. */
@@ -103,6 +105,17 @@ export class DeviceMemory implements ColumnMemory {
   async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await download(this.#device, bufferOf(place), view, { offset: offset * info.bytes });
     await this.#device.queue.finish();
+  }
+
+  async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
+    const { bytes } = from.info;
+    const { queue } = this.#device;
+    queue.copy(bufferOf(from.place), bufferOf(to.place), {
+      bytes: count * bytes,
+      fromOffset: offset * bytes,
+      toOffset: start * bytes,
+    });
+    await queue.finish();
   }
 }
 

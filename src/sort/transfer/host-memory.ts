@@ -46,6 +46,14 @@ export class HostMemory implements ColumnMemory {
     const start = offset * info.bytes;
     copyBytes(part(viewOf(place), start, start + view.byteLength), view);
   }
+
+  async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
+    const { bytes } = from.info;
+    copyBytes(
+      part(viewOf(from.place), offset * bytes, (offset + count) * bytes),
+      part(viewOf(to.place), start * bytes),
+    );
+  }
 }
 
 function viewOf(place: Place): ArrayBufferView {

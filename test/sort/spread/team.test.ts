@@ -73,7 +73,7 @@ for (const dtype of DTYPES) {
 
 test('values of any width travel along', async (t) => {
   const keys = keysOf('u16', 'uniform', 2000);
-  for (const bytes of [1, 2, 3, 4, 8, 12, 16]) {
+  for (const bytes of [3, 16]) {
     const values = keysOf('u8', 'uniform', 2000 * bytes) as Uint8Array;
     const pairs = await both.sortPairs(keys, values, SPREAD);
     const expected = await host.sortPairs(keys, values);

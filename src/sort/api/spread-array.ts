@@ -1,0 +1,87 @@
+import { type ArrayOf, newArray } from '../../keys/array.js';
+import type { Dtype } from '../../keys/dtype.js';
+import { InputError, UsageError } from '../../util/errors.js';
+import type { DeviceArray } from './device-array.js';
+
+/** What keeps spread arrays; a Sorter. */
+export interface SpreadOwner {
+  /** Copies elements from `offset` on into `view`. */
+  load(parts: readonly DeviceArray[], view: ArrayBufferView, offset: number): Promise<void>;
+  /** Disposes of parts when calls that were made before are done with them. */
+  discard(parts: readonly DeviceArray[]): void;
+}
+
+/**
+ * Elements of one dtype that lie on all devices of a Sorter, each of which has a part: the first elements on the first
+ * device, and so on. Comes from `Sorter.upload` with `spread`, and belongs to that Sorter; all spread arrays of a length
+ * have the same parts there. `sort`, `argsort`, `sortPairs`, `topK` and `reduce` take it, and no other operation does.
+ */
+export class SpreadArray<D extends Dtype = Dtype> implements Disposable {
+  readonly dtype: D;
+  /** Number of elements. */
+  readonly length: number;
+  readonly #owner: SpreadOwner;
+  #parts: readonly DeviceArray[] | undefined;
+
+  /** @internal Sorters make them. */
+  constructor(owner: SpreadOwner, dtype: D, parts: readonly DeviceArray[]) {
+    this.#owner = owner;
+    this.#parts = parts;
+    this.dtype = dtype;
+    this.length = parts.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Bytes that the elements take. */
+  get byteLength(): number {
+    return this.#live().reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** Elements of each part, in the order of `Sorter.devices`. */
+  get parts(): readonly number[] {
+    return this.#live().map(({ length }) => length);
+  }
+
+  /**
+   * Copies `length` elements from `offset` on into a new array: a Float16Array for f16 where Node has it, else a
+   * Uint16Array of bits.
+   *
+   * @throws InputError when there are no such elements, or more than one array can hold: read in pieces; UsageError
+   *   after `dispose()`; DeviceLostError when a device failed, with which its part went
+   */
+  async read(offset = 0, length: number = this.length - offset): Promise<ArrayOf<D>> {
+    const parts = this.#live();
+    const whole = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
+    if (!whole || offset < 0 || length < 0 || offset + length > this.length) {
+      throw new InputError(
+        `elements ${offset} to ${offset + length} of a spread array that has ${this.length}: out of range`,
+      );
+    }
+    const array = newArray(this.dtype, length);
+    await this.#owner.load(parts, array, offset);
+    return array;
+  }
+
+  /** Gives the memory back. May be called twice; using the array afterwards is an error. */
+  dispose(): void {
+    const parts = this.#parts;
+    this.#parts = undefined;
+    if (parts) this.#owner.discard(parts);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** @internal The parts, for their owner only. */
+  partsFor(owner: SpreadOwner): readonly DeviceArray[] {
+    if (owner !== this.#owner) {
+      throw new UsageError('this spread array belongs to another Sorter: read() it and upload it here');
+    }
+    return this.#live();
+  }
+
+  #live(): readonly DeviceArray[] {
+    if (!this.#parts) throw new UsageError('this spread array was disposed of');
+    return this.#parts;
+  }
+}

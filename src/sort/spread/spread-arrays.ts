@@ -1,0 +1,458 @@
+/**
+ * Operations on arrays that lie on several devices.
+ *
+ * A sort goes by regular runs (a sample sort whose partition is a sort): each device sorts its part, the sorted runs are
+ * cut by rank, each device gets its slice of every run, those of the others through memory of the host, and sorts the
+ * slices, which stand in the order of their runs. So of P devices each sends and gets (P − 1) / P of its part, and no
+ * device has more than its part whatever the keys are. Equal keys come from earlier runs first: it is stable.
+ */
+import { type ArrayOf, bytesOf, type HostColumn, keyWords, newArray, part } from '../../keys/array.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import { keyCodec } from '../../keys/key-codec.js';
+import type { ReduceOp } from '../../primitives/possible.js';
+import { InputError, UnsupportedError } from '../../util/errors.js';
+import { DeviceArray } from '../api/device-array.js';
+import { bitWindow, type SortSettings, throwIfAborted } from '../api/options.js';
+import { type SortReport, sharedReport } from '../api/report.js';
+import { SpreadArray, type SpreadOwner } from '../api/spread-array.js';
+import { type Column, column } from '../backend/column.js';
+import { WindowOrder } from '../calls/chunked.js';
+import { Turns } from '../calls/turns.js';
+import { better } from '../host/host-primitives.js';
+import { hostSort } from '../host/host-sort.js';
+import { topK } from '../operations/top-k.js';
+import { reduce } from '../operations/walks.js';
+import type { Member } from './member.js';
+import { cutRunsOfDevices, Run } from './runs.js';
+import { allSettled } from './settled.js';
+
+/** Bytes that go from one device to another at a time. */
+const PIECE_BYTES = 2 ** 24;
+
+/** Positions that are made at a time. */
+const POSITIONS_AT_ONCE = 2 ** 22;
+
+/** Positions and samples of a part have 32 bits. */
+const MOST_OF_PART = 2 ** 32;
+
+/** What a sort of a spread array makes. */
+interface Wanted {
+  readonly sorted: boolean;
+  /** Of each part: what travels along; `positions` are made. */
+  readonly values?: readonly Column[] | 'positions';
+}
+
+/** Memory on members that is given back. */
+class Borrowed {
+  readonly #columns: (readonly [Member, Column])[] = [];
+
+  take(member: Member, dtype: Dtype, n: number): Column {
+    const taken = member.arrays.take(dtype, n);
+    this.#columns.push([member, taken]);
+    return taken;
+  }
+
+  release(): void {
+    for (const [member, taken] of this.#columns.splice(0)) member.arrays.discard(taken);
+  }
+}
+
+/** The spread arrays of a Sorter. */
+export class SpreadArrays implements SpreadOwner {
+  readonly #members: readonly Member[];
+  readonly #turns = new Turns();
+  /** Part of each member, of 1 in all: it stays, so that arrays of a length have the same parts. */
+  #weights: Promise<readonly number[]> | undefined;
+
+  /** @param members one or more */
+  constructor(members: readonly Member[]) {
+    this.#members = members;
+  }
+
+  /**
+   * Spreads keys over all members.
+   *
+   * @param weigh tells what part of the keys each member is to have; asked once
+   */
+  async upload<D extends Dtype>(
+    keys: HostColumn,
+    dtype: D,
+    weigh: () => Promise<readonly number[]>,
+  ): Promise<SpreadArray<D>> {
+    this.#weights ??= weigh().catch((error: unknown) => {
+      this.#weights = undefined;
+      throw error;
+    });
+    const starts = startsOf(keys.n, await this.#weights);
+    const { bytes } = keys.info;
+    return this.#making(dtype, starts, (made) =>
+      this.#each(async (member, m) => {
+        const [start, end] = [starts[m] as number, starts[m + 1] as number];
+        if (start < end)
+          await member.arrays.store(made[m] as Column, part(keys.view, start * bytes, end * bytes), 0);
+      }),
+    );
+  }
+
+  load(parts: readonly DeviceArray[], view: ArrayBufferView, offset: number): Promise<void> {
+    return this.#turns.beside(0, async () => {
+      let start = 0;
+      await allSettled(
+        parts.map(async (one, m) => {
+          const { bytes } = dtypeInfo(one.dtype);
+          const first = start;
+          start += one.length;
+          const [from, to] = [
+            Math.max(first, offset),
+            Math.min(first + one.length, offset + view.byteLength / bytes),
+          ];
+          if (from >= to) return;
+          const { arrays } = this.#members[m] as Member;
+          await arrays.load(
+            one.columnFor(arrays),
+            part(view, (from - offset) * bytes, (to - offset) * bytes),
+            from - first,
+          );
+        }),
+      );
+    });
+  }
+
+  discard(parts: readonly DeviceArray[]): void {
+    this.#turns.settled().then(() => {
+      for (const one of parts) one.dispose();
+    });
+  }
+
+  sort<D extends Dtype>(keys: SpreadArray<D>, settings: SortSettings): Promise<SpreadArray<D>> {
+    return this.#turns.alone(async () => {
+      const [sorted] = await this.#order(keys, { sorted: true }, settings);
+      return sorted as SpreadArray<D>;
+    });
+  }
+
+  argsort(keys: SpreadArray, settings: SortSettings): Promise<SpreadArray<'u32'>> {
+    return this.#turns.alone(async () => {
+      if (keys.length >= MOST_OF_PART) {
+        throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${keys.length}`);
+      }
+      const [, moved] = await this.#order(keys, { sorted: false, values: 'positions' }, settings);
+      return moved as SpreadArray<'u32'>;
+    });
+  }
+
+  sortPairs<D extends Dtype, V extends Dtype>(
+    keys: SpreadArray<D>,
+    values: SpreadArray<V>,
+    settings: SortSettings,
+  ): Promise<{ keys: SpreadArray<D>; values: SpreadArray<V> }> {
+    return this.#turns.alone(async () => {
+      if ((values as unknown) === keys) throw new InputError('keys and values are the same spread array');
+      if (values.length !== keys.length) {
+        throw new InputError(
+          `${values.length} values do not fit ${keys.length} keys: expected one for each key`,
+        );
+      }
+      const wanted = { sorted: true, values: this.#columnsOf(values) };
+      const [sorted, moved] = await this.#order(keys, wanted, settings);
+      return { keys: sorted as SpreadArray<D>, values: moved as SpreadArray<V> };
+    });
+  }
+
+  reduce(keys: SpreadArray, op: ReduceOp, settings: SortSettings): Promise<number | bigint> {
+    return this.#turns.alone(async () => {
+      const columns = this.#columnsOf(keys);
+      const some = columns.some(({ n }) => n > 0);
+      const found = await this.#each(async (member, m) => {
+        const own = columns[m] as Column;
+        // Of none at all the first one says what there is to say.
+        if (own.n === 0 && (some || m > 0)) return [];
+        const task = { n: own.n, settings, onHost: false, again: false };
+        return [await member.operate(task, (call) => reduce(call, own, op))];
+      });
+      return combined(found.flat(), op, keys.dtype);
+    });
+  }
+
+  topK<D extends Dtype>(
+    keys: SpreadArray<D>,
+    k: number,
+    settings: SortSettings,
+  ): Promise<{ keys: ArrayOf<D>; indices: Uint32Array }> {
+    return this.#turns.alone(async () => {
+      const columns = this.#columnsOf(keys);
+      const { bytes } = dtypeInfo(keys.dtype);
+      const starts = columns.map((_, m) => columns.slice(0, m).reduce((sum, { n }) => sum + n, 0));
+      const tops = await this.#each(async (member, m) => {
+        const own = columns[m] as Column;
+        const few = Math.min(k, own.n);
+        const top = { keys: newArray(keys.dtype, few), indices: new Uint32Array(few) };
+        if (few === 0) return top;
+        const task = { n: own.n, settings, onHost: false, again: false };
+        await member.operate(task, async (call) => {
+          const [first, at] = [call.columns.temporary(own.dtype, few), call.columns.temporary('u32', few)];
+          await topK(call, own, { keys: first, positions: at });
+          await call.copy(first, column(own.dtype, few, top.keys));
+          await call.copy(at, column('u32', few, top.indices));
+          return () => undefined;
+        });
+        const start = starts[m] as number;
+        for (let i = 0; i < few; i++) top.indices[i] = (top.indices[i] as number) + start;
+        return top;
+      });
+      const n = tops.reduce((sum, { indices }) => sum + indices.length, 0);
+      const [all, positions] = [newArray(keys.dtype, n), new Uint32Array(n)];
+      let at = 0;
+      for (const top of tops) {
+        bytesOf(all).set(bytesOf(top.keys), at * bytes);
+        positions.set(top.indices, at);
+        at += top.indices.length;
+      }
+      return this.#firstOf(keys.dtype, column(keys.dtype, n, all), positions, Math.min(k, n), settings);
+    });
+  }
+
+  /** The first keys of a few, and their positions, which they come with. */
+  #firstOf<D extends Dtype>(
+    dtype: D,
+    { n, info, place }: Column,
+    positions: Uint32Array,
+    k: number,
+    { descending, nan, bits }: SortSettings,
+  ): { keys: ArrayOf<D>; indices: Uint32Array } {
+    const sorted = newArray(dtype, n);
+    const moved = new Uint32Array(n);
+    const keys = { dtype, info, n, view: keyWords(place as ArrayBufferView, info) };
+    const values = { view: positions, bytes: 4 };
+    hostSort(keys, { descending, nan, bits }, { sorted, values, moved });
+    return { keys: sorted.slice(0, k) as ArrayOf<D>, indices: moved.slice(0, k) };
+  }
+
+  async close(): Promise<void> {
+    await this.#turns.close();
+  }
+
+  #columnsOf(array: SpreadArray): Column[] {
+    return array.partsFor(this).map((one, m) => one.columnFor((this.#members[m] as Member).arrays));
+  }
+
+  /** Runs `work` on all members, and waits for all of them. */
+  #each<T>(work: (member: Member, m: number) => Promise<T>): Promise<T[]> {
+    return allSettled(this.#members.map((member, m) => work(member, m)));
+  }
+
+  /** An array whose parts `fill` writes; they are disposed of when it fails. */
+  async #making<D extends Dtype>(
+    dtype: D,
+    starts: readonly number[],
+    fill: (columns: readonly Column[]) => Promise<unknown>,
+  ): Promise<SpreadArray<D>> {
+    const made: DeviceArray[] = [];
+    try {
+      for (const [m, { arrays }] of this.#members.entries()) {
+        const n = (starts[m + 1] as number) - (starts[m] as number);
+        if (n >= MOST_OF_PART) {
+          throw new UnsupportedError(`a part of ${n} elements: at most 2^32 - 1 are on one device`);
+        }
+        made.push(new DeviceArray(arrays, dtype, arrays.take(dtype, n)));
+      }
+      await fill(made.map((one, m) => one.columnFor((this.#members[m] as Member).arrays)));
+      return new SpreadArray(this, dtype, made);
+    } catch (error) {
+      for (const one of made) one.dispose();
+      throw error;
+    }
+  }
+
+  /** Sorts. @returns the keys and what travels with them, where they are wanted */
+  async #order(
+    keys: SpreadArray,
+    wanted: Wanted,
+    settings: SortSettings,
+  ): Promise<[SpreadArray | undefined, SpreadArray | undefined]> {
+    const started = performance.now();
+    const { dtype, length } = keys;
+    const columns = this.#columnsOf(keys);
+    const starts = [0];
+    for (const { n } of columns) starts.push((starts.at(-1) as number) + n);
+    const { onReport, onProgress, ...own } = settings;
+    const bits = bitWindow(settings.bits, dtypeInfo(dtype));
+    const order = new WindowOrder(keyCodec(dtype, settings), bits);
+    throwIfAborted(settings.signal);
+    onProgress?.({ phase: 'sort', done: 0, total: length });
+    const borrowed = new Borrowed();
+    const reports: SortReport[] = [];
+    try {
+      const values = wanted.values === 'positions' ? await this.#positions(starts, borrowed) : wanted.values;
+      const valueDtype = values?.[0]?.dtype;
+      // Each part, sorted.
+      const runs = await this.#each(async (member, m) => {
+        const part = columns[m] as Column;
+        const sorted = borrowed.take(member, dtype, part.n);
+        const moved = valueDtype && borrowed.take(member, valueDtype, part.n);
+        const value = values?.[m];
+        await member.sort({
+          keys: part,
+          settings: own,
+          sorted: sorted.place,
+          ...(value &&
+            moved && { values: { place: value.place, bytes: value.info.bytes }, moved: moved.place }),
+        });
+        return { run: await Run.of(member, sorted, order, own), moved };
+      });
+      throwIfAborted(settings.signal);
+      onProgress?.({ phase: 'sort', done: Math.floor(length / 2), total: length });
+      const cuts: number[][] = [runs.map(() => 0)];
+      for (const rank of starts.slice(1, -1)) {
+        cuts.push(
+          await cutRunsOfDevices(
+            runs.map(({ run }) => run),
+            rank,
+            order,
+          ),
+        );
+      }
+      cuts.push(columns.map(({ n }) => n));
+      const slices = (of: (m: number) => Column) =>
+        this.#exchange(
+          columns.map((_, m) => of(m)),
+          cuts,
+          starts,
+          borrowed,
+        );
+      const gathered = await slices((m) => (runs[m] as { run: Run }).run.column);
+      const moved = valueDtype && (await slices((m) => (runs[m] as { moved: Column }).moved));
+      throwIfAborted(settings.signal);
+      // The slices of each part, sorted.
+      const results = {
+        keys: undefined as SpreadArray | undefined,
+        moved: undefined as SpreadArray | undefined,
+      };
+      const sortAll = (to: { keys?: readonly Column[]; moved?: readonly Column[] }) =>
+        this.#each(async (member, m) => {
+          const [key, value] = [gathered[m] as Column, moved?.[m]];
+          const [sortedTo, movedTo] = [to.keys?.[m], to.moved?.[m]];
+          if (key.n === 0) return;
+          await member.sort({
+            keys: key,
+            settings: { ...own, ...(onReport && { onReport: (report: SortReport) => reports.push(report) }) },
+            ...(sortedTo && { sorted: sortedTo.place }),
+            ...(value &&
+              movedTo && { values: { place: value.place, bytes: value.info.bytes }, moved: movedTo.place }),
+          });
+        });
+      const makeMoved = async (sorted?: readonly Column[]) => {
+        const to = sorted ? { keys: sorted } : {};
+        if (!valueDtype) return sortAll(to);
+        results.moved = await this.#making(valueDtype, starts, (out) => sortAll({ ...to, moved: out }));
+        return undefined;
+      };
+      if (wanted.sorted) results.keys = await this.#making(dtype, starts, makeMoved);
+      else await makeMoved();
+      onProgress?.({ phase: 'sort', done: length, total: length });
+      if (onReport && reports.length > 0) {
+        const seconds = (performance.now() - started) / 1000;
+        onReport(sharedReport(reports, { n: length, seconds, reason: 'each device sorts what it has' }));
+      }
+      return [results.keys, results.moved];
+    } finally {
+      borrowed.release();
+    }
+  }
+
+  /** Positions of all elements, on each member those of its part. */
+  #positions(starts: readonly number[], borrowed: Borrowed): Promise<Column[]> {
+    return this.#each(async (member, m) => {
+      const [first, end] = [starts[m] as number, starts[m + 1] as number];
+      const to = borrowed.take(member, 'u32', end - first);
+      for (let start = first; start < end; start += POSITIONS_AT_ONCE) {
+        const positions = new Uint32Array(Math.min(POSITIONS_AT_ONCE, end - start));
+        for (let i = 0; i < positions.length; i++) positions[i] = start + i;
+        await member.arrays.fill(to, positions, start - first);
+      }
+      return to;
+    });
+  }
+
+  /** Brings slice p of every run to member p, in the order of the runs. */
+  async #exchange(
+    runs: readonly Column[],
+    cuts: readonly (readonly number[])[],
+    starts: readonly number[],
+    borrowed: Borrowed,
+  ): Promise<Column[]> {
+    const to = this.#members.map((member, p) => {
+      const n = (starts[p + 1] as number) - (starts[p] as number);
+      return borrowed.take(member, (runs[0] as Column).dtype, n);
+    });
+    await this.#each(async (member, r) => {
+      const run = runs[r] as Column;
+      // Each begins with its own part, then goes round: no device is sent to by all at once.
+      for (let turn = 0; turn < this.#members.length; turn++) {
+        const p = (r + turn) % this.#members.length;
+        const [from, end] = [cuts[p]?.[r] as number, cuts[p + 1]?.[r] as number];
+        const before = runs.slice(0, r).reduce((sum, _, i) => sum + sliceOf(cuts, p, i), 0);
+        if (from === end) continue;
+        if (p === r) await member.arrays.copy(run, from, to[p] as Column, before, end - from);
+        else await this.#send(member, run, [from, end], this.#members[p] as Member, to[p] as Column, before);
+      }
+    });
+    return to;
+  }
+
+  /** Sends elements through memory of the host: one piece leaves while the one before arrives. */
+  async #send(
+    sender: Member,
+    run: Column,
+    [from, end]: readonly [number, number],
+    receiver: Member,
+    to: Column,
+    start: number,
+  ): Promise<void> {
+    const { bytes } = run.info;
+    const piece = Math.min(end - from, Math.floor(PIECE_BYTES / bytes));
+    const slots = sender.takeSlots(piece * bytes);
+    const busy: Promise<void>[] = slots.all.map(() => Promise.resolve());
+    try {
+      for (let at = from, s = 0; at < end; at += piece, s = (s + 1) % busy.length) {
+        await busy[s];
+        const view = part(slots.all[s] as Uint8Array, 0, Math.min(piece, end - at) * bytes);
+        await sender.arrays.load(run, view, at);
+        busy[s] = receiver.arrays.fill(to, view, start + at - from);
+        busy[s]?.catch(() => undefined); // told below
+      }
+      await Promise.all(busy);
+    } finally {
+      await Promise.allSettled(busy);
+      sender.give(slots);
+    }
+  }
+}
+
+/** Elements of run r in slice p. */
+const sliceOf = (cuts: readonly (readonly number[])[], p: number, r: number): number =>
+  (cuts[p + 1]?.[r] as number) - (cuts[p]?.[r] as number);
+
+/** Where parts begin, and at last where the last one ends. */
+function startsOf(n: number, weights: readonly number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let before = 0;
+  const starts = weights.map((weight) => {
+    const start = Math.round((before / total) * n);
+    before += weight;
+    return start;
+  });
+  return [...starts, n];
+}
+
+/** One result of those of parts; sums of floats are added up in the order of the parts. */
+function combined(found: readonly (number | bigint)[], op: ReduceOp, dtype: Dtype): number | bigint {
+  const [first, ...others] = found as [number | bigint, ...(number | bigint)[]];
+  if (op !== 'sum') return others.reduce((a, b) => better(op, a as bigint, b as bigint), first);
+  if (typeof first === 'bigint') {
+    const sum = others.reduce<bigint>((a, b) => a + BigInt(b), first);
+    return dtypeInfo(dtype).kind === 'signed' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
+  }
+  const sum = others.reduce<number>((a, b) => a + Number(b), first);
+  return dtype === 'f32' ? Math.fround(sum) : sum;
+}

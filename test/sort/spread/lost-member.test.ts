@@ -1,0 +1,126 @@
+import './two-devices.js';
+import test from 'ava';
+import { findDevices } from '../../../src/device/platform.js';
+import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import type { Backend, Keeper, KeptCall } from '../../../src/sort/backend/backend.js';
+import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
+import { Member } from '../../../src/sort/spread/member.js';
+import { Team } from '../../../src/sort/spread/team.js';
+import { type ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../../src/util/errors.js';
+import { keysOf } from '../../distributions.js';
+
+/** A keeper whose device fails on demand. */
+class Failing implements Keeper {
+  readonly #keeper: DeviceKeeper;
+  /** Calls that go well from now on, and what the others fail with. */
+  fault: { after: number; error: ClsortError } | undefined;
+
+  constructor(keeper: DeviceKeeper) {
+    this.#keeper = keeper;
+  }
+
+  get backend(): Backend {
+    return this.#keeper.backend;
+  }
+
+  async run<T>(use: (backend: Backend) => Promise<T>, call: KeptCall): Promise<T> {
+    if (this.fault && this.fault.after-- <= 0) throw this.fault.error;
+    return this.#keeper.run(use, call);
+  }
+
+  complete<T>(backend: Backend, use: () => Promise<T>, call: KeptCall): Promise<T> {
+    return this.#keeper.complete(backend, use, call);
+  }
+
+  onGiveUp(then: () => void): void {
+    this.#keeper.onGiveUp(then);
+  }
+
+  close(): Promise<void> {
+    return this.#keeper.close();
+  }
+}
+
+const keys = keysOf('u32', 'uniform', 50_000) as Uint32Array;
+const expected = keys.toSorted();
+const SPREAD = { tuning: { spread: 2 } } as const;
+
+const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
+  Buffer.from(a.buffer as ArrayBuffer, a.byteOffset, a.byteLength).equals(
+    Buffer.from(b.buffer as ArrayBuffer, b.byteOffset, b.byteLength),
+  );
+
+let warnings: string[] = [];
+let keepers: Failing[];
+let sorter: SorterOperations;
+test.before(async () => {
+  const onWarning = ({ message }: Error) => warnings.push(message);
+  keepers = [];
+  for (const { info } of findDevices())
+    keepers.push(new Failing(await DeviceKeeper.open(info.id, {}, onWarning)));
+  const [first] = keepers as [Failing];
+  const members = keepers.map((keeper) => new Member(keeper, onWarning));
+  sorter = new SorterOperations(first, onWarning, undefined, new Team(members, onWarning));
+  await sorter.sort(keys, SPREAD); // both are measured
+  await sorter.topK(keys, 10, SPREAD);
+});
+test.beforeEach(() => {
+  warnings = [];
+  for (const keeper of keepers) keeper.fault = undefined;
+});
+test.after.always(() => sorter?.close());
+
+const lost = new DeviceLostError('the card has gone');
+
+test.serial('the share of a device that is lost is sorted by the other one, whichever it is', async (t) => {
+  for (const keeper of keepers) {
+    keeper.fault = { after: 0, error: lost };
+    t.true(same(await sorter.sort(keys, SPREAD), expected));
+    t.is(warnings.length, 1);
+    t.regex(warnings[0] ?? '', /failed: the card has gone; its share goes to/);
+    warnings = [];
+    keeper.fault = { after: 0, error: lost };
+    const order = await sorter.argsort(keys, { ...SPREAD, descending: true, verify: true });
+    t.true(order.every((p, i) => keys[p] === expected[keys.length - 1 - i]));
+    keeper.fault = { after: 0, error: lost };
+    t.deepEqual([...(await sorter.topK(keys, 3, SPREAD)).keys], [...expected.slice(-3).reverse()]);
+    keeper.fault = undefined;
+    warnings = [];
+  }
+});
+
+test.serial('one that has no room for its share leaves it to another, which the warning says', async (t) => {
+  const told: string[] = [];
+  const [first] = keepers as [Failing];
+  first.fault = { after: 0, error: new MemoryError('no room') };
+  const onWarning = ({ code }: ClsortError) => told.push(code);
+  t.true(same(await sorter.sort(keys, { ...SPREAD, onWarning }), expected));
+  t.deepEqual(told, ['ERR_CLSORT_MEMORY']);
+  t.deepEqual(warnings, []);
+});
+
+test.serial('when none is left, the error is that of the device', async (t) => {
+  for (const keeper of keepers) keeper.fault = { after: 0, error: lost };
+  const into = new Uint32Array(keys.length);
+  t.is(await t.throwsAsync(sorter.sort(keys, { ...SPREAD, into })), lost);
+  for (const keeper of keepers) keeper.fault = undefined;
+  t.true(same(await sorter.sort(keys, { ...SPREAD, into }), expected));
+});
+
+test.serial('a deadline that passes is told, and nobody else begins', async (t) => {
+  const [first] = keepers as [Failing];
+  first.fault = { after: 0, error: new TimeoutError('too late') };
+  await t.throwsAsync(sorter.sort(keys, { ...SPREAD, timeout: 100 }), { instanceOf: TimeoutError });
+  t.deepEqual(warnings, []);
+});
+
+test.serial('a device that fails while it is measured takes no part', async (t) => {
+  const [first, second] = keepers as [Failing, Failing];
+  second.fault = { after: 0, error: lost };
+  const wide = keysOf('u64', 'uniform', 20_000) as BigUint64Array;
+  const sorted = await sorter.sort(wide, SPREAD);
+  t.true(same(sorted, wide.toSorted()));
+  t.regex(warnings[0] ?? '', /takes no part: the card has gone/);
+  second.fault = undefined;
+  t.is(first.fault, undefined);
+});
