@@ -34,6 +34,7 @@ export function reportJson(report: FileReport, warnings: readonly string[]): str
     device,
     algorithm,
     reason,
+    ...(report.shares && { shares: report.shares }),
     facts,
     verified,
     stages,
@@ -55,6 +56,10 @@ export function reportText(report: FileReport): string {
     `${report.argsort ? 'positions of' : 'sorted'} ${grouped(n)} ${sortedWhat(report)}${distinctText(report)}`,
     `device     ${device.name} (${device.type}${platform})`,
     `algorithm  ${algorithm} (${details.join('; ')})`,
+    ...(report.shares ?? []).map(
+      (share) =>
+        `share      ${grouped(share.n)} on ${share.device.id} ${share.device.name}, ${share.algorithm}, ${secondsText(share.seconds)}`,
+    ),
     report.external
       ? externalText(report.external, n)
       : `seconds    ${secondsText(seconds)} sort, ${speed(n, seconds)}; ${secondsText(report.readSeconds)} read, ${secondsText(report.writeSeconds)} write`,

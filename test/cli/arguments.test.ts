@@ -66,7 +66,17 @@ for (const args of [
 
 test('--device means the same to devices as to sort', async (t) => {
   const types = new Set(devices().map(({ type }) => type));
-  for (const spec of ['cpu', 'gpu', '0:0', 'auto', 'nonesuch', 'host'] as const) {
+  for (const spec of [
+    'cpu',
+    'gpu',
+    '0:0',
+    'auto',
+    'all',
+    'cpu,0:0',
+    'nonesuch',
+    '0:0,nonesuch',
+    'host',
+  ] as const) {
     const listed = await clsort(['devices', '--device', spec, '--json']);
     if (spec === 'host') {
       t.is(listed.code, 2);
@@ -88,6 +98,39 @@ test('--device means the same to devices as to sort', async (t) => {
     const found: { id: string; type: string }[] = JSON.parse(listed.out).devices;
     t.true(found.length > 0);
     if (spec === 'cpu' || spec === 'gpu') t.true(types.has(spec) && found.every(({ type }) => type === spec));
+  }
+});
+
+test('commands that work on one device say so where more are named, and take the best of one name', async (t) => {
+  const env = { ...process.env, POCL_DEVICES: 'basic pthread' };
+  for (const args of [
+    ['tune', '--reset'],
+    ['explain', '3'],
+    ['bench', 'ladder', '--count', '1000'],
+    ['bench', 'calls'],
+  ]) {
+    const ran = await clsort([...args, '--device', 'basic,pthread'], { env });
+    t.is(ran.code, 2, ran.err);
+    t.regex(ran.err, /works on one device, and --device names 2: .*basic.*pthread.*name one of them/);
+  }
+  const explained = await clsort(['explain', '3', '1', '--device', 'portable', '--json'], { env });
+  t.is(explained.code, 0, explained.err);
+});
+
+test('several devices sort one file, and the report tells their shares', async (t) => {
+  const env = { ...process.env, POCL_DEVICES: 'basic pthread' };
+  const made = await clsort(['gen', '-o', path('big.u32'), '--dtype', 'u32', '--count', '2Mi']);
+  t.is(made.code, 0, made.err);
+  for (const device of [
+    ['--device', 'all'],
+    ['--device', 'basic', '--device', 'pthread'],
+  ]) {
+    const out = path('big.sorted');
+    const sort = ['sort', path('big.u32'), '-o', out, '--dtype', 'u32', '--verify', '--json', ...device];
+    const sorted = await clsort(sort, { env });
+    t.is(sorted.code, 0, sorted.err);
+    t.regex(JSON.parse(sorted.out).reason, /expected/);
+    t.is((await clsort(['check', out, '--dtype', 'u32', '--against', path('big.u32')])).code, 0);
   }
 });
 

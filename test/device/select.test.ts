@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { DeviceInfo } from '../../src/device/platform.js';
 import { quirksOf } from '../../src/device/quirks.js';
-import { matchingDevices, selectDevice } from '../../src/device/select.js';
+import { deviceSpecs, matchingDevices, selectDevice, selectDevices } from '../../src/device/select.js';
 import { NoDeviceError, UsageError } from '../../src/util/errors.js';
 
 const device = (id: string, over: Partial<DeviceInfo>): { info: DeviceInfo } => ({
@@ -58,8 +58,30 @@ test('a spec may name several devices, all of which match', (t) => {
   t.deepEqual(ids('gpu'), ['1:0', '1:1']);
   t.deepEqual(ids('cpu'), ['0:0']);
   t.deepEqual(ids('radeon'), ['1:0', '1:1']);
-  t.deepEqual(ids('auto'), ['0:0', '1:0', '1:1']);
+  t.deepEqual(ids('all'), ['0:0', '1:0', '1:1']);
+  t.deepEqual(ids('auto'), ['1:1'], 'the best one');
   t.throws(() => ids('nonesuch'), { instanceOf: NoDeviceError });
+});
+
+test('several specs are all devices that any of them names, each once', (t) => {
+  const ids = (...specs: string[]) => selectDevices(specs, found).map(({ info }) => info.id);
+  t.deepEqual(ids('gpu', 'large', '1:1'), ['1:0', '1:1']);
+  t.deepEqual(ids('auto', 'cpu'), ['0:0', '1:1']);
+  t.deepEqual(ids('all', 'all'), ['0:0', '1:0', '1:1']);
+  t.throws(() => ids('gpu', 'nonesuch'), {
+    instanceOf: NoDeviceError,
+    message: /'nonesuch'; there are: 0:0/,
+  });
+  t.throws(() => ids('gpu', 'host'), { instanceOf: UsageError });
+  t.throws(() => ids(), { instanceOf: UsageError });
+  t.throws(() => ids('al'), { message: /did you mean 'all'/ });
+  t.is(selectDevice('all', found).info.id, '1:1');
+});
+
+test('texts have commas between specs', (t) => {
+  t.deepEqual(deviceSpecs(['gpu, 0:0', 'Some Platform']), ['gpu', '0:0', 'Some Platform']);
+  for (const texts of [[], [''], ['gpu,'], [',']])
+    t.throws(() => deviceSpecs(texts), { instanceOf: UsageError });
 });
 
 test('the host engine is no device, and the error does not say that it would do', (t) => {

@@ -95,7 +95,7 @@ export function sharedReport(
   whole: Pick<SortReport, 'n' | 'seconds' | 'reason'> & Partial<Pick<SortReport, 'verified'>>,
 ): SortReport {
   const [first, ...others] = shares.toSorted((a, b) => b.n - a.n) as [SortReport, ...SortReport[]];
-  if (others.length === 0) return { ...first, ...whole };
+  if (others.length === 0) return { ...first, ...whole, reason: `${first.reason}; ${whole.reason}` };
   const { chunks: _, facts: __, verified: ___, ...shared } = first;
   return {
     ...shared,

@@ -47,6 +47,8 @@ export interface Division<M> {
   readonly members: readonly M[];
   /** Part of each, of 1 in all. */
   readonly weights: readonly number[];
+  /** What all is expected to take. */
+  readonly seconds: number;
   /** Why, in words. */
   readonly reason: string;
 }
@@ -62,12 +64,17 @@ const text = (seconds: number): string => `${Number((seconds * 1000).toPrecision
  *
  * @param speeds of at least one
  * @param options.splitSeconds what splitting takes that hides behind nothing
+ * @param options.overrun how many times as long it took several of them, up to now, as was expected
  * @param options.exactly so many devices, the quickest ones; default: as many as it takes least time with
  */
 export function divide<M extends { readonly info: { readonly name: string } }>(
   speeds: readonly Speed<M>[],
   n: number,
-  { splitSeconds = 0, exactly }: { splitSeconds?: number; exactly?: number | undefined } = {},
+  {
+    splitSeconds = 0,
+    overrun = 1,
+    exactly,
+  }: { splitSeconds?: number; overrun?: number; exactly?: number | undefined } = {},
 ): Division<M> {
   const alone = ({ rates }: Speed<M>) => rates.secondsFor(n);
   const quickest = speeds.toSorted((a, b) => alone(a) - alone(b));
@@ -80,7 +87,11 @@ export function divide<M extends { readonly info: { readonly name: string } }>(
     );
     const sum = perSecond.reduce((total, rate) => total + rate, 0);
     const weights = perSecond.map((rate) => rate / sum);
-    return { members: some.map(({ member }) => member), weights, seconds: n / sum + splitSeconds };
+    return {
+      members: some.map(({ member }) => member),
+      weights,
+      seconds: (n / sum + splitSeconds) * overrun,
+    };
   });
   const shared = several.toSorted((a, b) => a.seconds - b.seconds);
   if (exactly !== undefined) {

@@ -29,6 +29,8 @@ export interface Measured {
   readonly rates: ReadonlyMap<Member, Rates>;
   readonly slowdown: ReadonlyMap<Member, number>;
   readonly splitSecondsPerKey: number;
+  /** How many times as long it took several members as was expected of them. */
+  overrun: number;
 }
 
 /**
@@ -75,7 +77,7 @@ export async function measure(
   }
   await kind.split?.(n);
   const splitSeconds = kind.split ? await timed(async () => kind.split?.(n)) : 0;
-  return { rates, slowdown, splitSecondsPerKey: splitSeconds / n };
+  return { rates, slowdown, splitSecondsPerKey: splitSeconds / n, overrun: 1 };
 }
 
 /** Sorting jobs of this shape. */

@@ -70,8 +70,10 @@ export class Team {
     settings.onProgress?.({ phase: 'sort', done: 0, total: keys.n });
     const kind = sortKind(job, this.members);
     const division = await this.#division(kind, keys.n, settings);
+    const begun = performance.now();
     const shares = await this.#sortDivided(job, division, kind);
     const spread = division.members.length > 1;
+    if (spread) await this.#learn(kind, (performance.now() - begun) / 1000 / division.seconds);
     const verified = settings.verify && spread ? await verifyOnHost(job, 'the sort by shares') : undefined;
     throwIfAborted(settings.signal);
     settings.onProgress?.({ phase: 'sort', done: keys.n, total: keys.n });
@@ -84,6 +86,12 @@ export class Team {
         whole,
       ),
     );
+  }
+
+  /** Notes how many times as long as expected several members took. */
+  async #learn(kind: Kind, times: number): Promise<void> {
+    const measured = await this.#measured.get(kind.name);
+    if (measured) measured.overrun *= (1 + times) / 2;
   }
 
   async #sortDivided(
@@ -372,15 +380,15 @@ export class Team {
       this.#measured.set(kind.name, measured);
       measured.catch(() => this.#measured.delete(kind.name));
     }
-    const { rates, slowdown, splitSecondsPerKey } = await measured;
+    const { rates, slowdown, splitSecondsPerKey, overrun } = await measured;
     const speeds = [...rates]
       .filter(([member]) => !member.lost)
       .map(([member, own]) => ({ member, rates: own, slowdown: slowdown.get(member) ?? 1 }));
     if (speeds.length === 0)
-      return { members: this.#inOrder().slice(0, 1), weights: [1], reason: 'the others are lost' };
+      return { members: this.#inOrder().slice(0, 1), weights: [1], seconds: 0, reason: 'all are lost' };
     const all = speeds.every(({ member }) => member.streams); // then splitting hides behind transfers
     const splitSeconds = all ? 0 : splitSecondsPerKey * n;
-    return divide(speeds, n, { splitSeconds, exactly: settings.tuning.spread });
+    return divide(speeds, n, { splitSeconds, overrun, exactly: settings.tuning.spread });
   }
 
   /** What part of keys like these each member is to have where all take part, by what it takes them to sort. */
