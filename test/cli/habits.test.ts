@@ -53,7 +53,7 @@ test('options are read as their types say', async (t) => {
     nan: 'first',
     quiet: true,
   });
-  t.like(args, { device: 'host', algorithm: 'auto', verify: false, bits: undefined });
+  t.like(args, { device: ['host'], algorithm: 'auto', verify: false, bits: undefined });
   t.deepEqual(parseArguments(spec, ['--dtype', 'u8', '-o', 'x', '--', '-odd name']).in, ['-odd name']);
   t.is(
     parseArguments(spec, ['', '--dtype', 'u8', '--dtype', 'f64', '-o', 'x']).dtype,

@@ -56,6 +56,7 @@ test('a sort loads its own files and no other command, nor what lays out help; f
   t.deepEqual(readFileSync(path('out.u32')), Buffer.from(referenceSort(new Uint8Array(keys.buffer), 'u32')));
   t.deepEqual(modules.filter(isRunner), ['cli/commands/sort']);
   t.deepEqual(modules.filter((name) => name.startsWith('cli/options/')).toSorted(), [
+    'cli/options/device',
     'cli/options/distinct',
     'cli/options/key-files',
     'cli/options/memory',

@@ -74,7 +74,7 @@ test('several specs are all devices that any of them names, each once', (t) => {
   });
   t.throws(() => ids('gpu', 'host'), { instanceOf: UsageError });
   t.throws(() => ids(), { instanceOf: UsageError });
-  t.throws(() => ids('al'), { message: /did you mean 'all'/ });
+  t.throws(() => ids('alll'), { message: /did you mean 'all'/ });
   t.is(selectDevice('all', found).info.id, '1:1');
 });
 
