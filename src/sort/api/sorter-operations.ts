@@ -651,14 +651,16 @@ export class SorterOperations implements AsyncDisposable {
     await this.#arrays.unpin(array);
   }
 
-  /** Bytes of the memory that device arrays and calls take now, that is kept for the next ones, and took at most. */
+  /** Bytes of the memory, of all devices together, that device arrays and calls take now, that is kept for the next ones, and took at most. */
   memory(): MemoryUsage {
-    return this.#keeper.backend.memory.usage;
+    const { usage } = this.#keeper.backend.memory;
+    return this.#team?.usage ?? usage;
   }
 
   /** Gives back the memory that is kept for the next calls, of which at most `poolBytes` are. */
   trim(): void {
     this.#keeper.backend.memory.trim();
+    this.#team?.trim();
   }
 
   /**

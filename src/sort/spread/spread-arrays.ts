@@ -228,8 +228,10 @@ export class SpreadArrays implements SpreadOwner {
     return { keys: sorted.slice(0, k) as ArrayOf<D>, indices: moved.slice(0, k) };
   }
 
+  /** Waits for what is running, and gives back what is on the members. */
   async close(): Promise<void> {
     await this.#turns.close();
+    for (const member of this.#members) await member.close();
   }
 
   #columnsOf(array: SpreadArray): Column[] {

@@ -11,6 +11,7 @@ import { whileIntact } from '../calls/intact.js';
 import { better } from '../host/host-primitives.js';
 import { topK } from '../operations/top-k.js';
 import { reduce } from '../operations/walks.js';
+import type { MemoryUsage } from '../transfer/column-memory.js';
 import type { Member } from './member.js';
 import { type Division, divide, PROBE_KEYS } from './rates.js';
 import { allSettled } from './settled.js';
@@ -398,6 +399,18 @@ export class Team {
     const all = { ...settings, tuning: { spread: this.members.length } };
     const { members, weights } = await this.#division(sortKind(job, this.members), keys.n, all);
     return this.members.map((member) => weights[members.indexOf(member)] ?? 0);
+  }
+
+  /** Of all members together; the most of each need not have been at one time. */
+  get usage(): MemoryUsage {
+    const all = this.members.map(({ keeper }) => keeper.backend.memory.usage);
+    const sum = (of: keyof MemoryUsage) => all.reduce((bytes, usage) => bytes + usage[of], 0);
+    return { used: sum('used'), idle: sum('idle'), peak: sum('peak') };
+  }
+
+  /** Gives back the memory that members keep for the next calls. */
+  trim(): void {
+    for (const { keeper } of this.members) keeper.backend.memory.trim();
   }
 
   /** Waits for what is running, and closes all but the first member's device. */

@@ -1,4 +1,5 @@
 import './two-devices.js';
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { Sorter, type SortOptions, type SortReport, SpreadArray } from '../../../src/index.js';
 import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
@@ -164,14 +165,19 @@ test('one device, and the host, have spread arrays of one part', async (t) => {
   }
 });
 
-test('several pieces go from device to device, and memory is given back', async (t) => {
+test.serial('several pieces go from device to device, and memory is given back', async (t) => {
   const n = 2 ** 22 + 2 ** 20;
   const keys = keysOf('u64', 'reversed', n) as BigUint64Array;
   const spread = await both.upload(keys, { spread: true });
   const sorted = await both.sort(spread);
   t.true(same(await sorted.read(), keys.toReversed()));
+  t.true(both.memory().used >= 2 * keys.byteLength);
   spread.dispose();
   sorted.dispose();
+  // They are given back when nothing is under way.
+  while (both.memory().used >= keys.byteLength) await setImmediate();
+  both.trim();
+  t.is(both.memory().idle, 0);
 });
 
 test('an array that is disposed of while a call reads it is there until the call is done', async (t) => {
