@@ -3,7 +3,10 @@ import { keyWords } from '../../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
 import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
 import type { HostJob } from '../../../src/sort/backend/job.js';
+import type { Member } from '../../../src/sort/spread/member.js';
+import { HostSink } from '../../../src/sort/spread/sinks.js';
 import { type Room, type Sink, Split } from '../../../src/sort/spread/split.js';
+import { MemoryError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';
 import { patterns, pick, referenceArgsort } from '../../reference.js';
 
@@ -127,6 +130,21 @@ test('a share for which there is no room is counted', async (t) => {
   const [first, second] = await new Split(job, [1, 1]).into([sink, undefined]);
   t.is((first ?? 0) + (second ?? 0), 1000);
   t.true(small.keys.every((byte) => byte === 0));
+});
+
+test('a share that is larger than a sample let expect is an error, and nothing is written behind its memory', async (t) => {
+  const job = jobOf(
+    'u32',
+    Uint32Array.from({ length: 1000 }, (_, i) => i),
+    {},
+  );
+  const memory = new Uint8Array(4 * 1000);
+  const member = { hostMemory: () => memory.subarray(0, 400) } as unknown as Member;
+  const sink = new HostSink(member, job, 100);
+  const counts = await new Split(job, [1, 1]).into([sink, undefined]);
+  t.true((counts[0] ?? 0) > 100);
+  await t.throwsAsync(sink.share(), { instanceOf: MemoryError, message: /more than the 100 keys/ });
+  t.true(memory.every((byte) => byte === 0));
 });
 
 test('a signal ends it', async (t) => {
