@@ -22,12 +22,10 @@ import { better } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
 import { topK } from '../operations/top-k.js';
 import { reduce } from '../operations/walks.js';
+import { Borrowed, exchange } from './exchange.js';
 import type { Member } from './member.js';
 import { cutRunsOfDevices, Run } from './runs.js';
 import { allSettled } from './settled.js';
-
-/** Bytes that go from one device to another at a time. */
-const PIECE_BYTES = 2 ** 24;
 
 /** Positions that are made at a time. */
 const POSITIONS_AT_ONCE = 2 ** 22;
@@ -40,21 +38,6 @@ interface Wanted {
   readonly sorted: boolean;
   /** Of each part: what travels along; `positions` are made. */
   readonly values?: readonly Column[] | 'positions';
-}
-
-/** Memory on members that is given back. */
-class Borrowed {
-  readonly #columns: (readonly [Member, Column])[] = [];
-
-  take(member: Member, dtype: Dtype, n: number): Column {
-    const taken = member.arrays.take(dtype, n);
-    this.#columns.push([member, taken]);
-    return taken;
-  }
-
-  release(): void {
-    for (const [member, taken] of this.#columns.splice(0)) member.arrays.discard(taken);
-  }
 }
 
 /** The spread arrays of a Sorter. */
@@ -316,7 +299,8 @@ export class SpreadArrays implements SpreadOwner {
       }
       cuts.push(columns.map(({ n }) => n));
       const slices = (of: (m: number) => Column) =>
-        this.#exchange(
+        exchange(
+          this.#members,
           columns.map((_, m) => of(m)),
           cuts,
           starts,
@@ -375,65 +359,7 @@ export class SpreadArrays implements SpreadOwner {
       return to;
     });
   }
-
-  /** Brings slice p of every run to member p, in the order of the runs. */
-  async #exchange(
-    runs: readonly Column[],
-    cuts: readonly (readonly number[])[],
-    starts: readonly number[],
-    borrowed: Borrowed,
-  ): Promise<Column[]> {
-    const to = this.#members.map((member, p) => {
-      const n = (starts[p + 1] as number) - (starts[p] as number);
-      return borrowed.take(member, (runs[0] as Column).dtype, n);
-    });
-    await this.#each(async (member, r) => {
-      const run = runs[r] as Column;
-      // Each begins with its own part, then goes round: no device is sent to by all at once.
-      for (let turn = 0; turn < this.#members.length; turn++) {
-        const p = (r + turn) % this.#members.length;
-        const [from, end] = [cuts[p]?.[r] as number, cuts[p + 1]?.[r] as number];
-        const before = runs.slice(0, r).reduce((sum, _, i) => sum + sliceOf(cuts, p, i), 0);
-        if (from === end) continue;
-        if (p === r) await member.arrays.copy(run, from, to[p] as Column, before, end - from);
-        else await this.#send(member, run, [from, end], this.#members[p] as Member, to[p] as Column, before);
-      }
-    });
-    return to;
-  }
-
-  /** Sends elements through memory of the host: one piece leaves while the one before arrives. */
-  async #send(
-    sender: Member,
-    run: Column,
-    [from, end]: readonly [number, number],
-    receiver: Member,
-    to: Column,
-    start: number,
-  ): Promise<void> {
-    const { bytes } = run.info;
-    const piece = Math.min(end - from, Math.floor(PIECE_BYTES / bytes));
-    const slots = sender.takeSlots(piece * bytes);
-    const busy: Promise<void>[] = slots.all.map(() => Promise.resolve());
-    try {
-      for (let at = from, s = 0; at < end; at += piece, s = (s + 1) % busy.length) {
-        await busy[s];
-        const view = part(slots.all[s] as Uint8Array, 0, Math.min(piece, end - at) * bytes);
-        await sender.arrays.load(run, view, at);
-        busy[s] = receiver.arrays.fill(to, view, start + at - from);
-        busy[s]?.catch(() => undefined); // told below
-      }
-      await Promise.all(busy);
-    } finally {
-      await Promise.allSettled(busy);
-      sender.give(slots);
-    }
-  }
 }
-
-/** Elements of run r in slice p. */
-const sliceOf = (cuts: readonly (readonly number[])[], p: number, r: number): number =>
-  (cuts[p + 1]?.[r] as number) - (cuts[p]?.[r] as number);
 
 /** Where parts begin, and at last where the last one ends. */
 function startsOf(n: number, weights: readonly number[]): number[] {

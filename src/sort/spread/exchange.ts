@@ -1,0 +1,85 @@
+/** Slices of sorted runs that go from device to device, through memory of the host. */
+import { part } from '../../keys/array.js';
+import type { Dtype } from '../../keys/dtype.js';
+import type { Column } from '../backend/column.js';
+import type { Member } from './member.js';
+import { allSettled } from './settled.js';
+
+/** Bytes that go from one device to another at a time. */
+const PIECE_BYTES = 2 ** 24;
+
+/** Memory on members that is given back. */
+export class Borrowed {
+  readonly #columns: (readonly [Member, Column])[] = [];
+
+  take(member: Member, dtype: Dtype, n: number): Column {
+    const taken = member.arrays.take(dtype, n);
+    this.#columns.push([member, taken]);
+    return taken;
+  }
+
+  release(): void {
+    for (const [member, taken] of this.#columns.splice(0)) member.arrays.discard(taken);
+  }
+}
+
+/** Brings slice p of every run to member p, in the order of the runs. */
+export async function exchange(
+  members: readonly Member[],
+  runs: readonly Column[],
+  cuts: readonly (readonly number[])[],
+  starts: readonly number[],
+  borrowed: Borrowed,
+): Promise<Column[]> {
+  const to = members.map((member, p) => {
+    const n = (starts[p + 1] as number) - (starts[p] as number);
+    return borrowed.take(member, (runs[0] as Column).dtype, n);
+  });
+  await allSettled(
+    members.map(async (member, r) => {
+      const run = runs[r] as Column;
+      // Each begins with its own part, then goes round: no device is sent to by all at once.
+      for (let turn = 0; turn < members.length; turn++) {
+        const p = (r + turn) % members.length;
+        const [from, end] = [cuts[p]?.[r] as number, cuts[p + 1]?.[r] as number];
+        const before = runs.slice(0, r).reduce((sum, _, i) => sum + sliceOf(cuts, p, i), 0);
+        if (from === end) continue;
+        if (p === r) await member.arrays.copy(run, from, to[p] as Column, before, end - from);
+        else await send(member, run, [from, end], members[p] as Member, to[p] as Column, before);
+      }
+    }),
+  );
+  return to;
+}
+
+/** Sends elements through memory of the host: one piece leaves while the one before arrives. */
+async function send(
+  sender: Member,
+  run: Column,
+  [from, end]: readonly [number, number],
+  receiver: Member,
+  to: Column,
+  start: number,
+): Promise<void> {
+  const { bytes } = run.info;
+  const piece = Math.min(end - from, Math.floor(PIECE_BYTES / bytes));
+  const slots = sender.takeSlots(piece * bytes);
+  const busy: Promise<void>[] = slots.all.map(() => Promise.resolve());
+  try {
+    for (let at = from, s = 0; at < end; at += piece, s = (s + 1) % busy.length) {
+      await busy[s];
+      const view = part(slots.all[s] as Uint8Array, 0, Math.min(piece, end - at) * bytes);
+      await sender.arrays.load(run, view, at);
+      busy[s] = receiver.arrays.fill(to, view, start + at - from);
+      busy[s]?.catch(() => undefined); // told below
+    }
+    await Promise.all(busy);
+  } finally {
+    await Promise.allSettled(busy);
+    sender.give(slots);
+  }
+}
+
+/** Elements of run r in slice p. */
+const sliceOf = (cuts: readonly (readonly number[])[], p: number, r: number): number =>
+  (cuts[p + 1]?.[r] as number) - (cuts[p]?.[r] as number);
