@@ -11,6 +11,7 @@ export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
 export type { ReduceOp } from './primitives/possible.js';
+export type { Awaitable, Positions, Spreadable, TopOf } from './sort/api/arguments.js';
 export {
   argsort,
   argsortMany,
@@ -45,7 +46,6 @@ export type {
   TopKOptions,
   UniqueOptions,
 } from './sort/api/options.js';
-export type { Awaitable, Positions, Spreadable, TopOf } from './sort/api/arguments.js';
 export type { ReportDevice, ShareReport, SortReport, StageReport } from './sort/api/report.js';
 export type { SegmentedArgsortOptions, SegmentOffsets } from './sort/api/segment-operations.js';
 export { Sorter } from './sort/api/sorter.js';

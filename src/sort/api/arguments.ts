@@ -1,4 +1,6 @@
 /** Arguments and options as callers pass them, checked. */
+
+import type { ArrayOf } from '../../keys/array.js';
 import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
@@ -6,7 +8,6 @@ import { type Column, column, type Place } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Task } from '../calls/calls.js';
 import type { Link } from '../calls/link.js';
-import type { ArrayOf } from '../../keys/array.js';
 import { DeviceArray } from './device-array.js';
 import {
   type PrimitiveOptions,

@@ -64,7 +64,11 @@ import {
   type TopKOptions,
   type UniqueOptions,
 } from './options.js';
-import { type SegmentedArgsortOptions, type SegmentOffsets, SegmentOperations } from './segment-operations.js';
+import {
+  type SegmentedArgsortOptions,
+  type SegmentOffsets,
+  SegmentOperations,
+} from './segment-operations.js';
 import { SpreadArray } from './spread-array.js';
 
 /** A column of rows, with an order of its own or as the options say. */
