@@ -18,6 +18,7 @@
         'src/native/extensions.cc',
         'src/native/external_memory.cc',
         'src/native/gate.cc',
+        'src/native/hash.cc',
         'src/native/host_memory.cc',
         'src/native/image.cc',
         'src/native/info.cc',

@@ -27,6 +27,7 @@ const ADDED = [
   'enqueueKernels',
   'finishAsync',
   'getExtensionFunctions',
+  'hashAsync',
   'multisetAsync',
   'openclInfo',
   'placeAsync',

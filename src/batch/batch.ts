@@ -5,7 +5,7 @@ import { raw } from '../io/formats/raw.js';
 import type { BatchEvent, JobResult } from './events.js';
 import { codeOf, messageOf } from './failures.js';
 import { fileState } from './file-state.js';
-import type { Job } from './jobs.js';
+import { inputsOf, type Job } from './jobs.js';
 import { Journal } from './journal.js';
 import type { Entry } from './queue.js';
 import { Runner, type RunOptions } from './runner.js';
@@ -112,11 +112,21 @@ class BatchRun {
   }
 
   #entryOf(job: Job, index: number): Entry {
-    const bytes = fileState(job.in)?.bytes ?? 0;
+    const inputs = inputsOf(job);
+    const bytes = inputs.reduce((sum, path) => sum + (fileState(path)?.bytes ?? 0), 0);
     const { memory, parallel, devices } = this.#options;
     const share = memory / (parallel * Math.max(1, devices.length));
-    const taken = memoryOf(job.in, bytes, share);
-    return { job, index, bytes, memory: Math.floor(Math.min(memory, taken)), failures: 0, isSuspect: false };
+    const isPlain = inputs.map(factsOfName).every(({ format, compression }) => {
+      return !compression && (!format || PLAIN.includes(format));
+    });
+    const areFiles = inputs.every((path) => fileState(path) !== undefined);
+    const isSmall = isPlain && areFiles && bytes <= SMALL_BYTES;
+    const limit = Math.floor(Math.min(memory, memoryOf(bytes, isPlain, share)));
+    return {
+      ...{ job, index, bytes, limit, failures: 0, isSuspect: false },
+      memory: isSmall ? Math.min(limit, SMALL_MEMORY) : limit,
+      weight: isSmall ? 1 / SMALL_TOGETHER : 1,
+    };
   }
 
   #hear(event: BatchEvent): void {
@@ -141,10 +151,14 @@ const MEMORY_OF_BYTE = 4.5;
 const MEMORY_OF_COMPRESSED = 16;
 const LEAST_MEMORY = 64 * 2 ** 20;
 
+/** Of files of so few bytes */
+const SMALL_BYTES = 2 ** 18;
+/** so many count as one job: what takes time is what the system does for each. */
+const SMALL_TOGETHER = 16;
+const SMALL_MEMORY = 4 * 2 ** 20;
+
 /** Bytes of memory that a job is given: what it takes, so that as many run beside it as there is room for. */
-function memoryOf(name: string, bytes: number, share: number): number {
-  const { format, compression } = factsOfName(name);
-  const isPlain = !compression && (!format || PLAIN.includes(format));
+function memoryOf(bytes: number, isPlain: boolean, share: number): number {
   const taken = bytes * (isPlain ? MEMORY_OF_BYTE : MEMORY_OF_COMPRESSED);
   return Math.max(LEAST_MEMORY, isPlain && bytes > 0 ? taken : Math.max(taken, share));
 }
@@ -154,8 +168,9 @@ function record(journal: Journal | undefined, result: JobResult): void {
   if (!journal || job.out === '') return;
   const at = new Date().toISOString();
   if (outcome === 'ok') {
-    const { seconds, device, input, output } = result;
-    journal.add(job, { outcome, at, seconds, device, ...(input && { input }), ...(output && { output }) });
+    const { seconds, device, input, output, counts } = result;
+    const files = { ...(input && { input }), ...(output && { output }), ...(counts && { counts }) };
+    journal.add(job, { outcome, at, seconds, device, ...files });
   } else if (outcome === 'error') {
     const { seconds, device, error } = result;
     const told = { code: codeOf(error), message: messageOf(error) };

@@ -3,14 +3,16 @@ import { basename, dirname, resolve } from 'node:path';
 
 /** What a job reads and writes, by absolute paths. */
 export interface Paths {
-  readonly in: string;
+  readonly in: string | readonly string[];
   readonly out: string;
+  /** Another output. */
+  readonly counts?: string | undefined;
 }
 
 /** A field of a job: its number, and which. */
 export interface Conflict {
   readonly job: number;
-  readonly field: 'in' | 'out';
+  readonly field: 'in' | 'out' | 'counts';
   readonly text: string;
 }
 
@@ -36,43 +38,62 @@ export class Conflicts {
 
   /** Adds a job. @returns what it is at odds with; then it is not added */
   add(job: number, paths: Paths): Conflict | undefined {
-    const outputs = this.#identify(paths.out);
-    const inputs = this.#identify(paths.in);
-    const conflict = this.#conflictOf(job, paths, outputs, inputs);
-    if (conflict) return conflict;
-    for (const key of outputs) this.#writers.set(key, { job, path: paths.out });
-    for (const key of inputs) if (!this.#readers.has(key)) this.#readers.set(key, { job, path: paths.in });
+    const { out, counts } = paths;
+    const writes = [
+      { field: 'out', path: out } as const,
+      ...(counts === undefined ? [] : [{ field: 'counts', path: counts } as const]),
+    ].map((write) => ({ ...write, keys: this.#identify(write.path) }));
+    const reads = [paths.in].flat().map((path) => ({ path, keys: this.#identify(path) }));
+    const own = counts === undefined ? undefined : ownConflict(job, writes, reads);
+    if (own) return own;
+    for (const write of writes) {
+      const conflict = this.#conflictOfOutput(job, write);
+      if (conflict) return conflict;
+    }
+    for (const { path, keys } of reads) {
+      const source = found(this.#writers, keys);
+      if (source) {
+        const text = `${named(source, 'out', path)} is the input of jobs[${job}]`;
+        return { job, field: 'in', text };
+      }
+    }
+    for (const { path, keys } of writes) for (const key of keys) this.#writers.set(key, { job, path });
+    for (const { path, keys } of reads) {
+      for (const key of keys) if (!this.#readers.has(key)) this.#readers.set(key, { job, path });
+    }
     return undefined;
   }
 
-  #conflictOf(
-    job: number,
-    paths: Paths,
-    outputs: readonly string[],
-    inputs: readonly string[],
-  ): Conflict | undefined {
-    const kept = found(this.#kept, outputs);
-    if (kept) return { job, field: 'out', text: `jobs[${job}].out is ${kept} of this batch` };
-    const writer = found(this.#writers, outputs);
+  #conflictOfOutput(job: number, { field, path, keys }: Write): Conflict | undefined {
+    const kept = found(this.#kept, keys);
+    if (kept) return { job, field, text: `jobs[${job}].${field} is ${kept} of this batch` };
+    const writer = found(this.#writers, keys);
     if (writer) {
-      return {
-        job,
-        field: 'out',
-        text: `${named(writer, 'out', paths.out)} is the output of jobs[${job}] too`,
-      };
+      return { job, field, text: `${named(writer, 'out', path)} is the output of jobs[${job}] too` };
     }
-    const source = found(this.#writers, inputs);
-    if (source) {
-      return { job, field: 'in', text: `${named(source, 'out', paths.in)} is the input of jobs[${job}]` };
-    }
-    const reader = found(this.#readers, outputs);
+    const reader = found(this.#readers, keys);
     if (!reader) return undefined;
-    return {
-      job,
-      field: 'out',
-      text: `${named({ job, path: paths.out }, 'out', reader.path)} is the input of jobs[${reader.job}]`,
-    };
+    const text = `${named({ job, path }, field, reader.path)} is the input of jobs[${reader.job}]`;
+    return { job, field, text };
   }
+}
+
+interface Write {
+  readonly field: 'out' | 'counts';
+  readonly path: string;
+  readonly keys: readonly string[];
+}
+
+/** A job may replace what it reads by its result, but by nothing else. */
+function ownConflict(
+  job: number,
+  [out, counts]: readonly Write[],
+  reads: readonly { readonly keys: readonly string[] }[],
+): Conflict | undefined {
+  const isCounts = (keys: readonly string[]): boolean => keys.some((key) => counts?.keys.includes(key));
+  const other = isCounts(out?.keys ?? []) ? 'out' : reads.some(({ keys }) => isCounts(keys)) ? 'in' : undefined;
+  if (!other) return undefined;
+  return { job, field: 'counts', text: `jobs[${job}].counts would replace jobs[${job}].${other}` };
 }
 
 const found = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | undefined => {
@@ -83,7 +104,7 @@ const found = <T>(uses: ReadonlyMap<string, T>, keys: readonly string[]): T | un
   return undefined;
 };
 
-const named = ({ job, path }: Use, field: 'in' | 'out', other: string): string =>
+const named = ({ job, path }: Use, field: Conflict['field'], other: string): string =>
   `jobs[${job}].${field}${path === other ? '' : ` (${path})`}`;
 
 /** Most symbolic links that are followed from one name to the next, as systems do. */

@@ -22,30 +22,49 @@ export const isGlob = (name: string, folder: string): boolean =>
 
 interface Named {
   readonly name?: string;
-  readonly in: string;
+  readonly in: string | readonly string[];
   readonly out: string;
+  readonly counts?: string | undefined;
 }
 
 export const within = (folder: string, path: string): string =>
   isAbsolute(path) ? resolve(path) : join(folder, path);
 
+/** The patterns among the inputs of a job. */
+export const globsOf = ({ in: inputs }: Pick<Named, 'in'>, folder: string): readonly string[] =>
+  [inputs].flat().filter((input) => isGlob(input, folder));
+
 /**
- * The jobs that a job stands for: one for each file of its pattern, with what follows from its name filled in.
+ * The jobs that a job stands for: one for each file of its pattern, with what follows from its name filled in. A list of inputs
+ * is one job, of all files of its patterns.
  *
  * Files that are what such a job makes of another one are left out, or a second run would sort the results of the first.
  */
 export function expanded<T extends Named>(job: T, folder: string, glob: Glob | undefined): T[] {
-  const matches = glob && isGlob(job.in, folder) ? glob(job.in, folder) : [job.in];
-  const jobs = matches.map((input) => filled(job, input, folder));
+  const matchesOf = (input: string): readonly string[] =>
+    glob && isGlob(input, folder) ? glob(input, folder) : [input];
+  if (typeof job.in !== 'string') {
+    const inputs = job.in.flatMap(matchesOf);
+    return inputs.length === 0 ? [] : [filled(job, inputs, folder)];
+  }
+  const jobs = matchesOf(job.in).map((input) => filled(job, [input], folder));
   if (jobs.length < 2) return jobs;
   const made = new Map(jobs.map(({ in: input, out }) => [out, input]));
-  return jobs.filter(({ in: input }) => (made.get(input) ?? input) === input);
+  return jobs.filter(({ in: input }) => (made.get(input as string) ?? input) === input);
 }
 
-function filled<T extends Named>(job: T, input: string, folder: string): T {
-  const path = within(folder, input);
-  const out = within(folder, filledIn(job.out, path));
-  return { ...job, name: job.name === undefined ? input : filledIn(job.name, path), in: path, out };
+/** Names of outputs follow from that of the first input. */
+function filled<T extends Named>(job: T, inputs: readonly string[], folder: string): T {
+  const paths = inputs.map((input) => within(folder, input));
+  const [path = ''] = paths;
+  const { name, out, counts } = job;
+  return {
+    ...job,
+    name: name === undefined ? inputs.join(', ') : filledIn(name, path),
+    in: typeof job.in === 'string' ? path : paths,
+    out: within(folder, filledIn(out, path)),
+    ...(counts !== undefined && { counts: within(folder, filledIn(counts, path)) }),
+  };
 }
 
 /** A name with the parts of a path in the places that it has for them. */

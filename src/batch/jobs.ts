@@ -9,17 +9,25 @@ import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
 import { suggestion } from '../util/suggest.js';
 import type { Path } from './json-position.js';
-import { boolean, file, isObject, list, object, oneOf, type Rule, type Rules, text } from './rules.js';
+import { boolean, file, files, isObject, list, object, oneOf, type Rule, type Rules, text } from './rules.js';
 
 /** One job of a batch: a file of keys, of records, or a table. */
 export type Job = JobFacts &
   (
-    | (FileJob & Unique & { readonly in: string })
-    | (RecordJob & Unique)
-    | (TableJob & { readonly in: string })
+    | (FileJob & Distinct)
+    | (RecordJob & Distinct)
+    | (TableJob & { readonly counts?: undefined })
   );
 
-type Unique = Pick<DistinctOptions, 'unique'>;
+type Distinct = Pick<DistinctOptions, 'unique' | 'counts'>;
+
+/** The files that a job reads. */
+export const inputsOf = ({ in: inputs }: Pick<Job, 'in'>): readonly string[] =>
+  typeof inputs === 'string' ? [inputs] : inputs;
+
+/** What is one is written as one, and not as a list of it. */
+export const oneOrAll = <T>(list: readonly T[]): T | readonly T[] =>
+  list.length === 1 ? (list[0] as T) : list;
 
 /** What every job has. */
 interface JobFacts {
@@ -44,12 +52,12 @@ const names: Rule = {
   schema: { anyOf: [text.schema, { type: 'array', items: text.schema, minItems: 1 }] },
 };
 
-type Field = keyof (JobFacts & FileJob & RecordJob & Unique) | Exclude<keyof TableJob, 'memory'>;
+type Field = keyof (JobFacts & FileJob & RecordJob & Distinct) | Exclude<keyof TableJob, 'memory'>;
 
 /** Every field of a job. */
 export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   name: text,
-  in: file,
+  in: files,
   out: file,
   dtype: {
     expected: `a dtype: ${DTYPES.join(' ')}, with be for big-endian`,
@@ -107,6 +115,7 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
     schema: { type: 'integer', minimum: 0 },
   },
   unique: boolean,
+  counts: file,
   uniqueBy: names,
 };
 
@@ -128,6 +137,7 @@ const NOT_OF_TABLES = [
   'axis',
   'argsort',
   'tmp',
+  'counts',
   ...OF_RECORDS,
 ] as const;
 
@@ -208,8 +218,8 @@ export function jobOf(
   const fault = ofTable
     ? tableFault(whole)
     : ofRecords
-      ? layoutFault(whole as unknown as RecordLayout, whole)
-      : windowFault(whole as unknown as FileJob);
+      ? (layoutFault(whole as unknown as RecordLayout, whole) ?? distinctFault(whole))
+      : (windowFault(whole as unknown as FileJob) ?? distinctFault(whole));
   if (!fault) return job;
   faults.push({ path: [...path, fault.field], text: `${where}.${fault.text}` });
   return undefined;
@@ -230,8 +240,20 @@ function tableFault(job: Readonly<Record<string, unknown>>): FieldFault | undefi
   }
 }
 
+/** Of keys and records. */
+function distinctFault({ unique, argsort, counts }: Readonly<Record<string, unknown>>): FieldFault | undefined {
+  if (unique && argsort) {
+    return { field: 'unique', text: 'unique: positions are distinct: ask for an argsort or for distinct keys' };
+  }
+  if (counts === undefined || unique) return undefined;
+  return { field: 'counts', text: 'counts are of distinct keys: ask for these as well, by unique' };
+}
+
 /** Of a job of records: is its layout one, and is nothing said that only keys have? */
 function layoutFault(layout: RecordLayout, job: Readonly<Record<string, unknown>>): FieldFault | undefined {
+  if (Array.isArray(job.in)) {
+    return { field: 'in', text: 'in is a list: files of records are sorted one by one' };
+  }
   const field = OF_KEYS.find((name) => job[name] !== undefined);
   if (field) {
     return { field, text: `${field} is not for records: their 'keys' say it, such as "16:u64be:desc"` };

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { ioError } from '../io/raw.js';
 import { targetOf } from '../io/target.js';
 import { UsageError } from '../util/errors.js';
-import { fileState, isSameState, type SummedState } from './file-state.js';
-import type { Job } from './jobs.js';
+import { type FileState, fileState, isSameState, type SummedState } from './file-state.js';
+import { inputsOf, type Job, oneOrAll } from './jobs.js';
 import { lock } from './lock.js';
 import { isObject } from './rules.js';
 
@@ -15,7 +15,8 @@ const HEAD = `${JSON.stringify({ schema: 'clsort.journal/1' })}\n`;
 /** A job that ended. Its files are named as seen from the journal's folder, so that both may move together. */
 export interface JournalRecord {
   readonly name: string;
-  readonly in: string;
+  /** Of several a list. */
+  readonly in: string | readonly string[];
   readonly out: string;
   /** All that the result depends on beside the input. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -23,8 +24,10 @@ export interface JournalRecord {
   readonly at: string;
   readonly seconds: number;
   /** As it was before the job; left out of what is no file. */
-  readonly input?: SummedState;
+  readonly input?: SummedState | readonly SummedState[];
   readonly output?: SummedState;
+  /** The file of counts. */
+  readonly counts?: FileState;
   readonly device?: string;
   readonly error?: { readonly code: string; readonly message: string };
 }
@@ -35,12 +38,16 @@ export type JournalOutcome = Omit<JournalRecord, 'name' | 'in' | 'out' | 'option
 /** What of a job tells nothing of its result. */
 const ASIDE = new Set(['name', 'in', 'out', 'device', 'tmp']);
 
-export const optionsOf = (job: Job): Record<string, unknown> =>
+/** @param folder as seen from which files are named */
+export const optionsOf = ({ counts, ...job }: Job, folder: string): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(job)
+    Object.entries({ ...job, ...(counts !== undefined && { counts: relative(folder, counts) }) })
       .filter(([field]) => !ASIDE.has(field))
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
+
+const inputsFrom = (folder: string, job: Job): string | readonly string[] =>
+  oneOrAll(inputsOf(job).map((path) => relative(folder, path)));
 
 export class Journal {
   readonly path: string;
@@ -105,9 +112,9 @@ export class Journal {
   add(job: Job, outcome: JournalOutcome): void {
     const record: JournalRecord = {
       name: job.name,
-      in: relative(this.#folder, job.in),
+      in: inputsFrom(this.#folder, job),
       out: relative(this.#folder, job.out),
-      options: optionsOf(job),
+      options: optionsOf(job, this.#folder),
       ...outcome,
     };
     try {
@@ -138,10 +145,12 @@ export class Journal {
 
 function isDone(job: Job, record: JournalRecord | undefined, folder: string): boolean {
   if (record?.outcome !== 'ok' || !record.output) return false;
-  if (record.in !== relative(folder, job.in)) return false;
-  if (JSON.stringify(record.options) !== JSON.stringify(optionsOf(job))) return false;
+  if (JSON.stringify(record.in) !== JSON.stringify(inputsFrom(folder, job))) return false;
+  if (JSON.stringify(record.options) !== JSON.stringify(optionsOf(job, folder))) return false;
   if (!isSameState(fileState(job.out), record.output)) return false;
-  return job.in === job.out || isSameState(fileState(job.in), record.input);
+  if (job.counts !== undefined && !isSameState(fileState(job.counts), record.counts)) return false;
+  const states = [record.input].flat();
+  return inputsOf(job).every((path, i) => path === job.out || isSameState(fileState(path), states[i]));
 }
 
 /** The last record of each output, and how many bytes of the file are whole lines. @throws UsageError */

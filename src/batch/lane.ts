@@ -28,6 +28,20 @@ export interface LaneHooks {
   readonly onLost: (error: LaneLostError) => void;
 }
 
+export interface LaneFacts {
+  readonly device: string;
+  /** Jobs that are under way at once. */
+  readonly parallel: number;
+  /** Memory that may wait there for the next job. */
+  readonly idleBytes: number;
+}
+
+/** Each job reads or writes at a time, and what waits for a pipe must not keep them from that. */
+function environmentFor(parallel: number): NodeJS.ProcessEnv {
+  const { UV_THREADPOOL_SIZE = String(Math.min(128, 4 + 2 * parallel)) } = process.env;
+  return { ...process.env, UV_THREADPOOL_SIZE };
+}
+
 interface Task {
   readonly job: Job;
   readonly onProgress: (progress: Progress) => void;
@@ -47,7 +61,7 @@ export class Lane {
   #said = '';
   #isClosing = false;
 
-  private constructor(device: string, hooks: LaneHooks) {
+  private constructor({ device, parallel }: LaneFacts, hooks: LaneHooks) {
     this.device = device;
     this.#hooks = hooks;
     this.#child = spawn(process.execPath, [join(packageFolder(), ...PROGRAM)], {
@@ -55,6 +69,7 @@ export class Lane {
       serialization: 'advanced',
       detached: true, // a terminal's signals are for this process, which ends the other
       windowsHide: true,
+      env: environmentFor(parallel),
     });
     const said = this.#child.stderr as Readable;
     said.on('data', (chunk: Buffer) => {
@@ -68,11 +83,12 @@ export class Lane {
   }
 
   /** Starts a process for a device. @throws NoDeviceError and the like, LaneLostError when the driver ends the process */
-  static async open(device: string, hooks: LaneHooks): Promise<Lane> {
-    const lane = new Lane(device, hooks);
+  static async open(facts: LaneFacts, hooks: LaneHooks): Promise<Lane> {
+    const { device, idleBytes } = facts;
+    const lane = new Lane(facts, hooks);
     await new Promise<void>((resolve, reject) => {
       lane.#opening = { resolve, reject };
-      lane.#say({ is: 'open', device });
+      lane.#say({ is: 'open', device, idleBytes });
     }).catch((error) => {
       lane.kill();
       throw error;

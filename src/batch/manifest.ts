@@ -1,7 +1,7 @@
 import { UsageError } from '../util/errors.js';
 import { Conflicts } from './conflicts.js';
 import { type Document, readDocument } from './document.js';
-import { expanded, type Glob, isGlob, loadGlob, within } from './expand.js';
+import { expanded, type Glob, globsOf, loadGlob, within } from './expand.js';
 import {
   BATCH_RULES,
   type Batch,
@@ -52,7 +52,7 @@ export async function parseManifest(
     const job = jobOf(one, defaults, ['jobs', number], faults);
     if (job) numbered.push({ job, number });
   }
-  const glob = numbered.some(({ job }) => isGlob(job.in, folder)) ? await loadGlob() : undefined;
+  const glob = numbered.some(({ job }) => globsOf(job, folder).length > 0) ? await loadGlob() : undefined;
   const conflicts = new Conflicts();
   for (const [path, what] of kept) conflicts.protect(path, what);
   const made = numbered.flatMap((one) => jobsOf(one, { folder, glob, conflicts }, faults));
@@ -86,7 +86,7 @@ export function jobsOf(
 ): Job[] {
   const jobs = expanded(job, folder, glob) as Job[];
   if (jobs.length === 0) {
-    faults.push({ path: ['jobs', number, 'in'], text: `jobs[${number}].in: no file is called ${job.in}` });
+    faults.push({ path: ['jobs', number, 'in'], text: `jobs[${number}].in: no file is called ${globsOf(job, folder).join(', ')}` });
   }
   for (const one of jobs) {
     const conflict = conflicts.add(number, one);

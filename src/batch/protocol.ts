@@ -1,12 +1,14 @@
 /** What a batch and the process that works for it on one device tell each other. */
 import type { FileReport } from '../io/sort-file.js';
+import type { WorkSpan } from '../io/spans.js';
 import type { Progress } from '../sort/api/options.js';
 import { ClsortError, errorOfCode } from '../util/errors.js';
-import type { SummedState } from './file-state.js';
+import type { FileState, SummedState } from './file-state.js';
 import type { Job } from './jobs.js';
 
 export type ToChild =
-  | { readonly is: 'open'; readonly device: string }
+  /** `idleBytes`: how much memory may wait for the next job. */
+  | { readonly is: 'open'; readonly device: string; readonly idleBytes: number }
   | { readonly is: 'run'; readonly id: number; readonly job: Job; readonly memory: number }
   /** Ends a job early: it is answered by an error. */
   | { readonly is: 'cancel'; readonly id: number }
@@ -24,11 +26,12 @@ export type FromChild =
 /** What came of a job that went well. */
 export interface Made {
   readonly report: FileReport;
-  /** Of what are files, as they were before the job and are after it. */
-  readonly input?: SummedState;
+  /** Of what are files, as they were before the job and are after it; a list of several inputs. */
+  readonly input?: SummedState | readonly SummedState[];
   readonly output?: SummedState;
-  /** Seconds of what is beside the sort: telling checksums. */
-  readonly sumSeconds: number;
+  readonly counts?: FileState;
+  /** What took when how long, as far as the sort tells. */
+  readonly spans: readonly WorkSpan[];
   /** When it began, in milliseconds since 1970. */
   readonly began: number;
   readonly seconds: number;

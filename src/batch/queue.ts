@@ -10,6 +10,10 @@ export interface Entry {
   readonly bytes: number;
   /** Bytes of memory that it takes. */
   readonly memory: number;
+  /** Bytes that it may take, should it be more than was thought. */
+  readonly limit: number;
+  /** How much of one of the jobs at once it is: small ones are run many together. */
+  readonly weight: number;
   /** How often it has failed by itself. */
   failures: number;
   /** It was under way when a process ended: to be run with nothing beside it, so that it is known which job was at fault. */

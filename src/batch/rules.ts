@@ -23,6 +23,14 @@ export const file: Rule = {
   schema: { type: 'string', pattern: '\\S', not: { const: '-' } },
 };
 
+/** One file, or several that are read one behind the other. */
+export const files: Rule = {
+  expected: `${file.expected}, or a list of them`,
+  accepts: (value) =>
+    file.accepts(value) || (Array.isArray(value) && value.length > 0 && value.every(file.accepts)),
+  schema: { anyOf: [file.schema, { type: 'array', items: file.schema, minItems: 1 }] },
+};
+
 export const boolean: Rule = {
   expected: 'true or false',
   accepts: (value) => typeof value === 'boolean',

@@ -1,14 +1,16 @@
 /** One job, in the process of its device. */
-import { mkdir } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { type FileHash, FileHashes } from '../io/file-hash.js';
 import { ioError } from '../io/raw.js';
-import { type FileContext, sortFile, timed } from '../io/sort-file.js';
+import { type FileContext, type FileReport, sortFile } from '../io/sort-file.js';
 import { sortParts } from '../io/sort-parts.js';
 import { sortRecordFile } from '../io/sort-record-file.js';
+import { now, spanned, type WorkSpan } from '../io/spans.js';
 import { sortTableFile } from '../io/tables/sort-table-file.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { type FileState, fileState, summed } from './file-state.js';
-import type { Job } from './jobs.js';
+import { type FileState, fileState, isSameState, type SummedState, stateOf } from './file-state.js';
+import { inputsOf, type Job, oneOrAll } from './jobs.js';
 import type { Made } from './protocol.js';
 
 /**
@@ -17,39 +19,76 @@ import type { Made } from './protocol.js';
  * @param memory bytes that it may take; what is larger goes by way of the disk, and is gone on with after an end by force
  * @throws as `sortFile`
  */
-export async function runJob(
+export async function runJob(sorter: Sorter, job: Job, memory: number, outer: FileContext): Promise<Made> {
+  const [began, started] = [now(), performance.now()];
+  const hashes = new FileHashes();
+  const spans: WorkSpan[] = [];
+  const context = { ...outer, hashes, onSpan: (span: WorkSpan) => void spans.push(span) };
+  const inputs = inputsOf(job);
+  const replaced = inputs.includes(job.out) ? await open(job.out).catch(() => undefined) : undefined;
+  try {
+    for (const path of [job.out, ...(job.counts === undefined ? [] : [job.counts])]) {
+      await mkdir(dirname(path), { recursive: true }).catch((error) => {
+        throw ioError('write', path, error);
+      });
+    }
+    const before = inputs.map(fileState);
+    const report = await sorted(sorter, job, memory, context);
+    const hashing = async () => {
+      const input: SummedState[] = [];
+      for (const [i, path] of inputs.entries()) {
+        const file = path === job.out ? replaced : path;
+        input.push(...(await summed(hashes.ofInput(path), file ?? path, before[i], context.signal)));
+      }
+      const output = await summed(hashes.ofOutput(job.out), job.out, fileState(job.out), context.signal);
+      return { input, output };
+    };
+    const counts = job.counts === undefined ? undefined : fileState(job.counts);
+    const { input, output } = await spanned('checksum', context.onSpan, hashing);
+    return {
+      report,
+      spans,
+      ...(input.length > 0 && { input: oneOrAll(input) }),
+      ...(output[0] && { output: output[0] }),
+      ...(counts && { counts }),
+      began,
+      seconds: (performance.now() - started) / 1000,
+    };
+  } finally {
+    await replaced?.close();
+  }
+}
+
+function sorted(
   sorter: Sorter,
   { name: _, device: __, ...job }: Job,
   memory: number,
   context: FileContext,
-): Promise<Made> {
-  const [began, started] = [Date.now(), performance.now()];
-  await mkdir(dirname(job.out), { recursive: true }).catch((error) => {
-    throw ioError('write', job.out, error);
-  });
-  const before = fileState(job.in);
-  const summing = sumOf(job.in, before, context);
-  // What a job replaces cannot be looked at afterwards.
-  const [, earlySeconds] = await timed(async () => job.in === job.out && (await summing));
+): Promise<FileReport> {
   const how = { memory, resume: true };
-  const report = await ('by' in job
-    ? sortTableFile(sorter, { ...job, memory }, context)
-    : 'record' in job
-      ? sortRecordFile(sorter, { ...job, ...how }, context)
-      : sortFile(sorter, { ...job, ...how }, context, sortParts));
-  const [[input, output], lateSeconds] = await timed(() =>
-    Promise.all([summing, sumOf(job.out, fileState(job.out), context)]),
-  );
-  return {
-    report,
-    ...(input && { input }),
-    ...(output && { output }),
-    sumSeconds: earlySeconds + lateSeconds,
-    began,
-    seconds: (performance.now() - started) / 1000,
-  };
+  if ('by' in job) return sortTableFile(sorter, { ...job, memory }, context);
+  if ('record' in job) return sortRecordFile(sorter, { ...job, ...how }, context);
+  return sortFile(sorter, { ...job, ...how }, context, sortParts);
 }
 
-/** A checksum is worth no failure of what is sorted already: then there is none. */
-const sumOf = async (path: string, state: FileState | undefined, { signal }: FileContext) =>
-  state && summed(path, state, signal).catch(() => state);
+/**
+ * Adds its checksum to the state of a file, which is left out when the file has changed since: it is worth no failure of what
+ * is sorted already. Of what is no file there is nothing.
+ *
+ * @param file its path, or itself where another one has that by now
+ */
+async function summed(
+  hash: FileHash,
+  file: string | FileHandle,
+  state: FileState | undefined,
+  signal: AbortSignal,
+): Promise<SummedState[]> {
+  if (!state) return [];
+  try {
+    const checksum = await hash.end(state.bytes, file, signal);
+    const after = typeof file === 'string' ? fileState(file) : stateOf(await file.stat({ bigint: true }));
+    return [isSameState(after, state) ? { ...state, checksum } : state];
+  } catch {
+    return [state];
+  }
+}

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Asides } from '../io/output.js';
 import { AbortedError, TimeoutError } from '../util/errors.js';
 import type { JobResult, Listener } from './events.js';
@@ -6,8 +7,15 @@ import { LaneLostError } from './lane.js';
 import { type Entry, JobQueue } from './queue.js';
 import { Station } from './station.js';
 
+/** Most jobs at once on a device where nobody has said how many. */
+const MOST_PARALLEL = 8;
+
+/** Jobs at once on a device: half as many as there are processors, so that one of them reads, one writes and the device is busy. */
+export const defaultParallel = (): number =>
+  Math.max(2, Math.min(MOST_PARALLEL, Math.floor(availableParallelism() / 2)));
+
 export interface RunOptions {
-  /** Jobs that are under way at once on a device. */
+  /** Jobs that are under way at once on a device; many small ones count as one. */
   readonly parallel: number;
   /** How often a job that failed is tried again. */
   readonly retries: number;
@@ -22,6 +30,9 @@ export interface RunOptions {
   readonly onEvent: Listener;
 }
 
+/** Part of the memory that may wait for the next jobs: what jobs take is told with so much to spare. */
+const IDLE_MEMORY = 0.25;
+
 /** How long a job that is cancelled may take to end, before its process is. */
 const CANCEL_MS = 1000;
 /** The same when the whole batch is interrupted. */
@@ -35,6 +46,7 @@ export class Runner {
   readonly #done: Promise<void>;
   #setDone: () => void = () => undefined;
   readonly #cancels = new Map<Entry, () => void>();
+  readonly #idleBytes: number;
   #open = 0;
   #memory = 0;
   #isFed = false;
@@ -43,15 +55,16 @@ export class Runner {
 
   private constructor(stations: readonly Pick<Station, 'device' | 'shares'>[], options: RunOptions) {
     this.#options = options;
+    this.#idleBytes = Math.floor((options.memory * IDLE_MEMORY) / Math.max(1, stations.length));
     this.#done = new Promise((resolve) => {
       this.#setDone = resolve;
     });
     for (const facts of stations) this.#addStation(facts);
   }
 
-  #addStation(facts: Pick<Station, 'device' | 'shares'>): Station {
-    const { device } = facts;
-    const { onEvent, asides } = this.#options;
+  #addStation({ device, shares }: Pick<Station, 'device' | 'shares'>): Station {
+    const { onEvent, asides, parallel } = this.#options;
+    const facts = { device, shares, parallel, idleBytes: this.#idleBytes };
     const onWarning = (message: string) => onEvent({ is: 'warning', message });
     const station = new Station(facts, { onWarning, asides }, (is, error) => {
       if (is === 'gone') this.#lastLoss = error;
@@ -116,12 +129,14 @@ export class Runner {
   #start(station: Station): boolean {
     const { device, shares, running, lane } = station;
     const { parallel, memory } = this.#options;
-    if (!lane || this.#isStopped || running.size >= parallel) return false;
+    if (!lane || this.#isStopped) return false;
     if ([...running].some(({ isSuspect }) => isSuspect)) return false;
     const others = this.#stations.filter((one) => one !== station && one.shares && one.isAlive);
     const asker = { device, shares, isIdle: running.size === 0, others: others.map((one) => one.device) };
     const next = this.#queue.next(asker);
     if (!next || next === 'wait') return false;
+    const weight = [...running].reduce((sum, one) => sum + one.weight, 0);
+    if (weight + next.entry.weight > parallel) return false;
     // One that needs more than is left begins when others have ended.
     if (this.#memory > 0 && this.#memory + next.entry.memory > memory) return false;
     next.take();
@@ -130,7 +145,7 @@ export class Runner {
   }
 
   async #run(entry: Entry, station: Station): Promise<void> {
-    const { job, memory } = entry;
+    const { job, memory, limit } = entry;
     const { device, running, lane } = station;
     const { onEvent, timeout } = this.#options;
     const [began, started] = [Date.now(), performance.now()];
@@ -142,7 +157,7 @@ export class Runner {
     let timer: NodeJS.Timeout | undefined;
     try {
       if (!lane) throw new Error('a device without a process was given a job');
-      const { done, cancel } = lane.run(job, memory, (progress) =>
+      const { done, cancel } = lane.run(job, limit, (progress) =>
         onEvent({ is: 'progress', job, device, progress }),
       );
       this.#cancels.set(entry, cancel);

@@ -1,6 +1,6 @@
 /** A device of a batch, through all the processes that work on it: one that ends is started again. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Lane, type LaneHooks } from './lane.js';
+import { Lane, type LaneFacts, type LaneHooks } from './lane.js';
 import type { Entry } from './queue.js';
 
 /** How often a device is opened again in a row before it is given up. */
@@ -12,6 +12,7 @@ export class Station {
   /** Whether it does jobs that name no device. */
   readonly shares: boolean;
   readonly running = new Set<Entry>();
+  readonly #facts: LaneFacts;
   readonly #hooks: Omit<LaneHooks, 'onLost'>;
   readonly #onChange: (is: 'opened' | 'lost' | 'gone', error?: Error) => void;
   #lane: Lane | undefined;
@@ -19,11 +20,12 @@ export class Station {
   #isGone = false;
 
   constructor(
-    { device, shares }: Pick<Station, 'device' | 'shares'>,
+    { shares, ...facts }: LaneFacts & Pick<Station, 'shares'>,
     hooks: Omit<LaneHooks, 'onLost'>,
     onChange: (is: 'opened' | 'lost' | 'gone', error?: Error) => void,
   ) {
-    this.device = device;
+    this.device = facts.device;
+    this.#facts = facts;
     this.shares = shares;
     this.#hooks = hooks;
     this.#onChange = onChange;
@@ -47,7 +49,7 @@ export class Station {
       this.#onChange('lost');
       void this.start();
     };
-    const lane = await Lane.open(this.device, { ...this.#hooks, onLost });
+    const lane = await Lane.open(this.#facts, { ...this.#hooks, onLost });
     if (this.#isClosed) lane.kill();
     else this.#lane = lane;
     this.#onChange('opened');

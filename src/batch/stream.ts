@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { UsageError } from '../util/errors.js';
 import { Conflicts } from './conflicts.js';
 import { isHead, isJobLine, readDocument } from './document.js';
-import { isGlob, loadGlob } from './expand.js';
+import { globsOf, loadGlob } from './expand.js';
 import { BATCH_RULES, type Fault, fieldFaults, JOB_RULES, type Job, jobOf } from './jobs.js';
 import { jobsOf, type ManifestFacts, parseManifest } from './manifest.js';
 import { isObject } from './rules.js';
@@ -83,7 +83,7 @@ async function* jobsOfLines(
     const faults: Fault[] = [];
     const written = parsed(line);
     const job = jobOf(written ?? line, defaults, ['jobs', index], faults);
-    if (job && isGlob(job.in, folder)) glob ??= await loadGlob();
+    if (job && globsOf(job, folder).length > 0) glob ??= await loadGlob();
     const jobs = job ? jobsOf({ job, number: index }, { folder, glob, conflicts }, faults) : [];
     index++;
     if (faults.length === 0) yield* jobs;

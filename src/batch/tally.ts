@@ -68,7 +68,7 @@ export class Tally {
     if (result.outcome !== 'ok') return;
     const device = this.#deviceOf(result.device);
     device.jobs++;
-    device.bytes += result.input?.bytes ?? 0;
+    for (const input of [result.input ?? []].flat()) device.bytes += input.bytes;
   }
 
   #deviceOf(name: string): DeviceTally {

@@ -1,7 +1,9 @@
 /** The thread that sorts, in the process of a device: its other thread has to be free to see that process's parent end. */
 import { Readable, Writable } from 'node:stream';
 import { parentPort } from 'node:worker_threads';
+import { ArrayPool } from '../io/array-pool.js';
 import type { FileContext } from '../io/sort-file.js';
+import { SortsTogether } from '../io/sort-together.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
 import { type FromChild, type ToChild, toldError } from './protocol.js';
@@ -14,6 +16,8 @@ const PROGRESS_MS = 100;
 
 const running = new Map<number, AbortController>();
 let sorter: Sorter | undefined;
+let arrays: ArrayPool | undefined;
+let together: SortsTogether | undefined;
 
 const noStream = (): UsageError => new UsageError('a batch has no stdin and no stdout: name a file');
 
@@ -21,6 +25,8 @@ function contextOf(id: number, signal: AbortSignal): FileContext {
   let shownAt = Number.NEGATIVE_INFINITY;
   return {
     signal,
+    arrays,
+    together,
     stdin: new Readable({
       read: (): never => {
         throw noStream();
@@ -41,9 +47,12 @@ function contextOf(id: number, signal: AbortSignal): FileContext {
   };
 }
 
-async function open(device: string): Promise<void> {
+async function open({ device, idleBytes }: Extract<ToChild, { is: 'open' }>): Promise<void> {
   try {
     sorter = await Sorter.open({ device, onWarning: ({ message }) => say({ is: 'warning', message }) });
+    arrays = new ArrayPool(sorter, idleBytes);
+    // Where nobody asked for a device, few keys make no trip to it.
+    together = device !== 'auto' && sorter.device ? new SortsTogether(sorter) : undefined;
     say({ is: 'opened' });
   } catch (error) {
     say({ is: 'refused', error: toldError(error) });
@@ -64,7 +73,7 @@ async function run({ id, job, memory }: Extract<ToChild, { is: 'run' }>): Promis
 }
 
 parentPort?.on('message', (message: ToChild) => {
-  if (message.is === 'open') void open(message.device);
+  if (message.is === 'open') void open(message);
   else if (message.is === 'run') void run(message);
   else if (message.is === 'cancel') running.get(message.id)?.abort();
   else void Promise.resolve(sorter?.close()).finally(() => parentPort?.close());

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { UsageError } from '../util/errors.js';
+import type { FileHashes } from './file-hash.js';
 import type { KeyReader } from './formats/key-file.js';
 import { joined } from './joined.js';
 import { type InputOptions, openKeys } from './keys.js';
@@ -8,7 +9,11 @@ import { isStdin, openSource, type Source } from './raw.js';
 /** Opens what a source has: all inputs together, or each by itself. */
 export type OpenReaders = (options: InputOptions) => Promise<readonly KeyReader[]>;
 
-type Streams = { readonly stdin: Readable; readonly signal: AbortSignal };
+interface Streams {
+  readonly stdin: Readable;
+  readonly signal: AbortSignal;
+  readonly hashes?: FileHashes | undefined;
+}
 
 /**
  * Runs `use` with inputs, each by itself, and closes them whatever comes of it. That they are there is known at once; what
@@ -20,7 +25,7 @@ type Streams = { readonly stdin: Readable; readonly signal: AbortSignal };
  */
 export async function withReaders<T>(
   paths: readonly string[],
-  { stdin, signal }: Streams,
+  { stdin, signal, hashes }: Streams,
   use: (open: OpenReaders, areFiles: boolean) => Promise<T>,
 ): Promise<T> {
   if (paths.filter(isStdin).length > 1) {
@@ -29,7 +34,7 @@ export async function withReaders<T>(
   const sources: Source[] = [];
   const readers: KeyReader[] = [];
   try {
-    for (const path of paths) sources.push(await openSource(path, stdin, signal));
+    for (const path of paths) sources.push(await openSource(path, stdin, signal, hashes?.ofInput(path)));
     const open: OpenReaders = async (options) => {
       for (const [i, source] of sources.entries()) {
         readers.push(await openKeys(source, paths[i] ?? '', { ...options, signal }));

@@ -1,5 +1,6 @@
 import { bytesOf, newArray } from '../keys/array.js';
 import { dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import type { ArrayPool } from './array-pool.js';
 import type { KeyReader, KeyWriter } from './formats/key-file.js';
 import { PIECE_BYTES } from './raw.js';
 
@@ -11,14 +12,20 @@ const READ_BYTES = 64 * PIECE_BYTES;
  *
  * Room is made for as many as there are: what a header says is taken at its word only where the file is as long.
  *
+ * @param arrays where the array is to come from, if its length is known; the caller gives it back
  * @throws what the reader throws; InputError for more keys than an array can have
  */
-export async function readKeys(reader: KeyReader): Promise<KeyArray> {
+export async function readKeys(reader: KeyReader, arrays?: ArrayPool): Promise<KeyArray> {
   const { dtype, n, readAt } = reader;
   if (n !== undefined && readAt) {
-    const keys = newArray(dtype, n);
-    for (let at = 0; at < keys.byteLength; at += READ_BYTES) {
-      await readAt(bytesOf(keys, at, Math.min(at + READ_BYTES, keys.byteLength)), at);
+    const keys = arrays?.take(dtype, n) ?? newArray(dtype, n);
+    try {
+      for (let at = 0; at < keys.byteLength; at += READ_BYTES) {
+        await readAt(bytesOf(keys, at, Math.min(at + READ_BYTES, keys.byteLength)), at);
+      }
+    } catch (error) {
+      arrays?.give(keys);
+      throw error;
     }
     return keys;
   }

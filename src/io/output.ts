@@ -5,7 +5,9 @@ import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AbortedError, IoError } from '../util/errors.js';
 import { asideName, sweep } from './aside.js';
+import type { FileHash, FileHashes } from './file-hash.js';
 import { assertGoing, ioError, isStdin, isStdout, openFd, PIECE_BYTES, writeFully } from './raw.js';
+import { type OnSpan, spanned } from './spans.js';
 import { writableOf } from './streams.js';
 import { targetOf } from './target.js';
 
@@ -45,6 +47,10 @@ export interface OutputContext {
   readonly signal: AbortSignal;
   /** For who has to remove them should this thread hang. */
   readonly asides?: Asides | undefined;
+  /** Hears what took how long. */
+  readonly onSpan?: OnSpan | undefined;
+  /** Get what is written to files. */
+  readonly hashes?: FileHashes | undefined;
 }
 
 /** Whoever reads the output has closed it: no failure of ours, and nothing to tell anybody. */
@@ -79,7 +85,7 @@ export async function openOutput(path: string, context: OutputContext): Promise<
     const target = existing ? await realpath(path) : await targetOf(path);
     if (existing) await access(target, constants.W_OK); // a rename would not ask
     await sweep(dirname(target));
-    return await FileOutput.open(path, target, existing?.mode, context.asides);
+    return await FileOutput.open(path, target, existing?.mode, context);
   } catch (error) {
     assertGoing(context.signal);
     throw ioError('write', path, error);
@@ -93,11 +99,13 @@ class FileOutput implements Output {
   readonly #asides: OutputContext['asides'];
   readonly #handle: FileHandle;
   readonly #dropped = new AbortController();
+  readonly #hash: FileHash | undefined;
+  #position = 0;
   #open = true;
 
   private constructor(
     { name, target, aside }: { name: string; target: string; aside: string },
-    asides: OutputContext['asides'],
+    { asides, hashes }: Pick<OutputContext, 'asides' | 'hashes'>,
     handle: FileHandle,
   ) {
     this.name = name;
@@ -105,6 +113,8 @@ class FileOutput implements Output {
     this.#aside = aside;
     this.#asides = asides;
     this.#handle = handle;
+    this.#hash = hashes?.ofOutput(name);
+    this.#hash?.drop(); // it may be the second try
   }
 
   /** @param mode of the file that is to be replaced, if there is one */
@@ -112,13 +122,14 @@ class FileOutput implements Output {
     name: string,
     target: string,
     mode: number | undefined,
-    asides: OutputContext['asides'],
+    context: Pick<OutputContext, 'asides' | 'hashes'>,
   ): Promise<FileOutput> {
+    const { asides } = context;
     const aside = join(dirname(target), asideName(basename(target)));
     asides?.add(aside);
     try {
       const handle = await open(aside, 'wx', mode === undefined ? 0o666 : mode & 0o777);
-      const output = new FileOutput({ name, target, aside }, asides, handle);
+      const output = new FileOutput({ name, target, aside }, context, handle);
       // The umask does not apply to what was there.
       if (mode !== undefined) {
         await chmod(aside, mode & 0o7777).catch((error) => {
@@ -153,11 +164,14 @@ class FileOutput implements Output {
     );
   }
 
-  write(bytes: Uint8Array): Promise<void> {
-    return writeFully(this.#handle, bytes, this.name);
+  async write(bytes: Uint8Array): Promise<void> {
+    const position = this.#position;
+    this.#position += bytes.length;
+    await writeFully(this.#handle, bytes, this.name, this.#hash && { hash: this.#hash, position });
   }
 
   async patch(bytes: Uint8Array, position: number): Promise<void> {
+    this.#hash?.drop();
     await this.#handle.write(bytes, 0, bytes.length, position).catch((error) => {
       throw ioError('write', this.name, error);
     });
@@ -286,7 +300,7 @@ export async function withOutput(
     assertGoing(signal);
     await write(output);
     assertGoing(signal);
-    await output.commit();
+    await spanned('sync', context.onSpan, () => output.commit());
   } catch (error) {
     output.discard();
     assertGoing(signal); // a write to a file that the interruption has closed is no failure of its own

@@ -7,6 +7,7 @@ import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { type FileHash, inSlices } from './file-hash.js';
 import { AbortedError, ClsortError, IoError, UnsupportedError } from '../util/errors.js';
 import { readableOf } from './streams.js';
 
@@ -90,9 +91,15 @@ export function assertGoing(signal: AbortSignal | undefined): void {
  * /proc say 0 and hold more. A pipe is waited for without holding a thread.
  *
  * @param signal  ends what waits for bytes, with an AbortedError
+ * @param hash  gets what is read of a file
  * @throws IoError
  */
-export async function openSource(path: string, stdin: Readable, signal?: AbortSignal): Promise<Source> {
+export async function openSource(
+  path: string,
+  stdin: Readable,
+  signal?: AbortSignal,
+  hash?: FileHash,
+): Promise<Source> {
   if (endianness() !== 'LE') {
     throw new UnsupportedError(
       'raw files are little-endian and read as they are; this machine is big-endian',
@@ -107,7 +114,7 @@ export async function openSource(path: string, stdin: Readable, signal?: AbortSi
     }
     const handle = await open(path, O_RDONLY);
     const found = await handle.stat();
-    if (found.isFile() && found.size > 0) return fileSource(path, handle, found.size, signal);
+    if (found.isFile() && found.size > 0) return fileSource(path, handle, found.size, { signal, hash });
     if (!found.isDirectory()) return streamSource(handle.createReadStream(), { name: path, signal });
     await handle.close();
     throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
@@ -127,22 +134,20 @@ function fileSource(
   name: string,
   handle: FileHandle,
   bytes: number,
-  signal: AbortSignal | undefined,
+  { signal, hash }: { readonly signal: AbortSignal | undefined; readonly hash: FileHash | undefined },
 ): Source {
   const readInto = async (piece: Uint8Array, position: number): Promise<void> => {
-    for (let at = 0; at < piece.length; ) {
+    const move = async (at: number, length: number): Promise<number> => {
       assertGoing(signal);
-      const length = Math.min(piece.length - at, PIECE_BYTES);
       const { bytesRead } = await handle.read(piece, at, length, position + at).catch((error) => {
         throw ioError('read', name, error);
       });
-      if (bytesRead === 0) {
-        throw new IoError(
-          `cannot read ${name}: it ends at byte ${position + at} of ${bytes}; it was cut meanwhile`,
-        );
-      }
-      at += bytesRead;
-    }
+      if (bytesRead > 0) return bytesRead;
+      throw new IoError(
+        `cannot read ${name}: it ends at byte ${position + at} of ${bytes}; it was cut meanwhile`,
+      );
+    };
+    await inSlices(piece, { position, hash, most: PIECE_BYTES }, move);
   };
   const part = async (begin: number, end: number): Promise<Uint8Array> => {
     const read = new Uint8Array(end - begin);
@@ -276,14 +281,17 @@ function concatenated(chunks: readonly Uint8Array[], bytes: number): Uint8Array<
   return all;
 }
 
-/** Writes all bytes from the file's position on. */
-export async function writeFully(handle: FileHandle, bytes: Uint8Array, name: string): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesWritten } = await handle
-      .write(bytes, at, Math.min(bytes.length - at, PIECE_BYTES))
-      .catch((error) => {
-        throw ioError('write', name, error);
-      });
-    at += bytesWritten;
-  }
+/** Writes all bytes from the file's position on. @param hashed gets them, and where that is */
+export async function writeFully(
+  handle: FileHandle,
+  bytes: Uint8Array,
+  name: string,
+  hashed?: { readonly hash: FileHash; readonly position: number },
+): Promise<void> {
+  await inSlices(bytes, { position: 0, ...hashed, most: PIECE_BYTES }, async (at, length) => {
+    const { bytesWritten } = await handle.write(bytes, at, length).catch((error) => {
+      throw ioError('write', name, error);
+    });
+    return bytesWritten;
+  });
 }

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
 import { bytesOf } from '../keys/array.js';
-import { dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import { bitWindow, type SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
+import type { ArrayPool } from './array-pool.js';
 import { type Lines, linesOf } from './axis.js';
 import type { KeyFacts, KeyReader, KeyWriter } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
@@ -16,6 +17,8 @@ import { assertGoing, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
 import { sortMatrix } from './sort-matrix.js';
 import { addReports } from './sort-reports.js';
+import { now, type OnSpan, spanned, type WorkSpan } from './spans.js';
+import type { SortsTogether } from './sort-together.js';
 import { keyOrder } from './unit-order.js';
 
 /** How files are sorted: what they hold, in what order, and as what the result is written. */
@@ -55,6 +58,10 @@ export interface LargeFileJob extends FileJob, DistinctOptions, LargeOptions {}
 /** What is at hand while files are sorted. */
 export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'>, OutputContext {
   readonly stdin: Readable;
+  /** Where keys are read to and sorted to, for whoever sorts file after file. */
+  readonly arrays?: ArrayPool | undefined;
+  /** Sorts the keys of small files together, for whoever sorts many at once. */
+  readonly together?: SortsTogether | undefined;
   /** Gets what people may want to know meanwhile, such as where temporary files are. */
   readonly onNote?: ((text: string) => void) | undefined;
 }
@@ -196,7 +203,7 @@ async function sortLines(work: FileSort, lines: Lines): Promise<FileReport> {
 
 /** Sorts keys as a whole, in memory. */
 async function sortWhole(work: FileSort): Promise<FileReport> {
-  const { sorter, reader, target, job, context, told } = work;
+  const { reader, target, job, context, told } = work;
   const { dtype, n } = reader;
   const reports: SortReport[] = [];
   const options = { ...sortOptions(job, context, (one) => reports.push(one)), dtype };
@@ -205,20 +212,71 @@ async function sortWhole(work: FileSort): Promise<FileReport> {
   await toOutput(work, async (output) => {
     // Whether there is room is known before much is read, where the length is.
     if (n !== undefined) await output.reserve(target.bytes(factsOf(work, n)) ?? 0);
-    const [keys, readSeconds] = await timed(() => readKeys(reader));
-    assertGoing(context.signal);
-    const result = told.argsort ? await sorter.argsort(keys, options) : await sorter.sort(keys, options);
-    const [, writeSeconds] = await timed(async () => {
-      length = job.unique ? await onlyDistinct(work, result) : keys.length;
-      const writer = await target.create(output, factsOf(work, length));
-      await writeKeys(writer, result.subarray(0, length));
-      await writer.end();
-    });
-    times = { readSeconds, writeSeconds };
+    const { arrays, onSpan } = context;
+    const [keys, readSeconds] = await timed(() => spanned('read', onSpan, () => readKeys(reader, arrays)));
+    let result: KeyArray | undefined;
+    try {
+      assertGoing(context.signal);
+      const began = now();
+      result = await sortedKeys(work, keys, options);
+      if (onSpan && reports[0]) tellSort(onSpan, began, reports[0]);
+    } catch (error) {
+      arrays?.forget(keys);
+      throw error;
+    }
+    arrays?.give(keys);
+    try {
+      const sorted = result;
+      const write = async (): Promise<void> => {
+        length = job.unique ? await onlyDistinct(work, sorted) : sorted.length;
+        const writer = await target.create(output, factsOf(work, length));
+        await writeKeys(writer, sorted.subarray(0, length));
+        await writer.end();
+      };
+      const [, writeSeconds] = await timed(() => spanned('write', onSpan, write));
+      times = { readSeconds, writeSeconds };
+    } finally {
+      arrays?.give(result);
+    }
   });
   const [report] = reports;
   if (!report) throw new Error('the Sorter sorted without a report');
   return { ...report, ...told, ...(job.unique && { distinct: length }), shape: [length], ...times };
+}
+
+/** The keys, or their positions, in order: where the pool has room for them, and few keys together with those of others. */
+async function sortedKeys(
+  { sorter, told, context }: FileSort,
+  keys: KeyArray,
+  options: SortOptions & { readonly dtype: Dtype },
+): Promise<KeyArray> {
+  const { arrays, together } = context;
+  if (!told.argsort && together?.takes(keys, options)) return together.sort(keys, options);
+  const into = arrays?.take(told.argsort ? 'u32' : options.dtype, keys.length);
+  try {
+    if (told.argsort) return await sorter.argsort(keys, into ? { ...options, into: into as Uint32Array } : options);
+    return await sorter.sort(keys, into ? { ...options, into } : options);
+  } catch (error) {
+    if (into) arrays?.forget(into);
+    throw error;
+  }
+}
+
+/** Tells when a sort took place, as far as it is known: transfers at its two ends, and before it the wait for its turn. */
+function tellSort(onSpan: OnSpan, began: number, { stages, seconds }: SortReport): void {
+  const all = (now() - began) / 1000;
+  const ofStage = (name: string): number =>
+    stages.reduce((sum, { stage, seconds: took }) => sum + (stage === name ? (took ?? 0) : 0), 0);
+  const [upload, download] = [ofStage('upload'), ofStage('download')];
+  let at = began;
+  const tell = (kind: WorkSpan['kind'], took: number): void => {
+    if (took > 0) onSpan({ kind, began: at, seconds: took });
+    at += 1000 * Math.max(0, took);
+  };
+  tell('wait', all - seconds);
+  tell('upload', upload);
+  tell('sort', seconds - upload - download);
+  tell('download', download);
 }
 
 /** Brings the first ones of equal keys to the front of sorted ones, and writes the counts. @returns how many those are */

@@ -100,6 +100,7 @@ NAN_MODULE_INIT(Init) {
   ExportLaunches(exports);
   ExportStaging(exports);
   ExportChecksum(exports);
+  ExportHash(exports);
   ExportMultiset(exports);
   ExportPlacement(exports);
   ExportSplit(exports);

@@ -222,6 +222,7 @@ void ExportSvm(Exports& exports);
 void ExportLaunches(Exports& exports);
 void ExportStaging(Exports& exports);
 void ExportChecksum(Exports& exports);
+void ExportHash(Exports& exports);
 void ExportMultiset(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportSplit(Exports& exports);

@@ -115,6 +115,7 @@ export interface Native {
   getSamplerInfo: NativeFunction;
   getSupportedImageFormats: NativeFunction;
   hostMemAllocINTEL: NativeFunction;
+  hashAsync: NativeFunction;
   initialize: NativeFunction;
   isReleased: NativeFunction;
   isSame: NativeFunction;

@@ -68,6 +68,16 @@ export function checksumAsync(host: HostMemory, sum: HostMemory, threads: number
 }
 
 /**
+ * Adds bytes to an XXH64 hash (seed 0) of all that was added before, made by another thread.
+ *
+ * @param hash ten words, all zero at first; the first one is the hash of all so far
+ * @throws INVALID_VALUE
+ */
+export function hashAsync(host: HostMemory, hash: BigUint64Array): Promise<void> {
+  return native().hashAsync(host, hash);
+}
+
+/**
  * Multiplies two products by a factor for each key of host memory, modulo the prime 2^61 - 1, made by other
  * threads: products that do not depend on the order of keys, in which multisets differ almost surely. The factor
  * of a key k at the point (r, s) is r + (k mod 2^60) + s * floor(k / 2^60).

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import test from 'ava';
-import { fileState, summed } from '../../src/batch/file-state.js';
+import { fileState } from '../../src/batch/file-state.js';
 import type { Job } from '../../src/batch/jobs.js';
 import { Journal } from '../../src/batch/journal.js';
 import { asideName } from '../../src/io/aside.js';
@@ -24,15 +24,17 @@ test.after.always(remove);
 
 let number = 0;
 /** A job whose files are there, and how it is recorded. */
-function doneJob(more: Partial<Job> = {}): { job: Job; record: Parameters<Journal['add']>[1] } {
+type OneFile = Job & { readonly in: string };
+
+function doneJob(more: Partial<Job> = {}): { job: OneFile; record: Parameters<Journal['add']>[1] } {
   const name = `job ${number++}`;
-  const job = { name, in: path(`${name}.u32`), out: path(`${name}.sorted`), ...more } as Job;
+  const job = { name, in: path(`${name}.u32`), out: path(`${name}.sorted`), ...more } as OneFile;
   writeFileSync(job.in, 'aaaa');
   writeFileSync(job.out, 'bbbb');
   return { job, record: recordOf(job) };
 }
 
-function recordOf(job: Job): Parameters<Journal['add']>[1] {
+function recordOf(job: OneFile): Parameters<Journal['add']>[1] {
   const [input, output] = [fileState(job.in), fileState(job.out)];
   if (!input || !output) throw new Error('its files are not there');
   return { outcome: 'ok', at: '', seconds: 1, input, output };
@@ -163,14 +165,35 @@ test('a journal is worked with by one at a time, and what a killed process left 
   for (const one of opened) await one.close();
 });
 
-test('a checksum is told of the bytes whose state it stands beside', async (t) => {
-  writeFileSync(path('sum'), '123456789');
-  const state = fileState(path('sum'));
-  if (!state) return t.fail();
-  const { signal } = new AbortController();
-  t.is((await summed(path('sum'), state, signal)).checksum, 'crc32:cbf43926'); // the check value of CRC-32
-  t.is((await summed(path('sum'), { ...state, modified: '1' }, signal)).checksum, undefined);
+test('the state of a file is its size and its time; what is no file has none', (t) => {
+  writeFileSync(path('state'), '123456789');
+  t.is(fileState(path('state'))?.bytes, 9);
   t.is(fileState(folder), undefined);
   t.false(existsSync(path('none')));
   t.is(fileState(path('none')), undefined);
+});
+
+test('a job of several inputs is done while each of them is as it was, and so is its file of counts', async (t) => {
+  const journal = await Journal.open(path('several.journal'));
+  t.teardown(() => journal.close());
+  const { job: one } = doneJob();
+  const { job: other } = doneJob();
+  const counts = path('counts.u64');
+  writeFileSync(counts, 'cccc');
+  const job: Job = { ...one, in: [one.in, other.in], unique: true, counts };
+  const recorded = () => {
+    const [a, b, output, counted] = [one.in, other.in, job.out, counts].map(fileState);
+    if (!a || !b || !output || !counted) throw new Error('its files are not there');
+    return { outcome: 'ok', at: '', seconds: 1, input: [a, b], output, counts: counted } as const;
+  };
+  journal.add(job, recorded());
+  t.true(journal.isDone(job));
+  t.false(journal.isDone({ ...job, in: [other.in, one.in] }), 'in another order');
+  t.false(journal.isDone({ ...job, in: one.in }));
+  utimesSync(other.in, 1, 1);
+  t.false(journal.isDone(job), 'the second input has another time');
+  journal.add(job, recorded());
+  t.true(journal.isDone(job));
+  rmSync(counts);
+  t.false(journal.isDone(job), 'the counts are gone');
 });

@@ -5,7 +5,8 @@ let index = 0;
 const entry = (bytes: number, more: Partial<Entry> & { device?: string } = {}): Entry => {
   const { device, ...rest } = more;
   const job = { name: `${bytes}`, in: '', out: '', ...(device !== undefined && { device }) };
-  return { job, index: index++, bytes, memory: 0, failures: 0, isSuspect: false, ...rest };
+  const facts = { memory: 0, limit: 0, weight: 1, failures: 0, isSuspect: false };
+  return { job, index: index++, bytes, ...facts, ...rest };
 };
 const asker = (device: string, more: Partial<Asker> = {}): Asker => ({
   device,

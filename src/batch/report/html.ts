@@ -6,10 +6,12 @@ import { KINDS, type Kind, type Span, type Track } from './timeline.js';
 /** Colours that people tell apart who do not see all of them. */
 const COLOURS: Readonly<Record<Kind, string>> = {
   read: '#0072b2',
+  wait: '#cccccc',
   upload: '#56b4e9',
   sort: '#009e73',
   download: '#cc79a7',
   write: '#e69f00',
+  sync: '#8c510a',
   checksum: '#f0e442',
   other: '#999999',
   failed: '#d55e00',
@@ -22,6 +24,8 @@ figure { margin: 1.5rem 0; }
 svg { width: 100%; height: auto; font-size: 11px; }
 svg text { fill: currentColor; }
 .line { stroke: #8886; }
+.busy { list-style: none; padding: 0; }
+.busy meter { width: 10rem; }
 .legend span { display: inline-block; margin-right: 1rem; }
 .legend i { display: inline-block; width: .8em; height: .8em; margin-right: .3em; }
 .table { overflow-x: auto; }
@@ -108,10 +112,22 @@ function timeline(tracks: readonly Track[]): string {
   );
   const legend = KINDS.filter((kind) => spans.some((span) => span.kind === kind));
   return `<h2>Timeline</h2>
-<p>What the devices, the transfers to and from them and the disk were at; a row each for what goes on at the same time.</p>
+<p>What each job was at, and beneath that what the devices, the transfers to and from them and the disk were; a row each for what
+goes on at the same time.</p>
+${bound(tracks)}
 <p class="legend">${legend.map((kind) => `<span><i style="background:${COLOURS[kind]}"></i>${kind}</span>`).join('')}</p>
 <figure><svg viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="Timeline">${ticks.join('')}${parts.join('\n')}</svg>
 ${left === 0 ? `<figcaption>The first ${MOST_SPANS} stretches of time.</figcaption>` : ''}</figure>`;
+}
+
+/** What was at work for which part of the time: whatever was nearly all of it is what binds. */
+function bound(tracks: readonly Track[]): string {
+  const busy = tracks.flatMap(({ name, busy: part }) => (part === undefined ? [] : [{ name, part }]));
+  const parts = busy.toSorted((a, b) => b.part - a.part).map(({ name, part }) => {
+    const percent = Math.round(100 * part);
+    return `<li><meter min="0" max="100" value="${percent}">${percent} %</meter> ${percent} % ${escaped(name)}</li>`;
+  });
+  return `<p>At work, of the time from the first read to the end:</p>\n<ul class="busy">${parts.join('')}</ul>`;
 }
 
 const endOf = ({ begin, seconds }: Span): number => begin + seconds;

@@ -10,7 +10,7 @@ import type { Track } from './timeline.js';
 /** A job, as `--json` has it. */
 export interface ReportRow {
   readonly name: string;
-  readonly in: string;
+  readonly in: string | readonly string[];
   readonly out: string;
   readonly outcome: 'ok' | 'error' | 'done' | 'skipped';
   readonly seconds?: number;

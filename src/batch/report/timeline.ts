@@ -1,8 +1,11 @@
 /** When each device, the disk and the bus were at work. */
+import type { WorkSpan } from '../../io/spans.js';
 import type { BatchEvent, JobResult } from '../events.js';
 
 /** What a stretch of time was spent on. */
-export const KINDS = ['read', 'upload', 'sort', 'download', 'write', 'checksum', 'other', 'failed'] as const;
+export const KINDS = [
+  ...['read', 'wait', 'upload', 'sort', 'download', 'write', 'sync', 'checksum', 'other', 'failed'],
+] as const satisfies readonly (WorkSpan['kind'] | 'other' | 'failed')[];
 export type Kind = (typeof KINDS)[number];
 
 export interface Span {
@@ -17,17 +20,19 @@ export interface Span {
 export interface Track {
   readonly name: string;
   readonly rows: readonly (readonly Span[])[];
+  /** Part of the time between the first and the last span of all in which it was at work; left out of jobs. */
+  readonly busy?: number;
 }
 
-/**
- * Collects what took how long. Parts of a job are told by their lengths and stand in the order in which they take place; those of a matrix,
- * or of a sort by way of the disk, go on by turns and are shown as the sort.
- */
+type Ok = Extract<JobResult, { outcome: 'ok' }>;
+
+/** Collects what took place when. What a sort does not tell by itself is told by its lengths, in the order of a job's steps. */
 export class Timeline {
   readonly #began = Date.now();
-  readonly #devices = new Map<string, Span[][]>();
-  readonly #disk: Span[] = [];
+  readonly #jobs = new Map<string, Span[][]>();
+  readonly #sorts = new Map<string, Span[]>();
   readonly #buses = new Map<string, Span[]>();
+  readonly #disk: Span[] = [];
 
   hear(event: BatchEvent): void {
     if (event.is !== 'end') return;
@@ -35,7 +40,9 @@ export class Timeline {
     if (result.outcome === 'ok') this.#addDone(result);
     else if (result.outcome === 'error' && result.device !== undefined) {
       const { began = this.#began, seconds, job, device } = result;
-      this.#addTo(device, [{ kind: 'failed', job: job.name, begin: this.#since(began), seconds }]);
+      place(rowsOf(this.#jobs, device), [
+        { kind: 'failed', job: job.name, begin: this.#since(began), seconds },
+      ]);
     }
   }
 
@@ -43,58 +50,106 @@ export class Timeline {
     return Math.max(0, (milliseconds - this.#began) / 1000);
   }
 
-  #addDone({ job, device, report, began, seconds, sumSeconds }: Extract<JobResult, { outcome: 'ok' }>): void {
-    const ofStage = (name: string): number =>
-      report.stages.reduce((all, { stage, seconds: took }) => all + (stage === name ? (took ?? 0) : 0), 0);
-    const [upload, download] = [ofStage('upload'), ofStage('download')];
-    const known = report.readSeconds + report.seconds + report.writeSeconds + sumSeconds;
-    const lengths: readonly (readonly [Kind, number])[] = [
-      ['read', report.readSeconds],
-      ['upload', upload],
-      ['sort', Math.max(0, report.seconds - upload - download)],
-      ['download', download],
-      ['write', report.writeSeconds],
-      ['other', Math.max(0, seconds - known)],
-      ['checksum', sumSeconds],
-    ];
-    const spans: Span[] = [];
-    let begin = this.#since(began);
-    for (const [kind, took] of lengths) {
-      if (took > 0) spans.push({ kind, job: job.name, begin, seconds: took });
-      begin += took;
-    }
-    this.#addTo(device, spans);
+  #addDone(result: Ok): void {
+    const { job, device } = result;
+    const spans = spansOf(result).map(({ kind, began, seconds }) => {
+      return { kind, job: job.name, begin: this.#since(began), seconds };
+    });
+    place(rowsOf(this.#jobs, device), withGaps(spans, this.#since(result.began), result.seconds));
     const isOf = (...kinds: Kind[]) => spans.filter(({ kind }) => kinds.includes(kind));
-    this.#disk.push(...isOf('read', 'write', 'checksum'));
-    const bus = this.#buses.get(device) ?? [];
-    this.#buses.set(device, bus);
-    bus.push(...isOf('upload', 'download'));
-  }
-
-  /** Adds the spans of a job to the first row of a device that is free by then. */
-  #addTo(device: string, spans: readonly Span[]): void {
-    const rows = this.#devices.get(device) ?? [];
-    this.#devices.set(device, rows);
-    place(rows, spans);
+    rowsOf(this.#sorts, device).push(...isOf('sort'));
+    rowsOf(this.#buses, device).push(...isOf('upload', 'download'));
+    this.#disk.push(...isOf('read', 'write', 'sync'));
   }
 
   drawn(): Track[] {
-    const inRows = (spans: readonly Span[]): Span[][] => {
+    const jobs = [...this.#jobs].map(([name, rows]) => ({ name, rows }));
+    const all = jobs.flatMap(({ rows }) => rows.flat());
+    const whole = lengthOf(all);
+    const work = (name: string, spans: readonly Span[]): Track => {
       const rows: Span[][] = [];
       for (const span of spans.toSorted((a, b) => a.begin - b.begin)) place(rows, [span]);
-      return rows;
+      return { name, rows, busy: whole > 0 ? covered(spans) / whole : 0 };
     };
     return [
-      ...[...this.#devices].map(([name, rows]) => ({ name, rows })),
-      ...[...this.#buses].map(([name, spans]) => ({ name: `${name}: transfers`, rows: inRows(spans) })),
-      { name: 'disk', rows: inRows(this.#disk) },
-    ].filter(({ rows }) => rows.length > 0);
+      ...jobs.map(({ name, rows }) => ({ name: `jobs on ${name}`, rows })),
+      ...[...this.#sorts].map(([name, spans]) => work(name, spans)),
+      ...[...this.#buses].map(([name, spans]) => work(`${name}: transfers`, spans)),
+      work('disk', this.#disk),
+    ].filter(({ rows }) => rows.some((row) => row.length > 0));
   }
+}
+
+function rowsOf<T>(map: Map<string, T[]>, name: string): T[] {
+  const rows = map.get(name) ?? [];
+  map.set(name, rows);
+  return rows;
+}
+
+type Told = Omit<WorkSpan, 'kind'> & { readonly kind: Kind };
+
+/** The spans that a job has told of, in order; of one that has told of no sort, with the lengths that its report has. */
+function spansOf({ spans, report, began }: Ok): Told[] {
+  const told = spans.filter(({ seconds }) => seconds > 0).toSorted((a, b) => a.began - b.began);
+  if (told.some(({ kind }) => kind === 'sort')) return told;
+  let at = began;
+  const lengths = [
+    ['read', report.readSeconds],
+    ['sort', report.seconds],
+    ['write', report.writeSeconds],
+  ] as const;
+  const guessed = lengths.map(([kind, seconds]) => {
+    const span = { kind, began: at, seconds };
+    at += 1000 * seconds;
+    return span;
+  });
+  return [...guessed.filter(({ seconds }) => seconds > 0), ...told.filter((one) => one.began >= at - 1)];
+}
+
+/** What a job did between its spans is something else. */
+function withGaps(spans: readonly Span[], begin: number, seconds: number): Span[] {
+  const all: Span[] = [];
+  const job = spans[0]?.job ?? '';
+  let at = begin;
+  const fill = (until: number): void => {
+    if (until - at > SLACK_SECONDS) all.push({ kind: 'other', job, begin: at, seconds: until - at });
+  };
+  for (const span of spans) {
+    fill(span.begin);
+    all.push(span);
+    at = Math.max(at, endOf(span));
+  }
+  fill(begin + seconds);
+  return all;
+}
+
+const endOf = ({ begin, seconds }: Span): number => begin + seconds;
+
+/** From the first begin to the last end. */
+function lengthOf(spans: readonly Span[]): number {
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const span of spans) {
+    first = Math.min(first, span.begin);
+    last = Math.max(last, endOf(span));
+  }
+  return Math.max(0, last - first);
+}
+
+/** Seconds in which one of the spans was going on at least. */
+function covered(spans: readonly Span[]): number {
+  let [sum, until] = [0, 0];
+  for (const span of spans.toSorted((a, b) => a.begin - b.begin)) {
+    const end = endOf(span);
+    sum += Math.max(0, end - Math.max(until, span.begin));
+    until = Math.max(until, end);
+  }
+  return sum;
 }
 
 /** Clocks of two processes differ by a little. */
 const SLACK_SECONDS = 0.002;
 
+/** Adds spans to the first row that is free by then. */
 function place(rows: Span[][], spans: readonly Span[]): void {
   const [first] = spans;
   if (!first) return;

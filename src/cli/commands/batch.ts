@@ -4,6 +4,7 @@ import { type BatchOptions, runBatch } from '../../batch/batch.js';
 import type { BatchEvent, JobResult } from '../../batch/events.js';
 import { Journal } from '../../batch/journal.js';
 import { parseManifest } from '../../batch/manifest.js';
+import { defaultParallel } from '../../batch/runner.js';
 import { type BatchReport, reportFormat, writeReport } from '../../batch/report/report.js';
 import { Timeline } from '../../batch/report/timeline.js';
 import { type Incoming, readManifest } from '../../batch/stream.js';
@@ -48,7 +49,7 @@ type ReadOptions = Omit<BatchOptions, 'devices' | 'signal' | 'asides' | 'onEvent
 
 /** @throws UsageError */
 function readOptions(args: BatchArguments): ReadOptions {
-  const { jobs, journal, force, parallel, retries, timeout, memory } = args;
+  const { jobs, journal, force, parallel = defaultParallel(), retries, timeout, memory } = args;
   if (args['fail-fast'] && args['keep-going']) {
     throw new UsageError('--fail-fast and --keep-going are at odds: give one of them');
   }
@@ -166,7 +167,7 @@ async function tellPlan(
     const outcome = journal?.isDone(job) ? 'done' : 'planned';
     const { name, in: from, out } = job;
     const row = { schema: 'clsort.batch-job/1', name, in: from, out, outcome };
-    print(console, isJson ? JSON.stringify(row) : `${outcome.padEnd(8)} ${name}: ${from} → ${out}`);
+    print(console, isJson ? JSON.stringify(row) : `${outcome.padEnd(8)} ${name}: ${[from].flat().join(', ')} → ${out}`);
   }
   return code;
 }

@@ -10,7 +10,7 @@ export interface BatchArguments extends DeviceArguments {
   readonly journal: string | undefined;
   readonly force: boolean;
   readonly 'dry-run': boolean;
-  readonly parallel: number;
+  readonly parallel: number | undefined;
   readonly retries: number;
   readonly timeout: number | undefined;
   readonly 'keep-going': boolean;
@@ -29,8 +29,8 @@ export const builder = (yargs: Argv) =>
     .option('parallel', {
       type: 'number',
       nargs: 1,
-      default: 2,
-      describe: 'jobs at once on a device: one is read or written while another is sorted',
+      describe:
+        'jobs at once on a device, small ones counting less: some are read or written while another is sorted; default half as many as processors, 2 to 8',
     })
     .option('memory', {
       alias: 'S',

@@ -988,6 +988,10 @@ export const CALLS: Readonly<Record<string, Call>> = {
   },
 
   // What the binding has beyond OpenCL
+  hashAsync: {
+    takes: [k.hostOf(0), k.hostOf(80)],
+    weight: 0.4,
+  },
   multisetAsync: {
     takes: [k.hostOf(8), k.oneOf(1, 2, 4, 8), k.hostOf(32), k.hostOf(16), k.count(1, 4)],
     weight: 0.4,

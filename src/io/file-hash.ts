@@ -1,0 +1,165 @@
+/** Checksums of files, made of what is read and written anyway. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import * as cl from '../opencl/index.js';
+import { UnsupportedError } from '../util/errors.js';
+
+/** Bytes that are taken at a time: they are still near the processor when they have been read. */
+const SLICE_BYTES = 4 * 2 ** 20;
+/** Fewer bytes wait for others, since it takes another thread to hash them. */
+const FEW_BYTES = 2 ** 16;
+
+/** The words that the addon keeps of a hash: the first one is the hash of all so far. */
+const HASH_WORDS = 10;
+
+interface State {
+  readonly words: BigUint64Array<ArrayBuffer>;
+  /** Where there is no addon. */
+  crc: number | undefined;
+}
+
+/**
+ * The checksum of one file, which may be read or written in any order: what comes in the file's order is taken, and what is
+ * missing in the end is read.
+ */
+export class FileHash {
+  #state: State = { words: new BigUint64Array(HASH_WORDS), crc: undefined };
+  /** Bytes from the beginning that were taken. */
+  #bytes = 0;
+  /** Copies of those that are not hashed yet. */
+  #few: Uint8Array[] = [];
+  #fewBytes = 0;
+  #adding: Promise<void> = Promise.resolve();
+
+  /** Bytes from the beginning of the file that are known. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Takes what stands at a position of the file.
+   *
+   * @returns when `piece` may be used again
+   */
+  add(piece: Uint8Array, position: number): Promise<void> {
+    const isNext = position <= this.#bytes && position + piece.length > this.#bytes;
+    if (!isNext) return this.#adding;
+    const bytes = piece.subarray(this.#bytes - position);
+    this.#bytes = position + piece.length;
+    if (this.#fewBytes + bytes.length < FEW_BYTES) {
+      this.#few.push(bytes.slice());
+      this.#fewBytes += bytes.length;
+      return this.#adding;
+    }
+    const few = this.#takeFew();
+    const state = this.#state;
+    this.#adding = this.#adding.then(async () => {
+      if (few) await take(few, state);
+      await take(bytes, state);
+    });
+    this.#adding.catch(() => undefined); // it is awaited, perhaps after another failure
+    return this.#adding;
+  }
+
+  /** Something was changed that was taken already: all is to be read again. */
+  drop(): void {
+    this.#state = { words: new BigUint64Array(HASH_WORDS), crc: undefined };
+    [this.#bytes, this.#few, this.#fewBytes] = [0, [], 0];
+  }
+
+  /**
+   * The checksum of a file of so many bytes: its kind, a colon and hexadecimal digits.
+   *
+   * @param file its path, or itself where another one has that by now; what was not seen of it is read
+   * @throws what reading throws
+   */
+  async end(bytes: number, file: string | FileHandle, signal: AbortSignal): Promise<string> {
+    if (this.#bytes > bytes) this.drop();
+    await this.#adding;
+    if (this.#bytes < bytes) await this.#readRest(bytes, file, signal);
+    const few = this.#takeFew();
+    await this.#adding;
+    if (few || bytes === 0) await take(few ?? new Uint8Array(0), this.#state);
+    const { words, crc } = this.#state;
+    if (crc !== undefined) return `crc32:${crc.toString(16).padStart(8, '0')}`;
+    return `xxh64:${(words[0] ?? 0n).toString(16).padStart(16, '0')}`;
+  }
+
+  async #readRest(bytes: number, file: string | FileHandle, signal: AbortSignal): Promise<void> {
+    const handle = typeof file === 'string' ? await open(file) : file;
+    try {
+      const slice = new Uint8Array(Math.min(SLICE_BYTES, bytes - this.#bytes));
+      while (this.#bytes < bytes) {
+        signal.throwIfAborted();
+        const most = Math.min(slice.length, bytes - this.#bytes);
+        const { bytesRead } = await handle.read(slice, 0, most, this.#bytes);
+        if (bytesRead === 0) return;
+        await this.add(slice.subarray(0, bytesRead), this.#bytes);
+      }
+    } finally {
+      if (handle !== file) await handle.close();
+    }
+  }
+
+  #takeFew(): Uint8Array | undefined {
+    if (this.#fewBytes === 0) return undefined;
+    const few = Buffer.concat(this.#few, this.#fewBytes);
+    [this.#few, this.#fewBytes] = [[], 0];
+    return few;
+  }
+}
+
+async function take(bytes: Uint8Array, state: State): Promise<void> {
+  if (state.crc === undefined) {
+    try {
+      return await cl.hashAsync(bytes, state.words);
+    } catch (error) {
+      if (!(error instanceof UnsupportedError)) throw error;
+    }
+  }
+  state.crc = crc32(bytes, state.crc ?? 0);
+}
+
+/** Checksums of the files that a job reads and writes, by the names that it has for them. */
+export class FileHashes {
+  readonly #read = new Map<string, FileHash>();
+  readonly #written = new Map<string, FileHash>();
+
+  ofInput(path: string): FileHash {
+    return hashOf(this.#read, path);
+  }
+
+  ofOutput(path: string): FileHash {
+    return hashOf(this.#written, path);
+  }
+}
+
+function hashOf(hashes: Map<string, FileHash>, path: string): FileHash {
+  const hash = hashes.get(path) ?? new FileHash();
+  hashes.set(path, hash);
+  return hash;
+}
+
+/**
+ * Reads or writes bytes in slices, and hashes each while the next one is on its way.
+ *
+ * @param most bytes of a slice where nothing is hashed
+ * @param move tells how many bytes it has moved
+ */
+export async function inSlices(
+  bytes: Uint8Array,
+  { position, hash, most }: { position: number; hash?: FileHash | undefined; most: number },
+  move: (at: number, length: number) => Promise<number>,
+): Promise<void> {
+  const length = hash ? Math.min(most, SLICE_BYTES) : most;
+  let hashing: Promise<void> | undefined;
+  try {
+    for (let at = 0; at < bytes.length; ) {
+      const moved = await move(at, Math.min(bytes.length - at, length));
+      hashing = hash?.add(bytes.subarray(at, at + moved), position + at);
+      at += moved;
+    }
+  } finally {
+    await hashing; // the bytes are the caller's again
+  }
+}
