@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import * as cl from '../opencl/index.js';
 import { UnsupportedError } from '../util/errors.js';
 
-/** Bytes that are taken at a time: they are still near the processor when they have been read. */
+/** Bytes that are read at a time for the checksum alone. */
 const SLICE_BYTES = 4 * 2 ** 20;
 /** Fewer bytes wait for others, since it takes another thread to hash them. */
 const FEW_BYTES = 2 ** 16;
@@ -138,28 +138,4 @@ function hashOf(hashes: Map<string, FileHash>, path: string): FileHash {
   const hash = hashes.get(path) ?? new FileHash();
   hashes.set(path, hash);
   return hash;
-}
-
-/**
- * Reads or writes bytes in slices, and hashes each while the next one is on its way.
- *
- * @param most bytes of a slice where nothing is hashed
- * @param move tells how many bytes it has moved
- */
-export async function inSlices(
-  bytes: Uint8Array,
-  { position, hash, most }: { position: number; hash?: FileHash | undefined; most: number },
-  move: (at: number, length: number) => Promise<number>,
-): Promise<void> {
-  const length = hash ? Math.min(most, SLICE_BYTES) : most;
-  let hashing: Promise<void> | undefined;
-  try {
-    for (let at = 0; at < bytes.length; ) {
-      const moved = await move(at, Math.min(bytes.length - at, length));
-      hashing = hash?.add(bytes.subarray(at, at + moved), position + at);
-      at += moved;
-    }
-  } finally {
-    await hashing; // the bytes are the caller's again
-  }
 }

@@ -7,8 +7,9 @@ import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { type FileHash, inSlices } from './file-hash.js';
 import { AbortedError, ClsortError, IoError, UnsupportedError } from '../util/errors.js';
+import type { FileHash } from './file-hash.js';
+import { inSlices } from './slices.js';
 import { readableOf } from './streams.js';
 
 /** The name that stands for stdin or stdout. */

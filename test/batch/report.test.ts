@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { JobResult } from '../../src/batch/events.js';
+import type { BatchEvent, JobResult } from '../../src/batch/events.js';
 import { htmlReport } from '../../src/batch/report/html.js';
 import { junitReport } from '../../src/batch/report/junit.js';
 import { markdownReport } from '../../src/batch/report/markdown.js';
@@ -62,51 +62,43 @@ test('the name of a report says what it is', (t) => {
   });
 });
 
-test('a timeline has what went on at the same time in rows of its own', (t) => {
+/** A job that took 2 s, as it tells of itself. */
+function ended(name: string, began: number, told: Partial<Extract<JobResult, { outcome: 'ok' }>>): BatchEvent {
+  const report = { readSeconds: 0.5, seconds: 0.4, writeSeconds: 0.25, stages: [] };
+  const result = { outcome: 'ok', job: { name }, device: 'gpu', seconds: 2, spans: [], began, report, ...told };
+  return { is: 'end', result: result as unknown as JobResult };
+}
+
+test('a timeline has what jobs were at when they say it was, and what went on at the same time in rows of its own', (t) => {
   const timeline = new Timeline();
-  const began = Date.now();
-  const end = (name: string, at: number): void => {
-    const made = {
-      stages: [
-        { stage: 'upload', seconds: 0.1 },
-        { stage: 'sort', seconds: 0.2 },
-      ],
-      readSeconds: 0.5,
-      seconds: 0.4,
-      writeSeconds: 0.25,
-    };
-    const result = {
-      outcome: 'ok',
-      job: { name },
-      device: 'gpu',
-      began: began + at * 1000,
-      seconds: 2,
-      sumSeconds: 0.25,
-      report: made,
-    };
-    timeline.hear({ is: 'end', result: result as unknown as JobResult });
+  const epoch = Date.now();
+  const add = (name: string, at: number): void => {
+    const began = epoch + 1000 * at;
+    const steps = [
+      ...([['read', 0, 0.5], ['wait', 0.5, 0.25], ['upload', 0.75, 0.125]] as const),
+      ...([['sort', 0.875, 0.5], ['write', 1.5, 0.25], ['sync', 1.75, 0.125]] as const),
+    ];
+    const spans = steps.map(([kind, from, seconds]) => ({ kind, began: began + 1000 * from, seconds }));
+    timeline.hear(ended(name, began, { spans: spans.toReversed() }));
   };
-  end('a', 0);
-  end('b', 1);
-  end('c', 10);
+  add('a', 0);
+  add('b', 1);
+  add('c', 10);
   const drawn = timeline.drawn();
   t.deepEqual(
     drawn.map(({ name, rows }) => [name, rows.length]),
     [
-      ['gpu', 2],
+      ['jobs on gpu', 2],
+      ['gpu', 1],
       ['gpu: transfers', 1],
-      ['disk', 2],
+      ['disk', 1],
     ],
   );
   const [first] = drawn[0]?.rows ?? [];
-  t.deepEqual(first?.map(({ job, kind }) => `${job} ${kind}`).slice(0, 6), [
-    'a read',
-    'a upload',
-    'a sort',
-    'a write',
-    'a other',
-    'a checksum',
-  ]);
+  t.deepEqual(
+    first?.map(({ job, kind }) => `${job} ${kind}`).slice(0, 8),
+    ['read', 'wait', 'upload', 'sort', 'other', 'write', 'sync', 'other'].map((kind) => `a ${kind}`),
+  );
   for (const { rows } of drawn) {
     for (const row of rows) {
       for (const [i, span] of row.entries()) {
@@ -115,6 +107,22 @@ test('a timeline has what went on at the same time in rows of its own', (t) => {
       }
     }
   }
+  // 12 s in all, in which the device sorted three times half a second.
+  const busy = (name: string) => Math.round(1000 * (drawn.find((track) => track.name === name)?.busy ?? 0));
+  t.is(busy('gpu'), 125);
+  t.is(busy('gpu: transfers'), Math.round(375 / 12));
+  t.is(busy('disk'), Math.round((3 * 875 - 0) / 12));
+  t.is(drawn[0]?.busy, undefined);
+});
+
+test('of a job that does not say when, its lengths stand in the order of its steps', (t) => {
+  const timeline = new Timeline();
+  const began = Date.now();
+  timeline.hear(ended('table', began, { spans: [{ kind: 'sync', began: began + 1500, seconds: 0.25 }] }));
+  t.deepEqual(
+    timeline.drawn()[0]?.rows[0]?.map(({ kind }) => kind),
+    ['read', 'sort', 'write', 'other', 'sync', 'other'],
+  );
 });
 
 testInBrowser(

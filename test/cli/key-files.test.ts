@@ -101,6 +101,29 @@ test('several files are sorted together, or each alone', async (t) => {
   t.regex(twice.err, /would both become/);
 });
 
+test('larger files are sorted side by side, and one that fails keeps no others from it', async (t) => {
+  const names = ['large a.u32', 'large b.u32', 'large c.u32'];
+  const contents = names.map((_, seed) => generate({ dtype: 'u32', count: 200_000, distribution: 'uniform', seed }));
+  for (const [i, name] of names.entries()) writeFileSync(path(name), contents[i] as Uint8Array);
+  const inputs = [path('none.u32'), ...names.map((name) => path(name)), path('neither.u32')];
+  const ran = await clsort(['sort', ...inputs, '--out-dir', path('large'), '--json', '-r', ...host]);
+  t.is(ran.code, 5);
+  t.regex(ran.err, /none\.u32: there is no such file/);
+  t.regex(ran.err, /neither\.u32: there is no such file/);
+  t.is(JSON.parse(ran.out).length, 3);
+  for (const [i, name] of names.entries()) {
+    const expected = referenceSort(contents[i] as Uint8Array, 'u32', { descending: true });
+    t.true(readFileSync(path(`large/${name}`)).equals(Buffer.from(expected)), name);
+  }
+  t.is(readdirSync(path('large')).length, 3, 'no journal is kept');
+  const records = ['large a.u32', 'large b.u32'].map((name) => path(name));
+  const byKey = ['--record', '8', '--key', '0:u32', '--out-dir', path('records')];
+  t.is((await clsort(['sort', ...records, ...byKey, ...host])).code, 0);
+  t.is(readFileSync(path('records/large a.u32')).length, 800_000);
+  const order = new Uint32Array(new Uint8Array(readFileSync(path('records/large a.u32'))).buffer);
+  t.true(order.every((key, i) => i % 2 === 1 || i === 0 || (order[i - 2] as number) <= key));
+});
+
 test('check goes by formats: each its own, in rows and columns', async (t) => {
   writeFileSync(path('right.npy.gz'), '');
   t.is((await clsort(['convert', path('out.i32'), path('right.npy.gz')])).code, 0);

@@ -1,8 +1,10 @@
+import type { Job } from '../../batch/jobs.js';
 import { mostKeysOf } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
 import type { TableOptions } from '../../io/tables/table-options.js';
 import type { Progress } from '../../sort/api/options.js';
+import type { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
 import { readOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
@@ -32,7 +34,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   }
   const bar = new ProgressBar(console);
   const warnings: string[] = [];
-  const onWarning = ({ message }: Error): void => {
+  const onWarning = ({ message }: Pick<Error, 'message'>): void => {
     bar.clear();
     warnings.push(message);
     say(console, `clsort: warning: ${message}`);
@@ -53,37 +55,50 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     if (!console.quiet) say(console, `clsort: ${text}`);
   };
   const context = { ...console, onWarning, onNote, onProgress };
-  const sorter = await sorterFor(args, onWarning);
-  const sortOne = async (file: SortPath): Promise<FileReport> => {
+  const sortOne = async (sorter: Sorter, file: SortPath): Promise<FileReport> => {
     if (table) {
       const { sortTableFile } = await import('../../io/tables/sort-table-file.js');
-      const { nan, to } = keys;
-      const job = { ...table, ...how, nan, to, format: args.format, memory: memory.memory, ...file };
-      return sortTableFile(sorter, job, context);
+      return sortTableFile(sorter, { ...table, ...tableJob(file), memory: memory.memory }, context);
     }
     if (!records) {
-      const job = { ...keys, ...how, ...memory, ...file };
+      const job = { ...keyJob(file), ...memory };
       return sortFile(sorter, job, context, (await isSmall(job)) ? undefined : await loadParts());
     }
     const { sortRecordFile } = await import('../../io/sort-record-file.js');
-    const { format } = args;
-    return sortRecordFile(
-      sorter,
-      { ...records, ...how, ...memory, format, ...file, in: onlyInput(file.in) },
-      context,
-    );
+    return sortRecordFile(sorter, { ...records, ...recordJob(file), ...memory }, context);
   };
   const reports: FileReport[] = [];
+  const done = (report: FileReport, file: Pick<SortPath, 'out'>): void => {
+    bar.clear();
+    reports.push(report);
+    if (!args.json) tell(report, file, args, console);
+  };
+  const { nan, to } = keys;
+  const tableJob = (file: SortPath) => ({ ...table, ...how, nan, to, format: args.format, ...file });
+  const recordJob = (file: SortPath) => ({
+    ...{ ...records, ...how, format: args.format, ...file },
+    in: onlyInput(file.in),
+  });
+  const keyJob = (file: SortPath) => ({ ...keys, ...how, ...file });
   try {
-    for (const file of files) {
-      const report = await sortOne(file);
-      bar.clear();
-      reports.push(report);
-      if (!args.json) tell(report, file, args, console);
+    if (files.length > 1 && !(await areFew(args))) {
+      const { sortEach } = await import('../sort-each.js');
+      const jobs = files.map((file) => {
+        const job = table ? tableJob(file) : records ? recordJob(file) : keyJob(file);
+        return asJob({ ...job, tmp: memory.tmp, name: [file.in].flat().join(', ') });
+      });
+      const each = { device: args.device, memory: memory.memory, bar, onWarning, onDone: done };
+      await sortEach(jobs, each, console);
+    } else {
+      const sorter = await sorterFor(args, onWarning);
+      try {
+        for (const file of files) done(await sortOne(sorter, file), file);
+      } finally {
+        await sorter.close();
+      }
     }
   } finally {
     bar.clear();
-    await sorter.close();
   }
   if (args.json) tellJson(reports, warnings, args, console);
   return EXIT.ok;
@@ -109,11 +124,22 @@ async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
   return !resume && bytes !== undefined && bytes <= SMALL_BYTES;
 }
 
+/** Are these so few keys that the host has sorted them before a process for a device is there? */
+async function areFew({ in: inputs, device }: SortArguments): Promise<boolean> {
+  if (device !== 'auto' && device !== 'host') return false;
+  const bytes = await mostKeysOf(inputs, 1);
+  return bytes !== undefined && bytes <= SMALL_BYTES;
+}
+
+/** A job of a batch, in which nothing is undefined. */
+const asJob = (options: object): Job =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as unknown as Job;
+
 const loadParts = async () => (await import('../../io/sort-parts.js')).sortParts;
 
 function tell(
   report: FileReport,
-  { out }: SortPath,
+  { out }: Pick<SortPath, 'out'>,
   { report: wanted, 'out-dir': folder }: SortArguments,
   console: Console,
 ): void {

@@ -1,0 +1,55 @@
+/** Several files, each sorted by itself: as a batch without a manifest. */
+import { runBatch } from '../batch/batch.js';
+import type { BatchEvent } from '../batch/events.js';
+import { messageOf } from '../batch/failures.js';
+import type { Job } from '../batch/jobs.js';
+import { defaultParallel } from '../batch/runner.js';
+import type { FileReport } from '../io/sort-file.js';
+import { AbortedError } from '../util/errors.js';
+import { type Console, say } from './console.js';
+import type { ProgressBar } from './progress-bar.js';
+
+export interface SortEach {
+  readonly device: string;
+  /** Bytes that all may take together. */
+  readonly memory: number;
+  readonly bar: ProgressBar;
+  readonly onWarning: (warning: Pick<Error, 'message'>) => void;
+  /** Hears of each file that is done, in their order. */
+  readonly onDone: (report: FileReport, job: Job) => void;
+}
+
+/**
+ * Sorts files side by side. One that fails keeps no others from being sorted.
+ *
+ * @throws what the first one failed with, when all others are done; what the others did is told before
+ */
+export async function sortEach(
+  jobs: readonly Job[],
+  { device, memory, bar, onWarning, onDone }: SortEach,
+  console: Console,
+): Promise<void> {
+  const { signal, asides } = console;
+  let ended = 0;
+  const results = await runBatch(
+    { jobs },
+    {
+      ...{ devices: [device], journal: undefined, force: true, failFast: false },
+      ...{ parallel: defaultParallel(), retries: 1, timeout: undefined, memory, signal, asides },
+      onEvent: (event: BatchEvent) => {
+        if (event.is === 'warning') onWarning(event);
+        if (event.is === 'end') ended++;
+        bar.update('files', ended, jobs.length);
+      },
+    },
+  );
+  bar.clear();
+  const failures: unknown[] = [];
+  for (const result of results) {
+    if (result.outcome === 'ok') onDone(result.report, result.job);
+    else if (result.outcome === 'error') failures.push(result.error);
+  }
+  for (const failure of failures.slice(1)) say(console, `clsort: ${messageOf(failure)}`);
+  if (failures.length > 0) throw failures[0];
+  if (signal.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
+}
