@@ -1,15 +1,19 @@
 #!/usr/bin/env node
 // Does something very often, tells the resident memory over time, and fails when it grows:
 //
-//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N]
+//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N] [--seed N]
 //
 //   binding    a million enqueues, 100,000 buffers dropped without release, 10,000 contexts
 //   server     sorts of mixed sizes and dtypes for many clients at once through one Sorter, every result checked;
 //              tells how long calls take
 //
+//   batches    random batches over two devices of PoCL, with faults, kills and resumes, every result checked, beside one
+//              batch that gets jobs all the time, whose memory is judged
+//
 //   --scale    how much of that, such as 0.01; default 1
 //   --device   a name of CLSORT_TEST_DEVICES, for the server also any device of the library; default pocl
-//   --minutes  of the server, at scale 1; default 10
+//   --minutes  of the server, at scale 1, default 10; of batches, default 40
+//   --seed     of batches; by default another one each time
 //   --clients  of the server; default 64
 //
 // Needs `npm run build`.
@@ -23,12 +27,14 @@ const { values, positionals } = parseArgs({
   options: {
     scale: { type: 'string', default: '1' },
     device: { type: 'string', default: 'pocl' },
-    minutes: { type: 'string', default: '10' },
+    minutes: { type: 'string' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     clients: { type: 'string', default: '64' },
   },
 });
 const scale = Number(values.scale);
-const minutes = Number(values.minutes);
+const minutes = Number(values.minutes ?? (positionals[0] === 'batches' ? 40 : 10));
+const seed = Number(values.seed);
 const clients = Number(values.clients);
 // Drivers are loaded by the first call, and read their environment then.
 Object.assign(process.env, driverEnv(values.device), { CLSORT_TEST_DEVICES: values.device });
@@ -155,12 +161,21 @@ async function server() {
   failed += await soakServer({ device, minutes: minutes * scale, clients, mostGrowth: MOST_SERVER_GROWTH });
 }
 
-const SUBJECTS = { binding, server };
+/** The same of a batch, whose processes have heaps of their own, and arrays that wait for the next job. */
+const MOST_BATCH_GROWTH = 96 * 2 ** 20;
+
+async function batches() {
+  const { soakBatches } = await import('./soak-batches.mjs');
+  failed += await soakBatches({ minutes: minutes * scale, seed, mostGrowth: MOST_BATCH_GROWTH });
+}
+
+const SUBJECTS = { binding, server, batches };
 const subject = SUBJECTS[positionals[0]];
-const isUsable = scale > 0 && minutes > 0 && Number.isInteger(clients) && clients > 0;
+const isUsable =
+  scale > 0 && minutes > 0 && Number.isSafeInteger(seed) && Number.isInteger(clients) && clients > 0;
 if (!subject || positionals.length > 1 || !isUsable) {
   console.error(
-    `usage: node scripts/soak.mjs ${Object.keys(SUBJECTS).join(' | ')} [--scale X] [--device NAME] [--minutes N] [--clients N]`,
+    `usage: node scripts/soak.mjs ${Object.keys(SUBJECTS).join(' | ')} [--scale X] [--device NAME] [--minutes N] [--clients N] [--seed N]`,
   );
   process.exit(2);
 }

@@ -91,7 +91,11 @@ function ownConflict(
   reads: readonly { readonly keys: readonly string[] }[],
 ): Conflict | undefined {
   const isCounts = (keys: readonly string[]): boolean => keys.some((key) => counts?.keys.includes(key));
-  const other = isCounts(out?.keys ?? []) ? 'out' : reads.some(({ keys }) => isCounts(keys)) ? 'in' : undefined;
+  const other = isCounts(out?.keys ?? [])
+    ? 'out'
+    : reads.some(({ keys }) => isCounts(keys))
+      ? 'in'
+      : undefined;
   if (!other) return undefined;
   return { job, field: 'counts', text: `jobs[${job}].counts would replace jobs[${job}].${other}` };
 }

@@ -13,11 +13,7 @@ import { boolean, file, files, isObject, list, object, oneOf, type Rule, type Ru
 
 /** One job of a batch: a file of keys, of records, or a table. */
 export type Job = JobFacts &
-  (
-    | (FileJob & Distinct)
-    | (RecordJob & Distinct)
-    | (TableJob & { readonly counts?: undefined })
-  );
+  ((FileJob & Distinct) | (RecordJob & Distinct) | (TableJob & { readonly counts?: undefined }));
 
 type Distinct = Pick<DistinctOptions, 'unique' | 'counts'>;
 
@@ -241,9 +237,16 @@ function tableFault(job: Readonly<Record<string, unknown>>): FieldFault | undefi
 }
 
 /** Of keys and records. */
-function distinctFault({ unique, argsort, counts }: Readonly<Record<string, unknown>>): FieldFault | undefined {
+function distinctFault({
+  unique,
+  argsort,
+  counts,
+}: Readonly<Record<string, unknown>>): FieldFault | undefined {
   if (unique && argsort) {
-    return { field: 'unique', text: 'unique: positions are distinct: ask for an argsort or for distinct keys' };
+    return {
+      field: 'unique',
+      text: 'unique: positions are distinct: ask for an argsort or for distinct keys',
+    };
   }
   if (counts === undefined || unique) return undefined;
   return { field: 'counts', text: 'counts are of distinct keys: ask for these as well, by unique' };

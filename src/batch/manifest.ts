@@ -86,7 +86,10 @@ export function jobsOf(
 ): Job[] {
   const jobs = expanded(job, folder, glob) as Job[];
   if (jobs.length === 0) {
-    faults.push({ path: ['jobs', number, 'in'], text: `jobs[${number}].in: no file is called ${globsOf(job, folder).join(', ')}` });
+    faults.push({
+      path: ['jobs', number, 'in'],
+      text: `jobs[${number}].in: no file is called ${globsOf(job, folder).join(', ')}`,
+    });
   }
   for (const one of jobs) {
     const conflict = conflicts.add(number, one);

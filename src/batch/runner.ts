@@ -7,12 +7,14 @@ import { LaneLostError } from './lane.js';
 import { type Entry, JobQueue } from './queue.js';
 import { Station } from './station.js';
 
-/** Most jobs at once on a device where nobody has said how many. */
+/** Jobs at once on a device where nobody has said how many: one that is read, one that is sorted and one that is written, */
+const LEAST_PARALLEL = 3;
+/** and where there are the processors for it more, since a device may sort faster than one file after the other is read. */
 const MOST_PARALLEL = 8;
 
-/** Jobs at once on a device: half as many as there are processors, so that one of them reads, one writes and the device is busy. */
+/** Jobs at once on a device: half as many as there are processors. */
 export const defaultParallel = (): number =>
-  Math.max(2, Math.min(MOST_PARALLEL, Math.floor(availableParallelism() / 2)));
+  Math.max(LEAST_PARALLEL, Math.min(MOST_PARALLEL, Math.floor(availableParallelism() / 2)));
 
 export interface RunOptions {
   /** Jobs that are under way at once on a device; many small ones count as one. */

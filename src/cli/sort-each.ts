@@ -22,13 +22,13 @@ export interface SortEach {
 /**
  * Sorts files side by side. One that fails keeps no others from being sorted.
  *
- * @throws what the first one failed with, when all others are done; what the others did is told before
+ * @returns what the first one failed with, when all others are done; what others failed with is told
  */
 export async function sortEach(
   jobs: readonly Job[],
   { device, memory, bar, onWarning, onDone }: SortEach,
   console: Console,
-): Promise<void> {
+): Promise<unknown> {
   const { signal, asides } = console;
   let ended = 0;
   const results = await runBatch(
@@ -50,6 +50,7 @@ export async function sortEach(
     else if (result.outcome === 'error') failures.push(result.error);
   }
   for (const failure of failures.slice(1)) say(console, `clsort: ${messageOf(failure)}`);
-  if (failures.length > 0) throw failures[0];
-  if (signal.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
+  return (
+    failures[0] ?? (signal.aborted ? new AbortedError('interrupted', { cause: signal.reason }) : undefined)
+  );
 }

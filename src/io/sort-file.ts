@@ -17,8 +17,8 @@ import { assertGoing, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
 import { sortMatrix } from './sort-matrix.js';
 import { addReports } from './sort-reports.js';
-import { now, type OnSpan, spanned, type WorkSpan } from './spans.js';
 import type { SortsTogether } from './sort-together.js';
+import { now, type OnSpan, spanned, type WorkSpan } from './spans.js';
 import { keyOrder } from './unit-order.js';
 
 /** How files are sorted: what they hold, in what order, and as what the result is written. */
@@ -254,7 +254,8 @@ async function sortedKeys(
   if (!told.argsort && together?.takes(keys, options)) return together.sort(keys, options);
   const into = arrays?.take(told.argsort ? 'u32' : options.dtype, keys.length);
   try {
-    if (told.argsort) return await sorter.argsort(keys, into ? { ...options, into: into as Uint32Array } : options);
+    if (told.argsort)
+      return await sorter.argsort(keys, into ? { ...options, into: into as Uint32Array } : options);
     return await sorter.sort(keys, into ? { ...options, into } : options);
   } catch (error) {
     if (into) arrays?.forget(into);

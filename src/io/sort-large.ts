@@ -41,9 +41,14 @@ const WHOLE_MEMORY_ASIDE = 2.1;
  */
 const MOST_WHOLE_BYTES = 64 * 2 ** 20;
 
+/** The same where arrays are had from a pool, and one file is read and another written while this one is sorted. */
+const MOST_POOLED_BYTES = 2 ** 29;
+
 interface Limits {
   readonly memory: number;
   readonly argsort: boolean;
+  /** Whether arrays come from a pool. */
+  readonly pooled?: boolean;
   /** Bytes of a key, beside which an argsort has four of a position. */
   readonly unit: number;
 }
@@ -55,7 +60,8 @@ const heldFor = ({ argsort, unit }: Limits): number => (argsort ? (unit + 4) / u
 export function mostForWhole(limits: Limits, isPipe: boolean): number {
   const times = (isPipe ? WHOLE_MEMORY_OF_PIPES : WHOLE_MEMORY) * heldFor(limits);
   const fitting = Math.floor(limits.memory / times);
-  return Math.min(limits.argsort ? constants.MAX_LENGTH : MOST_WHOLE_BYTES, fitting);
+  const most = limits.pooled ? MOST_POOLED_BYTES : MOST_WHOLE_BYTES;
+  return Math.min(limits.argsort ? constants.MAX_LENGTH : most, fitting);
 }
 
 /** The error for positions that need more bytes of memory than they may take. */

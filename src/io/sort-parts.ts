@@ -44,7 +44,8 @@ async function isForWhole(
   const old = inputsOf(job).length > 1 ? undefined : await unfinished(job.out, job.tmp);
   if (old && job.resume) return false;
   if (argsort && positionDtype(n, job.wideFrom) === 'u64') return false; // in memory they are u32
-  const whole = fitsAsWhole(bytes, { memory, argsort, unit }, sorter.device);
+  const pooled = context.arrays !== undefined;
+  const whole = fitsAsWhole(bytes, { memory, argsort, unit, pooled }, sorter.device);
   if (whole && old) context.onNote?.(old);
   return whole;
 }

@@ -15,7 +15,12 @@ type Engine = Pick<SorterOperations, 'sort' | 'segmentedSort'>;
 /** How keys are sorted, as far as several arrays can be sorted alike. */
 type Order = Pick<SortOptions, 'descending' | 'nan' | 'bits'> & { readonly dtype: Dtype };
 
-const orderOf = ({ dtype, descending = false, nan = 'last', bits }: SortOptions & { dtype: Dtype }): Order => ({
+const orderOf = ({
+  dtype,
+  descending = false,
+  nan = 'last',
+  bits,
+}: SortOptions & { dtype: Dtype }): Order => ({
   dtype,
   descending,
   nan,
@@ -59,7 +64,10 @@ export class SortsTogether {
   }
 
   /** Are these few keys, of whose sort nothing is asked that one of several arrays would not have? */
-  takes(keys: KeyArray, { verify = false, algorithm = 'auto', scan = 'auto', radixBits }: SortOptions): boolean {
+  takes(
+    keys: KeyArray,
+    { verify = false, algorithm = 'auto', scan = 'auto', radixBits }: SortOptions,
+  ): boolean {
     const isOpen = algorithm === 'auto' && scan === 'auto' && radixBits === undefined && !verify;
     return isOpen && keys.length > 0 && keys.byteLength <= MOST_BYTES;
   }

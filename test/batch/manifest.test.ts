@@ -44,8 +44,7 @@ test('several inputs are one job, and outputs are named after the first', async 
   const folder = mkdtempSync(join(tmpdir(), 'clsort-inputs-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   for (const name of ['b 1.u32', 'b 2.u32', 'c.u32']) writeFileSync(join(folder, name), '');
-  const inFolder = (value: unknown) =>
-    parseManifest(JSON.stringify(value), { name: 'jobs.json', folder });
+  const inFolder = (value: unknown) => parseManifest(JSON.stringify(value), { name: 'jobs.json', folder });
   const both = { in: ['a/x.u32', 'b.u32'], out: '{dir}/{name}.sorted{ext}' };
   const { jobs } = await parse([both, { ...both, out: 'c', unique: true, counts: '{name}.counts.u64' }]);
   t.deepEqual(jobs[0], {
@@ -75,7 +74,10 @@ test('what is counted beside a result is an output, too', async (t) => {
   t.regex(await errorOf({ ...counted, counts: 'b' }), /jobs\[0\]\.counts would replace jobs\[0\]\.out/);
   t.regex(await errorOf(counted, { ...job, in: 'n' }), /jobs\[0\].*is the input of jobs\[1\]/);
   t.regex(await errorOf({ ...job, in: 'n' }, counted), /jobs\[1\]\.counts .*is the input of jobs\[0\]/);
-  t.regex(await errorOf({ ...job, out: 'n' }, counted), /is the output of jobs\[0\] too|output of jobs\[1\] too/);
+  t.regex(
+    await errorOf({ ...job, out: 'n' }, counted),
+    /is the output of jobs\[0\] too|output of jobs\[1\] too/,
+  );
   t.regex(
     await errorOf({ in: ['a', 'b'], out: 'c', record: 8, keys: ['0:u32'] }),
     /jobs\[0\]\.in is a list: files of records are sorted one by one/,

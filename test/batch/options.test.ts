@@ -15,13 +15,15 @@ const OTHERWISE: Readonly<Record<string, string | undefined>> = {
   quiet: undefined,
 };
 
-const camelCase = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+const camelCase = (name: string): string =>
+  name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 test('a job has every option of sort under its camelCase name, and no field that sort does not have', (t) => {
   const spec = specOf(sort);
   const options = [...spec.arguments, ...spec.options].map(({ name }) => camelCase(name));
   t.true(options.length > 20);
   const fields = options.flatMap((name) => (name in OTHERWISE ? (OTHERWISE[name] ?? []) : name));
-  t.deepEqual(new Set(['name', ...fields]), new Set(Object.keys(JOB_RULES)));
-  for (const name of Object.keys(OTHERWISE)) t.true(options.includes(name), `sort has no option ${name} any more`);
+  t.deepEqual([...new Set(['name', ...fields])].toSorted(), Object.keys(JOB_RULES).toSorted());
+  for (const name of Object.keys(OTHERWISE))
+    t.true(options.includes(name), `sort has no option ${name} any more`);
 });

@@ -63,9 +63,22 @@ test('the name of a report says what it is', (t) => {
 });
 
 /** A job that took 2 s, as it tells of itself. */
-function ended(name: string, began: number, told: Partial<Extract<JobResult, { outcome: 'ok' }>>): BatchEvent {
+function ended(
+  name: string,
+  began: number,
+  told: Partial<Extract<JobResult, { outcome: 'ok' }>>,
+): BatchEvent {
   const report = { readSeconds: 0.5, seconds: 0.4, writeSeconds: 0.25, stages: [] };
-  const result = { outcome: 'ok', job: { name }, device: 'gpu', seconds: 2, spans: [], began, report, ...told };
+  const result = {
+    outcome: 'ok',
+    job: { name },
+    device: 'gpu',
+    seconds: 2,
+    spans: [],
+    began,
+    report,
+    ...told,
+  };
   return { is: 'end', result: result as unknown as JobResult };
 }
 
@@ -75,8 +88,16 @@ test('a timeline has what jobs were at when they say it was, and what went on at
   const add = (name: string, at: number): void => {
     const began = epoch + 1000 * at;
     const steps = [
-      ...([['read', 0, 0.5], ['wait', 0.5, 0.25], ['upload', 0.75, 0.125]] as const),
-      ...([['sort', 0.875, 0.5], ['write', 1.5, 0.25], ['sync', 1.75, 0.125]] as const),
+      ...([
+        ['read', 0, 0.5],
+        ['wait', 0.5, 0.25],
+        ['upload', 0.75, 0.125],
+      ] as const),
+      ...([
+        ['sort', 0.875, 0.5],
+        ['write', 1.5, 0.25],
+        ['sync', 1.75, 0.125],
+      ] as const),
     ];
     const spans = steps.map(([kind, from, seconds]) => ({ kind, began: began + 1000 * from, seconds }));
     timeline.hear(ended(name, began, { spans: spans.toReversed() }));

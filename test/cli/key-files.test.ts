@@ -103,7 +103,9 @@ test('several files are sorted together, or each alone', async (t) => {
 
 test('larger files are sorted side by side, and one that fails keeps no others from it', async (t) => {
   const names = ['large a.u32', 'large b.u32', 'large c.u32'];
-  const contents = names.map((_, seed) => generate({ dtype: 'u32', count: 200_000, distribution: 'uniform', seed }));
+  const contents = names.map((_, seed) =>
+    generate({ dtype: 'u32', count: 200_000, distribution: 'uniform', seed }),
+  );
   for (const [i, name] of names.entries()) writeFileSync(path(name), contents[i] as Uint8Array);
   const inputs = [path('none.u32'), ...names.map((name) => path(name)), path('neither.u32')];
   const ran = await clsort(['sort', ...inputs, '--out-dir', path('large'), '--json', '-r', ...host]);

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises';
 import { writeFileSync } from 'node:fs';
-import { finished } from 'node:stream/promises';
+import { open } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import test from 'ava';
 import { FileHash, FileHashes } from '../../src/io/file-hash.js';
 import { openOutput } from '../../src/io/output.js';
@@ -16,10 +16,17 @@ const stdout = new Writable();
 /** XXH64 as its specification writes it down, in numbers of any size. */
 function xxh64(bytes: Uint8Array): string {
   const [p1, p2, p3, p4, p5] = [
-    ...[0x9e3779b185ebca87n, 0xc2b2ae3d27d4eb4fn, 0x165667b19e3779f9n, 0x85ebca77c2b2ae63n, 0x27d4eb2f165667c5n],
+    ...[
+      0x9e3779b185ebca87n,
+      0xc2b2ae3d27d4eb4fn,
+      0x165667b19e3779f9n,
+      0x85ebca77c2b2ae63n,
+      0x27d4eb2f165667c5n,
+    ],
   ] as [bigint, bigint, bigint, bigint, bigint];
   const cut = (value: bigint): bigint => BigInt.asUintN(64, value);
-  const turn = (value: bigint, bits: bigint): bigint => cut((cut(value) << bits) | (cut(value) >> (64n - bits)));
+  const turn = (value: bigint, bits: bigint): bigint =>
+    cut((cut(value) << bits) | (cut(value) >> (64n - bits)));
   const round = (lane: bigint, input: bigint): bigint => cut(turn(lane + cut(input * p2), 31n) * p1);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = 0;
@@ -86,7 +93,10 @@ test('what is read out of order, twice or not at all is read for the checksum', 
   t.is(await new FileHash().end(bytes.length, handle, signal), expected, 'of a file that is open');
   await handle.close();
   const dropped = new FileHash();
-  void dropped.add(random(100_000).map((byte) => byte ^ 1), 0);
+  void dropped.add(
+    random(100_000).map((byte) => byte ^ 1),
+    0,
+  );
   dropped.drop();
   t.is(await dropped.end(bytes.length, path('file'), signal), expected, 'what was changed is forgotten');
 });

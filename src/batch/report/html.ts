@@ -6,7 +6,7 @@ import { KINDS, type Kind, type Span, type Track } from './timeline.js';
 /** Colours that people tell apart who do not see all of them. */
 const COLOURS: Readonly<Record<Kind, string>> = {
   read: '#0072b2',
-  wait: '#cccccc',
+  wait: '#c5b0d5',
   upload: '#56b4e9',
   sort: '#009e73',
   download: '#cc79a7',
@@ -123,10 +123,12 @@ ${left === 0 ? `<figcaption>The first ${MOST_SPANS} stretches of time.</figcapti
 /** What was at work for which part of the time: whatever was nearly all of it is what binds. */
 function bound(tracks: readonly Track[]): string {
   const busy = tracks.flatMap(({ name, busy: part }) => (part === undefined ? [] : [{ name, part }]));
-  const parts = busy.toSorted((a, b) => b.part - a.part).map(({ name, part }) => {
-    const percent = Math.round(100 * part);
-    return `<li><meter min="0" max="100" value="${percent}">${percent} %</meter> ${percent} % ${escaped(name)}</li>`;
-  });
+  const parts = busy
+    .toSorted((a, b) => b.part - a.part)
+    .map(({ name, part }) => {
+      const percent = Math.round(100 * part);
+      return `<li><meter min="0" max="100" value="${percent}">${percent} %</meter> ${percent} % ${escaped(name)}</li>`;
+    });
   return `<p>At work, of the time from the first read to the end:</p>\n<ul class="busy">${parts.join('')}</ul>`;
 }
 

@@ -4,9 +4,9 @@ import { type BatchOptions, runBatch } from '../../batch/batch.js';
 import type { BatchEvent, JobResult } from '../../batch/events.js';
 import { Journal } from '../../batch/journal.js';
 import { parseManifest } from '../../batch/manifest.js';
-import { defaultParallel } from '../../batch/runner.js';
 import { type BatchReport, reportFormat, writeReport } from '../../batch/report/report.js';
 import { Timeline } from '../../batch/report/timeline.js';
+import { defaultParallel } from '../../batch/runner.js';
 import { type Incoming, readManifest } from '../../batch/stream.js';
 import { Tally } from '../../batch/tally.js';
 import { defaultMemory } from '../../io/external/budget.js';
@@ -167,7 +167,10 @@ async function tellPlan(
     const outcome = journal?.isDone(job) ? 'done' : 'planned';
     const { name, in: from, out } = job;
     const row = { schema: 'clsort.batch-job/1', name, in: from, out, outcome };
-    print(console, isJson ? JSON.stringify(row) : `${outcome.padEnd(8)} ${name}: ${[from].flat().join(', ')} → ${out}`);
+    print(
+      console,
+      isJson ? JSON.stringify(row) : `${outcome.padEnd(8)} ${name}: ${[from].flat().join(', ')} → ${out}`,
+    );
   }
   return code;
 }

@@ -80,6 +80,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     in: onlyInput(file.in),
   });
   const keyJob = (file: SortPath) => ({ ...keys, ...how, ...file });
+  let failure: unknown;
   try {
     if (files.length > 1 && !(await areFew(args))) {
       const { sortEach } = await import('../sort-each.js');
@@ -88,7 +89,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
         return asJob({ ...job, tmp: memory.tmp, name: [file.in].flat().join(', ') });
       });
       const each = { device: args.device, memory: memory.memory, bar, onWarning, onDone: done };
-      await sortEach(jobs, each, console);
+      failure = await sortEach(jobs, each, console);
     } else {
       const sorter = await sorterFor(args, onWarning);
       try {
@@ -101,6 +102,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     bar.clear();
   }
   if (args.json) tellJson(reports, warnings, args, console);
+  if (failure) throw failure;
   return EXIT.ok;
 }
 

@@ -1,0 +1,332 @@
+// The soak of batches; scripts/soak.mjs runs it. Two things go on at the same time:
+//
+//   rounds    a random batch over two devices whose driver fails now and then, killed up to three times, and then let end:
+//             right results, errors for what is broken, a journal that agrees, nothing left over, nothing done twice
+//   a stream  one batch that gets a job a line for as long as all of it takes: right results, flat memory
+
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '../dist/src/util/random.js';
+import { LayerControl, layerEnvironment } from '../dist/test/layer/layer.js';
+import { randomJobs } from './soak-batch-jobs.mjs';
+import { growthOf } from './soak-server.mjs';
+
+const MAIN = new URL('../dist/src/cli/main.js', import.meta.url).pathname;
+/** PoCL shows two devices, of which one works on one thread. */
+const DEVICES = { POCL_DEVICES: 'basic pthread' };
+/** Statuses that a device comes back from: it has no resources, or is lost. */
+const STATUSES = [-4, -5, -6, -36];
+/** Failures that are told one by one. */
+const MOST_TOLD = 20;
+const MOST_KILLS = 3;
+
+/** Runs the command. @param onStart gets the process @returns its exit code and what it said */
+function clsort(args, env, { onStart, stdin = 'ignore' } = {}) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, ...DEVICES, ...env },
+    stdio: [stdin, 'pipe', 'pipe'],
+  });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    err += text;
+  });
+  onStart?.(child);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve({ code, signal, out, err }));
+  });
+}
+
+const rowsOf = (out) =>
+  out
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+
+/** The last record of each output. */
+function journalOf(folder) {
+  const file = join(folder, 'jobs.json.journal');
+  if (!existsSync(file)) return new Map();
+  const lines = readFileSync(file, 'utf8').split('\n').slice(1, -1); // what is behind the last is being written
+  return new Map(lines.map((line) => JSON.parse(line)).map((record) => [record.out, record]));
+}
+
+const modifiedOf = (path) => (existsSync(path) ? statSync(path, { bigint: true }).mtimeNs : undefined);
+
+/** What somebody was writing when it ended. */
+const leftovers = (folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.tmp$|\.part$|clsort-state/.test(name),
+  );
+
+/** A process and all below it. */
+function familyOf(pid) {
+  try {
+    const tasks = readdirSync(`/proc/${pid}/task`);
+    const children = tasks.flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+    );
+    return [pid, ...children.flatMap(familyOf)];
+  } catch {
+    return []; // it has ended meanwhile
+  }
+}
+
+/** Bytes of memory that a process and its children have to themselves. */
+function residentOf(pid) {
+  const ofOne = (one) => {
+    try {
+      const status = readFileSync(`/proc/${one}/status`, 'utf8');
+      return 1024 * Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
+  };
+  return familyOf(pid).reduce((sum, one) => sum + ofOne(one), 0);
+}
+
+class Soak {
+  rounds = 0;
+  jobs = 0;
+  kills = 0;
+  faults = 0;
+  streamed = 0;
+  failures = 0;
+  rss = 0;
+
+  fail(what) {
+    if (++this.failures <= MOST_TOLD) console.log(`FAILED: ${what}`);
+  }
+}
+
+/** One batch, killed some times and gone on with. */
+async function round(soak, seed, end) {
+  const random = new Random(seed);
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-soak-'));
+  const control = join(folder, 'control');
+  writeFileSync(control, '');
+  const wrong = (what) => soak.fail(`round of seed ${seed}: ${what}`);
+  const layer = new LayerControl(control);
+  try {
+    const { good, bad } = randomJobs(folder, random, { good: 20 + random.below(60), bad: random.below(4) });
+    const jobs = [...good.map(({ job }) => job), ...bad];
+    for (let i = jobs.length - 1; i > 0; i--) {
+      const other = random.below(i + 1);
+      [jobs[i], jobs[other]] = [jobs[other], jobs[i]];
+    }
+    writeFileSync(join(folder, 'jobs.json'), JSON.stringify({ devices: ['0:0', '0:1'], jobs }));
+    const env = {
+      ...layerEnvironment(control),
+      CLSORT_LAYER_ABORT: 'bitonic_block',
+      CLSORT_CACHE_DIR: process.env.CLSORT_CACHE_DIR ?? join(tmpdir(), 'clsort-soak-cache'),
+    };
+    // A fault may meet the same job twice: it is tried more often than that.
+    const args = [
+      'batch',
+      join(folder, 'jobs.json'),
+      '--json',
+      '--retries',
+      '6',
+      '--parallel',
+      `${1 + random.below(3)}`,
+    ];
+    const faulty = async (child) => {
+      while (child.exitCode === null && child.signalCode === null) {
+        await sleep(200 + random.below(1500));
+        layer.fail({ at: 1 + random.below(400) }, STATUSES[random.below(STATUSES.length)]);
+        soak.faults++;
+      }
+    };
+    for (let kills = random.below(MOST_KILLS + 1); kills > 0 && Date.now() < end; kills--) {
+      const ran = await clsort(args, env, {
+        onStart: (child) => {
+          void faulty(child);
+          void sleep(300 + random.below(4000)).then(() => child.kill('SIGKILL'));
+        },
+      });
+      if (ran.signal === 'SIGKILL') soak.kills++;
+      await checkKilled(folder, wrong);
+    }
+    layer.clear();
+    const before = new Map(
+      [...journalOf(folder).values()]
+        .filter(({ outcome }) => outcome === 'ok')
+        .map(({ out }) => [out, modifiedOf(join(folder, out))]),
+    );
+    const ran = await clsort(args, env);
+    check(folder, { good, bad, ran, before }, wrong);
+    const times = good.flatMap(({ files }) => files.map(([file]) => modifiedOf(join(folder, file))));
+    const again = await clsort(args, env);
+    const { ok, done, failed } = rowsOf(again.out).at(-1) ?? {};
+    if (ok !== 0 || done !== good.length || failed !== bad.length) {
+      wrong(`a second run says ok ${ok}, done ${done}, failed ${failed}: ${again.err.slice(-500)}`);
+    }
+    const after = good.flatMap(({ files }) => files.map(([file]) => modifiedOf(join(folder, file))));
+    if (times.some((time, i) => time !== after[i])) wrong('a second run has changed a result');
+    soak.rounds++;
+    soak.jobs += jobs.length;
+  } finally {
+    layer.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whatever the journal tells to be done when a batch was killed has to be there as it tells. */
+async function checkKilled(folder, wrong) {
+  await sleep(1100); // its processes end within a second
+  for (const { out, outcome, output } of journalOf(folder).values()) {
+    if (outcome !== 'ok' || !output) continue;
+    if (String(modifiedOf(join(folder, out))) !== output.modified)
+      wrong(`${out} is not as the journal has it`);
+  }
+}
+
+function check(folder, { good, bad, ran, before }, wrong) {
+  const rows = rowsOf(ran.out);
+  const summary = rows.pop() ?? {};
+  if (summary.failed !== bad.length || summary.ok + summary.done !== good.length) {
+    const told = rows
+      .filter(({ outcome }) => outcome === 'error')
+      .map(({ name, error }) => `${name}: ${error.message}`);
+    wrong(
+      `${JSON.stringify(summary)}, and ${bad.length} are broken\n${told.join('\n')}\n${ran.err.slice(-1000)}`,
+    );
+  }
+  for (const { files } of good) {
+    for (const [file, expected] of files) {
+      const path = join(folder, file);
+      if (!existsSync(path) || !readFileSync(path).equals(expected))
+        wrong(`${file} is not what it has to be`);
+    }
+  }
+  for (const [out, time] of before) {
+    if (modifiedOf(join(folder, out)) !== time) wrong(`${out} was done before, and was done again`);
+  }
+  for (const name of leftovers(folder)) wrong(`${name} was left`);
+  for (const { outcome, out } of journalOf(folder).values()) {
+    if ((outcome === 'error') !== out.startsWith('out/bad ')) wrong(`the journal says ${outcome} of ${out}`);
+  }
+}
+
+/** Jobs that each wait for their turn in a stream. */
+const STREAMED_FILES = 40;
+const MOST_WAITING = 60;
+
+/** A batch that gets jobs until it is time to end. */
+async function stream(soak, seed, end, samples) {
+  const random = new Random(seed);
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-soak-stream-'));
+  const wrong = (what) => soak.fail(`stream of seed ${seed}: ${what}`);
+  try {
+    const { good } = randomJobs(folder, random, { good: STREAMED_FILES, bad: 0 });
+    const kinds = good.filter(({ job }) => job.in !== job.out);
+    mkdirSync(join(folder, 'out'), { recursive: true });
+    const expected = new Map();
+    let [started, ended] = [0, 0];
+    const began = Date.now();
+    const ran = clsort(
+      ['batch', '-', '--json', '--device', '0:0', '0:1'],
+      {},
+      {
+        stdin: 'pipe',
+        onStart: (child) => {
+          const feed = async () => {
+            while (Date.now() < end && child.exitCode === null) {
+              if (started - ended >= MOST_WAITING) await sleep(20);
+              else {
+                const { job, files } = kinds[random.below(kinds.length)];
+                const out = join(folder, 'out', `${started++}${job.out.slice(job.out.lastIndexOf('.'))}`);
+                expected.set(out, files[0][1]);
+                const { counts, ...rest } = job;
+                const inputs = [job.in].flat().map((name) => join(folder, name));
+                const own = { ...rest, in: inputs, out, ...(counts && { counts: `${out}.counts.u64` }) };
+                child.stdin.write(`${JSON.stringify(own)}\n`);
+              }
+            }
+            child.stdin.end();
+          };
+          void feed();
+          const sampling = setInterval(() => {
+            soak.rss = residentOf(child.pid);
+            samples.push({ seconds: (Date.now() - began) / 1000, rss: soak.rss });
+          }, 1000);
+          child.on('close', () => clearInterval(sampling));
+          createInterface({ input: child.stdout }).on('line', (line) => {
+            const { schema, out, outcome, error } = JSON.parse(line);
+            if (schema !== 'clsort.batch-job/1') return;
+            ended++;
+            soak.streamed++;
+            if (outcome !== 'ok') return wrong(`${out}: ${outcome} ${error?.message}`);
+            if (!readFileSync(out).equals(expected.get(out))) wrong(`${out} is not what it has to be`);
+            expected.delete(out);
+            rmSync(out);
+            rmSync(`${out}.counts.u64`, { force: true });
+          });
+        },
+      },
+    );
+    const { code, err } = await ran;
+    if (code !== 0) wrong(`exit code ${code}: ${err.slice(-1000)}`);
+    if (expected.size > 0) wrong(`${expected.size} jobs were never told of`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+
+/**
+ * @param seed of the first round; each next one has the next
+ * @param mostGrowth bytes by which the memory of the stream may grow after the warm-up
+ * @returns how much was wrong
+ */
+export async function soakBatches({ minutes, seed, mostGrowth }) {
+  console.log(`batches: seed ${seed}`);
+  const soak = new Soak();
+  const samples = [];
+  const began = Date.now();
+  const end = began + minutes * 60_000;
+  const tell = () => {
+    const { rounds, jobs, kills, faults, streamed, failures, rss } = soak;
+    const passed = ((Date.now() - began) / 60_000).toFixed(1);
+    console.log(
+      `batches: ${passed} min, ${rounds} rounds of ${jobs} jobs, ${kills} kills, ${faults} faults; ` +
+        `${streamed} jobs in a stream, ${mebibytes(rss)} resident; ${failures} failures`,
+    );
+  };
+  const telling = setInterval(tell, 60_000);
+  const rounds = async () => {
+    for (let i = 0; Date.now() < end || i === 0; i++) await round(soak, seed + i, end);
+  };
+  try {
+    await Promise.all([rounds(), stream(soak, seed, end, samples)]);
+  } finally {
+    clearInterval(telling);
+  }
+  tell();
+  if (samples.length < 4) soak.fail(`${samples.length} samples of memory are too few to judge`);
+  else {
+    const growth = growthOf(samples);
+    const flat = growth <= mostGrowth;
+    if (!flat) soak.failures++;
+    const verdict = flat ? 'flat' : `GROWS, by more than ${mebibytes(mostGrowth)}`;
+    console.log(`batches: ${mebibytes(growth)} more after the warm-up: ${verdict}`);
+  }
+  return soak.failures;
+}
