@@ -25,7 +25,7 @@ export interface BatchOptions extends RunOptions {
  *
  * A job that fails keeps no others from running. After `signal` those that have not ended are skipped.
  *
- * @returns results in the order of the jobs
+ * @returns results in the order of the jobs, without stages and spans, which events tell
  * @throws NoDeviceError and the like when a device cannot be opened, then nothing has run; UsageError for a journal that
  *   another process has; IoError when it cannot be written
  */
@@ -132,7 +132,7 @@ class BatchRun {
   #hear(event: BatchEvent): void {
     if (event.is === 'end') {
       const place = this.#places.get(event.result.job);
-      if (place !== undefined) this.#results[place] = event.result;
+      if (place !== undefined) this.#results[place] = kept(event.result);
       try {
         record(this.#journal, event.result);
       } catch (error) {
@@ -141,6 +141,12 @@ class BatchRun {
     }
     this.#options.onEvent(event);
   }
+}
+
+/** What is kept of a result until the end, of which there may be very many. */
+function kept(result: JobResult): JobResult {
+  if (result.outcome !== 'ok') return result;
+  return { ...result, spans: [], report: { ...result.report, stages: [] } };
 }
 
 /** What holds keys as they are in memory. */

@@ -25,6 +25,8 @@ export class Tally {
   readonly counts: Record<JobResult['outcome'], number> = { ok: 0, error: 0, done: 0, skipped: 0 };
   readonly #now: () => number;
   readonly #began: number;
+  /** Until the first device was open; undefined before. */
+  startSeconds: number | undefined;
 
   constructor(now = () => performance.now()) {
     this.#now = now;
@@ -48,6 +50,7 @@ export class Tally {
 
   hear(event: BatchEvent): void {
     if (event.is === 'warning') return;
+    if (event.is === 'opened') this.startSeconds ??= this.seconds;
     if (event.is === 'end') this.#end(event.result);
     else {
       const device = this.#deviceOf(event.device);

@@ -31,6 +31,7 @@ export async function sortEach(
 ): Promise<unknown> {
   const { signal, asides } = console;
   let ended = 0;
+  const reports = new Map<Job, FileReport>();
   const results = await runBatch(
     { jobs },
     {
@@ -38,7 +39,10 @@ export async function sortEach(
       ...{ parallel: defaultParallel(), retries: 1, timeout: undefined, memory, signal, asides },
       onEvent: (event: BatchEvent) => {
         if (event.is === 'warning') onWarning(event);
-        if (event.is === 'end') ended++;
+        if (event.is === 'end') {
+          ended++;
+          if (event.result.outcome === 'ok') reports.set(event.result.job, event.result.report);
+        }
         bar.update('files', ended, jobs.length);
       },
     },
@@ -46,7 +50,7 @@ export async function sortEach(
   bar.clear();
   const failures: unknown[] = [];
   for (const result of results) {
-    if (result.outcome === 'ok') onDone(result.report, result.job);
+    if (result.outcome === 'ok') onDone(reports.get(result.job) ?? result.report, result.job);
     else if (result.outcome === 'error') failures.push(result.error);
   }
   for (const failure of failures.slice(1)) say(console, `clsort: ${messageOf(failure)}`);

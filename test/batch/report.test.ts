@@ -11,7 +11,7 @@ import { testInBrowser } from '../browser.js';
 const evil = `<script>document.title = 'run'</script>|"&'\u0007`;
 const report: BatchReport = {
   name: evil,
-  summary: { jobs: 3, ok: 1, done: 0, failed: 1, skipped: 1, seconds: 1.5 },
+  summary: { jobs: 3, ok: 1, done: 0, failed: 1, skipped: 1, seconds: 1.5, startSeconds: 0.25 },
   rows: [
     {
       name: 'a',

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
+import { FileHash } from '../../src/io/file-hash.js';
 import { generate } from '../../src/io/gen.js';
 import { referenceArgsort, referenceSort } from '../reference.js';
 import { clsort, scratchFolder } from './cli.js';
@@ -64,6 +65,57 @@ test('a job that fails does not stop the others; the exit code is its own', asyn
   t.is(third.outcome, 'ok');
   t.like(summary, { schema: 'clsort.batch-summary/1', jobs: 3, ok: 2, failed: 1, skipped: 0 });
   t.false(existsSync(path('second')));
+});
+
+test('a job of several inputs sorts them as one, and writes counts; the journal has what was read and written', async (t) => {
+  const few = Uint32Array.from({ length: 5000 }, (_, i) => (i * 7919) % 100);
+  writeFileSync(path('few.u32'), few);
+  const jobs = [
+    { in: ['a.u32', 'few.u32'], out: 'both.u32' },
+    { in: ['few.u32'], out: 'new/few.u32', unique: true, counts: 'new/{name}.counts.u64' },
+  ];
+  const ran = await batch('several.json', jobs, '--device', 'host', '--json');
+  t.is(ran.code, 0, ran.err);
+  const both = Buffer.concat([u32, Buffer.from(few.buffer)]);
+  t.deepEqual(readFileSync(path('both.u32')), Buffer.from(referenceSort(both, 'u32')));
+  t.deepEqual(
+    readFileSync(path('new/few.u32')),
+    Buffer.from(Uint32Array.from({ length: 100 }, (_, i) => i).buffer),
+  );
+  const counts = new BigUint64Array(new Uint8Array(readFileSync(path('new/few.counts.u64'))).buffer);
+  t.deepEqual(counts, new BigUint64Array(100).fill(50n));
+  const [, ...records] = readFileSync(path('several.json.journal'), 'utf8').trim().split('\n');
+  const [first] = records.map((line) => JSON.parse(line)).filter(({ out }) => out === 'both.u32');
+  t.deepEqual(first.in, ['a.u32', 'few.u32']);
+  t.deepEqual(
+    first.input.map(({ bytes }: { bytes: number }) => bytes),
+    [8000, 20_000],
+  );
+  const { signal } = new AbortController();
+  for (const [state, file] of [
+    [first.input[0], 'a.u32'],
+    [first.input[1], 'few.u32'],
+    [first.output, 'both.u32'],
+  ] as const) {
+    t.is(state.checksum, await new FileHash().end(state.bytes, path(file), signal), file);
+  }
+  const again = rowsOf((await batch('several.json', jobs, '--device', 'host', '--json')).out).at(-1);
+  t.like(again, { ok: 0, done: 2 });
+  writeFileSync(path('new/few.counts.u64'), '');
+  const mended = rowsOf((await batch('several.json', jobs, '--device', 'host', '--json')).out).at(-1);
+  t.like(mended, { ok: 1, done: 1 });
+});
+
+test('a job that replaces its input has the checksum of what it was', async (t) => {
+  writeFileSync(path('own.u32'), u32);
+  writeFileSync(path('own.copy'), u32);
+  const ran = await batch('own.json', [{ in: 'own.u32', out: 'own.u32' }], '--device', 'host', '--json');
+  t.is(ran.code, 0, ran.err);
+  const [row] = rowsOf(ran.out);
+  const { signal } = new AbortController();
+  t.is(row.input.checksum, await new FileHash().end(u32.length, path('own.copy'), signal));
+  t.is(row.output.checksum, await new FileHash().end(u32.length, path('own.u32'), signal));
+  t.not(row.input.checksum, row.output.checksum);
 });
 
 test('jobs are shared by several devices, and go to the one they name', async (t) => {

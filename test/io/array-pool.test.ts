@@ -2,6 +2,7 @@ import test from 'ava';
 import { ArrayPool } from '../../src/io/array-pool.js';
 import { newArray } from '../../src/keys/array.js';
 import type { Dtype } from '../../src/keys/dtype.js';
+import { MemoryError } from '../../src/util/errors.js';
 
 /** Counts what is taken of it and given back. */
 function memory() {
@@ -44,18 +45,33 @@ test('what is given back serves the next array that fits, of whatever dtype', (t
   pool.take('u8', 2 * MIB);
   t.is(from.made, 3);
   t.is(pool.take('u64', 0).length, 0);
-  t.is(pool.take('u16', 100).length, 100);
+  t.is(pool.take('u16', 100_000).length, 100_000);
   t.is(from.made, 3, 'few bytes are no matter');
 });
 
 test('the smallest that is large enough is taken', (t) => {
   const from = memory();
   const pool = new ArrayPool(from, 64 * MIB);
-  const [large, small] = [pool.take('u8', 8 * MIB), pool.take('u8', MIB)];
+  const [large, small] = [pool.take('u8', 2 * MIB - 9), pool.take('u8', MIB)];
   pool.give(small);
   pool.give(large);
   t.is(pool.take('u8', MIB - 5).buffer, small.buffer);
   t.is(pool.take('u8', MIB).buffer, large.buffer);
+});
+
+test('what is much larger is left to who needs it, and what nobody needs is given back', (t) => {
+  const from = memory();
+  const pool = new ArrayPool(from, 64 * MIB);
+  const large = pool.take('u8', 16 * MIB);
+  pool.give(large);
+  const small = pool.take('u8', 4 * MIB);
+  t.not(small.buffer, large.buffer);
+  t.is(pool.take('u8', 12 * MIB).buffer, large.buffer);
+  pool.give(large);
+  for (let i = 0; i < 70; i++) pool.give(pool.take('u8', MIB));
+  t.true(from.live.has(large.buffer), 'as long as no other is to be made');
+  pool.take('u8', 32 * MIB);
+  t.false(from.live.has(large.buffer));
 });
 
 test('no more waits than may, and the one that waits the longest goes first', async (t) => {
@@ -68,6 +84,20 @@ test('no more waits than may, and the one that waits the longest goes first', as
   const huge = pool.take('u8', 4 * MIB);
   pool.give(huge);
   t.is(from.live.size, 0, 'one that is more than that, neither');
+});
+
+test('where there is no such memory left, all that waits is given back, and ordinary memory has to do', (t) => {
+  const from = memory();
+  let isFull = false;
+  const alloc = <D extends Dtype>(dtype: D, length: number) => {
+    if (isFull) throw new MemoryError('none');
+    return from.alloc(dtype, length);
+  };
+  const pool = new ArrayPool({ alloc, free: from.free }, 64 * MIB);
+  pool.give(pool.take('u8', MIB));
+  isFull = true;
+  t.is(pool.take('u32', MIB).length, MIB);
+  t.is(from.live.size, 0);
 });
 
 test('an array that a failed call may still use is nobody else’s; others are left alone', (t) => {

@@ -61,10 +61,24 @@ test('a word that comes back wrong is found, and ends in exit code 1', async (t)
   t.regex(stdout, /^server: [1-9]\d* failures/m);
 });
 
+test('batches are killed and gone on with beside one that gets jobs all the time, and nothing is wrong', (t) => {
+  const args = [soak('soak.mjs'), 'batches', '--minutes', '0.15', '--seed', '5'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  t.is(status, 0, stdout + stderr);
+  t.regex(stdout, /^batches: seed 5$/m);
+  t.regex(stdout, /[1-9]\d* rounds of [1-9]\d* jobs, .*; [1-9]\d* jobs in a stream, .*; 0 failures/);
+});
+
 test('what cannot be run is a usage error', (t) => {
-  for (const args of [[], ['nope'], ['server', '--clients', '0'], ['server', '--minutes', 'soon']]) {
+  for (const args of [
+    [],
+    ['nope'],
+    ['server', '--clients', '0'],
+    ['server', '--minutes', 'soon'],
+    ['batches', '--seed', 'x'],
+  ]) {
     const { status, stderr } = spawnSync(process.execPath, [soak('soak.mjs'), ...args], { encoding: 'utf8' });
     t.is(status, 2);
-    t.regex(stderr, /usage: .*binding \| server/);
+    t.regex(stderr, /usage: .*binding \| server \| batches/);
   }
 });

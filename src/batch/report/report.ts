@@ -31,6 +31,8 @@ export interface BatchReport {
     readonly failed: number;
     readonly skipped: number;
     readonly seconds: number;
+    /** Of them, until the first device was open. */
+    readonly startSeconds: number;
   };
   readonly rows: readonly ReportRow[];
   readonly timeline: readonly Track[];
@@ -66,14 +68,15 @@ export async function writeReport(
 }
 
 /** The headline of a report. */
-export function headline({ summary: { jobs, ok, done, failed, skipped, seconds } }: BatchReport): string {
+export function headline({ summary }: BatchReport): string {
+  const { jobs, ok, done, failed, skipped, seconds, startSeconds } = summary;
   const parts = [
     `${jobs} jobs`,
     `${ok} ok`,
     ...(done > 0 ? [`${done} done before`] : []),
     `${failed} failed`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
-    `${seconds.toFixed(2)} s`,
+    `${seconds.toFixed(2)} s, of which ${startSeconds.toFixed(2)} s until a device was open`,
   ];
   return parts.join(' · ');
 }

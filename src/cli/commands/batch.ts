@@ -106,7 +106,7 @@ class Show {
 
   hear(event: BatchEvent): void {
     this.#tally.hear(event);
-    this.#timeline.hear(event);
+    if (this.#args.report) this.#timeline.hear(event);
     if (event.is === 'warning') this.#say(`clsort: warning: ${event.message}`);
     if (event.is === 'end') this.#tell(event.result);
     this.#view.update(() => viewLines(this.#tally, this.#jobs));
@@ -126,9 +126,9 @@ class Show {
   /** Failures once more, where they are not lost among all that went well. */
   end(results: readonly JobResult[]): BatchReport {
     this.#view.clear();
-    const { counts, seconds } = this.#tally;
+    const { counts, seconds, startSeconds = 0 } = this.#tally;
     const { ok, error: failed, done, skipped } = counts;
-    const summary = { jobs: results.length, ok, done, failed, skipped, seconds };
+    const summary = { jobs: results.length, ok, done, failed, skipped, seconds, startSeconds };
     const failures = results.filter((result) => result.outcome === 'error');
     const write = this.#isJson ? say : print;
     if (failures.length > 0 && results.length > failures.length && !this.#console.quiet) {
