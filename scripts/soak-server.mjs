@@ -100,10 +100,10 @@ const median = (numbers) =>
  * in the first minute, or in the first third of a shorter run. Collections let the rest go up and down.
  *
  * @param samples of `{ seconds, rss }`, over all of the run
+ * @param warmUp seconds
  */
-export function growthOf(samples) {
+export function growthOf(samples, warmUp = Math.min(60, samples.at(-1).seconds / 3)) {
   const end = samples.at(-1).seconds;
-  const warmUp = Math.min(60, end / 3);
   const before = samples.filter(({ seconds }) => seconds <= warmUp).map(({ rss }) => rss);
   const after = samples.filter(({ seconds }) => seconds >= end * 0.75).map(({ rss }) => rss);
   return median(after) - Math.max(...before);

@@ -5,7 +5,9 @@
 import { writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+const end = (): void => void process.kill(process.pid, 'SIGKILL');
+process.once('disconnect', end);
+if (!process.connected) end(); // the parent ended before anybody could hear of it
 try {
   writeFileSync('/proc/self/oom_score_adj', '1000'); // where memory runs out, the batch itself is to stay
 } catch {

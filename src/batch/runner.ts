@@ -91,7 +91,7 @@ export class Runner {
     const { signal } = options;
     const interrupt = (): void => runner.#interrupt();
     signal.addEventListener('abort', interrupt, { once: true });
-    const opened = await Promise.allSettled(runner.#stations.map((station) => station.open()));
+    const opened = await Promise.allSettled(runner.#stations.map((station) => station.openFirst()));
     const failed = opened.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
     if (failed) {
       for (const station of runner.#stations) station.kill();

@@ -1,11 +1,16 @@
 /** A device of a batch, through all the processes that work on it: one that ends is started again. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { NoDeviceError, NoLoaderError, NoPlatformError } from '../util/errors.js';
+import { isWorthAnother } from './failures.js';
 import { Lane, type LaneFacts, type LaneHooks } from './lane.js';
 import type { Entry } from './queue.js';
 
 /** How often a device is opened again in a row before it is given up. */
 const TRIES = 3;
 const BETWEEN_MS = 200;
+
+const isAbsent = (error: unknown): boolean =>
+  [NoLoaderError, NoPlatformError, NoDeviceError].some((type) => error instanceof type);
 
 export class Station {
   readonly device: string;
@@ -53,6 +58,18 @@ export class Station {
     if (this.#isClosed) lane.kill();
     else this.#lane = lane;
     this.#onChange('opened');
+  }
+
+  /** Opens the device for the first time, once more where that may help. @throws NoDeviceError and the like */
+  async openFirst(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.open();
+      } catch (error) {
+        if (tries === TRIES || this.#isClosed || isAbsent(error) || !isWorthAnother(error)) throw error;
+        await delay(BETWEEN_MS);
+      }
+    }
   }
 
   /** Opens the device, which is given up after some tries. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
 import { generate } from '../../src/io/gen.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
-import { layerEnvironment } from '../layer/layer.js';
+import { LayerControl, layerEnvironment } from '../layer/layer.js';
 import { referenceSort } from '../reference.js';
 
 const test = ava.serial; // each starts processes
@@ -103,6 +103,19 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+test('a device that cannot be opened at once is tried again; one that is not there is not', async (t) => {
+  const control = new LayerControl(path('control'));
+  t.teardown(() => {
+    control.clear();
+    control.close();
+  });
+  control.fail({ at: 1, function: 'clCreateContext' }, -6);
+  const ran = await run('again.json', jobsTo('again'), ['--device', '0:0']);
+  t.is(ran.code, 0, ran.err);
+  t.is(control.failed, 'clCreateContext');
+  t.is((await run('absent.json', jobsTo('absent'), ['--device', 'nonesuch'])).code, 3);
+});
+
 (process.platform === 'linux' ? test : ava.skip)(
   'children end soon when their parent is killed, also while a driver hangs',
   async (t) => {
@@ -116,11 +129,14 @@ const isAlive = (pid: number): boolean => {
     const ran = await clsort(['batch', path('killed.json'), '--device', '0:0', '--json'], {
       env: { ...env, ...more },
       onStart: async (child) => {
-        await sleep(3000);
-        children = allChildrenOf(child.pid as number);
+        while (child.exitCode === null && children.length === 0) {
+          await sleep(10);
+          children = allChildrenOf(child.pid as number);
+        }
+        await sleep(3000); // it may hang by now; whatever it is at, it has to end
         child.kill('SIGKILL');
         const began = performance.now();
-        while (children.some(isAlive) && performance.now() - began < 20_000) await sleep(10);
+        while (children.some(isAlive) && performance.now() - began < 60_000) await sleep(10);
         ended = performance.now() - began;
       },
     });
