@@ -16,6 +16,8 @@ export interface BatchOptions extends RunOptions {
   readonly devices: readonly string[];
   /** File that keeps what was done; what it says to be done is not done again. */
   readonly journal: string | undefined;
+  /** Return what went well, too, and not only what did not: of very many jobs that takes memory. */
+  readonly keepAll: boolean;
   /** Do what is done, too. */
   readonly force: boolean;
 }
@@ -48,8 +50,10 @@ class BatchRun {
   /** Fires when the batch cannot go on, for whatever reason. */
   readonly #broken = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #results: (JobResult | undefined)[] = [];
+  readonly #results = new Map<number, JobResult>();
+  /** Of jobs that have not ended. */
   readonly #places = new Map<Job, number>();
+  #jobCount = 0;
   #runner: Promise<Runner> | undefined;
 
   constructor(jobs: Incoming['jobs'], journal: Journal | undefined, options: BatchOptions) {
@@ -64,7 +68,7 @@ class BatchRun {
     else await this.#addComing(this.#jobs as AsyncIterable<Job | WrongLine>);
     await (await this.#runner)?.end();
     if (this.#broken.signal.aborted) throw this.#broken.signal.reason;
-    return this.#results.filter((result) => result !== undefined);
+    return [...this.#results].toSorted(([a], [b]) => a - b).map(([, result]) => result);
   }
 
   async #addComing(coming: AsyncIterable<Job | WrongLine>): Promise<void> {
@@ -73,7 +77,7 @@ class BatchRun {
       if (!('error' in one)) await this.#add([one]);
       else {
         const job = { name: one.line, in: '', out: '' };
-        this.#places.set(job, this.#places.size);
+        this.#places.set(job, this.#jobCount++);
         this.#hear({
           is: 'end',
           result: { job, outcome: 'error', error: one.error, seconds: 0, attempts: 0 },
@@ -85,7 +89,7 @@ class BatchRun {
   async #add(jobs: readonly Job[]): Promise<void> {
     const entries: Entry[] = [];
     for (const job of jobs) {
-      const index = this.#places.size;
+      const index = this.#jobCount++;
       this.#places.set(job, index);
       if (!this.#options.force && this.#journal?.isDone(job)) {
         this.#hear({ is: 'end', result: { job, outcome: 'done' } });
@@ -131,10 +135,13 @@ class BatchRun {
 
   #hear(event: BatchEvent): void {
     if (event.is === 'end') {
-      const place = this.#places.get(event.result.job);
-      if (place !== undefined) this.#results[place] = kept(event.result);
+      const { result } = event;
+      const place = this.#places.get(result.job);
+      this.#places.delete(result.job);
+      const isKept = this.#options.keepAll || result.outcome === 'error';
+      if (place !== undefined && isKept) this.#results.set(place, kept(result));
       try {
-        record(this.#journal, event.result);
+        record(this.#journal, result);
       } catch (error) {
         this.#broken.abort(error); // nothing more is done that would not be known of
       }

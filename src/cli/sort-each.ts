@@ -35,7 +35,7 @@ export async function sortEach(
   const results = await runBatch(
     { jobs },
     {
-      ...{ devices: [device], journal: undefined, force: true, failFast: false },
+      ...{ devices: [device], journal: undefined, force: true, failFast: false, keepAll: true },
       ...{ parallel: defaultParallel(), retries: 1, timeout: undefined, memory, signal, asides },
       onEvent: (event: BatchEvent) => {
         if (event.is === 'warning') onWarning(event);

@@ -66,6 +66,7 @@ test('batches are killed and gone on with beside one that gets jobs all the time
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   t.is(status, 0, stdout + stderr);
   t.regex(stdout, /^batches: seed 5$/m);
+  t.regex(stdout, /^batches: memory is judged from \d+ minutes on$/m);
   t.regex(stdout, /[1-9]\d* rounds of [1-9]\d* jobs, .*; [1-9]\d* jobs in a stream, .*; 0 failures/);
 });
 

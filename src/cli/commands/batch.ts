@@ -35,6 +35,7 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   const { signal, asides } = console;
   const results = await runBatch(batch, {
     ...options,
+    keepAll: reports.length > 0,
     devices,
     signal,
     asides,
@@ -45,7 +46,7 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   return exitOf(results, console);
 }
 
-type ReadOptions = Omit<BatchOptions, 'devices' | 'signal' | 'asides' | 'onEvent'>;
+type ReadOptions = Omit<BatchOptions, 'devices' | 'keepAll' | 'signal' | 'asides' | 'onEvent'>;
 
 /** @throws UsageError */
 function readOptions(args: BatchArguments): ReadOptions {
@@ -128,11 +129,12 @@ class Show {
     this.#view.clear();
     const { counts, seconds, startSeconds = 0 } = this.#tally;
     const { ok, error: failed, done, skipped } = counts;
-    const summary = { jobs: results.length, ok, done, failed, skipped, seconds, startSeconds };
+    const jobs = this.#tally.ended;
+    const summary = { jobs, ok, done, failed, skipped, seconds, startSeconds };
     const failures = results.filter((result) => result.outcome === 'error');
     const write = this.#isJson ? say : print;
-    if (failures.length > 0 && results.length > failures.length && !this.#console.quiet) {
-      write(this.#console, `\n${failures.length} of ${results.length} jobs failed:`);
+    if (failures.length > 0 && jobs > failures.length && !this.#console.quiet) {
+      write(this.#console, `\n${failures.length} of ${jobs} jobs failed:`);
       for (const failure of failures) write(this.#console, failureText(failure));
     }
     if (this.#isJson) print(this.#console, JSON.stringify({ schema: 'clsort.batch-summary/1', ...summary }));
