@@ -88,8 +88,8 @@ export const builder = (yargs: Argv) =>
         '  "jobs": [{ "in": "a.u32", "out": "a.sorted" }, { "in": "*.f64", "out": "sorted/{name}{ext}",\n' +
         '  "argsort": true, "descending": true, "device": "host" }] }\n' +
         'Fields of a job: name in out dtype format to column axis header delimiter descending nan bits record keys\n' +
-        '  argsort algorithm scan radixBits verify device tmp unique; of tables by columns head uniqueBy. Without dtype names\n' +
-        '  and headers of the files say it.\n' +
+        '  argsort algorithm scan radixBits verify device tmp unique counts; of tables by columns head uniqueBy.\n' +
+        'Without dtype names and headers of the files say it.\n' +
         'Files are relative to the manifest. A second run does only what is missing or has changed. A job that fails\n' +
         'does not stop the others; the exit code is that of the first job that failed. See docs/batches.md.',
     );
