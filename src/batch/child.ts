@@ -2,17 +2,10 @@
  * The program of the process that works on one device, so that a driver that crashes takes no batch with it. This thread
  * hands on what is said, and ends the process with its parent, whatever the other one is held up by.
  */
-import { writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { endWithParent } from '../util/end-with-parent.js';
 
-const end = (): void => void process.kill(process.pid, 'SIGKILL');
-process.once('disconnect', end);
-if (!process.connected) end(); // the parent ended before anybody could hear of it
-try {
-  writeFileSync('/proc/self/oom_score_adj', '1000'); // where memory runs out, the batch itself is to stay
-} catch {
-  // Not every system has it.
-}
+endWithParent();
 const worker = new Worker(new URL('./worker.js', import.meta.url));
 process.on('message', (message) => worker.postMessage(message));
 worker.on('message', (message) => process.send?.(message));

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { endWithParent } from '../util/end-with-parent.js';
 import type { AsideMessage, Interruption } from './messages.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -14,6 +15,9 @@ const ECHO_MS = 50;
 /** Exit code for a defect of ours; see exit-code.ts, which is not for this thread to load. */
 const DEFECT = 4;
 
+/** The option by which commands start themselves anew, for what a driver may end or hold up. */
+const CHILD = '--child';
+
 /**
  * Runs the command on a thread of its own and leaves this one free to hear signals: a driver, a disk or a
  * pipe that blocks can hold up that thread, and even the end of the process, for ever.
@@ -23,6 +27,10 @@ const DEFECT = 4;
  * a shell sees the same code.
  */
 export function supervise(main: URL, argv: readonly string[]): void {
+  if (process.connected && argv.includes(CHILD)) {
+    endWithParent();
+    process.channel?.unref(); // waiting for that is no reason to stay
+  }
   const asides = new Set<string>();
   let heard: { readonly signal: (typeof SIGNALS)[number]; readonly at: number } | undefined;
   for (const signal of SIGNALS) {

@@ -1,49 +1,92 @@
+import { createHash } from 'node:crypto';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { DTYPES, type Dtype } from '../keys/dtype.js';
+import { AUTO, KEYS, type Keys, type Level, NONE, ORDERS, type Order } from './axes.js';
+import { type Filter, matches, namedIn } from './filter.js';
+import { type MatrixOperation, OPERATIONS } from './operations.js';
 
-export type Form = 'keys' | 'argsort' | 'pairs';
-
-/** One cell of the matrix on one device. */
-export interface MatrixCase {
+/** What a cell of the matrix of one device is: its cases differ in size, order and keys. */
+export interface MatrixCell {
+  readonly operation: string;
+  /** `auto` where the planner chooses, `none` where nothing is sorted. */
   readonly algorithm: string;
   readonly dtype: Dtype;
+}
+
+/** One call on one device. */
+export interface MatrixCase extends MatrixCell {
   readonly n: number;
-  readonly form: Form;
-  readonly descending: boolean;
-  /** Of the generated keys. */
+  readonly order: Order;
+  readonly keys: Keys;
+  /** Of the keys; it depends on the matrix's seed and on what the keys are, not on who sorts them. */
   readonly seed: number;
 }
 
 export interface MatrixScope {
-  /** One size and keys alone. */
-  readonly quick: boolean;
+  readonly level: Level;
+  /** Where all seeds come from. */
+  readonly seed: string;
   /** Leave larger cases out: for simulators. */
   readonly maxKeys: number;
-  /** Only these algorithms and dtypes; all where left out. */
-  readonly algorithms?: readonly string[] | undefined;
-  readonly dtypes?: readonly Dtype[] | undefined;
+  /** Only cases that any of these lets through; all where there is none. */
+  readonly filters: readonly Filter[];
+}
+
+interface Axes {
+  readonly sizes: readonly number[];
+  readonly orders: readonly Order[];
+  readonly keys: readonly Keys[];
 }
 
 const SIZES = [0, 1, 2, 257, 4097, 65_537];
-const QUICK_SIZES = [33, 16_385];
-const FORMS: readonly Form[] = ['keys', 'argsort', 'pairs'];
 
-/** Every algorithm × dtype × size (× form × direction unless quick), in a fixed order. */
-export function matrixCases({ quick, maxKeys, algorithms, dtypes }: MatrixScope): MatrixCase[] {
-  const names = ALGORITHMS.map(({ name }) => name).filter((name) => algorithms?.includes(name) ?? true);
-  const sizes = [...new Set((quick ? QUICK_SIZES : SIZES).map((n) => Math.min(n, maxKeys)))];
-  const forms = quick ? FORMS.slice(0, 1) : FORMS;
-  let seed = 0;
-  return names.flatMap((algorithm) =>
-    (dtypes ?? DTYPES).flatMap((dtype) =>
-      sizes.flatMap((n) =>
-        forms.flatMap((form) =>
-          (quick ? [false] : [false, true]).map((descending) => {
-            seed++;
-            return { algorithm, dtype, n, form, descending, seed };
-          }),
-        ),
-      ),
-    ),
+const AXES: Readonly<Record<Level, Axes>> = {
+  quick: { sizes: [33, 16_385], orders: ['ascending'], keys: ['uniform'] },
+  default: { sizes: SIZES, orders: ['ascending', 'descending'], keys: ['uniform'] },
+  full: { sizes: [...SIZES, 2 ** 20 + 3], orders: ORDERS, keys: KEYS },
+};
+
+function algorithmsOf({ name, sorts }: MatrixOperation, level: Level): string[] {
+  if (sorts === 'none') return [NONE];
+  const onlySort = level === 'quick' && name !== 'sort';
+  return sorts === 'auto' || onlySort ? [AUTO] : [AUTO, ...ALGORITHMS.map((algorithm) => algorithm.name)];
+}
+
+/** The same for the same keys, whatever else is tried. */
+function seedOf(seed: string, dtype: Dtype, n: number, keys: Keys): number {
+  const hash = createHash('sha256').update([seed, dtype, n, keys].join(' ')).digest();
+  return hash.readUIntBE(0, 6);
+}
+
+/**
+ * Every case of the scope, in a fixed order, those with the same keys together. Sizes, orders, keys and algorithms that a
+ * filter names are tried at any level, and sizes may be any.
+ */
+export function matrixCases({ level, seed, maxKeys, filters }: MatrixScope): MatrixCase[] {
+  const named = namedIn(filters);
+  const axes = AXES[level];
+  const sizes = [...new Set((named.n?.map(Number) ?? axes.sizes).map((n) => Math.min(n, maxKeys)))];
+  const orders = ORDERS.filter((order) => (named.order ?? axes.orders).includes(order));
+  const kinds = KEYS.filter((keys) => (named.keys ?? axes.keys).includes(keys));
+  const sorts = OPERATIONS.flatMap((operation) =>
+    algorithmsOf(operation, named.algorithm ? 'full' : level).map((algorithm) => ({ operation, algorithm })),
   );
+  const casesOf = (dtype: Dtype, n: number, keys: Keys): MatrixCase[] =>
+    sorts.flatMap(({ operation, algorithm }) =>
+      n < (operation.least ?? 0)
+        ? []
+        : ordersOf(operation, dtype, orders).map((order) => {
+            const cell = { operation: operation.name, algorithm, dtype };
+            return { ...cell, n, order, keys, seed: seedOf(seed, dtype, n, keys) };
+          }),
+    );
+  return DTYPES.flatMap((dtype) =>
+    sizes.flatMap((n) => kinds.flatMap((keys) => casesOf(dtype, n, keys))),
+  ).filter((one) => filters.length === 0 || filters.some((filter) => matches(filter, one, maxKeys)));
+}
+
+/** The orders in which an operation sorts keys of a type: of what has none, the first. */
+function ordersOf({ sorts }: MatrixOperation, dtype: Dtype, orders: readonly Order[]): readonly Order[] {
+  if (sorts === 'none') return orders.slice(0, 1);
+  return dtype.startsWith('f') ? orders : orders.filter((order) => !order.endsWith('nan-first'));
 }

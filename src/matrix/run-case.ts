@@ -1,60 +1,156 @@
 import { algorithmNamed } from '../algorithms/registry.js';
-import type { DeviceInfo } from '../device/platform.js';
-import { keyColumn } from '../keys/array.js';
-import { dtypeInfo } from '../keys/dtype.js';
-import type { Sorter } from '../sort/api/sorter.js';
-import { hostGather, hostSort } from '../sort/host/host-sort.js';
-import { MismatchError, UnsupportedError } from '../util/errors.js';
-import { Random } from '../util/random.js';
+import type { DeviceInfo, Plan, Sorter, SortReport } from '../index.js';
+import { type ClsortError, MismatchError, UnsupportedError } from '../util/errors.js';
+import { AUTO, NONE } from './axes.js';
 import type { MatrixCase } from './case.js';
-import type { MatrixRow, Outcome } from './row.js';
+import { Inputs } from './input.js';
+import { type CaseOptions, type MatrixOperation, OPERATIONS, startCase } from './operations.js';
+import { type MatrixRow, type Outcome, ROW_SCHEMA } from './row.js';
 
-const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
-  Buffer.compare(
-    new Uint8Array(a.buffer, a.byteOffset, a.byteLength),
-    new Uint8Array(b.buffer, b.byteOffset, b.byteLength),
-  ) === 0;
+/** What stands in the rows of a device. */
+export type RowDevice = Pick<DeviceInfo, 'platform' | 'name' | 'driver'>;
 
-/** Sorts one case on the device and on the host, and compares bit by bit. */
-async function agrees(sorter: Sorter, { algorithm, dtype, n, form, descending, seed }: MatrixCase) {
-  const { bytes } = dtypeInfo(dtype);
-  const keys = new Random(seed).bytes(n * bytes);
-  const options = { dtype, algorithm, descending, onWarning: () => undefined };
-  const sorted = new Uint8Array(keys.length);
-  const positions = new Uint32Array(n);
-  hostSort(keyColumn(keys, dtype), { descending }, { sorted, moved: positions });
-  if (form === 'keys') return same(await sorter.sort(keys, options), sorted);
-  const rightPlaces = (places: Uint32Array): boolean => {
-    if (algorithmNamed(algorithm).stable) return same(places, positions);
-    const moved = new Uint8Array(keys.length);
-    if (places.some((place) => place >= n) || new Set(places).size !== n) return false;
-    hostGather(keys, places, bytes, moved);
-    return same(moved, sorted);
-  };
-  if (form === 'argsort') return rightPlaces(await sorter.argsort(keys, options));
-  const values = Uint32Array.from({ length: n }, (_, i) => i);
-  const pairs = await sorter.sortPairs(keys, values, options);
-  return same(pairs.keys, sorted) && rightPlaces(pairs.values);
+export function rowOf(
+  { platform, name, driver }: RowDevice,
+  one: MatrixCase,
+  result: Pick<MatrixRow, 'outcome' | 'seconds' | 'reason' | 'plan' | 'again'>,
+): MatrixRow {
+  return { schema: ROW_SCHEMA, platform, device: name, driver, ...one, ...result };
 }
 
-/** One row; never throws. */
-export async function runCase(sorter: Sorter, device: DeviceInfo, one: MatrixCase): Promise<MatrixRow> {
-  const started = performance.now();
-  const row = (outcome: Outcome, reason?: string): MatrixRow => ({
-    schema: 'clsort.matrix/1',
-    platform: device.platform,
-    device: device.name,
-    driver: device.driver,
-    ...one,
-    outcome,
-    ...(reason !== undefined && { reason }),
-    seconds: Math.round(performance.now() - started) / 1000,
-  });
+const operationOf = ({ operation }: MatrixCase): MatrixOperation => {
+  const found = OPERATIONS.find(({ name }) => name === operation);
+  if (!found) throw new RangeError(`no operation '${operation}'`);
+  return found;
+};
+
+/** Bytes of the value beside each key, of operations that are one sort. */
+const VALUE_BYTES: Readonly<Record<string, number>> = {
+  ...{ sort: 0, sortInPlace: 0, argsort: 4, sortPairs: 4, 'sortPairs-8': 8 },
+};
+
+const factsText = (facts: Readonly<Record<string, unknown>> = {}): string[] =>
+  Object.entries(facts).map(([name, value]) => `${name} ${value}`);
+
+const planText = ({ algorithm, reason, facts, shape }: Plan): string =>
+  [algorithm, ...factsText(shape?.tuning), ...factsText(facts), reason].join(', ');
+
+const reportText = ({ algorithm, reason, facts, chunks }: SortReport): string =>
+  [algorithm, ...factsText(facts), ...(chunks ? [`${chunks} chunks`] : []), reason].join(', ');
+
+/** What a sort is planned to be; nothing of operations of several steps, and where there is no plan. */
+export function planOf(sorter: Sorter, { operation, algorithm, dtype, n }: MatrixCase): string | undefined {
+  const valueBytes = VALUE_BYTES[operation];
+  if (valueBytes === undefined) return undefined;
   try {
-    return (await agrees(sorter, one)) ? row('ok') : row('wrong', 'differs from the host engine');
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof UnsupportedError) return row('unsupported', reason);
-    return row(error instanceof MismatchError ? 'wrong' : 'error', reason);
+    return planText(sorter.plan(n, { dtype, algorithm, valueBytes }));
+  } catch {
+    return undefined; // the call will say why
   }
+}
+
+/** Runs cases on one device. */
+export class CaseRunner {
+  readonly #sorter: Sorter;
+  readonly #device: RowDevice;
+  readonly #inputs = new Inputs();
+  readonly #again: number;
+
+  /** @param again how often a call that went well is made again, for its time without compilation */
+  constructor(sorter: Sorter, device: RowDevice, { again = 2 } = {}) {
+    this.#sorter = sorter;
+    this.#device = device;
+    this.#again = again;
+  }
+
+  /** One row; never throws. */
+  async run(one: MatrixCase): Promise<MatrixRow> {
+    const input = this.#inputs.of(one);
+    const operation = operationOf(one);
+    const warnings: ClsortError[] = [];
+    let report: SortReport | undefined;
+    const options = optionsOf(one, warnings, (made) => {
+      report = made;
+    });
+    const planned = planOf(this.#sorter, one);
+    const started = performance.now();
+    const row = (outcome: Outcome, reason?: string, again?: number): MatrixRow => {
+      const plan = planned ?? (report && reportText(report));
+      return rowOf(this.#device, one, {
+        outcome,
+        ...(reason !== undefined && { reason: firstLines(reason) }),
+        ...(plan !== undefined && { plan }),
+        seconds,
+        ...(again !== undefined && { again }),
+      });
+    };
+    let seconds = 0;
+    try {
+      const check = await startCase(operation, this.#sorter, input, options).finally(() => {
+        seconds = secondsSince(started);
+      });
+      const wrong = check();
+      if (wrong !== undefined) return row('wrong', wrong);
+      const other = replacedBy(one, report);
+      if (other !== undefined) return row('error', [other, ...warnings.map(({ message }) => message)].join('; '));
+      const again = await this.#timed(one, operation, options);
+      if (typeof again === 'string') return row('wrong', again);
+      return row('ok', undefined, again);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (error instanceof UnsupportedError) return row('skipped', reason);
+      return row(error instanceof MismatchError ? 'wrong' : 'error', reason);
+    }
+  }
+
+  /** Seconds of the shortest further call, or what is wrong with its result. */
+  async #timed(
+    one: MatrixCase,
+    operation: MatrixOperation,
+    options: CaseOptions,
+  ): Promise<number | string | undefined> {
+    if (this.#again === 0 || one.order !== 'ascending' || one.keys !== 'uniform') return undefined;
+    let best = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.#again; i++) {
+      const started = performance.now();
+      const check = await startCase(operation, this.#sorter, this.#inputs.of(one), options);
+      best = Math.min(best, secondsSince(started));
+      const wrong = check();
+      if (wrong !== undefined) return `the second time ${wrong}`;
+    }
+    return best;
+  }
+}
+
+/** To microseconds. */
+const secondsSince = (started: number): number => Math.round((performance.now() - started) * 1000) / 1e6;
+
+/** The log of a compiler fills pages. */
+const MOST_LINES = 3;
+const firstLines = (text: string): string => text.split('\n').slice(0, MOST_LINES).join('\n');
+
+function optionsOf(
+  { dtype, algorithm, order }: MatrixCase,
+  warnings: ClsortError[],
+  onReport: (report: SortReport) => void,
+): CaseOptions {
+  const [descending, nan] = [order.startsWith('descending'), order.endsWith('nan-first')];
+  const call = { dtype, onWarning: (warning: ClsortError) => void warnings.push(warning) };
+  const isNamed = algorithm !== AUTO && algorithm !== NONE;
+  const where = { descending, nan: nan ? ('first' as const) : ('last' as const) };
+  return {
+    ...where,
+    algorithm,
+    isStable: !isNamed || algorithmNamed(algorithm).stable,
+    call,
+    // Another way's result would hide that the first was wrong.
+    sort: { ...call, ...where, onReport, onMismatch: 'throw', ...(algorithm !== NONE && { algorithm }) },
+  };
+}
+
+/** An algorithm that gave up is no failure of a sort, but it is one of its cell. */
+function replacedBy({ algorithm }: MatrixCase, report: SortReport | undefined): string | undefined {
+  if (algorithm === NONE || !report || report.algorithm === algorithm) return undefined;
+  if (algorithm !== AUTO) return `'${report.algorithm}' sorted instead`;
+  return report.algorithm === 'host' && report.n > 1 ? 'the host engine sorted instead' : undefined;
 }

@@ -1,5 +1,5 @@
 /** A batch as one page that needs nothing else: what came of each job, and what took how long. */
-import { escaped } from './escape.js';
+import { escaped } from '../../util/markup.js';
 import { type BatchReport, headline, type ReportRow } from './report.js';
 import { KINDS, type Kind, type Span, type Track } from './timeline.js';
 

@@ -1,4 +1,4 @@
-import { escaped } from './escape.js';
+import { escaped } from '../../util/markup.js';
 import type { BatchReport, ReportRow } from './report.js';
 
 /** A batch as the XML that continuous integration shows: each job is a test case. */

@@ -1,7 +1,5 @@
+import { markdownCell as cell } from '../../util/markup.js';
 import { type BatchReport, headline } from './report.js';
-
-/** What would end a cell, or begin something else, in a table. */
-const cell = (text: string): string => text.replaceAll(/[\\|`*_<>[\]]/g, '\\$&').replaceAll(/\s+/g, ' ');
 
 /** A batch as Markdown: failures first, then all jobs. */
 export function markdownReport(report: BatchReport): string {

@@ -88,8 +88,8 @@ async function certifyAll(
       caseTimeout,
       signal: console.signal,
       launch: (from) => launchSelf(childArguments(args, device, from)),
-      lost: (one, outcome, reason): CertificateRow => {
-        return { platform, device: name, driver, ...one, outcome, reason, seconds: 0 };
+      lost: (one, { outcome, reason, seconds }): CertificateRow => {
+        return { platform, device: name, driver, ...one, outcome, reason, seconds };
       },
     });
     for await (const row of children) {

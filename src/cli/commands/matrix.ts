@@ -1,89 +1,172 @@
-import { type DeviceInfo, devices } from '../../device/platform.js';
+import { access, constants } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { quirksOf } from '../../device/quirks.js';
-import { matrixCases } from '../../matrix/case.js';
+import { type DeviceInfo, devices, Sorter } from '../../index.js';
+import { withOutput } from '../../io/output.js';
+import { ioError } from '../../io/raw.js';
+import { type MatrixCase, type MatrixScope, matrixCases } from '../../matrix/case.js';
+import { readFilter } from '../../matrix/filter.js';
 import { deviceMatrix, launchSelf } from '../../matrix/matrix.js';
-import { isBad, type MatrixRow, type Outcome } from '../../matrix/row.js';
-import { runCase } from '../../matrix/run-case.js';
-import { Sorter } from '../../sort/api/sorter.js';
-import { NoDeviceError } from '../../util/errors.js';
-import { readDtypes, readSeconds } from '../arguments.js';
+import { compareReports, isWorse } from '../../matrix/report/compare.js';
+import { htmlReport } from '../../matrix/report/html.js';
+import { junitReport } from '../../matrix/report/junit.js';
+import { markdownReport } from '../../matrix/report/markdown.js';
+import { readReport } from '../../matrix/report/read.js';
+import {
+  countsText,
+  DeviceRows,
+  type DeviceReport,
+  type MatrixReport,
+  REPORT_SCHEMA,
+  reportJson,
+  statusCounts,
+} from '../../matrix/report/report.js';
+import { isBad } from '../../matrix/row.js';
+import { CaseRunner, planOf } from '../../matrix/run-case.js';
+import { NoDeviceError, UsageError } from '../../util/errors.js';
+import { readDtypes, readSeconds, readSeed } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readAlgorithms, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
+import { comparisonText, matrixText } from '../matrix-text.js';
 import type { MatrixArguments } from '../options/matrix.js';
 import { ProgressBar } from '../progress-bar.js';
 
 /** Keys that a simulator sorts in about a second. */
 const SIMULATED_KEYS = 300;
 
-/** Positions in the list of devices differ from process to process; names do not. */
-const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
+/** What a child process is to do. */
+interface ChildTask {
+  /** Of a device: positions in the list differ from process to process, names do not. */
+  readonly device: string;
+  readonly scope: Wanted;
+  readonly from: number;
+}
 
 /** What to try, whatever the device. */
-const readScope = ({ quick, algorithm, dtype }: MatrixArguments) => ({
-  quick,
-  algorithms: readAlgorithms(algorithm),
-  dtypes: readDtypes(dtype),
-});
+type Wanted = Omit<MatrixScope, 'maxKeys'>;
+
+const nameOf = ({ platform, name }: DeviceInfo): string => `${platform}\n${name}`;
+
+export async function run(args: MatrixArguments, console: Console): Promise<ExitCode> {
+  if (args.child !== undefined) return runChild(JSON.parse(args.child) as ChildTask, console);
+  if (args.json && args.markdown) throw new UsageError('--json, --markdown: expected one of them');
+  if (args.compare) return compare(args.compare, args, console);
+  await assertWritable([args.html, args.junit]);
+  const report = args.read ? await readAll(args.read) : await tryAll(args, console);
+  if (!report) return EXIT.interrupted;
+  await write(args.html, () => htmlReport(report), console);
+  await write(args.junit, () => junitReport(report), console);
+  const isText = console.stdout.isTTY === true && !args.json && !args.markdown;
+  if (args.json) print(console, reportJson(report).trimEnd());
+  if (args.markdown) print(console, markdownReport(report));
+  if (isText || (args.read && !args.json && !args.markdown)) print(console, matrixText(report));
+  const cells = report.devices.flatMap((device) => device.cells);
+  if (!console.quiet) say(console, `matrix: ${countsText(statusCounts(cells))}`);
+  return cells.some(({ status }) => isBad({ outcome: status })) ? EXIT.notSorted : EXIT.ok;
+}
+
+/** @throws UsageError */
+function readWanted({ quick, full, only, algorithm, dtype, seed }: MatrixArguments): Wanted {
+  if (quick && full) throw new UsageError('--quick and --full are at odds: give one of them');
+  const own = {
+    ...(algorithm && { algorithm: readAlgorithms(algorithm) }),
+    ...(dtype && { dtype: readDtypes(dtype) }),
+  };
+  const filters = (only ?? []).map((text) => ({ ...own, ...readFilter(text) }));
+  return {
+    level: quick ? 'quick' : full ? 'full' : 'default',
+    seed: String(readSeed(seed)),
+    filters: filters.length > 0 || Object.keys(own).length === 0 ? filters : [own],
+  };
+}
 
 /** Keys of the largest case on a device. */
 const maxKeysOf = (device: DeviceInfo): number =>
   quirksOf(device).simulated ? SIMULATED_KEYS : Number.POSITIVE_INFINITY;
 
-export async function run(args: MatrixArguments, console: Console): Promise<ExitCode> {
-  if (args.child !== undefined) return runChild(args, console);
-  const caseTimeout = readSeconds('timeout', args.timeout);
-  const wanted = readScope(args);
-  const found = readDevices(args.device);
-  const { signal } = console;
-  const bar = new ProgressBar(console);
-  const counts = new Map<Outcome, number>();
-  let bad = 0;
-  for (const device of found) {
-    const scope = { ...wanted, maxKeys: maxKeysOf(device) };
-    const total = matrixCases(scope).length;
-    let done = 0;
-    const launch = (one: DeviceInfo, from: number) => launchSelf(childArguments(args, one, from));
-    for await (const row of deviceMatrix(device, { ...scope, caseTimeout, launch, signal })) {
-      bar.clear();
-      print(console, JSON.stringify(row));
-      counts.set(row.outcome, (counts.get(row.outcome) ?? 0) + 1);
-      if (isBad(row)) bad++;
-      bar.update(device.name, ++done, total);
-    }
-    if (signal.aborted) return EXIT.interrupted;
-  }
-  bar.clear();
-  say(console, `matrix: ${[...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`);
-  return bad === 0 ? EXIT.ok : EXIT.notSorted;
+/** @throws UsageError where there is nothing to try */
+function casesOf(device: DeviceInfo, wanted: Wanted): MatrixCase[] {
+  const cases = matrixCases({ ...wanted, maxKeys: maxKeysOf(device) });
+  if (cases.length > 0) return cases;
+  throw new UsageError(
+    '--only lets no case through: does the operation sort by that algorithm (none for reduce, scan, histogram and gather, auto or each ' +
+      'for sorts), and does the type have that order?',
+  );
 }
 
-function childArguments(args: MatrixArguments, device: DeviceInfo, from: number): string[] {
-  const list = (name: string, values: readonly string[] | undefined) =>
-    values ? [`--${name}`, ...values] : [];
-  return [
-    'matrix',
-    ...(args.quick ? ['--quick'] : []),
-    ...list('algorithm', args.algorithm),
-    ...list('dtype', args.dtype),
-    '--child',
-    nameOf(device),
-    '--from',
-    String(from),
-  ];
+/** @returns nothing where it was interrupted @throws UsageError, NoDeviceError */
+async function tryAll(args: MatrixArguments, console: Console): Promise<MatrixReport | undefined> {
+  const caseTimeout = readSeconds('timeout', args.timeout);
+  const scope = readWanted(args);
+  const all = devices();
+  const { signal } = console;
+  const lines = !args.json && !args.markdown && console.stdout.isTTY !== true;
+  const bar = new ProgressBar(console);
+  const found = readDevices(args.device).map((device) => ({ device, cases: casesOf(device, scope) }));
+  const reports: DeviceReport[] = [];
+  for (const { device, cases } of found) {
+    const rows = new DeviceRows(device, all, { ...scope, maxKeys: maxKeysOf(device) });
+    let done = 0;
+    const launch = (from: number) =>
+      launchSelf(['matrix', '--child', JSON.stringify({ device: nameOf(device), scope, from } satisfies ChildTask)]);
+    for await (const row of deviceMatrix(device, cases, { caseTimeout, launch, signal })) {
+      rows.add(row);
+      bar.clear();
+      if (lines) print(console, JSON.stringify(row));
+      bar.update(device.name, ++done, cases.length);
+    }
+    bar.clear();
+    if (signal.aborted) return undefined;
+    reports.push(rows.report());
+  }
+  return { schema: REPORT_SCHEMA, devices: reports };
+}
+
+async function readAll(files: readonly string[]): Promise<MatrixReport> {
+  const reports = await Promise.all(files.map(readReport));
+  return { schema: REPORT_SCHEMA, devices: reports.flatMap(({ devices }) => devices) };
+}
+
+async function compare(
+  [before = '', after = '']: readonly string[],
+  { factor, json }: MatrixArguments,
+  console: Console,
+): Promise<ExitCode> {
+  if (!(factor >= 1)) throw new UsageError(`--factor is ${factor}: expected a number from 1 on`);
+  const comparison = compareReports(await readReport(before), await readReport(after), factor);
+  print(console, json ? JSON.stringify(comparison, null, 2) : comparisonText(comparison));
+  return isWorse(comparison) ? EXIT.notSorted : EXIT.ok;
+}
+
+/** Tells before minutes of work, not after. @throws IoError */
+async function assertWritable(files: readonly (string | undefined)[]): Promise<void> {
+  for (const file of files) {
+    if (file === undefined) continue;
+    await access(dirname(resolve(file)), constants.W_OK).catch((error) => {
+      throw ioError('write', file, error);
+    });
+  }
+}
+
+async function write(file: string | undefined, text: () => string, console: Console): Promise<void> {
+  if (file === undefined) return;
+  await withOutput(file, console, (output) => output.write(Buffer.from(text())));
 }
 
 /** The cases of one device from a number on; what it prints is for the parent. */
-async function runChild(args: MatrixArguments, console: Console): Promise<ExitCode> {
-  const device = devices().find((one) => nameOf(one) === args.child);
-  if (!device) throw new NoDeviceError(`the device '${args.child}' has gone`);
+async function runChild({ device: name, scope, from }: ChildTask, console: Console): Promise<ExitCode> {
+  const device = devices().find((one) => nameOf(one) === name);
+  if (!device) throw new NoDeviceError(`the device '${name}' has gone`);
   const sorter = await Sorter.open({ device: device.id, onWarning: () => undefined });
+  const isSimulated = quirksOf(device).simulated;
+  const runner = new CaseRunner(sorter, device, { again: isSimulated ? 0 : 2 });
   try {
-    const scope = { ...readScope(args), maxKeys: maxKeysOf(device) };
-    for (const one of matrixCases(scope).slice(args.from)) {
+    for (const one of casesOf(device, scope).slice(from)) {
       if (console.signal.aborted) return EXIT.interrupted; // the parent has gone
-      const row: MatrixRow = await runCase(sorter, device, one);
-      print(console, JSON.stringify({ row }));
+      const plan = planOf(sorter, one);
+      if (plan !== undefined) print(console, JSON.stringify({ begins: plan }));
+      print(console, JSON.stringify({ row: await runner.run(one) }));
     }
   } finally {
     await sorter.close();

@@ -1,0 +1,37 @@
+/** How a device is named again, by who wants the same one. */
+import type { DeviceInfo } from './platform.js';
+
+/** Characters that stand between names of devices. */
+const SEPARATORS = /[,\n]/;
+
+const wordsOf = ({ platform, name }: Named): string => `${platform}\n${name}`.toLowerCase();
+
+type Named = Pick<DeviceInfo, 'id' | 'platform' | 'name'>;
+
+/**
+ * What `--device` takes for this device and no other of `all`: its platform, its name, a part of that, or its number where
+ * names tell nothing apart.
+ */
+export function specOf(device: Named, all: readonly Named[]): string {
+  const { id, platform, name } = device;
+  const candidates = [platform, name, ...name.split(SEPARATORS)].map((part) => part.trim());
+  const isUnique = (part: string): boolean =>
+    part !== '' &&
+    !SEPARATORS.test(part) &&
+    all.filter((one) => wordsOf(one).includes(part.toLowerCase())).length === 1;
+  return candidates.find(isUnique) ?? id;
+}
+
+/** Variables that say which drivers show which devices, or how these work. */
+const OF_DRIVERS =
+  /^(OCL_ICD_(VENDORS|FILENAMES)|(RUSTICL|LP|CLOVER|POCL|OCLGRIND|GALLIUM|CUDA|ROCR|HIP|ZE|SYCL)_\w+|UV_THREADPOOL_SIZE)$/;
+
+/** The variables of this process that its drivers heed. */
+export const driverEnvironment = (
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(env)
+      .flatMap(([name, value]) => (value !== undefined && OF_DRIVERS.test(name) ? [[name, value] as const] : []))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );

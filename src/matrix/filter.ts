@@ -1,0 +1,108 @@
+/** What `--only` says. */
+import { DTYPES } from '../keys/dtype.js';
+import { UsageError } from '../util/errors.js';
+import { suggestion, unknownName } from '../util/suggest.js';
+import { algorithmNames, KEYS, ORDERS } from './axes.js';
+import { OPERATIONS } from './operations.js';
+
+/** By what cases are told apart. */
+export const AXIS_NAMES = ['operation', 'algorithm', 'dtype', 'n', 'order', 'keys'] as const;
+export type AxisName = (typeof AXIS_NAMES)[number];
+
+/** For each axis the values that are let through; all where it is left out. */
+export type Filter = { readonly [A in AxisName]?: readonly string[] };
+
+/** The values that axes have; `n` may be any number. */
+const valuesOf = (axis: Exclude<AxisName, 'n'>): readonly string[] =>
+  ({
+    operation: OPERATIONS.map(({ name }) => name),
+    algorithm: algorithmNames(),
+    dtype: DTYPES,
+    order: ORDERS,
+    keys: KEYS,
+  })[axis];
+
+const WORDED = ['operation', 'algorithm', 'dtype', 'order', 'keys'] as const;
+
+const isNumber = (word: string): boolean => /^\d{1,9}$/.test(word);
+
+/** The values of an axis that a word names: one, or what several begin with before a `-`, such as `reduce`. */
+function named(axis: AxisName, word: string): readonly string[] {
+  if (axis === 'n') return isNumber(word) ? [String(Number(word))] : [];
+  const values = valuesOf(axis);
+  if (values.includes(word)) return [word];
+  return axis === 'operation' ? values.filter((value) => value.startsWith(`${word}-`)) : [];
+}
+
+/** @throws UsageError */
+function readAxis(axis: AxisName, words: readonly string[]): readonly string[] {
+  return words.flatMap((word) => {
+    const found = named(axis, word);
+    if (found.length > 0) return found;
+    if (axis === 'n') throw new UsageError(`--only n=${word}: expected a number of keys, such as 257`);
+    throw new UsageError(`--only: ${unknownName(axis, word, valuesOf(axis))}`);
+  });
+}
+
+/** The axis that has a name; numbers are sizes. @throws UsageError */
+function axisOf(word: string): AxisName {
+  if (isNumber(word)) return 'n';
+  const axis = WORDED.find((one) => named(one, word).length > 0);
+  if (axis) return axis;
+  const known = WORDED.flatMap(valuesOf);
+  throw new UsageError(
+    `--only: unknown name '${word}'${suggestion(word, known) || ':'} expected an operation, algorithm, dtype, order, kind of keys or ` +
+      `number of keys, or one of ${AXIS_NAMES.map((name) => `${name}=`).join(' ')}`,
+  );
+}
+
+/**
+ * Reads one filter: terms with commas between them, all of which have to hold, each an axis and its values
+ * (`dtype=u32|f64`), or values alone (`tiled|amd`).
+ *
+ * @throws UsageError
+ */
+export function readFilter(text: string): Filter {
+  const filter: { -readonly [A in AxisName]?: readonly string[] } = {};
+  const terms = text.split(',').map((term) => term.trim());
+  for (const term of terms) {
+    const [, name, list = ''] = /^(?:([^=]*)=)?(.*)$/s.exec(term) ?? [];
+    const words = list.split('|').map((word) => word.trim());
+    if (words.includes('')) {
+      throw new UsageError(`--only is '${text}': expected terms such as algorithm=tiled,dtype=u32|f64`);
+    }
+    const axis = name === undefined ? axisOf(words[0] as string) : axisNamed(name.trim());
+    if (filter[axis]) throw new UsageError(`--only is '${text}': ${axis} stands twice; put | between its values`);
+    filter[axis] = readAxis(axis, words);
+  }
+  return filter;
+}
+
+function axisNamed(name: string): AxisName {
+  const axis = AXIS_NAMES.find((known) => known === name);
+  if (axis) return axis;
+  throw new UsageError(`--only: ${unknownName('axis', name, AXIS_NAMES)}`);
+}
+
+/** Does a filter let a case through? A size above `maxKeys` stands for that. */
+export const matches = (
+  filter: Filter,
+  one: Readonly<Record<Exclude<AxisName, 'n'>, string>> & { readonly n: number },
+  maxKeys: number,
+): boolean =>
+  AXIS_NAMES.every((axis) => {
+    const values = filter[axis];
+    if (!values) return true;
+    if (axis === 'n') return values.some((n) => Math.min(Number(n), maxKeys) === one.n);
+    return values.includes(one[axis]);
+  });
+
+/** For each axis that every filter names, the values of all of them together. */
+export function namedIn(filters: readonly Filter[]): Filter {
+  const all = AXIS_NAMES.flatMap((axis) => {
+    const values = filters.map((filter) => filter[axis]);
+    if (filters.length === 0 || values.includes(undefined)) return [];
+    return [[axis, [...new Set(values.flatMap((value) => value ?? []))]]];
+  });
+  return Object.fromEntries(all);
+}

@@ -1,0 +1,211 @@
+/**
+ * The operations that the matrix tries, each with what its result is held against: one line here is all that a new operation
+ * needs.
+ */
+import type { DeviceArray, Sorter, SortOptions } from '../index.js';
+import type { Dtype, KeyArray } from '../keys/dtype.js';
+import { hasSameBytes, isOrderOf, wrong } from './checks.js';
+import { digitCounts, edgesFrom, valueCounts } from './histograms.js';
+import { bytesOf, type CaseInput, isUntouched } from './input.js';
+import { type Numbers, referenceRows } from './reference.js';
+import { checkScan, checkSum } from './sums.js';
+
+/** How a case is called; operations that have no order or algorithm leave those out. */
+export interface CaseOptions {
+  readonly algorithm: string;
+  readonly isStable: boolean;
+  readonly descending: boolean;
+  readonly nan: 'first' | 'last';
+  /** What every call takes. */
+  readonly call: Pick<SortOptions, 'dtype' | 'onWarning'>;
+  /** What sorts take besides. */
+  readonly sort: SortOptions;
+}
+
+/** Says what is wrong with a result; undefined where nothing is. */
+export type Check = () => string | undefined;
+
+export interface MatrixOperation {
+  readonly name: string;
+  /** Is it tried with each algorithm, is there one that the planner takes (`auto`), or none? */
+  readonly sorts: 'each' | 'auto' | 'none';
+  /** Fewest keys that it takes; default 0. */
+  readonly least?: number;
+  /** Makes the call. @returns the check of its result */
+  readonly start: (sorter: Sorter, input: CaseInput, options: CaseOptions) => Promise<Check>;
+}
+
+const operation = (
+  name: string,
+  sorts: MatrixOperation['sorts'],
+  start: MatrixOperation['start'],
+  least = 0,
+): MatrixOperation => ({ name, sorts, start, least });
+
+const sortedBytes = ({ reference }: CaseInput, order: CaseOptions): Uint8Array =>
+  reference.pick(reference.order(order));
+
+const checkKeys = (sorted: KeyArray, input: CaseInput, options: CaseOptions): string | undefined =>
+  hasSameBytes(sorted, sortedBytes(input, options)) ? undefined : wrong(sorted, sortedBytes(input, options));
+
+const checkPositions = (places: Uint32Array, { reference }: CaseInput, options: CaseOptions) =>
+  isOrderOf(places, reference, options) ? undefined : 'positions are wrong';
+
+/** Sorts with values of so many bytes beside each key, which name the keys' positions. */
+const sortPairs = (valueBytes: 4 | 8): MatrixOperation['start'] => {
+  return async (sorter, input, options) => {
+    const { n, keys } = input;
+    const values = valueBytes === 4 ? new Uint32Array(n) : new BigUint64Array(n);
+    for (let i = 0; i < n; i++) values[i] = (valueBytes === 4 ? i : BigInt(i) << 20n) as never;
+    const sorted = await sorter.sortPairs(keys, values, options.sort);
+    return () => {
+      const places = Uint32Array.from(sorted.values as ArrayLike<number | bigint>, (value) =>
+        typeof value === 'bigint' ? Number(value >> 20n) : value,
+      );
+      return checkKeys(sorted.keys, input, options) ?? checkPositions(places, input, options);
+    };
+  };
+};
+
+const LARGEST_SEGMENT = 3000;
+
+/** Segments of random lengths, some of none and one of many keys. */
+function segmentsOf({ n, random }: CaseInput): number[] {
+  const offsets = [0];
+  for (let end = 0; end < n; offsets.push(end)) end = Math.min(n, end + random.below(LARGEST_SEGMENT));
+  return offsets.length > 1 ? offsets : [0, 0];
+}
+
+/** Expected positions of keys that are sorted segment by segment. */
+function segmentOrder({ reference, n }: CaseInput, offsets: readonly number[], order: CaseOptions): number[] {
+  const segment = new Uint32Array(n);
+  offsets.slice(1).forEach((end, s) => {
+    segment.fill(s, offsets[s], end);
+  });
+  const parts: number[][] = offsets.slice(1).map(() => []);
+  for (const i of reference.order(order)) parts[segment[i] as number]?.push(i);
+  return parts.flat();
+}
+
+const extreme = (op: 'min' | 'max'): MatrixOperation['start'] => {
+  return async (sorter, { keys, reference, n }, { call }) => {
+    const got = await sorter.reduce(keys, op, call);
+    return () => {
+      const order = reference.order();
+      const last = reference.values[order[n - 1] as number] as number;
+      const expected = op === 'min' && last === last ? reference.values[order[0] as number] : last;
+      return Object.is(got, expected) ? undefined : `the ${op} is ${got}: expected ${expected}`;
+    };
+  };
+};
+
+const scan = (inclusive: boolean): MatrixOperation['start'] => {
+  return async (sorter, { summands, summandsReference }, { call }) => {
+    const sums = await sorter.scan(summands, { ...call, inclusive });
+    return () => checkScan(summandsReference, sums as Numbers, inclusive);
+  };
+};
+
+const TOP = 100;
+
+/** In the order of their rows. */
+export const OPERATIONS: readonly MatrixOperation[] = [
+  operation('sort', 'each', async (sorter, input, options) => {
+    const sorted = await sorter.sort(input.keys, options.sort);
+    return () => checkKeys(sorted, input, options);
+  }),
+  operation('argsort', 'each', async (sorter, input, options) => {
+    const places = await sorter.argsort(input.keys, options.sort);
+    return () => checkPositions(places, input, options);
+  }),
+  operation('sortPairs', 'each', sortPairs(4)),
+  operation('sortPairs-8', 'auto', sortPairs(8)),
+  operation('sortInPlace', 'auto', async (sorter, input, options) => {
+    const array = input.keys.slice();
+    const sorted = await sorter.sortInPlace(array, options.sort);
+    return () => (sorted === array ? checkKeys(array, input, options) : 'gave another array back');
+  }),
+  operation('lexsort', 'auto', async (sorter, { keys, dtype, n, random, reference }, options) => {
+    const { dtype: _, ...sort } = options.sort;
+    const few = Uint32Array.from({ length: n }, () => random.below(9));
+    const places = await sorter.lexsort([few, { keys, dtype }], { ...sort, nan: 'last' });
+    return () => {
+      const expected = referenceRows([few, reference.values], n, options.descending);
+      return hasSameBytes(places, bytesOf(Uint32Array.from(expected))) ? undefined : 'rows are wrong';
+    };
+  }),
+  operation('topK', 'auto', async (sorter, { keys, reference }, options) => {
+    const { descending: largest = false, ...sort } = options.sort;
+    const top = await sorter.topK(keys, TOP, { ...sort, largest });
+    return () => {
+      const expected = reference.order(options).slice(0, TOP);
+      if (!hasSameBytes(top.indices, bytesOf(expected))) return 'positions are wrong';
+      return hasSameBytes(top.keys, reference.pick(expected)) ? undefined : 'keys are wrong';
+    };
+  }),
+  operation('segmentedSort', 'auto', async (sorter, input, options) => {
+    const offsets = segmentsOf(input);
+    const sorted = await sorter.segmentedSort(input.keys, offsets, options.sort);
+    return () => {
+      const expected = input.reference.pick(segmentOrder(input, offsets, options));
+      return hasSameBytes(sorted, expected) ? undefined : wrong(sorted, expected);
+    };
+  }),
+  operation('unique', 'auto', async (sorter, { keys, reference }, options) => {
+    const { keys: found, counts } = await sorter.unique(keys, options.sort);
+    return () => {
+      const expected = reference.distinct(options);
+      if (!hasSameBytes(counts, bytesOf(Uint32Array.from(expected.counts)))) return 'counts are wrong';
+      return hasSameBytes(found, reference.pick(expected.first)) ? undefined : 'keys are wrong';
+    };
+  }),
+  operation('deviceArrays', 'auto', async (sorter, input, options) => {
+    const { dtype, keys } = input;
+    const { dtype: _, ...sort } = options.sort;
+    const there: DeviceArray<Dtype> = await sorter.upload(keys, { dtype });
+    try {
+      const sorted = await (await sorter.gather(there, sorter.argsort(there, sort))).read();
+      return () => checkKeys(sorted as KeyArray, input, options);
+    } finally {
+      there.dispose();
+    }
+  }),
+  operation('reduce-sum', 'none', async (sorter, { summands, summandsReference }, { call }) => {
+    const sum = await sorter.reduce(summands, 'sum', call);
+    return () => checkSum(summandsReference, sum);
+  }),
+  operation('reduce-min', 'none', extreme('min'), 1),
+  operation('reduce-max', 'none', extreme('max'), 1),
+  operation('scan', 'none', scan(false)),
+  operation('scan-inclusive', 'none', scan(true)),
+  operation('histogram', 'none', async (sorter, { keys, reference }, { call }) => {
+    const edges = edgesFrom(reference);
+    const counts = await sorter.histogram(keys, { ...call, edges });
+    return () => (hasSameBytes(counts, bytesOf(valueCounts(reference, edges))) ? undefined : 'counts are wrong');
+  }),
+  operation('histogram-digits', 'none', async (sorter, { keys, reference }, { call }) => {
+    const counts = await sorter.histogram(keys, { ...call, bits: [2, 8] });
+    return () => (hasSameBytes(counts, bytesOf(digitCounts(reference, 2, 8))) ? undefined : 'counts are wrong');
+  }),
+  operation(
+    'gather',
+    'none',
+    async (sorter, { keys, n, random, reference }, { call }) => {
+      const indices = Uint32Array.from({ length: n }, () => random.below(n));
+      const gathered = await sorter.gather(keys, indices, call);
+      return () => (hasSameBytes(gathered, reference.pick(indices)) ? undefined : 'elements are wrong');
+    },
+    1,
+  ),
+];
+
+/** An operation's call, and a check that its keys are what they were as well. */
+export async function startCase(
+  { start }: MatrixOperation,
+  sorter: Sorter,
+  input: CaseInput,
+  options: CaseOptions,
+): Promise<Check> {
+  const check = await start(sorter, input, options);
+  return () => check() ?? (isUntouched(input) ? undefined : 'the keys, which are only read, were changed');
+}

@@ -1,0 +1,1 @@
+export const htmlReport = (_: unknown): string => '';

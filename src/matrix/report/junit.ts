@@ -1,0 +1,42 @@
+import { escaped } from '../../util/markup.js';
+import { commandOf } from './command.js';
+import { type CellReport, type DeviceReport, type MatrixReport, statusCounts } from './report.js';
+
+/** A matrix as the XML that continuous integration shows: a suite for each device, a test case for each cell. */
+export function junitReport({ devices }: MatrixReport): string {
+  const all = devices.flatMap(({ cells }) => cells);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="clsort matrix" ${countsOf(all)}>`,
+    ...devices.flatMap((device) => [
+      `  <testsuite name="${escaped(`${device.name} (${device.platform}, driver ${device.driver})`)}" ${countsOf(device.cells)}>`,
+      ...device.cells.map((cell) => testCase(device, cell)),
+      '  </testsuite>',
+    ]),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function countsOf(cells: readonly CellReport[]): string {
+  const { wrong = 0, error = 0, crash = 0, timeout = 0, skipped = 0 } = Object.fromEntries(statusCounts(cells));
+  const seconds = cells.reduce((sum, cell) => sum + cell.seconds, 0);
+  return `tests="${cells.length}" failures="${wrong}" errors="${error + crash + timeout}" skipped="${skipped}" time="${seconds.toFixed(3)}"`;
+}
+
+function testCase(device: DeviceReport, cell: CellReport): string {
+  const { operation, algorithm, dtype, status, seconds, skipped = '', bad = [] } = cell;
+  const begin =
+    `    <testcase name="${escaped(`${operation} ${algorithm} ${dtype}`)}" ` +
+    `classname="${escaped(`${device.platform}.${operation}`)}" time="${seconds.toFixed(3)}"`;
+  if (status === 'ok') return `${begin}/>`;
+  if (status === 'skipped') return `${begin}><skipped message="${escaped(skipped)}"/></testcase>`;
+  const element = status === 'wrong' ? 'failure' : 'error';
+  const [first] = bad;
+  const told = bad.map((one) => [
+    `${one.outcome}: n ${one.n}, ${one.order}, ${one.keys} keys of seed ${one.seed}: ${one.reason}`,
+    ...(one.plan === undefined ? [] : [`plan: ${one.plan}`]),
+    `repeat: ${commandOf(device, cell, one)}`,
+  ]);
+  return `${begin}><${element} type="${status}" message="${escaped(first?.reason ?? '')}">${escaped(told.flat().join('\n'))}</${element}></testcase>`;
+}

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { ioError } from '../../io/raw.js';
+import { UsageError } from '../../util/errors.js';
+import { OUTCOMES } from '../row.js';
+import { type DeviceReport, type MatrixReport, REPORT_SCHEMA } from './report.js';
+
+/**
+ * A report that `clsort matrix --json` printed.
+ *
+ * @throws IoError when it cannot be read; UsageError when it is something else
+ */
+export async function readReport(file: string): Promise<MatrixReport> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw ioError('read', file, error);
+  });
+  const report = parsed(text) as MatrixReport | undefined;
+  if (report?.schema !== REPORT_SCHEMA || !isWhole(report)) {
+    throw new UsageError(`${file} is no report of 'clsort matrix --json' (${REPORT_SCHEMA})`);
+  }
+  return report;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // told as any other text that is no report
+  }
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+function isWhole({ devices }: MatrixReport): boolean {
+  return Array.isArray(devices) && devices.every(isDevice);
+}
+
+function isDevice(device: DeviceReport): boolean {
+  const { platform, name, driver, spec, seed, level, named, environment, cells } = device ?? {};
+  if (![platform, name, driver, spec, seed, level].every(isText)) return false;
+  if (![named, environment].every((one) => typeof one === 'object' && one !== null)) return false;
+  return (
+    Array.isArray(cells) &&
+    cells.every(
+      (cell) =>
+        [cell?.operation, cell?.algorithm, cell?.dtype].every(isText) &&
+        OUTCOMES.includes(cell.status) &&
+        typeof cell.counts === 'object' &&
+        typeof cell.seconds === 'number',
+    )
+  );
+}

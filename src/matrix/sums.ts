@@ -1,0 +1,74 @@
+/** What sums and prefix sums are to be: those of integers exactly, those of floats within what the docs promise. */
+import { ExactSum, type Numbers, type Reference } from './reference.js';
+
+const EPSILON: Readonly<Record<string, number>> = { f32: 2 ** -24, f64: 2 ** -53 };
+
+const isInteger = ({ dtype }: Reference): boolean => !dtype.startsWith('f');
+
+/** Rounding errors of `times` additions in a row, for numbers whose magnitudes add up to `magnitudes`. */
+const slack = ({ dtype, n }: Reference, factor: number, magnitudes: number): number =>
+  factor * Math.ceil(Math.log2(Math.max(n, 1))) * (EPSILON[dtype] as number) * magnitudes;
+
+export function checkSum(reference: Reference, got: number | bigint): string | undefined {
+  const { values, n } = reference;
+  if (isInteger(reference)) {
+    let sum = 0n;
+    for (let i = 0; i < n; i++) sum += BigInt(values[i] as number | bigint);
+    const expected = reference.dtype.startsWith('i') ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
+    return got === expected ? undefined : `the sum is ${got}: expected ${expected}`;
+  }
+  const [sum, magnitudes] = [new ExactSum(), new ExactSum()];
+  for (let i = 0; i < n; i++) {
+    sum.add(values[i] as number);
+    magnitudes.add(Math.abs(values[i] as number));
+  }
+  const expected = reference.dtype === 'f32' ? Math.fround(sum.value) : sum.value;
+  const most = slack(reference, 2, magnitudes.value);
+  if (Math.abs((got as number) - expected) <= most) return undefined;
+  return `the sum is ${got}: expected ${expected}, within ${most}`;
+}
+
+export function checkScan(reference: Reference, sums: Numbers, inclusive: boolean): string | undefined {
+  const { values, n, dtype } = reference;
+  if (sums.length !== n) return `${sums.length} sums: expected ${n}`;
+  return isInteger(reference)
+    ? checkWhole(values, sums, inclusive, dtype)
+    : checkFloats(reference, sums as ArrayLike<number>, inclusive);
+}
+
+function checkWhole(values: Numbers, sums: Numbers, inclusive: boolean, dtype: string): string | undefined {
+  const width = dtype.endsWith('64') ? 64 : 32;
+  const wrap = dtype.startsWith('i') ? BigInt.asIntN : BigInt.asUintN;
+  let sum = 0n;
+  for (let i = 0; i < values.length; i++) {
+    const next = wrap(width, sum + BigInt(values[i] as number | bigint));
+    const expected = inclusive ? next : sum;
+    if (BigInt(sums[i] as number | bigint) !== expected) {
+      return `sum ${i} is ${sums[i]}: expected ${expected}`;
+    }
+    sum = next;
+  }
+  return undefined;
+}
+
+function checkFloats(
+  reference: Reference,
+  sums: ArrayLike<number>,
+  inclusive: boolean,
+): string | undefined {
+  const [sum, magnitudes] = [new ExactSum(), new ExactSum()];
+  for (let i = 0; i < reference.n; i++) {
+    const value = reference.values[i] as number;
+    if (inclusive) sum.add(value);
+    if (inclusive) magnitudes.add(Math.abs(value));
+    const most = slack(reference, 4, magnitudes.value);
+    const got = sums[i] as number;
+    const expected = reference.dtype === 'f32' ? Math.fround(sum.value) : sum.value;
+    if (!(Math.abs(got - expected) <= most)) {
+      return `sum ${i} is ${got}: expected ${expected}, within ${most}`;
+    }
+    if (!inclusive) sum.add(value);
+    if (!inclusive) magnitudes.add(Math.abs(value));
+  }
+  return undefined;
+}
