@@ -1,7 +1,14 @@
 /** What is said of a matrix on a terminal. */
-import type { Change, Comparison, DeviceComparison } from '../matrix/report/compare.js';
+
 import { commandOf } from '../matrix/report/command.js';
-import { countsText, type DeviceReport, gridOf, type MatrixReport, statusCounts } from '../matrix/report/report.js';
+import type { Change, Comparison, DeviceComparison } from '../matrix/report/compare.js';
+import {
+  countsText,
+  type DeviceReport,
+  gridOf,
+  type MatrixReport,
+  statusCounts,
+} from '../matrix/report/report.js';
 import type { Outcome } from '../matrix/row.js';
 import { secondsText, table } from './table.js';
 
@@ -41,7 +48,10 @@ export function comparisonText({ devices, onlyBefore, onlyAfter, factor }: Compa
   ].join('\n');
 }
 
-function deviceChanges({ name, platform, drivers, compared, changes }: DeviceComparison, factor: number): string {
+function deviceChanges(
+  { name, platform, drivers, compared, changes }: DeviceComparison,
+  factor: number,
+): string {
   const [before, after] = drivers;
   const driver = before === after ? `driver ${after}` : `driver ${before} → ${after}`;
   const worse = changes.filter(({ isWorse }) => isWorse).length;

@@ -32,6 +32,8 @@ export const driverEnvironment = (
 ): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(env)
-      .flatMap(([name, value]) => (value !== undefined && OF_DRIVERS.test(name) ? [[name, value] as const] : []))
+      .flatMap(([name, value]) =>
+        value !== undefined && OF_DRIVERS.test(name) ? [[name, value] as const] : [],
+      )
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );

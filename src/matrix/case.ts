@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import { DTYPES, type Dtype } from '../keys/dtype.js';
 import { AUTO, KEYS, type Keys, type Level, NONE, ORDERS, type Order } from './axes.js';
-import { type Filter, matches, namedIn } from './filter.js';
+import { type Filter, matches } from './filter.js';
 import { type MatrixOperation, OPERATIONS } from './operations.js';
 
 /** What a cell of the matrix of one device is: its cases differ in size, order and keys. */
@@ -62,16 +62,23 @@ function seedOf(seed: string, dtype: Dtype, n: number, keys: Keys): number {
  * Every case of the scope, in a fixed order, those with the same keys together. Sizes, orders, keys and algorithms that a
  * filter names are tried at any level, and sizes may be any.
  */
-export function matrixCases({ level, seed, maxKeys, filters }: MatrixScope): MatrixCase[] {
-  const named = namedIn(filters);
+export function matrixCases({ filters, ...scope }: MatrixScope): MatrixCase[] {
+  const all = (filters.length > 0 ? filters : [{}]).flatMap((filter) => casesOf(scope, filter));
+  return [...new Map(all.map((one) => [caseName(one), one])).values()];
+}
+
+const caseName = ({ operation, algorithm, dtype, n, order, keys }: MatrixCase): string =>
+  [operation, algorithm, dtype, n, order, keys].join(' ');
+
+function casesOf({ level, seed, maxKeys }: Omit<MatrixScope, 'filters'>, filter: Filter): MatrixCase[] {
   const axes = AXES[level];
-  const sizes = [...new Set((named.n?.map(Number) ?? axes.sizes).map((n) => Math.min(n, maxKeys)))];
-  const orders = ORDERS.filter((order) => (named.order ?? axes.orders).includes(order));
-  const kinds = KEYS.filter((keys) => (named.keys ?? axes.keys).includes(keys));
+  const sizes = [...new Set((filter.n?.map(Number) ?? axes.sizes).map((n) => Math.min(n, maxKeys)))];
+  const orders = ORDERS.filter((order) => (filter.order ?? axes.orders).includes(order));
+  const kinds = KEYS.filter((keys) => (filter.keys ?? axes.keys).includes(keys));
   const sorts = OPERATIONS.flatMap((operation) =>
-    algorithmsOf(operation, named.algorithm ? 'full' : level).map((algorithm) => ({ operation, algorithm })),
+    algorithmsOf(operation, filter.algorithm ? 'full' : level).map((algorithm) => ({ operation, algorithm })),
   );
-  const casesOf = (dtype: Dtype, n: number, keys: Keys): MatrixCase[] =>
+  const sorted = (dtype: Dtype, n: number, keys: Keys): MatrixCase[] =>
     sorts.flatMap(({ operation, algorithm }) =>
       n < (operation.least ?? 0)
         ? []
@@ -81,8 +88,8 @@ export function matrixCases({ level, seed, maxKeys, filters }: MatrixScope): Mat
           }),
     );
   return DTYPES.flatMap((dtype) =>
-    sizes.flatMap((n) => kinds.flatMap((keys) => casesOf(dtype, n, keys))),
-  ).filter((one) => filters.length === 0 || filters.some((filter) => matches(filter, one, maxKeys)));
+    sizes.flatMap((n) => kinds.flatMap((keys) => sorted(dtype, n, keys))),
+  ).filter((one) => matches(filter, one));
 }
 
 /** The orders in which an operation sorts keys of a type: of what has none, the first. */

@@ -72,7 +72,8 @@ export function readFilter(text: string): Filter {
       throw new UsageError(`--only is '${text}': expected terms such as algorithm=tiled,dtype=u32|f64`);
     }
     const axis = name === undefined ? axisOf(words[0] as string) : axisNamed(name.trim());
-    if (filter[axis]) throw new UsageError(`--only is '${text}': ${axis} stands twice; put | between its values`);
+    if (filter[axis])
+      throw new UsageError(`--only is '${text}': ${axis} stands twice; put | between its values`);
     filter[axis] = readAxis(axis, words);
   }
   return filter;
@@ -84,25 +85,6 @@ function axisNamed(name: string): AxisName {
   throw new UsageError(`--only: ${unknownName('axis', name, AXIS_NAMES)}`);
 }
 
-/** Does a filter let a case through? A size above `maxKeys` stands for that. */
-export const matches = (
-  filter: Filter,
-  one: Readonly<Record<Exclude<AxisName, 'n'>, string>> & { readonly n: number },
-  maxKeys: number,
-): boolean =>
-  AXIS_NAMES.every((axis) => {
-    const values = filter[axis];
-    if (!values) return true;
-    if (axis === 'n') return values.some((n) => Math.min(Number(n), maxKeys) === one.n);
-    return values.includes(one[axis]);
-  });
-
-/** For each axis that every filter names, the values of all of them together. */
-export function namedIn(filters: readonly Filter[]): Filter {
-  const all = AXIS_NAMES.flatMap((axis) => {
-    const values = filters.map((filter) => filter[axis]);
-    if (filters.length === 0 || values.includes(undefined)) return [];
-    return [[axis, [...new Set(values.flatMap((value) => value ?? []))]]];
-  });
-  return Object.fromEntries(all);
-}
+/** Does a filter let a case through? Its sizes say which cases there are, and are not asked here. */
+export const matches = (filter: Filter, one: Readonly<Record<Exclude<AxisName, 'n'>, string>>): boolean =>
+  WORDED.every((axis) => filter[axis]?.includes(one[axis]) ?? true);

@@ -6,7 +6,7 @@ const BINS = 8;
 /** Edges of bins, among the keys themselves: rising, at least two, of the keys' own numbers. */
 export function edgesFrom(reference: Reference): number[] | bigint[] {
   const { values, n } = reference;
-  const numbers = [...reference.order()].map((i) => values[i]).filter((value) => value === value);
+  const numbers = [...reference.order()].map((i) => values[i]).filter((value) => !Number.isNaN(value));
   const every = Math.max(1, Math.floor(n / BINS));
   const edges = numbers.filter((value, i) => i % every === 0 && Number.isFinite(Number(value)));
   const rising = edges.filter((value, i) => i === 0 || (value as number) > (edges[i - 1] as number));

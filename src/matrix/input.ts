@@ -35,7 +35,10 @@ function keyBytes({ dtype, n, keys, seed }: MatrixCase): Uint8Array {
   const random = new Random(seed);
   const width = dtypeInfo(dtype).bytes;
   if (keys === 'uniform') return random.bytes(n * width);
-  const pattern = new Reference(dtype, random.bytes((keys === 'sorted' ? n : keys === 'few' ? FEW : 1) * width));
+  const pattern = new Reference(
+    dtype,
+    random.bytes((keys === 'sorted' ? n : keys === 'few' ? FEW : 1) * width),
+  );
   if (keys === 'sorted') return pattern.pick(pattern.order());
   return pattern.pick(Array.from({ length: n }, () => random.below(pattern.n)));
 }
@@ -71,7 +74,7 @@ export class Inputs {
   }
 }
 
-/** Are the keys, which an operation only reads, what they were? */
-export const isUntouched = ({ keys, reference }: CaseInput): boolean =>
-  Buffer.compare(bytesOf(keys), reference.bytes) === 0;
-
+/** Are the arrays, which an operation only reads, what they were? */
+export const isUntouched = ({ keys, reference, summands, summandsReference }: CaseInput): boolean =>
+  Buffer.compare(bytesOf(keys), reference.bytes) === 0 &&
+  Buffer.compare(bytesOf(summands), summandsReference.bytes) === 0;

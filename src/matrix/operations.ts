@@ -93,7 +93,7 @@ const extreme = (op: 'min' | 'max'): MatrixOperation['start'] => {
     return () => {
       const order = reference.order();
       const last = reference.values[order[n - 1] as number] as number;
-      const expected = op === 'min' && last === last ? reference.values[order[0] as number] : last;
+      const expected = op === 'min' && !Number.isNaN(last) ? reference.values[order[0] as number] : last;
       return Object.is(got, expected) ? undefined : `the ${op} is ${got}: expected ${expected}`;
     };
   };
@@ -181,11 +181,13 @@ export const OPERATIONS: readonly MatrixOperation[] = [
   operation('histogram', 'none', async (sorter, { keys, reference }, { call }) => {
     const edges = edgesFrom(reference);
     const counts = await sorter.histogram(keys, { ...call, edges });
-    return () => (hasSameBytes(counts, bytesOf(valueCounts(reference, edges))) ? undefined : 'counts are wrong');
+    return () =>
+      hasSameBytes(counts, bytesOf(valueCounts(reference, edges))) ? undefined : 'counts are wrong';
   }),
   operation('histogram-digits', 'none', async (sorter, { keys, reference }, { call }) => {
     const counts = await sorter.histogram(keys, { ...call, bits: [2, 8] });
-    return () => (hasSameBytes(counts, bytesOf(digitCounts(reference, 2, 8))) ? undefined : 'counts are wrong');
+    return () =>
+      hasSameBytes(counts, bytesOf(digitCounts(reference, 2, 8))) ? undefined : 'counts are wrong';
   }),
   operation(
     'gather',

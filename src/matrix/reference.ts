@@ -42,7 +42,7 @@ const WIDTHS: Readonly<Record<Dtype, 1 | 2 | 4 | 8>> = {
 /** Bytes of a key. */
 export const widthOf = (dtype: Dtype): number => WIDTHS[dtype];
 
-const isNaNs = (value: number | bigint | undefined): boolean => value !== value;
+const isNaNs = (value: number | bigint | undefined): boolean => Number.isNaN(value);
 
 /** Keys as numbers, and what is known of them once it was worked out. */
 export class Reference {

@@ -91,8 +91,9 @@ export class CaseRunner {
       });
       const wrong = check();
       if (wrong !== undefined) return row('wrong', wrong);
-      const other = replacedBy(one, report);
-      if (other !== undefined) return row('error', [other, ...warnings.map(({ message }) => message)].join('; '));
+      const other = this.#sorter.device && replacedBy(one, report);
+      if (other !== undefined)
+        return row('error', [other, ...warnings.map(({ message }) => message)].join('; '));
       const again = await this.#timed(one, operation, options);
       if (typeof again === 'string') return row('wrong', again);
       return row('ok', undefined, again);
@@ -148,9 +149,9 @@ function optionsOf(
   };
 }
 
-/** An algorithm that gave up is no failure of a sort, but it is one of its cell. */
-function replacedBy({ algorithm }: MatrixCase, report: SortReport | undefined): string | undefined {
-  if (algorithm === NONE || !report || report.algorithm === algorithm) return undefined;
+/** An algorithm that gave up is no failure of a sort, but it is one of its cell. Nobody sorts no keys. */
+function replacedBy({ algorithm, n }: MatrixCase, report: SortReport | undefined): string | undefined {
+  if (algorithm === NONE || n === 0 || !report || report.algorithm === algorithm) return undefined;
   if (algorithm !== AUTO) return `'${report.algorithm}' sorted instead`;
   return report.algorithm === 'host' && report.n > 1 ? 'the host engine sorted instead' : undefined;
 }

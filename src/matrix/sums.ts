@@ -51,11 +51,7 @@ function checkWhole(values: Numbers, sums: Numbers, inclusive: boolean, dtype: s
   return undefined;
 }
 
-function checkFloats(
-  reference: Reference,
-  sums: ArrayLike<number>,
-  inclusive: boolean,
-): string | undefined {
+function checkFloats(reference: Reference, sums: ArrayLike<number>, inclusive: boolean): string | undefined {
   const [sum, magnitudes] = [new ExactSum(), new ExactSum()];
   for (let i = 0; i < reference.n; i++) {
     const value = reference.values[i] as number;

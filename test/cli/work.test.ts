@@ -67,7 +67,7 @@ test('rows that nobody reads are not made', (t) => {
   );
   t.is(ran.err, '');
   t.is(ran.code, 141);
-  t.is(JSON.parse(ran.stdout.toString()).schema, 'clsort.matrix/1');
+  t.is(JSON.parse(ran.stdout.toString()).schema, 'clsort.matrix/2');
 });
 
 test('a socket instead of a pipe is no different', async (t) => {

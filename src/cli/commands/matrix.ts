@@ -14,8 +14,8 @@ import { markdownReport } from '../../matrix/report/markdown.js';
 import { readReport } from '../../matrix/report/read.js';
 import {
   countsText,
-  DeviceRows,
   type DeviceReport,
+  DeviceRows,
   type MatrixReport,
   REPORT_SCHEMA,
   reportJson,
@@ -109,7 +109,11 @@ async function tryAll(args: MatrixArguments, console: Console): Promise<MatrixRe
     const rows = new DeviceRows(device, all, { ...scope, maxKeys: maxKeysOf(device) });
     let done = 0;
     const launch = (from: number) =>
-      launchSelf(['matrix', '--child', JSON.stringify({ device: nameOf(device), scope, from } satisfies ChildTask)]);
+      launchSelf([
+        'matrix',
+        '--child',
+        JSON.stringify({ device: nameOf(device), scope, from } satisfies ChildTask),
+      ]);
     for await (const row of deviceMatrix(device, cases, { caseTimeout, launch, signal })) {
       rows.add(row);
       bar.clear();

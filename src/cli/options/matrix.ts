@@ -48,7 +48,11 @@ export const builder = (yargs: Argv) =>
     .option('timeout', { type: 'number', default: 120, describe: 'seconds for one case' })
     .option('json', { type: 'boolean', default: false, describe: 'print one report of all cells as JSON' })
     .option('markdown', { type: 'boolean', default: false, describe: 'print it as Markdown' })
-    .option('html', { type: 'string', nargs: 1, describe: 'write it as a page, with filters and details of each cell' })
+    .option('html', {
+      type: 'string',
+      nargs: 1,
+      describe: 'write it as a page, with filters and details of each cell',
+    })
     .option('junit', { type: 'string', nargs: 1, describe: 'write it as JUnit XML' })
     .option('read', {
       type: 'string',

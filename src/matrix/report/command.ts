@@ -1,27 +1,38 @@
 /** The line that repeats a cell, or one case of it, for a shell. */
-import type { MatrixCell } from '../case.js';
-import type { BadCase, DeviceReport } from './report.js';
+import type { BadCase, CellReport, DeviceReport } from './report.js';
 
 /** Words that a shell takes as they are; others stand in quotes. */
 const PLAIN = /^[\w.,:=+/@%-]+$/;
 
 const quoted = (word: string): string => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-/**
- * @param one the case; without it all of the cell's
- */
+type How = Pick<DeviceReport, 'spec' | 'environment' | 'level' | 'seed'>;
+
+/** What stands before the terms of `--only` and behind them, and what says the level, which a single case does not need. */
+export function commandParts({
+  spec,
+  environment,
+  level,
+  seed,
+}: How): readonly [before: string, after: string, level: string] {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${quoted(value)}`);
+  return [
+    [...variables, 'clsort', 'matrix', '--device', quoted(spec), '--only', ''].join(' '),
+    ` --seed ${quoted(seed)}`,
+    level === 'default' ? '' : ` --${level}`,
+  ];
+}
+
+/** @param one the case; without it all that were tried of the cell */
 export function commandOf(
-  device: Pick<DeviceReport, 'spec' | 'environment' | 'level' | 'seed' | 'named'>,
-  { operation, algorithm, dtype }: MatrixCell,
+  device: How,
+  { operation, algorithm, dtype, tried }: Pick<CellReport, 'operation' | 'algorithm' | 'dtype' | 'tried'>,
   one?: Pick<BadCase, 'n' | 'order' | 'keys'>,
 ): string {
-  const { spec, environment, level, seed, named } = device;
-  const values = one ? { n: [one.n], order: [one.order], keys: [one.keys] } : named;
-  const terms = Object.entries(values).map(([axis, words]) => `${axis}=${words.join('|')}`);
-  const only = [`operation=${operation}`, `algorithm=${algorithm}`, `dtype=${dtype}`, ...terms].join(',');
-  return [
-    ...Object.entries(environment).map(([name, value]) => `${name}=${quoted(value)}`),
-    ...['clsort', 'matrix', '--device', quoted(spec), '--only', quoted(only), '--seed', quoted(seed)],
-    ...(one || level === 'default' ? [] : [`--${level}`]),
-  ].join(' ');
+  const [before, after, level] = commandParts(device);
+  const values = Object.entries({ operation, algorithm, dtype, ...(one ? axesOf(one) : tried) });
+  const terms = values.map(([axis, words]) => `${axis}=${[words].flat().join('|')}`);
+  return `${before}${quoted(terms.join(','))}${after}${one || tried ? '' : level}`;
 }
+
+const axesOf = ({ n, order, keys }: Pick<BadCase, 'n' | 'order' | 'keys'>) => ({ n, order, keys });

@@ -55,7 +55,9 @@ export function compareReports(before: MatrixReport, after: MatrixReport, factor
     schema: COMPARISON_SCHEMA,
     factor,
     devices: pairs.flatMap(({ device, older }) => (older ? [compareDevices(older, device, factor)] : [])),
-    onlyBefore: before.devices.filter((old) => !pairs.some(({ older }) => older === old)).map(({ name }) => name),
+    onlyBefore: before.devices
+      .filter((old) => !pairs.some(({ older }) => older === old))
+      .map(({ name }) => name),
     onlyAfter: pairs.flatMap(({ device, older }) => (older ? [] : [device.name])),
   };
 }

@@ -19,7 +19,13 @@ export function junitReport({ devices }: MatrixReport): string {
 }
 
 function countsOf(cells: readonly CellReport[]): string {
-  const { wrong = 0, error = 0, crash = 0, timeout = 0, skipped = 0 } = Object.fromEntries(statusCounts(cells));
+  const {
+    wrong = 0,
+    error = 0,
+    crash = 0,
+    timeout = 0,
+    skipped = 0,
+  } = Object.fromEntries(statusCounts(cells));
   const seconds = cells.reduce((sum, cell) => sum + cell.seconds, 0);
   return `tests="${cells.length}" failures="${wrong}" errors="${error + crash + timeout}" skipped="${skipped}" time="${seconds.toFixed(3)}"`;
 }

@@ -1,7 +1,14 @@
 import { markdownCell } from '../../util/markup.js';
 import type { Outcome } from '../row.js';
 import { commandOf } from './command.js';
-import { type CellReport, countsText, type DeviceReport, gridOf, type MatrixReport, statusCounts } from './report.js';
+import {
+  type CellReport,
+  countsText,
+  type DeviceReport,
+  gridOf,
+  type MatrixReport,
+  statusCounts,
+} from './report.js';
 
 const WORDS: Readonly<Record<Outcome, string>> = {
   ok: 'ok',
@@ -39,12 +46,14 @@ function section(device: DeviceReport): string[] {
 
 function failures(device: DeviceReport): string[] {
   const told = device.cells.flatMap((cell) =>
-    (cell.bad ?? []).slice(0, 1).flatMap((one) => [
-      `- ${cell.operation}, ${cell.algorithm}, ${cell.dtype}: ${one.outcome} with n ${one.n}, ${one.order}, ${one.keys} keys: ${markdownCell(one.reason)}`,
-      '',
-      `      ${commandOf(device, cell, one)}`,
-      '',
-    ]),
+    (cell.bad ?? [])
+      .slice(0, 1)
+      .flatMap((one) => [
+        `- ${cell.operation}, ${cell.algorithm}, ${cell.dtype}: ${one.outcome} with n ${one.n}, ${one.order}, ${one.keys} keys: ${markdownCell(one.reason)}`,
+        '',
+        `      ${commandOf(device, cell, one)}`,
+        '',
+      ]),
   );
   return told.length > 0 ? ['What went wrong:', '', ...told] : [];
 }

@@ -35,9 +35,9 @@ function isWhole({ devices }: MatrixReport): boolean {
 }
 
 function isDevice(device: DeviceReport): boolean {
-  const { platform, name, driver, spec, seed, level, named, environment, cells } = device ?? {};
+  const { platform, name, driver, spec, seed, level, environment, cells } = device ?? {};
   if (![platform, name, driver, spec, seed, level].every(isText)) return false;
-  if (![named, environment].every((one) => typeof one === 'object' && one !== null)) return false;
+  if (typeof environment !== 'object' || environment === null) return false;
   return (
     Array.isArray(cells) &&
     cells.every(

@@ -1,11 +1,10 @@
 /** A matrix as it is kept: what came of each cell of each device, and how to have it once more. */
 import type { DeviceInfo } from '../../device/platform.js';
 import { driverEnvironment, specOf } from '../../device/spec.js';
-import { VERSION } from '../../util/package.js';
 import { DTYPES } from '../../keys/dtype.js';
+import { VERSION } from '../../util/package.js';
 import { algorithmNames, type Keys, type Level, type Order } from '../axes.js';
 import type { MatrixCell, MatrixScope } from '../case.js';
-import { type Filter, namedIn } from '../filter.js';
 import { OPERATIONS } from '../operations.js';
 import { isBad, type MatrixRow, OUTCOMES, type Outcome, worstOf } from '../row.js';
 
@@ -24,6 +23,13 @@ export interface BadCase {
   readonly seconds: number;
 }
 
+/** The sizes, orders and keys of a cell's cases. */
+export interface Tried {
+  readonly n: readonly number[];
+  readonly order: readonly Order[];
+  readonly keys: readonly Keys[];
+}
+
 export interface CellReport extends MatrixCell {
   /** Of its cases together: the worst. */
   readonly status: Outcome;
@@ -37,6 +43,8 @@ export interface CellReport extends MatrixCell {
   readonly plan?: string;
   /** Why cases were skipped. */
   readonly skipped?: string;
+  /** What its cases were, where they were not all of the level. */
+  readonly tried?: Tried;
   /** Cases that went wrong, the first ones where they are many. */
   readonly bad?: readonly BadCase[];
 }
@@ -54,8 +62,6 @@ export interface DeviceReport {
   readonly date: string;
   readonly seed: string;
   readonly level: Level;
-  /** What `--only` named of sizes, orders and keys. */
-  readonly named: Pick<Filter, 'n' | 'order' | 'keys'>;
   /** What `--device` takes for it. */
   readonly spec: string;
   /** Variables without which the driver may not show it. */
@@ -75,14 +81,14 @@ const MOST_BAD = 8;
 /** Collects the rows of a device. */
 export class DeviceRows {
   readonly #device: Omit<DeviceReport, 'seconds' | 'cells'>;
+  readonly #isPart: boolean;
   readonly #cells = new Map<string, MatrixRow[]>();
 
   constructor(info: DeviceInfo, all: readonly DeviceInfo[], { level, seed, filters }: MatrixScope) {
-    const { n, order, keys } = namedIn(filters);
+    this.#isPart = filters.length > 0;
     this.#device = {
       ...{ platform: info.platform, name: info.name, driver: info.driver, type: info.type },
       ...{ opencl: info.version, clsort: VERSION, date: new Date().toISOString().slice(0, 10), seed, level },
-      named: { ...(n && { n }), ...(order && { order }), ...(keys && { keys }) },
       spec: specOf(info, all),
       environment: driverEnvironment(),
     };
@@ -96,7 +102,9 @@ export class DeviceRows {
   }
 
   report(): DeviceReport {
-    const cells = [...this.#cells.values()].map(cellOf).toSorted((a, b) => placeOf(a) - placeOf(b));
+    const cells = [...this.#cells.values()]
+      .map((rows) => cellOf(rows, this.#isPart))
+      .toSorted((a, b) => placeOf(a) - placeOf(b));
     return { ...this.#device, seconds: sum(cells), cells };
   }
 }
@@ -104,7 +112,9 @@ export class DeviceRows {
 /** Cells stand in the order of operations, algorithms and dtypes, cases in that of their keys. */
 function placeOf({ operation, algorithm, dtype }: MatrixCell): number {
   const algorithms = algorithmNames();
-  const row = OPERATIONS.findIndex(({ name }) => name === operation) * algorithms.length + algorithms.indexOf(algorithm);
+  const row =
+    OPERATIONS.findIndex(({ name }) => name === operation) * algorithms.length +
+    algorithms.indexOf(algorithm);
   return row * DTYPES.length + DTYPES.indexOf(dtype);
 }
 
@@ -117,7 +127,8 @@ const sum = (all: readonly { readonly seconds: number }[]): number =>
 /** Three digits are more than a time of one call can tell. */
 const rounded = (seconds: number): number => Number(seconds.toPrecision(3));
 
-function cellOf(rows: readonly MatrixRow[]): CellReport {
+/** @param isPart whether other cases of the cell were left out */
+function cellOf(rows: readonly MatrixRow[], isPart: boolean): CellReport {
   const [{ operation, algorithm, dtype }] = rows as [MatrixRow];
   const counts = OUTCOMES.flatMap((outcome) => {
     const count = rows.filter((row) => row.outcome === outcome).length;
@@ -136,9 +147,16 @@ function cellOf(rows: readonly MatrixRow[]): CellReport {
     ...(timed && { time: timeOf(timed) }),
     ...(plan !== undefined && { plan }),
     ...(skipped !== undefined && { skipped }),
+    ...(isPart && { tried: triedOf(rows) }),
     ...(bad.length > 0 && { bad }),
   };
 }
+
+const triedOf = (rows: readonly MatrixRow[]): Tried => ({
+  n: [...new Set(rows.map(({ n }) => n))],
+  order: [...new Set(rows.map(({ order }) => order))],
+  keys: [...new Set(rows.map(({ keys }) => keys))],
+});
 
 const timeOf = ({ n, seconds, again }: MatrixRow): NonNullable<CellReport['time']> => ({
   n,

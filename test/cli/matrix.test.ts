@@ -1,0 +1,150 @@
+/** The command on a device, and what it writes. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import ava from 'ava';
+import type { CellReport, MatrixReport } from '../../src/matrix/report/report.js';
+import type { MatrixRow } from '../../src/matrix/row.js';
+import { LayerControl, layerEnvironment } from '../layer/layer.js';
+import { clsort, scratchFolder } from './cli.js';
+
+const test = ava.serial; // each starts processes
+const { path, folder, remove } = scratchFolder();
+ava.after.always(remove);
+
+const POCL = ['matrix', '--device', 'portable computing'];
+const env = { CLSORT_CACHE_DIR: path('cache') };
+const rowsOf = (out: string): MatrixRow[] =>
+  out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const cellsOf = (out: string): readonly CellReport[] =>
+  (JSON.parse(out) as MatrixReport).devices[0]?.cells ?? [];
+
+test('rows as JSON lines where stdout is no terminal, the same keys for the same seed', async (t) => {
+  const args = [
+    ...POCL,
+    '--quick',
+    '--only',
+    'sort,tiled|row,u32|f64',
+    '--only',
+    'gather,u8,n=500',
+    '--seed',
+    '7',
+  ];
+  const ran = await clsort(args, { env });
+  t.is(ran.code, 0, ran.err);
+  t.regex(ran.err, /matrix: 5 ok/);
+  const rows = rowsOf(ran.out);
+  t.is(rows.length, 2 * 2 * 2 + 1, 'a filter may name sizes of its own');
+  t.true(rows.every(({ schema, platform }) => schema === 'clsort.matrix/2' && /Portable/.test(platform)));
+  const skipped = rows.filter(({ outcome }) => outcome === 'skipped');
+  t.true(skipped.length > 0 && skipped.every(({ algorithm, n }) => algorithm === 'row' && n > 64));
+  t.regex(skipped[0]?.reason ?? '', /at most 64 keys/);
+  t.true(rows.every(({ outcome }) => outcome === 'ok' || outcome === 'skipped'));
+  const sort = rows.find(({ algorithm, outcome }) => algorithm === 'tiled' && outcome === 'ok');
+  t.regex(sort?.plan ?? '', /^tiled, .*radixBits/);
+  t.true((sort?.seconds ?? 0) > 0 && (sort?.again ?? 0) > 0);
+  const again = await clsort(args, { env });
+  const seeds = (all: readonly MatrixRow[]) => all.map(({ seed }) => seed);
+  t.deepEqual(seeds(rowsOf(again.out)), seeds(rows));
+});
+
+test('every operation on the device, as a report, a page, JUnit and Markdown, which other runs can draw', async (t) => {
+  const files = ['--html', path('page.html'), '--junit', path('report.xml')];
+  const ran = await clsort([...POCL, '--quick', '--only', 'dtype=f32|u64', '--json', ...files], { env });
+  t.is(ran.code, 0, ran.err);
+  const cells = cellsOf(ran.out);
+  t.true(cells.length > 50);
+  t.true(cells.every(({ status }) => status === 'ok'));
+  t.true(readFileSync(path('page.html'), 'utf8').includes('"operation":"histogram-digits"'));
+  t.regex(readFileSync(path('report.xml'), 'utf8'), /<testcase name="scan none f32"/);
+  writeFileSync(path('report.json'), ran.out);
+  t.is(readdirSync(folder).filter((name) => name.includes('clsort')).length, 0, 'nothing is left aside');
+  const drawn = await clsort(['matrix', '--read', path('report.json'), path('report.json'), '--markdown']);
+  t.is(drawn.code, 0, drawn.err);
+  t.is(drawn.out.match(/^\| unique \| auto \| ok \| ok \|$/gm)?.length, 2, drawn.out);
+  const text = await clsort(['matrix', '--read', path('report.json')]);
+  t.regex(text.out, /\ntopK +auto +ok +ok\n/);
+  const same = await clsort(['matrix', '--compare', path('report.json'), path('report.json')]);
+  t.is(same.code, 0, same.err);
+  t.regex(same.out, /cells in both, 0 changed, 0 worse/);
+});
+
+test('a result that the device spoils is wrong, the run goes on, and exit code and comparison tell', async (t) => {
+  const only = ['--only', 'reduce-sum|gather,u32|i32,n=4097'];
+  const good = await clsort([...POCL, ...only, '--json'], { env });
+  t.is(good.code, 0, good.err);
+  writeFileSync(path('good.json'), good.out);
+  writeFileSync(path('control'), '');
+  const control = new LayerControl(path('control'));
+  control.corrupt(2, 0x10000);
+  const bad = await clsort([...POCL, ...only, '--json', '--junit', path('bad.xml')], {
+    env: { ...env, ...layerEnvironment(path('control')) },
+  });
+  control.close();
+  t.is(bad.code, 1, bad.err);
+  const wrong = cellsOf(bad.out).filter(({ status }) => status === 'wrong');
+  t.is(wrong.length, 1, bad.out);
+  t.is(cellsOf(bad.out).length, 4);
+  t.truthy(wrong[0]?.bad?.[0]?.reason);
+  t.regex(readFileSync(path('bad.xml'), 'utf8'), /failures="1"/);
+  writeFileSync(path('bad.json'), bad.out);
+  const compared = await clsort([
+    'matrix',
+    '--compare',
+    path('good.json'),
+    path('bad.json'),
+    '--factor',
+    '1e9',
+  ]);
+  t.is(compared.code, 1, compared.out);
+  t.regex(compared.out, /1 changed, 1 worse\n.*\nworse +\S+ +none +\S+ +ok → wrong/);
+  const back = await clsort([
+    'matrix',
+    '--compare',
+    path('bad.json'),
+    path('good.json'),
+    '--factor',
+    '1e9',
+    '--json',
+  ]);
+  t.is(back.code, 0, back.out);
+  t.is(JSON.parse(back.out).devices[0].changes[0].after, 'ok');
+});
+
+test('a program that does not build is an error of its case, and of no other', async (t) => {
+  writeFileSync(path('unbuilt'), '');
+  const control = new LayerControl(path('unbuilt'));
+  const layer = { ...env, ...layerEnvironment(path('unbuilt')) };
+  const args = [...POCL, '--only', 'sort,tiled,u32|u64,n=257,ascending'];
+  await clsort(args, { env: layer }); // the layer writes down what its functions are called
+  control.fail({ at: 1, function: 'clBuildProgram' }, -11);
+  const ran = await clsort(args, { env: layer });
+  control.close();
+  t.is(ran.code, 1, ran.err);
+  const rows = rowsOf(ran.out);
+  t.deepEqual(
+    rows.map(({ outcome }) => outcome),
+    ['error', 'ok'],
+  );
+  t.regex(rows[0]?.reason ?? '', /does not compile.*\n.*BUILD_PROGRAM_FAILURE/);
+});
+
+for (const [args, code, message] of [
+  [['--only', 'algorithm=tild'], 2, /unknown algorithm 'tild'.*did you mean 'tiled'/],
+  [['--only', 'operation=gather,algorithm=tiled'], 2, /lets no case through/],
+  [['--quick', '--full'], 2, /--quick and --full are at odds/],
+  [['--json', '--markdown'], 2, /expected one of them/],
+  [['--seed', 'x'], 2, /--seed is 'x'/],
+  [['--compare', 'a.json'], 2, /--compare/],
+  [['--compare', 'a.json', 'b.json', '--factor', '0.5'], 2, /--factor is 0.5/],
+  [['--compare', '/absent/a.json', '/absent/b.json'], 5, /\/absent\/a.json/],
+  [['--html', '/absent/page.html'], 5, /cannot write/],
+] as const) {
+  test(`matrix ${args.join(' ')} ends with ${code}, and says why`, async (t) => {
+    const ran = await clsort(['matrix', ...args]);
+    t.is(ran.code, code, ran.err);
+    t.regex(ran.err, message);
+    t.is(ran.out, '');
+  });
+}
