@@ -241,6 +241,22 @@ async function main() {
   for (const device of ['rusticl', 'clover']) {
     await tests(`small sizes on ${device}`, MATRIX, { env: { ...MESA, CLSORT_TEST_DEVICES: device } });
   }
+  await check(
+    'the matrix of every operation on rusticl and Clover',
+    process.execPath,
+    [
+      'dist/src/cli/main.js',
+      'matrix',
+      '--device',
+      'rusticl',
+      'clover',
+      '--quick',
+      '--only',
+      'u32,300',
+      '--markdown',
+    ],
+    { env: MESA, minutes: 5 },
+  );
   const logs = join(root, '.setup', 'logs');
   rmSync(logs, { recursive: true, force: true });
   mkdirSync(logs, { recursive: true });

@@ -1,10 +1,13 @@
 /** The command on a device, and what it writes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import ava from 'ava';
 import type { CellReport, MatrixReport } from '../../src/matrix/report/report.js';
 import type { MatrixRow } from '../../src/matrix/row.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
-import { clsort, scratchFolder } from './cli.js';
+import { clsort, MAIN, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
 const { path, folder, remove } = scratchFolder();
@@ -128,6 +131,22 @@ test('a program that does not build is an error of its case, and of no other', a
     ['error', 'ok'],
   );
   t.regex(rows[0]?.reason ?? '', /does not compile.*\n.*BUILD_PROGRAM_FAILURE/);
+});
+
+test('a child ends with who started it, whatever it is at', async (t) => {
+  const { out } = await clsort(['devices', '--device', 'portable computing', '--json'], { env });
+  const [device] = JSON.parse(out).devices as { platform: string; name: string }[];
+  const scope = { level: 'full', seed: '1', filters: [] };
+  const task = JSON.stringify({ device: `${device?.platform}\n${device?.name}`, scope, from: 0 });
+  const child = spawn(process.execPath, [MAIN, 'matrix', '--child', task], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env: { ...process.env, ...env },
+  });
+  const ended = once(child, 'exit');
+  await once(child.stdout as Readable, 'data'); // it is at work, and has some minutes to go
+  child.disconnect();
+  const [, signal] = await ended;
+  t.is(signal, 'SIGKILL');
 });
 
 for (const [args, code, message] of [

@@ -8,18 +8,25 @@ const quoted = (word: string): string => (PLAIN.test(word) ? word : `'${word.rep
 
 type How = Pick<DeviceReport, 'spec' | 'environment' | 'level' | 'seed'>;
 
+const variables = ({ environment }: How): string[] =>
+  Object.entries(environment).map(([name, value]) => `${name}=${quoted(value)}`);
+
+const levelFlag = ({ level }: How): string[] => (level === 'default' ? [] : [`--${level}`]);
+
+/** The line that tries all of a device. */
+export const deviceCommandOf = (device: How): string =>
+  [
+    ...variables(device),
+    ...['clsort', 'matrix', '--device', quoted(device.spec), '--seed', quoted(device.seed)],
+    ...levelFlag(device),
+  ].join(' ');
+
 /** What stands before the terms of `--only` and behind them, and what says the level, which a single case does not need. */
-export function commandParts({
-  spec,
-  environment,
-  level,
-  seed,
-}: How): readonly [before: string, after: string, level: string] {
-  const variables = Object.entries(environment).map(([name, value]) => `${name}=${quoted(value)}`);
+export function commandParts(device: How): readonly [before: string, after: string, level: string] {
   return [
-    [...variables, 'clsort', 'matrix', '--device', quoted(spec), '--only', ''].join(' '),
-    ` --seed ${quoted(seed)}`,
-    level === 'default' ? '' : ` --${level}`,
+    [...variables(device), 'clsort', 'matrix', '--device', quoted(device.spec), '--only', ''].join(' '),
+    ` --seed ${quoted(device.seed)}`,
+    ['', ...levelFlag(device)].join(' '),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { markdownCell } from '../../util/markup.js';
 import type { Outcome } from '../row.js';
-import { commandOf } from './command.js';
+import { commandOf, deviceCommandOf } from './command.js';
 import {
   type CellReport,
   countsText,
@@ -34,6 +34,8 @@ function section(device: DeviceReport): string[] {
     `## ${markdownCell(name)} (${markdownCell(platform)})`,
     '',
     `${countsText(statusCounts(cells))} · driver ${markdownCell(driver)} · OpenCL ${opencl} · ${level}, seed ${seed} · clsort ${clsort} · ${date}`,
+    '',
+    `    ${deviceCommandOf(device)}`,
     '',
     `| operation | algorithm | ${dtypes.join(' | ')} |`,
     `|---|---|${dtypes.map(() => '---|').join('')}`,

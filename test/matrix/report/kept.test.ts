@@ -1,0 +1,39 @@
+/** The reports that are kept in docs/matrix: whole, small, and what the page of tables is drawn from. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { markdownReport } from '../../../src/matrix/report/markdown.js';
+import { readReport } from '../../../src/matrix/report/read.js';
+import { REPORT_SCHEMA } from '../../../src/matrix/report/report.js';
+import { isBad } from '../../../src/matrix/row.js';
+import { packageRoot } from '../../../src/util/paths.js';
+
+const folder = join(packageRoot, 'docs', 'matrix');
+const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+/** Of one report: a device more is worth no more of everybody's clone. */
+const MOST_BYTES = 250_000;
+
+test('the tables are those of the reports beside them', async (t) => {
+  const reports = await Promise.all(files.map((file) => readReport(join(folder, file))));
+  const devices = reports.flatMap((report) => report.devices);
+  const drawn = markdownReport({ schema: REPORT_SCHEMA, devices });
+  t.is(readFileSync(join(folder, 'README.md'), 'utf8').trimEnd(), drawn.trimEnd());
+  const platforms = devices.map(({ platform }) => platform);
+  t.deepEqual(platforms, ['Clover', 'Oclgrind', 'Portable Computing Language', 'rusticl']);
+});
+
+for (const file of files) {
+  test(`${file}: nothing is wrong on that driver, it is small, and it has no path of whoever made it`, async (t) => {
+    const path = join(folder, file);
+    t.true(statSync(path).size < MOST_BYTES);
+    t.notRegex(readFileSync(path, 'utf8'), /\/(home|root|tmp|work|Users)\//);
+    const { devices } = await readReport(path);
+    t.is(devices.length, 1);
+    const cells = devices.flatMap((device) => device.cells);
+    t.true(cells.length > 300);
+    t.deepEqual(
+      cells.filter(({ status }) => isBad({ outcome: status })),
+      [],
+    );
+  });
+}
