@@ -13,7 +13,7 @@ const test = ava.serial; // each starts processes
 const { path, folder, remove } = scratchFolder();
 ava.after.always(remove);
 
-const POCL = ['matrix', '--device', 'portable computing'];
+const POCL = ['matrix', '--device', 'portable computing', '--timeout', '900'];
 const env = { CLSORT_CACHE_DIR: path('cache') };
 const rowsOf = (out: string): MatrixRow[] =>
   out

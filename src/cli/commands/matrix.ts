@@ -59,7 +59,7 @@ export async function run(args: MatrixArguments, console: Console): Promise<Exit
   await write(args.junit, () => junitReport(report), console);
   const isText = console.stdout.isTTY === true && !args.json && !args.markdown;
   if (args.json) print(console, reportJson(report).trimEnd());
-  if (args.markdown) print(console, markdownReport(report));
+  if (args.markdown) print(console, markdownReport(report).trimEnd());
   if (isText || (args.read && !args.json && !args.markdown)) print(console, matrixText(report));
   const cells = report.devices.flatMap((device) => device.cells);
   if (!console.quiet) say(console, `matrix: ${countsText(statusCounts(cells))}`);
