@@ -19,7 +19,8 @@ test('the tables are those of the reports beside them', async (t) => {
   const drawn = markdownReport({ schema: REPORT_SCHEMA, devices });
   t.is(readFileSync(join(folder, 'README.md'), 'utf8').trimEnd(), drawn.trimEnd());
   const platforms = devices.map(({ platform }) => platform);
-  for (const platform of ['Clover', 'Oclgrind', 'Portable Computing Language', 'rusticl']) t.true(platforms.includes(platform));
+  for (const platform of ['Clover', 'Oclgrind', 'Portable Computing Language', 'rusticl'])
+    t.true(platforms.includes(platform));
 });
 
 for (const file of files) {
