@@ -151,6 +151,24 @@ export const OPERATIONS: readonly MatrixOperation[] = [
       return hasSameBytes(sorted, expected) ? undefined : wrong(sorted, expected);
     };
   }),
+  operation('segmentedArgsort', 'auto', async (sorter, input, options) => {
+    const offsets = segmentsOf(input);
+    const places = await sorter.segmentedArgsort(input.keys, offsets, options.sort);
+    return () => {
+      const expected = bytesOf(Uint32Array.from(segmentOrder(input, offsets, options)));
+      return hasSameBytes(places, expected) ? undefined : wrong(places, expected);
+    };
+  }),
+  operation('sortMany', 'auto', async (sorter, input, options) => {
+    const offsets = segmentsOf(input);
+    const parts = offsets.slice(1).map((end, s) => input.keys.subarray(offsets[s], end));
+    const sorted = await sorter.sortMany(parts, options.sort);
+    return () => {
+      const expected = input.reference.pick(segmentOrder(input, offsets, options));
+      const all = Buffer.concat(sorted.map(bytesOf));
+      return hasSameBytes(all, expected) ? undefined : wrong(all, expected);
+    };
+  }),
   operation('unique', 'auto', async (sorter, { keys, reference }, options) => {
     const { keys: found, counts } = await sorter.unique(keys, options.sort);
     return () => {

@@ -129,7 +129,11 @@ function spoiled(array: ArrayBufferView): ArrayBufferView {
 const scribbling = (sorter: Sorter): Sorter =>
   new Proxy(
     wrapped(sorter, (result, [array]) => {
-      const given = Array.isArray(array) ? (array[1] as { keys: ArrayBufferView }).keys : array;
+      // Of several arrays, or of columns of which the last has its keys in an object, one that holds something.
+      const held = [array]
+        .flat()
+        .map((one) => (ArrayBuffer.isView(one) ? one : (one as { keys?: unknown })?.keys));
+      const given = held.findLast((one) => ArrayBuffer.isView(one) && one.byteLength > 0);
       if (ArrayBuffer.isView(given)) spoiled(given);
       return result;
     }),
