@@ -30,6 +30,7 @@
         'src/native/loader.cc',
         'src/native/memory.cc',
         'src/native/multiset.cc',
+        'src/native/near_sort.cc',
         'src/native/object.cc',
         'src/native/once.cc',
         'src/native/pattern.cc',

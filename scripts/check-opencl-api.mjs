@@ -29,6 +29,7 @@ const ADDED = [
   'getExtensionFunctions',
   'hashAsync',
   'multisetAsync',
+  'nearSortAsync',
   'openclInfo',
   'placeAsync',
   'readBufferAsync',

@@ -5,12 +5,19 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import type { Into, SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
+import { NearSort } from './near-sort.js';
 import type { FileOrder } from './order-scan.js';
 import { inPlainOrder } from './plain-order.js';
 
 /** How units are sorted; what they are and in which order, their UnitOrder knows. */
 export type UnitSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bits' | 'device'> &
   Into<Uint8Array>;
+
+/** How numbers are made of plain keys: their codes, of which some bits count. */
+export interface UnitCodes {
+  readonly codec: KeyCodec;
+  readonly mask: bigint;
+}
 
 /** Units of the same size, each one or more keys, and their order. */
 export interface UnitOrder {
@@ -21,7 +28,7 @@ export interface UnitOrder {
   /** Whether units with equal prefixes are equal; where they need not be, `compare` tells. */
   readonly exact: boolean;
   /** How `prefix` makes numbers of units that are plain keys; undefined for other units. */
-  readonly codes?: { readonly codec: KeyCodec; readonly mask: bigint } | undefined;
+  readonly codes?: UnitCodes | undefined;
   /** Bytes of host memory that `sort` takes for each unit, the result among them, the units themselves not. */
   readonly sortBytes: number;
   /**
@@ -70,6 +77,7 @@ export function keyOrder({ dtype, descending, nan, bits }: FileOrder): KeyUnitOr
     }
     return prefixes;
   };
+  const near = new NearSort({ codec, mask });
   const prefixOf = (piece: Uint8Array, i: number): bigint =>
     prefix(piece.slice(i * unit, (i + 1) * unit))[0] ?? 0n;
   return {
@@ -88,10 +96,15 @@ export function keyOrder({ dtype, descending, nan, bits }: FileOrder): KeyUnitOr
       const [x, y] = [prefixOf(a, i), prefixOf(b, j)];
       return x < y ? -1 : x > y ? 1 : 0;
     },
-    sort(sorter, bytes, options = {}, differing = end) {
+    async sort(sorter, bytes, options = {}, differing) {
+      const sortBy = (first: number, last: number): Promise<Uint8Array> =>
+        sorter.sort(bytes, { ...options, ...order, dtype, bits: [first, last] });
       // An algorithm that was asked for gets what it was asked for.
-      const last = options.algorithm === undefined ? Math.max(begin + 1, Math.min(end, differing)) : end;
-      return sorter.sort(bytes, { ...options, ...order, dtype, bits: [begin, last] });
+      if (differing === undefined || (options.algorithm ?? 'auto') !== 'auto') return sortBy(begin, end);
+      const last = Math.max(begin + 1, Math.min(end, differing));
+      const first = near.firstBit(sorter, bytes.length / unit, [begin, last]);
+      const sorted = await sortBy(first, last);
+      return first === begin || (await near.finish(sorted, unit)) ? sorted : sortBy(begin, last);
     },
   };
 }

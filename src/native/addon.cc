@@ -102,6 +102,7 @@ NAN_MODULE_INIT(Init) {
   ExportChecksum(exports);
   ExportHash(exports);
   ExportMultiset(exports);
+  ExportNearSort(exports);
   ExportPlacement(exports);
   ExportSplit(exports);
   ExportExtensions(exports);

@@ -224,6 +224,7 @@ void ExportStaging(Exports& exports);
 void ExportChecksum(Exports& exports);
 void ExportHash(Exports& exports);
 void ExportMultiset(Exports& exports);
+void ExportNearSort(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportSplit(Exports& exports);
 void ExportExtensions(Exports& exports);

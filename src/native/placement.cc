@@ -2,8 +2,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codec.h"
 #include "crew.h"
+#include "key_codec.h"
 #include "wait.h"
 
 namespace clsort {

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "codec.h"
+#include "key_codec.h"
 #include "crew.h"
 #include "wait.h"
 

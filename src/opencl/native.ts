@@ -123,6 +123,7 @@ export interface Native {
   loaderInfo: NativeFunction;
   memFreeINTEL: NativeFunction;
   multisetAsync: NativeFunction;
+  nearSortAsync: NativeFunction;
   placeAsync: NativeFunction;
   readBufferAsync: NativeFunction;
   releaseAll: NativeFunction;

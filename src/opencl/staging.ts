@@ -99,6 +99,27 @@ export function multisetAsync(
 }
 
 /**
+ * Sorts keys of host memory that are nearly in order, in place, by insertion, made by other threads; equal ones stay as they
+ * are. It gives up when keys have far to go, eight places each on the average: then they stand in some other order, in
+ * which equal ones still are as they were.
+ *
+ * @param width bytes of a key: 1, 2, 4 or 8
+ * @param codec what makes a code of a key, as `placeAsync` takes it
+ * @param sorted receives 1, or 0 if it gave up, 32 bits
+ * @param threads 1 to 64
+ * @throws INVALID_VALUE
+ */
+export function nearSortAsync(
+  keys: HostMemory,
+  width: 1 | 2 | 4 | 8,
+  codec: HostMemory,
+  sorted: HostMemory,
+  threads: number,
+): Promise<void> {
+  return native().nearSortAsync(keys, width, codec, sorted, threads);
+}
+
+/**
  * Brings keys of host memory to the order of their partitions, each partition's as they came, made by other threads: one
  * stable counting pass. Beside what it is given it takes two bytes for each key.
  *

@@ -21,6 +21,10 @@ const UNKNOWN_PARTITIONS = 128;
 /** Partitions of what is sorted in memory: small ones need little beside it. */
 const MEMORY_PARTITIONS = 24;
 
+/** Bytes of a partition that caches help to sort, and part of the partitions of a pass that it takes no more than for that. */
+const CACHED_BYTES = 32 * 2 ** 20;
+const CACHED_SHARE = 0.5;
+
 /** Bytes between two records of the pass that fills partitions. */
 const SHARD_BYTES = 2 ** 28;
 
@@ -77,6 +81,19 @@ export function memoryBudget(memory: number, order: UnitOrder, bytes: number): B
   const needed = bytes + partitionBytes * takenFor(order) + LEAST_BYTES;
   if (needed > memory) return undefined;
   return { memory, partitionBytes, shardBytes: Number.POSITIVE_INFINITY, mostPartitions: MOST_PARTITIONS };
+}
+
+/**
+ * The same memory with partitions of a size at which a CPU's caches still help to sort them; those of a device with memory
+ * of its own are as large as can be.
+ *
+ * @param bytes of all units; undefined while that is not known
+ */
+export function inCaches(budget: Budget, order: UnitOrder, bytes: number | undefined): Budget {
+  if (bytes === undefined) return budget;
+  const fewest = bytes / (FILL * budget.mostPartitions * CACHED_SHARE);
+  const wanted = Math.max(CACHED_BYTES, LEAST_UNITS * order.unit, fewest);
+  return { ...budget, partitionBytes: Math.min(budget.partitionBytes, whole(wanted, order)) };
 }
 
 /** Into how many partitions so many bytes are cut. */

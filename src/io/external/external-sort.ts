@@ -11,14 +11,14 @@ import { MismatchError } from '../../util/errors.js';
 import { type Output, withOutput } from '../output.js';
 import { isStdout } from '../raw.js';
 import type { FileContext } from '../sort-file.js';
-import { memoryBudget } from './budget.js';
+import { inCaches, memoryBudget } from './budget.js';
 import { assertRoom, occupied } from './disk.js';
 import type { ExternalJob, ExternalReport } from './job.js';
 import { HELD, Pipeline } from './pipeline.js';
 import { PlacedOutput, partPath } from './placed-output.js';
 import { Reading } from './reading.js';
 import { openSession, type Session, unfinished } from './session.js';
-import type { SortedOutput } from './sort.js';
+import { MOST_UNSETTLED, type SortedOutput } from './sort.js';
 import { FileSpill, MemorySpill, type Spill } from './spill.js';
 import { lastShard, sortedTask, type Tasks } from './stages.js';
 import { State } from './state.js';
@@ -44,7 +44,10 @@ export async function externalSort(
     const goesOn = job.resume && old !== undefined; // though there may be more memory by now
     const inMemory = bytes === undefined || goesOn ? undefined : memoryBudget(budget.memory, order, bytes);
     if (inMemory && old) context.onNote?.(old);
-    const sort = new ExternalSort(sorter, { ...job, budget: inMemory ?? budget }, context, {
+    const isAside = sorter.device !== undefined && sorter.device.type !== 'cpu';
+    const most = inMemory ?? budget;
+    const sized = isAside || goesOn ? most : inCaches(most, order, bytes);
+    const sort = new ExternalSort(sorter, { ...job, budget: sized }, context, {
       reading,
       output,
     });
@@ -53,6 +56,9 @@ export async function externalSort(
     await reading.close();
   }
 }
+
+/** Partitions whose files may be there beside their places in the result: one is read, one written, others settle. */
+const KEPT_PARTITIONS = MOST_UNSETTLED + 3;
 
 /** A task that is not recorded is made again. */
 const NO_TASKS: Tasks = { get: async () => undefined, put: async () => undefined };
@@ -136,8 +142,8 @@ class ExternalSort {
     const target = isStdout(out) ? undefined : dirname(resolve(out));
     const part = manifest?.part ? await fileBytes(await partPath(out, manifest.part)) : 0;
     if (target) wanted.push({ folder: target, bytes: Math.max(0, bytes - part), what: 'the result' });
-    // Where the result is kept, partitions go when they are in it: both together are little more than one of them.
-    const saved = state && !writer ? bytes - spilled + there - 4 * budget.partitionBytes : 0;
+    // Where the result is kept, partitions go when they are in it: both together are little more than one of both.
+    const saved = state && !writer ? bytes - spilled + there - KEPT_PARTITIONS * budget.partitionBytes : 0;
     await assertRoom(wanted, Math.max(0, saved));
     const mebibytes = (amount: number): string => `${Math.ceil(amount / 2 ** 20)} MiB`;
     this.#context.onNote?.(

@@ -74,7 +74,9 @@ export class Pipeline {
       throw new MismatchError(`partitions have ${bytes} bytes, and the input has ${this.#reading.bytes}`);
     }
     // What is not on disk yet is trusted only until the system goes down.
-    const syncing = session?.state && spill.sync(leaves.map(({ name }) => name));
+    // Those that are sorted last come first, since others are gone before their turn.
+    const names = leaves.map(({ name }) => name).reverse();
+    const syncing = session?.state && spill.sync(names);
     const synced = syncing?.then(() => session?.state?.put('synced', {}));
     synced?.catch(() => undefined); // it is awaited below
     try {

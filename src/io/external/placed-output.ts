@@ -16,6 +16,9 @@ export class PlacedOutput {
   readonly #target: string;
   readonly #path: string;
   readonly #handle: FileHandle;
+  /** The sync that is under way, or was the last one, and the one that is still to begin. */
+  #lastSync: Promise<void> = Promise.resolve();
+  #nextSync: Promise<void> | undefined;
 
   private constructor(name: string, target: string, aside: string, handle: FileHandle) {
     this.#name = name;
@@ -71,11 +74,22 @@ export class PlacedOutput {
     }
   }
 
-  /** Makes what was written so far last through a power failure. */
-  async sync(): Promise<void> {
-    await this.#handle.datasync().catch((error) => {
-      throw ioError('write', this.#name, error);
-    });
+  /** Makes what was written so far last through a power failure; one time on the disk does for all who wait for it. */
+  sync(): Promise<void> {
+    if (this.#nextSync) return this.#nextSync;
+    // One that is under way may have begun before what was written last.
+    const next = this.#lastSync
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextSync = undefined;
+        return this.#handle.datasync();
+      })
+      .catch((error) => {
+        throw ioError('write', this.#name, error);
+      });
+    this.#nextSync = next;
+    this.#lastSync = next;
+    return next;
   }
 
   /** Puts all of it in its place: so many bytes. */

@@ -11,6 +11,9 @@ import { piecesOf } from './input.js';
 import type { Spill } from './spill.js';
 import type { SortedRecord } from './state.js';
 
+/** Partitions that are written and wait for the disk: their files stay as long. */
+export const MOST_UNSETTLED = 3;
+
 /** A partition that is to be sorted: one that fits, or one of equal units, which needs no sort. */
 export interface Leaf {
   readonly name: string;
@@ -70,6 +73,14 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
   };
   let loading = load(todo.shift());
   let writing: Promise<void> = Promise.resolve();
+  const settling: Promise<void>[] = [];
+  /** A partition's bytes are on their way to the output: it is done when they are there. */
+  const settle = async (written: Promise<void>, name: string, own: SortedRecord): Promise<void> => {
+    const settled = written.then(() => output.done(name, own)).then(() => work.onDone(own.bytes, false));
+    settled.catch(() => undefined); // it is awaited, perhaps after another failure
+    settling.push(settled);
+    if (settling.length > MOST_UNSETTLED) await settling.shift();
+  };
   let position = 0;
   try {
     for (const [i, leaf] of leaves.entries()) {
@@ -90,8 +101,7 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
         await writing;
         const own = await copyPartition(leaf, start, outA, work);
         ends.add(own.ends);
-        await output.done(name, own);
-        work.onDone(bytes, false);
+        await settle(writing, name, own);
         continue;
       }
       const piece = (await loading) as Uint8Array;
@@ -106,15 +116,12 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
       const own = await proven(sorted, work);
       ends.add(own.ends);
       await writing;
-      writing = output
-        .write(start, sorted)
-        .then(() => output.done(name, own))
-        .then(() => work.onDone(bytes, false));
-      writing.catch(() => undefined); // it is awaited, perhaps after another failure
+      writing = output.write(start, sorted);
+      await settle(writing, name, own);
     }
-    await writing;
+    await Promise.all(settling);
   } finally {
-    await Promise.allSettled([writing, loading]);
+    await Promise.allSettled([...settling, loading]);
   }
 }
 

@@ -1,5 +1,11 @@
 import test from 'ava';
-import { budgetOf, leastMemory, memoryBudget, partitionsOf } from '../../../src/io/external/budget.js';
+import {
+  budgetOf,
+  inCaches,
+  leastMemory,
+  memoryBudget,
+  partitionsOf,
+} from '../../../src/io/external/budget.js';
 import { UsageError } from '../../../src/util/errors.js';
 import { orderOf, TEN_OF_TWELVE } from './small.js';
 
@@ -45,4 +51,16 @@ test('there are as many partitions as the size asks for, and not more than can b
   t.true(many * budget.partitionBytes > 6 * GIB && many < 64, `${many}`);
   t.is(partitionsOf(budget, 2 ** 50), budget.mostPartitions);
   t.true(partitionsOf(budget, undefined) > 16);
+});
+
+test('partitions are no larger than caches like, unless there would be too many of them', (t) => {
+  const order = orderOf('f64');
+  const budget = budgetOf(4 * GIB, order);
+  const sized = (bytes: number | undefined): number => inCaches(budget, order, bytes).partitionBytes;
+  t.is(sized(GIB), 2 ** 25);
+  t.is(sized(undefined), budget.partitionBytes);
+  t.true(sized(100 * GIB) > 2 ** 25 && partitionsOf(inCaches(budget, order, 100 * GIB), 100 * GIB) < 512);
+  t.is(sized(2 ** 45), budget.partitionBytes);
+  const little = budgetOf(2 ** 26, order);
+  t.deepEqual(inCaches(little, order, GIB), little);
 });

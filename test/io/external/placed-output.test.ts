@@ -61,3 +61,18 @@ test('names of parts are short enough, and new', (t) => {
   t.true(Buffer.byteLength(name) <= 255);
   t.not(PlacedOutput.partName('/a/b'), PlacedOutput.partName('/a/b'));
 });
+
+test('who asks for a sync while one is under way shares the next one', async (t) => {
+  mkdirSync(path('syncs'));
+  const out = path('syncs/out');
+  const placed = await PlacedOutput.open(out, PlacedOutput.partName(out));
+  const [first, second] = [placed.sync(), placed.sync()];
+  t.is(first, second);
+  await first;
+  const third = placed.sync();
+  t.not(third, first);
+  await third;
+  await placed.leave();
+  await t.throwsAsync(placed.sync(), { instanceOf: IoError });
+  await t.throwsAsync(placed.sync(), { instanceOf: IoError });
+});

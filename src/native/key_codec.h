@@ -1,6 +1,7 @@
-#ifndef CLSORT_NATIVE_CODEC_H_
-#define CLSORT_NATIVE_CODEC_H_
+#ifndef CLSORT_NATIVE_KEY_CODEC_H_
+#define CLSORT_NATIVE_KEY_CODEC_H_
 
+#include <cstddef>
 #include <cstdint>
 
 namespace clsort {
@@ -34,4 +35,4 @@ struct Codec {
 
 }  // namespace clsort
 
-#endif  // CLSORT_NATIVE_CODEC_H_
+#endif  // CLSORT_NATIVE_KEY_CODEC_H_

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "crew.h"
+#include "key_codec.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+/** Keys of one piece of work. */
+constexpr size_t kPiece = size_t{1} << 16;
+
+/** Places that keys go down on the average before the work is given up: passes of a radix sort are quicker then. */
+constexpr size_t kMostMoves = 8;
+
+/** Keys at any place of memory. */
+template <typename Key>
+class Keys {
+ public:
+  explicit Keys(char* data) : data_(data) {}
+
+  Key operator[](size_t i) const {
+    Key key;
+    std::memcpy(&key, data_ + i * sizeof key, sizeof key);
+    return key;
+  }
+
+  void Put(size_t i, Key key) { std::memcpy(data_ + i * sizeof key, &key, sizeof key); }
+
+ private:
+  char* data_;
+};
+
+/**
+ * Inserts keys [begin, end) one by one into the sorted ones from `floor` on; keys of equal codes stay as they are.
+ *
+ * @param ordered whether those from `begin` on are in order among themselves: the first one that stays ends the work
+ * @return whether it came to an end, within so many moves
+ */
+template <typename Key>
+bool Insert(Keys<Key> keys, const Codec<Key>& codec, size_t floor, size_t begin, size_t end, bool ordered, size_t moves) {
+  if (begin == 0) return true;
+  Key last = codec.CodeOf(keys[begin - 1]);
+  for (size_t i = begin; i < end; i++) {
+    Key key = keys[i], code = codec.CodeOf(key);
+    if (code >= last) {
+      if (ordered) return true;
+      last = code;
+      continue;
+    }
+    size_t place = i;
+    do {
+      keys.Put(place, keys[place - 1]);
+      place--;
+      if (moves-- == 0) {
+        keys.Put(place, key);
+        return false;
+      }
+    } while (place > floor && codec.CodeOf(keys[place - 1]) > code);
+    keys.Put(place, key);
+  }
+  return true;
+}
+
+class NearSortJob final : public PromiseJob {
+ public:
+  NearSortJob(Environment& environment, const HostMemory& keys, size_t width, const uint64_t* codec,
+              const HostMemory& sorted, unsigned threads)
+      : PromiseJob("nearSortAsync"),
+        environment_(environment),
+        keys_store_(keys.store),
+        data_(static_cast<char*>(keys.data)),
+        keys_(keys.bytes / width),
+        width_(width),
+        sorted_store_(sorted.store),
+        sorted_(sorted.data),
+        threads_(threads) {
+    std::copy(codec, codec + kCodecWords, codec_);
+  }
+
+  void Run() override {
+    bool sorted = Sort();
+    uint32_t word = sorted ? 1 : 0;
+    std::memcpy(sorted_, &word, sizeof word);
+  }
+
+ private:
+  bool Sort() {
+    switch (width_) {
+      case 1: return SortKeys<uint8_t>();
+      case 2: return SortKeys<uint16_t>();
+      case 4: return SortKeys<uint32_t>();
+      default: return SortKeys<uint64_t>();
+    }
+  }
+
+  template <typename Key>
+  bool SortKeys() {
+    const Codec<Key> codec(codec_);
+    Keys<Key> keys(data_);
+    std::atomic<bool> within{true};
+    InCrew(environment_, threads_, (keys_ + kPiece - 1) / kPiece, [&](size_t i) {
+      size_t first = i * kPiece, end = std::min(first + kPiece, keys_);
+      if (within && !Insert<Key>(keys, codec, first, first + 1, end, false, kMostMoves * kPiece)) within = false;
+    });
+    // The first keys of a piece may belong before the last ones of the piece in front of it, or farther.
+    for (size_t begin = kPiece; within && begin < keys_; begin += kPiece) {
+      size_t end = std::min(begin + kPiece, keys_);
+      within = Insert<Key>(keys, codec, 0, begin, end, true, kMostMoves * kPiece);
+    }
+    return within;
+  }
+
+  Environment& environment_;
+  std::shared_ptr<v8::BackingStore> keys_store_;
+  char* data_;
+  size_t keys_;
+  size_t width_;
+  uint64_t codec_[kCodecWords];
+  std::shared_ptr<v8::BackingStore> sorted_store_;
+  void* sorted_;
+  unsigned threads_;
+};
+
+NAN_METHOD(NearSortAsync) {
+  Call call(info, "nearSortAsync");
+  HostMemory keys = call.LastingMemory(0, 0);
+  size_t width = call.Size(1);
+  HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
+  HostMemory sorted = call.LastingMemory(3, sizeof(uint32_t));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxCrew));
+  if (!call.ok()) return;
+  if (width != 1 && width != 2 && width != 4 && width != 8) {
+    return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
+  }
+  if (keys.bytes % width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  uint64_t words[kCodecWords];
+  std::memcpy(words, codec.data, sizeof words);
+  StartPromise(call, std::make_unique<NearSortJob>(call.environment(), keys, width, words, sorted, threads), nullptr);
+}
+
+}  // namespace
+
+void ExportNearSort(Exports& exports) { exports.Set<NearSortAsync>("nearSortAsync"); }
+
+}  // namespace clsort
