@@ -132,7 +132,6 @@ const NOT_OF_TABLES = [
   'column',
   'axis',
   'argsort',
-  'tmp',
   'counts',
   ...OF_RECORDS,
 ] as const;

@@ -75,7 +75,11 @@ export const verifiedText = ({ order, permutation }: Verified): string =>
 
 /** What was sorted, and how: 'u32 keys, ascending'. */
 function sortedWhat({ dtype, shape, descending, records, table }: FileReport): string {
-  if (table) return `rows by ${table.by.join(', ')}; ${grouped(shape[0] ?? 0)} kept`;
+  if (table) {
+    const { by, runs, spilledBytes = 0 } = table;
+    const spilled = runs === undefined ? '' : `; ${runs} runs, ${bytesText(spilledBytes)} of temporary files`;
+    return `rows by ${by.join(', ')}; ${grouped(shape[0] ?? 0)} kept${spilled}`;
+  }
   if (records) return `records of ${records.record} bytes, by ${records.keys.join(', ')}`;
   const ofShape = shape.length > 1 ? ` (${shape.map(grouped).join(' × ')})` : '';
   return `${dtype} keys${ofShape}, ${descending ? 'descending' : 'ascending'}`;

@@ -16,7 +16,6 @@ function saidOfOthers(args: SortArguments): string | undefined {
     argsort: args.argsort,
     counts: args.counts !== undefined,
     resume: args.resume,
-    tmp: args.tmp !== undefined,
   };
   return Object.keys(said).find((name) => said[name]);
 }
@@ -28,8 +27,7 @@ export function readTable(args: SortArguments): TableOptions {
   if (other !== undefined) {
     const advice = {
       descending: `: say it of the column that it is meant for, --by ${by[0]}:desc`,
-      tmp: ': they are sorted in memory',
-      resume: ': they are sorted in memory',
+      resume: ', whose temporary files go when a sort ends: leave it out, and the sort begins anew',
     }[other];
     throw new UsageError(`--${other} is not for tables${advice ?? ', which are sorted by what --by says'}`);
   }

@@ -90,6 +90,9 @@ export interface FileReport extends SortReport {
     readonly head?: number;
     readonly unique?: boolean;
     readonly uniqueBy?: readonly string[];
+    /** Of those that did not fit into memory: runs that they were sorted in, and bytes of temporary files that were written. */
+    readonly runs?: number;
+    readonly spilledBytes?: number;
   };
 }
 

@@ -37,7 +37,8 @@ for (const [args, message] of [
   [['--by', 'id', '--descending'], /--by id:desc/],
   [['--by', 'id', '--record', '10', '--key', '0:1'], /--record is not for tables/],
   [['--by', 'id', '--unique', '--unique-by', 'shop'], /say one of them/],
-  [['--by', 'id', '--resume'], /sorted in memory/],
+  [['--by', 'id', '--resume'], /--resume is not for tables, whose temporary files go/],
+  [['--by', 'id', '--tmp', ''], /expected a folder/],
   [['--head', '3'], /--by price:desc/],
 ] as const) {
   test(`wrong use: ${args.join(' ')}`, async (t) => {

@@ -58,7 +58,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   const sortOne = async (sorter: Sorter, file: SortPath): Promise<FileReport> => {
     if (table) {
       const { sortTableFile } = await import('../../io/tables/sort-table-file.js');
-      return sortTableFile(sorter, { ...table, ...tableJob(file), memory: memory.memory }, context);
+      return sortTableFile(sorter, { ...table, ...tableJob(file), ...memory }, context);
     }
     if (!records) {
       const job = { ...keyJob(file), ...memory };

@@ -3,7 +3,6 @@
  * one after the other into the output. Data cross the disk twice. What fits goes the same way with its partitions
  * in memory, since that takes less of it than a sort as a whole, and the output is written meanwhile.
  */
-import { rmSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Sorter } from '../../sort/api/sorter.js';
@@ -22,6 +21,7 @@ import { MOST_UNSETTLED, type SortedOutput } from './sort.js';
 import { FileSpill, MemorySpill, type Spill } from './spill.js';
 import { lastShard, sortedTask, type Tasks } from './stages.js';
 import { State } from './state.js';
+import { removeFolder, removeFolderNow } from './temporary-folder.js';
 
 /**
  * Sorts units that are more than memory holds at once.
@@ -100,7 +100,7 @@ class ExternalSort {
     const kept = `what is done so far is kept in ${folder}: the same command with --resume goes on with it`;
     const tell = (): void => {
       if (state) onNote?.(kept);
-      else rmSync(folder, { recursive: true, force: true });
+      else removeFolderNow(folder);
     };
     signal.addEventListener('abort', tell, { once: true });
     try {
@@ -121,10 +121,7 @@ class ExternalSort {
     } finally {
       signal.removeEventListener('abort', tell);
       await spill.close();
-      if (!state) {
-        await rm(folder, { recursive: true, force: true });
-        asides?.delete(folder);
-      }
+      if (!state) await removeFolder(folder, asides);
     }
   }
 

@@ -1,17 +1,17 @@
 /** Where the state of a sort is, what becomes of one that is found there, and what is left behind at the end. */
 import { createHash } from 'node:crypto';
-import { mkdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { InputError, IoError, UsageError } from '../../util/errors.js';
-import { asideName, sweep, thisProcess } from '../aside.js';
+import { InputError, UsageError } from '../../util/errors.js';
+import { thisProcess } from '../aside.js';
 import type { Asides } from '../output.js';
-import { ioError, isStdout } from '../raw.js';
+import { isStdout } from '../raw.js';
 import { targetOf } from '../target.js';
 import type { UnitOrder } from '../unit-order.js';
 import { type InputIdentity, identityOf, isRegular, type UnitInput } from './input.js';
 import { partPath } from './placed-output.js';
 import { type Manifest, State } from './state.js';
+import { assertFolder, temporaryFolder } from './temporary-folder.js';
 
 /** What a sort that goes on must have in common with the one that was ended. */
 export interface Same {
@@ -73,19 +73,9 @@ export async function unfinished(out: string, tmp: string | undefined): Promise<
  */
 export async function openSession(same: Same, resume: boolean, asides?: Asides): Promise<Session> {
   const { input, out, tmp } = same;
-  if (tmp !== undefined && !((await stat(tmp).catch(() => undefined))?.isDirectory() ?? false)) {
-    throw new IoError(`cannot write ${tmp}: there is no such folder for temporary files`, {
-      details: { path: tmp },
-    });
-  }
+  await assertFolder(tmp);
   if (!(await isResumable(same))) {
-    const parent = tmp ?? (isStdout(out) || !(await isFile(out)) ? tmpdir() : dirname(resolve(out)));
-    const folder = join(parent, asideName(basename(input.name)));
-    await sweep(parent);
-    asides?.add(folder);
-    await mkdir(folder).catch((error) => {
-      throw ioError('write', folder, error);
-    });
+    const folder = await temporaryFolder({ name: input.name, out, tmp }, asides);
     return { folder, state: undefined, identity: undefined, manifest: undefined };
   }
   const folder = await stateFolder(out, tmp);
@@ -111,11 +101,6 @@ async function isWhole({ boot, part }: Manifest, state: State, out: string): Pro
   if (part && !isThere && (await state.has('sorted-'))) return false;
   return boot === thisProcess().boot || (await state.get('synced')) !== undefined;
 }
-
-const isFile = async (path: string): Promise<boolean> => {
-  const found = await stat(path).catch(() => undefined);
-  return found === undefined || found.isFile();
-};
 
 /** @throws InputError, UsageError */
 function assertSame(

@@ -27,7 +27,6 @@ const OF_OTHERS = [
   'record',
   'keys',
   'resume',
-  'tmp',
 ];
 
 /** @throws UsageError for what contradicts itself */
@@ -36,6 +35,11 @@ export function assertTableOptions(options: Partial<TableOptions> & object): voi
   const other = OF_OTHERS.find(
     (name) => ![undefined, false].includes((options as Record<string, undefined>)[name]),
   );
+  if (other === 'resume') {
+    throw new UsageError(
+      "a sort of a table cannot be gone on with, since its temporary files go when it ends: leave 'resume' out",
+    );
+  }
   if (other) {
     throw new UsageError(`${other} is not for tables: 'by' says what rows are sorted by, as in 'price:desc'`);
   }

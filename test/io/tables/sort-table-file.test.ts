@@ -1,11 +1,11 @@
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import ava from 'ava';
 import { sortTableFile, type TableJob } from '../../../src/io/tables/sort-table-file.js';
 import { hostSorter } from '../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
-import { DtypeError, FormatError, MemoryError, UsageError } from '../../../src/util/errors.js';
+import { DtypeError, FormatError, IoError, UsageError } from '../../../src/util/errors.js';
 import { packageRoot } from '../../../src/util/paths.js';
 import { scratchFolder } from '../../cli/cli.js';
 import { nowhere } from '../context.js';
@@ -158,9 +158,55 @@ test('what cannot be done is told before anything is written', async (t) => {
   await fails({ by: 'a"; DROP TABLE x; --' }, UsageError, /has no column/);
   await fails({ columns: ['a', 'a'], to: 'parquet' }, DtypeError, /two columns are called a/);
   await fails({ to: 'npy' }, UsageError, /holds keys and no columns/);
-  await fails({ memory: 10, to: 'parquet' }, MemoryError, /these 1 rows take/);
+  await fails({ resume: true, to: 'parquet' } as never, UsageError, /cannot be gone on with/);
   await fails({ argsort: true } as never, UsageError, /argsort is not for tables/);
   await fails({ in: [from, path('a.parquet')], to: 'parquet' }, UsageError, /the same columns/);
+});
+
+test('rows that do not fit into memory go to the same bytes by way of the disk, which is empty afterwards', async (t) => {
+  const lines = Array.from(
+    { length: 25_000 },
+    (_, i) => `${(i * 7919) % 10_007},${i % 5 ? `${'a long text '.repeat(34)}${i % 100}` : ''},${i}`,
+  );
+  writeFileSync(path('large.csv'), ['a,b,c', ...lines, ''].join('\n'));
+  mkdirSync(path('tmp'));
+  mkdirSync(path('large'));
+  const by = 'b:desc:nulls-first,a';
+  const job = { in: path('large.csv'), out: path('large/out.csv'), by, verify: true, tmp: path('tmp') };
+  const notes: string[] = [];
+  const context = { ...nowhere, onNote: (text: string) => void notes.push(text) };
+  for (const [choice, runs] of [
+    [{}, 2],
+    [{ unique: true, columns: 'a,b' }, 2],
+    [{ uniqueBy: 'b', head: 50 }, 2],
+  ] as const) {
+    const whole = await sort({ ...job, ...choice });
+    t.is(whole.table?.runs, undefined);
+    const wanted = readFileSync(job.out, 'utf8');
+    const report = await sort({ ...job, ...choice, memory: 2 ** 24 }, context);
+    t.true((report.table?.runs ?? 0) >= runs, JSON.stringify(report.table));
+    t.true((report.table?.spilledBytes ?? 0) > 0);
+    t.deepEqual(report.verified, { order: true, permutation: true });
+    t.deepEqual([report.n, report.shape], [whole.n, whole.shape]);
+    t.true(readFileSync(job.out, 'utf8') === wanted, JSON.stringify(choice));
+    t.regex(notes.pop() ?? '', /16 MiB of memory goes to temporary files in .*tmp/);
+    t.deepEqual(readdirSync(path('tmp')), []);
+  }
+  const little = sort({ ...job, memory: 2 ** 23 });
+  const error = await t.throwsAsync(little, {
+    instanceOf: UsageError,
+    message: /the least is 16777216 \(--memory 16M\)/,
+  });
+  t.deepEqual(error?.details, { memory: 2 ** 23, least: 2 ** 24 });
+  await t.throwsAsync(sort({ ...job, memory: 2 ** 24, tmp: path('lost') }), {
+    instanceOf: IoError,
+    message: /no such folder for temporary files/,
+  });
+  const stopped = new AbortController();
+  const stop = { ...nowhere, signal: stopped.signal, onNote: () => stopped.abort() };
+  await t.throwsAsync(sort({ ...job, memory: 2 ** 24 }, stop), { name: 'AbortError' });
+  t.deepEqual(readdirSync(path('tmp')), []);
+  t.deepEqual(readdirSync(path('large')), ['out.csv']);
 });
 
 test('a file that is cut is refused', async (t) => {

@@ -1,0 +1,94 @@
+import { ByteStrings } from './byte-strings.js';
+import type { Entry, EntrySink } from './entry.js';
+
+/** Bytes that strings are gathered in. */
+const BATCH_BYTES = 2 ** 20;
+/** Bytes for each row beside its strings, as long as they are sorted. */
+const ORDER_BYTES = 64;
+/** Bytes of the length that keys begin with. */
+const LENGTH_BYTES = 4;
+
+/**
+ * Takes entries whose keys are the length of what is to be equal, highest byte first, this itself, and a code: of those that are equal
+ * the first one goes on, with its code as the key.
+ */
+export class FirstOfEqual implements EntrySink {
+  readonly #most: number;
+  readonly #isWhole: boolean;
+  readonly #spill: (codes: ByteStrings, rows: ByteStrings) => Promise<void>;
+  #codes = new Gatherer();
+  #rows = new Gatherer();
+  #last = Buffer.alloc(0);
+
+  /**
+   * @param most bytes of what goes on, at which it is spilled
+   * @param isWhole whether what is to be equal is the row
+   */
+  constructor(
+    most: number,
+    isWhole: boolean,
+    spill: (codes: ByteStrings, rows: ByteStrings) => Promise<void>,
+  ) {
+    this.#most = most;
+    this.#isWhole = isWhole;
+    this.#spill = spill;
+  }
+
+  put({ memory, keyAt, valueAt, end }: Entry): boolean {
+    const equalAt = keyAt + LENGTH_BYTES;
+    const codeAt = equalAt + memory.readUInt32BE(keyAt);
+    if (memory.compare(this.#last, 0, this.#last.length, keyAt, codeAt) === 0) return false;
+    this.#last = Buffer.from(memory.subarray(keyAt, codeAt));
+    this.#codes.add(memory, codeAt, valueAt);
+    if (this.#isWhole) this.#rows.add(memory, equalAt, codeAt);
+    else this.#rows.add(memory, valueAt, end);
+    return this.#codes.bytes + this.#rows.bytes + this.#codes.n * ORDER_BYTES >= this.#most;
+  }
+
+  async flush(): Promise<void> {
+    if (this.#codes.n === 0) return;
+    const [codes, rows] = [this.#codes.end(), this.#rows.end()];
+    this.#codes = new Gatherer();
+    this.#rows = new Gatherer();
+    await this.#spill(codes, rows);
+  }
+
+  end(): Promise<void> {
+    return this.flush();
+  }
+}
+
+/** Strings on their way into memory of their own. */
+class Gatherer {
+  readonly #strings = new ByteStrings();
+  #batch = Buffer.allocUnsafe(BATCH_BYTES);
+  #used = 0;
+  #lengths: number[] = [];
+  bytes = 0;
+  n = 0;
+
+  add(from: Buffer, begin: number, end: number): void {
+    const length = end - begin;
+    if (this.#used + length > this.#batch.length) {
+      this.#close();
+      this.#batch = Buffer.allocUnsafe(Math.max(BATCH_BYTES, length));
+    }
+    from.copy(this.#batch, this.#used, begin, end);
+    this.#used += length;
+    this.#lengths.push(length);
+    this.bytes += length;
+    this.n++;
+  }
+
+  #close(): void {
+    const lengths = new Uint8Array(Uint32Array.from(this.#lengths).buffer);
+    this.#strings.add(lengths, this.#batch.subarray(0, this.#used));
+    this.#used = 0;
+    this.#lengths = [];
+  }
+
+  end(): ByteStrings {
+    this.#close();
+    return this.#strings;
+  }
+}

@@ -1,0 +1,92 @@
+/** Runs merged into one, by a heap of those that still have entries. */
+import { MismatchError } from '../../util/errors.js';
+import { assertGoing } from '../raw.js';
+import type { EntrySink } from './entry.js';
+import { EntrySum, type SumSeeds } from './entry-sum.js';
+import { type Run, RunReader } from './run-file.js';
+
+export interface MergeOptions {
+  /** Bytes that are read of a run at a time. */
+  readonly window: number;
+  readonly signal: AbortSignal;
+  /** Proves that entries come in order, and that none is lost or changed; undefined to do neither. */
+  readonly seeds: SumSeeds | undefined;
+}
+
+/**
+ * Brings the entries of runs to a sink in order. Afterwards there are no runs any more.
+ *
+ * @throws IoError, AbortedError, MismatchError
+ */
+export async function mergeRuns(
+  runs: readonly Run[],
+  sink: EntrySink,
+  { window, signal, seeds }: MergeOptions,
+): Promise<void> {
+  const readers: RunReader[] = [];
+  try {
+    for (const run of runs) readers.push(await RunReader.open(run, window));
+    const heap: RunReader[] = [];
+    for (const reader of readers) if (await reader.fill()) heap.push(reader);
+    for (let i = heap.length >> 1; i >= 0; i--) siftDown(heap, i);
+    const proof = seeds && new Proof(seeds);
+    for (let top = heap[0]; top && !sink.isDone; top = heap[0]) {
+      proof?.take(top);
+      if (sink.put(top)) {
+        await sink.flush();
+        assertGoing(signal);
+      }
+      if (!top.advance() && !(await top.fill())) {
+        const last = heap.pop() as RunReader;
+        if (last !== top) heap[0] = last;
+      }
+      siftDown(heap, 0);
+    }
+    if (!sink.isDone) proof?.end(runs);
+  } finally {
+    for (const reader of readers) await reader.close();
+  }
+}
+
+/** Brings reader `i` down to where it belongs. */
+function siftDown(heap: RunReader[], i: number): void {
+  const reader = heap[i];
+  if (!reader) return;
+  for (;;) {
+    let child = 2 * i + 1;
+    if (child >= heap.length) break;
+    if (child + 1 < heap.length && (heap[child + 1] as RunReader).isBefore(heap[child] as RunReader)) child++;
+    if (!(heap[child] as RunReader).isBefore(reader)) break;
+    heap[i] = heap[child] as RunReader;
+    i = child;
+  }
+  heap[i] = reader;
+}
+
+/** What has come of all runs so far. */
+class Proof {
+  readonly #sum: EntrySum;
+  readonly #seeds: SumSeeds;
+  #last = Buffer.alloc(0);
+
+  constructor(seeds: SumSeeds) {
+    this.#sum = new EntrySum(seeds);
+    this.#seeds = seeds;
+  }
+
+  take(entry: RunReader): void {
+    const { memory, keyAt, valueAt } = entry;
+    if (this.#last.compare(memory, keyAt, valueAt) >= 0) {
+      throw new MismatchError('rows came out of order when runs were merged: the output was left as it was');
+    }
+    this.#last = Buffer.from(memory.subarray(keyAt, valueAt));
+    this.#sum.add(entry);
+  }
+
+  end(runs: readonly Run[]): void {
+    const wanted = new EntrySum(this.#seeds);
+    for (const { sum } of runs) if (sum) wanted.include(sum);
+    if (wanted.equals(this.#sum)) return;
+    throw new MismatchError('the merged rows are not those of the runs: the output was left as it was');
+  }
+}

@@ -1,0 +1,65 @@
+import { MemoryError } from '../../util/errors.js';
+import { MOST_BYTES } from '../formats/foreign/frames.js';
+import type { Entry, EntrySink } from './entry.js';
+
+/** Rows and bytes that are sent at a time. */
+export const BATCH_ROWS = 2 ** 16;
+export const BATCH_BYTES = 2 ** 22;
+
+/** @throws MemoryError for a batch, which is a row then, that is too long to be sent */
+export function assertSendable(bytes: number): void {
+  if (bytes > MOST_BYTES / 2) {
+    throw new MemoryError(`a row of ${bytes} bytes is longer than can be written`);
+  }
+}
+
+/** Where rows go. */
+export interface RowOutput {
+  write(rows: number, bytes: Uint8Array): Promise<void>;
+}
+
+/** Brings rows, which are the values of entries, to an output. */
+export class RowSink implements EntrySink {
+  readonly #output: RowOutput;
+  readonly #most: number;
+  readonly #onRows: (rows: number) => void;
+  #memory = Buffer.allocUnsafe(BATCH_BYTES + 2 ** 16);
+  #used = 0;
+  #inBatch = 0;
+  /** Rows so far. */
+  rows = 0;
+
+  /** @param most rows that are wanted @param onRows hears how many have been written */
+  constructor(output: RowOutput, most: number, onRows: (rows: number) => void) {
+    this.#output = output;
+    this.#most = most;
+    this.#onRows = onRows;
+  }
+
+  get isDone(): boolean {
+    return this.rows >= this.#most;
+  }
+
+  put({ memory, valueAt, end }: Entry): boolean {
+    const used = this.#used + end - valueAt;
+    if (used > this.#memory.length) {
+      assertSendable(used);
+      const more = Buffer.allocUnsafe(Math.max(used, 2 * this.#memory.length));
+      this.#memory.copy(more, 0, 0, this.#used);
+      this.#memory = more;
+    }
+    memory.copy(this.#memory, this.#used, valueAt, end);
+    this.#used = used;
+    this.#inBatch++;
+    this.rows++;
+    return used >= BATCH_BYTES || this.#inBatch >= BATCH_ROWS;
+  }
+
+  async flush(): Promise<void> {
+    if (this.#inBatch === 0) return;
+    await this.#output.write(this.#inBatch, this.#memory.subarray(0, this.#used));
+    this.#used = 0;
+    this.#inBatch = 0;
+    this.#onRows(this.rows);
+  }
+}

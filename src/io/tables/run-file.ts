@@ -1,0 +1,192 @@
+/**
+ * Runs: entries in temporary files, in order. An entry is the lengths of its key and its value, 32 bits each, and both. Keys are
+ * strings of bytes, of which no two are equal and none is the beginning of another one.
+ */
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { IoError } from '../../util/errors.js';
+import { ioError } from '../raw.js';
+import type { Entry, EntrySink } from './entry.js';
+import type { EntrySum } from './entry-sum.js';
+import { lengthAt } from './row-layout.js';
+
+/** Bytes that are written at a time. */
+const WRITE_BYTES = 2 ** 22;
+
+/** Bytes of both lengths. */
+const HEAD_BYTES = 8;
+
+/** A run that is on the disk. */
+export interface Run {
+  readonly path: string;
+  readonly entries: number;
+  readonly bytes: number;
+  /** Of all entries; undefined where nothing is proven. */
+  readonly sum: EntrySum | undefined;
+}
+
+export class RunWriter implements EntrySink {
+  readonly #path: string;
+  readonly #handle: FileHandle;
+  readonly #sum: EntrySum | undefined;
+  #memory = Buffer.allocUnsafe(WRITE_BYTES + 2 ** 16);
+  #used = 0;
+  #entries = 0;
+  #bytes = 0;
+
+  private constructor(path: string, handle: FileHandle, sum: EntrySum | undefined) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#sum = sum;
+  }
+
+  /** @throws IoError */
+  static async create(path: string, sum: EntrySum | undefined): Promise<RunWriter> {
+    const handle = await open(path, 'wx', 0o600).catch((error) => {
+      throw ioError('write', path, error);
+    });
+    return new RunWriter(path, handle, sum);
+  }
+
+  /** An entry whose key is made of parts. @returns whether `flush` is to be waited for before the next one */
+  add(key: readonly Uint8Array[], value: Uint8Array): boolean {
+    const keyBytes = key.reduce((sum, { length }) => sum + length, 0);
+    let at = this.#begin(keyBytes, value.length);
+    const keyAt = at;
+    for (const part of [...key, value]) {
+      this.#memory.set(part, at);
+      at += part.length;
+    }
+    return this.#ended(keyAt, keyAt + keyBytes, at);
+  }
+
+  put({ memory, keyAt, valueAt, end }: Entry): boolean {
+    const at = this.#begin(valueAt - keyAt, end - valueAt);
+    memory.copy(this.#memory, at, keyAt, end);
+    return this.#ended(at, at + valueAt - keyAt, at + end - keyAt);
+  }
+
+  #begin(keyBytes: number, valueBytes: number): number {
+    const end = this.#used + HEAD_BYTES + keyBytes + valueBytes;
+    if (end > this.#memory.length) {
+      const more = Buffer.allocUnsafe(Math.max(end, 2 * this.#memory.length));
+      this.#memory.copy(more, 0, 0, this.#used);
+      this.#memory = more;
+    }
+    this.#memory.writeUInt32LE(keyBytes, this.#used);
+    this.#memory.writeUInt32LE(valueBytes, this.#used + 4);
+    return this.#used + HEAD_BYTES;
+  }
+
+  #ended(keyAt: number, valueAt: number, end: number): boolean {
+    this.#sum?.add({ memory: this.#memory, keyAt, valueAt, end });
+    this.#used = end;
+    this.#entries++;
+    return end >= WRITE_BYTES;
+  }
+
+  /** @throws IoError */
+  async flush(): Promise<void> {
+    for (let at = 0; at < this.#used; ) {
+      const { bytesWritten } = await this.#handle.write(this.#memory, at, this.#used - at).catch((error) => {
+        throw ioError('write', this.#path, error);
+      });
+      at += bytesWritten;
+    }
+    this.#bytes += this.#used;
+    this.#used = 0;
+  }
+
+  /** @throws IoError */
+  async end(): Promise<Run> {
+    await this.flush();
+    await this.#handle.close();
+    return { path: this.#path, entries: this.#entries, bytes: this.#bytes, sum: this.#sum };
+  }
+
+  /** Closes it, whatever there is of it. */
+  async leave(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+  }
+}
+
+/** A run that is read: an entry at a time. */
+export class RunReader implements Entry {
+  readonly run: Run;
+  memory: Buffer;
+  keyAt = 0;
+  valueAt = 0;
+  end = 0;
+  /** The first eight bytes of the key, as two numbers. */
+  high = 0;
+  low = 0;
+  readonly #handle: FileHandle;
+  /** Bytes of the file that were read, and that are in memory. */
+  #read = 0;
+  #filled = 0;
+
+  private constructor(run: Run, handle: FileHandle, window: number) {
+    this.run = run;
+    this.#handle = handle;
+    this.memory = Buffer.allocUnsafe(Math.max(HEAD_BYTES, Math.min(window, run.bytes)));
+  }
+
+  /** @param window bytes that are read at a time @throws IoError */
+  static async open(run: Run, window: number): Promise<RunReader> {
+    const handle = await open(run.path, 'r').catch((error) => {
+      throw ioError('read', run.path, error);
+    });
+    return new RunReader(run, handle, window);
+  }
+
+  /** Goes to the next entry, when it is in memory. */
+  advance(): boolean {
+    const at = this.end;
+    if (at + HEAD_BYTES > this.#filled) return false;
+    const keyAt = at + HEAD_BYTES;
+    const valueAt = keyAt + lengthAt(this.memory, at);
+    const end = valueAt + lengthAt(this.memory, at + 4);
+    if (end > this.#filled) return false;
+    this.keyAt = keyAt;
+    this.valueAt = valueAt;
+    this.end = end;
+    this.high = this.memory.readUInt32BE(keyAt);
+    this.low = this.memory.readUInt32BE(keyAt + 4);
+    return true;
+  }
+
+  /** Reads on, and goes to the next entry; false at the end. @throws IoError */
+  async fill(): Promise<boolean> {
+    const left = this.#filled - this.end;
+    if (left === 0 && this.#read === this.run.bytes) return false;
+    let wanted = HEAD_BYTES;
+    if (left >= HEAD_BYTES) wanted += lengthAt(this.memory, this.end) + lengthAt(this.memory, this.end + 4);
+    const memory = wanted > this.memory.length ? Buffer.allocUnsafe(2 * wanted) : this.memory;
+    this.memory.copy(memory, 0, this.end, this.#filled);
+    this.memory = memory;
+    this.#filled = left;
+    this.end = 0;
+    const { bytesRead } = await this.#handle
+      .read(memory, left, memory.length - left, this.#read)
+      .catch((error) => {
+        throw ioError('read', this.run.path, error);
+      });
+    if (bytesRead === 0) throw new IoError(`cannot read ${this.run.path}: it ends at byte ${this.#read}`);
+    this.#read += bytesRead;
+    this.#filled += bytesRead;
+    return this.advance() || this.fill();
+  }
+
+  /** Whether its key comes before that of another one. */
+  isBefore(other: RunReader): boolean {
+    if (this.high !== other.high) return this.high < other.high;
+    if (this.low !== other.low) return this.low < other.low;
+    const { memory, keyAt, valueAt } = this;
+    return memory.compare(other.memory, other.keyAt, other.valueAt, keyAt, valueAt) < 0;
+  }
+
+  /** Closes the run, and removes it. */
+  async close(): Promise<void> {
+    await this.#handle.close().catch(() => undefined);
+    await rm(this.run.path, { force: true });
+  }
+}

@@ -1,0 +1,221 @@
+/** Rows between their tables and the output: in memory as long as they fit, else by way of the disk. */
+import type { SortReport } from '../../sort/api/report.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import { UsageError } from '../../util/errors.js';
+import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temporary-folder.js';
+import type { Output } from '../output.js';
+import { assertGoing } from '../raw.js';
+import { type FileContext, type FileReport, sortOptions, timed } from '../sort-file.js';
+import { ByteStrings } from './byte-strings.js';
+import { type Gathered, RowRuns } from './row-runs.js';
+import { assertSendable, BATCH_BYTES, BATCH_ROWS, RowSink } from './row-sink.js';
+import { type TableFile, TableWriter } from './table-file.js';
+import type { TableJob } from './table-job.js';
+import { tablePositions, verifyOrder } from './table-order.js';
+import type { TablePlan } from './table-plan.js';
+
+/** Bytes for each row beside it and its codes: lengths, words, positions and groups while ties are broken. */
+const ORDER_BYTES = 64;
+
+/** Least memory that is sorted in by way of the disk. */
+const LEAST_BYTES = 16 * 2 ** 20;
+
+/** What is known of a sort when its rows have been read. */
+export type Made = Omit<FileReport, 'descending' | 'argsort' | 'formats' | 'readSeconds' | 'table'>;
+
+/** The rows of all tables: in memory as long as they fit, and else in runs. */
+export class TableRows {
+  readonly #sorter: Sorter;
+  readonly #plan: TablePlan;
+  readonly #job: TableJob;
+  readonly #context: FileContext;
+  readonly #reports: SortReport[] = [];
+  #gathered: Gathered;
+  #n = 0;
+  #folder: string | undefined;
+  #runs: RowRuns | undefined;
+
+  constructor(
+    sorter: Sorter,
+    { plan, job, context }: { plan: TablePlan; job: TableJob; context: FileContext },
+  ) {
+    this.#sorter = sorter;
+    this.#plan = plan;
+    this.#job = job;
+    this.#context = context;
+    this.#gathered = this.#none();
+  }
+
+  #none(): Gathered {
+    const rows = new ByteStrings();
+    const { unique, uniqueBy } = this.#job;
+    return {
+      rows,
+      codes: new ByteStrings(),
+      distinct: unique ? rows : uniqueBy === undefined ? undefined : new ByteStrings(),
+    };
+  }
+
+  /** Runs that there were, and what they took on the disk; undefined where all was in memory. */
+  get facts(): RowRuns['facts'] | undefined {
+    return this.#runs?.facts;
+  }
+
+  get #options() {
+    const { algorithm, scan, radixBits, verify = false } = this.#job;
+    return sortOptions({ algorithm, scan, radixBits, verify }, this.#context, (one) =>
+      this.#reports.push(one),
+    );
+  }
+
+  /** @throws FormatError, IoError, AbortedError; UsageError where there is too little memory to go by way of the disk */
+  async read(tables: readonly TableFile[]): Promise<void> {
+    const { memory = Number.POSITIVE_INFINITY } = this.#job;
+    const { signal, onProgress } = this.#context;
+    const total = tables.reduce((sum, table) => sum + (table.rows ?? Number.NaN), 0);
+    let taken = 0;
+    for (const table of tables) {
+      for await (const { rows, buffers } of table.batches(this.#plan.wanted)) {
+        assertGoing(signal);
+        const more = buffers.reduce((sum, { length }) => sum + length, 0) + rows * ORDER_BYTES;
+        if (this.#gathered.rows.n > 0 && taken + more > (this.#runs?.runBytes ?? memory)) {
+          await this.#spill();
+          taken = 0;
+        }
+        taken += more;
+        this.#n += rows;
+        onProgress?.({ phase: 'reading', done: this.#n, total: Number.isNaN(total) ? this.#n : total });
+        const [codeLengths, codeBytes, rowLengths, rowBytes, lengths, bytes] = buffers as Uint8Array[];
+        const { codes, rows: all, distinct } = this.#gathered;
+        codes.add(codeLengths as Uint8Array, codeBytes as Uint8Array);
+        all.add(rowLengths as Uint8Array, rowBytes as Uint8Array);
+        if (lengths && bytes) distinct?.add(lengths, bytes);
+      }
+    }
+    if (this.#runs) await this.#spill();
+  }
+
+  /** Sorts what has been gathered, into a run. */
+  async #spill(): Promise<void> {
+    this.#runs ??= await this.#openRuns();
+    const gathered = this.#gathered;
+    this.#gathered = this.#none();
+    await this.#runs.add(gathered);
+  }
+
+  async #openRuns(): Promise<RowRuns> {
+    const { memory = 0, out, tmp, head, verify = false } = this.#job;
+    const { signal, asides, onNote } = this.#context;
+    if (memory < LEAST_BYTES) {
+      throw new UsageError(
+        `${memory} bytes of memory are too little to sort this table: the least is ${LEAST_BYTES} ` +
+          `(--memory ${LEAST_BYTES / 2 ** 20}M)`,
+        { details: { memory, least: LEAST_BYTES } },
+      );
+    }
+    const folder = await temporaryFolder({ name: 'rows', out, tmp }, asides);
+    this.#folder = folder;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    onNote?.(
+      `what does not fit into ${Math.ceil(memory / 2 ** 20)} MiB of memory goes to temporary files in ${folder}`,
+    );
+    return new RowRuns(this.#sorter, { folder, memory, head, verify, signal, options: this.#options });
+  }
+
+  readonly #onAbort = (): void => {
+    if (this.#folder !== undefined) removeFolderNow(this.#folder);
+  };
+
+  /** Writes the rows in order. */
+  async sorted(output: Output): Promise<Made> {
+    const { verify = false } = this.#job;
+    if (!this.#runs) return this.#fromMemory(output);
+    const runs = this.#runs;
+    const sink = await timed(async () => {
+      const writer = await this.#writer(output);
+      const { head = Number.POSITIVE_INFINITY } = this.#job;
+      const onRows = (done: number): void =>
+        this.#context.onProgress?.({ phase: 'merging', done, total: Math.min(this.#n, head) });
+      const to = new RowSink(writer, head, onRows);
+      await runs.merge(to);
+      await writer.end();
+      return to;
+    });
+    const [{ rows }, writeSeconds] = sink;
+    // Of as many sorts as there are runs the longest one tells the most.
+    const report = this.#reports.reduce((a, b) => (b.seconds > a.seconds ? b : a));
+    const seconds = this.#reports.reduce((sum, one) => sum + one.seconds, 0);
+    return this.#made(report, { seconds, writeSeconds }, rows, verify);
+  }
+
+  async #fromMemory(output: Output): Promise<Made> {
+    const { head, verify = false } = this.#job;
+    const { rows, codes, distinct } = this.#gathered;
+    const choice = { head, distinct };
+    const options = this.#options;
+    const [positions, seconds] = await timed(() => tablePositions(this.#sorter, codes, choice, options));
+    const [report] = this.#reports;
+    if (!report) throw new Error('the Sorter sorted without a report');
+    if (verify) verifyOrder(codes, positions);
+    const [, writeSeconds] = await timed(async () => {
+      const writer = await this.#writer(output);
+      await writeRows(writer, rows, positions, this.#context.signal);
+      await writer.end();
+    });
+    return this.#made(report, { seconds, writeSeconds }, positions.length, verify);
+  }
+
+  #made(
+    { verified: _, ...report }: SortReport,
+    seconds: Pick<Made, 'seconds' | 'writeSeconds'>,
+    kept: number,
+    verify: boolean,
+  ): Made {
+    return {
+      ...report,
+      ...seconds,
+      ...(verify && { verified: { order: true, permutation: true } }), // what is not so has thrown
+      n: this.#n,
+      shape: [kept, this.#plan.told.columns.length],
+    };
+  }
+
+  #writer(output: Output): Promise<TableWriter> {
+    const { wanted, target, fields } = this.#plan;
+    const { header, delimiter } = this.#job;
+    const text = { header, delimiter, signal: this.#context.signal };
+    return TableWriter.create(target, output, { fields, isLines: wanted.as === 'lines' }, text);
+  }
+
+  async close(): Promise<void> {
+    this.#context.signal.removeEventListener('abort', this.#onAbort);
+    if (this.#folder !== undefined) await removeFolder(this.#folder, this.#context.asides);
+  }
+}
+
+/** Writes rows in order, gathered batch by batch. */
+async function writeRows(
+  writer: TableWriter,
+  rows: ByteStrings,
+  positions: Uint32Array,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let begin = 0; begin < positions.length; ) {
+    assertGoing(signal);
+    let end = begin;
+    let bytes = 0;
+    while (end < positions.length && end - begin < BATCH_ROWS && bytes < BATCH_BYTES) {
+      bytes += rows.length(positions[end++] as number);
+    }
+    assertSendable(bytes);
+    const batch = new Uint8Array(bytes);
+    let at = 0;
+    for (let i = begin; i < end; i++) {
+      const row = rows.at(positions[i] as number);
+      batch.set(row, at);
+      at += row.length;
+    }
+    await writer.write(end - begin, batch);
+    begin = end;
+  }
+}
