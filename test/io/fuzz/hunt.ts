@@ -3,10 +3,13 @@
  * ours, or keys that are as many as the reader says, the same from a file and from a pipe, in memory that has to do with the
  * bytes that are there and not with what they claim.
  */
+import { createHash, type Hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { openKeys } from '../../../src/io/keys.js';
-import { openSource } from '../../../src/io/raw.js';
+import { openSource, type Source } from '../../../src/io/raw.js';
+import { TableFile } from '../../../src/io/tables/table-file.js';
+import { planOf } from '../../../src/io/tables/table-plan.js';
 import { dtypeInfo } from '../../../src/keys/dtype.js';
 import { ClsortError } from '../../../src/util/errors.js';
 import { Random } from '../../../src/util/random.js';
@@ -79,12 +82,13 @@ function mutated(bytes: Uint8Array, random: Random): Buffer {
 async function outcome(
   path: string,
   stdin: Uint8Array | undefined,
-  { options, name }: Subject,
+  { options, name, by }: Subject,
 ): Promise<string> {
   const chunks: Uint8Array[] = [];
   for (let at = 0; stdin && at < stdin.length; at += 41) chunks.push(stdin.subarray(at, at + 41));
   const source = await openSource(stdin ? '-' : path, Readable.from(chunks));
   try {
+    if (by !== undefined) return await rowsOutcome(source, path, by);
     // A pipe has no name; here it goes by that of the file, so that both are read alike.
     const reader = await openKeys(source, path, options);
     try {
@@ -114,6 +118,26 @@ async function outcome(
     throw error;
   } finally {
     await source.close();
+  }
+}
+
+/** What reading the rows of a table comes to: a checksum of them with their codes. */
+async function rowsOutcome(source: Source, path: string, by: string): Promise<string> {
+  const table = await TableFile.open(source, path, {});
+  try {
+    const { wanted } = await planOf(table, { in: path, out: 'out.arrow', by });
+    const hashes: Hash[] = [];
+    let n = 0;
+    for await (const { rows, buffers } of table.batches(wanted)) {
+      n += rows;
+      for (const [i, buffer] of buffers.entries()) {
+        hashes[i] ??= createHash('sha256');
+        hashes[i].update(buffer);
+      }
+    }
+    return `${n} rows ${hashes.map((hash) => hash.digest('hex')).join()}`;
+  } finally {
+    await table.close();
   }
 }
 

@@ -23,6 +23,8 @@ export interface Subject {
   readonly piped?: boolean;
   /** Whether a process of its own reads it. */
   readonly isForeign?: boolean;
+  /** Of a table: what its rows are sorted by, so that codes are made of them; keys are not read of it. */
+  readonly by?: string;
 }
 
 const keys = (dtype: Dtype, count: number): Uint8Array =>
@@ -69,6 +71,46 @@ async function foreign(format: ForeignFormat, compression?: 'gzip'): Promise<Sub
   }
 }
 
+/** Tables of texts, nulls, lists and columns whose rows take no bytes, from small batches and dictionaries. */
+async function tables(): Promise<Subject[]> {
+  const {
+    Field,
+    FixedSizeBinary,
+    Float64,
+    List,
+    makeData,
+    makeVector,
+    Null,
+    Table,
+    tableToIPC,
+    vectorFromArray,
+  } = await import('apache-arrow');
+  const n = 50;
+  const all = Array.from({ length: n }, (_, i) => i);
+  const table = new Table({
+    text: vectorFromArray(all.map((i) => (i % 7 ? `text ${i % 11}` : null))), // a dictionary
+    number: vectorFromArray(all.map((i) => (i % 5 ? i / 3 : null))),
+    list: vectorFromArray(
+      all.map((i) => (i % 3 ? [i, i + 0.5] : [])),
+      new List(new Field('item', new Float64())),
+    ),
+    flag: vectorFromArray(all.map((i) => i % 2 === 0)),
+    none: makeVector(makeData({ type: new Null(), length: n, nullCount: n })),
+    bare: makeVector(
+      makeData({ type: new FixedSizeBinary(0), length: n, nullCount: 0, data: new Uint8Array(0) }),
+    ),
+  });
+  const csv = 'a,b\n1,x\n,"y, z"\n-3,\n2.5,""\n';
+  const lines = '{"a":1,"b":"x"}\n{"a":null,"c":[1]}\n{"b":"y"}\n';
+  return [
+    { name: 'rows.arrow', bytes: tableToIPC(table, 'file'), by: 'text:desc,number', isForeign: true },
+    { name: 'rows.arrows', bytes: tableToIPC(table, 'stream'), by: 'bare,flag', isForeign: true },
+    { name: 'rows.csv', bytes: Buffer.from(csv), by: 'a,b:desc', isForeign: true },
+    { name: 'rows.ndjson', bytes: Buffer.from(lines), by: 'a,b', isForeign: true },
+    { ...(await foreign('parquet')), name: 'rows.parquet', by: 'of i32,of f64:desc' },
+  ];
+}
+
 /** Files that a process of their own reads, which takes a part of a second each. */
 export const foreignSubjects = async (): Promise<Subject[]> => {
   const table = 'a\tb\n1\t-2.5\n30\t1e9\n7\tnan\n';
@@ -79,6 +121,7 @@ export const foreignSubjects = async (): Promise<Subject[]> => {
     { name: 'table.tsv', bytes: Buffer.from(table), options: { column: 'b' }, isForeign: true },
     { name: 'lz4.arrow', bytes: LZ4_ARROW, isForeign: true },
     await foreign('csv', 'gzip'),
+    ...(await tables()),
   ];
 };
 

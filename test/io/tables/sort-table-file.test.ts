@@ -209,6 +209,31 @@ test('rows that do not fit into memory go to the same bytes by way of the disk, 
   t.deepEqual(readdirSync(path('large')), ['out.csv']);
 });
 
+test('rows that take no bytes are as many as a batch may say, and not more', async (t) => {
+  const { FixedSizeBinary, makeData, makeVector, Null, Table, tableToIPC } = await import('apache-arrow');
+  const n = 77_777; // a number that stands nowhere else
+  const none = makeVector(makeData({ type: new Null(), length: n, nullCount: n }));
+  const type = new FixedSizeBinary(0);
+  const bare = makeVector(makeData({ type, length: n, nullCount: 0, data: new Uint8Array(0) }));
+  const whole = Buffer.from(tableToIPC(new Table({ none, bare }), 'file'));
+  writeFileSync(path('bare.arrow'), whole);
+  t.is((await sort({ in: path('bare.arrow'), out: path('out.arrow'), by: 'bare' })).n, n);
+  const word = (number: bigint): Buffer => {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(number);
+    return bytes;
+  };
+  const claim = 2n ** 40n;
+  for (let at = whole.indexOf(word(BigInt(n))); at >= 0; at = whole.indexOf(word(BigInt(n)))) {
+    word(claim).copy(whole, at);
+  }
+  writeFileSync(path('bare.arrow'), whole);
+  await t.throwsAsync(sort({ in: path('bare.arrow'), out: path('out.arrow'), by: 'bare' }), {
+    instanceOf: FormatError,
+    message: /says that it has 1099511627776 rows, of which 0 bytes are there/,
+  });
+});
+
 test('a file that is cut is refused', async (t) => {
   for (const name of ['a.parquet', 'a.arrow', 'a.arrows']) {
     writeFileSync(path(`cut-${name}`), readFileSync(path(name)));

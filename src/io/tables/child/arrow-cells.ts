@@ -20,6 +20,8 @@ export class ArrowBatch {
   readonly #dictionaries: Dictionaries;
   #node: number;
   #buffer: number;
+  /** Bytes of buffers that were taken. */
+  taken = 0;
 
   constructor(
     arrow: ArrowPackage,
@@ -84,6 +86,7 @@ export class ArrowBatch {
     const { offset = -1, length = -1 } = this.#record.buffers[this.#buffer++] ?? {};
     const found: Contents = inflated(this.#body.part(offset, length), this.#record, bytes);
     if (found.length < bytes) throw broken('a column has too few bytes');
+    this.taken += bytes;
     return found.bytes(0, bytes);
   }
 

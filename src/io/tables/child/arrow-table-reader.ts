@@ -11,6 +11,9 @@ import { tableField } from './arrow-types.js';
 import { rowBatches } from './row-batches.js';
 import type { TableSource } from './table-source.js';
 
+/** Rows of a batch that need not be backed by any bytes, as those of columns of nulls are not. */
+const MOST_BARE_ROWS = 2 ** 24;
+
 export async function openArrowTable(): Promise<TableSource> {
   const arrow = await loadArrow();
   const file = new ArrowFile(arrow);
@@ -44,6 +47,7 @@ function* batchesOf(
     if (!('record' in found)) continue;
     const { record } = found;
     const read = new Map<number, Cells>();
+    let taken = 0;
     const cells = (index: number): Cells => {
       let known = read.get(index);
       if (!known) {
@@ -51,6 +55,7 @@ function* batchesOf(
         const batch = new ArrowBatch(arrow, found, place, dictionaries.values);
         known = batch.cells(schema[index] as Field, fields[index]?.type as TableType, record.length);
         read.set(index, known);
+        taken += batch.taken;
       }
       return known;
     };
@@ -59,6 +64,10 @@ function* batchesOf(
       keys: wanted.keys.map(({ index }) => cells(index)),
       distinct: (wanted.distinct ?? []).map(cells),
     };
+    // There is a bit for each row at least, or there may be as many as anybody says.
+    if (record.length > MOST_BARE_ROWS && 8 * taken < record.length) {
+      throw broken(`a batch says that it has ${record.length} rows, of which ${taken} bytes are there`);
+    }
     yield* rowBatches(record.length, all, wanted);
   }
 }
