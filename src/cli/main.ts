@@ -3,8 +3,10 @@
 // Nothing heavy is imported before signals are heard. What is only asked about the command needs no second thread:
 // signals do there what they do by default.
 import { isMainThread } from 'node:worker_threads';
-import { isAbout } from './about.js';
+import { asked, isAbout } from './about.js';
+import { toldVersion } from './version.js';
 
 const argv = process.argv.slice(2);
-if (!isMainThread || isAbout(argv)) import('./work.js').then(({ work }) => work(argv));
+if (asked(argv) === 'version' && toldVersion()) process.exitCode = 0;
+else if (!isMainThread || isAbout(argv)) import('./work.js').then(({ work }) => work(argv));
 else import('./supervisor.js').then(({ supervise }) => supervise(new URL(import.meta.url), argv));

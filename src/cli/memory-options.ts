@@ -1,7 +1,7 @@
 /** How the options for what is larger than memory are read. */
 import { totalmem } from 'node:os';
 import { normalize } from 'node:path';
-import { defaultMemory } from '../io/external/budget.js';
+import { defaultMemory } from '../io/external/free-memory.js';
 import { UsageError } from '../util/errors.js';
 import type { BudgetArguments, MemoryArguments } from './options/memory.js';
 

@@ -15,11 +15,8 @@ import { isSameFile, type Output, type OutputContext, withOutput } from './outpu
 import { positionDtype } from './positions.js';
 import { assertGoing, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
-import { sortMatrix } from './sort-matrix.js';
-import { addReports } from './sort-reports.js';
 import type { SortsTogether } from './sort-together.js';
 import { now, type OnSpan, spanned, type WorkSpan } from './spans.js';
-import { keyOrder } from './unit-order.js';
 
 /** How files are sorted: what they hold, in what order, and as what the result is written. */
 export interface FileSortOptions
@@ -182,6 +179,11 @@ export const factsOf = (
 
 /** Sorts each row or column of a matrix. */
 async function sortLines(work: FileSort, lines: Lines): Promise<FileReport> {
+  // Other sorts do without.
+  const [{ sortMatrix }, { addReports }] = await Promise.all([
+    import('./sort-matrix.js'),
+    import('./sort-reports.js'),
+  ]);
   const { sorter, reader, target, job, context, told } = work;
   const { dtype, n } = reader;
   const reports: SortReport[] = [];
@@ -285,7 +287,11 @@ function tellSort(onSpan: OnSpan, began: number, { stages, seconds }: SortReport
 
 /** Brings the first ones of equal keys to the front of sorted ones, and writes the counts. @returns how many those are */
 async function onlyDistinct({ reader, job, context }: FileSort, sorted: KeyArray): Promise<number> {
-  const { withDistinct } = await import('./distinct-output.js'); // other sorts do without
+  // Other sorts do without.
+  const [{ withDistinct }, { keyOrder }] = await Promise.all([
+    import('./distinct-output.js'),
+    import('./unit-order.js'),
+  ]);
   const { dtype } = reader;
   const { descending = false, nan = 'last' } = job;
   const order = keyOrder({ dtype, descending, nan, bits: bitWindow(job.bits, dtypeInfo(dtype)) });

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UnsupportedError } from './errors.js';
+import { VERSION } from './version.js';
 
-/** The version of this code: the files that it needs have to be of the same. */
-export const VERSION = '0.1.0';
+export { VERSION };
 
 /**
  * The file that holds this code: one of the package, or a bundle. In a bundle of CommonJS `__filename` tells, and

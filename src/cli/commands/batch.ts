@@ -9,7 +9,7 @@ import { Timeline } from '../../batch/report/timeline.js';
 import { defaultParallel } from '../../batch/runner.js';
 import { type Incoming, readManifest } from '../../batch/stream.js';
 import { Tally } from '../../batch/tally.js';
-import { defaultMemory } from '../../io/external/budget.js';
+import { defaultMemory } from '../../io/external/free-memory.js';
 import { ioError, STDIO } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';

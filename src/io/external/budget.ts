@@ -1,7 +1,6 @@
 /** What a sort does with the memory that it may take. */
 import { UsageError } from '../../util/errors.js';
 import type { UnitOrder } from '../unit-order.js';
-import { freeMemory } from './free-memory.js';
 import { MOST_PARTITIONS } from './splitters.js';
 
 /** Least memory that a sort is made with: a mebibyte to gather what goes to partitions, and some to sort them. */
@@ -44,9 +43,6 @@ export interface Budget {
  * device, or the host where it sorts, has as much again in scratch twice.
  */
 const takenFor = ({ unit, sortBytes }: UnitOrder): number => 2 + (4 * sortBytes) / unit;
-
-/** Half of what is free. */
-export const defaultMemory = (): number => Math.floor(freeMemory() / 2);
 
 /** Least memory that units of an order are sorted with, in bytes. */
 export const leastMemory = (order: UnitOrder): number =>

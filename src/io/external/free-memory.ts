@@ -55,3 +55,6 @@ export function freeMemory(root = '/', free = freemem()): number {
   }
   return least;
 }
+
+/** What a sort takes where nothing else is said: half of what is free. */
+export const defaultMemory = (): number => Math.floor(freeMemory() / 2);

@@ -1,5 +1,4 @@
-import { type ForeignKind, openForeign } from './foreign/foreign-reader.js';
-import { createForeign } from './foreign/foreign-writer.js';
+import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
 import { latin } from './latin.js';
 
@@ -14,8 +13,8 @@ export const arrow: KeyFormat = {
   extensions: ['arrow', 'feather', 'ipc'],
   compressible: false,
   matches: (head) => latin(head, 0, 8) === 'ARROW1\0\0',
-  open: (source, request) => openForeign(FILE, source, request),
-  create: (output, facts, options) => createForeign(FILE, output, facts, options),
+  open: openBy(FILE),
+  create: createBy(FILE),
 };
 
 /** Arrow IPC streams, by `apache-arrow`. Files are read as well, whatever they are called. */
@@ -25,6 +24,6 @@ export const arrows: KeyFormat = {
   name: 'an Arrow stream',
   extensions: ['arrows'],
   compressible: false,
-  open: (source, request) => openForeign(STREAM, source, request),
-  create: (output, facts, options) => createForeign(STREAM, output, facts, options),
+  open: openBy(STREAM),
+  create: createBy(STREAM),
 };

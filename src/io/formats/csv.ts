@@ -1,6 +1,5 @@
 import { UsageError } from '../../util/errors.js';
-import { type ForeignKind, openForeign } from './foreign/foreign-reader.js';
-import { createForeign } from './foreign/foreign-writer.js';
+import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
 
 /** Longest delimiter that DuckDB knows, in bytes. */
@@ -26,11 +25,11 @@ const formatOf = (kind: ForeignKind): KeyFormat => ({
   unpacksItself: true,
   async open(source, request) {
     assertDelimiter(request.delimiter);
-    return openForeign(kind, source, request);
+    return openBy(kind)(source, request);
   },
   async create(output, facts, options) {
     assertDelimiter(options.delimiter);
-    return createForeign(kind, output, facts, options);
+    return createBy(kind)(output, facts, options);
   },
 });
 

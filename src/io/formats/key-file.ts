@@ -2,7 +2,7 @@
 import type { Dtype } from '../../keys/dtype.js';
 import type { Output } from '../output.js';
 import type { Source } from '../raw.js';
-import type { ForeignKind } from './foreign/foreign-reader.js';
+import type { ForeignKind } from './foreign/foreign.js';
 import type { FileFormat } from './format.js';
 
 /** What is known of keys before they are written, or when a file of them is opened. */

@@ -1,5 +1,4 @@
-import { type ForeignKind, openForeign } from './foreign/foreign-reader.js';
-import { createForeign } from './foreign/foreign-writer.js';
+import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
 
 const KIND: ForeignKind = { id: 'ndjson', format: 'ndjson', isText: true };
@@ -12,6 +11,6 @@ export const ndjson: KeyFormat = {
   extensions: ['ndjson', 'jsonl'],
   compressible: true,
   unpacksItself: true,
-  open: (source, request) => openForeign(KIND, source, request),
-  create: (output, facts, options) => createForeign(KIND, output, facts, options),
+  open: openBy(KIND),
+  create: createBy(KIND),
 };

@@ -1,6 +1,5 @@
 import { DtypeError } from '../../util/errors.js';
-import { type ForeignKind, openForeign } from './foreign/foreign-reader.js';
-import { createForeign } from './foreign/foreign-writer.js';
+import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
 import { latin } from './latin.js';
 
@@ -16,7 +15,7 @@ export const parquet: KeyFormat = {
   matches: (head, tail) =>
     ['PAR1', 'PARE'].includes(latin(head, 0, 4)) &&
     (tail === undefined ? head[4] === 0x15 : /PAR[1E]$/.test(latin(tail))),
-  open: (source, request) => openForeign(KIND, source, request),
+  open: openBy(KIND),
   async create(output, facts, options) {
     if (facts.dtype === 'f16') {
       throw new DtypeError(
@@ -24,6 +23,6 @@ export const parquet: KeyFormat = {
         { details: { path: output.name, dtype: facts.dtype } },
       );
     }
-    return createForeign(KIND, output, facts, options);
+    return createBy(KIND)(output, facts, options);
   },
 };

@@ -1,7 +1,8 @@
 /** Files of tables: read as rows with codes, and written from rows. */
 import { DtypeError, FormatError, UsageError } from '../../util/errors.js';
 import { assertDelimiter } from '../formats/csv.js';
-import { type ForeignKind, type Reading, startReading } from '../formats/foreign/foreign-reader.js';
+import type { ForeignKind } from '../formats/foreign/foreign.js';
+import { type Reading, startReading } from '../formats/foreign/foreign-reader.js';
 import { Writing } from '../formats/foreign/foreign-writer.js';
 import type { Batch, FoundField, RowsMessage, TableMessage } from '../formats/foreign/protocol.js';
 import type { KeyFormat } from '../formats/key-file.js';

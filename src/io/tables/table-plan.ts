@@ -1,6 +1,6 @@
 /** What is to be done with tables, as far as it can be known before rows are read. */
 import { UsageError } from '../../util/errors.js';
-import type { ForeignKind } from '../formats/foreign/foreign-reader.js';
+import type { ForeignKind } from '../formats/foreign/foreign.js';
 import type { RowsAs, RowsMessage } from '../formats/foreign/protocol.js';
 import type { FileReport } from '../sort-file.js';
 import { columnIndex, columnNames, foundKeys, keyText, tableKeys } from './by.js';

@@ -4,21 +4,11 @@ import { FormatError } from '../../../util/errors.js';
 import type { Source } from '../../raw.js';
 import type { KeyReader, ReadRequest } from '../key-file.js';
 import { chooseColumn } from './choose-column.js';
+import type { ForeignKind } from './foreign.js';
 import { ForeignProcess } from './foreign-process.js';
-import type { Compression, ForeignFormat, SchemaMessage, TableMessage, WantedColumn } from './protocol.js';
+import type { Compression, SchemaMessage, TableMessage, WantedColumn } from './protocol.js';
 import { spooled } from './spool.js';
 import { assertWholeText } from './whole-text.js';
-
-/** What a format says of its files. */
-export interface ForeignKind {
-  /** As `--format` takes it. */
-  readonly id: string;
-  readonly format: ForeignFormat;
-  /** Whether values are texts, which may be of any dtype. */
-  readonly isText: boolean;
-  /** Between columns, where that is not found out. */
-  readonly delimiter?: string;
-}
 
 /** First bytes of what texts are compressed with. */
 const COMPRESSIONS: readonly (readonly [Compression, readonly number[]])[] = [

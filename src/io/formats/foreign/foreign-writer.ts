@@ -4,8 +4,8 @@ import { dtypeInfo } from '../../../keys/dtype.js';
 import { IoError } from '../../../util/errors.js';
 import type { Output } from '../../output.js';
 import type { KeyFacts, KeyWriter, WriteOptions } from '../key-file.js';
+import type { ForeignKind } from './foreign.js';
 import { ForeignProcess } from './foreign-process.js';
-import type { ForeignKind } from './foreign-reader.js';
 import { BATCH_ROWS, type Batch, type Compression, type Message } from './protocol.js';
 import { spool, unspool } from './spool.js';
 

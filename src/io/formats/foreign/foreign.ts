@@ -1,0 +1,26 @@
+/** Formats that a process of their own reads and writes. What starts that is loaded when there is such a file. */
+import type { KeyFormat } from '../key-file.js';
+import type { ForeignFormat } from './protocol.js';
+
+/** What a format says of its files. */
+export interface ForeignKind {
+  /** As `--format` takes it. */
+  readonly id: string;
+  readonly format: ForeignFormat;
+  /** Whether values are texts, which may be of any dtype. */
+  readonly isText: boolean;
+  /** Between columns, where that is not found out. */
+  readonly delimiter?: string;
+}
+
+/** How keys of such files are read. @throws as `openForeign` of foreign-reader.ts */
+export const openBy =
+  (kind: ForeignKind): KeyFormat['open'] =>
+  async (source, request) =>
+    (await import('./foreign-reader.js')).openForeign(kind, source, request);
+
+/** How keys are written to such files. @throws as `createForeign` of foreign-writer.ts */
+export const createBy =
+  (kind: ForeignKind): KeyFormat['create'] =>
+  async (output, facts, options) =>
+    (await import('./foreign-writer.js')).createForeign(kind, output, facts, options);
