@@ -10,7 +10,7 @@ import { type RecordLayout, recordKeys } from './record-keys.js';
 import type { UnitOrder, UnitSortOptions } from './unit-order.js';
 
 /** Records that 32-bit positions can tell apart. */
-const MOST_RECORDS = 2 ** 32 - 1;
+export const MOST_RECORDS = 2 ** 32 - 1;
 
 /** Bytes for each record where one sort is enough: a word and a position. */
 const EXACT_BYTES = WORD_BYTES + 4;

@@ -4,7 +4,6 @@ import type { DeviceInfo } from '../device/platform.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
-import { UsageError } from '../util/errors.js';
 import { budgetOf } from './external/budget.js';
 import { externalSort } from './external/external-sort.js';
 import type { ExternalJob, ExternalReport } from './external/job.js';
@@ -63,14 +62,6 @@ export function mostForWhole(limits: Limits, isPipe: boolean): number {
   const most = limits.pooled ? MOST_POOLED_BYTES : MOST_WHOLE_BYTES;
   return Math.min(limits.argsort ? constants.MAX_LENGTH : most, fitting);
 }
-
-/** The error for positions that need more bytes of memory than they may take. */
-export const argsortTooLarge = (needed: number, memory: number): UsageError =>
-  new UsageError(
-    `an argsort of records is made in memory only, of which this one takes ${needed} bytes and may take ${memory}: ` +
-      'give it more by --memory',
-    { details: { memory, least: needed } },
-  );
 
 /**
  * Are so many bytes to be sorted as a whole?

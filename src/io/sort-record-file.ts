@@ -12,10 +12,12 @@ import type { KeyWriter } from './formats/key-file.js';
 import { gatherUnits } from './gather-units.js';
 import { randomPoints } from './multiset.js';
 import { isSameFile, type Output, withOutput } from './output.js';
+import { positionDtype } from './positions.js';
 import { assertGoing, PIECE_BYTES, type Source } from './raw.js';
 import { assertRecordOutput, openRecords } from './record-file.js';
 import { keyText, type RecordLayout, recordKeys } from './record-keys.js';
-import { assertRecords, type RecordOrder, recordOrder } from './record-order.js';
+import { assertRecords, MOST_RECORDS, type RecordOrder, recordOrder } from './record-order.js';
+import { RecordPositions } from './record-positions.js';
 import {
   assertDistinct,
   assertFiles,
@@ -26,7 +28,7 @@ import {
   sortOptions,
   timed,
 } from './sort-file.js';
-import { argsortTooLarge, type LargeOptions, sortLarge } from './sort-large.js';
+import { type LargeOptions, sortLarge } from './sort-large.js';
 import { UnitMultiset } from './unit-multiset.js';
 
 /** Which records to sort, from where to where, and how. */
@@ -85,8 +87,8 @@ async function sortSource(
   const { in: from, out, record, keys, nan, argsort = false, memory, tmp, resume } = job;
   const records = { record, keys: recordKeys({ record, keys }).map(keyText) };
   const told = { descending: false, argsort, records, formats: ['raw', 'raw'] } as const;
-  const old = argsort || memory === undefined ? undefined : await unfinished(out, tmp);
-  if (memory === undefined || (!(old && resume) && (await fits(source, order, { memory, argsort })))) {
+  const old = memory === undefined ? undefined : await unfinished(out, tmp);
+  if (memory === undefined || (!(old && resume) && (await fits(source, order, job, memory)))) {
     if (old) context.onNote?.(old);
     return { ...(await sortWhole(sorter, source, order, job, context, output)), ...told };
   }
@@ -98,11 +100,15 @@ async function sortSource(
     bytes: source.bytes,
     pieces: () => source.pieces(record),
   };
-  const { unique = false } = job;
+  const { unique = false, wideFrom } = job;
   const orderName = `${order.units} by ${records.keys.join(' ')}, NaN ${nan ?? 'last'}${unique ? ', distinct' : ''}`;
   const large = { input, order, orderName, out, tmp, resume, verify: job.verify };
   const how = { memory, how: sortOptions(howOf(job), context), output };
   const facts = { dtype: 'u8', bits: [0, 8], readSeconds: 0, writeSeconds: 0, ...told } as const;
+  if (argsort) {
+    const made = await sortLarge(sorter, withPositions(large, { record, keys, nan }, wideFrom), how, context);
+    return { ...made, ...facts, shape: [made.n] };
+  }
   if (!unique) {
     const made = await sortLarge(sorter, large, how, context);
     return { ...made, ...facts, shape: [made.n] };
@@ -121,6 +127,34 @@ async function sortSource(
   return report as unknown as FileReport;
 }
 
+type LargeJob = Parameters<typeof sortLarge>[1];
+
+/** The job of sorting where records stand, with the codes of their keys. */
+function withPositions(large: LargeJob, layout: RecordLayout, wideFrom: number | undefined): LargeJob {
+  const units = new RecordPositions(layout);
+  const { bytes } = large.input;
+  let total = bytes === undefined ? undefined : bytes / layout.record;
+  const onTotal = (n: number): void => {
+    total = n;
+  };
+  return {
+    ...large,
+    input: {
+      ...large.input,
+      plainAt: undefined,
+      bytes: bytes === undefined ? undefined : units.bytesOf(bytes),
+      pieces: () => units.of(large.input.pieces(), onTotal),
+    },
+    order: units.order,
+    orderName: `positions of ${large.orderName}`,
+    // Nothing is written before all has been read, and with that it is known how many there are.
+    writer: async (to) => ({
+      write: (piece) => to.write(units.positionsOf(piece, positionDtype(total, wideFrom))),
+      end: async () => undefined,
+    }),
+  };
+}
+
 /** How counts of records are written where their name says nothing. */
 const AS_RECORDS = { model: { format: 'raw' }, text: {} } as const;
 
@@ -136,19 +170,18 @@ const howOf = ({ algorithm, scan, radixBits, verify }: RecordJob) => ({ algorith
 /** Bytes that the device takes for each record, at most: keys and positions, and as many beside them. */
 const DEVICE_BYTES = 40;
 
-/** Is there memory for the records, what is sorted of them, and the result? @throws UsageError for positions that do not fit */
+/** Is there memory for the records, what is sorted of them, and the result? More than 32-bit positions tell apart never fit. */
 async function fits(
   source: Source,
   { unit, sortBytes }: RecordOrder,
-  { memory, argsort }: { readonly memory: number; readonly argsort: boolean },
+  { argsort, wideFrom }: LargeRecordJob,
+  memory: number,
 ): Promise<boolean> {
   const each = unit + sortBytes + DEVICE_BYTES;
   const most = Math.min(constants.MAX_LENGTH, Math.floor(memory / each) * unit);
-  if (source.bytes === undefined && argsort) return true;
   const bytes = source.bytes ?? (await source.head(most + 1)).length;
-  if (bytes <= most) return true;
-  if (!argsort) return false;
-  throw argsortTooLarge(Math.ceil((bytes / unit) * each), memory);
+  if (argsort && positionDtype(bytes / unit, wideFrom) === 'u64') return false; // in memory they are u32
+  return bytes <= most && bytes / unit <= MOST_RECORDS;
 }
 
 /** Of a sort as a whole. */

@@ -81,3 +81,37 @@ test('a file that is no multiple of the record is refused by both numbers', asyn
     message: /1050 bytes.*100 bytes \(50 too many\)/,
   });
 });
+
+test('positions of records that do not fit into memory are those that a sort as a whole finds', async (t) => {
+  const record = 13;
+  const n = 260_001;
+  const random = new Random(11);
+  const all = random.bytes(record * n).slice();
+  for (let i = 0; i < n; i += 3) all.fill(7, i * record, i * record + 12); // many are equal in all keys
+  writeFileSync(path('positions.dat'), all);
+  for (const keys of [
+    ['0:1'],
+    ['2:10'],
+    ['1:f64:desc', '0:u8'],
+    ['3:i16be', '0:3', '5:u64be:desc'],
+    ['0:13'],
+  ]) {
+    const job = { in: path('positions.dat'), out: path('positions.u32'), record, keys, argsort: true };
+    await sortRecordFile(sorter, job, context);
+    const wanted = readFileSync(job.out);
+    const large = { ...job, memory: 2 ** 24, verify: true };
+    const report = await sortRecordFile(sorter, large, context);
+    t.true(readFileSync(job.out).equals(wanted), keys.join());
+    t.deepEqual(report.verified, { order: true, permutation: true });
+    t.deepEqual([report.n, report.argsort, report.shape], [n, true, [n]]);
+    t.true((report.external?.partitions ?? 0) > 1);
+    if (keys.length < 3) continue; // codes of other lengths make no difference to what follows
+    const wide = await sortRecordFile(sorter, { ...large, wideFrom: n, out: path('positions.u64') }, context);
+    t.is(wide.n, n);
+    const words = new BigUint64Array(readFileSync(path('positions.u64')).buffer.slice(0));
+    t.true(Buffer.from(Uint32Array.from(words, Number).buffer).equals(wanted));
+    const stdin = Readable.from([all.subarray(0, 1001), all.subarray(1001)]);
+    await sortRecordFile(sorter, { ...large, in: '-' }, { ...context, stdin });
+    t.true(readFileSync(job.out).equals(wanted), `${keys.join()} from a pipe`);
+  }
+});

@@ -61,7 +61,7 @@ export class Partitioner {
       this.#turn = 1 - turn;
       await this.#writing[turn];
       if (this.#failure) throw this.#failure;
-      const placed = this.#rooms[turn].subarray(0, part.length);
+      const placed = this.#spill.room?.(part.length) ?? this.#rooms[turn].subarray(0, part.length);
       const counts = await this.#placer.place(part, placed);
       this.#writing[turn] = this.#write(placed, counts);
     }

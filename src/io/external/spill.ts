@@ -8,6 +8,11 @@ import { ioError } from '../raw.js';
 export interface Spill {
   /** Bytes of `from` belong at `position` of a partition, which they reach or follow; they are not used afterwards. */
   write(partition: string, position: number, from: Uint8Array): Promise<void>;
+  /**
+   * New memory that units are placed in, of which the spill keeps what is written from it; left out by one that writes
+   * elsewhere.
+   */
+  room?(bytes: number): Uint8Array;
   /** Fills `into` with what stands from `position` on. */
   read(partition: string, position: number, into: Uint8Array): Promise<void>;
   /** All of a partition is written, or read. */
@@ -105,14 +110,25 @@ export async function readFully(
   }
 }
 
-/** Partitions in memory: what fits there goes the same way as what does not. */
+/**
+ * Partitions in memory: what fits there goes the same way as what does not. Units stay where they were placed, whose pages are so made by
+ * the threads that place them; that memory goes when all partitions that have some of it are dropped.
+ */
 export class MemorySpill implements Spill {
+  /** Memory that is the spill's own. */
+  readonly #rooms = new WeakSet<ArrayBufferLike>();
   readonly #pieces = new Map<string, { readonly position: number; readonly bytes: Uint8Array }[]>();
 
   async write(partition: string, position: number, from: Uint8Array): Promise<void> {
     const pieces = this.#pieces.get(partition) ?? [];
     this.#pieces.set(partition, pieces);
-    pieces.push({ position, bytes: from.slice() });
+    pieces.push({ position, bytes: this.#rooms.has(from.buffer) ? from : from.slice() });
+  }
+
+  room(bytes: number): Uint8Array {
+    const room = new Uint8Array(bytes);
+    this.#rooms.add(room.buffer);
+    return room;
   }
 
   async read(partition: string, position: number, into: Uint8Array): Promise<void> {

@@ -57,3 +57,22 @@ test.serial('a file that ends too soon, and a folder that is gone, are told by n
     message: /cannot write .*gone/,
   });
 });
+
+test('what is written from memory of the spill stays there, and other memory may be used again', async (t) => {
+  const spill = new MemorySpill();
+  const room = spill.room(6);
+  room.set([1, 2, 3, 4, 5, 6]);
+  await spill.write('a', 0, room.subarray(0, 2));
+  await spill.write('b', 0, room.subarray(2));
+  const other = Uint8Array.of(7, 8);
+  await spill.write('a', 2, other);
+  other.fill(0);
+  const [a, b] = [new Uint8Array(4), new Uint8Array(4)];
+  await spill.read('a', 0, a);
+  await spill.read('b', 0, b);
+  t.deepEqual([...a], [1, 2, 7, 8]);
+  t.deepEqual([...b], [3, 4, 5, 6]);
+  room[0] = 9;
+  await spill.read('a', 0, a);
+  t.is(a[0], 9, 'it was not copied');
+});
