@@ -69,7 +69,9 @@ test('a sort loads its own files and no other command, nor what lays out help; f
   t.deepEqual(forDevices, ['device/select']);
   // Other formats, matrices and what does not fit into memory are known by name only.
   const heavy = modules.filter((name) =>
-    /^io\/(formats\/foreign\/(?!foreign$)|sort-matrix|unit-order|external\/(?!free-memory$))|child_process/.test(name),
+    /^io\/(formats\/foreign\/(?!foreign$)|sort-matrix|unit-order|external\/(?!free-memory$))|child_process/.test(
+      name,
+    ),
   );
   t.deepEqual(heavy, []);
   t.false(modules.includes('yargs'));
