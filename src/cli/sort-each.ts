@@ -10,7 +10,8 @@ import { type Console, say } from './console.js';
 import type { ProgressBar } from './progress-bar.js';
 
 export interface SortEach {
-  readonly device: string;
+  /** As --device has them. */
+  readonly devices: readonly string[];
   /** Bytes that all may take together. */
   readonly memory: number;
   readonly bar: ProgressBar;
@@ -26,7 +27,7 @@ export interface SortEach {
  */
 export async function sortEach(
   jobs: readonly Job[],
-  { device, memory, bar, onWarning, onDone }: SortEach,
+  { devices, memory, bar, onWarning, onDone }: SortEach,
   console: Console,
 ): Promise<unknown> {
   const { signal, asides } = console;
@@ -35,7 +36,7 @@ export async function sortEach(
   const results = await runBatch(
     { jobs },
     {
-      ...{ devices: [device], journal: undefined, force: true, failFast: false, keepAll: true },
+      ...{ devices, journal: undefined, force: true, failFast: false, keepAll: true },
       ...{ parallel: defaultParallel(), retries: 1, timeout: undefined, memory, signal, asides },
       onEvent: (event: BatchEvent) => {
         if (event.is === 'warning') onWarning(event);

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { digitsOf } from '../algorithms/digits.js';
+import { codecWords } from '../keys/key-codec.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UnsupportedError } from '../util/errors.js';
 import type { UnitCodes } from './unit-order.js';
@@ -51,7 +52,13 @@ export class NearSort {
     const { nearSortAsync } = await import('../opencl/index.js');
     const sorted = new Uint32Array(1);
     try {
-      await nearSortAsync(keys, unit as 1, codecWords(this.#codes.codec, this.#codes.mask), sorted, availableParallelism());
+      await nearSortAsync(
+        keys,
+        unit as 1,
+        codecWords(this.#codes.codec, this.#codes.mask),
+        sorted,
+        availableParallelism(),
+      );
     } catch (error) {
       if (!(error instanceof UnsupportedError)) throw error;
     }

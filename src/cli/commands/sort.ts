@@ -1,4 +1,5 @@
 import type { Job } from '../../batch/jobs.js';
+import { deviceSpecs } from '../../device/select.js';
 import { mostKeysOf } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
@@ -83,12 +84,21 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   let failure: unknown;
   try {
     if (files.length > 1 && !(await areFew(args))) {
-      const { sortEach } = await import('../sort-each.js');
+      const [{ sortEach }, { readStations }] = await Promise.all([
+        import('../sort-each.js'),
+        import('../device-arguments.js'),
+      ]);
       const jobs = files.map((file) => {
         const job = table ? tableJob(file) : records ? recordJob(file) : keyJob(file);
         return asJob({ ...job, tmp: memory.tmp, name: [file.in].flat().join(', ') });
       });
-      const each = { device: args.device, memory: memory.memory, bar, onWarning, onDone: done };
+      const each = {
+        devices: deviceSpecs(args.device ?? ['auto']),
+        memory: memory.memory,
+        bar,
+        onWarning,
+        onDone: done,
+      };
       failure = await sortEach(jobs, each, console);
     } else {
       const sorter = await sorterFor(args, onWarning);
@@ -128,7 +138,8 @@ async function isSmall({ in: inputs, resume }: LargeFileJob): Promise<boolean> {
 
 /** Are these so few keys that the host has sorted them before a process for a device is there? */
 async function areFew({ in: inputs, device }: SortArguments): Promise<boolean> {
-  if (device !== 'auto' && device !== 'host') return false;
+  const [spec, ...others] = deviceSpecs(device ?? ['auto']);
+  if (others.length > 0 || (spec !== 'auto' && spec !== 'host')) return false;
   const bytes = await mostKeysOf(inputs, 1);
   return bytes !== undefined && bytes <= SMALL_BYTES;
 }
