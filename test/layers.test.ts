@@ -6,7 +6,8 @@ import { packageRoot } from '../src/util/paths.js';
 /** A layer imports from those to its right only. */
 const ORDER = [
   'cli',
-  ['explain', 'matrix', 'batch', 'bench'],
+  ['explain', 'matrix', 'bench', 'engines'],
+  'batch',
   'io',
   'sort',
   ['algorithms', 'primitives'],

@@ -1,0 +1,81 @@
+/** Runs the stages of a job one after the other, on any engine: what has a record is done, and anything else is a task. */
+
+import { assertGoing } from '../io/raw.js';
+import { AbortedError } from '../util/errors.js';
+import { type Engine, STAGES, type Task, type TaskEvent, taskText } from './engine.js';
+import type { JobFolder } from './job-folder.js';
+import { tasksOf } from './run-task.js';
+import type { SortJob } from './sort-job.js';
+import type { StageWork } from './stages.js';
+import { finish, type PartsReport } from './verify-part.js';
+
+/** What is heard of a job beside its tasks. */
+export type JobEvent =
+  | TaskEvent
+  | {
+      readonly is: 'stage';
+      readonly stage: string;
+      readonly tasks: number;
+      /** How many of these had been done before. */
+      readonly done: number;
+    };
+
+export type JobListener = (event: JobEvent) => void;
+
+/**
+ * Sorts, from where an earlier run ended.
+ *
+ * @throws what a task throws that has failed for good; the others of its stage that are under way end, and what is done is kept
+ */
+export async function runSort(work: StageWork, engine: Engine, listen: JobListener): Promise<PartsReport> {
+  const { job, folder, context } = work;
+  let outcome: 'done' | 'failed' = 'failed';
+  try {
+    for (const stage of STAGES) {
+      assertGoing(context.signal);
+      const count = await tasksOf(job, folder, stage);
+      await runTasks({ folder, engine, kind: stage, count, signal: context.signal }, listen);
+    }
+    const report = await finish(work);
+    outcome = 'done';
+    return report;
+  } finally {
+    await engine.close(outcome);
+  }
+}
+
+interface TasksToRun {
+  readonly folder: JobFolder;
+  readonly engine: Engine;
+  readonly kind: Task['kind'];
+  readonly count: number;
+  readonly signal: AbortSignal;
+}
+
+/** Runs those tasks of a kind that have no record. @throws what the first of them throws that fails for good */
+export async function runTasks(
+  { folder, engine, kind, count, signal }: TasksToRun,
+  listen: JobListener,
+): Promise<void> {
+  const done = await folder.done(kind);
+  const tasks = Array.from({ length: count }, (_, index): Task => ({ job: folder.id, kind, index })).filter(
+    ({ index }) => !done.has(index),
+  );
+  listen({ is: 'stage', stage: kind, tasks: count, done: count - tasks.length });
+  let ended = count - tasks.length;
+  await engine.tell({ stage: kind, done: ended, tasks: count });
+  if (tasks.length === 0) return;
+  const isDone = async (task: Task): Promise<boolean> => (await folder.get(kind, task.index)) !== undefined;
+  for await (const event of engine.run(tasks, isDone, signal)) {
+    listen(event);
+    if (event.is === 'failed') throw event.error;
+    if (event.is === 'done') await engine.tell({ stage: kind, done: ++ended, tasks: count });
+  }
+  assertGoing(signal);
+  const left = tasks.length - [...(await folder.done(kind))].filter((index) => !done.has(index)).length;
+  if (left > 0) throw new AbortedError(`${left} tasks of ${kind} were given up`);
+}
+
+/** For messages: what of a job one works at. */
+export const nameOfTask = (task: Task, job?: SortJob): string =>
+  job && task.kind === 'partition' ? `${taskText(task)} of ${job.shards.length}` : taskText(task);

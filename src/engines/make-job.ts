@@ -1,0 +1,324 @@
+/** Makes the job of a sort over many workers: looks at the files, and cuts them into shards. */
+import { readdir } from 'node:fs/promises';
+import { dirname, extname } from 'node:path';
+import { Readable } from 'node:stream';
+import { assertRoom, occupied } from '../io/external/disk.js';
+import { identityOf, isRegular } from '../io/external/input.js';
+import { MOST_PARTITIONS } from '../io/external/splitters.js';
+import type { KeyReader } from '../io/formats/key-file.js';
+import { formatNamed, type InputOptions, keyTarget, openKeys } from '../io/keys.js';
+import { randomPoints } from '../io/multiset.js';
+import { isStdin, openSource } from '../io/raw.js';
+import { openRecords } from '../io/record-file.js';
+import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
+import { dtypeInfo } from '../keys/dtype.js';
+import { bitWindow } from '../sort/api/options.js';
+import { DtypeError, InputError, UsageError } from '../util/errors.js';
+import { VERSION } from '../util/package.js';
+import type { JobFolder } from './job-folder.js';
+import type { SharedFolder } from './shared-folder.js';
+import {
+  type JobInput,
+  type KeyUnits,
+  type PartFormat,
+  type RecordUnits,
+  type Shard,
+  SORT_SCHEMA,
+  type SortJob,
+} from './sort-job.js';
+import { orderOf } from './units.js';
+import { assertReplaceable } from './verify-part.js';
+
+/** What is asked for. */
+export interface SortRequest {
+  readonly inputs: readonly string[];
+  readonly out: string;
+  /** How files of keys are read, and in which order they go. */
+  readonly keys?: InputOptions & {
+    readonly descending?: boolean;
+    readonly nan?: 'first' | 'last';
+    readonly bits?: readonly [number, number];
+    /** Format of the parts. */
+    readonly to?: string;
+  };
+  /** Of records; then there are no keys. */
+  readonly records?: (RecordLayout & { readonly format?: string | undefined }) | undefined;
+  readonly how: SortJob['how'];
+  readonly partitions?: number | undefined;
+  readonly shards?: number | undefined;
+}
+
+/** Bytes of a partition on the average: it is sorted in three or four times as much memory. */
+const PARTITION_BYTES = 384 * 2 ** 20;
+/** Fewer are made only where there is little: then they have some mebibytes each. */
+const LEAST_PARTITIONS = 16;
+const LEAST_PARTITION_BYTES = 4 * 2 ** 20;
+/** Partitions of what has no size that is known. */
+const UNKNOWN_PARTITIONS = 64;
+
+const LEAST_SHARD_BYTES = 16 * 2 ** 20;
+const SHARD_BYTES = 256 * 2 ** 20;
+/** Each shard has a file for each partition. */
+const MOST_SHARDS = 1024;
+/** More shards than that are worth larger ones, as long as these are not large. */
+const ENOUGH_SHARDS = 64;
+
+const SEED = 0x5eed;
+
+interface Opened {
+  readonly input: JobInput;
+  /** Bytes of its units; undefined where that is not known. */
+  readonly bytes: number | undefined;
+  /** Whether it can be cut. */
+  readonly cut: boolean;
+}
+
+/**
+ * Makes a job.
+ *
+ * @throws UsageError, DtypeError, FormatError, InputError, IoError
+ */
+export async function makeJob(
+  request: SortRequest,
+  shared: SharedFolder,
+  signal: AbortSignal,
+): Promise<SortJob> {
+  const { inputs, out, records, how } = request;
+  assertCount('partitions', request.partitions, MOST_PARTITIONS);
+  assertCount('shards', request.shards, MOST_SHARDS * 64);
+  for (const path of inputs) {
+    if (isStdin(path) || !(await isRegular(path))) {
+      throw new UsageError(`${path} is no file that many hosts can read: an engine sorts files`);
+    }
+  }
+  await assertReplaceable(out);
+  const outName = await shared.nameOf(out);
+  const looked = records
+    ? await lookAtRecords(inputs, records, shared, signal)
+    : await lookAtKeys(inputs, request, shared, signal);
+  const { units, opened, part } = looked;
+  for (const { input } of opened) {
+    if (input.name === outName || input.name.startsWith(`${outName}/`)) {
+      throw new UsageError(`${input.name} is in the folder that the result replaces: name another output`);
+    }
+  }
+  const { unit } = orderOf(units);
+  const sizes = opened.map(({ bytes }) => bytes);
+  const all = sizes.some((bytes) => bytes === undefined)
+    ? undefined
+    : sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
+  return {
+    schema: SORT_SCHEMA,
+    version: VERSION,
+    out: outName,
+    inputs: opened.map(({ input }) => input),
+    units,
+    shards: shardsOf(opened, unit, request.shards),
+    partitions: request.partitions ?? partitionsOf(all),
+    part,
+    seed: SEED,
+    points: Array.from(randomPoints(), String),
+    how,
+  };
+}
+
+function assertCount(name: string, count: number | undefined, most: number): void {
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= most)) return;
+  throw new UsageError(`--${name} is ${count}: expected a whole number from 1 to ${most}`);
+}
+
+interface Looked {
+  readonly units: KeyUnits | RecordUnits;
+  readonly opened: readonly Opened[];
+  readonly part: PartFormat;
+}
+
+async function inputOf(path: string, shared: SharedFolder): Promise<JobInput> {
+  const { bytes, modified, checksum } = await identityOf(path);
+  return { name: await shared.nameOf(path), bytes, modified, checksum };
+}
+
+async function lookAtRecords(
+  inputs: readonly string[],
+  { record, keys, nan = 'last', format }: NonNullable<SortRequest['records']>,
+  shared: SharedFolder,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const opened: Opened[] = [];
+  for (const path of inputs) {
+    const source = await openRecords(path, Readable.from([]), { format, signal });
+    source.assertWhole(record);
+    await source.close();
+    const input = await inputOf(path, shared);
+    opened.push({ input, bytes: input.bytes, cut: true });
+  }
+  const units = {
+    is: 'records',
+    record,
+    keys: recordKeys({ record, keys }).map(keyText),
+    nan,
+    format,
+  } as const;
+  const extension = inputs.length > 0 ? extname(inputs[0] ?? '') : '';
+  return { units, opened, part: { extension: safe(extension), format: 'raw', bigEndian: false } };
+}
+
+async function lookAtKeys(
+  inputs: readonly string[],
+  { keys = {} }: SortRequest,
+  shared: SharedFolder,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const { descending = false, nan = 'last', bits, to = 'auto', ...read } = keys;
+  const { dtype, format, column, header, delimiter } = read;
+  const opened: Opened[] = [];
+  let first: KeyReader | undefined;
+  for (const path of inputs) {
+    const source = await openSource(path, Readable.from([]), signal);
+    const reader = await openKeys(source, path, { ...read, signal }).catch(async (error) => {
+      await source.close();
+      throw error;
+    });
+    await reader.close();
+    await source.close();
+    first ??= reader;
+    assertAlike(reader, first);
+    const { bytes: width } = dtypeInfo(reader.dtype);
+    const bytes = reader.n === undefined ? undefined : reader.n * width;
+    opened.push({ input: await inputOf(path, shared), bytes, cut: reader.readAt !== undefined });
+  }
+  if (!first) throw new UsageError('no files: name one at least');
+  const units = {
+    is: 'keys',
+    dtype: first.dtype,
+    descending,
+    nan,
+    bits: bitWindow(bits, dtypeInfo(first.dtype)),
+    read: { dtype, format, column, header, delimiter },
+  } as const;
+  return { units, opened, part: await partOf(first, { to, header, delimiter, dtype }) };
+}
+
+function assertAlike(reader: KeyReader, first: KeyReader): void {
+  if (reader.dtype !== first.dtype) {
+    throw new DtypeError(
+      `${first.name} holds ${first.dtype} keys and ${reader.name} ${reader.dtype} keys: files that are sorted together have one dtype`,
+    );
+  }
+  if ((reader.shape?.length ?? 1) > 1) {
+    throw new UsageError(
+      `${reader.name} is a matrix, whose rows are sorted each by itself: an engine sorts one sequence of keys`,
+    );
+  }
+}
+
+/** How parts are written: as `to` says, else as the input is. */
+async function partOf(
+  reader: KeyReader,
+  {
+    to,
+    header,
+    delimiter,
+  }: { to: string; header?: boolean | undefined; delimiter?: string | undefined; dtype?: string | undefined },
+): Promise<PartFormat> {
+  const wanted = formatNamed(to) ?? formatNamed(reader.format);
+  const format = wanted?.id ?? 'raw';
+  const bigEndian = format === 'raw' && (reader.bigEndian ?? false);
+  const extension =
+    format === 'raw' ? `.${reader.dtype}${bigEndian ? 'be' : ''}` : `.${wanted?.extensions[0] ?? format}`;
+  // That the format cannot hold such keys is told now, not when they have been sorted.
+  const model = { format, bigEndian, dtypeSaid: true };
+  const target = await keyTarget(`part${extension}`, { to: format, header, delimiter }, model);
+  const text = { header, delimiter, column: reader.column };
+  return { extension, format: target.format, bigEndian, ...text };
+}
+
+/** An extension that stands in names of parts: letters and digits only. */
+const safe = (extension: string): string => (/^\.\w{1,16}$/.test(extension) ? extension : '');
+
+function partitionsOf(bytes: number | undefined): number {
+  if (bytes === undefined) return UNKNOWN_PARTITIONS;
+  const few = Math.min(LEAST_PARTITIONS, Math.ceil(bytes / LEAST_PARTITION_BYTES));
+  return Math.max(1, Math.min(MOST_PARTITIONS, Math.max(few, Math.ceil(bytes / PARTITION_BYTES))));
+}
+
+/** Cuts what can be cut into stretches of about the same size; anything else is one shard a file. */
+function shardsOf(opened: readonly Opened[], unit: number, wanted: number | undefined): Shard[] {
+  const total = opened.reduce((sum, { bytes = 0, cut }) => sum + (cut ? bytes : 0), 0);
+  const most = Math.max(SHARD_BYTES, total / MOST_SHARDS);
+  const each =
+    wanted === undefined
+      ? Math.min(most, Math.max(LEAST_SHARD_BYTES, total / ENOUGH_SHARDS))
+      : total / wanted;
+  const shards: Shard[] = [];
+  for (const [input, { bytes, cut }] of opened.entries()) {
+    if (!cut || bytes === undefined) {
+      shards.push({ input, begin: 0, end: null });
+      continue;
+    }
+    const units = bytes / unit;
+    const pieces = Math.max(1, Math.min(units, Math.round(bytes / each)));
+    const at = (i: number): number => Math.floor((units * i) / pieces) * unit;
+    for (let i = 0; i < pieces; i++) shards.push({ input, begin: at(i), end: at(i + 1) });
+  }
+  return shards;
+}
+
+/** What must be the same for a job to be gone on with. */
+const sameness = ({ inputs, units, part, how }: SortJob): Readonly<Record<string, unknown>> => ({
+  'the files that are sorted': inputs,
+  'what they hold, or the order': units,
+  'the format of the result': part,
+  'the way to sort': how,
+});
+
+/**
+ * Looks whether a job that has begun is the one that is asked for.
+ *
+ * @throws InputError where a file has changed, UsageError for another job to the same output
+ */
+export function assertSameJob(found: SortJob, asked: SortJob, request: SortRequest, cancel: string): void {
+  const [was, is] = [sameness(found), sameness(asked)].map((facts) =>
+    Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, JSON.stringify(fact)])),
+  ) as [Record<string, string>, Record<string, string>];
+  const other = Object.keys(was).find((name) => was[name] !== is[name]);
+  if (other !== undefined) {
+    const Kind = other === 'the files that are sorted' ? InputError : UsageError;
+    throw new Kind(`a sort to ${found.out} has begun, and ${other} differ: ${cancel} gives it up`);
+  }
+  for (const name of ['partitions', 'shards'] as const) {
+    const count = typeof found[name] === 'number' ? found[name] : found[name].length;
+    const wanted = request[name];
+    if (wanted === undefined || wanted === count) continue;
+    const ours = asked[name];
+    if ((typeof ours === 'number' ? ours : ours.length) === count) continue;
+    throw new UsageError(
+      `a sort to ${found.out} has begun with ${count} ${name}, and not ${wanted}: go on without --${name}, or ${cancel} gives it up`,
+    );
+  }
+}
+
+/** Asks disks for room for what is between two stages, and for the result. @throws IoError */
+export async function assertJobRoom(job: SortJob, folder: JobFolder, out: string): Promise<number> {
+  const { unit } = orderOf(job.units);
+  const bytes = job.shards.reduce(
+    (sum, { input, begin, end }) => sum + (end === null ? (job.inputs[input]?.bytes ?? 0) : end - begin),
+    0,
+  );
+  const there = (await occupied(folder.file('parts'))) + (await piecesBytes(folder));
+  const wanted = [
+    { folder: folder.path, bytes: Math.max(0, bytes - there), what: 'pieces of partitions' },
+    { folder: dirname(out), bytes, what: 'the result' },
+  ];
+  // A piece goes when its partition is sorted: some of them are there twice.
+  await assertRoom(wanted, Math.max(0, bytes - (4 * bytes) / job.partitions - unit));
+  return bytes;
+}
+
+async function piecesBytes(folder: JobFolder): Promise<number> {
+  let bytes = 0;
+  for (const name of await readdir(folder.file('pieces')).catch(() => [])) {
+    bytes += await occupied(folder.file('pieces', name));
+  }
+  return bytes;
+}

@@ -1,0 +1,74 @@
+/** Opens the job of a sort: one that has begun, or a new one. */
+
+import { stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { UsageError } from '../util/errors.js';
+import { coordinate } from './coordinator-lock.js';
+import { idOf, JobFolder } from './job-folder.js';
+import { assertJobRoom, assertSameJob, makeJob, type SortRequest } from './make-job.js';
+import { SharedFolder } from './shared-folder.js';
+import { SORT_SCHEMA, type SortJob } from './sort-job.js';
+
+/** A job that this process coordinates. */
+export interface OpenJob {
+  readonly job: SortJob;
+  readonly folder: JobFolder;
+  readonly shared: SharedFolder;
+  /** Whether an earlier run has begun it. */
+  readonly isOld: boolean;
+  /** Bytes of all units, or of their files where that is not known. */
+  readonly bytes: number;
+  /** Gives it up. */
+  release(): Promise<void>;
+}
+
+export interface JobPlace {
+  /** What all hosts share; default the folder of the output. */
+  readonly workersFolder?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * @throws UsageError where another process coordinates it, or it is another job to the same output; InputError where a file
+ *   has changed since; IoError where disks have no room; as `makeJob`
+ */
+export async function openSortJob(request: SortRequest, place: JobPlace): Promise<OpenJob> {
+  const { out } = request;
+  const { workersFolder = dirname(resolve(out)), signal } = place;
+  const shared = await SharedFolder.open(workersFolder);
+  const asked = await makeJob(request, shared, signal);
+  const folder = await JobFolder.make(shared, idOf(asked.out));
+  const target = await shared.target(asked.out);
+  await assertOneDisk(folder, target);
+  const release = await coordinate(folder);
+  try {
+    const found = await folder.readJob<SortJob>();
+    if (found) assertSort(found, folder);
+    if (found)
+      assertSameJob(found, asked, request, `clsort cancel ${folder.id} --workers-folder ${shared.root}`);
+    const job = found ?? asked;
+    const bytes = await assertJobRoom(job, folder, target);
+    if (!found) await folder.writeJob(job);
+    return { job, folder, shared, isOld: found !== undefined, bytes, release };
+  } catch (error) {
+    await release();
+    // A folder of a job that never was is of no use.
+    if (!(await folder.readJob().catch(() => ({})))) await folder.remove();
+    throw error;
+  }
+}
+
+function assertSort({ schema, version, out }: SortJob, { id }: JobFolder): void {
+  if (schema === SORT_SCHEMA) return;
+  throw new UsageError(`job ${id} is no sort to ${out}, but ${schema} of clsort ${version}`);
+}
+
+/** The result is renamed, which has to be on one disk. @throws UsageError */
+async function assertOneDisk(folder: JobFolder, out: string): Promise<void> {
+  const [ours, theirs] = await Promise.all([stat(folder.path), stat(dirname(out))]);
+  if (ours.dev === theirs.dev) return;
+  throw new UsageError(
+    `${dirname(out)} is on another file system than ${folder.path}, and the result could not be put there at once: ` +
+      'name a folder of that file system with --workers-folder',
+  );
+}

@@ -1,0 +1,44 @@
+/** What units on their way prove: that they are in order, which they are, and with what they begin and end. */
+import { UnitOrderCheck } from '../io/check-units.js';
+import { UnitMultiset } from '../io/unit-multiset.js';
+import type { UnitOrder } from '../io/unit-order.js';
+import { MismatchError } from '../util/errors.js';
+import type { SortedPartRecord } from './layout.js';
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+export class Proof {
+  readonly #order: UnitOrder;
+  readonly #check: UnitOrderCheck;
+  readonly #products: UnitMultiset;
+  #first: string | undefined;
+  #last = '';
+
+  constructor(order: UnitOrder, points: BigUint64Array) {
+    this.#order = order;
+    this.#check = new UnitOrderCheck(order);
+    this.#products = new UnitMultiset(order.unit, points);
+  }
+
+  /** @param piece whole units, which must not change until this is fulfilled */
+  async add(piece: Uint8Array): Promise<void> {
+    if (piece.length === 0) return;
+    const counted = this.#products.add(piece);
+    counted.catch(() => undefined); // it is awaited, perhaps after another failure
+    this.#check.add(piece);
+    const { unit } = this.#order;
+    this.#first ??= base64(piece.subarray(0, unit));
+    this.#last = base64(piece.subarray(-unit));
+    await counted;
+  }
+
+  /** @throws MismatchError where a unit came before the one that it belongs in front of */
+  get found(): Omit<SortedPartRecord, 'bytes'> {
+    const { descent, n } = this.#check;
+    if (descent !== undefined) {
+      throw new MismatchError(`unit ${descent} of a part belongs before the one in front of it`);
+    }
+    const ends = this.#first === undefined ? null : ([this.#first, this.#last] as const);
+    return { n, ends, products: this.#products.stored };
+  }
+}

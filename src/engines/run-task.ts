@@ -1,0 +1,71 @@
+/** One task, wherever it runs: its job is read from the shared folder, and its record tells that it is done. */
+import { UsageError } from '../util/errors.js';
+import { VERSION } from '../util/package.js';
+import { BATCH_SCHEMA, type BatchJobs, runBatchTask } from './batch-job.js';
+import { type STAGES, TASK_KINDS, type Task, type TaskKind } from './engine.js';
+import { assertId, JobFolder } from './job-folder.js';
+import { layoutOf } from './layout.js';
+import { SORT_SCHEMA, type SortJob } from './sort-job.js';
+import { sortPart } from './sort-part.js';
+import { partition, type StageWork, sample, splitters } from './stages.js';
+import { verifyPart } from './verify-part.js';
+import type { WorkerContext } from './worker-context.js';
+
+/**
+ * Makes a task of what somebody has sent.
+ *
+ * @throws UsageError for anything else
+ */
+export function taskOf(sent: unknown): Task {
+  const { job, kind, index } = (sent ?? {}) as Record<string, unknown>;
+  assertId(job);
+  if (!TASK_KINDS.includes(kind as TaskKind)) {
+    throw new UsageError(`${JSON.stringify(kind)} is no kind of task: expected ${TASK_KINDS.join(', ')}`);
+  }
+  if (!Number.isSafeInteger(index) || (index as number) < 0) {
+    throw new UsageError(
+      `${JSON.stringify(index)} is no number of a task: expected a whole number from 0 on`,
+    );
+  }
+  return { job, kind: kind as TaskKind, index: index as number };
+}
+
+/** @throws UsageError for a job of another version, and for a task that it has not; what the task throws */
+export async function runTask({ job: id, kind, index }: Task, context: WorkerContext): Promise<void> {
+  const folder = await JobFolder.find(context.shared, id);
+  const job = await readJob(folder);
+  if (kind === 'batch') {
+    if (job.schema !== BATCH_SCHEMA) throw new UsageError(`job ${id} is no batch`);
+    return runBatchTask(job, index, folder, context);
+  }
+  if (job.schema !== SORT_SCHEMA) throw new UsageError(`job ${id} is no sort`);
+  if (await folder.get(kind, index)) return;
+  const work: StageWork = { job, folder, context };
+  if (kind === 'sample') return sample(work, index);
+  if (kind === 'splitters') return splitters(work);
+  if (kind === 'partition') return partition(work, index);
+  if (kind === 'sort') return sortPart(work, index);
+  return verifyPart(work, index);
+}
+
+/** @throws UsageError for one of another version of clsort; IoError for none */
+export async function readJob(folder: JobFolder): Promise<SortJob | BatchJobs> {
+  const job = await folder.readJob<SortJob | BatchJobs>();
+  if (!job) throw new UsageError(`job ${folder.id} has not been written, or has ended`);
+  if (job.version === VERSION) return job;
+  throw new UsageError(
+    `job ${folder.id} is of clsort ${job.version}, and this is ${VERSION}: all workers have to be of the same`,
+    { details: { job: job.version, worker: VERSION } },
+  );
+}
+
+/** How many tasks a stage has. */
+export async function tasksOf(
+  job: SortJob,
+  folder: JobFolder,
+  stage: (typeof STAGES)[number],
+): Promise<number> {
+  if (stage === 'splitters') return 1;
+  if (stage === 'sample' || stage === 'partition') return job.shards.length;
+  return (await layoutOf(job, folder)).parts.length;
+}

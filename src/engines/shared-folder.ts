@@ -1,0 +1,91 @@
+/**
+ * The folder that all workers share. Files are named as seen from it, so that it may be mounted elsewhere on each host,
+ * and nothing that a job names is read or written outside of it, wherever links lead.
+ */
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path';
+import { ioError } from '../io/raw.js';
+import { IoError, UsageError } from '../util/errors.js';
+
+export class SharedFolder {
+  /** The folder itself, without links. */
+  readonly root: string;
+
+  private constructor(root: string) {
+    this.root = root;
+  }
+
+  /** @throws IoError when there is no such folder */
+  static async open(path: string): Promise<SharedFolder> {
+    const root = await realpath(path).catch((error) => {
+      throw ioError('read', path, error);
+    });
+    if ((await stat(root)).isDirectory()) return new SharedFolder(root);
+    throw new IoError(`${path} is no folder: expected the one that all workers share`, { details: { path } });
+  }
+
+  /**
+   * The name of a file, or of what is to become one, as all hosts know it.
+   *
+   * @throws UsageError when it is not below the shared folder
+   */
+  async nameOf(path: string): Promise<string> {
+    const parent = await realpath(dirname(resolve(path))).catch((error) => {
+      throw ioError('read', path, error);
+    });
+    const link = await lstat(path).catch(() => undefined);
+    const found = link?.isSymbolicLink() ? await realpath(path) : join(parent, basename(path));
+    if (!this.#has(found)) {
+      throw new UsageError(
+        `${path} is not in ${this.root}, and workers see nothing else: name the folder that all of them share ` +
+          'with --workers-folder',
+        { details: { path, folder: this.root } },
+      );
+    }
+    return relative(this.root, found).split(sep).join(posix.sep);
+  }
+
+  /** The file of that name. @throws UsageError when the name leads out of the folder; IoError when nothing is there */
+  async existing(name: string): Promise<string> {
+    const path = this.#plain(name);
+    const found = await realpath(path).catch((error) => {
+      throw ioError('read', path, error);
+    });
+    if (!this.#has(found)) throw this.#outside(name);
+    return found;
+  }
+
+  /** Where a file of that name is to be; its folder is there. @throws as `existing` */
+  async target(name: string): Promise<string> {
+    const path = this.#plain(name);
+    const parent = await realpath(dirname(path)).catch((error) => {
+      throw ioError('write', path, error);
+    });
+    if (parent !== this.root && !this.#has(parent)) throw this.#outside(name);
+    const target = join(parent, basename(path));
+    if (!(await lstat(target).catch(() => undefined))?.isSymbolicLink()) return target;
+    // A link to what is not there would be made wherever it leads.
+    const found = await realpath(target).catch(() => undefined);
+    if (found === undefined || !this.#has(found)) throw this.#outside(name);
+    return found;
+  }
+
+  #plain(name: string): string {
+    const path = join(this.root, name);
+    const isWrong = typeof name !== 'string' || name === '' || name.includes('\0') || isAbsolute(name);
+    if (isWrong || !this.#has(path)) throw this.#outside(name);
+    return path;
+  }
+
+  #has(path: string): boolean {
+    const from = relative(this.root, path);
+    return from !== '' && from !== '..' && !from.startsWith(`..${sep}`) && !isAbsolute(from);
+  }
+
+  #outside(name: unknown): UsageError {
+    return new UsageError(
+      `the job names ${JSON.stringify(name)}, which is not in the folder that workers share (${this.root}): it is refused`,
+      { details: { name, folder: this.root } },
+    );
+  }
+}

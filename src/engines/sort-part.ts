@@ -1,0 +1,163 @@
+/** The stage that sorts a part of the result: the pieces of all shards, in their order, on one device. */
+import { constants } from 'node:buffer';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { budgetOf } from '../io/external/budget.js';
+import { externalSort } from '../io/external/external-sort.js';
+import { openFile, piecesOf } from '../io/external/input.js';
+import type { KeyWriter } from '../io/formats/key-file.js';
+import { type Output, withOutput } from '../io/output.js';
+import { assertGoing, PIECE_BYTES } from '../io/raw.js';
+import type { UnitOrder, UnitSortOptions } from '../io/unit-order.js';
+import { IoError, MismatchError } from '../util/errors.js';
+import { type Layout, layoutOf, PARTS, type Part, pieceName, type SortedPartRecord } from './layout.js';
+import { Proof } from './proof.js';
+import { pointsOf, type StageWork } from './stages.js';
+import { orderOf, partWriter } from './units.js';
+import { fileContext } from './worker-context.js';
+
+/** Bytes that the device takes for each unit, at most, where it shares the host's memory. */
+const DEVICE_BYTES = 40;
+
+export async function sortPart(work: StageWork, index: number): Promise<void> {
+  const { folder } = work;
+  if (await folder.get('sort', index)) return;
+  const layout = await layoutOf(work.job, folder);
+  const part = layout.parts[index];
+  if (!part)
+    throw new IoError(`the result has ${layout.parts.length} parts, and none of number ${index + 1}`);
+  const path = folder.file(PARTS, part.name);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const proof = new Proof(orderOf(work.job.units), pointsOf(work.job));
+    await make(work, part, path, proof);
+    const { size } = await stat(path);
+    const record: SortedPartRecord = { ...proof.found, bytes: size };
+    await folder.put('sort', index, record);
+  } catch (error) {
+    // Another worker may have done it meanwhile, and removed what it was made of.
+    if (error instanceof IoError && (await folder.get('sort', index))) return;
+    throw error;
+  }
+  await dropPieces(work, layout, part);
+}
+
+async function make(work: StageWork, part: Part, path: string, proof: Proof): Promise<void> {
+  const { job, context } = work;
+  const order = orderOf(job.units);
+  const bytes = part.end - part.begin;
+  const n = bytes / order.unit;
+  /** Hands on what is written when it has been looked at. */
+  const writerTo = async (output: Output): Promise<KeyWriter> => {
+    const writer = await partWriter(job, path, n, output);
+    let done = 0;
+    return {
+      async write(piece) {
+        await Promise.all([proof.add(piece), writer.write(piece)]);
+        done += piece.length;
+        context.onProgress?.({ phase: 'write', done, total: bytes });
+      },
+      end: () => writer.end(),
+    };
+  };
+  const whole = bytes + (bytes / order.unit) * (order.sortBytes + DEVICE_BYTES);
+  if (!part.single && (whole > context.memory || bytes > constants.MAX_LENGTH)) {
+    await sortLarge(work, part, path, writerTo);
+  } else {
+    await withOutput(path, fileContext(work.context), async (output) => {
+      const writer = await writerTo(output);
+      const units = part.single ? unitsOf(work, part) : sortedUnits(work, part, order);
+      for await (const piece of units) {
+        assertGoing(context.signal);
+        await writer.write(piece);
+      }
+      await writer.end();
+    });
+  }
+  const { n: found } = proof.found;
+  if (found === n) return;
+  await rm(path, { force: true });
+  throw new MismatchError(`part ${part.name} has ${found} units, and should have ${n}`);
+}
+
+/** The units of a part as they were, in the order of the shards. */
+async function* unitsOf({ job, folder, context }: StageWork, part: Part): AsyncGenerator<Uint8Array> {
+  const { unit } = orderOf(job.units);
+  const most = Math.min(PIECE_BYTES, Math.max(unit, Math.floor(context.memory / 8)));
+  const room = new Uint8Array(2 * Math.max(unit, most - (most % unit)));
+  let position = 0;
+  for (const [shard, size] of part.sizes.entries()) {
+    const begin = Math.max(0, part.begin - position);
+    const end = Math.min(size, part.end - position);
+    position += size;
+    if (begin >= end) continue;
+    const file = await openFile(folder.file(...pieceName(part.partition, shard)), 0, context.signal);
+    try {
+      yield* piecesOf(file.readAt, { begin, end, unit, room });
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** The same, sorted in memory. */
+async function* sortedUnits(work: StageWork, part: Part, order: UnitOrder): AsyncGenerator<Uint8Array> {
+  const { job, folder, context } = work;
+  const { signal, onProgress } = context;
+  const units = new Uint8Array(part.end - part.begin);
+  let at = 0;
+  for (const [shard, size] of part.sizes.entries()) {
+    if (size === 0) continue;
+    const file = await openFile(folder.file(...pieceName(part.partition, shard)), 0, signal);
+    try {
+      await file.readAt(units.subarray(at, at + size), 0);
+    } finally {
+      await file.close();
+    }
+    at += size;
+    onProgress?.({ phase: 'read', done: at, total: units.length });
+  }
+  if (units.length === 0) return;
+  const options: UnitSortOptions = { ...job.how, signal };
+  const sorted = await order.sort(await context.sorter(), units, options);
+  const step = Math.max(1, Math.floor(PIECE_BYTES / order.unit)) * order.unit;
+  for (let begin = 0; begin < sorted.length; begin += step) yield sorted.subarray(begin, begin + step);
+}
+
+/** Sorts what is more than memory holds by partitions of its own, by way of the disk. */
+async function sortLarge(
+  work: StageWork,
+  part: Part,
+  path: string,
+  writer: (output: Output) => Promise<KeyWriter>,
+): Promise<void> {
+  const { job, folder, context } = work;
+  const order = orderOf(job.units);
+  const bytes = part.end - part.begin;
+  const input = {
+    name: part.name,
+    path: undefined,
+    plainAt: undefined,
+    bytes,
+    pieces: () => unitsOf(work, part),
+  };
+  await externalSort(
+    await context.sorter(),
+    {
+      ...{ input, order, orderName: order.units, out: path, writer },
+      budget: budgetOf(context.memory, order),
+      tmp: context.tmp ?? folder.asides,
+      options: job.how,
+    },
+    fileContext(work.context),
+  );
+}
+
+/** Removes what a partition was made of, when all of its parts are there. */
+async function dropPieces({ folder }: StageWork, { parts }: Layout, { partition }: Part): Promise<void> {
+  const done = await folder.done('sort');
+  const isLeft = parts.some((part, i) => part.partition === partition && !done.has(i));
+  if (isLeft) return;
+  const [pieces, name] = pieceName(partition, 0);
+  await rm(join(folder.file(pieces), name), { recursive: true, force: true }).catch(() => undefined);
+}

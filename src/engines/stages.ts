@@ -1,0 +1,171 @@
+/**
+ * The stages before the sort, as functions from files to files. Run twice, or by two workers at once, each leaves the same
+ * bytes: what it makes is made aside and renamed, and its record comes last.
+ */
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { writeAside } from '../io/aside-file.js';
+import { Partitioner } from '../io/external/partition.js';
+import { MOST_PLACED_UNITS } from '../io/external/place.js';
+import { SAMPLES_EACH, sampleOf } from '../io/external/sample.js';
+import { FileSpill } from '../io/external/spill.js';
+import { Splitters } from '../io/external/splitters.js';
+import { assertGoing, ioError } from '../io/raw.js';
+import { UnitMultiset } from '../io/unit-multiset.js';
+import type { UnitOrder } from '../io/unit-order.js';
+import { MismatchError } from '../util/errors.js';
+import { Random } from '../util/random.js';
+import type { JobFolder } from './job-folder.js';
+import { type PartitionRecord, pieceName, type SampleRecord, type SplittersRecord } from './layout.js';
+import type { SortJob } from './sort-job.js';
+import { openShard, orderOf, type UnitReader } from './units.js';
+import type { WorkerContext } from './worker-context.js';
+
+/** A task's share of a job. */
+export interface StageWork {
+  readonly job: SortJob;
+  readonly folder: JobFolder;
+  readonly context: WorkerContext;
+}
+
+/** Shards need not be of the same size: the smaller ones bring more than their share, of which some is taken. */
+const SPARE = 4;
+
+/** Most bytes of a piece: larger ones gain nothing. */
+const MOST_PIECE_BYTES = 32 * 2 ** 20;
+
+/** Memory for pieces that are read and placed, in four parts of whole units that words may stand in. */
+function roomFor(order: UnitOrder, memory: number): Uint8Array {
+  const most = Math.min(MOST_PIECE_BYTES, MOST_PLACED_UNITS * order.unit, Math.floor(memory / 8));
+  const units = Math.max(1, Math.floor(most / order.unit));
+  return new Uint8Array((units < 8 ? units : units - (units % 8)) * order.unit * 4);
+}
+
+/** The points of a job's checksums. */
+export const pointsOf = ({ points }: SortJob): BigUint64Array => BigUint64Array.from(points, BigInt);
+
+const sampleName = (shard: number): string => `sample-${String(shard).padStart(6, '0')}.units`;
+
+/** Units of a shard from all over it, into a file. */
+export async function sample({ job, folder, context }: StageWork, shard: number): Promise<void> {
+  const { unit } = orderOf(job.units);
+  const wanted = Math.ceil((SPARE * SAMPLES_EACH * job.partitions) / job.shards.length);
+  const seed = job.seed + shard;
+  const reader = await openShard(job, shard, context.shared, context.signal);
+  let n: number;
+  let units: Uint8Array;
+  try {
+    const { bytes, readAt } = reader;
+    if (readAt && bytes !== undefined) {
+      n = bytes / unit;
+      units = await sampleOf(readAt, { n, unit, count: wanted, seed });
+    } else {
+      [n, units] = await sampleInOrder(
+        reader,
+        { unit, wanted, seed },
+        roomFor(orderOf(job.units), context.memory),
+      );
+    }
+  } finally {
+    await reader.close();
+  }
+  const name = sampleName(shard);
+  await writeAside(folder.file(name), units, folder.aside(name));
+  const record: SampleRecord = { n, samples: units.length / unit };
+  await folder.put('sample', shard, record);
+}
+
+/** A sample of what comes once and in order: a reservoir (Vitter's algorithm R). */
+async function sampleInOrder(
+  reader: UnitReader,
+  { unit, wanted, seed }: { readonly unit: number; readonly wanted: number; readonly seed: number },
+  room: Uint8Array,
+): Promise<[n: number, units: Uint8Array]> {
+  const random = new Random(seed);
+  const kept = new Uint8Array(wanted * unit);
+  let n = 0;
+  for await (const piece of reader.pieces(room)) {
+    for (let at = 0; at < piece.length; at += unit, n++) {
+      const place = n < wanted ? n : random.below(n + 1);
+      if (place < wanted) kept.set(piece.subarray(at, at + unit), place * unit);
+    }
+  }
+  return [n, kept.subarray(0, Math.min(n, wanted) * unit)];
+}
+
+/** Splitters from the samples of all shards, each with the weight of its shard. */
+export async function splitters({ job, folder }: StageWork): Promise<void> {
+  const order = orderOf(job.units);
+  const { unit } = order;
+  const records: SampleRecord[] = [];
+  for (const i of job.shards.keys()) records.push(await folder.expect<SampleRecord>('sample', i));
+  // As many of each unit of all shards as the scarcest sample has.
+  const rate = Math.min(...records.map(({ n, samples }) => (n === 0 ? 1 : samples / n)));
+  const taken: Uint8Array[] = [];
+  for (const [i, { n, samples }] of records.entries()) {
+    const path = folder.file(sampleName(i));
+    const units = await readFile(path).catch((error) => {
+      throw ioError('read', path, error);
+    });
+    const count = Math.min(samples, Math.round(rate * n));
+    for (let k = 0; k < count; k++) {
+      const at = Math.floor((k * samples) / count) * unit;
+      taken.push(units.subarray(at, at + unit));
+    }
+  }
+  const found = Splitters.of(order, new Uint8Array(Buffer.concat(taken)), job.partitions);
+  const record: SplittersRecord = { splitters: found.stored, single: found.single };
+  await folder.put('splitters', 0, record);
+}
+
+/** Brings the units of a shard to a piece of each partition, in their order. */
+export async function partition({ job, folder, context }: StageWork, shard: number): Promise<void> {
+  const { signal, onProgress } = context;
+  const order = orderOf(job.units);
+  const stored = await folder.expect<SplittersRecord>('splitters', 0);
+  const found = new Splitters(order, stored.splitters);
+  const room = roomFor(order, context.memory);
+  const products = new UnitMultiset(order.unit, pointsOf(job));
+  const reader = await openShard(job, shard, context.shared, signal);
+  const aside = folder.aside(`partition-${shard}`);
+  await mkdir(aside).catch((error) => {
+    throw ioError('write', aside, error);
+  });
+  const spill = new FileSpill(aside);
+  const names = found.single.map((_, p) => String(p));
+  const partitioner = new Partitioner(order, found, { spill, names, room: room.subarray(room.length / 2) });
+  let bytes = 0;
+  try {
+    for await (const piece of reader.pieces(room.subarray(0, room.length / 2))) {
+      assertGoing(signal);
+      const counted = products.add(piece);
+      counted.catch(() => undefined); // it is awaited, perhaps after another failure
+      await partitioner.add(piece);
+      await counted;
+      bytes += piece.length;
+      onProgress?.({ phase: 'partition', done: bytes, total: reader.bytes ?? Number.NaN });
+    }
+    await partitioner.flush();
+    if (reader.bytes !== undefined && reader.bytes !== bytes) {
+      throw new MismatchError(`shard ${shard + 1} has ${bytes} bytes, and should have ${reader.bytes}`);
+    }
+    const { sizes } = partitioner;
+    const filled = names.filter((_, p) => (sizes[p] ?? 0) > 0);
+    await spill.sync(filled);
+    await spill.close();
+    for (const name of filled) {
+      const piece = folder.file(...pieceName(Number(name), shard));
+      await mkdir(dirname(piece), { recursive: true });
+      await rename(join(aside, `partition-${name}`), piece).catch((error) => {
+        throw ioError('write', piece, error);
+      });
+    }
+    const record: PartitionRecord = { bytes, sizes, products: products.stored };
+    await folder.put('partition', shard, record);
+  } finally {
+    await partitioner.settle();
+    await spill.close();
+    await reader.close();
+    await rm(aside, { recursive: true, force: true }).catch(() => undefined);
+  }
+}

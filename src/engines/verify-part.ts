@@ -1,0 +1,162 @@
+/** The stage that reads a part of the result back, and the end of a sort: parts against each other, and all of them together. */
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { asideName } from '../io/aside.js';
+import { syncFolder } from '../io/output.js';
+import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/parts.js';
+import { ioError } from '../io/raw.js';
+import { UnitMultiset } from '../io/unit-multiset.js';
+import { IoError, MismatchError, UsageError } from '../util/errors.js';
+import { VERSION } from '../util/package.js';
+import { layoutOf, PARTS, type PartitionRecord, type SortedPartRecord } from './layout.js';
+import { Proof } from './proof.js';
+import type { SortJob } from './sort-job.js';
+import { pointsOf, type StageWork } from './stages.js';
+import { openPart, orderOf } from './units.js';
+
+/** Texts hold one NaN only, so that what is read back need not be what was written. */
+const TEXTS = ['csv', 'tsv', 'ndjson'];
+
+const isText = ({ part, units }: SortJob): boolean => units.is === 'keys' && TEXTS.includes(part.format);
+
+const PIECE_BYTES = 4 * 2 ** 20;
+
+/** @throws MismatchError where what stands in the file is not what was sorted */
+export async function verifyPart(work: StageWork, index: number): Promise<void> {
+  const { job, folder, context } = work;
+  const layout = await layoutOf(job, folder);
+  const part = layout.parts[index];
+  if (!part)
+    throw new IoError(`the result has ${layout.parts.length} parts, and none of number ${index + 1}`);
+  const sorted = await folder.expect<SortedPartRecord>('sort', index);
+  const order = orderOf(job.units);
+  const path = folder.file(PARTS, part.name);
+  const proof = new Proof(order, pointsOf(job));
+  const step = Math.max(1, Math.floor(PIECE_BYTES / order.unit)) * order.unit;
+  if (sorted.bytes > 0) {
+    const reader = await openPart(job, path, context.signal);
+    try {
+      let done = 0;
+      for await (const piece of reader.pieces(new Uint8Array(2 * step))) {
+        await proof.add(piece);
+        done += piece.length;
+        context.onProgress?.({ phase: 'verify', done, total: part.end - part.begin });
+      }
+    } finally {
+      await reader.close();
+    }
+  }
+  const { n, products, ends } = proof.found;
+  const same =
+    n === sorted.n &&
+    (isText(job) || JSON.stringify([products, ends]) === JSON.stringify([sorted.products, sorted.ends]));
+  if (!same)
+    throw new MismatchError(`part ${part.name} does not hold what was sorted: its disk has changed it`);
+  await folder.put('verify', index, { n });
+}
+
+/** What became of a sort. */
+export interface PartsReport {
+  readonly out: string;
+  readonly n: number;
+  readonly bytes: number;
+  readonly parts: number;
+}
+
+/**
+ * Looks whether all parts together hold the units of the input in order, and puts them in their place.
+ *
+ * @throws MismatchError, IoError
+ */
+export async function finish({ job, folder, context }: StageWork): Promise<PartsReport> {
+  const order = orderOf(job.units);
+  const { parts, bytes } = await layoutOf(job, folder);
+  const [before, after] = [0, 1].map(() => new UnitMultiset(order.unit, pointsOf(job))) as [
+    UnitMultiset,
+    UnitMultiset,
+  ];
+  for (const i of job.shards.keys()) {
+    before.include((await folder.expect<PartitionRecord>('partition', i)).products);
+  }
+  const records: SortedPartRecord[] = [];
+  let last: Uint8Array | undefined;
+  for (const [i, part] of parts.entries()) {
+    const record = await folder.expect<SortedPartRecord>('sort', i);
+    await folder.expect('verify', i);
+    records.push(record);
+    after.include(record.products);
+    const ends = record.ends?.map((end) => new Uint8Array(Buffer.from(end, 'base64')));
+    const [first, end] = ends ?? [];
+    if (first && last && order.compare(first, 0, last, 0) < 0) {
+      throw new MismatchError(`part ${part.name} begins with what belongs into the one in front of it`);
+    }
+    last = end ?? last;
+  }
+  const n = records.reduce((sum, record) => sum + record.n, 0);
+  if (n * order.unit !== bytes || !before.equals(after)) {
+    throw new MismatchError('the parts do not hold the units of the input: they are not used');
+  }
+  const made = folder.file(PARTS);
+  const names = new Set(parts.map(({ name }) => name));
+  for (const name of await readdir(made)) {
+    // What workers that were killed have left.
+    if (!names.has(name)) await rm(join(made, name), { recursive: true, force: true });
+  }
+  const { units, part } = job;
+  const manifest: PartsManifest = {
+    schema: PARTS_SCHEMA,
+    clsort: VERSION,
+    n,
+    units:
+      units.is === 'records'
+        ? { record: units.record, keys: units.keys, nan: units.nan }
+        : { dtype: units.dtype, descending: units.descending, nan: units.nan, bits: units.bits },
+    format: units.is === 'records' ? 'raw' : part.format,
+    ...(part.bigEndian && { bigEndian: true }),
+    ...(part.header === false && { header: false }),
+    ...(part.delimiter !== undefined && { delimiter: part.delimiter }),
+    parts: parts.map(({ name }, i) => ({ name, n: records[i]?.n ?? 0, bytes: records[i]?.bytes ?? 0 })),
+  };
+  await writeParts(made, manifest);
+  const out = await context.shared.target(job.out);
+  await place(made, out);
+  await folder.remove();
+  return { out, n, bytes, parts: parts.length };
+}
+
+/** Refuses an output that may not be replaced: anything but an empty folder, or one with parts. @throws UsageError, IoError */
+export async function assertReplaceable(out: string): Promise<void> {
+  const found = await stat(out).catch(() => undefined);
+  if (!found) return;
+  if (!found.isDirectory()) {
+    throw new UsageError(`${out} is a file, and the result is a folder of parts: name another output`);
+  }
+  const names = await readdir(out);
+  if (names.length === 0) return;
+  const known = new Set(['manifest.json', ...((await readParts(out))?.parts.map(({ name }) => name) ?? [])]);
+  const other = names.find((name) => !known.has(name));
+  if (other === undefined && names.includes('manifest.json')) return;
+  throw new UsageError(
+    `${out} holds ${other ?? names[0]}, which is no part of a result of ours: nothing is replaced; name another output`,
+  );
+}
+
+/** Renames the folder of parts; what was there goes when the new one stands in its place. */
+async function place(made: string, out: string): Promise<void> {
+  try {
+    await assertReplaceable(out);
+    const old = join(dirname(out), asideName('replaced'));
+    const isThere = await rename(out, old).then(
+      () => true,
+      () => false,
+    );
+    await rename(made, out).catch(async (error) => {
+      if (isThere) await rename(old, out);
+      throw error;
+    });
+    await syncFolder(dirname(out));
+    if (isThere) await rm(old, { recursive: true, force: true });
+  } catch (error) {
+    throw error instanceof UsageError ? error : ioError('write', out, error);
+  }
+}

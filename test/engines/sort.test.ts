@@ -1,0 +1,102 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { readParts } from '../../src/io/parts.js';
+import { scratchFolder } from '../cli/cli.js';
+import { hostSorter } from '../io/host-sorter.js';
+import { joinedParts, recordRequest, recordsOf, sortedRecords, sortHere } from './parts.js';
+
+const sorter = hostSorter(test);
+
+test('records come out in order, in parts that a manifest lists, and nothing else is left', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  const bytes = recordsOf(20_000);
+  const report = await sortHere(sorter(), recordRequest(folder, bytes));
+  t.like(report, { n: 20_000, bytes: bytes.length, parts: 5 });
+  t.true((await joinedParts(path('out'))).equals(sortedRecords(bytes)));
+  const names = readdirSync(path('out')).sort();
+  t.deepEqual(names, ['manifest.json', ...[0, 1, 2, 3, 4].map((p) => `part-0000${p}.dat`)]);
+  t.deepEqual(readdirSync(folder).sort(), ['.clsort', 'in.dat', 'out']);
+  t.deepEqual(readdirSync(path('.clsort')), []);
+});
+
+for (const [name, keys] of [
+  ['three keys, each of which has a partition of its own', 3],
+  ['a single key, whose records are cut into parts', 1],
+] as const) {
+  test(`stable with ${name}`, async (t) => {
+    const { folder, path, remove } = scratchFolder();
+    t.teardown(remove);
+    const bytes = recordsOf(10_000, keys);
+    await sortHere(sorter(), recordRequest(folder, bytes));
+    t.true((await joinedParts(path('out'))).equals(sortedRecords(bytes)));
+    const manifest = await readParts(path('out'));
+    t.true((manifest?.parts.length ?? 0) >= 3);
+  });
+}
+
+test('no units at all are one part without any', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  writeFileSync(path('none.u32'), '');
+  const request = { inputs: [path('none.u32')], out: path('out'), keys: {}, how: {} };
+  const report = await sortHere(sorter(), request);
+  t.like(report, { n: 0, parts: 1 });
+  t.is((await joinedParts(join(folder, 'out'))).length, 0);
+});
+
+test('several files of keys, cut or compressed, are sorted together as they are named', async (t) => {
+  const { path, remove } = scratchFolder();
+  t.teardown(remove);
+  const keys = Float64Array.from({ length: 9000 }, (_, i) => Math.sin(i) * 1e3);
+  keys[17] = Number.NaN;
+  keys[18] = -0;
+  keys[19] = 0;
+  const bytes = Buffer.from(keys.buffer);
+  writeFileSync(path('a.f64'), bytes.subarray(0, 24_000));
+  writeFileSync(path('b.f64.gz'), gzipSync(bytes.subarray(24_000)));
+  for (const descending of [false, true]) {
+    const out = path(`out-${descending}`);
+    const request = {
+      inputs: [path('a.f64'), path('b.f64.gz')],
+      out,
+      keys: { descending },
+      how: {},
+      shards: 3,
+    };
+    const report = await sortHere(sorter(), request);
+    t.is(report.n, keys.length);
+    const sorted = await joinedParts(out);
+    const found = new Float64Array(sorted.buffer.slice(sorted.byteOffset, sorted.byteOffset + sorted.length));
+    const expected = await sorter().sort(keys, { descending });
+    t.deepEqual(Buffer.from(found.buffer), Buffer.from(expected.buffer));
+  }
+});
+
+test('parts are of any format that is asked for', async (t) => {
+  const { path, remove } = scratchFolder();
+  t.teardown(remove);
+  const keys = Uint32Array.from({ length: 5000 }, (_, i) => Math.imul(i, 0x9e3779b1));
+  writeFileSync(path('a.u32'), keys);
+  for (const to of ['npy', 'arrow', 'parquet', 'csv'] as const) {
+    const request = { inputs: [path('a.u32')], out: path(to), keys: { to }, how: {}, partitions: 3 };
+    const report = await sortHere(sorter(), request);
+    t.like(report, { n: 5000, parts: 3 });
+    const names = readdirSync(path(to));
+    t.true(names.includes(`part-00002.${to}`), names.join());
+    // And back, from the parts in their order.
+    const inputs = [0, 1, 2].map((p) => path(`${to}/part-0000${p}.${to}`));
+    const back = {
+      inputs,
+      out: path(`${to}-back`),
+      keys: { to: 'raw', dtype: 'u32' },
+      how: {},
+      partitions: 2,
+    };
+    await sortHere(sorter(), back);
+    const sorted = await joinedParts(path(`${to}-back`));
+    t.deepEqual(new Uint8Array(sorted), new Uint8Array(keys.slice().sort().buffer));
+  }
+});
