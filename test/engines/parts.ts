@@ -1,5 +1,5 @@
 /** Sorts over workers of small data, and looks at what became of them. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JobEvent, runSort } from '../../src/engines/coordinator.js';
 import type { Engine } from '../../src/engines/engine.js';
@@ -41,7 +41,8 @@ export const RECORDS = { record: RECORD, keys: ['0:4'] } as const;
 /** Writes the input of a sort of records, and says what is asked for. */
 export function recordRequest(folder: string, bytes: Buffer, more: Partial<SortRequest> = {}): SortRequest {
   const path = join(folder, 'in.dat');
-  writeFileSync(path, bytes);
+  // A file that is written anew has changed.
+  if (!existsSync(path)) writeFileSync(path, bytes);
   return {
     inputs: [path],
     out: join(folder, 'out'),
@@ -78,7 +79,7 @@ export interface SortHere {
   readonly workersFolder?: string;
   readonly context?: Partial<WorkerContext>;
   readonly listen?: (event: JobEvent) => void;
-  readonly engine?: (context: WorkerContext) => Engine;
+  readonly engine?: (context: WorkerContext) => Engine | Promise<Engine>;
 }
 
 /** Sorts in this process. */
@@ -91,7 +92,7 @@ export async function sortHere(
   const open = await openSortJob(request, { workersFolder, signal });
   try {
     const context = contextFor(sorter, open, { signal, ...more });
-    const runs = engine?.(context) ?? new LocalEngine(context);
+    const runs = (await engine?.(context)) ?? new LocalEngine(context);
     return await runSort({ job: open.job, folder: open.folder, context }, runs, listen);
   } finally {
     await open.release();

@@ -1,0 +1,200 @@
+/** A worker: takes tasks from a queue of BullMQ, one at a time, and does them on one device. */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Job } from 'bullmq';
+import { isWorthAnother } from '../batch/failures.js';
+import { toldError } from '../batch/protocol.js';
+import type { Progress } from '../sort/api/options.js';
+import { ClsortError } from '../util/errors.js';
+import { VERSION } from '../util/package.js';
+import type { WorkerWord } from './bullmq.js';
+import { type Task, taskText } from './engine.js';
+import {
+  cancelKey,
+  entryOf,
+  type JobEntry,
+  jobsKey,
+  plainText,
+  PREFIX,
+  queueName,
+  type WorkerEntry,
+  workersKey,
+} from './queue-names.js';
+import { connect, loadBullmq, redacted, redisError } from './redis.js';
+import { runTask, taskOf } from './run-task.js';
+import type { WorkerContext } from './worker-context.js';
+
+export interface ServeOptions {
+  readonly url: URL;
+  readonly queue: string;
+  /** The device, for who looks at it. */
+  readonly device: string;
+  readonly context: Omit<WorkerContext, 'onProgress'>;
+  /** Seconds after which a worker that says nothing is taken for dead. Default 30. */
+  readonly stalled?: number | undefined;
+  /** Ends when nothing is left to do. */
+  readonly onEvent: (event: ServeEvent) => void;
+  /** Stands for this version, in tests. */
+  readonly version?: string | undefined;
+}
+
+export type ServeEvent =
+  | { readonly is: 'ready'; readonly worker: string }
+  | { readonly is: 'begin'; readonly task: Task }
+  | { readonly is: 'done'; readonly task: Task; readonly seconds: number }
+  | { readonly is: 'failed'; readonly task: Task | undefined; readonly error: Error; readonly again: boolean }
+  | { readonly is: 'warning'; readonly message: string };
+
+const DEFAULT_STALLED = 30;
+/** How often a task may lose its worker before it is to blame itself. */
+const MOST_STALLED = 4;
+/** Between two signs of life. */
+const BEAT_MS = 2000;
+/** Between two words about how a task goes. */
+const PROGRESS_MS = 500;
+/** A coordinator that has said nothing for so long is not there. */
+const SILENT_MS = 30_000;
+
+/** Takes tasks until the signal of the context fires. @throws IoError where Redis does not answer at first */
+export async function serve(options: ServeOptions): Promise<void> {
+  await new QueueWorker(options).run();
+}
+
+class QueueWorker {
+  readonly #options: ServeOptions;
+  readonly #version: string;
+  readonly #name = `${hostname()}-${process.pid}-${randomBytes(2).toString('hex')}`;
+  readonly #warned = new Set<string>();
+  #task: Task | undefined;
+  #cancel: AbortController | undefined;
+
+  constructor(options: ServeOptions) {
+    this.#options = options;
+    this.#version = options.version ?? VERSION;
+  }
+
+  async run(): Promise<void> {
+    const { url, queue, stalled = DEFAULT_STALLED, context, onEvent } = this.#options;
+    const { Worker, UnrecoverableError, WaitingError } = await loadBullmq();
+    const warn = (message: string): void => onEvent({ is: 'warning', message });
+    const client = await connect(url, warn);
+    const does = async (job: Job, token?: string): Promise<void> => {
+      try {
+        await this.#do(job);
+      } catch (error) {
+        if (context.signal.aborted) {
+          // It is for somebody else, at once.
+          await job.moveToWait(token);
+          throw new WaitingError();
+        }
+        const isCertain = !isWorthAnother(error);
+        if (isCertain) throw new UnrecoverableError(redacted((error as Error).message, url));
+        throw new Error(redacted((error as Error).message, url));
+      }
+    };
+    const worker = new Worker(queueName(queue, this.#version), does, {
+      connection: client,
+      prefix: PREFIX,
+      skipVersionCheck: true,
+      concurrency: 1,
+      lockDuration: stalled * 1000,
+      stalledInterval: stalled * 1000,
+      maxStalledCount: MOST_STALLED,
+      name: this.#name,
+    });
+    worker.on('error', (error) => {
+      // One that was away for long finds that another worker has its task, which is no harm.
+      if (/lock/i.test(error.message)) warn(`a task has gone to another worker meanwhile (${error.message})`);
+    });
+    let beat: Promise<void> = Promise.resolve();
+    const timer = setInterval(() => {
+      if (client.status === 'ready') beat = this.#beat(client).catch(() => undefined);
+    }, BEAT_MS);
+    try {
+      await worker.waitUntilReady();
+      await this.#beat(client);
+      onEvent({ is: 'ready', worker: this.#name });
+      await new Promise<void>((resolve) => {
+        if (context.signal.aborted) resolve();
+        context.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await worker.close();
+    } catch (error) {
+      throw error instanceof ClsortError ? error : redisError(error, url);
+    } finally {
+      clearInterval(timer);
+      await beat;
+      if (client.status === 'ready') await client.hdel(workersKey(queue), this.#name).catch(() => undefined);
+      client.disconnect();
+    }
+  }
+
+  async #do(job: Job): Promise<void> {
+    const { context, onEvent } = this.#options;
+    const worker = this.#name;
+    // That a word is lost harms nothing.
+    const tell = (word: WorkerWord): Promise<void> => job.updateProgress(word).catch(() => undefined);
+    const started = performance.now();
+    const cancel = new AbortController();
+    let task: Task | undefined;
+    try {
+      task = taskOf(job.data);
+      this.#task = task;
+      this.#cancel = cancel;
+      onEvent({ is: 'begin', task });
+      await tell({ is: 'begin', worker });
+      const signal = AbortSignal.any([context.signal, cancel.signal]);
+      await runTask(task, { ...context, signal, onProgress: spaced((progress) => void tell(wordOf(progress, worker))) });
+      const seconds = (performance.now() - started) / 1000;
+      await tell({ is: 'done', worker, seconds });
+      onEvent({ is: 'done', task, seconds });
+    } catch (thrown) {
+      const error = thrown as Error;
+      const { attempts = 1 } = job.opts;
+      const again = isWorthAnother(error) && job.attemptsMade + 1 < attempts;
+      if (!context.signal.aborted) await tell({ is: again ? 'again' : 'failed', worker, error: toldError(error) });
+      onEvent({ is: 'failed', task, error, again: again || context.signal.aborted });
+      throw error;
+    } finally {
+      this.#task = undefined;
+      this.#cancel = undefined;
+    }
+  }
+
+  /** Says that it is there, and looks whether its task is to be given up, and whose tasks it does not take. */
+  async #beat(client: Awaited<ReturnType<typeof connect>>): Promise<void> {
+    const { queue, device, onEvent } = this.#options;
+    const task = this.#task;
+    const entry: WorkerEntry = {
+      ...{ version: this.#version, host: hostname(), pid: process.pid, device, at: Date.now() },
+      task: task && `${task.job} ${taskText(task)}`,
+    };
+    await client.hset(workersKey(queue), this.#name, JSON.stringify(entry));
+    if (task && (await client.exists(cancelKey(queue, task.job))) === 1) this.#cancel?.abort();
+    for (const [id, text] of Object.entries(await client.hgetall(jobsKey(queue)))) {
+      const job = entryOf<JobEntry>(text);
+      if (!job || job.state !== 'running' || !(Date.now() - job.at < SILENT_MS)) continue;
+      if (job.version === this.#version || this.#warned.has(id)) continue;
+      this.#warned.add(id);
+      const other = plainText(job.version);
+      const message = `job ${plainText(id)} is of clsort ${other}, and this worker of ${this.#version}: it takes none of its tasks; install clsort@${other} here`;
+      onEvent({ is: 'warning', message });
+    }
+  }
+}
+
+const wordOf = ({ phase, done, total }: Progress, worker: string): WorkerWord => ({
+  ...{ is: 'progress', worker, phase, done },
+  total: Number.isFinite(total) ? total : null,
+});
+
+/** A listener that hears of no more than it can tell. */
+function spaced(listen: (progress: Progress) => void): (progress: Progress) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (progress) => {
+    const at = performance.now();
+    if (at - last < PROGRESS_MS) return;
+    last = at;
+    listen(progress);
+  };
+}

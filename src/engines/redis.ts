@@ -1,0 +1,115 @@
+/** Redis, by two packages that users install: how it is reached, and errors that tell no password. */
+import type { Redis } from 'ioredis';
+import { IoError, UnsupportedError, UsageError } from '../util/errors.js';
+
+/** Where Redis is. @throws UsageError, which does not repeat what was said: it may hold a password */
+export function redisUrl(text: string): URL {
+  try {
+    const url = new URL(text);
+    if (['redis:', 'rediss:'].includes(url.protocol) && url.hostname !== '') return url;
+  } catch {
+    // Its message would repeat the text.
+  }
+  throw new UsageError(
+    'the URL of Redis is wrong: expected redis://HOST:PORT, or rediss://USER:PASSWORD@HOST:PORT for TLS, in --redis or ' +
+      'CLSORT_REDIS_URL',
+  );
+}
+
+/** Where Redis is, for people. */
+export const placeOf = ({ protocol, hostname, port }: URL): string =>
+  `${protocol}//${hostname}:${port || '6379'}`;
+
+/** A text without the password of a URL, in whichever form. */
+export function redacted(text: string, { password }: URL): string {
+  if (password === '') return text;
+  let plain = password;
+  try {
+    plain = decodeURIComponent(password);
+  } catch {
+    // It is no encoded text, and is used as it is.
+  }
+  return text.replaceAll(password, '***').replaceAll(plain, '***');
+}
+
+/** An error of Redis as ours: only its text is kept, since clients put the command into their errors, AUTH among them. */
+export const redisError = (error: unknown, url: URL): IoError =>
+  new IoError(
+    `Redis at ${placeOf(url)} does not answer as it should: ${redacted(error instanceof Error ? error.message || String((error as NodeJS.ErrnoException).code) : String(error), url)}`,
+    { details: { redis: placeOf(url) } },
+  );
+
+/** @throws UnsupportedError where a package is not installed */
+async function optional<T>(name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+    throw new UnsupportedError(
+      isMissing
+        ? `the engine bullmq needs the packages bullmq and ioredis, and ${name} is not installed: npm install bullmq ioredis`
+        : `the package ${name} does not load: ${(cause as Error).message}`,
+      { cause, details: { package: name } },
+    );
+  }
+}
+
+export const loadBullmq = (): Promise<typeof import('bullmq')> => optional('bullmq', () => import('bullmq'));
+const loadRedis = () => optional('ioredis', () => import('ioredis'));
+
+/** How long one waits for the first answer. */
+const CONNECT_MS = 10_000;
+/** Nobody waits longer for an answer: a cable that was cut tells nothing. Blocking calls take 10 s at most. */
+const SILENCE_MS = 30_000;
+const MOST_WAIT_MS = 2000;
+
+/** Hears that a connection is gone, and that it is there again. */
+export type ConnectionListener = (message: string) => void;
+
+/**
+ * Connects, and connects again whenever the connection is lost: what is asked meanwhile waits.
+ *
+ * @throws IoError when there is no answer at first, or the password is refused; UnsupportedError without the packages
+ */
+export async function connect(url: URL, onLost: ConnectionListener = () => undefined): Promise<Redis> {
+  const { Redis } = await loadRedis();
+  const client = new Redis(url.href, {
+    maxRetriesPerRequest: null,
+    lazyConnect: true,
+    connectTimeout: CONNECT_MS,
+    keepAlive: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    retryStrategy: (times) => Math.min(100 * times, MOST_WAIT_MS),
+  });
+  let last: unknown;
+  let isUp = false;
+  let isTold = false;
+  client.on('error', (error) => {
+    last = error;
+  });
+  client.on('ready', () => {
+    if (isTold) onLost(`Redis at ${placeOf(url)} is there again`);
+    isUp = true;
+    isTold = false;
+  });
+  client.on('close', () => {
+    if (!isUp || isTold || client.status === 'end') return;
+    isTold = true;
+    onLost(`the connection to Redis at ${placeOf(url)} is lost: waiting for it; what is done is kept`);
+  });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(last ?? new Error('no answer within 10 s')), CONNECT_MS);
+    });
+    late.catch(() => undefined);
+    await Promise.race([client.connect().then(() => client.ping()), late]);
+    return client;
+  } catch (error) {
+    client.disconnect();
+    const closed = error instanceof Error && error.message === 'Connection is closed.';
+    throw redisError(closed ? (last ?? error) : error, url);
+  } finally {
+    clearTimeout(timer);
+  }
+}
