@@ -2,6 +2,14 @@
 import type { BatchEvent, JobResult } from './events.js';
 import type { Job } from './jobs.js';
 
+/** What is to be known of a job that ended. */
+interface Ended {
+  readonly job: Job;
+  readonly outcome: JobResult['outcome'];
+  readonly device?: string | undefined;
+  readonly input?: { readonly bytes: number };
+}
+
 /** A job that is under way. */
 export interface UnderWay {
   readonly job: Job;
@@ -48,7 +56,7 @@ export class Tally {
     return run === 0 ? undefined : (this.seconds / run) * (jobs - this.ended);
   }
 
-  hear(event: BatchEvent): void {
+  hear(event: Exclude<BatchEvent, { is: 'end' }> | { readonly is: 'end'; readonly result: Ended }): void {
     if (event.is === 'warning') return;
     if (event.is === 'opened') this.startSeconds ??= this.seconds;
     if (event.is === 'end') this.#end(event.result);
@@ -65,10 +73,10 @@ export class Tally {
     }
   }
 
-  #end(result: JobResult): void {
+  #end(result: Ended): void {
     this.counts[result.outcome]++;
     for (const { running } of this.devices.values()) running.delete(result.job);
-    if (result.outcome !== 'ok') return;
+    if (result.outcome !== 'ok' || result.device === undefined) return;
     const device = this.#deviceOf(result.device);
     device.jobs++;
     for (const input of [result.input ?? []].flat()) device.bytes += input.bytes;

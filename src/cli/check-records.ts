@@ -1,5 +1,6 @@
-import { addUnits, checkUnits } from '../io/check-units.js';
+import { addUnits, checkUnits, UnitOrderCheck } from '../io/check-units.js';
 import { randomPoints } from '../io/multiset.js';
+import { isStdin } from '../io/raw.js';
 import { openRecords } from '../io/record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../io/record-keys.js';
 import { recordOrder } from '../io/record-order.js';
@@ -10,7 +11,11 @@ import { grouped } from './table.js';
 
 interface RecordCheck {
   readonly file: string;
+  /** The parts of `file`, or the file. */
+  readonly files: readonly string[];
   readonly against: string | undefined;
+  /** The parts of `against`, or the file. */
+  readonly others: readonly string[] | undefined;
   readonly format: string;
   readonly json: boolean;
 }
@@ -18,7 +23,7 @@ interface RecordCheck {
 /** `clsort check` of a file of records. */
 export async function checkRecords(
   layout: RecordLayout,
-  { file, against, format, json }: RecordCheck,
+  { file, files, against, others: otherFiles, format, json }: RecordCheck,
   console: Console,
 ): Promise<ExitCode> {
   const { stdin, signal } = console;
@@ -26,13 +31,20 @@ export async function checkRecords(
   const points = randomPoints();
   const multiset = () => new UnitMultiset(order.unit, points);
   const records = against === undefined ? undefined : multiset();
-  const opened = await openRecords(file, stdin, { format, signal });
-  const { n, descent } = await checkUnits(opened, order, records).finally(() => opened.close());
+  const open = async (path: string) => openRecords(path, stdin, { format, signal });
+  const check = new UnitOrderCheck(order);
+  for (const path of files) {
+    const opened = await open(path);
+    await checkUnits(opened, order, records, check).finally(() => opened.close());
+  }
+  const { n, descent } = check;
   let permutation: boolean | null = null;
   if (records && against !== undefined) {
-    const other = await openRecords(against, stdin, { format, signal });
     const others = multiset();
-    await addUnits(other, order.unit, others).finally(() => other.close());
+    for (const path of otherFiles ?? [against]) {
+      const other = await open(path);
+      await addUnits(other, order.unit, others).finally(() => other.close());
+    }
     permutation = records.equals(others);
   }
   const sorted = descent === undefined;
@@ -48,7 +60,7 @@ export async function checkRecords(
       }),
     );
   } else {
-    print(console, `${opened.name}: ${grouped(n)} ${order.units}, by ${keys.join(', ')}`);
+    print(console, `${isStdin(file) ? 'stdin' : file}: ${grouped(n)} ${order.units}, by ${keys.join(', ')}`);
     print(
       console,
       sorted ? 'order: right' : `order: WRONG, record ${descent} belongs before the one in front of it`,

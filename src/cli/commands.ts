@@ -39,6 +39,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import('./commands/explain.js'),
   },
   matrix: { options: () => import('./options/matrix.js'), load: () => import('./commands/matrix.js') },
+  worker: { options: () => import('./options/worker.js'), load: () => import('./commands/worker.js') },
+  status: { options: () => import('./options/status.js'), load: () => import('./commands/status.js') },
+  cancel: { options: () => import('./options/cancel.js'), load: () => import('./commands/cancel.js') },
   tune: { options: () => import('./options/tune.js'), load: () => import('./commands/tune.js') },
   completion: {
     options: () => import('./options/completion.js'),

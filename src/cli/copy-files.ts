@@ -1,20 +1,32 @@
-import { copyKeys } from '../io/copy.js';
+import { copyBytes, copyKeys } from '../io/copy.js';
+import { expandParts } from '../io/parts.js';
 import { isStdout } from '../io/raw.js';
 import { type Console, print } from './console.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { readInput, readTo } from './key-files.js';
 import type { InputArguments, OutputArguments } from './options/key-files.js';
+import { readParts } from './parts-arguments.js';
 import { ProgressBar } from './progress-bar.js';
 import { grouped } from './table.js';
 
 /** Copies keys as `convert` and `concat` do, and says what was done. */
 export async function runCopy(
-  inputs: readonly string[],
+  given: readonly string[],
   out: string,
   args: InputArguments & OutputArguments,
   console: Console,
 ): Promise<ExitCode> {
-  const options = { ...readInput(args), to: readTo(args) };
+  const { paths: inputs, manifest } = await expandParts(given);
+  const options = { ...readInput(readParts(manifest, args)), to: readTo(args) };
+  if (manifest && 'record' in manifest.units) {
+    const bytes = await copyBytes(inputs, out, console);
+    if (!isStdout(out) && !console.quiet)
+      print(
+        console,
+        `${out}: ${grouped(bytes / manifest.units.record)} records of ${manifest.units.record} bytes`,
+      );
+    return EXIT.ok;
+  }
   const bar = new ProgressBar(console);
   try {
     const { n, dtype, formats } = await copyKeys(inputs, out, options, {

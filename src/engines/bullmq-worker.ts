@@ -14,8 +14,8 @@ import {
   entryOf,
   type JobEntry,
   jobsKey,
-  plainText,
   PREFIX,
+  plainText,
   queueName,
   type WorkerEntry,
   workersKey,
@@ -144,7 +144,11 @@ class QueueWorker {
       onEvent({ is: 'begin', task });
       await tell({ is: 'begin', worker });
       const signal = AbortSignal.any([context.signal, cancel.signal]);
-      await runTask(task, { ...context, signal, onProgress: spaced((progress) => void tell(wordOf(progress, worker))) });
+      await runTask(task, {
+        ...context,
+        signal,
+        onProgress: spaced((progress) => void tell(wordOf(progress, worker))),
+      });
       const seconds = (performance.now() - started) / 1000;
       await tell({ is: 'done', worker, seconds });
       onEvent({ is: 'done', task, seconds });
@@ -152,7 +156,8 @@ class QueueWorker {
       const error = thrown as Error;
       const { attempts = 1 } = job.opts;
       const again = isWorthAnother(error) && job.attemptsMade + 1 < attempts;
-      if (!context.signal.aborted) await tell({ is: again ? 'again' : 'failed', worker, error: toldError(error) });
+      if (!context.signal.aborted)
+        await tell({ is: again ? 'again' : 'failed', worker, error: toldError(error) });
       onEvent({ is: 'failed', task, error, again: again || context.signal.aborted });
       throw error;
     } finally {
@@ -173,7 +178,7 @@ class QueueWorker {
     if (task && (await client.exists(cancelKey(queue, task.job))) === 1) this.#cancel?.abort();
     for (const [id, text] of Object.entries(await client.hgetall(jobsKey(queue)))) {
       const job = entryOf<JobEntry>(text);
-      if (!job || job.state !== 'running' || !(Date.now() - job.at < SILENT_MS)) continue;
+      if (job?.state !== 'running' || !(Date.now() - job.at < SILENT_MS)) continue;
       if (job.version === this.#version || this.#warned.has(id)) continue;
       this.#warned.add(id);
       const other = plainText(job.version);

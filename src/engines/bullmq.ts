@@ -9,7 +9,7 @@ import type { Redis } from 'ioredis';
 import { errorTold, type ToldError } from '../batch/protocol.js';
 import { AbortedError, ClsortError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
-import type { Engine, JobStatus, Task, TaskEvent } from './engine.js';
+import { CancelledError, type Engine, type JobStatus, type Task, type TaskEvent } from './engine.js';
 import { Channel } from './events-channel.js';
 import {
   cancelKey,
@@ -17,8 +17,8 @@ import {
   type JobEntry,
   jobIdOf,
   jobsKey,
-  plainText,
   PREFIX,
+  plainText,
   queueName,
   type WorkerEntry,
   workersKey,
@@ -125,7 +125,7 @@ export class BullEngine implements Engine {
       while (!isOver) {
         await delay(LOOK_MS, undefined, { ref: false });
         if (isOver) return;
-        if (await this.#isCancelled()) channel.fail(new AbortedError('the job was cancelled'));
+        if (await this.#isCancelled()) channel.fail(new CancelledError('the job was cancelled'));
         await this.#lookAtWorkers(channel);
         await this.tell({ ...this.#status });
         await stage.look();
@@ -133,9 +133,13 @@ export class BullEngine implements Engine {
     };
     try {
       // It waits as long as Redis is not there, and must hold up nothing.
-      stage.add(tasks).then(look).catch((error) => {
-        if (!isOver) channel.fail(error instanceof ClsortError ? error : redisError(error, this.#options.url));
-      });
+      stage
+        .add(tasks)
+        .then(look)
+        .catch((error) => {
+          if (!isOver)
+            channel.fail(error instanceof ClsortError ? error : redisError(error, this.#options.url));
+        });
       yield* channel;
     } finally {
       isOver = true;
@@ -173,7 +177,10 @@ export class BullEngine implements Engine {
       }
     }
     if (ours === 0) {
-      warn('none', `no worker of clsort ${VERSION} is at queue '${queue}' of ${placeOf(url)}: start 'clsort worker' on a host`);
+      warn(
+        'none',
+        `no worker of clsort ${VERSION} is at queue '${queue}' of ${placeOf(url)}: start 'clsort worker' on a host`,
+      );
     }
   }
 

@@ -2,10 +2,9 @@
 
 import { assertGoing } from '../io/raw.js';
 import { AbortedError } from '../util/errors.js';
-import { type Engine, STAGES, type Task, type TaskEvent, taskText } from './engine.js';
+import { CancelledError, type Engine, isCancelled, STAGES, type Task, type TaskEvent } from './engine.js';
 import type { JobFolder } from './job-folder.js';
 import { tasksOf } from './run-task.js';
-import type { SortJob } from './sort-job.js';
 import type { StageWork } from './stages.js';
 import { finish, type PartsReport } from './verify-part.js';
 
@@ -30,18 +29,42 @@ export type JobListener = (event: JobEvent) => void;
 export async function runSort(work: StageWork, engine: Engine, listen: JobListener): Promise<PartsReport> {
   const { job, folder, context } = work;
   let outcome: 'done' | 'failed' = 'failed';
+  const { signal, stop } = watch(folder, context.signal);
   try {
     for (const stage of STAGES) {
-      assertGoing(context.signal);
+      assertGoing(signal);
       const count = await tasksOf(job, folder, stage);
-      await runTasks({ folder, engine, kind: stage, count, signal: context.signal }, listen);
+      await runTasks({ folder, engine, kind: stage, count, signal }, listen);
     }
     const report = await finish(work);
     outcome = 'done';
     return report;
+  } catch (error) {
+    if (!(await folder.isCancelled()) && !isCancelled(error)) throw error;
+    await folder.remove();
+    throw new AbortedError('the job was cancelled, and nothing is kept of it', { cause: error });
   } finally {
+    stop();
     await engine.close(outcome);
   }
+}
+
+/** Between two looks whether a job is to be given up. */
+const LOOK_MS = 1000;
+
+/** A signal that fires with another one, and when the job is cancelled. */
+function watch(folder: JobFolder, signal: AbortSignal): { signal: AbortSignal; stop: () => void } {
+  const cancelled = new AbortController();
+  const timer = setInterval(() => {
+    folder.isCancelled().then(
+      (isCancelled) => {
+        if (isCancelled) cancelled.abort(new CancelledError('the job was cancelled'));
+      },
+      () => undefined,
+    );
+  }, LOOK_MS);
+  timer.unref();
+  return { signal: AbortSignal.any([signal, cancelled.signal]), stop: () => clearInterval(timer) };
 }
 
 interface TasksToRun {
@@ -75,7 +98,3 @@ export async function runTasks(
   const left = tasks.length - [...(await folder.done(kind))].filter((index) => !done.has(index)).length;
   if (left > 0) throw new AbortedError(`${left} tasks of ${kind} were given up`);
 }
-
-/** For messages: what of a job one works at. */
-export const nameOfTask = (task: Task, job?: SortJob): string =>
-  job && task.kind === 'partition' ? `${taskText(task)} of ${job.shards.length}` : taskText(task);

@@ -1,5 +1,6 @@
 /** Who runs tasks: this process, workers behind a queue, a cluster's scheduler. Engines move tasks, never keys. */
 import type { Progress } from '../sort/api/options.js';
+import { AbortedError } from '../util/errors.js';
 
 /** The stages of a sort, each of which begins when the one before has ended. */
 export const STAGES = ['sample', 'splitters', 'partition', 'sort', 'verify'] as const;
@@ -66,3 +67,9 @@ export interface Engine {
 /** `partition 3`: in views and errors, counted from 1. */
 export const taskText = ({ kind, index }: Task): string =>
   kind === 'splitters' ? kind : `${kind} ${index + 1}`;
+
+/** Somebody has given the job up, not only this run of it. */
+export class CancelledError extends AbortedError {}
+
+export const isCancelled = (error: unknown): boolean =>
+  error instanceof CancelledError || (error as Error | undefined)?.cause instanceof CancelledError;

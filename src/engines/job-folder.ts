@@ -4,7 +4,7 @@
  * whole; a task without one is done once more.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asideName } from '../io/aside.js';
 import { writeAside } from '../io/aside-file.js';
@@ -16,6 +16,8 @@ import type { SharedFolder } from './shared-folder.js';
 /** The folder of all jobs, in the shared one. */
 const JOBS = '.clsort';
 const JOB = 'job.json';
+/** There while the job is to be given up. */
+const CANCELLED = 'cancelled';
 /** What processes write that have not ended. */
 const ASIDES = 'asides';
 
@@ -110,6 +112,17 @@ export class JobFolder {
 
   get asides(): string {
     return join(this.path, ASIDES);
+  }
+
+  /** Asks whoever coordinates the job to give it up. */
+  async cancel(): Promise<void> {
+    await writeFile(this.file(CANCELLED), '').catch((error) => {
+      throw ioError('write', this.file(CANCELLED), error);
+    });
+  }
+
+  async isCancelled(): Promise<boolean> {
+    return (await stat(this.file(CANCELLED)).catch(() => undefined)) !== undefined;
   }
 
   /** Removes all of it, what says that there is a job first. */

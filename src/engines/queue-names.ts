@@ -2,7 +2,6 @@
 import { UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import type { Task } from './engine.js';
-import { assertId } from './job-folder.js';
 
 /** What stands before all keys of queues. */
 export const PREFIX = 'clsort';
@@ -64,7 +63,6 @@ export function entryOf<E extends object>(text: string | undefined | null): E | 
 
 /** Text from elsewhere, for a terminal: without what moves its cursor. */
 export const plainText = (text: unknown): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
-  String(text ?? '').replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, 2000);
-
-export { assertId };
+  String(text ?? '')
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .slice(0, 2000);

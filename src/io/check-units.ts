@@ -78,13 +78,14 @@ export class UnitOrderCheck {
  * Looks through a file for the first unit out of order, in memory for one piece.
  *
  * @param units counts the units in on the way, since a pipe can be read only once
+ * @param check has what came before, of a file that goes on where another ended
  */
 export async function checkUnits(
   source: Source,
   order: UnitOrder,
   units?: UnitMultiset,
+  check = new UnitOrderCheck(order),
 ): Promise<Pick<UnitOrderCheck, 'n' | 'descent'>> {
-  const check = new UnitOrderCheck(order);
   for await (const piece of source.pieces(order.unit)) {
     const added = units?.add(piece);
     check.add(piece);

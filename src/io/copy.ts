@@ -3,7 +3,7 @@ import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { type InputOptions, keyTarget, type OutputOptions } from './keys.js';
 import { withOutput } from './output.js';
-import { assertGoing } from './raw.js';
+import { assertGoing, openSource } from './raw.js';
 import type { FileContext } from './sort-file.js';
 
 /** What was copied, and as what. */
@@ -50,4 +50,28 @@ export async function copyKeys(
   );
   if (!report) throw new Error('nothing was copied');
   return report;
+}
+
+/** Writes the bytes of files, one behind the other, as they are. @returns how many; @throws IoError, AbortedError */
+export async function copyBytes(
+  inputs: readonly string[],
+  out: string,
+  context: Pick<FileContext, 'stdin' | 'stdout' | 'signal' | 'asides'>,
+): Promise<number> {
+  let bytes = 0;
+  await withOutput(out, context, async (output) => {
+    for (const input of inputs) {
+      const source = await openSource(input, context.stdin, context.signal);
+      try {
+        for await (const piece of source.pieces(1)) {
+          await output.write(piece);
+          bytes += piece.length;
+          assertGoing(context.signal);
+        }
+      } finally {
+        await source.close();
+      }
+    }
+  });
+  return bytes;
 }

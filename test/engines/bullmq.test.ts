@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Queue } from 'bullmq';
@@ -113,7 +113,10 @@ testWithRedis('two workers sort, and nothing of it is left in the queue', async 
   t.like(report, { n: 20_000 });
   t.true(parts.equals(sortedRecords(bytes)));
   for (const stage of ['sample', 'splitters', 'partition', 'sort', 'verify']) {
-    t.true(events.some((event) => event.is === 'done' && event.task.kind === stage), stage);
+    t.true(
+      events.some((event) => event.is === 'done' && event.task.kind === stage),
+      stage,
+    );
   }
   const client = here.redis.client();
   const queue = new Queue(queueName('default'), { connection: client, prefix: PREFIX });
@@ -126,25 +129,28 @@ testWithRedis('two workers sort, and nothing of it is left in the queue', async 
   client.disconnect();
 });
 
-testWithRedis('a Redis that is killed in each stage, with all it knew, holds a sort up and no more', async (t) => {
-  const here = await place(t);
-  worker(t, here);
-  worker(t, here);
-  const bytes = recordsOf(8000);
-  const restarted = new Set<string>();
-  let restarts = Promise.resolve();
-  const { parts } = await sortOver(here, bytes, (event) => {
-    if (event.is !== 'begin' || restarted.has(event.task.kind) || restarted.size >= 3) return;
-    restarted.add(event.task.kind);
-    restarts = restarts.then(async () => {
-      await here.redis.stop();
-      await here.redis.run();
+testWithRedis(
+  'a Redis that is killed in each stage, with all it knew, holds a sort up and no more',
+  async (t) => {
+    const here = await place(t);
+    worker(t, here);
+    worker(t, here);
+    const bytes = recordsOf(8000);
+    const restarted = new Set<string>();
+    let restarts = Promise.resolve();
+    const { parts } = await sortOver(here, bytes, (event) => {
+      if (event.is !== 'begin' || restarted.has(event.task.kind) || restarted.size >= 3) return;
+      restarted.add(event.task.kind);
+      restarts = restarts.then(async () => {
+        await here.redis.stop();
+        await here.redis.run();
+      });
     });
-  });
-  await restarts;
-  t.is(restarted.size, 3);
-  t.true(parts.equals(sortedRecords(bytes)));
-});
+    await restarts;
+    t.is(restarted.size, 3);
+    t.true(parts.equals(sortedRecords(bytes)));
+  },
+);
 
 testWithRedis('tasks that name what they must not are refused, and others go on', async (t) => {
   const here = await place(t);
@@ -159,7 +165,13 @@ testWithRedis('tasks that name what they must not are refused, and others go on'
   symlinkSync(outside.folder, here.path('.clsort/aaaaaaaaaaaa'));
   symlinkSync(outside.folder, here.path('link'));
   writeFileSync(outside.path('in.u8'), 'cba');
-  const jobs = ['../in.u8', '/etc/hostname', 'link/in.u8', 'link/x/../in.u8', `../${outside.folder}/in.u8`].flatMap((name) => [
+  const jobs = [
+    '../in.u8',
+    '/etc/hostname',
+    'link/in.u8',
+    'link/x/../in.u8',
+    `../${outside.folder}/in.u8`,
+  ].flatMap((name) => [
     { name: 'j', in: name, out: 'result.u8' },
     { name: 'j', in: 'own.u8', out: name },
   ]);
@@ -168,9 +180,21 @@ testWithRedis('tasks that name what they must not are refused, and others go on'
   const batch = { schema: 'clsort.batch-jobs/1', version: VERSION, jobs };
   writeFileSync(here.path('.clsort/bbbbbbbbbbbb/job.json'), JSON.stringify(batch));
   const bad: unknown[] = [
-    ...[null, 7, [], { job: '../../etc', kind: 'sort', index: 0 }, { job: 'aaaaaaaaaaaa', kind: 'rm', index: 0 }],
-    ...[{ job: 'aaaaaaaaaaaa', kind: 'sort', index: -1 }, { job: 'aaaaaaaaaaaa', kind: 'sample', index: 0 }],
-    ...[{ job: 'cccccccccccc', kind: 'sort', index: 0 }, { job: 'bbbbbbbbbbbb', kind: 'batch', index: 99 }],
+    ...[
+      null,
+      7,
+      [],
+      { job: '../../etc', kind: 'sort', index: 0 },
+      { job: 'aaaaaaaaaaaa', kind: 'rm', index: 0 },
+    ],
+    ...[
+      { job: 'aaaaaaaaaaaa', kind: 'sort', index: -1 },
+      { job: 'aaaaaaaaaaaa', kind: 'sample', index: 0 },
+    ],
+    ...[
+      { job: 'cccccccccccc', kind: 'sort', index: 0 },
+      { job: 'bbbbbbbbbbbb', kind: 'batch', index: 99 },
+    ],
     ...jobs.map((_, index) => ({ job: 'bbbbbbbbbbbb', kind: 'batch', index })),
   ];
   for (const data of bad) await queue.add('x', data as object, { attempts: 3 });
@@ -182,7 +206,10 @@ testWithRedis('tasks that name what they must not are refused, and others go on'
   t.is(failed.length, bad.length);
   t.deepEqual(readdirSync(outside.folder), ['in.u8']);
   t.false(existsSync(here.path('result.u8')));
-  t.deepEqual(readdirSync(here.folder).filter((name) => name.includes('in.u8')), []);
+  t.deepEqual(
+    readdirSync(here.folder).filter((name) => name.includes('in.u8')),
+    [],
+  );
 });
 
 testWithRedis('a worker of another version is refused by name, on both sides', async (t) => {
@@ -190,23 +217,23 @@ testWithRedis('a worker of another version is refused by name, on both sides', a
   const other = worker(t, here, { version: '0.0.9' });
   await other.ready;
   const warnings: string[] = [];
+  const isTold = (): boolean =>
+    warnings.some((message) => message.includes('0.0.9')) && other.events.some(({ is }) => is === 'warning');
+  // The right one comes when both sides have been told of the wrong one.
+  const wait = setInterval(() => {
+    if (!isTold()) return;
+    clearInterval(wait);
+    worker(t, here);
+  }, 50);
+  t.teardown(() => clearInterval(wait));
   const bytes = recordsOf(2000);
-  let right: Running | undefined;
   const { parts } = await sortOver(here, bytes, (event) => {
-    if (event.is !== 'warning') return;
-    warnings.push(event.message);
-    if (warnings.some((message) => message.includes('0.0.9')) && other.events.some(({ is }) => is === 'warning')) {
-      right ??= worker(t, here);
-    } else {
-      const wait = setInterval(() => {
-        if (!other.events.some(({ is }) => is === 'warning')) return;
-        clearInterval(wait);
-        right ??= worker(t, here);
-      }, 100);
-    }
+    if (event.is === 'warning') warnings.push(event.message);
   });
   t.true(parts.equals(sortedRecords(bytes)));
-  t.true(warnings.some((message) => /worker .* runs clsort 0\.0\.9, and this is .*: it is refused/.test(message)));
+  t.true(
+    warnings.some((message) => /worker .* runs clsort 0\.0\.9, and this is .*: it is refused/.test(message)),
+  );
   t.true(warnings.some((message) => /no worker of clsort/.test(message)));
   const [warning] = other.events.filter((event) => event.is === 'warning');
   t.regex(warning?.is === 'warning' ? warning.message : '', /it takes none of its tasks; install clsort@/);
@@ -216,12 +243,16 @@ testWithRedis('a worker of another version is refused by name, on both sides', a
 testWithRedis('a task of another version in the job file is refused', async (t) => {
   const here = await place(t);
   mkdirSync(here.path('.clsort/bbbbbbbbbbbb'), { recursive: true });
-  writeFileSync(here.path('.clsort/bbbbbbbbbbbb/job.json'), JSON.stringify({ schema: 'clsort.sort-job/1', version: '9.9.9' }));
+  writeFileSync(
+    here.path('.clsort/bbbbbbbbbbbb/job.json'),
+    JSON.stringify({ schema: 'clsort.sort-job/1', version: '9.9.9' }),
+  );
   const client = here.redis.client();
   const queue = new Queue(queueName('default'), { connection: client, prefix: PREFIX });
   await queue.add('x', { job: 'bbbbbbbbbbbb', kind: 'sample', index: 0 });
   const running = worker(t, here);
-  while (!running.events.some(({ is }) => is === 'failed')) await new Promise((resolve) => setTimeout(resolve, 50));
+  while (!running.events.some(({ is }) => is === 'failed'))
+    await new Promise((resolve) => setTimeout(resolve, 50));
   const [failed] = running.events.filter((event) => event.is === 'failed');
   t.regex(failed?.is === 'failed' ? failed.error.message : '', /is of clsort 9\.9\.9, and this is/);
   await queue.close();
@@ -237,7 +268,10 @@ testWithRedis('the same job has one coordinator', async (t) => {
     if (event.is !== 'stage') return;
     // A coordinator of this very process is as much another one.
     second ??= t
-      .throwsAsync(sortOver(here, bytes), { code: 'ERR_CLSORT_USAGE', message: /has a coordinator, process \d+ on/ })
+      .throwsAsync(sortOver(here, bytes), {
+        code: 'ERR_CLSORT_USAGE',
+        message: /has a coordinator, process \d+ on/,
+      })
       .then(() => {
         right ??= worker(t, here);
       });
@@ -247,34 +281,41 @@ testWithRedis('the same job has one coordinator', async (t) => {
   t.true(parts.equals(sortedRecords(bytes)));
 });
 
-testWithRedis('what is interrupted goes on where it was, and a task that fails for good is told of', async (t) => {
-  const here = await place(t);
-  const running = worker(t, here);
-  const bytes = recordsOf(6000, 1000);
-  const controller = new AbortController();
-  let partitions = 0;
-  const listen = (event: JobEvent): void => {
-    if (event.is === 'done' && event.task.kind === 'partition' && ++partitions === 2) controller.abort();
-  };
-  await t.throwsAsync(sortOver(here, bytes, listen, controller.signal), { code: 'ERR_CLSORT_ABORTED' });
-  t.false(existsSync(here.path('out')));
-  const kinds: string[] = [];
-  const { parts } = await sortOver(here, bytes, (event) => {
-    if (event.is === 'stage') kinds.push(`${event.stage} ${event.done}`);
-  });
-  t.true(parts.equals(sortedRecords(bytes)));
-  t.deepEqual(kinds.slice(0, 2), ['sample 4', 'splitters 1']);
-  t.regex(kinds[2] ?? '', /^partition [2-4]$/);
-  await running.stop();
+testWithRedis(
+  'what is interrupted goes on where it was, and a task that fails for good is told of',
+  async (t) => {
+    const here = await place(t);
+    const running = worker(t, here);
+    const bytes = recordsOf(6000, 1000);
+    const controller = new AbortController();
+    let partitions = 0;
+    const listen = (event: JobEvent): void => {
+      if (event.is === 'done' && event.task.kind === 'partition' && ++partitions === 2) controller.abort();
+    };
+    await t.throwsAsync(sortOver(here, bytes, listen, controller.signal), { code: 'ERR_CLSORT_ABORTED' });
+    t.false(existsSync(here.path('out')));
+    const kinds: string[] = [];
+    const { parts } = await sortOver(here, bytes, (event) => {
+      if (event.is === 'stage') kinds.push(`${event.stage} ${event.done}`);
+    });
+    t.true(parts.equals(sortedRecords(bytes)));
+    t.deepEqual(kinds.slice(0, 2), ['sample 4', 'splitters 1']);
+    t.regex(kinds[2] ?? '', /^partition [2-4]$/);
+    await running.stop();
 
-  // A file that changes while it is sorted.
-  const again = worker(t, here);
-  const failing = sortOver(here, bytes, (event) => {
-    if (event.is === 'stage' && event.stage === 'partition') writeFileSync(join(here.folder, 'in.dat'), bytes.subarray(160));
-  });
-  await t.throwsAsync(failing, { code: 'ERR_CLSORT_INPUT', message: /in\.dat has changed since the sort of it began/ });
-  await again.stop();
-});
+    // A file that changes while it is sorted.
+    const again = worker(t, here);
+    const failing = sortOver(here, bytes, (event) => {
+      if (event.is === 'stage' && event.stage === 'partition')
+        writeFileSync(join(here.folder, 'in.dat'), bytes.subarray(160));
+    });
+    await t.throwsAsync(failing, {
+      code: 'ERR_CLSORT_INPUT',
+      message: /in\.dat has changed since the sort of it began/,
+    });
+    await again.stop();
+  },
+);
 
 testWithRedis('a password is told to nobody', async (t) => {
   const secret = 'p@ss word/1';

@@ -56,7 +56,10 @@ export class RedisServer {
     this.#process.once('exit', () => {
       isOver = true;
     });
-    const client = new Redis(this.url, { lazyConnect: true, retryStrategy: (times) => (isOver || times > 300 ? null : 100) });
+    const client = new Redis(this.url, {
+      lazyConnect: true,
+      retryStrategy: (times) => (isOver || times > 300 ? null : 100),
+    });
     client.on('error', () => undefined);
     try {
       while (!isOver) {

@@ -4,6 +4,7 @@ import type { KeyReader } from '../../io/formats/key-file.js';
 import { withInputs } from '../../io/inputs.js';
 import { Multiset, randomPoints } from '../../io/multiset.js';
 import type { Descent } from '../../io/order-scan.js';
+import { expandParts } from '../../io/parts.js';
 import { isStdin } from '../../io/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { bitWindow } from '../../sort/api/options.js';
@@ -14,23 +15,32 @@ import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
 import type { CheckArguments } from '../options/check.js';
+import { readPartsOrder } from '../parts-arguments.js';
 import { readRecords } from '../record-options.js';
 import { grouped } from '../table.js';
 
-export async function run(args: CheckArguments, console: Console): Promise<ExitCode> {
+export async function run(given: CheckArguments, console: Console): Promise<ExitCode> {
+  const { paths, manifest } = await expandParts([given.file]);
+  const args = readPartsOrder(manifest, given);
   const records = readRecords(args);
   if (records && args.column !== undefined)
     throw new UsageError('--column is not for records: their keys have offsets');
   const order = readOrder(args);
   const input = readInput(args);
-  const { file, against } = args;
+  const { file } = args;
+  // What is compared with may be parts, or any file: their options are those of what is checked.
+  const against = args.against;
+  const others = against === undefined ? undefined : await expandParts([against]);
   if (isStdin(file) && against !== undefined && isStdin(against)) {
     throw new UsageError("both files are '-': only one can be read from stdin");
   }
-  if (records) return checkRecords(records, args, console);
-  return withInputs([file], console, async (open) => {
+  if (records) {
+    return checkRecords(records, { ...args, files: paths, others: others?.paths }, console);
+  }
+  return withInputs(paths, console, async (open) => {
     const reader = await open(input);
-    const { dtype, name } = reader;
+    const { dtype } = reader;
+    const name = manifest ? file : reader.name;
     const info = dtypeInfo(dtype);
     const lines = linesOf(reader, args.axis);
     // One look is enough, so that a pipe of any length can be checked.
@@ -40,12 +50,12 @@ export async function run(args: CheckArguments, console: Console): Promise<ExitC
     const { n, descent } = await checkOrder(reader, wanted, { lines, keys });
     const permutation =
       keys && against !== undefined
-        ? await withInputs([against], console, async (openOther) => {
-            const other = await openOther(input);
+        ? await withInputs(others?.paths ?? [], console, async (openOther) => {
+            const other = await openOther(manifest && !others?.manifest ? readInput(given) : input);
             assertSameDtype(reader, other);
-            const others = new Multiset(info, points);
-            await addKeys(other, others);
-            return keys.equals(others);
+            const multiset = new Multiset(info, points);
+            await addKeys(other, multiset);
+            return keys.equals(multiset);
           })
         : null;
     const found = { name, n, dtype, descending: order.descending, descent, permutation };

@@ -20,6 +20,8 @@ import { reportJson, reportText, verifiedText } from '../sort-report.js';
 import { sorterFor } from '../sorter-for.js';
 
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
+  if (args.engine !== undefined) return (await import('../engine-sort.js')).sortOverEngine(args, console);
+  assertNoCluster(args);
   const { argsort, algorithm, verify, axis, unique, counts, 'radix-bits': radixBits } = args;
   if (counts !== undefined && args['out-dir'] !== undefined) {
     throw new UsageError('--counts is one file and --out-dir for several: sort them one by one');
@@ -114,6 +116,16 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   if (args.json) tellJson(reports, warnings, args, console);
   if (failure) throw failure;
   return EXIT.ok;
+}
+
+/** @throws UsageError for what is said of many machines, where nothing says that there are many */
+function assertNoCluster(args: SortArguments): void {
+  const names = ['partitions', 'shards', 'command', 'sbatch', 'image', 'claim', 'resource'] as const;
+  const said =
+    names.find((name) => args[name] !== undefined) ??
+    (['submit', 'print'] as const).find((name) => args[name]);
+  if (said !== undefined)
+    throw new UsageError(`--${said} is for sorts over many machines: say who runs them, --engine bullmq`);
 }
 
 /** What is said of a table; undefined where none is sorted. @throws UsageError */

@@ -19,7 +19,10 @@ const BY_NAME: Readonly<Record<string, Candidates>> = {
 };
 
 /** Options whose value is a file or folder. */
-const FILES = ['against', 'baseline', 'counts', 'html', 'journal', 'out', 'out-dir', 'report', 'svg', 'tmp'];
+const FILES = [
+  ...['against', 'baseline', 'counts', 'html', 'journal', 'out', 'out-dir', 'report', 'svg', 'tmp'],
+  'workers-folder',
+];
 
 export function candidatesOf({ name, type, choices }: OptionSpec): Candidates {
   if (type === 'boolean') return 'none';
@@ -27,9 +30,9 @@ export function candidatesOf({ name, type, choices }: OptionSpec): Candidates {
   return BY_NAME[name] ?? (FILES.includes(name) ? 'files' : 'none');
 }
 
-/** Arguments that are no words to choose from are files; `keys` are numbers. */
+/** Arguments that are no words to choose from are files; `keys` are numbers, and an `id` is known to who was told. */
 export const argumentCandidates = ({ name, choices }: ArgumentSpec): Candidates =>
-  choices ?? (name === 'keys' ? 'none' : 'files');
+  choices ?? (['keys', 'id'].includes(name) ? 'none' : 'files');
 
 /** The options that are no secret, and those that all commands have. */
 export function shownOptions({ options }: CommandSpec): OptionSpec[] {

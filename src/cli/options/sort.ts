@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
 import { type DistinctArguments, withUnique } from './distinct.js';
+import { type ClusterArguments, withCluster } from './engine.js';
 import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
 import { type MemoryArguments, withMemory } from './memory.js';
 import { type OrderArguments, withOrder } from './order.js';
@@ -12,7 +13,8 @@ export const command = 'sort <in..>';
 export const describe = 'Sort files of keys, of records, and tables';
 
 export interface SortArguments
-  extends DeviceArguments,
+  extends ClusterArguments,
+    DeviceArguments,
     DistinctArguments,
     OrderArguments,
     InputArguments,
@@ -34,7 +36,9 @@ export interface SortArguments
 
 export const builder = (yargs: Argv) =>
   withDevice(
-    withTables(withUnique(withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs))))))))),
+    withCluster(
+      withTables(withUnique(withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs))))))))),
+    ),
   )
     .option('argsort', {
       type: 'boolean',
@@ -69,6 +73,10 @@ export const builder = (yargs: Argv) =>
     .example('$0 sort in.dat -o out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first ten')
     .example('$0 sort t.parquet -o t.arrow --by price:desc,time', 'the rows of a table, by two columns')
     .example('$0 sort t.csv -o top.csv --by score:desc --head 10', 'the ten rows with the highest score')
+    .example(
+      '$0 sort /shared/in/*.dat -o /shared/out --record 100 --key 0:10 --engine bullmq',
+      'over many machines',
+    )
     .epilogue(
       "The report goes to stdout, with '-o -' to stderr, when that is a terminal or with --report; what --verify\n" +
         'finds and what --json asks for go there always. OUT is replaced when all is well.',

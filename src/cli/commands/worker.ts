@@ -1,0 +1,85 @@
+import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
+import { taskText } from '../../engines/engine.js';
+import { JobFolder } from '../../engines/job-folder.js';
+import { readJob } from '../../engines/run-task.js';
+import { SharedFolder } from '../../engines/shared-folder.js';
+import { runFinish, runShare, STEPS, type Step } from '../../engines/shares.js';
+import { SORT_SCHEMA } from '../../engines/sort-job.js';
+import type { WorkerContext } from '../../engines/worker-context.js';
+import { Sorter } from '../../sort/api/sorter.js';
+import { UsageError } from '../../util/errors.js';
+import { type Console, say } from '../console.js';
+import { expectRedis } from '../engine-arguments.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { readBudget } from '../memory-options.js';
+import type { WorkerArguments } from '../options/worker.js';
+import { grouped, secondsText } from '../table.js';
+
+export async function run(args: WorkerArguments, console: Console): Promise<ExitCode> {
+  const { device, tmp, job, stalled } = args;
+  if (!(stalled >= 1)) throw new UsageError(`--stalled is ${stalled}: expected seconds, 1 at least`);
+  const url = job === undefined ? expectRedis(args) : undefined;
+  const note = (text: string): void => {
+    if (!console.quiet) say(console, `clsort: ${text}`);
+  };
+  const onWarning = ({ message }: Error): void => say(console, `clsort: warning: ${message}`);
+  const shared = await SharedFolder.open(args['workers-folder'] ?? '.');
+  let opening: Promise<Sorter> | undefined;
+  const context: WorkerContext = {
+    shared,
+    sorter: () => {
+      opening ??= Sorter.open({ device, onWarning });
+      return opening;
+    },
+    memory: readBudget(args),
+    tmp,
+    signal: console.signal,
+    onWarning,
+  };
+  try {
+    if (!url) return await runStep(args, context, note);
+    // That there is no such device is told before any task waits for it.
+    const sorter = await context.sorter();
+    const name = sorter.device?.name ?? 'host';
+    const onEvent = (event: ServeEvent): void => {
+      if (event.is === 'ready') note(`worker ${event.worker} on ${name}, in ${shared.root}: ready`);
+      else if (event.is === 'warning') say(console, `clsort: warning: ${event.message}`);
+      else if (event.is === 'done')
+        note(`${event.task.job} ${taskText(event.task)}: done in ${secondsText(event.seconds)}`);
+      else if (event.is === 'failed') {
+        const what = event.task ? `${event.task.job} ${taskText(event.task)}` : 'a task';
+        say(
+          console,
+          `clsort: ${what} failed${event.again ? ', and is tried again' : ''}: ${event.error.message}`,
+        );
+      }
+    };
+    await serve({ url, queue: args.queue, device: name, context, stalled, onEvent });
+    return EXIT.ok;
+  } finally {
+    await (await opening?.catch(() => undefined))?.close();
+  }
+}
+
+/** A step of a job, for a scheduler. */
+async function runStep(
+  { job: id = '', step, share }: WorkerArguments,
+  context: WorkerContext,
+  note: (text: string) => void,
+): Promise<ExitCode> {
+  if (!STEPS.includes(step as Step)) throw new UsageError(`--job needs --step: ${STEPS.join(', ')}`);
+  if (!Number.isSafeInteger(share) || share < 0) {
+    throw new UsageError(`--share is ${share}: expected a whole number from 0 on`);
+  }
+  const folder = await JobFolder.find(context.shared, id);
+  const job = await readJob(folder);
+  if (job.schema !== SORT_SCHEMA) throw new UsageError(`job ${id} is no sort`);
+  if (step === 'finish') {
+    const { out, n, parts } = await runFinish(job, folder, context);
+    note(`${out}: ${grouped(n)} units in ${grouped(parts)} parts, verified`);
+    return EXIT.ok;
+  }
+  const stage = step as Exclude<Step, 'finish'>;
+  await runShare({ job, folder, stage, share }, context, (task) => note(`${id} ${taskText(task)}`));
+  return EXIT.ok;
+}

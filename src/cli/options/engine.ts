@@ -1,0 +1,107 @@
+/** Options of what is run over many machines. */
+import type { Argv } from 'yargs';
+
+export const ENGINE_NAMES = ['local', 'bullmq', 'slurm', 'kubernetes'] as const;
+
+export interface RedisArguments {
+  readonly redis: string | undefined;
+  readonly queue: string;
+}
+
+/** Adds --redis and --queue. */
+export const withRedis = <T>(yargs: Argv<T>) =>
+  yargs
+    .option('redis', {
+      type: 'string',
+      nargs: 1,
+      describe:
+        'where Redis is, redis://HOST:PORT; better in CLSORT_REDIS_URL, since others see a command line',
+    })
+    .option('queue', {
+      type: 'string',
+      nargs: 1,
+      default: 'default',
+      describe: 'a queue of workers, such as those of one kind of device',
+    });
+
+export interface FolderArguments {
+  readonly 'workers-folder': string | undefined;
+}
+
+/** Adds --workers-folder. */
+export const withWorkersFolder = <T>(yargs: Argv<T>, fallback: string) =>
+  yargs.option('workers-folder', {
+    type: 'string',
+    nargs: 1,
+    describe: `the folder that all workers share, as it is called here; default ${fallback}`,
+  });
+
+export interface EngineArguments extends RedisArguments, FolderArguments {
+  readonly engine: string | undefined;
+}
+
+/** Adds --engine, and where its workers are. */
+export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallback: string) =>
+  withWorkersFolder(
+    withRedis(
+      yargs.option('engine', {
+        type: 'string',
+        choices: [...engines],
+        describe: 'run it over many machines, and who runs it: docs/many-machines.md',
+      }),
+    ),
+    fallback,
+  );
+
+export interface ClusterArguments extends EngineArguments {
+  readonly partitions: number | undefined;
+  readonly shards: number | undefined;
+  readonly submit: boolean;
+  readonly print: boolean;
+  readonly command: string | undefined;
+  readonly sbatch: string | undefined;
+  readonly image: string | undefined;
+  readonly claim: string | undefined;
+  readonly resource: string | undefined;
+}
+
+/** Adds what a sort over many machines takes. */
+export const withCluster = <T>(yargs: Argv<T>) =>
+  withEngine(yargs, ENGINE_NAMES, "OUT's folder")
+    .option('partitions', {
+      type: 'number',
+      nargs: 1,
+      describe: 'with --engine, into how many parts, about; default by size',
+    })
+    .option('shards', {
+      type: 'number',
+      nargs: 1,
+      describe: 'with --engine, in how many stretches the input is read, about; default by size',
+    })
+    .option('submit', { type: 'boolean', default: false, describe: 'with --engine slurm, submit it' })
+    .option('print', {
+      type: 'boolean',
+      default: false,
+      describe: 'with --engine slurm or kubernetes, print what would be submitted',
+    })
+    .option('command', {
+      type: 'string',
+      nargs: 1,
+      describe: 'with slurm or kubernetes, how clsort is called there; default as here, and clsort',
+    })
+    .option('sbatch', {
+      type: 'string',
+      nargs: 1,
+      describe: 'words for every sbatch, as --sbatch="--partition=gpu --gres=gpu:1"',
+    })
+    .option('image', { type: 'string', nargs: 1, describe: 'with kubernetes, the image that has clsort' })
+    .option('claim', {
+      type: 'string',
+      nargs: 1,
+      describe: 'with kubernetes, the claim of the shared volume; default clsort',
+    })
+    .option('resource', {
+      type: 'string',
+      nargs: 1,
+      describe: 'with kubernetes, what a pod that sorts is given, as the device plugin names it: NAME=COUNT',
+    });

@@ -1,0 +1,83 @@
+/** A sort as Indexed Jobs of Kubernetes: a manifest, which is written and not run here. */
+import { STAGES } from './engine.js';
+import type { JobFolder } from './job-folder.js';
+import { openShares, sharesOf } from './shares.js';
+import type { NodeOptions } from './slurm.js';
+import { taskWords } from './slurm.js';
+import type { SortJob } from './sort-job.js';
+
+export interface ClusterOptions extends NodeOptions {
+  readonly image: string;
+  /** The claim of the volume that all pods share. */
+  readonly claim: string;
+  /** What each pod that sorts is given, as a device plugin names it: NAME=COUNT. */
+  readonly resource: string | undefined;
+}
+
+/** JSON is YAML, and leaves no text unescaped. */
+const yaml = (value: unknown): string => JSON.stringify(value);
+
+/** The Jobs of what is left to do. All but the first are suspended: Kubernetes knows no order of Jobs. */
+export async function kubernetesManifest(
+  job: SortJob,
+  folder: JobFolder,
+  options: ClusterOptions,
+): Promise<string> {
+  const { id } = folder;
+  const documents: string[] = [];
+  const names: string[] = [];
+  const add = (step: string, completions: number): void => {
+    const name = `clsort-${id}-${step}`;
+    const isFirst = names.length === 0;
+    names.push(name);
+    const words = taskWords(options, id, step);
+    const share = step === 'finish' ? [] : ['--share', '$(JOB_COMPLETION_INDEX)'];
+    const [resource, amount = '1'] = step === 'sort' ? (options.resource?.split('=') ?? []) : [];
+    documents.push(
+      [
+        'apiVersion: batch/v1',
+        'kind: Job',
+        'metadata:',
+        `  name: ${name}`,
+        `  labels: { app: clsort, clsort-job: ${yaml(id)}, clsort-step: ${step} }`,
+        'spec:',
+        `  suspend: ${!isFirst}`,
+        '  completionMode: Indexed',
+        `  completions: ${completions}`,
+        `  parallelism: ${completions}`,
+        '  backoffLimit: 6',
+        '  template:',
+        '    metadata:',
+        `      labels: { app: clsort, clsort-job: ${yaml(id)}, clsort-step: ${step} }`,
+        '    spec:',
+        '      restartPolicy: OnFailure',
+        '      containers:',
+        '        - name: clsort',
+        `          image: ${yaml(options.image)}`,
+        `          command: ${yaml([...words, ...share])}`,
+        ...(resource ? [`          resources: { limits: { ${yaml(resource)}: ${yaml(amount)} } }`] : []),
+        '          volumeMounts:',
+        `            - { name: shared, mountPath: ${yaml(options.root)} }`,
+        '      volumes:',
+        `        - { name: shared, persistentVolumeClaim: { claimName: ${yaml(options.claim)} } }`,
+      ].join('\n'),
+    );
+  };
+  for (const stage of STAGES) {
+    // An index is a share: those that are done end at once.
+    if ((await openShares(job, folder, stage)).length > 0) add(stage, sharesOf(job, stage));
+  }
+  add('finish', 1);
+  const comments = [
+    `# clsort ${job.version}, job ${id}. Made, but not tested, by clsort.`,
+    '# Each Job begins when the one before is complete:',
+    '#   kubectl apply -f THIS',
+    ...names
+      .slice(1)
+      .flatMap((name, i) => [
+        `#   kubectl wait --for=condition=complete --timeout=-1s job/${names[i]}`,
+        `#   kubectl patch job/${name} --type=merge -p '{"spec":{"suspend":false}}'`,
+      ]),
+  ];
+  return `${comments.join('\n')}\n${documents.map((document) => `---\n${document}\n`).join('')}`;
+}

@@ -1,0 +1,181 @@
+/**
+ * A sort as job arrays of Slurm, each of which begins when the one before has ended well. Slurm schedules, and starts again
+ * what a node has lost; tasks that failed are submitted once more by the same command, since a requeue holds a task for minutes.
+ */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { ioError } from '../io/raw.js';
+import { IoError, UnsupportedError, UsageError } from '../util/errors.js';
+import { STAGES } from './engine.js';
+import type { JobFolder } from './job-folder.js';
+import { openShares, sharesOf } from './shares.js';
+import { commandLine, quoted } from './shell.js';
+import type { SortJob } from './sort-job.js';
+
+const run = promisify(execFile);
+
+/** How tasks are run on nodes. */
+export interface NodeOptions {
+  /** The words that call clsort there. */
+  readonly command: readonly string[];
+  /** The folder that all nodes share, as they see it. */
+  readonly root: string;
+  readonly device: string;
+  /** As `--memory` has it; undefined for half of what is free. */
+  readonly memory: string | undefined;
+  readonly tmp: string | undefined;
+}
+
+/** Ids of jobs that were submitted, a line each. */
+const SUBMITTED = 'slurm-jobs';
+
+/** The words of a task: its stage and share, which the scheduler knows. */
+export const taskWords = (
+  { command, root, device, memory, tmp }: NodeOptions,
+  id: string,
+  step: string,
+): string[] => [
+  ...command,
+  ...['worker', '--workers-folder', root, '--job', id, '--step', step, '--device', device],
+  ...(memory === undefined ? [] : ['--memory', memory]),
+  ...(tmp === undefined ? [] : ['--tmp', tmp]),
+];
+
+/** Numbers as an array of Slurm has them: 0-3,7. */
+export function arraySpec(numbers: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+}
+
+/**
+ * The script that submits what is left to do: a chain of arrays, and at its end a job that tells how it went, also
+ * when one of them has failed.
+ *
+ * @param sbatch words for every sbatch, such as --partition=gpu
+ */
+export async function slurmScript(
+  job: SortJob,
+  folder: JobFolder,
+  node: NodeOptions,
+  sbatch: readonly string[],
+): Promise<string> {
+  const { id } = folder;
+  const jobs = quoted(folder.file(SUBMITTED));
+  const log = (step: string, isArray: boolean): string =>
+    // Of a name of a file, Slurm takes what follows % for its own.
+    `${folder.path.replaceAll('%', '%%')}/slurm-${step}-%j${isArray ? '-%a' : ''}.log`;
+  const task = (step: string, isArray: boolean): string[] => [
+    '#!/bin/bash',
+    `exec ${commandLine(taskWords(node, id, step))}${isArray ? ' --share "$SLURM_ARRAY_TASK_ID"' : ''}`,
+  ];
+  const lines = [
+    '#!/bin/bash',
+    `# clsort ${job.version}, job ${id}: ${job.shards.length} shards, ${job.partitions} partitions.`,
+    '# Run it to submit the job, or let clsort do so (--submit). It may be submitted again when all of it has ended:',
+    '# tasks that have their record do nothing. Made anew by the same command, it has only what is left to do.',
+    'set -euo pipefail',
+    'after=',
+    'all=',
+    '',
+    '# Submits the script on stdin behind what was submitted before.',
+    'submit() {',
+    '  local submitted',
+    `  submitted=$(sbatch --parsable --kill-on-invalid-dep=yes $after "$@"${sbatch.map((word) => ` ${quoted(word)}`).join('')})`,
+    // Behind a semicolon stands the name of the cluster, where there are several.
+    '  submitted=$(echo "$submitted" | cut -d ";" -f 1)',
+    `  echo "$submitted" >> ${jobs}`,
+    '  after="--dependency=afterok:$submitted"',
+    '  all="$all:$submitted"',
+    '  echo "$submitted"',
+    '}',
+  ];
+  for (const stage of STAGES) {
+    const shares = await openShares(job, folder, stage);
+    if (shares.length === 0) continue;
+    lines.push(
+      '',
+      `# ${stage}: ${shares.length} of ${sharesOf(job, stage)} shares.`,
+      `submit --job-name=clsort-${id}-${stage} --array=${arraySpec(shares)} --output=${quoted(log(stage, true))} <<'TASK'`,
+      ...task(stage, true),
+      'TASK',
+    );
+  }
+  lines.push(
+    '',
+    `submit --job-name=clsort-${id}-finish --output=${quoted(log('finish', false))} <<'TASK'`,
+    ...task('finish', false),
+    'TASK',
+    '',
+    '# What has failed for good is told by a job that comes last, whatever has become of the others.',
+    'after="--dependency=afterany$all"',
+    `submit --job-name=clsort-${id}-report --output=${quoted(log('report', false))} <<'TASK'`,
+    '#!/bin/bash',
+    `exec ${commandLine([...node.command, 'status', id, '--workers-folder', node.root])}`,
+    'TASK',
+    '',
+  );
+  return lines.join('\n');
+}
+
+/** Ids of what was submitted of a job before. */
+async function submitted(folder: JobFolder): Promise<string[]> {
+  const path = folder.file(SUBMITTED);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw ioError('read', path, error);
+  });
+  return text.split('\n').filter((line) => /^\d+$/.test(line));
+}
+
+async function call(command: string, args: readonly string[]): Promise<string> {
+  try {
+    return (await run(command, [...args], { maxBuffer: 2 ** 26 })).stdout;
+  } catch (cause) {
+    const { code, stderr = '' } = cause as NodeJS.ErrnoException & { stderr?: string };
+    if (code === 'ENOENT') {
+      throw new UnsupportedError(
+        `${command} is not here: submit from a host of the cluster, or take the script along (--print)`,
+        { cause },
+      );
+    }
+    throw new IoError(`${command} failed: ${stderr.trim() || (cause as Error).message}`, { cause });
+  }
+}
+
+/** Ids of what Slurm still has of a job. Those that it has forgotten are errors to squeue, so all of the user's are asked for. */
+export async function pendingOf(folder: JobFolder): Promise<string[]> {
+  const ours = new Set(await submitted(folder));
+  if (ours.size === 0) return [];
+  const listed = (await call('squeue', ['--noheader', '--format=%A %F'])).split('\n');
+  const known = new Set(listed.flatMap((line) => line.trim().split(/\s+/)));
+  return [...ours].filter((id) => known.has(id));
+}
+
+/** @throws UsageError where Slurm still has some of the job */
+export async function assertNotPending(folder: JobFolder): Promise<void> {
+  const pending = await pendingOf(folder);
+  if (pending.length === 0) return;
+  throw new UsageError(
+    `Slurm has jobs of ${folder.id} that have not ended (${pending.join(' ')}): wait for them, or 'clsort cancel ${folder.id}'`,
+    { details: { id: folder.id, jobs: pending } },
+  );
+}
+
+/** Runs the script. @returns the ids of the jobs */
+export async function submit(script: string): Promise<string[]> {
+  const out = await call('bash', ['-c', script]);
+  return out.split('\n').filter((line) => /^\d+$/.test(line));
+}
+
+/** Cancels what Slurm has of a job. @returns the ids */
+export async function cancelPending(folder: JobFolder): Promise<string[]> {
+  const pending = await pendingOf(folder);
+  if (pending.length > 0) await call('scancel', pending);
+  return pending;
+}

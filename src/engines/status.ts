@@ -1,0 +1,131 @@
+/** How far a job is, by its folder or by Redis; and how it is given up. */
+
+import { IoError } from '../util/errors.js';
+import { VERSION } from '../util/package.js';
+import { coordinate } from './coordinator-lock.js';
+import { STAGES } from './engine.js';
+import type { JobFolder } from './job-folder.js';
+import { assertId } from './job-folder.js';
+import {
+  assertQueue,
+  cancelKey,
+  entryOf,
+  type JobEntry,
+  jobsKey,
+  PREFIX,
+  plainText,
+  queueName,
+  type WorkerEntry,
+  workersKey,
+} from './queue-names.js';
+import { connect, loadBullmq } from './redis.js';
+import { readJob, tasksOf } from './run-task.js';
+import { SORT_SCHEMA } from './sort-job.js';
+
+/** A stage, and how much of it is done; `tasks` is undefined while that is not known. */
+export interface StageStatus {
+  readonly stage: string;
+  readonly done: number;
+  readonly tasks: number | undefined;
+}
+
+export interface FolderStatus {
+  readonly id: string;
+  readonly out: string;
+  readonly stages: readonly StageStatus[];
+}
+
+/** @throws IoError, UsageError for a job of another version */
+export async function folderStatus(folder: JobFolder): Promise<FolderStatus> {
+  const job = await readJob(folder);
+  const { id } = folder;
+  if (job.schema !== SORT_SCHEMA) {
+    const stage = { stage: 'batch', done: (await folder.done('batch')).size, tasks: job.jobs.length };
+    return { id, out: `${job.jobs.length} jobs`, stages: [stage] };
+  }
+  const stages: StageStatus[] = [];
+  for (const stage of STAGES) {
+    const tasks = await tasksOf(job, folder, stage).catch(() => undefined);
+    stages.push({ stage, done: (await folder.done(stage)).size, tasks });
+  }
+  return { id, out: job.out, stages };
+}
+
+/** What Redis knows of a job, and which workers are there. */
+export interface RedisStatus {
+  readonly job: JobEntry | undefined;
+  readonly workers: readonly (WorkerEntry & { readonly name: string })[];
+}
+
+const SILENT_MS = 30_000;
+
+/** @throws IoError where Redis does not answer */
+export async function redisStatus(url: URL, queue: string, id: string): Promise<RedisStatus> {
+  assertId(id);
+  assertQueue(queue);
+  const client = await connect(url);
+  try {
+    const job = entryOf<JobEntry>(await client.hget(jobsKey(queue), id));
+    const workers = Object.entries(await client.hgetall(workersKey(queue))).flatMap(([name, text]) => {
+      const entry = entryOf<WorkerEntry>(text);
+      if (!entry || !(Date.now() - entry.at < SILENT_MS)) return [];
+      const told = {
+        version: plainText(entry.version),
+        host: plainText(entry.host),
+        device: plainText(entry.device),
+      };
+      const task = entry.task === undefined ? undefined : plainText(entry.task);
+      return [{ ...entry, ...told, task, name: plainText(name) }];
+    });
+    return {
+      job: job && { ...job, out: plainText(job.out), stage: plainText(job.stage), host: plainText(job.host) },
+      workers,
+    };
+  } finally {
+    client.disconnect();
+  }
+}
+
+const KEPT_SECONDS = 24 * 3600;
+
+/** Takes a job's tasks from the queue, and tells those who have some. @throws IoError where Redis does not answer */
+export async function cancelInRedis(url: URL, queue: string, id: string): Promise<number> {
+  assertId(id);
+  assertQueue(queue);
+  const { Queue } = await loadBullmq();
+  const client = await connect(url);
+  const tasks = new Queue(queueName(queue), { connection: client, prefix: PREFIX, skipVersionCheck: true });
+  tasks.on('error', () => undefined);
+  try {
+    await client.set(cancelKey(queue, id), VERSION, 'EX', KEPT_SECONDS);
+    let removed = 0;
+    for (const job of await tasks.getJobs(['wait', 'delayed', 'failed', 'prioritized'])) {
+      if (job?.data?.job !== id) continue;
+      await job.remove().then(
+        () => removed++,
+        () => undefined, // somebody has just taken it
+      );
+    }
+    return removed;
+  } finally {
+    await tasks.close().catch(() => undefined);
+    client.disconnect();
+  }
+}
+
+/**
+ * Gives a job up: who coordinates it removes what is kept of it, or this process where nobody does.
+ *
+ * @returns whether it is gone already
+ */
+export async function cancelInFolder(folder: JobFolder): Promise<boolean> {
+  await folder.cancel();
+  const release = await coordinate(folder).catch((error) => {
+    if (error instanceof IoError) throw error;
+    return undefined;
+  });
+  if (!release) return false;
+  await release();
+  await folder.remove();
+  return true;
+}
