@@ -30,7 +30,8 @@ export async function kubernetesManifest(
     const name = `clsort-${id}-${step}`;
     const isFirst = names.length === 0;
     names.push(name);
-    const words = taskWords(options, id, step);
+    // What stands in $( ) would be taken for a variable.
+    const words = taskWords(options, id, step).map((word) => word.replaceAll('$(', '$$$$('));
     const share = step === 'finish' ? [] : ['--share', '$(JOB_COMPLETION_INDEX)'];
     const [resource, amount = '1'] = step === 'sort' ? (options.resource?.split('=') ?? []) : [];
     documents.push(

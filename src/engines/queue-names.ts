@@ -64,5 +64,5 @@ export function entryOf<E extends object>(text: string | undefined | null): E | 
 /** Text from elsewhere, for a terminal: without what moves its cursor. */
 export const plainText = (text: unknown): string =>
   String(text ?? '')
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .replaceAll(/\p{Cc}+/gu, ' ')
     .slice(0, 2000);

@@ -3,7 +3,7 @@ import { UsageError } from '../util/errors.js';
 
 /** A word that a shell takes as it is. @throws UsageError for one that no script should have */
 export function quoted(word: string): string {
-  if (/[\u0000-\u001f\u007f]/.test(word)) {
+  if (/\p{Cc}/u.test(word)) {
     throw new UsageError(
       `${JSON.stringify(word)} has characters that no script should have: name files without them`,
     );

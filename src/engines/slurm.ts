@@ -67,9 +67,11 @@ export async function slurmScript(
 ): Promise<string> {
   const { id } = folder;
   const jobs = quoted(folder.file(SUBMITTED));
+  // They stay when the folder of the job goes.
+  const logs = `${folder.path}-logs`;
   const log = (step: string, isArray: boolean): string =>
     // Of a name of a file, Slurm takes what follows % for its own.
-    `${folder.path.replaceAll('%', '%%')}/slurm-${step}-%j${isArray ? '-%a' : ''}.log`;
+    `${logs.replaceAll('%', '%%')}/${step}-%j${isArray ? '-%a' : ''}.log`;
   const task = (step: string, isArray: boolean): string[] => [
     '#!/bin/bash',
     `exec ${commandLine(taskWords(node, id, step))}${isArray ? ' --share "$SLURM_ARRAY_TASK_ID"' : ''}`,
@@ -82,6 +84,7 @@ export async function slurmScript(
     'set -euo pipefail',
     'after=',
     'all=',
+    `mkdir -p ${quoted(logs)}`,
     '',
     '# Submits the script on stdin behind what was submitted before.',
     'submit() {',
@@ -116,6 +119,7 @@ export async function slurmScript(
     'after="--dependency=afterany$all"',
     `submit --job-name=clsort-${id}-report --output=${quoted(log('report', false))} <<'TASK'`,
     '#!/bin/bash',
+    `if [ ! -e ${quoted(folder.file('job.json'))} ]; then echo 'job ${id} has ended well'; exit; fi`,
     `exec ${commandLine([...node.command, 'status', id, '--workers-folder', node.root])}`,
     'TASK',
     '',

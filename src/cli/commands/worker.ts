@@ -1,5 +1,6 @@
 import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
 import { taskText } from '../../engines/engine.js';
+import { codeOf } from '../../batch/failures.js';
 import { JobFolder } from '../../engines/job-folder.js';
 import { readJob } from '../../engines/run-task.js';
 import { SharedFolder } from '../../engines/shared-folder.js';
@@ -8,7 +9,7 @@ import { SORT_SCHEMA } from '../../engines/sort-job.js';
 import type { WorkerContext } from '../../engines/worker-context.js';
 import { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
-import { type Console, say } from '../console.js';
+import { type Console, print, say } from '../console.js';
 import { expectRedis } from '../engine-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readBudget } from '../memory-options.js';
@@ -42,23 +43,30 @@ export async function run(args: WorkerArguments, console: Console): Promise<Exit
     const sorter = await context.sorter();
     const name = sorter.device?.name ?? 'host';
     const onEvent = (event: ServeEvent): void => {
-      if (event.is === 'ready') note(`worker ${event.worker} on ${name}, in ${shared.root}: ready`);
-      else if (event.is === 'warning') say(console, `clsort: warning: ${event.message}`);
-      else if (event.is === 'done')
-        note(`${event.task.job} ${taskText(event.task)}: done in ${secondsText(event.seconds)}`);
-      else if (event.is === 'failed') {
-        const what = event.task ? `${event.task.job} ${taskText(event.task)}` : 'a task';
-        say(
-          console,
-          `clsort: ${what} failed${event.again ? ', and is tried again' : ''}: ${event.error.message}`,
-        );
-      }
+      if (args.json) print(console, eventJson(event));
+      else if (event.is === 'ready') note(`worker ${event.worker} on ${name}, in ${shared.root}: ready`);
+      else if (event.is === 'warning' || event.is === 'failed') say(console, `clsort: ${eventText(event)}`);
+      else if (event.is === 'done') note(eventText(event));
     };
     await serve({ url, queue: args.queue, device: name, context, stalled, onEvent });
     return EXIT.ok;
   } finally {
     await (await opening?.catch(() => undefined))?.close();
   }
+}
+
+function eventJson(event: ServeEvent): string {
+  const schema = 'clsort.worker/1';
+  if (event.is !== 'failed') return JSON.stringify({ schema, ...event });
+  const { error, ...rest } = event;
+  return JSON.stringify({ schema, ...rest, error: { code: codeOf(error), message: error.message } });
+}
+
+function eventText(event: Exclude<ServeEvent, { is: 'ready' | 'begin' }>): string {
+  if (event.is === 'warning') return `warning: ${event.message}`;
+  const what = event.task ? `${event.task.job} ${taskText(event.task)}` : 'a task';
+  if (event.is === 'done') return `${what}: done in ${secondsText(event.seconds)}`;
+  return `${what} failed${event.again ? ', and is tried again' : ''}: ${event.error.message}`;
 }
 
 /** A step of a job, for a scheduler. */

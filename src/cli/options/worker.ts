@@ -12,6 +12,7 @@ export interface WorkerArguments extends RedisArguments, FolderArguments, Budget
   readonly job: string | undefined;
   readonly step: string | undefined;
   readonly share: number;
+  readonly json: boolean;
 }
 
 export const builder = (yargs: Argv) =>
@@ -49,6 +50,11 @@ export const builder = (yargs: Argv) =>
       nargs: 1,
       default: 0,
       describe: 'for schedulers: which share of it, from 0',
+    })
+    .option('json', {
+      type: 'boolean',
+      default: false,
+      describe: 'what happens as JSON, one object a line, on stdout',
     })
     .example(
       'CLSORT_REDIS_URL=redis://head:6379 $0 worker --device gpu',

@@ -1,0 +1,434 @@
+#!/usr/bin/env node
+// A sort over many machines, on this one: Redis and three workers, each with a network of its own, and then Slurm.
+//
+//     node scripts/many-machines.mjs [--size MIB] [--keep] [--only bullmq|slurm]
+//
+// Root, redis-server, iproute2; slurmctld, slurmd and munge. Records over 16 shards are sorted in 12 partitions. A worker is
+// killed in each stage, Redis once with all that it knew, a link is cut for ten seconds, all is killed and begun again, and the
+// parts are joined and checked by scripts/sort-benchmark.mjs. Slurm has one node, on which a task fails once. Where the
+// kernel gives no networks, the workers are on the loopback, and the cut of the link is skipped and counted so.
+// The last line is `N passed, N failed, N skipped`.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, hostname, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { rootlessEnv } from './rootless.mjs';
+
+const { values } = parseArgs({
+  options: {
+    size: { type: 'string', default: '512' },
+    keep: { type: 'boolean', default: false },
+    only: { type: 'string' },
+  },
+});
+const root = fileURLToPath(new URL('..', import.meta.url));
+const MAIN = join(root, 'dist/src/cli/main.js');
+const BENCHMARK = join(root, 'scripts/sort-benchmark.mjs');
+const MIB = Number(values.size);
+const COUNT = Math.floor((MIB * 2 ** 20) / 100);
+const folder = mkdtempSync(join(tmpdir(), 'clsort-machines-'));
+const shared = join(folder, 'shared');
+mkdirSync(shared);
+const env = { ...process.env, ...rootlessEnv(join(root, '.setup')), CLSORT_TUNING: 'off' };
+delete env.CLSORT_REDIS_URL;
+const path = (name) => join(shared, name);
+const totals = { passed: 0, failed: 0, skipped: 0 };
+const started = performance.now();
+const say = (text) => process.stdout.write(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}\n`);
+
+function check(name, isRight, details = '') {
+  totals[isRight ? 'passed' : 'failed']++;
+  say(`${isRight ? 'ok    ' : 'FAILED'}  ${name}${isRight || details === '' ? '' : `\n${details}`}`);
+}
+
+function skip(name, reason) {
+  totals.skipped++;
+  say(`skipped  ${name}: ${reason}`);
+}
+
+/** What is to be ended, last first, whatever happens. */
+const undo = [];
+const children = new Set();
+
+/** Starts a program, in a network of its own where one is named. */
+function start(name, args, { network, cwd = shared, more = {} } = {}) {
+  const command = network ? ['ip', 'netns', 'exec', network, ...args] : args;
+  const child = spawn(command[0], command.slice(1), { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+  child.text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      child.text += text;
+      child.hear?.(text);
+    });
+  }
+  children.add(child);
+  child.over = new Promise((resolve) => {
+    child.once('error', (error) => resolve(`${error.message}`));
+    child.once('close', (code, signal) => resolve(signal ?? code));
+  }).finally(() => children.delete(child));
+  child.title = name;
+  return child;
+}
+
+const call = (command, ...args) => spawnSync(command, args, { encoding: 'utf8', env, cwd: shared });
+const tried = (command, ...args) => call(command, ...args).status === 0;
+const has = (command) => tried('sh', '-c', `command -v ${command}`);
+
+/** Waits until something is so. */
+async function until(what, isSo, seconds = 60) {
+  for (const end = performance.now() + seconds * 1000; performance.now() < end; await delay(50)) {
+    if (await isSo()) return true;
+  }
+  say(`waited ${seconds} s in vain for ${what}`);
+  return false;
+}
+
+const digest = (name) =>
+  readdirSync(path(name))
+    .sort()
+    .map((file) => `${file} ${createHash('sha256').update(readFileSync(join(path(name), file))).digest('hex')}`)
+    .join('\n');
+
+/** Joins the parts, and has them checked by what knows nothing of clsort. */
+async function checkResult(what, out) {
+  const joined = path(`${out}.dat`);
+  const concat = start('concat', [process.execPath, MAIN, 'concat', path(out), '-o', joined]);
+  check(`${what}: the parts are joined`, (await concat.over) === 0, concat.text);
+  const checked = start('check', [process.execPath, BENCHMARK, 'check', joined, '--of', path('in.dat')]);
+  check(`${what}: order and records are right, says the independent checker`, (await checked.over) === 0, checked.text);
+  rmSync(joined, { force: true });
+}
+
+const SORT = ['--record', '100', '--key', '0:10', '--partitions', '12', '--shards', '16', '--workers-folder', shared];
+const STAGES = ['sample', 'splitters', 'partition', 'sort', 'verify'];
+/** Seconds of silence after which a task is given to another worker. */
+const STALLED = 4;
+/** Less than the largest parts want, so that these go by way of the disk. */
+const MEMORY = `${Math.max(64, Math.ceil(MIB / 4))}M`;
+const PASSWORD = 'a secret of this run';
+
+const draw = Number(process.hrtime.bigint() % 10_000n);
+const NAME = `cls${draw}`;
+
+/** Three networks of their own behind a bridge, at which Redis is; undefined where the kernel gives none. */
+function makeNetworks() {
+  const bridge = `${NAME}br`;
+  const net = `10.${200 + (draw % 50)}.${draw % 250}`;
+  const ip = (...args) => tried('ip', ...args);
+  if (!ip('link', 'add', bridge, 'type', 'bridge')) return undefined;
+  undo.push(() => ip('link', 'del', bridge));
+  if (!ip('addr', 'add', `${net}.1/24`, 'dev', bridge) || !ip('link', 'set', bridge, 'up')) return undefined;
+  const hosts = [1, 2, 3].map((i) => ({ network: `${NAME}w${i}`, link: `${NAME}v${i}`, address: `${net}.${i + 1}` }));
+  for (const { network, link, address } of hosts) {
+    if (!ip('netns', 'add', network)) return undefined;
+    undo.push(() => ip('netns', 'del', network));
+    const made =
+      ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', network) &&
+      ip('link', 'set', link, 'master', bridge, 'up') &&
+      ip('-n', network, 'addr', 'add', `${address}/24`, 'dev', 'eth0') &&
+      ip('-n', network, 'link', 'set', 'eth0', 'up') &&
+      ip('-n', network, 'link', 'set', 'lo', 'up');
+    if (!made) return undefined;
+  }
+  return { address: `${net}.1`, hosts };
+}
+
+/** Redis, and three workers, each on a host of its own where there are networks. */
+class Machines {
+  networks = process.getuid() === 0 && has('ip') ? makeNetworks() : undefined;
+  address = this.networks?.address ?? '127.0.0.1';
+  port = 20_000 + draw;
+  more = { CLSORT_REDIS_URL: `redis://:${encodeURIComponent(PASSWORD)}@${this.address}:${this.port}` };
+  redis = undefined;
+  /** By host. */
+  workers = new Map();
+  /** All that workers and coordinators have said. */
+  said = '';
+  /** Hears that a worker begins with a task, at once. */
+  onBegin = undefined;
+
+  async startRedis() {
+    const options = ['--port', String(this.port), '--bind', this.address, '--save', '', '--appendonly', 'no'];
+    this.redis = start('redis', ['redis-server', ...options, '--requirepass', PASSWORD], { cwd: folder });
+    await until('Redis', () => /Ready to accept/.test(this.redis.text));
+  }
+
+  async stopRedis() {
+    this.redis.kill('SIGKILL');
+    await this.redis.over;
+  }
+
+  startWorker(host) {
+    const args = ['worker', '--json', '--device', 'cpu', '--memory', MEMORY, '--stalled', String(STALLED)];
+    const network = this.networks?.hosts[host].network;
+    const child = start('worker', [process.execPath, MAIN, ...args], { network, more: this.more });
+    let left = '';
+    child.hear = (text) => {
+      const lines = (left + text).split('\n');
+      left = lines.pop() ?? '';
+      for (const line of lines) {
+        if (!line.startsWith('{')) continue;
+        const event = JSON.parse(line);
+        if (event.is === 'begin') {
+          child.task = event.task;
+          this.onBegin?.(child, event.task);
+        } else if (event.is === 'done' || event.is === 'failed') child.task = undefined;
+      }
+    };
+    child.host = host;
+    child.over.then((code) => {
+      this.said += child.text;
+      if (code !== 'SIGKILL') say(`a worker has ended by itself (${code}):\n${child.text}`);
+    });
+    this.workers.set(host, child);
+  }
+
+  startWorkers() {
+    for (const host of [0, 1, 2]) this.startWorker(host);
+  }
+
+  async stopWorkers() {
+    for (const child of this.workers.values()) child.kill('SIGKILL');
+    await Promise.all([...this.workers.values()].map((child) => child.over));
+  }
+
+  sort(out) {
+    const child = start('sort', [process.execPath, MAIN, 'sort', path('in.dat'), '-o', path(out), ...SORT, '--engine', 'bullmq'], {
+      more: this.more,
+    });
+    child.over.then(() => {
+      this.said += child.text;
+    });
+    return child;
+  }
+}
+
+/** Sorts while a worker is killed in each stage. @returns stages in which none was caught at work */
+async function withKills(machines, out, stages) {
+  const left = new Set(stages);
+  let killing = Promise.resolve();
+  machines.onBegin = (child, task) => {
+    if (!left.has(task.kind) || child.killed) return;
+    child.kill('SIGKILL');
+    killing = killing.then(async () => {
+      await child.over;
+      // What it had said until then tells whether it was at it still.
+      if (child.task) left.delete(task.kind);
+      machines.startWorker(child.host);
+    });
+  };
+  const sort = machines.sort(out);
+  const code = await sort.over;
+  machines.onBegin = undefined;
+  await killing;
+  check(`killed workers: the sort ends well`, code === 0, sort.text);
+  return [...left];
+}
+
+async function overRedis() {
+  const machines = new Machines();
+  const { networks } = machines;
+  if (!networks) say('the kernel gives no networks here: the workers are on the loopback');
+  await machines.startRedis();
+  machines.startWorkers();
+
+  // A task may have ended before its worker is killed: then there is another try.
+  let left = STAGES;
+  for (let tries = 0; tries < 4 && left.length > 0; tries++) {
+    left = await withKills(machines, 'out', left);
+    if (left.length > 0) say(`no worker was caught in ${left.join(', ')}: once more`);
+  }
+  check('a worker was killed by SIGKILL in each stage', left.length === 0, left.join());
+  await checkResult('killed workers', 'out');
+  const expected = digest('out');
+
+  // Redis loses all that it knew, and a host its network.
+  let restarting;
+  let cutting;
+  machines.onBegin = (child, { kind }) => {
+    if (kind === 'partition') {
+      restarting ??= (async () => {
+        await machines.stopRedis();
+        await machines.startRedis();
+        say('Redis was killed, and started again without what it knew');
+      })();
+    }
+    if (kind === 'sort' && networks) {
+      cutting ??= (async () => {
+        const { link } = networks.hosts[child.host];
+        const isCut = tried('ip', 'link', 'set', link, 'down');
+        await delay(10_000);
+        const isBack = tried('ip', 'link', 'set', link, 'up');
+        say('the link of a host at work was cut for 10 s');
+        return isCut && isBack;
+      })();
+    }
+  };
+  const disturbed = machines.sort('out2');
+  check('disturbed: the sort ends well', (await disturbed.over) === 0, disturbed.text);
+  machines.onBegin = undefined;
+  await restarting;
+  check('Redis was restarted', restarting !== undefined);
+  if (networks) check('a link was cut', (await cutting) === true);
+  else skip('a link was cut', 'no networks of their own');
+  check('disturbed: the same bytes', digest('out2') === expected);
+
+  // All of it is killed, and the same command begins again.
+  let begun = 0;
+  const all = machines.sort('out3');
+  machines.onBegin = (_, { kind }) => {
+    if (kind === 'sort' && ++begun === 3) all.kill('SIGKILL');
+  };
+  check('all killed: the coordinator was', (await all.over) === 'SIGKILL', all.text);
+  machines.onBegin = undefined;
+  await machines.stopWorkers();
+  await machines.stopRedis();
+  await machines.startRedis();
+  machines.startWorkers();
+  const again = machines.sort('out3');
+  check('all killed: the same command ends well', (await again.over) === 0, again.text);
+  check('all killed: it goes on where it was', /gone on with/.test(again.text) && /partition: 16 tasks, 16 of them/.test(again.text), again.text);
+  check('all killed: the same bytes', digest('out3') === expected);
+
+  await machines.stopWorkers();
+  await machines.stopRedis();
+  const isTold = machines.said.includes(PASSWORD) || machines.said.includes(encodeURIComponent(PASSWORD));
+  check('nobody has told the password', !isTold);
+  check('nothing is left in the shared folder', readdirSync(join(shared, '.clsort')).length === 0);
+  for (const out of ['out', 'out2', 'out3']) rmSync(path(out), { recursive: true });
+}
+
+/** Slurm with one node, which is this host. */
+class Slurm {
+  folder = join(folder, 'slurm');
+  more = { SLURM_CONF: join(this.folder, 'slurm.conf') };
+
+  async start() {
+    mkdirSync(join(this.folder, 'state'), { recursive: true });
+    mkdirSync(join(this.folder, 'spool'));
+    chmodSync(folder, 0o755);
+    chmodSync(this.folder, 0o755);
+    const file = (name) => join(this.folder, name);
+    writeFileSync(file('munge.key'), createHash('sha512').update(`${draw} ${folder}`).digest(), { mode: 0o400 });
+    const munge = ['--key-file', file('munge.key'), '--socket', file('munge.sock'), '--pid-file', file('munge.pid')];
+    start('munged', ['munged', '--foreground', '--force', ...munge, '--log-file', file('munge.log'), '--seed-file', file('munge.seed')]);
+    await until('munge', () => existsSync(file('munge.sock')));
+    const name = hostname().split('.')[0];
+    const conf = `
+ClusterName=clsort
+SlurmctldHost=${name}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=${file('munge.sock')}
+CredType=cred/munge
+StateSaveLocation=${file('state')}
+SlurmdSpoolDir=${file('spool')}
+SlurmctldPidFile=${file('slurmctld.pid')}
+SlurmdPidFile=${file('slurmd.pid')}
+SlurmctldPort=${30_000 + draw}
+SlurmdPort=${40_000 + draw}
+SlurmctldLogFile=${file('slurmctld.log')}
+SlurmdLogFile=${file('slurmd.log')}
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SchedulerParameters=batch_sched_delay=0,sched_interval=2
+JobAcctGatherType=jobacct_gather/none
+ReturnToService=2
+SlurmdParameters=config_overrides
+NodeName=${name} NodeAddr=127.0.0.1 CPUs=${cpus().length} RealMemory=${Math.floor(totalmem() / 2 ** 20 / 2)} State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+`;
+    writeFileSync(this.more.SLURM_CONF, conf);
+    this.daemons = [
+      start('slurmctld', ['slurmctld', '-D'], { more: this.more }),
+      start('slurmd', ['slurmd', '-D', '-N', name], { more: this.more }),
+    ];
+    return until('the node', () => /idle/.test(spawnSync('sinfo', ['-h', '-o', '%t'], { encoding: 'utf8', env: { ...env, ...this.more } }).stdout ?? ''));
+  }
+
+  log() {
+    return ['slurmctld.log', 'slurmd.log', 'munge.log']
+      .map((name) => (existsSync(join(this.folder, name)) ? `${name}\n${readFileSync(join(this.folder, name), 'utf8').slice(-3000)}` : name))
+      .join('\n');
+  }
+}
+
+async function overSlurm() {
+  for (const name of ['slurmctld', 'slurmd', 'munged', 'sbatch']) {
+    if (has(name) && process.getuid() === 0) continue;
+    skip('Slurm', process.getuid() === 0 ? `${name} is not installed` : 'its daemons want root');
+    return;
+  }
+  const slurm = new Slurm();
+  const isUp = await slurm.start();
+  check('Slurm has a node', isUp, slurm.log());
+  if (!isUp) return;
+  // The fourth share of a stage fails, once.
+  const flag = join(folder, 'failed-once');
+  const wrapper = join(folder, 'once.sh');
+  writeFileSync(
+    wrapper,
+    `#!/bin/sh\ncase "$*" in *"--step partition"*"--share 3") [ -e ${flag} ] || { touch ${flag}; exit 1; };; esac\nexec ${process.execPath} ${MAIN} "$@"\n`,
+    { mode: 0o755 },
+  );
+  const args = [process.execPath, MAIN, 'sort', path('in.dat'), '-o', path('out4'), ...SORT, '--engine', 'slurm'];
+  const more = { ...slurm.more };
+  const printed = start('print', [...args, '--print', '--device', 'cpu', '--memory', MEMORY, '--command', wrapper], { more });
+  check('Slurm: the script is printed', (await printed.over) === 0 && /--dependency=afterok/.test(printed.text), printed.text);
+  const submit = async () => {
+    const child = start('submit', [...args, '--submit', '--device', 'cpu', '--memory', MEMORY, '--command', wrapper], { more });
+    const code = await child.over;
+    check('Slurm: it is submitted', code === 0, `${child.text}\n${slurm.log()}`);
+    return child.text.match(/job ([0-9a-f]{12})/)?.[1] ?? '';
+  };
+  const squeue = () => spawnSync('squeue', ['--noheader'], { encoding: 'utf8', env: { ...env, ...more } }).stdout ?? '';
+  const isOver = () => squeue().trim() === '';
+  const id = await submit();
+  const second = start('submit', [...args, '--submit'], { more });
+  check('Slurm: a second one is told of the first', (await second.over) === 2 && /have not ended/.test(second.text), second.text);
+  await until('the first jobs of Slurm', isOver, 150);
+  const logs = join(shared, '.clsort', `${id}-logs`);
+  const report = () =>
+    readdirSync(logs)
+      .filter((name) => name.startsWith('report'))
+      .map((name) => readFileSync(join(logs, name), 'utf8'));
+  check('Slurm: the report tells what is missing', /partition +15 +of 16/.test(report().join()), `${report().join()}\n${squeue()}`);
+  check('Slurm: a task has failed, and there is no result', existsSync(flag) && !existsSync(path('out4')));
+  await submit();
+  await until('the other jobs of Slurm', isOver, 150);
+  check('Slurm: the result is there', existsSync(join(path('out4'), 'manifest.json')), `${report().join()}\n${slurm.log()}`);
+  await checkResult('Slurm', 'out4');
+  for (const daemon of slurm.daemons) daemon.kill('SIGTERM');
+  await Promise.all(slurm.daemons.map(({ over }) => over));
+}
+
+async function end() {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all([...children].map(({ over }) => over));
+  for (const step of undo.reverse()) step();
+  if (values.keep) say(`kept: ${folder}`);
+  else rmSync(folder, { recursive: true, force: true });
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => end().then(() => process.exit(1)));
+try {
+  const gen = start('gen', [process.execPath, BENCHMARK, 'gen', String(COUNT), path('in.dat')]);
+  check(`${MIB} MiB of records are made`, (await gen.over) === 0, gen.text);
+  if (values.only !== 'slurm') await overRedis();
+  if (values.only !== 'bullmq') await overSlurm();
+} catch (error) {
+  check('the script itself', false, error.stack);
+} finally {
+  await end();
+}
+console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
+process.exitCode = totals.failed === 0 ? 0 : 1;
