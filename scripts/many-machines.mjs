@@ -11,7 +11,16 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { cpus, hostname, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,7 +48,8 @@ delete env.CLSORT_REDIS_URL;
 const path = (name) => join(shared, name);
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const started = performance.now();
-const say = (text) => process.stdout.write(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}\n`);
+const say = (text) =>
+  process.stdout.write(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${text}\n`);
 
 function check(name, isRight, details = '') {
   totals[isRight ? 'passed' : 'failed']++;
@@ -58,7 +68,11 @@ const children = new Set();
 /** Starts a program, in a network of its own where one is named. */
 function start(name, args, { network, cwd = shared, more = {} } = {}) {
   const command = network ? ['ip', 'netns', 'exec', network, ...args] : args;
-  const child = spawn(command[0], command.slice(1), { cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command[0], command.slice(1), {
+    cwd,
+    env: { ...env, ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   child.text = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
@@ -91,7 +105,12 @@ async function until(what, isSo, seconds = 60) {
 const digest = (name) =>
   readdirSync(path(name))
     .sort()
-    .map((file) => `${file} ${createHash('sha256').update(readFileSync(join(path(name), file))).digest('hex')}`)
+    .map(
+      (file) =>
+        `${file} ${createHash('sha256')
+          .update(readFileSync(join(path(name), file)))
+          .digest('hex')}`,
+    )
     .join('\n');
 
 /** Joins the parts, and has them checked by what knows nothing of clsort. */
@@ -100,11 +119,26 @@ async function checkResult(what, out) {
   const concat = start('concat', [process.execPath, MAIN, 'concat', path(out), '-o', joined]);
   check(`${what}: the parts are joined`, (await concat.over) === 0, concat.text);
   const checked = start('check', [process.execPath, BENCHMARK, 'check', joined, '--of', path('in.dat')]);
-  check(`${what}: order and records are right, says the independent checker`, (await checked.over) === 0, checked.text);
+  check(
+    `${what}: order and records are right, says the independent checker`,
+    (await checked.over) === 0,
+    checked.text,
+  );
   rmSync(joined, { force: true });
 }
 
-const SORT = ['--record', '100', '--key', '0:10', '--partitions', '12', '--shards', '16', '--workers-folder', shared];
+const SORT = [
+  '--record',
+  '100',
+  '--key',
+  '0:10',
+  '--partitions',
+  '12',
+  '--shards',
+  '16',
+  '--workers-folder',
+  shared,
+];
 const STAGES = ['sample', 'splitters', 'partition', 'sort', 'verify'];
 /** Seconds of silence after which a task is given to another worker. */
 const STALLED = 4;
@@ -123,7 +157,11 @@ function makeNetworks() {
   if (!ip('link', 'add', bridge, 'type', 'bridge')) return undefined;
   undo.push(() => ip('link', 'del', bridge));
   if (!ip('addr', 'add', `${net}.1/24`, 'dev', bridge) || !ip('link', 'set', bridge, 'up')) return undefined;
-  const hosts = [1, 2, 3].map((i) => ({ network: `${NAME}w${i}`, link: `${NAME}v${i}`, address: `${net}.${i + 1}` }));
+  const hosts = [1, 2, 3].map((i) => ({
+    network: `${NAME}w${i}`,
+    link: `${NAME}v${i}`,
+    address: `${net}.${i + 1}`,
+  }));
   for (const { network, link, address } of hosts) {
     if (!ip('netns', 'add', network)) return undefined;
     undo.push(() => ip('netns', 'del', network));
@@ -198,9 +236,13 @@ class Machines {
   }
 
   sort(out) {
-    const child = start('sort', [process.execPath, MAIN, 'sort', path('in.dat'), '-o', path(out), ...SORT, '--engine', 'bullmq'], {
-      more: this.more,
-    });
+    const child = start(
+      'sort',
+      [process.execPath, MAIN, 'sort', path('in.dat'), '-o', path(out), ...SORT, '--engine', 'bullmq'],
+      {
+        more: this.more,
+      },
+    );
     child.over.then(() => {
       this.said += child.text;
     });
@@ -292,7 +334,11 @@ async function overRedis() {
   machines.startWorkers();
   const again = machines.sort('out3');
   check('all killed: the same command ends well', (await again.over) === 0, again.text);
-  check('all killed: it goes on where it was', /gone on with/.test(again.text) && /partition: 16 tasks, 16 of them/.test(again.text), again.text);
+  check(
+    'all killed: it goes on where it was',
+    /gone on with/.test(again.text) && /partition: 16 tasks, 16 of them/.test(again.text),
+    again.text,
+  );
   check('all killed: the same bytes', digest('out3') === expected);
 
   await machines.stopWorkers();
@@ -314,9 +360,27 @@ class Slurm {
     chmodSync(folder, 0o755);
     chmodSync(this.folder, 0o755);
     const file = (name) => join(this.folder, name);
-    writeFileSync(file('munge.key'), createHash('sha512').update(`${draw} ${folder}`).digest(), { mode: 0o400 });
-    const munge = ['--key-file', file('munge.key'), '--socket', file('munge.sock'), '--pid-file', file('munge.pid')];
-    start('munged', ['munged', '--foreground', '--force', ...munge, '--log-file', file('munge.log'), '--seed-file', file('munge.seed')]);
+    writeFileSync(file('munge.key'), createHash('sha512').update(`${draw} ${folder}`).digest(), {
+      mode: 0o400,
+    });
+    const munge = [
+      '--key-file',
+      file('munge.key'),
+      '--socket',
+      file('munge.sock'),
+      '--pid-file',
+      file('munge.pid'),
+    ];
+    start('munged', [
+      'munged',
+      '--foreground',
+      '--force',
+      ...munge,
+      '--log-file',
+      file('munge.log'),
+      '--seed-file',
+      file('munge.seed'),
+    ]);
     await until('munge', () => existsSync(file('munge.sock')));
     const name = hostname().split('.')[0];
     const conf = `
@@ -352,12 +416,21 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
       start('slurmctld', ['slurmctld', '-D'], { more: this.more }),
       start('slurmd', ['slurmd', '-D', '-N', name], { more: this.more }),
     ];
-    return until('the node', () => /idle/.test(spawnSync('sinfo', ['-h', '-o', '%t'], { encoding: 'utf8', env: { ...env, ...this.more } }).stdout ?? ''));
+    return until('the node', () =>
+      /idle/.test(
+        spawnSync('sinfo', ['-h', '-o', '%t'], { encoding: 'utf8', env: { ...env, ...this.more } }).stdout ??
+          '',
+      ),
+    );
   }
 
   log() {
     return ['slurmctld.log', 'slurmd.log', 'munge.log']
-      .map((name) => (existsSync(join(this.folder, name)) ? `${name}\n${readFileSync(join(this.folder, name), 'utf8').slice(-3000)}` : name))
+      .map((name) =>
+        existsSync(join(this.folder, name))
+          ? `${name}\n${readFileSync(join(this.folder, name), 'utf8').slice(-3000)}`
+          : name,
+      )
       .join('\n');
   }
 }
@@ -380,32 +453,67 @@ async function overSlurm() {
     `#!/bin/sh\ncase "$*" in *"--step partition"*"--share 3") [ -e ${flag} ] || { touch ${flag}; exit 1; };; esac\nexec ${process.execPath} ${MAIN} "$@"\n`,
     { mode: 0o755 },
   );
-  const args = [process.execPath, MAIN, 'sort', path('in.dat'), '-o', path('out4'), ...SORT, '--engine', 'slurm'];
+  const args = [
+    process.execPath,
+    MAIN,
+    'sort',
+    path('in.dat'),
+    '-o',
+    path('out4'),
+    ...SORT,
+    '--engine',
+    'slurm',
+  ];
   const more = { ...slurm.more };
-  const printed = start('print', [...args, '--print', '--device', 'cpu', '--memory', MEMORY, '--command', wrapper], { more });
-  check('Slurm: the script is printed', (await printed.over) === 0 && /--dependency=afterok/.test(printed.text), printed.text);
+  const printed = start(
+    'print',
+    [...args, '--print', '--device', 'cpu', '--memory', MEMORY, '--command', wrapper],
+    { more },
+  );
+  check(
+    'Slurm: the script is printed',
+    (await printed.over) === 0 && /--dependency=afterok/.test(printed.text),
+    printed.text,
+  );
   const submit = async () => {
-    const child = start('submit', [...args, '--submit', '--device', 'cpu', '--memory', MEMORY, '--command', wrapper], { more });
+    const child = start(
+      'submit',
+      [...args, '--submit', '--device', 'cpu', '--memory', MEMORY, '--command', wrapper],
+      { more },
+    );
     const code = await child.over;
     check('Slurm: it is submitted', code === 0, `${child.text}\n${slurm.log()}`);
     return child.text.match(/job ([0-9a-f]{12})/)?.[1] ?? '';
   };
-  const squeue = () => spawnSync('squeue', ['--noheader'], { encoding: 'utf8', env: { ...env, ...more } }).stdout ?? '';
+  const squeue = () =>
+    spawnSync('squeue', ['--noheader'], { encoding: 'utf8', env: { ...env, ...more } }).stdout ?? '';
   const isOver = () => squeue().trim() === '';
   const id = await submit();
   const second = start('submit', [...args, '--submit'], { more });
-  check('Slurm: a second one is told of the first', (await second.over) === 2 && /have not ended/.test(second.text), second.text);
+  check(
+    'Slurm: a second one is told of the first',
+    (await second.over) === 2 && /have not ended/.test(second.text),
+    second.text,
+  );
   await until('the first jobs of Slurm', isOver, 150);
   const logs = join(shared, '.clsort', `${id}-logs`);
   const report = () =>
     readdirSync(logs)
       .filter((name) => name.startsWith('report'))
       .map((name) => readFileSync(join(logs, name), 'utf8'));
-  check('Slurm: the report tells what is missing', /partition +15 +of 16/.test(report().join()), `${report().join()}\n${squeue()}`);
+  check(
+    'Slurm: the report tells what is missing',
+    /partition +15 +of 16/.test(report().join()),
+    `${report().join()}\n${squeue()}`,
+  );
   check('Slurm: a task has failed, and there is no result', existsSync(flag) && !existsSync(path('out4')));
   await submit();
   await until('the other jobs of Slurm', isOver, 150);
-  check('Slurm: the result is there', existsSync(join(path('out4'), 'manifest.json')), `${report().join()}\n${slurm.log()}`);
+  check(
+    'Slurm: the result is there',
+    existsSync(join(path('out4'), 'manifest.json')),
+    `${report().join()}\n${slurm.log()}`,
+  );
   await checkResult('Slurm', 'out4');
   for (const daemon of slurm.daemons) daemon.kill('SIGTERM');
   await Promise.all(slurm.daemons.map(({ over }) => over));
@@ -419,7 +527,8 @@ async function end() {
   else rmSync(folder, { recursive: true, force: true });
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => end().then(() => process.exit(1)));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.once(signal, () => end().then(() => process.exit(1)));
 try {
   const gen = start('gen', [process.execPath, BENCHMARK, 'gen', String(COUNT), path('in.dat')]);
   check(`${MIB} MiB of records are made`, (await gen.over) === 0, gen.text);

@@ -20,7 +20,15 @@ export interface BatchOptions extends RunOptions {
   readonly keepAll: boolean;
   /** Do what is done, too. */
   readonly force: boolean;
+  /** Opens what runs the jobs; by default processes of this host, one for each device. */
+  readonly open?: OpenRunner | undefined;
 }
+
+/** What runs jobs: they are added, and then told to be all. */
+export type OpenRunner = (
+  stations: readonly { readonly device: string; readonly shares: boolean }[],
+  options: RunOptions,
+) => Promise<Pick<Runner, 'add' | 'end'>>;
 
 /**
  * Runs the jobs of a batch, several at once on each of its devices, in processes of their own.
@@ -54,7 +62,7 @@ class BatchRun {
   /** Of jobs that have not ended. */
   readonly #places = new Map<Job, number>();
   #jobCount = 0;
-  #runner: Promise<Runner> | undefined;
+  #runner: ReturnType<OpenRunner> | undefined;
 
   constructor(jobs: Incoming['jobs'], journal: Journal | undefined, options: BatchOptions) {
     this.#jobs = jobs;
@@ -96,7 +104,8 @@ class BatchRun {
       } else entries.push(this.#entryOf(job, index));
     }
     if (entries.length === 0) return;
-    this.#runner ??= Runner.open(this.#stations(entries), {
+    const open = this.#options.open ?? Runner.open;
+    this.#runner ??= open(this.#stations(entries), {
       ...this.#options,
       signal: this.#signal,
       onEvent: (event) => this.#hear(event),

@@ -164,11 +164,11 @@ function tell(
   if (json) {
     print(console, JSON.stringify({ schema: 'clsort.parts-report/1', ...more, ...report }));
   } else if (!console.quiet) {
-    const { out, n, bytes, parts } = report;
+    const { out, n, units, bytes, parts } = report;
     const time = secondsText(more.seconds);
     print(
       console,
-      `${out}: ${grouped(n)} units, ${bytesText(bytes)}, in ${grouped(parts)} parts, verified; ${time}`,
+      `${out}: ${grouped(n)} ${units}, ${bytesText(bytes)}, in ${grouped(parts)} parts, verified; ${time}`,
     );
   }
 }

@@ -22,7 +22,6 @@ export interface BatchJobs {
 
 /** What a task of a batch records. */
 export interface BatchRecord {
-  readonly worker: string;
   readonly made: Made;
 }
 

@@ -94,6 +94,11 @@ export class JobFolder {
     return this.#put(recordName({ kind, index }), record);
   }
 
+  /** Removes the record of a task, which is then done once more. */
+  async forget(kind: TaskKind, index: number): Promise<void> {
+    await rm(this.file(recordName({ kind, index })), { force: true });
+  }
+
   /** Which tasks of a kind are done; the folder is listed, since a host may remember for long that a file is not there. */
   async done(kind: TaskKind): Promise<Set<number>> {
     const names = await readdir(this.path).catch(() => []);

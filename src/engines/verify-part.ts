@@ -59,6 +59,8 @@ export async function verifyPart(work: StageWork, index: number): Promise<void> 
 export interface PartsReport {
   readonly out: string;
   readonly n: number;
+  /** What they are: 'u32 keys', 'records of 100 bytes'. */
+  readonly units: string;
   readonly bytes: number;
   readonly parts: number;
 }
@@ -121,7 +123,7 @@ export async function finish({ job, folder, context }: StageWork): Promise<Parts
   const out = await context.shared.target(job.out);
   await place(made, out);
   await folder.remove();
-  return { out, n, bytes, parts: parts.length };
+  return { out, n, units: order.units, bytes, parts: parts.length };
 }
 
 /** Refuses an output that may not be replaced: anything but an empty folder, or one with parts. @throws UsageError, IoError */

@@ -30,12 +30,17 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   }
   const batch = await readBatch(args, options.journal, console);
   if (args['dry-run']) return tellPlan(batch, args, options.journal, console);
+  const open =
+    args.engine === undefined
+      ? undefined
+      : await (await import('../engine-batch.js')).openerFor(args, options);
   const devices = readStations(args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']));
   const show = new Show(args, batch, console);
   const { signal, asides } = console;
   const results = await runBatch(batch, {
     ...options,
     keepAll: reports.length > 0,
+    open,
     devices,
     signal,
     asides,

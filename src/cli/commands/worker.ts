@@ -1,6 +1,6 @@
+import { codeOf } from '../../batch/failures.js';
 import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
 import { taskText } from '../../engines/engine.js';
-import { codeOf } from '../../batch/failures.js';
 import { JobFolder } from '../../engines/job-folder.js';
 import { readJob } from '../../engines/run-task.js';
 import { SharedFolder } from '../../engines/shared-folder.js';
@@ -83,8 +83,8 @@ async function runStep(
   const job = await readJob(folder);
   if (job.schema !== SORT_SCHEMA) throw new UsageError(`job ${id} is no sort`);
   if (step === 'finish') {
-    const { out, n, parts } = await runFinish(job, folder, context);
-    note(`${out}: ${grouped(n)} units in ${grouped(parts)} parts, verified`);
+    const { out, n, units, parts } = await runFinish(job, folder, context);
+    note(`${out}: ${grouped(n)} ${units} in ${grouped(parts)} parts, verified`);
     return EXIT.ok;
   }
   const stage = step as Exclude<Step, 'finish'>;

@@ -1,10 +1,11 @@
 import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
+import { type EngineArguments, withEngine } from './engine.js';
 
 export const command = 'batch <jobs>';
 export const describe = 'Sort many files, as a manifest lists them';
 
-export interface BatchArguments extends DeviceArguments {
+export interface BatchArguments extends DeviceArguments, EngineArguments {
   readonly jobs: string;
   readonly json: boolean | undefined;
   readonly journal: string | undefined;
@@ -20,7 +21,7 @@ export interface BatchArguments extends DeviceArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withDevice(yargs, { words: true })
+  withDevice(withEngine(yargs, ['bullmq'], "JOBS' folder"), { words: true })
     .positional('jobs', {
       type: 'string',
       demandOption: true,

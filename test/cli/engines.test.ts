@@ -1,0 +1,232 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import { recordsOf, sortedRecords } from '../engines/parts.js';
+import { RedisServer, testWithRedis } from '../engines/redis-server.js';
+import { clsort, MAIN, scratchFolder } from './cli.js';
+
+const LAYOUT = ['--record', '16', '--key', '0:4'];
+const SMALL = ['--partitions', '4', '--shards', '3'];
+
+/** Runs until the test ends. */
+function startWorker(
+  t: ExecutionContext,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  ...more: string[]
+): ChildProcess & { text: string } {
+  const child = Object.assign(
+    spawn(process.execPath, [MAIN, 'worker', '--device', 'host', '--json', '--stalled', '3', ...more], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+    }),
+    { text: '' },
+  );
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      child.text += text;
+      child.emit('said', text);
+    });
+  }
+  t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  return child;
+}
+
+testWithRedis(
+  'sorts by workers of their own, one of which is killed at work; status, cancel, check and concat',
+  async (t) => {
+    const { folder, path, remove } = scratchFolder();
+    t.teardown(remove);
+    const redis = await RedisServer.start(folder, 'never told');
+    t.teardown(() => redis.stop());
+    const env = { CLSORT_REDIS_URL: redis.url };
+    const bytes = recordsOf(30_000, 9000);
+    writeFileSync(path('in.dat'), bytes);
+    const sort = (out: string, ...more: string[]) =>
+      clsort(['sort', path('in.dat'), '-o', path(out), ...LAYOUT, ...SMALL, '--engine', 'bullmq', ...more], {
+        env,
+      });
+
+    const first = startWorker(t, folder, env);
+    first.on('said', () => {
+      if (first.text.includes('"kind":"partition"')) first.kill('SIGKILL');
+    });
+    const sorting = sort('out');
+    await once(first, 'exit');
+    const second = startWorker(t, folder, env);
+    const ran = await sorting;
+    t.is(ran.code, 0, ran.err);
+    t.regex(ran.err, /job [0-9a-f]{12}: .* 3 shards, 4 partitions/);
+    t.regex(ran.out, /30,000 records.* in 4 parts, verified/);
+    const id = /job ([0-9a-f]{12}):/.exec(ran.err)?.[1] ?? '';
+
+    const joined = await clsort(['concat', path('out'), '-o', path('joined.dat')]);
+    t.is(joined.code, 0, joined.err);
+    t.true(readFileSync(path('joined.dat')).equals(sortedRecords(bytes)));
+    const checked = await clsort(['check', path('out'), '--against', path('in.dat'), '--json']);
+    t.is(checked.code, 0, checked.err);
+    t.like(JSON.parse(checked.out), { n: 30_000, record: 16, sorted: true, permutation: true });
+
+    const status = await clsort(['status', id, '--json', '--workers-folder', folder], { env });
+    t.is(status.code, 0, status.err);
+    t.like(JSON.parse(status.out), { id, done: true, job: { state: 'done', out: 'out' } });
+
+    // Without workers it waits; another process cancels it.
+    second.kill('SIGKILL');
+    await once(second, 'exit');
+    let cancelling: ReturnType<typeof clsort> | undefined;
+    const waiting = await clsort(
+      ['sort', path('in.dat'), '-o', path('out2'), ...LAYOUT, ...SMALL, '--engine', 'bullmq'],
+      {
+        env,
+        onStart(child) {
+          child.stderr?.on('data', (text: Buffer) => {
+            const found = /job ([0-9a-f]{12}):/.exec(String(text))?.[1];
+            if (found) cancelling ??= clsort(['cancel', found, '--workers-folder', folder], { env });
+          });
+        },
+      },
+    );
+    t.is(waiting.code, 130, waiting.err);
+    t.regex(waiting.err, /the job was cancelled, and nothing is kept of it/);
+    t.is((await cancelling)?.code, 0);
+    t.deepEqual(readdirSync(path('.clsort')), []);
+    t.false(existsSync(path('out2')));
+    for (const { text } of [first, second]) t.false(text.includes('never'));
+    for (const { out, err } of [ran, status, waiting]) t.false(`${out}${err}`.includes('never'));
+  },
+);
+
+testWithRedis('a batch is done by workers, a job a task, and its journal knows it', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  const redis = await RedisServer.start(folder);
+  t.teardown(() => redis.stop());
+  const env = { CLSORT_REDIS_URL: redis.url };
+  mkdirSync(path('in'));
+  const keys = [3, 1, 2].map((seed) =>
+    Uint32Array.from({ length: 1000 }, (_, i) => Math.imul(i * seed, 0x9e3779b1) >>> 0),
+  );
+  for (const [i, file] of keys.entries()) writeFileSync(path(`in/${i}.u32`), file);
+  writeFileSync(path('in/wrong.npy'), 'no array');
+  const jobs = {
+    jobs: [
+      { in: 'in/*.u32', out: 'sorted/{name}{ext}' },
+      { in: 'in/wrong.npy', out: 'sorted/wrong.npy' },
+    ],
+  };
+  writeFileSync(path('jobs.json'), JSON.stringify(jobs));
+  startWorker(t, folder, env);
+  startWorker(t, folder, env);
+  const batch = () => clsort(['batch', path('jobs.json'), '--engine', 'bullmq', '--json'], { env });
+  const rows = (out: string) =>
+    out
+      .trim()
+      .split('\n')
+      .map(
+        (line) =>
+          JSON.parse(line) as {
+            name?: string;
+            outcome?: string;
+            ok?: number;
+            failed?: number;
+            done?: number;
+          },
+      );
+  const ran = await batch();
+  t.is(ran.code, 5, ran.err);
+  t.like(rows(ran.out).at(-1), { ok: 3, failed: 1 });
+  for (const [i, file] of keys.entries()) {
+    t.deepEqual(
+      new Uint8Array(readFileSync(path(`sorted/${i}.u32`))),
+      new Uint8Array(file.slice().sort().buffer),
+    );
+  }
+  const again = await batch();
+  t.like(rows(again.out).at(-1), { ok: 0, done: 3, failed: 1 });
+  const wrong = await clsort(['batch', path('jobs.json'), '--engine', 'bullmq', '--device', 'gpu'], { env });
+  t.is(wrong.code, 2);
+  t.regex(wrong.err, /--device is each worker's own/);
+});
+
+test('what is not for many machines, and where nobody is, is told', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  writeFileSync(path('in.u32'), new Uint32Array(10));
+  const refused = async (
+    args: string[],
+    code: number,
+    message: RegExp,
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<void> => {
+    const ran = await clsort(args, { env: { CLSORT_REDIS_URL: '', ...env } });
+    t.is(ran.code, code, `${args.join(' ')}: ${ran.err}`);
+    t.regex(ran.err, message);
+  };
+  const sort = ['sort', path('in.u32'), '-o', path('out')];
+  await refused([...sort, '--engine', 'bullmq'], 2, /where is Redis\? Say it in CLSORT_REDIS_URL/);
+  await refused(
+    [...sort, '--engine', 'bullmq', '--redis', 'secret:secret'],
+    2,
+    /^(?!.*secret:).*URL of Redis is wrong/s,
+  );
+  const nobody = 'redis://:secret@127.0.0.1:1';
+  await refused([...sort, '--engine', 'bullmq'], 5, /Redis at redis:\/\/127\.0\.0\.1:1 .*ECONNREFUSED/, {
+    CLSORT_REDIS_URL: nobody,
+  });
+  await refused(['worker', '--device', 'host'], 5, /^(?!.*secret).*ECONNREFUSED/s, {
+    CLSORT_REDIS_URL: nobody,
+  });
+  await refused([...sort, '--engine', 'spark'], 2, /expected one of local bullmq slurm kubernetes/);
+  await refused([...sort, '--engine', 'local', '--argsort'], 2, /--argsort is not for --engine/);
+  await refused([...sort, '--engine', 'local', '--unique'], 2, /--unique is not for --engine/);
+  await refused([...sort, '--engine', 'bullmq', '--memory', '1G'], 2, /--memory is each worker's own/, {
+    CLSORT_REDIS_URL: nobody,
+  });
+  await refused([...sort, '--engine', 'slurm'], 2, /--print what is to be submitted, or --submit it/);
+  await refused([...sort, '--engine', 'kubernetes', '--submit'], 2, /makes a manifest only/);
+  await refused([...sort, '--engine', 'kubernetes', '--print'], 2, /needs --image/);
+  await refused([...sort, '--partitions', '3'], 2, /--partitions is for sorts over many machines/);
+  await refused(['status', 'x'], 2, /no id of a job/);
+  await refused(['status', '0123456789ab', '--workers-folder', folder], 5, /there is no job 0123456789ab/);
+  await refused(['cancel', '0123456789ab', '--workers-folder', folder], 5, /there is no job/);
+  await refused(['worker', '--job', '0123456789ab', '--workers-folder', folder], 2, /--job needs --step/);
+  t.deepEqual(
+    readdirSync(folder).filter((name) => name !== 'in.u32' && name !== '.clsort'),
+    [],
+  );
+});
+
+test('parts of keys are checked and joined as their manifest says', async (t) => {
+  const { path, remove } = scratchFolder();
+  t.teardown(remove);
+  const keys = Float32Array.from({ length: 5000 }, (_, i) => Math.sin(i) * 100);
+  writeFileSync(path('in.f32'), keys);
+  const sort = ['sort', path('in.f32'), '-o', path('out'), '--engine', 'local', '--device', 'host', ...SMALL];
+  const ran = await clsort([...sort, '--descending', '--json', '-q']);
+  t.is(ran.code, 0, ran.err);
+  t.like(JSON.parse(ran.out), { schema: 'clsort.parts-report/1', n: 5000, parts: 4 });
+  t.is(ran.err, '');
+  const checked = await clsort(['check', path('out'), '--against', path('in.f32')]);
+  t.is(checked.code, 0, checked.out + checked.err);
+  t.regex(checked.out, /5,000 f32 keys, descending\norder: right\npermutation: right/);
+  t.is((await clsort(['check', path('in.f32'), '--against', path('out')])).code, 1);
+  const joined = await clsort(['concat', path('out'), '-o', path('joined.npy')]);
+  t.is(joined.code, 0, joined.err);
+  t.is((await clsort(['check', path('joined.npy'), '-r', '--against', path('in.f32')])).code, 0);
+  // A part that has changed, and a manifest that names what it must not.
+  const part = path('out/part-00001.f32');
+  const bytes = readFileSync(part);
+  writeFileSync(part, Buffer.concat([bytes.subarray(400), bytes.subarray(0, 400)]));
+  t.is((await clsort(['check', path('out')])).code, 1);
+  const manifest = readFileSync(path('out/manifest.json'), 'utf8');
+  writeFileSync(path('out/manifest.json'), manifest.replace('part-00001.f32', '../in.f32'));
+  const hostile = await clsort(['concat', path('out'), '-o', path('x.f32')]);
+  t.is(hostile.code, 5);
+  t.regex(hostile.err, /names "\.\.\/in\.f32", which is no file beside it/);
+});

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import test from 'ava';
+import { scratchFolder } from '../cli/cli.js';
+import { testIf } from '../each-device.js';
+import { hostSorter } from '../io/host-sorter.js';
+import { joinedParts, recordRequest, recordsOf, sortedRecords, sortHere } from './parts.js';
+
+const sorter = hostSorter(test);
+
+/** A small disk, if this process may make one. */
+const { path, folder, remove } = scratchFolder();
+const disk = path('disk');
+mkdirSync(disk);
+const able =
+  process.getuid?.() === 0 && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'none', disk]).status === 0
+    ? true
+    : 'no file system of its own can be mounted here';
+test.after.always(() => {
+  if (able === true) spawnSync('umount', ['-l', disk]);
+  remove();
+});
+
+testIf(able, 'a disk that fills up is told of, and the same sort goes on when there is room', async (t) => {
+  const bytes = recordsOf(100_000); // 1.5 MiB
+  const filler = `${disk}/filler`;
+  const request = recordRequest(disk, bytes);
+  let isFull = false;
+  const failing = sortHere(sorter(), request, {
+    listen: (event) => {
+      if (event.is !== 'stage' || event.stage !== 'partition') return;
+      spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
+      isFull = true;
+    },
+  });
+  await t.throwsAsync(failing, { code: 'ERR_CLSORT_IO', message: /no space is left on the device/ });
+  t.true(isFull);
+  t.false(existsSync(request.out));
+  rmSync(filler);
+  const stages: string[] = [];
+  await sortHere(sorter(), request, {
+    listen: (event) => {
+      if (event.is === 'stage') stages.push(`${event.stage} ${event.done}`);
+    },
+  });
+  t.deepEqual(stages.slice(0, 3), ['sample 4', 'splitters 1', 'partition 0']);
+  t.true((await joinedParts(request.out)).equals(sortedRecords(bytes)));
+});
+
+testIf(able, 'a sort for which a disk has no room is refused before it begins', async (t) => {
+  const filler = `${disk}/filler`;
+  const request = recordRequest(disk, recordsOf(100_000), { out: `${disk}/other` });
+  spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
+  rmSync(`${disk}/out`, { recursive: true, force: true });
+  const error = await t.throwsAsync(sortHere(sorter(), request), { code: 'ERR_CLSORT_IO' });
+  t.regex(error?.message ?? '', /are needed for pieces of partitions/);
+  t.false(existsSync(`${disk}/other`));
+  rmSync(filler);
+});
+
+test('what cannot be sorted over many machines is refused by name', async (t) => {
+  const here = scratchFolder();
+  t.teardown(here.remove);
+  const bytes = recordsOf(100);
+  const request = recordRequest(here.folder, bytes);
+  const refused = async (more: object, code: string, message: RegExp): Promise<void> => {
+    await t.throwsAsync(sortHere(sorter(), { ...request, ...more }), { code, message });
+  };
+  await refused({ inputs: ['-'] }, 'ERR_CLSORT_USAGE', /is no file that many hosts can read/);
+  await refused({ inputs: [here.path('none')] }, 'ERR_CLSORT_USAGE', /is no file/);
+  await refused({ partitions: 0 }, 'ERR_CLSORT_USAGE', /--partitions is 0/);
+  await refused({ partitions: 513 }, 'ERR_CLSORT_USAGE', /from 1 to 512/);
+  await refused({ out: here.path('in.dat') }, 'ERR_CLSORT_USAGE', /is a file, and the result is a folder/);
+  await refused(
+    { out: here.folder },
+    'ERR_CLSORT_USAGE',
+    /holds in\.dat, which is no part of a result of ours/,
+  );
+  writeFileSync(here.path('odd.dat'), bytes.subarray(1));
+  await refused(
+    { inputs: [here.path('odd.dat')] },
+    'ERR_CLSORT_IO',
+    /no whole number of elements of 16 bytes/,
+  );
+  await t.throwsAsync(sortHere(sorter(), { ...request, inputs: [`${folder}/../x`] }), {
+    code: 'ERR_CLSORT_USAGE',
+  });
+  const outside = scratchFolder();
+  t.teardown(outside.remove);
+  const other = recordRequest(outside.folder, bytes);
+  await refused({ inputs: other.inputs }, 'ERR_CLSORT_USAGE', /workers see nothing else: name the folder/);
+});

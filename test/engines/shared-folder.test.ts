@@ -1,0 +1,113 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { coordinate } from '../../src/engines/coordinator-lock.js';
+import { idOf, JobFolder } from '../../src/engines/job-folder.js';
+import { SharedFolder } from '../../src/engines/shared-folder.js';
+import { asideName, thisProcess } from '../../src/io/aside.js';
+import { scratchFolder } from '../cli/cli.js';
+
+test('names lead nowhere outside of the folder, by ways upwards or by links', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  const outside = scratchFolder();
+  t.teardown(remove);
+  t.teardown(outside.remove);
+  mkdirSync(path('deep/er'), { recursive: true });
+  writeFileSync(path('deep/in'), 'x');
+  writeFileSync(outside.path('in'), 'x');
+  symlinkSync(outside.folder, path('link'));
+  symlinkSync(outside.path('in'), path('file'));
+  symlinkSync(outside.path('not-there'), path('dangling'));
+  symlinkSync(path('deep'), path('inner'));
+  symlinkSync('.', path('here'));
+  const shared = await SharedFolder.open(folder);
+  const { root } = shared;
+  t.is(await shared.existing('deep/in'), join(root, 'deep/in'));
+  t.is(await shared.existing('inner/in'), join(root, 'deep/in'));
+  t.is(await shared.target('inner/new'), join(root, 'deep/new'));
+  t.is(await shared.nameOf(path('inner/in')), 'deep/in');
+  t.is(await shared.nameOf(path('deep/new')), 'deep/new');
+  const names = [
+    '',
+    '.',
+    '..',
+    '../in',
+    'deep/../../in',
+    '/etc/passwd',
+    'link/in',
+    'file',
+    'link',
+    'deep/\0',
+    'here/..',
+  ];
+  for (const name of names) {
+    await t.throwsAsync(shared.existing(name), { code: /ERR_CLSORT_(USAGE|IO)/ }, name);
+    if (name !== 'here/..') await t.throwsAsync(shared.target(name), { code: /ERR_CLSORT_(USAGE|IO)/ }, name);
+  }
+  for (const name of ['link/new', 'dangling', 'file'])
+    await t.throwsAsync(shared.target(name), { code: 'ERR_CLSORT_USAGE' });
+  for (const name of [undefined, null, 7, {}]) {
+    await t.throwsAsync(shared.existing(name as unknown as string), undefined, String(name));
+  }
+  await t.throwsAsync(shared.nameOf(outside.path('in')), {
+    code: 'ERR_CLSORT_USAGE',
+    message: /--workers-folder/,
+  });
+  await t.throwsAsync(shared.nameOf(path('file')), { code: 'ERR_CLSORT_USAGE' });
+  await t.throwsAsync(SharedFolder.open(path('deep/in')), { code: 'ERR_CLSORT_IO' });
+  await t.throwsAsync(SharedFolder.open(path('none')), { code: 'ERR_CLSORT_IO' });
+});
+
+test('the folder of a job is no link, and is named by an id only', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  const shared = await SharedFolder.open(folder);
+  mkdirSync(path('.clsort'));
+  symlinkSync(folder, path('.clsort/aaaaaaaaaaaa'));
+  await t.throwsAsync(JobFolder.find(shared, 'aaaaaaaaaaaa'), {
+    code: 'ERR_CLSORT_USAGE',
+    message: /is a link/,
+  });
+  await t.throwsAsync(JobFolder.make(shared, 'aaaaaaaaaaaa'), { code: 'ERR_CLSORT_USAGE' });
+  await t.throwsAsync(JobFolder.find(shared, 'bbbbbbbbbbbb'), {
+    code: 'ERR_CLSORT_IO',
+    message: /there is no job/,
+  });
+  for (const id of ['', '..', '../../etc', 'AAAAAAAAAAAA', 'aaaaaaaaaaaa\n', 7, null]) {
+    await t.throwsAsync(JobFolder.find(shared, id as string), { code: 'ERR_CLSORT_USAGE' });
+  }
+  const job = await JobFolder.make(shared, idOf('out'));
+  t.is(await job.get('sort', 0), undefined);
+  await job.put('sort', 2, { n: 1 });
+  t.deepEqual([...(await job.done('sort'))], [2]);
+  t.deepEqual(await job.get('sort', 2), { n: 1 });
+  writeFileSync(job.file('sort-000003.json'), '{"n":');
+  await t.throwsAsync(job.get('sort', 3), { code: 'ERR_CLSORT_IO', message: /no JSON/ });
+});
+
+test('a job has one coordinator at a time, and one that is gone holds nobody up', async (t) => {
+  const { folder, remove } = scratchFolder();
+  t.teardown(remove);
+  const job = await JobFolder.make(await SharedFolder.open(folder), idOf('out'));
+  const release = await coordinate(job);
+  const error = await t.throwsAsync(coordinate(job), {
+    code: 'ERR_CLSORT_USAGE',
+    message: /has a coordinator, process/,
+  });
+  t.true(error?.message.includes(`clsort status ${job.id}`));
+  await release();
+  await (await coordinate(job))();
+  // What a process of this host left that is no more.
+  const gone = { ...thisProcess(), start: '1', name: 'here' };
+  writeFileSync(job.file('coordinator.json'), JSON.stringify(gone));
+  await (await coordinate(job))();
+  // One of another host counts until it has been silent for long.
+  writeFileSync(job.file('coordinator.json'), JSON.stringify({ ...gone, host: 'another', name: 'afar' }));
+  await t.throwsAsync(coordinate(job), { code: 'ERR_CLSORT_USAGE', message: /on afar/ });
+  const { utimesSync } = await import('node:fs');
+  const long = new Date(Date.now() - 3600_000);
+  utimesSync(job.file('coordinator.json'), long, long);
+  const again = await coordinate(job);
+  await again();
+  t.true(asideName('x').length > 0);
+});
