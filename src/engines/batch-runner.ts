@@ -116,7 +116,10 @@ export class EngineRunner {
 
   #hear(event: TaskEvent, end: (index: number, result: JobResult) => void): void {
     const { onEvent } = this.#options;
-    if (event.is === 'warning') return onEvent(event);
+    if (event.is === 'warning') {
+      onEvent(event);
+      return;
+    }
     const job = this.#entries[event.task.index]?.job;
     if (!job) return;
     const device = event.worker;

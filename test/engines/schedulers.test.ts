@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { STAGES } from '../../src/engines/engine.js';
 import { kubernetesManifest } from '../../src/engines/kubernetes.js';
 import { openSortJob } from '../../src/engines/open-job.js';
@@ -91,10 +91,9 @@ test('scripts and manifests have what is left to do, with no text of users unesc
     Array.from({ length: 7 }, () => '17'),
   );
   t.deepEqual(
-    readdirSync(outer).filter((name) => name.includes('hacked')),
+    readdirSync(outer).filter((name) => name === 'hacked'),
     [],
   );
-  const { readFileSync } = await import('node:fs');
   const calls = readFileSync(`${outer}/log`, 'utf8').split('======\n').slice(0, -1);
   t.is(calls.length, 7);
   t.true(calls.every((call) => call.includes('\n--partition=a b\n')));
@@ -114,10 +113,10 @@ test('scripts and manifests have what is left to do, with no text of users unesc
   const manifest = await kubernetesManifest(job, own, options);
   const documents = parseAllDocuments(manifest).map((document) => {
     t.deepEqual(document.errors, []);
-    return document.toJS() as Record<string, never>;
+    return document.toJS() as { metadata: { name: string } };
   });
   t.is(documents.length, 6);
-  const names = documents.map(({ metadata }) => (metadata as { name: string }).name);
+  const names = documents.map(({ metadata }) => metadata.name);
   t.deepEqual(
     names,
     [...STAGES, 'finish'].map((step) => `clsort-${own.id}-${step}`),
@@ -135,10 +134,6 @@ test('scripts and manifests have what is left to do, with no text of users unesc
   t.is(container?.image, options.image);
   t.deepEqual(container?.resources, { limits: { 'a/b': '2' } });
   const command = container?.command as string[];
-  t.true(
-    command.includes(shared.root.replaceAll('$(', '$$('.replace('$$', '$$$$'))) ||
-      command.some((word) => word.includes('$$(touch')),
-  );
+  t.true(command.some((word) => word.includes('$$(touch')));
   t.is(command.at(-1), '$(JOB_COMPLETION_INDEX)');
-  t.truthy(parse('a: 1'));
 });

@@ -1,10 +1,11 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { coordinate } from '../../src/engines/coordinator-lock.js';
 import { idOf, JobFolder } from '../../src/engines/job-folder.js';
 import { SharedFolder } from '../../src/engines/shared-folder.js';
-import { asideName, thisProcess } from '../../src/io/aside.js';
+import { thisProcess } from '../../src/io/aside.js';
+import { ClsortError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 
 test('names lead nowhere outside of the folder, by ways upwards or by links', async (t) => {
@@ -41,8 +42,8 @@ test('names lead nowhere outside of the folder, by ways upwards or by links', as
     'here/..',
   ];
   for (const name of names) {
-    await t.throwsAsync(shared.existing(name), { code: /ERR_CLSORT_(USAGE|IO)/ }, name);
-    if (name !== 'here/..') await t.throwsAsync(shared.target(name), { code: /ERR_CLSORT_(USAGE|IO)/ }, name);
+    await t.throwsAsync(shared.existing(name), { instanceOf: ClsortError }, name);
+    if (name !== 'here/..') await t.throwsAsync(shared.target(name), { instanceOf: ClsortError }, name);
   }
   for (const name of ['link/new', 'dangling', 'file'])
     await t.throwsAsync(shared.target(name), { code: 'ERR_CLSORT_USAGE' });
@@ -104,10 +105,8 @@ test('a job has one coordinator at a time, and one that is gone holds nobody up'
   // One of another host counts until it has been silent for long.
   writeFileSync(job.file('coordinator.json'), JSON.stringify({ ...gone, host: 'another', name: 'afar' }));
   await t.throwsAsync(coordinate(job), { code: 'ERR_CLSORT_USAGE', message: /on afar/ });
-  const { utimesSync } = await import('node:fs');
   const long = new Date(Date.now() - 3600_000);
   utimesSync(job.file('coordinator.json'), long, long);
   const again = await coordinate(job);
   await again();
-  t.true(asideName('x').length > 0);
 });
