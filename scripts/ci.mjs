@@ -223,6 +223,7 @@ async function main() {
   const packages = [
     ...['mesa-opencl-icd', 'oclgrind', 'chromium', 'debootstrap', 'qemu-user-static'],
     'python3-numpy', // a peer of the benchmarks, whose tests are skipped without it
+    ...['redis-server', 'iproute2', 'slurmctld', 'slurmd', 'slurm-client', 'munge'], // for sorts over many machines
   ];
   apt('install', '-y', '-q', '--no-install-recommends', ...packages);
   await check('set-up', process.execPath, ['scripts/setup.mjs']);
@@ -236,7 +237,7 @@ async function main() {
   await check('the API is complete', process.execPath, ['scripts/check-opencl-api.mjs']);
   await tests('npm test', [], {
     minutes: 45,
-    env: { CLSORT_REQUIRE_BROWSER: '1', CLSORT_REQUIRE_NUMPY: '1' },
+    env: { CLSORT_REQUIRE_BROWSER: '1', CLSORT_REQUIRE_NUMPY: '1', CLSORT_REQUIRE_REDIS: '1' },
   });
   for (const device of ['rusticl', 'clover']) {
     await tests(`small sizes on ${device}`, MATRIX, { env: { ...MESA, CLSORT_TEST_DEVICES: device } });
@@ -312,6 +313,7 @@ async function main() {
   const onNode = ([version, ...args]) =>
     check(`fuzz on Node ${version}`, process.execPath, fuzz(...args, '--node', version, ...AGAIN));
   await Promise.all(FUZZ_NODES.map(onNode));
+  await check('many machines', process.execPath, ['scripts/many-machines.mjs', '--size', '64']);
   await check('the packed package, installed', process.execPath, ['scripts/pack-test.mjs']);
   for (const [name, details] of repeated) {
     process.stdout.write(

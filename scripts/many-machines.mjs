@@ -180,7 +180,7 @@ function makeNetworks() {
 class Machines {
   networks = process.getuid() === 0 && has('ip') ? makeNetworks() : undefined;
   address = this.networks?.address ?? '127.0.0.1';
-  port = 20_000 + draw;
+  port = 12_000 + (draw % 6000);
   more = { CLSORT_REDIS_URL: `redis://:${encodeURIComponent(PASSWORD)}@${this.address}:${this.port}` };
   redis = undefined;
   /** By host. */
@@ -395,8 +395,8 @@ StateSaveLocation=${file('state')}
 SlurmdSpoolDir=${file('spool')}
 SlurmctldPidFile=${file('slurmctld.pid')}
 SlurmdPidFile=${file('slurmd.pid')}
-SlurmctldPort=${30_000 + draw}
-SlurmdPort=${40_000 + draw}
+SlurmctldPort=${18_000 + (draw % 6000)}
+SlurmdPort=${24_000 + (draw % 6000)}
 SlurmctldLogFile=${file('slurmctld.log')}
 SlurmdLogFile=${file('slurmd.log')}
 ProctrackType=proctrack/linuxproc

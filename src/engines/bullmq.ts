@@ -7,9 +7,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, QueueEvents } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { errorTold, type ToldError } from '../batch/protocol.js';
-import { AbortedError, ClsortError } from '../util/errors.js';
+import { AbortedError, ClsortError, DeviceLostError, IoError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
-import { CancelledError, type Engine, type JobStatus, type Task, type TaskEvent } from './engine.js';
+import {
+  CancelledError,
+  type Engine,
+  type JobStatus,
+  type Task,
+  type TaskEvent,
+  taskText,
+} from './engine.js';
 import { Channel } from './events-channel.js';
 import {
   cancelKey,
@@ -59,8 +66,10 @@ const SILENT_MS = 30_000;
 const END_MS = 2000;
 /** How long an entry of a job that has ended stays. */
 const KEPT_SECONDS = 7 * 24 * 3600;
-/** Looks at which a task that the queue knows as completed may lack its record: folders of a network may lag. */
+/** Looks at which a task that a worker said to be done may lack its record: folders of a network may lag. */
 const LATE_LOOKS = 5;
+/** So many records may be missing for good before it is told. */
+const MOST_UNSEEN = 2;
 
 export class BullEngine implements Engine {
   readonly name = 'bullmq';
@@ -222,6 +231,8 @@ class RunningTasks {
   /** What workers said last of tasks that have ended, or may be tried again. */
   readonly #words = new Map<string, WorkerWord>();
   readonly #late = new Map<string, number>();
+  /** Tasks that workers said to be done, and whose records did not come. */
+  #unseen = 0;
   /** Where the next look begins. */
   #next = 0;
 
@@ -315,7 +326,12 @@ class RunningTasks {
     const task = this.#open.get(id);
     if (!task || !this.#open.delete(id)) return;
     const word = this.#words.get(id);
-    const error = word?.is === 'failed' ? errorOf(word) : new Error(plainText(reason));
+    const error =
+      word?.is === 'failed'
+        ? errorOf(word)
+        : new DeviceLostError(
+            `${taskText(task)} has failed without a word of its worker: ${plainText(reason)}`,
+          );
     this.channel.push({ is: 'failed', task, worker: plainText(word?.worker ?? 'a worker'), error });
     if (this.#open.size === 0) this.channel.end();
   }
@@ -338,8 +354,10 @@ class RunningTasks {
         // A task that has just been completed is no longer known: its record may take a moment to be seen.
         const looks = (this.#late.get(id) ?? 0) + 1;
         this.#late.set(id, looks);
-        if (looks < (state === 'completed' ? LATE_LOOKS : 2)) continue;
+        const isSaid = this.#words.get(id)?.is === 'done';
+        if (looks < (isSaid ? LATE_LOOKS : 2)) continue;
         this.#late.delete(id);
+        if (isSaid && ++this.#unseen > MOST_UNSEEN) throw unseen(task);
         await this.add([task]);
       } else this.#late.delete(id);
     }
@@ -363,3 +381,10 @@ function errorOf(word: WorkerWord): Error {
     system: system === undefined ? undefined : plainText(system),
   });
 }
+
+const unseen = (task: Task): IoError =>
+  new IoError(
+    `workers say that ${taskText(task)} is done, and there is no record of it here: do they share another folder ` +
+      '(--workers-folder), or does this host see late what they write?',
+    { details: { job: task.job } },
+  );

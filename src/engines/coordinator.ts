@@ -1,7 +1,7 @@
 /** Runs the stages of a job one after the other, on any engine: what has a record is done, and anything else is a task. */
 
 import { assertGoing } from '../io/raw.js';
-import { AbortedError } from '../util/errors.js';
+import { AbortedError, MismatchError } from '../util/errors.js';
 import { CancelledError, type Engine, isCancelled, STAGES, type Task, type TaskEvent } from './engine.js';
 import type { JobFolder } from './job-folder.js';
 import { tasksOf } from './run-task.js';
@@ -40,6 +40,8 @@ export async function runSort(work: StageWork, engine: Engine, listen: JobListen
     outcome = 'done';
     return report;
   } catch (error) {
+    // What is wrong would be wrong again, and what it was made of is gone.
+    if (error instanceof MismatchError) await folder.remove();
     if (!(await folder.isCancelled()) && !isCancelled(error)) throw error;
     await folder.remove();
     throw new AbortedError('the job was cancelled, and nothing is kept of it', { cause: error });

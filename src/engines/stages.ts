@@ -31,6 +31,9 @@ export interface StageWork {
 /** Shards need not be of the same size: the smaller ones bring more than their share, of which some is taken. */
 const SPARE = 4;
 
+/** Most bytes of all samples, which one task holds; the same for all workers, whatever memory they have. */
+const MOST_SAMPLE_BYTES = 128 * 2 ** 20;
+
 /** Most bytes of a piece: larger ones gain nothing. */
 const MOST_PIECE_BYTES = 32 * 2 ** 20;
 
@@ -49,7 +52,8 @@ const sampleName = (shard: number): string => `sample-${String(shard).padStart(6
 /** Units of a shard from all over it, into a file. */
 export async function sample({ job, folder, context }: StageWork, shard: number): Promise<void> {
   const { unit } = orderOf(job.units);
-  const wanted = Math.ceil((SPARE * SAMPLES_EACH * job.partitions) / job.shards.length);
+  const all = Math.min(SPARE * SAMPLES_EACH * job.partitions, MOST_SAMPLE_BYTES / unit);
+  const wanted = Math.ceil(all / job.shards.length);
   const seed = job.seed + shard;
   const reader = await openShard(job, shard, context.shared, context.signal);
   let n: number;

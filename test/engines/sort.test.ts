@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
@@ -65,6 +65,7 @@ test('several files of keys, cut or compressed, are sorted together as they are 
       keys: { descending },
       how: {},
       shards: 3,
+      partitions: 6,
     };
     const report = await sortHere(sorter(), request);
     t.is(report.n, keys.length);
@@ -99,4 +100,55 @@ test('parts are of any format that is asked for', async (t) => {
     const sorted = await joinedParts(path(`${to}-back`));
     t.deepEqual(new Uint8Array(sorted), new Uint8Array(keys.slice().sort().buffer));
   }
+});
+
+test('a part that is more than memory holds goes by way of the disk, to the same bytes', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  const bytes = recordsOf(400_000, 50_000); // 6.1 MiB
+  const request = recordRequest(folder, bytes, { partitions: 1 });
+  await sortHere(sorter(), request, { context: { memory: 17 * 2 ** 20 } });
+  t.true((await joinedParts(path('out'))).equals(sortedRecords(bytes)));
+});
+
+test('a part that has changed on its disk is found, and nothing is kept of the sort', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  const bytes = recordsOf(5000);
+  for (const change of ['a bit', 'the order', 'the length'] as const) {
+    const failing = sortHere(sorter(), recordRequest(folder, bytes), {
+      listen: (event) => {
+        if (event.is !== 'stage' || event.stage !== 'verify') return;
+        const [id = ''] = readdirSync(path('.clsort'));
+        const part = path(`.clsort/${id}/parts/part-00002.dat`);
+        const contents = readFileSync(part);
+        if (change === 'a bit') contents[9] = (contents[9] ?? 0) ^ 4;
+        const other = {
+          'a bit': contents,
+          'the order': Buffer.concat([contents.subarray(160), contents.subarray(0, 160)]),
+          'the length': contents.subarray(160),
+        };
+        writeFileSync(part, other[change]);
+      },
+    });
+    await t.throwsAsync(failing, { code: 'ERR_CLSORT_MISMATCH' }, change);
+    t.deepEqual(readdirSync(folder).sort(), ['.clsort', 'in.dat']);
+    t.deepEqual(readdirSync(path('.clsort')), []);
+  }
+  await sortHere(sorter(), recordRequest(folder, bytes));
+  t.true((await joinedParts(path('out'))).equals(sortedRecords(bytes)));
+});
+
+test('a result takes the place of one of ours, as a whole', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  const request = recordRequest(folder, recordsOf(3000));
+  await sortHere(sorter(), { ...request, partitions: 9 });
+  const before = readdirSync(path('out'));
+  await sortHere(sorter(), { ...request, partitions: 3 });
+  t.true(readdirSync(path('out')).length < before.length);
+  t.deepEqual(readdirSync(folder).sort(), ['.clsort', 'in.dat', 'out']);
+  writeFileSync(path('out/notes.txt'), 'mine');
+  await t.throwsAsync(sortHere(sorter(), request), { code: 'ERR_CLSORT_USAGE', message: /notes\.txt/ });
+  t.true(readdirSync(path('out')).includes('notes.txt'));
 });
