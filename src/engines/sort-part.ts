@@ -100,6 +100,11 @@ async function* unitsOf({ job, folder, context }: StageWork, part: Part): AsyncG
   }
 }
 
+/** Each in memory of its own, for who holds several. */
+async function* copied(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield piece.slice();
+}
+
 /** The same, sorted in memory. */
 async function* sortedUnits(work: StageWork, part: Part, order: UnitOrder): AsyncGenerator<Uint8Array> {
   const { job, folder, context } = work;
@@ -139,7 +144,7 @@ async function sortLarge(
     path: undefined,
     plainAt: undefined,
     bytes,
-    pieces: () => unitsOf(work, part),
+    pieces: () => copied(unitsOf(work, part)),
   };
   await externalSort(
     await context.sorter(),

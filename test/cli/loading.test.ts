@@ -56,6 +56,7 @@ test('a sort loads its own files and no other command, nor what lays out help; f
   t.deepEqual(modules.filter((name) => name.startsWith('cli/options/')).toSorted(), [
     'cli/options/device',
     'cli/options/distinct',
+    'cli/options/engine',
     'cli/options/key-files',
     'cli/options/memory',
     'cli/options/order',
