@@ -319,6 +319,7 @@ async function overRedis() {
   if (networks) check('a link was cut', (await cutting) === true);
   else skip('a link was cut', 'no networks of their own');
   check('disturbed: the same bytes', digest('out2') === expected);
+  for (const out of ['out', 'out2']) rmSync(path(out), { recursive: true });
 
   // All of it is killed, and the same command begins again.
   let begun = 0;
@@ -346,7 +347,7 @@ async function overRedis() {
   const isTold = machines.said.includes(PASSWORD) || machines.said.includes(encodeURIComponent(PASSWORD));
   check('nobody has told the password', !isTold);
   check('nothing is left in the shared folder', readdirSync(join(shared, '.clsort')).length === 0);
-  for (const out of ['out', 'out2', 'out3']) rmSync(path(out), { recursive: true });
+  rmSync(path('out3'), { recursive: true });
 }
 
 /** Slurm with one node, which is this host. */

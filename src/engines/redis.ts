@@ -58,7 +58,7 @@ export const loadBullmq = (): Promise<typeof import('bullmq')> => optional('bull
 const loadRedis = () => optional('ioredis', () => import('ioredis'));
 
 /** How long one waits for the first answer. */
-const CONNECT_MS = 10_000;
+const CONNECT_MS = 20_000;
 /** Nobody waits longer for an answer: a cable that was cut tells nothing. Blocking calls take 10 s at most. */
 const SILENCE_MS = 30_000;
 const MOST_WAIT_MS = 2000;
@@ -100,7 +100,7 @@ export async function connect(url: URL, onLost: ConnectionListener = () => undef
   let timer: NodeJS.Timeout | undefined;
   try {
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(last ?? new Error('no answer within 10 s')), CONNECT_MS);
+      timer = setTimeout(() => reject(last ?? new Error('no answer within 20 s')), CONNECT_MS);
     });
     late.catch(() => undefined);
     await Promise.race([client.connect().then(() => client.ping()), late]);
