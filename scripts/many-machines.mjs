@@ -61,12 +61,15 @@ function skip(name, reason) {
   say(`skipped  ${name}: ${reason}`);
 }
 
-/** What is to be ended, last first, whatever happens. */
+/** Fulfilled when all is ended; undefined while nothing is to be. */
+let ending;
+/** What is to be undone, last first, whatever happens. */
 const undo = [];
 const children = new Set();
 
 /** Starts a program, in a network of its own where one is named. */
 function start(name, args, { network, cwd = shared, more = {} } = {}) {
+  if (ending) throw new Error('interrupted');
   const command = network ? ['ip', 'netns', 'exec', network, ...args] : args;
   const child = spawn(command[0], command.slice(1), {
     cwd,
@@ -89,7 +92,7 @@ function start(name, args, { network, cwd = shared, more = {} } = {}) {
   return child;
 }
 
-const call = (command, ...args) => spawnSync(command, args, { encoding: 'utf8', env, cwd: shared });
+const call = (command, ...args) => spawnSync(command, args, { encoding: 'utf8', env, cwd: '/' });
 const tried = (command, ...args) => call(command, ...args).status === 0;
 const has = (command) => tried('sh', '-c', `command -v ${command}`);
 
@@ -268,7 +271,7 @@ async function withKills(machines, out, stages) {
   const code = await sort.over;
   machines.onBegin = undefined;
   await killing;
-  check(`killed workers: the sort ends well`, code === 0, sort.text);
+  check('killed workers: the sort ends well', code === 0, sort.text);
   return [...left];
 }
 
@@ -520,16 +523,21 @@ async function overSlurm() {
   await Promise.all(slurm.daemons.map(({ over }) => over));
 }
 
-async function end() {
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.all([...children].map(({ over }) => over));
-  for (const step of undo.reverse()) step();
-  if (values.keep) say(`kept: ${folder}`);
-  else rmSync(folder, { recursive: true, force: true });
+/** Ends what is left, once. */
+function end() {
+  ending ??= (async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await Promise.race([Promise.all([...children].map(({ over }) => over)), delay(5000)]);
+    for (const step of undo.reverse()) step();
+    if (values.keep) say(`kept: ${folder}`);
+    else rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  })();
+  return ending;
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-  process.once(signal, () => end().then(() => process.exit(1)));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => end().finally(() => process.exit(1)));
+}
 try {
   const gen = start('gen', [process.execPath, BENCHMARK, 'gen', String(COUNT), path('in.dat')]);
   check(`${MIB} MiB of records are made`, (await gen.over) === 0, gen.text);
