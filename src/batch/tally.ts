@@ -2,12 +2,16 @@
 import type { BatchEvent, JobResult } from './events.js';
 import type { Job } from './jobs.js';
 
+interface Sized {
+  readonly bytes: number;
+}
+
 /** What is to be known of a job that ended. */
 interface Ended {
   readonly job: Job;
   readonly outcome: JobResult['outcome'];
   readonly device?: string | undefined;
-  readonly input?: { readonly bytes: number };
+  readonly input?: Sized | readonly Sized[] | undefined;
 }
 
 /** A job that is under way. */

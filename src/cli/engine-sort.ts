@@ -1,5 +1,6 @@
 /** `clsort sort --engine`: a sort over many machines. */
 import { fileURLToPath } from 'node:url';
+import { deviceSpecs } from '../device/select.js';
 import { BullEngine } from '../engines/bullmq.js';
 import { runSort } from '../engines/coordinator.js';
 import type { Engine } from '../engines/engine.js';
@@ -43,7 +44,7 @@ function assertPossible(args: SortArguments): void {
   }
   const isHere = engine === 'local';
   const ofWorkers: Readonly<Record<string, boolean>> = {
-    device: args.device !== 'auto',
+    device: args.device !== undefined,
     memory: args.memory !== undefined,
     tmp: args.tmp !== undefined,
   };
@@ -123,7 +124,7 @@ async function runHere(
   const context: WorkerContext = {
     shared,
     sorter: () => {
-      sorter ??= Sorter.open({ device: args.device, onWarning });
+      sorter ??= Sorter.open({ devices: deviceSpecs(args.device ?? ['auto']), onWarning });
       return sorter;
     },
     memory: readBudget(args),
@@ -180,7 +181,13 @@ const words = (text: string | undefined): string[] | undefined =>
   text?.split(/\s+/).filter((word) => word !== '');
 
 function nodeOptions({ shared }: OpenJob, args: SortArguments, command: readonly string[]) {
-  return { command, root: shared.root, device: args.device, memory: args.memory, tmp: args.tmp };
+  return {
+    command,
+    root: shared.root,
+    device: (args.device ?? ['auto']).join(','),
+    memory: args.memory,
+    tmp: args.tmp,
+  };
 }
 
 async function toSlurm(open: OpenJob, args: SortArguments, console: Console): Promise<ExitCode> {

@@ -2,7 +2,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import { dirname, posix } from 'node:path';
-import type { Job } from '../batch/jobs.js';
+import { inputsOf, type Job, oneOrAll } from '../batch/jobs.js';
 import type { Made } from '../batch/protocol.js';
 import { runJob } from '../batch/run-job.js';
 import { ioError } from '../io/raw.js';
@@ -25,6 +25,15 @@ export interface BatchRecord {
   readonly made: Made;
 }
 
+/** What a job writes, under other names. */
+async function outputs(
+  job: Job,
+  named: (path: string) => Promise<string>,
+): Promise<Pick<Job, 'out'> & { readonly counts?: string }> {
+  const counts = 'counts' in job ? job.counts : undefined;
+  return { out: await named(job.out), ...(counts !== undefined && { counts: await named(counts) }) };
+}
+
 /** A job with its files as all hosts know them. @throws UsageError for files that are not in the shared folder */
 export async function sharedJob(job: Job, shared: SharedFolder): Promise<Job> {
   if (job.tmp !== undefined) {
@@ -32,10 +41,15 @@ export async function sharedJob(job: Job, shared: SharedFolder): Promise<Job> {
       `${job.name} names a folder for temporary files (tmp): workers have their own, --tmp`,
     );
   }
-  await mkdir(dirname(job.out), { recursive: true }).catch((error) => {
-    throw ioError('write', job.out, error);
-  });
-  return { ...job, in: await shared.nameOf(job.in), out: await shared.nameOf(job.out) };
+  const named = async (path: string): Promise<string> => {
+    await mkdir(dirname(path), { recursive: true }).catch((error) => {
+      throw ioError('write', path, error);
+    });
+    return shared.nameOf(path);
+  };
+  const inputs: string[] = [];
+  for (const path of inputsOf(job)) inputs.push(await shared.nameOf(path));
+  return { ...job, ...(await outputs(job, named)), in: oneOrAll(inputs) } as Job;
 }
 
 /** @throws UsageError for files outside of the shared folder; as `runJob` */
@@ -49,10 +63,16 @@ export async function runBatchTask(
   if (!job) throw new UsageError(`the batch has ${jobs.length} jobs, and none of number ${index + 1}`);
   if (await folder.get('batch', index)) return;
   const { shared, tmp } = context;
-  const from = await shared.existing(job.in);
-  const to = await shared.target(posix.normalize(job.out));
+  const from: string[] = [];
+  for (const path of inputsOf(job)) from.push(await shared.existing(path));
+  const to = await outputs(job, (path) => shared.target(posix.normalize(path)));
   const { tmp: _, ...rest } = job;
-  const own = { ...rest, in: from, out: to, ...(tmp !== undefined && !('by' in job) && { tmp }) } as Job;
+  const own = {
+    ...rest,
+    ...to,
+    in: oneOrAll(from),
+    ...(tmp !== undefined && !('by' in job) && { tmp }),
+  } as Job;
   const made = await runJob(await context.sorter(), own, context.memory, fileContext(context));
   await folder.put('batch', index, { made });
 }

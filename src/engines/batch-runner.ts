@@ -1,7 +1,7 @@
 /** Runs the jobs of a batch on an engine: each is a task, and what came of it is its record. */
 import { stat } from 'node:fs/promises';
 import type { JobResult, Listener } from '../batch/events.js';
-import type { Job } from '../batch/jobs.js';
+import { inputsOf, type Job } from '../batch/jobs.js';
 import type { Entry } from '../batch/queue.js';
 import { AbortedError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
@@ -133,11 +133,17 @@ export class EngineRunner {
   }
 }
 
-/** Are input and output of a job as they were when it was done? */
-async function isStill({ in: from, out }: Job, { made }: BatchRecord): Promise<boolean> {
-  const [input, output] = await Promise.all([from, out].map((path) => stat(path).catch(() => undefined)));
-  const isSame = from === out || input?.size === made.input?.bytes;
-  const isOlder =
-    input !== undefined && output !== undefined && (from === out || input.mtimeMs <= output.mtimeMs);
-  return isSame && isOlder && output?.size === made.output?.bytes;
+/** Are inputs and output of a job as they were when it was done? */
+async function isStill(job: Job, { made }: BatchRecord): Promise<boolean> {
+  const statOf = (path: string) => stat(path).catch(() => undefined);
+  const output = await statOf(job.out);
+  if (output === undefined || output.size !== made.output?.bytes) return false;
+  const recorded = [made.input ?? []].flat();
+  for (const [i, path] of inputsOf(job).entries()) {
+    if (path === job.out) continue;
+    const input = await statOf(path);
+    if (input === undefined || input.size !== recorded[i]?.bytes || input.mtimeMs > output.mtimeMs)
+      return false;
+  }
+  return true;
 }

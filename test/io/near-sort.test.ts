@@ -1,10 +1,10 @@
 /** Keys that are nearly in order, sorted by insertion: what comes out, when it gives up, and which digits are left to it. */
 import test from 'ava';
-import { codecWords, NearSort } from '../../src/io/near-sort.js';
+import { NearSort } from '../../src/io/near-sort.js';
 import { keyOrder } from '../../src/io/unit-order.js';
 import { bytesOf } from '../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
-import { keyCodec } from '../../src/keys/key-codec.js';
+import { codecWords, keyCodec } from '../../src/keys/key-codec.js';
 import * as cl from '../../src/opencl/index.js';
 import { Sorter } from '../../src/sort/api/sorter.js';
 import { Random } from '../../src/util/random.js';
@@ -15,6 +15,8 @@ const codesOf = (dtype: (typeof DTYPES)[number], { bits, ...order }: ReferenceOr
   const [begin, end] = bits ?? [0, dtypeInfo(dtype).width];
   return { codec: keyCodec(dtype, order), mask: ((1n << BigInt(end)) - 1n) ^ ((1n << BigInt(begin)) - 1n) };
 };
+
+const wordsOf = ({ codec, mask }: ReturnType<typeof codesOf>) => codecWords(codec, mask);
 
 /** Brings each element up to so many places away from where it was. */
 function disturbed(bytes: Uint8Array, unit: number, far: number): Uint8Array {
@@ -42,7 +44,7 @@ for (const dtype of DTYPES) {
           const keys = disturbed(sorted, unit, far);
           const wanted = referenceSort(keys, dtype, order);
           const done = new Uint32Array(1);
-          await cl.nearSortAsync(keys, unit as 1, codecWords(codesOf(dtype, order)), done, 2);
+          await cl.nearSortAsync(keys, unit as 1, wordsOf(codesOf(dtype, order)), done, 2);
           t.deepEqual([...done], [1]);
           t.deepEqual(keys, wanted, `${JSON.stringify(order)} ${distribution} ${far}`);
         }
@@ -58,12 +60,12 @@ test('more than one thread has a share, from any place in memory, and keys cross
   const shifted = new Uint8Array(keys.length + 1).subarray(1);
   shifted.set(keys);
   const done = new Uint32Array(1);
-  await cl.nearSortAsync(shifted, 8, codecWords(codesOf('u64')), done, 3);
+  await cl.nearSortAsync(shifted, 8, wordsOf(codesOf('u64')), done, 3);
   t.deepEqual([...done], [1]);
   t.true(Buffer.compare(shifted, bytesOf(sorted)) === 0);
   // The smallest keys stand at the beginning of the second and third share: they go farther than to the one in front.
   const late = Uint32Array.from({ length: 3 * 65_536 }, (_, i) => (i === 2 * 65_536 ? 0 : i + 1));
-  await cl.nearSortAsync(late, 4, codecWords(codesOf('u32')), done, 2);
+  await cl.nearSortAsync(late, 4, wordsOf(codesOf('u32')), done, 2);
   t.deepEqual([...done], [1]);
   t.deepEqual(late, late.slice().sort());
 });
@@ -72,7 +74,7 @@ test('what is far from being in order is given up, with all of its keys', async 
   for (const n of [10_000, 200_000]) {
     const keys = Uint32Array.from({ length: n }, (_, i) => n - i);
     const done = Uint32Array.of(7);
-    await cl.nearSortAsync(keys, 4, codecWords(codesOf('u32')), done, 2);
+    await cl.nearSortAsync(keys, 4, wordsOf(codesOf('u32')), done, 2);
     t.deepEqual([...done], [0]);
     t.deepEqual(
       keys.sort(),
@@ -82,7 +84,7 @@ test('what is far from being in order is given up, with all of its keys', async 
 });
 
 test('no keys, one key, and what is no array of keys', async (t) => {
-  const words = codecWords(codesOf('u32'));
+  const words = wordsOf(codesOf('u32'));
   const done = new Uint32Array(1);
   await cl.nearSortAsync(new Uint32Array(0), 4, words, done, 1);
   t.deepEqual([...done], [1]);

@@ -95,7 +95,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
         return asJob({ ...job, tmp: memory.tmp, name: [file.in].flat().join(', ') });
       });
       const each = {
-        devices: deviceSpecs(args.device ?? ['auto']),
+        devices: readStations(args.device ?? ['auto']),
         memory: memory.memory,
         bar,
         onWarning,

@@ -1,4 +1,5 @@
 import { codeOf } from '../../batch/failures.js';
+import { deviceSpecs } from '../../device/select.js';
 import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
 import { taskText } from '../../engines/engine.js';
 import { JobFolder } from '../../engines/job-folder.js';
@@ -17,7 +18,8 @@ import type { WorkerArguments } from '../options/worker.js';
 import { grouped, secondsText } from '../table.js';
 
 export async function run(args: WorkerArguments, console: Console): Promise<ExitCode> {
-  const { device, tmp, job, stalled } = args;
+  const { tmp, job, stalled } = args;
+  const devices = deviceSpecs(args.device ?? ['auto']);
   if (!(stalled >= 1)) throw new UsageError(`--stalled is ${stalled}: expected seconds, 1 at least`);
   const url = job === undefined ? expectRedis(args) : undefined;
   const note = (text: string): void => {
@@ -29,7 +31,7 @@ export async function run(args: WorkerArguments, console: Console): Promise<Exit
   const context: WorkerContext = {
     shared,
     sorter: () => {
-      opening ??= Sorter.open({ device, onWarning });
+      opening ??= Sorter.open({ devices, onWarning });
       return opening;
     },
     memory: readBudget(args),

@@ -37,7 +37,9 @@ export interface SortArguments
 export const builder = (yargs: Argv) =>
   withDevice(
     withCluster(
-      withTables(withUnique(withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs))))))))),
+      withTables(
+        withUnique(withPaths(withTo(withAxis(withInput(withRecords(withMemory(withOrder(yargs)))))))),
+      ),
     ),
   )
     .option('argsort', {

@@ -1,12 +1,12 @@
 import type { Argv } from 'yargs';
+import { type DeviceArguments, withDevice } from './device.js';
 import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
 import { type BudgetArguments, withBudget } from './memory.js';
 
 export const command = 'worker';
 export const describe = 'Work for sorts and batches that run over many machines';
 
-export interface WorkerArguments extends RedisArguments, FolderArguments, BudgetArguments {
-  readonly device: string;
+export interface WorkerArguments extends DeviceArguments, RedisArguments, FolderArguments, BudgetArguments {
   readonly tmp: string | undefined;
   readonly stalled: number;
   readonly job: string | undefined;
@@ -16,12 +16,7 @@ export interface WorkerArguments extends RedisArguments, FolderArguments, Budget
 }
 
 export const builder = (yargs: Argv) =>
-  withBudget(withWorkersFolder(withRedis(yargs), 'the current one'))
-    .option('device', {
-      type: 'string',
-      default: 'auto',
-      describe: 'auto, cpu, gpu, host, P:D or a part of a name',
-    })
+  withDevice(withBudget(withWorkersFolder(withRedis(yargs), 'the current one')))
     .option('tmp', {
       alias: 'T',
       type: 'string',
