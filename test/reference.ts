@@ -1,17 +1,63 @@
 /**
- * What a sort is to give, worked out in the plainest way: codes by the BigInt codec, a stable comparison
- * sort of positions. Slow, and independent of every engine.
+ * What a sort is to give, worked out in the plainest way: the place of each key among all keys of its dtype, as numbers are
+ * ordered, and V8's stable comparison sort of positions. Slow, and of nothing that the engines are made of: only types are
+ * taken from them.
  */
-import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
-import { encode, keyCodec, type Order } from '../src/keys/key-codec.js';
+import type { Dtype } from '../src/keys/dtype.js';
 
-export interface ReferenceOrder extends Order {
+export interface ReferenceOrder {
+  readonly descending?: boolean;
+  readonly nan?: 'first' | 'last';
   readonly bits?: readonly [begin: number, end: number];
+}
+
+/** Patterns of infinity, above which a float without its sign is NaN. */
+const INFINITY: Readonly<Record<string, bigint>> = {
+  f16: 0x7c00n,
+  f32: 0x7f80_0000n,
+  f64: 0x7ff0_0000_0000_0000n,
+};
+
+const widthOf = (dtype: Dtype): number => Number(dtype.slice(1));
+
+/** How many numbers of a dtype lie below the one of a pattern; undefined for NaN. */
+function numbersBelow(dtype: Dtype, pattern: bigint): bigint | undefined {
+  const width = widthOf(dtype);
+  const half = 1n << BigInt(width - 1);
+  if (dtype[0] === 'u') return pattern;
+  if (dtype[0] === 'i') return BigInt.asIntN(width, pattern) + half;
+  const infinity = INFINITY[dtype] ?? 0n;
+  const magnitude = pattern % half;
+  if (magnitude > infinity) return undefined;
+  // From -infinity to -0, then from +0 to infinity: as many of each sign.
+  return pattern >= half ? infinity - magnitude : infinity + 1n + magnitude;
+}
+
+/** How many NaNs lie below the one of a pattern: those without a sign by their bits, then those with one, the largest first. */
+function nansBelow(dtype: Dtype, pattern: bigint): bigint {
+  const half = 1n << BigInt(widthOf(dtype) - 1);
+  const infinity = INFINITY[dtype] ?? 0n;
+  const magnitude = pattern % half;
+  if (pattern < half) return magnitude - infinity - 1n;
+  return half - 1n - infinity + (half - 1n - magnitude);
+}
+
+/** Where the key of a pattern stands among all keys of its dtype in an order, from 0 on. */
+export function referenceCode(dtype: Dtype, order: ReferenceOrder, pattern: bigint): bigint {
+  const nans =
+    INFINITY[dtype] === undefined
+      ? 0n
+      : 2n * ((1n << BigInt(widthOf(dtype) - 1)) - 1n - (INFINITY[dtype] ?? 0n));
+  const numbers = (1n << BigInt(widthOf(dtype))) - nans;
+  const below = numbersBelow(dtype, pattern);
+  const isFirst = order.nan === 'first';
+  if (below === undefined) return nansBelow(dtype, pattern) + (isFirst ? 0n : numbers);
+  return (order.descending ? numbers - 1n - below : below) + (isFirst ? nans : 0n);
 }
 
 /** The bit patterns in `bytes`, one BigInt a key. */
 export function patterns(bytes: Uint8Array, dtype: Dtype): bigint[] {
-  const unit = dtypeInfo(dtype).bytes;
+  const unit = widthOf(dtype) / 8;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Array.from({ length: bytes.byteLength / unit }, (_, i) => {
     let pattern = 0n;
@@ -22,10 +68,11 @@ export function patterns(bytes: Uint8Array, dtype: Dtype): bigint[] {
 
 /** Positions of the keys in sorted order. */
 export function referenceArgsort(bytes: Uint8Array, dtype: Dtype, order: ReferenceOrder = {}): number[] {
-  const codec = keyCodec(dtype, order);
-  const [begin, end] = order.bits ?? [0, codec.dtype.width];
+  const [begin, end] = order.bits ?? [0, widthOf(dtype)];
   const mask = (1n << BigInt(end - begin)) - 1n;
-  const codes = patterns(bytes, dtype).map((key) => (encode(codec, key) >> BigInt(begin)) & mask);
+  const codes = patterns(bytes, dtype).map(
+    (key) => (referenceCode(dtype, order, key) >> BigInt(begin)) & mask,
+  );
   // Array.prototype.sort is stable; equal codes keep the order of their positions.
   return Array.from(codes.keys()).sort((a, b) => {
     const x = codes[a] ?? 0n;
@@ -45,7 +92,7 @@ export function pick(bytes: Uint8Array, width: number, positions: readonly numbe
 
 /** The sorted keys, as bytes. */
 export function referenceSort(bytes: Uint8Array, dtype: Dtype, order: ReferenceOrder = {}): Uint8Array {
-  return pick(bytes, dtypeInfo(dtype).bytes, referenceArgsort(bytes, dtype, order));
+  return pick(bytes, widthOf(dtype) / 8, referenceArgsort(bytes, dtype, order));
 }
 
 /** Whether two arrays hold the same elements of `width` bytes, each as often. */
@@ -65,11 +112,10 @@ export function sameMultiset(a: Uint8Array, b: Uint8Array, width: number): boole
 
 /** Patterns with one NaN and one zero: equal where keys are equal as numbers. */
 export function canonicalPatterns(bytes: Uint8Array, dtype: Dtype): bigint[] {
-  const { kind, width, negativeNaNs } = dtypeInfo(dtype);
+  const infinity = INFINITY[dtype];
   const all = patterns(bytes, dtype);
-  if (kind !== 'float') return all;
-  const ones = (1n << BigInt(width - 1)) - 1n; // all but the sign
-  const infinity = ones - negativeNaNs;
+  if (infinity === undefined) return all;
+  const ones = (1n << BigInt(widthOf(dtype) - 1)) - 1n; // all but the sign
   return all.map((key) => {
     const magnitude = key & ones;
     return magnitude > infinity ? ones : magnitude === 0n ? 0n : key;
@@ -78,12 +124,11 @@ export function canonicalPatterns(bytes: Uint8Array, dtype: Dtype): bigint[] {
 
 /** Positions of rows, by canonical keys, the first column being the most significant. */
 export function referenceLexsort(
-  columns: readonly { readonly bytes: Uint8Array; readonly dtype: Dtype; readonly order?: Order }[],
+  columns: readonly { readonly bytes: Uint8Array; readonly dtype: Dtype; readonly order?: ReferenceOrder }[],
 ): number[] {
-  const codes = columns.map(({ bytes, dtype, order }) => {
-    const codec = keyCodec(dtype, order);
-    return canonicalPatterns(bytes, dtype).map((key) => encode(codec, key));
-  });
+  const codes = columns.map(({ bytes, dtype, order = {} }) =>
+    canonicalPatterns(bytes, dtype).map((key) => referenceCode(dtype, order, key)),
+  );
   return Array.from(codes[0]?.keys() ?? []).sort((a, b) => {
     for (const column of codes) {
       const [x = 0n, y = 0n] = [column[a], column[b]];

@@ -1,6 +1,6 @@
-/** The order of records in the plainest way: key by key, numbers by the BigInt codec. */
+/** The order of records in the plainest way: key by key, numbers as the reference orders them. */
 import { keyBytes, type RecordKey } from '../../src/io/record-keys.js';
-import { encode, keyCodec } from '../../src/keys/key-codec.js';
+import { referenceCode } from '../reference.js';
 
 /** The bytes of a key in record `i` as a number, the first one highest. */
 function numberAt(bytes: Uint8Array, record: number, i: number, key: RecordKey): bigint {
@@ -23,8 +23,8 @@ export function compareRecords(
     let [a, b] = [i, j].map((one) => numberAt(bytes, record, one, key)) as [bigint, bigint];
     if ('dtype' in key) {
       const { dtype, descending = false, nan = 'last' } = key;
-      const codec = keyCodec(dtype, { descending, nan });
-      [a, b] = [encode(codec, a), encode(codec, b)];
+      const order = { descending, nan };
+      [a, b] = [referenceCode(dtype, order, a), referenceCode(dtype, order, b)];
     } else if (key.descending) [a, b] = [b, a];
     if (a !== b) return a < b ? -1 : 1;
   }

@@ -1,0 +1,290 @@
+#!/usr/bin/env node
+// Makes small faults in a copy of this tree, one at a time, and runs the tests that should see them:
+//
+//   node scripts/mutate.mjs [--only NAME] [--share 1/10] [--seed N] [--minutes N] [--list]
+//
+//   --only     faults whose name contains this
+//   --share    so many of them, drawn by the seed
+//   --seed     of the draw; default 1000
+//   --minutes  after so many no further fault is begun; what was left out is told
+//   --list     tells them, and looks whether each still finds its place, without running anything
+//
+// The faults are data: scripts/mutations/*.mjs. One that no test sees survives, and is a failure, but for those that change
+// nothing that can be seen, which say why (`equivalent`). So is one whose place is not found exactly once, or whose tests fail
+// without it. Needs `npm run build`. A fault in the addon compiles one file of it.
+
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { OCLGRIND } from './drivers.mjs';
+import { ADDON } from './mutations/addon.mjs';
+import { KERNELS } from './mutations/kernels.mjs';
+import { LIBRARY } from './mutations/library.mjs';
+import { rootlessEnv } from './rootless.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** All faults; a name is there once. */
+export const MUTATIONS = [...KERNELS, ...LIBRARY, ...ADDON];
+
+/** Minutes after which tests that hang count as failed: by then a mutant is seen. */
+const TEST_MINUTES = 6;
+
+/** The text with the fault in it. @throws Error when its place is not there exactly once */
+export function mutated(text, { name, file, find, replace }) {
+  const places = text.split(find).length - 1;
+  if (places !== 1) throw new Error(`'${name}' finds its place in ${file} ${places} times: expected once`);
+  if (find === replace) throw new Error(`'${name}' changes nothing`);
+  return text.replace(find, () => replace);
+}
+
+/** A shuffle by Fisher and Yates; numbers by a linear congruential generator. */
+function shuffled(list, seed) {
+  const result = [...list];
+  let state = BigInt(seed);
+  for (let i = result.length - 1; i > 0; i--) {
+    state = (state * 6364136223846793005n + 1442695040888963407n) & 0xffffffffffffffffn;
+    const j = Number((state >> 33n) % BigInt(i + 1));
+    [result[i], result[j]] = [result[j], result[i]];
+  }
+  return result;
+}
+
+/** Part `part` of `parts` of the faults. The parts of one seed have each fault once. */
+export function shareOf(mutations, share, seed) {
+  const [part, parts] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(share)?.slice(1).map(Number) ?? [];
+  if (!part || part > parts) throw new Error(`--share ${share}: expected part/parts, such as 1/10`);
+  return shuffled(mutations, seed).filter((_, i) => i % parts === part - 1);
+}
+
+// ---------------------------------------------------------------- the copy
+
+/** A copy of the tree as it is, with what was built from it. */
+function copyTree() {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-mutate-'));
+  const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (listed.status !== 0) throw new Error(`git ls-files failed: ${listed.stderr}`);
+  for (const file of listed.stdout.split('\0').filter((name) => name && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    cpSync(join(root, file), join(folder, file));
+  }
+  for (const built of ['dist', 'build']) {
+    if (!existsSync(join(root, built))) throw new Error(`${built} is missing: npm run build`);
+    cpSync(join(root, built), join(folder, built), { recursive: true, preserveTimestamps: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+/** TypeScript of one file to what runs. Types are not looked at: tests are to see a fault, not the compiler. */
+async function compile(text, file) {
+  const { transform } = await import('esbuild');
+  return (await transform(text, { loader: 'ts', format: 'esm', target: 'node20', sourcefile: file })).code;
+}
+
+/** What has to be written for a file of the tree to have another text. */
+async function outputs(folder, file, text) {
+  if (!file.endsWith('.ts')) return [[join(folder, file), text]];
+  const made = join(folder, 'dist', file.replace(/\.ts$/, '.js'));
+  if (!existsSync(made)) throw new Error(`${made} is missing: npm run build`);
+  return [[made, await compile(text, file)]];
+}
+
+const ADDON_FILE = join('build', 'Release', 'clsort.node');
+
+/** Compiles what has changed of the addon. @throws Error when it does not compile */
+function rebuild(folder) {
+  const made = spawnSync(
+    'make',
+    ['-C', join(folder, 'build'), 'BUILDTYPE=Release', `-j${availableParallelism()}`],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, ...rootlessEnv(join(root, '.setup')) },
+    },
+  );
+  if (made.status !== 0) throw new Error(`the addon does not compile:\n${made.stderr.slice(-2000)}`);
+}
+
+// ---------------------------------------------------------------- tests
+
+/** Ends a process and all that it has started. */
+function endGroup({ pid }) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Runs tests of the copy. @returns whether all is well, and what was printed */
+async function test(folder, { files, match = [], races = false, oclgrind = races, env = {} }, failFast) {
+  const log = join(folder, 'oclgrind.log');
+  rmSync(log, { force: true });
+  const args = [
+    join(folder, 'node_modules/ava/entrypoints/cli.mjs'),
+    ...['--concurrency=1', ...(failFast ? ['--fail-fast'] : [])],
+    ...match.map((title) => `--match=${title}`),
+    ...files.map((file) => `dist/test/${file}.test.js`),
+  ];
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      ...rootlessEnv(join(root, '.setup')),
+      CLSORT_CACHE_DIR: join(folder, 'cache'), // verdicts on faulty kernels are nobody else's
+      ...(oclgrind && { ...OCLGRIND, OCLGRIND_LOG: log, OCLGRIND_CHECK_API: '1' }),
+      ...(races && { OCLGRIND_DATA_RACES: '1' }),
+      ...env,
+    },
+  });
+  const end = () => endGroup(child);
+  process.once('exit', end);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  const timer = setTimeout(end, TEST_MINUTES * 60_000);
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
+  process.off('exit', end);
+  const found = existsSync(log) ? readFileSync(log, 'utf8').trim() : '';
+  const passed = Number(/^\s*(\d+) tests? passed/m.exec(output)?.[1] ?? 0);
+  return { ok: code === 0 && found === '' && passed > 0, output: `${output}${found}` };
+}
+
+/** Says whether tests see a fault that is in the copy. */
+async function seen(folder, suites) {
+  for (const suite of suites) {
+    const { ok, output } = await test(folder, suite, true);
+    if (/does not compile for this device/.test(output))
+      throw new Error('the kernel does not compile with it');
+    if (!ok) return true;
+  }
+  return false;
+}
+
+/** Runs the tests of one fault, which is taken back afterwards. @returns whether they see it */
+async function tryMutation(folder, mutation) {
+  const text = readFileSync(join(root, mutation.file), 'utf8');
+  const isAddon = mutation.file.startsWith('src/native/');
+  try {
+    for (const [path, content] of await outputs(folder, mutation.file, mutated(text, mutation))) {
+      writeFileSync(path, content);
+    }
+    if (isAddon) rebuild(folder);
+    return await seen(folder, mutation.tests);
+  } finally {
+    for (const [path, content] of await outputs(folder, mutation.file, text)) writeFileSync(path, content);
+    if (isAddon) cpSync(join(root, ADDON_FILE), join(folder, ADDON_FILE));
+    rmSync(join(folder, 'cache'), { recursive: true, force: true });
+  }
+}
+
+// ---------------------------------------------------------------- the run
+
+const USAGE = 'usage: node scripts/mutate.mjs [--only NAME] [--share 1/10] [--seed N] [--minutes N] [--list]';
+
+function chosen({ only, share, seed }) {
+  const named = MUTATIONS.filter(({ name }) => only === undefined || name.includes(only));
+  if (named.length === 0) throw new Error(`no fault has '${only}' in its name`);
+  return share === undefined ? named : shareOf(named, share, seed);
+}
+
+/** Faults that cannot be made, each in words. */
+export function misplaced(mutations = MUTATIONS) {
+  const names = new Set();
+  return mutations.flatMap((mutation) => {
+    try {
+      if (names.has(mutation.name)) throw new Error(`'${mutation.name}' is the name of two faults`);
+      names.add(mutation.name);
+      mutated(readFileSync(join(root, mutation.file), 'utf8'), mutation);
+      return [];
+    } catch (error) {
+      return [error.message];
+    }
+  });
+}
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      share: { type: 'string' },
+      seed: { type: 'string', default: '1000' },
+      minutes: { type: 'string', default: 'Infinity' },
+      list: { type: 'boolean', default: false },
+    },
+  });
+  const minutes = Number(values.minutes);
+  if (!/^\d+$/.test(values.seed) || !(minutes > 0)) throw new Error(USAGE);
+  const mutations = chosen(values);
+  const broken = misplaced();
+  for (const message of broken) console.log(`MISPLACED: ${message}`);
+  if (values.list || broken.length > 0) {
+    for (const { name, file, equivalent } of mutations) {
+      console.log(`${name} (${file})${equivalent ? `: equivalent, ${equivalent}` : ''}`);
+    }
+    return broken.length;
+  }
+  console.log(`${mutations.length} of ${MUTATIONS.length} faults, seed ${values.seed}`);
+  const started = performance.now();
+  const seconds = () => ((performance.now() - started) / 1000).toFixed(0);
+  const folder = copyTree();
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  /** What tests say without a fault, by what is run. */
+  const healthy = new Map();
+  const failures = [];
+  let left = 0;
+  for (const mutation of mutations) {
+    const { name, file, tests, equivalent } = mutation;
+    if (performance.now() - started > minutes * 60_000) {
+      left++;
+      continue;
+    }
+    let verdict;
+    try {
+      for (const suite of tests) {
+        const key = JSON.stringify(suite);
+        if (!healthy.has(key)) healthy.set(key, await test(folder, suite, false));
+        const { ok, output } = healthy.get(key);
+        if (!ok) throw new Error(`its tests fail without it (${key}):\n${output.slice(-3000)}`);
+      }
+      const killed = await tryMutation(folder, mutation);
+      if (equivalent) verdict = killed ? 'NOT EQUIVALENT: a test sees it' : `equivalent: ${equivalent}`;
+      else verdict = killed ? 'seen' : 'SURVIVED';
+    } catch (error) {
+      verdict = `NOT TRIED: ${error.message}`;
+    }
+    if (/^[A-Z]/.test(verdict)) failures.push(`${name} (${file}): ${verdict}`);
+    console.log(`${seconds()} s  ${name} (${file}): ${verdict}`);
+  }
+  if (left > 0) console.log(`${left} faults were left out: time was up after ${minutes} minutes`);
+  for (const failure of failures) console.log(`FAILED: ${failure}`);
+  console.log(`${mutations.length - left - failures.length} faults as expected, ${failures.length} not`);
+  return failures.length;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  try {
+    process.exitCode = (await main()) === 0 ? 0 : 1;
+  } catch (error) {
+    console.error(error.message);
+    process.exitCode = 2;
+  }
+}

@@ -1,0 +1,127 @@
+// Faults in src/native/: see scripts/mutate.mjs. Each has a file of the addon compiled.
+
+import { tests } from './tests.mjs';
+
+const bounds = tests('opencl/bounds');
+const limits = tests('opencl/launch-limits');
+const memory = tests('opencl/host-memory');
+const transfer = tests('opencl/transfer');
+const waits = tests('opencl/waits');
+const multiset = tests('io/multiset');
+const checksum = tests('sort/proof/checksum', 'the host sums*');
+
+export const ADDON = [
+  {
+    name: 'range: an offset beyond the end wraps round',
+    file: 'src/native/bounds.cc',
+    find: 'if (size > extent->bytes || offset > extent->bytes - size) {',
+    replace: 'if (offset + size > extent->bytes) {',
+    tests: [bounds],
+  },
+  {
+    name: 'box: slices that end within a row',
+    file: 'src/native/bounds.cc',
+    find: ' || slice % row != 0) {',
+    replace: ') {',
+    tests: [bounds],
+  },
+  {
+    name: 'overlap: neighbours meet',
+    file: 'src/native/bounds.cc',
+    find: 'return a < b ? b - a < size : a - b < size;',
+    replace: 'return a < b ? b - a <= size : a - b <= size;',
+    tests: [bounds],
+  },
+  {
+    name: 'overlap: parts of a buffer begin where it does',
+    file: 'src/native/bounds.cc',
+    find: 'Meet(source->begin + from_offset, target->begin + to_offset, size);',
+    replace: 'Meet(from_offset, to_offset, size);',
+    tests: [bounds],
+  },
+  {
+    name: 'multiset: the carry shifted too little',
+    file: 'src/native/multiset.cc',
+    find: '(low >> 61 | high << 3)',
+    replace: '(low >> 61 | high << 2)',
+    tests: [multiset],
+  },
+  {
+    name: 'multiset: the last keys are not taken',
+    file: 'src/native/multiset.cc',
+    find: 'for (; i < keys; i++) take(i, 0);',
+    replace: 'for (; i + 1 < keys; i++) take(i, 0);',
+    tests: [multiset],
+  },
+  {
+    name: 'checksum: pieces count their words from 0',
+    file: 'src/native/checksum.cc',
+    find: 'std::min(kPiece, whole - start), start);',
+    replace: 'std::min(kPiece, whole - start), 0);',
+    tests: [checksum],
+  },
+  {
+    name: 'checksum: the last bytes are left out',
+    file: 'src/native/checksum.cc',
+    find: 'if (bytes % 4) std::memcpy(&rest, data + 4 * whole, bytes % 4);',
+    replace: 'if (bytes % 4 > 1) std::memcpy(&rest, data + 4 * whole, bytes % 4 - 1);',
+    tests: [checksum],
+  },
+  {
+    name: 'limits: all of the local memory is too much',
+    file: 'src/native/launch_limits.cc',
+    find: 'if (needs->local_bytes > device->local_bytes) {',
+    replace: 'if (needs->local_bytes >= device->local_bytes) {',
+    tests: [limits],
+  },
+  {
+    name: 'limits: what a kernel needed before counts',
+    file: 'src/native/launch_limits.cc',
+    find: `  limits.arguments[index] = bytes;
+  limits.device = nullptr;`,
+    replace: '  limits.arguments[index] = bytes;',
+    tests: [limits],
+  },
+  {
+    name: 'limits: groups are as large as their longest side',
+    file: 'src/native/launch_limits.cc',
+    find: 'if (size > device.group / items) {',
+    replace: 'if (size > device.group) {',
+    tests: [limits],
+  },
+  {
+    name: 'transfer: a part of a buffer begins where the whole does',
+    file: 'src/native/transfer.cc',
+    find: 'to.begin + offset, command.waits.count(),',
+    replace: 'offset, command.waits.count(),',
+    tests: [transfer, tests('opencl/memory'), bounds],
+  },
+  {
+    name: 'transfer: memory in flight is let go',
+    file: 'src/native/transfer.cc',
+    find: 'if (status == CL_SUCCESS && !blocking) {',
+    replace: 'if (status == CL_SUCCESS && !blocking && command.waits.count() == 1000) {',
+    tests: [memory, tests('opencl/roots'), tests('opencl/leaks')],
+  },
+  {
+    name: 'host memory: memory is swept before its command has ended',
+    file: 'src/native/host_memory.cc',
+    find: '[](const Entry& entry) { return !Ended(entry.event); });',
+    replace: '[](const Entry&) { return false; });',
+    tests: [memory, tests('opencl/roots')],
+  },
+  {
+    name: 'wait: the first of several events is enough',
+    file: 'src/native/waits.cc',
+    find: 'if (found == pending_.end() || --found->second.left > 0) return;',
+    replace: 'if (found == pending_.end()) return;',
+    tests: [waits, tests('opencl/callbacks')],
+  },
+  {
+    name: 'wait: a failed command counts as done',
+    file: 'src/native/waits.cc',
+    find: 'if (state < CL_COMPLETE) result = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;',
+    replace: 'if (state < CL_COMPLETE) result = CL_SUCCESS;',
+    tests: [waits, tests('opencl/errors'), tests('opencl/callbacks')],
+  },
+];

@@ -1,0 +1,598 @@
+// Faults in cl/: see scripts/mutate.mjs.
+
+import { accesses, races, racesIn, sorts, tests } from './tests.mjs';
+
+const amd = tests('algorithms/amd-radix');
+const turns = tests('algorithms/turns');
+const several = (algorithm) => tests('algorithms/several-groups', `*${algorithm}*`);
+const primitives = (title) => tests('primitives/primitives', title);
+const operations = (title) => tests('sort/operations/operations', title);
+const verify = tests('sort/proof/verify');
+const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
+
+/** A barrier that is not there any more. */
+const BARRIER = 'barrier(CLK_LOCAL_MEM_FENCE);';
+
+export const KERNELS = [
+  // --- the codec
+  {
+    name: 'encode: bound off by one',
+    file: 'cl/key_codec.clh',
+    find: `code <= CODEC_LAST_NUMBER(codec))
+        code = CODEC_LAST_NUMBER(codec) - code;
+    return`,
+    replace: `code < CODEC_LAST_NUMBER(codec))
+        code = CODEC_LAST_NUMBER(codec) - code;
+    return`,
+    tests: [dtypes('serial')],
+  },
+  {
+    name: 'decode: NaNs shifted the wrong way',
+    file: 'cl/key_codec.clh',
+    find: '(code - CODEC_NAN_SHIFT(codec))',
+    replace: '(code + CODEC_NAN_SHIFT(codec))',
+    tests: [dtypes('serial')],
+  },
+  {
+    name: 'encode: not cut after the rotation',
+    file: 'cl/key_codec.clh',
+    find: 'code = (code - CODEC_ROTATE(codec)) & CODE_MAX;',
+    replace: 'code = code - CODEC_ROTATE(codec);',
+    equivalent:
+      'such a code is above every number either way, so that it is not turned round, and the last line cuts it all the same',
+    tests: [dtypes('serial')],
+  },
+  // --- digits, counting
+  {
+    name: 'digit: upper word taken for the lower',
+    file: 'cl/digit.clh',
+    find: 'digit.high = shift >> 5;',
+    replace: 'digit.high = shift >> 6;',
+    tests: [tests('algorithms/radix-sorts', 'tiled makes positions of 8 bytes')],
+  },
+  {
+    name: 'count: one vector too many at the end',
+    file: 'cl/digit_count.clh',
+    find: 'i + 3 * stride < whole;',
+    replace: 'i + 3 * stride <= whole;',
+    tests: [several('tiled')],
+  },
+  {
+    name: 'count: keys behind the last vector forgotten',
+    file: 'cl/digit_count.clh',
+    find: 'rest < n; rest += stride)',
+    replace: 'rest + 1 < n; rest += stride)',
+    tests: [sorts('tiled', 3001)],
+  },
+  {
+    name: 'count: columns added in another order',
+    file: 'cl/digit_count.clh',
+    find: '((i + item) & (DIGIT_COLUMNS - 1))',
+    replace: '((i + entry) & (DIGIT_COLUMNS - 1))',
+    equivalent: 'all columns are added up, wherever one begins',
+    tests: [sorts('tiled', 3001)],
+  },
+  // --- ranking
+  {
+    name: 'masks: no barrier before the next key',
+    file: 'cl/digit_rank.clh',
+    find: `        ${BARRIER}
+        const uint rank = (word >> 16) + before;`,
+    replace: '        const uint rank = (word >> 16) + before;',
+    tests: [races('tiled')],
+  },
+  {
+    name: 'masks: no barrier between look and write',
+    file: 'cl/digit_rank.clh',
+    find: `        ${BARRIER}
+        const uint before = count_ones(word & (bit - 1));`,
+    replace: '        const uint before = count_ones(word & (bit - 1));',
+    tests: [races('tiled')],
+  },
+  {
+    name: 'masks: a work-item counts itself',
+    file: 'cl/digit_rank.clh',
+    find: 'const uint before = count_ones(word & (bit - 1));',
+    replace: 'const uint before = count_ones(word & (2 * bit - 1));',
+    tests: [sorts('tiled')],
+  },
+  {
+    name: 'masks: rank stored one bit too low',
+    file: 'cl/digit_rank.clh',
+    find: 'ranks[k / 2] = k % 2 ? ranks[k / 2] | rank << 16 : rank;',
+    replace: 'ranks[k / 2] = k % 2 ? ranks[k / 2] | rank << 15 : rank;',
+    tests: [sorts('tiled', 3001)],
+  },
+  // --- tiles
+  {
+    name: 'tile: the first counters are not cleared',
+    file: 'cl/radix_tile.clh',
+    find: 'for (uint round = 0; round < (ROWS * BINS',
+    replace: 'for (uint round = 1; round < (ROWS * BINS',
+    tests: [several('tiled')],
+  },
+  {
+    name: 'tile: padding begins a key too late',
+    file: 'cl/radix_tile.clh',
+    find: `if ((int)(k * ROW_ITEMS) >= tile.left)
+                codes[k] = CODE_MAX;`,
+    replace: `if ((int)(k * ROW_ITEMS) > tile.left)
+                codes[k] = CODE_MAX;`,
+    tests: [sorts('tiled')],
+  },
+  {
+    name: 'tile: count of the row counts as before it',
+    file: 'cl/radix_tile.clh',
+    find: `local_store32(tile.memory, column + row * ROW_BYTES, totals[j]);
+                totals[j] += count;`,
+    replace: `totals[j] += count;
+                local_store32(tile.memory, column + row * ROW_BYTES, totals[j]);`,
+    tests: [sorts('group')],
+  },
+  {
+    name: 'tile: no barrier behind the scan of bins',
+    file: 'cl/radix_tile.clh',
+    find: `* CODE_BYTES + address);
+        }
+    }
+    ${BARRIER}`,
+    replace: `* CODE_BYTES + address);
+        }
+    }`,
+    tests: [races('group')],
+  },
+  {
+    name: 'tile: place of a value cut short',
+    file: 'cl/radix_tile.clh',
+    find: '(places)[(k) / 2] >> 16 :',
+    replace: '(places)[(k) / 2] >> 17 :',
+    tests: [sorts('tiled', 3001)],
+  },
+  {
+    name: 'tile: one key stored behind the end',
+    file: 'cl/radix_tile.clh',
+    find: `if ((int)(k * GROUP_SIZE) < left)
+                descends`,
+    replace: `if ((int)(k * GROUP_SIZE) <= left)
+                descends`,
+    tests: [accesses('tiled')],
+  },
+  {
+    name: 'values after: no barrier before the codes are overwritten',
+    file: 'cl/radix_tile.clh',
+    find: `    ${BARRIER}
+    exchange_values(tile, loaded, places);`,
+    replace: '    exchange_values(tile, loaded, places);',
+    tests: [racesIn('algorithms/several-groups', '*values after*')],
+  },
+  // --- tiled
+  {
+    name: 'tiled: carry of the spine dropped',
+    file: 'cl/tiled_radix.cl',
+    find: 'row[first + item] = carry + before;',
+    replace: 'row[first + item] = before;',
+    tests: [several('tiled')],
+  },
+  {
+    name: 'tiled: spine without its last barrier',
+    file: 'cl/tiled_radix.cl',
+    find: `        carry += scratch[GROUP_SIZE - 1];
+        ${BARRIER}`,
+    replace: '        carry += scratch[GROUP_SIZE - 1];',
+    tests: [racesIn('algorithms/several-groups', '*tiled*')],
+  },
+  {
+    name: 'tiled: keys of a tile forgotten for the next',
+    file: 'cl/tiled_radix.cl',
+    find: '                next[j] += totals_here[j];\n',
+    replace: '',
+    tests: [several('tiled')],
+  },
+  {
+    name: 'tiled: no barrier before the next tile',
+    file: 'cl/tiled_radix.cl',
+    find: `#endif
+        ${BARRIER}
+    }
+}`,
+    replace: `#endif
+    }
+}`,
+    tests: [racesIn('algorithms/several-groups', '*tiled*')],
+  },
+  // --- onesweep
+  {
+    name: 'look-back: counts of tiles are not added',
+    file: 'cl/onesweep.cl',
+    find: 'before += more ? (offset_t)STATE_VALUE(seen[i]) : 0;',
+    replace: 'before += more && seen[i] & STATE_SUM ? (offset_t)STATE_VALUE(seen[i]) : 0;',
+    tests: [several('look-back')],
+  },
+  {
+    name: 'look-back: steps back by one tile too few',
+    file: 'cl/onesweep.cl',
+    find: 'state -= steps * BINS;',
+    replace: 'state -= (steps > 1 ? steps - 1 : steps) * BINS;',
+    tests: [several('look-back')],
+  },
+  {
+    name: 'look-back: gives up without telling',
+    file: 'cl/onesweep.cl',
+    find: '    give_up(control, STATUS_WAITED);\n',
+    replace: '',
+    tests: [several('look-back')],
+  },
+  {
+    name: 'look-back: a sum and what lies before it are both added',
+    file: 'cl/onesweep.cl',
+    find: `                found |= more;
+                more = false;`,
+    replace: '                found |= more;',
+    tests: [several('look-back')],
+  },
+  {
+    name: 'onesweep: a gave-up sort goes on with its tiles',
+    file: 'cl/onesweep.cl',
+    find: 'memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TICKET : ticket;',
+    replace: 'memory[ORIGINS_AT / 4] = ticket;',
+    tests: [several('look-back')],
+  },
+  {
+    name: 'onesweep: no barrier before the histogram is added up',
+    file: 'cl/onesweep.cl',
+    find: `codec, flags & FLAG_ENCODE);
+    ${BARRIER}
+
+    for (uint entry = item; entry < PASSES * BINS;`,
+    replace: `codec, flags & FLAG_ENCODE);
+    for (uint entry = item; entry < PASSES * BINS;`,
+    tests: [races('onesweep')],
+  },
+  // --- persistent
+  {
+    name: 'persistent: the last group is not waited for',
+    file: 'cl/persistent_radix.cl',
+    find: 'const uint expected = number * (uint)get_num_groups(0);',
+    replace: 'const uint expected = (number - 1) * (uint)get_num_groups(0);',
+    tests: [several('persistent')],
+  },
+  {
+    name: 'persistent: the words of a launch are not cleared',
+    file: 'cl/persistent_radix.cl',
+    find: 'word <= CONTROL_FAILED; word++)',
+    replace: 'word < CONTROL_LEFT; word++)',
+    tests: [several('persistent')],
+  },
+  {
+    name: 'persistent: a tile counts as before itself',
+    file: 'cl/persistent_radix.cl',
+    find: 'earlier += other + i * PARTS < group ?',
+    replace: 'earlier += other + i * PARTS <= group ?',
+    tests: [several('persistent')],
+  },
+  // --- group
+  {
+    name: 'group: no barrier before codes are read back',
+    file: 'cl/group_radix.cl',
+    find: `        exchange_values(tile, values, places);
+#endif
+        ${BARRIER}`,
+    replace: `        exchange_values(tile, values, places);
+#endif`,
+    tests: [races('group')],
+  },
+  {
+    name: 'group: one key written behind the end',
+    file: 'cl/group_radix.cl',
+    find: 'if (number < n) {',
+    replace: 'if (number <= n) {',
+    tests: [accesses('group')],
+  },
+  // --- turns, serial
+  {
+    name: 'turns: decoded in the last digit, made or not',
+    file: 'cl/turns.clh',
+    find: 'rank == window.passes - 1 ? sort & FLAG_DECODE',
+    replace: 'digit == digits - 1 ? sort & FLAG_DECODE',
+    tests: [turns],
+  },
+  {
+    name: 'turns: alternate where the output should be',
+    file: 'cl/turns.clh',
+    find: 'in_place ? rank % 2 == 0 :',
+    replace: 'in_place ? rank % 2 == 1 :',
+    tests: [turns],
+  },
+  {
+    name: 'serial: what differs is that of the last key',
+    file: 'cl/serial_radix.cl',
+    find: 'differ |= code ^ first;',
+    replace: 'differ = code ^ first;',
+    tests: [turns, sorts('serial', 3001)],
+  },
+  {
+    name: 'serial: the last lines are not written',
+    file: 'cl/serial_radix.cl',
+    find: `    for (uint bin = 0; bin < BINS; bin++) {
+        WRITE_LINE(key_t`,
+    replace: `    for (uint bin = 0; bin + 1 < BINS; bin++) {
+        WRITE_LINE(key_t`,
+    tests: [tests('algorithms/radix-sorts', 'serial, in lines, sorts every distribution*')],
+  },
+  {
+    name: 'serial: no positions where nothing moves',
+    file: 'cl/serial_radix.cl',
+    find: ' || (turn.flags & FLAG_POSITIONS)) {',
+    replace: ') {',
+    tests: [turns, tests('algorithms/radix-sorts', 'serial sorts every distribution*')],
+  },
+  // --- amd
+  {
+    name: 'amd: carry between tiles of run totals dropped',
+    file: 'cl/amd_radix.cl',
+    find: 'uint prefix = carry + work_group_scan_total(sum, sums, &total);',
+    replace: 'uint prefix = work_group_scan_total(sum, sums, &total);',
+    tests: [several('amd')],
+  },
+  {
+    name: 'amd: scan along blocks leaves one out',
+    file: 'cl/amd_radix.cl',
+    find: 'block >= distance ? sums[from][at - distance]',
+    replace: 'block > distance ? sums[from][at - distance]',
+    tests: [amd],
+  },
+  {
+    name: 'amd: counters not cleared before all count',
+    file: 'cl/amd_radix.cl',
+    find: `        bins[bin] = 0;
+    ${BARRIER}`,
+    replace: '        bins[bin] = 0;',
+    tests: [races('amd')],
+  },
+  {
+    name: 'amd: no barrier between the steps of the scan',
+    file: 'cl/amd_radix.cl',
+    find: `distance <<= 1) {
+        ${BARRIER}`,
+    replace: 'distance <<= 1) {',
+    tests: [races('amd')],
+  },
+  {
+    name: 'amd: prefix of another bin',
+    file: 'cl/amd_radix.cl',
+    find: 'prefix[2 * runs], prefix[3 * runs]',
+    replace: 'prefix[runs], prefix[3 * runs]',
+    tests: [amd],
+  },
+  {
+    name: 'amd: padding written behind the end',
+    file: 'cl/amd_radix.cl',
+    find: `        if (from >= n)
+            continue;`,
+    replace: `        if (from > n)
+            continue;`,
+    tests: [accesses('amd')],
+  },
+  {
+    name: 'amd: equal digits in reverse',
+    file: 'cl/amd_radix.cl',
+    find: `    for (uint k = 0; k < STRETCH; k++) {
+        const size_t from = first + k;`,
+    replace: `    for (uint k = STRETCH; k-- > 0;) {
+        const size_t from = first + k;`,
+    tests: [sorts('amd')],
+  },
+  // --- the classic sorts
+  {
+    name: 'split: carry of the scan dropped',
+    file: 'cl/split_radix.cl',
+    find: 'uint before = carry + work_group_scan_total(sum, sums, &total);',
+    replace: 'uint before = work_group_scan_total(sum, sums, &total);',
+    tests: [sorts('split', 65_537)],
+  },
+  {
+    name: 'merge: equal keys of the left run do not count',
+    file: 'cl/merge.cl',
+    find: 'other < code || (equal && other == code)',
+    replace: 'other < code',
+    tests: [sorts('merge', 3001)],
+  },
+  {
+    name: 'merge: an equal right key before the left one',
+    file: 'cl/merge.cl',
+    find: '<= (keys[middle + b] & (code_t)window))',
+    replace: '< (keys[middle + b] & (code_t)window))',
+    tests: [sorts('merge', 3001)],
+  },
+  {
+    name: 'bitonic: ties the wrong way round',
+    file: 'cl/bitonic.cl',
+    find: '((a) == (b) && (order_a) > (order_b))',
+    replace: '((a) == (b) && (order_a) < (order_b))',
+    tests: [sorts('bitonic')],
+  },
+  {
+    name: 'bitonic: the mirror is one off',
+    file: 'cl/bitonic.cl',
+    find: '*upper = base + size - 1 - within;',
+    replace: '*upper = base + size - within;',
+    tests: [sorts('bitonic')],
+  },
+  {
+    name: 'bitonic: no barrier between steps in a block',
+    file: 'cl/bitonic.cl',
+    find: `             distance >>= 1, stride = distance) {
+            ${BARRIER}`,
+    replace: '             distance >>= 1, stride = distance) {',
+    tests: [races('bitonic')],
+  },
+  {
+    name: 'odd-even: equal keys swapped',
+    file: 'cl/odd_even.cl',
+    find: '(code_a & (code_t)window) > (code_b & (code_t)window)',
+    replace: '(code_a & (code_t)window) >= (code_b & (code_t)window)',
+    tests: [sorts('odd-even')],
+  },
+  {
+    name: 'row: values of a row read while others are written',
+    file: 'cl/row_sort.cl',
+    find: '    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n',
+    replace: '',
+    tests: [races('row')],
+  },
+  {
+    name: 'row: ones behind too few zeros',
+    file: 'cl/row_sort.cl',
+    find: 'all_zeros + at - smaller',
+    replace: 'all_zeros + at - smaller - (at > 40)',
+    tests: [sorts('row', 64)],
+  },
+  // --- primitives
+  {
+    name: 'group scan: the last step left out',
+    file: 'cl/work_group_scan.clh',
+    find: 'for (uint distance = 1; distance < items; distance <<= 1) {',
+    replace: 'for (uint distance = 1; 2 * distance < items; distance <<= 1) {',
+    tests: [sorts('tiled', 3001)],
+  },
+  {
+    name: 'scan: sum of the tile itself added',
+    file: 'cl/scan.cl',
+    find: 'out[i] += sums[i / tile];',
+    replace: 'out[i] += sums[i / tile + (i % tile == 0)];',
+    tests: [primitives('scan*')],
+  },
+  {
+    name: 'scan: no barrier between look and addition',
+    file: 'cl/scan.cl',
+    find: `totals[item - distance] : (scan_t)0;
+        ${BARRIER}`,
+    replace: 'totals[item - distance] : (scan_t)0;',
+    tests: [racesIn('primitives/primitives', 'scan*')],
+  },
+  {
+    name: 'reduce: rounding errors are lost',
+    file: 'cl/reduce.cl',
+    find: 'const sum_t next = COMBINE(sum, (value) - lost);',
+    replace: 'const sum_t next = COMBINE(sum, (value));',
+    tests: [primitives('reduce sums f32*')],
+  },
+  {
+    name: 'histogram: bytes flushed a key too late',
+    file: 'cl/histogram.cl',
+    find: 'min(round + 255, rounds)',
+    replace: 'min(round + 256, rounds)',
+    tests: [primitives('histogram*')],
+  },
+  {
+    name: 'histogram: the last edge belongs to nobody',
+    file: 'cl/histogram.cl',
+    find: 'code > edges[bins])',
+    replace: 'code >= edges[bins])',
+    tests: [primitives('histogram*')],
+  },
+  {
+    name: 'gather: an index of the length passes',
+    file: 'cl/gather.cl',
+    find: `#if CHECKED
+    if (from >= length)`,
+    replace: `#if CHECKED
+    if (from > length)`,
+    tests: [operations('*'), primitives('gather*')],
+  },
+  // --- operations
+  {
+    name: 'top-k: one key equal to the threshold too many',
+    file: 'cl/top_k.cl',
+    find: '(mine && equal_before < missing)',
+    replace: '(mine && equal_before <= missing)',
+    tests: [operations('*topK*')],
+  },
+  {
+    name: 'top-k: threshold in the wrong bin',
+    file: 'cl/top_k.cl',
+    find: 'rank >= counts[digit])',
+    replace: 'rank > counts[digit])',
+    tests: [operations('*topK*')],
+  },
+  {
+    name: 'top-k: no barrier before the total is read',
+    file: 'cl/top_k.cl',
+    find: `            total = before + mine;
+        ${BARRIER}`,
+    replace: '            total = before + mine;',
+    tests: [racesIn('sort/operations/top-k')],
+  },
+  {
+    name: 'top-k: no barrier behind a tile',
+    file: 'cl/top_k.cl',
+    find: `        equal += total >> 16;
+        ${BARRIER}`,
+    replace: '        equal += total >> 16;',
+    equivalent: 'before the total is written again, all have come to the barriers of the scan',
+    tests: [racesIn('sort/operations/top-k')],
+  },
+  {
+    name: 'segments: the first key belongs to the one before',
+    file: 'cl/segment.cl',
+    find: 'if (offsets[middle] <= i)',
+    replace: 'if (offsets[middle] < i)',
+    tests: [operations('*segment*')],
+  },
+  {
+    name: 'unique: the last one counts one less',
+    file: 'cl/unique.cl',
+    find: 'places[i + 1] : n) - places[i]',
+    replace: 'places[i + 1] : n - 1) - places[i]',
+    tests: [operations('*unique*')],
+  },
+  {
+    name: 'canonical: infinity becomes NaN',
+    file: 'cl/canonical.cl',
+    find: 'magnitude > (code_t)infinity',
+    replace: 'magnitude >= (code_t)infinity',
+    tests: [operations('*unique*')],
+  },
+  {
+    name: 'verify: no look across blocks',
+    file: 'cl/verify.cl',
+    find: 'const uint pairs = block + count < n ? count : count - 1;',
+    replace: 'const uint pairs = count - 1;',
+    tests: [verify],
+  },
+  {
+    name: 'verify: equal keys may hold one position twice',
+    file: 'cl/verify.cl',
+    find: '(beside[i] >= beside[i + 1])',
+    replace: '(beside[i] > beside[i + 1])',
+    tests: [verify],
+  },
+  {
+    name: 'checksum: the last bytes in one place',
+    file: 'cl/checksum.cl',
+    find: '<< (8 * (i & 3));',
+    replace: '<< (4 * (i & 3));',
+    tests: [tests('sort/proof/checksum')],
+  },
+  {
+    name: 'survey: what is common to all is asked of one group',
+    file: 'cl/survey.cl',
+    find: 'i < n; i += get_global_size(0)) {',
+    replace: 'i + 1 < n; i += get_global_size(0)) {',
+    tests: [tests('sort/backend/survey')],
+  },
+  {
+    name: 'cuts: a key too few before the cut',
+    file: 'cl/cut_runs.cl',
+    find: 'if (sum(counts, RUNS) <= rank) {',
+    replace: 'if (sum(counts, RUNS) < rank) {',
+    tests: [tests('sort/transfer/run-cutter')],
+  },
+  {
+    name: 'slices: one element of the run behind',
+    file: 'cl/take_slices.cl',
+    find: 'if (i - start < length) {',
+    replace: 'if (i - start <= length) {',
+    tests: [tests('sort/transfer/run-cutter')],
+  },
+];

@@ -1,0 +1,21 @@
+// Tests that a fault is to be seen by, as scripts/mutate.mjs runs them: files below dist/test, titles, and where.
+
+/** All tests of files, or those whose titles match. */
+export const tests = (files, ...match) => ({ files: [files].flat(), ...(match.length > 0 && { match }) });
+
+/** One algorithm at several sizes: order, permutation and stability. */
+export const sorts = (algorithm, ...sizes) => ({
+  files: ['algorithms/every-algorithm'],
+  match: [`${algorithm} sorts 300 keys or fewer*`, ...sizes.map((n) => `${algorithm} sorts ${n} keys:*`)],
+});
+
+const few = (algorithm) => sorts(algorithm);
+
+/** On the simulator, which sees every access beyond the end of memory, */
+export const accesses = (algorithm) => ({ ...few(algorithm), oclgrind: true });
+
+/** and every two that nothing keeps in order. */
+export const races = (algorithm) => ({ ...few(algorithm), races: true });
+
+/** Any tests on the simulator, which looks for races. */
+export const racesIn = (files, ...match) => ({ ...tests(files, ...match), races: true });

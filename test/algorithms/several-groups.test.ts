@@ -1,0 +1,317 @@
+/**
+ * What several work-groups hand to each other, with so few keys that every device has them: tiles of 16 keys, groups
+ * that wait for each other, and the look-back by itself, on states that no run of a CPU would bring.
+ */
+import type { ExecutionContext } from 'ava';
+import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
+import { amdRadix } from '../../src/algorithms/amd-radix.js';
+import { onesweep } from '../../src/algorithms/onesweep.js';
+import type { Tuning } from '../../src/algorithms/parameters.js';
+import { persistentRadix } from '../../src/algorithms/persistent-radix.js';
+import { tileDefines } from '../../src/algorithms/tile.js';
+import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
+import type { Device } from '../../src/device/device.js';
+import { Program } from '../../src/device/program.js';
+import { u32 } from '../../src/device/queue.js';
+import { defineOptions, programSource } from '../../src/device/source.js';
+import { keyCodec } from '../../src/keys/key-codec.js';
+import { keysOf } from '../distributions.js';
+import { forEachOpened, testIf } from '../each-device.js';
+import { pick, referenceArgsort } from '../reference.js';
+import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
+
+const SHAPE = { keyBits: 32, valueBytes: 4 } as const;
+/** Turns of a wait: as many as can be, since a machine may be busy with others. */
+const PATIENT = 2 ** 32 - 1;
+
+/** Keys of which many are equal. */
+const keysWithTies = (n: number): Uint32Array =>
+  (keysOf('u32', 'uniform', n) as Uint32Array).map((key, i) => (i % 3 === 0 ? key & 0x0f00_00ff : key));
+
+/** Sorts keys with their positions, and compares both. @returns the status word */
+async function sorted(
+  t: ExecutionContext,
+  device: Device,
+  factory: AlgorithmFactory,
+  n: number,
+  options: SortCase,
+): Promise<number> {
+  const keys = bytesOf(keysWithTies(n));
+  const { keys: made, values, status } = await sortBytes(device, factory, keys, { indices: 4, ...options });
+  if (status !== 0) return status;
+  const positions = referenceArgsort(keys, 'u32', options.bits ? { bits: options.bits } : {});
+  const what = JSON.stringify({ n, ...options });
+  t.deepEqual(values, positionBytes(positions, 4), `positions of ${what}`);
+  t.deepEqual(made, pick(keys, 4, positions), `keys of ${what}`);
+  return 0;
+}
+
+/** The look-back on rows of states: one work-item for a bin, whose tile is the one behind the last row. */
+const PROBE = `
+__kernel void look_back_probe(__global state_t *state, __global uint *control, __global offset_t *before, uint row)
+{
+    const uint bin = (uint)get_global_id(0);
+    before[bin] = look_back(state + row * BINS + bin, control);
+}
+`;
+const BINS = 256;
+const COUNT = 0x4000_0000;
+const SUM = 0x8000_0000;
+
+/** What tiles have told, the earliest first, and what the next one has to make of it. */
+const TOLD: readonly { readonly told: readonly number[]; readonly before: number; readonly claim: string }[] =
+  [
+    { claim: 'a sum is all there is to know', told: [SUM + 77], before: 77 },
+    {
+      claim: 'counts are added to the sum before them',
+      told: [SUM + 100, COUNT + 5, COUNT + 7],
+      before: 112,
+    },
+    { claim: 'nothing before a sum is added', told: [SUM + 9, COUNT + 3, SUM + 40, COUNT + 2], before: 42 },
+    { claim: 'a count may be zero', told: [SUM + 1, COUNT, COUNT, COUNT + 6, COUNT], before: 7 },
+    {
+      claim: 'it looks back as far as it has to',
+      told: [SUM + 1000, ...Array.from({ length: 20 }, (_, i) => COUNT + i)],
+      before: 1190,
+    },
+  ];
+
+await forEachOpened((title, device, small, name) => {
+  const units = device.capabilities.computeUnits;
+  const tile = { groupSize: 16, keysPerItem: 1, countColumns: 1 };
+
+  testIf(true, title('tiled: more groups than the spine scans at once'), async (t) => {
+    // 64 for each unit, or one for each tile: more than 16 in any case.
+    for (const n of [16 * 33 + 5, small ? 700 : 3001]) {
+      t.is(await sorted(t, device, tiledRadix, n, { tuning: { ...tile, groupsPerUnit: 64 } }), 0);
+    }
+  });
+
+  const most = small ? 1500 : 100_000;
+  for (const tiles of [2, 3, 12, 13]) {
+    const n = 16 * tiles * units - 3;
+    const able = n <= most || `the device has ${units} units: ${n} keys are too many`;
+    testIf(able, title(`tiled: groups of ${tiles} tiles each, one after the other`), async (t) => {
+      t.is(await sorted(t, device, tiledRadix, n, { tuning: { ...tile, groupsPerUnit: 1 } }), 0);
+    });
+  }
+
+  for (const factory of [tiledRadix, onesweep]) {
+    testIf(factory.available(device, SHAPE), title(`${factory.name} with values after keys`), async (t) => {
+      const tuning = { groupSize: 16, keysPerItem: 3, valuesAfter: true };
+      t.is(await sorted(t, device, factory, 150, { bits: [4, 12], tuning }), 0);
+    });
+  }
+
+  testIf(
+    !small || 'scans of so many totals take 140,000 keys',
+    title('amd: more run totals than prefixSum scans at once'),
+    async (t) => {
+      // One work-item scans eight totals at a time; a run has 2^14 keys.
+      const options = { bits: [3, 11], tuning: { localSize: 1, scan: 5 } } as const;
+      t.is(await sorted(t, device, amdRadix, 8 * 2 ** 14 + 70_001, options), 0);
+    },
+  );
+
+  // --- onesweep
+
+  /** Where the planner would not take it: a wait that a driver ends without a word has to end by itself before. */
+  const loops = device.capabilities.quirks.maxLoopIterations;
+  const patience: Tuning = { spinLimit: Math.min(PATIENT, loops / 8) };
+
+  testIf(true, title('onesweep: many groups sort right, or say that they gave up'), async (t) => {
+    for (const lookBack of [1, 4]) {
+      const tuning = {
+        groupSize: 16,
+        keysPerItem: 2,
+        lookBack,
+        histogramSize: 16,
+        histogramColumns: 1,
+        ...patience,
+      };
+      const algorithm = await onesweep.create(device, { ...SHAPE, valueBytes: 0, tuning });
+      const keys = keysWithTies(small ? 500 : 3001);
+      const { status, made } = await sortedBy(device, algorithm, keys);
+      t.true([0, 1].includes(status), `status ${status}`);
+      if (!Number.isFinite(loops)) t.is(status, 0);
+      if (status === 0) t.deepEqual(made, keys.toSorted());
+    }
+  });
+
+  for (const lookBack of [1, 3]) {
+    testIf(
+      true,
+      title(`onesweep: look-back, ${lookBack} tiles at a time, adds up what was told`),
+      async (t) => {
+        const probe = await probeOf(device, { lookBack, spinLimit: 100 });
+        for (const { told, before, claim } of TOLD) {
+          t.deepEqual(await probe(told), { before, status: 0 }, claim);
+        }
+        probe.release();
+      },
+    );
+
+    testIf(
+      true,
+      title(`onesweep: look-back, ${lookBack} tiles at a time, gives up in the end`),
+      async (t) => {
+        const probe = await probeOf(device, { lookBack, spinLimit: 100 });
+        for (const told of [[0], [SUM + 3, 0, COUNT + 5]]) {
+          t.is((await probe(told)).status, 1, `${told}`);
+        }
+        probe.release();
+      },
+    );
+  }
+
+  testIf(true, title('onesweep: look-back ends the passes behind one that gave up'), async (t) => {
+    const keys = keysWithTies(300);
+    const tuning = { groupSize: 16, keysPerItem: 2, histogramSize: 16, histogramColumns: 1, ...patience };
+    const algorithm = await onesweep.create(device, { ...SHAPE, valueBytes: 0, tuning });
+    const passes: number[] = [];
+    const untouched: Uint32Array[] = [];
+    const { status } = await sortedBy(device, algorithm, keys, ({ kernel, buffers }) => {
+      if (kernel === 'onesweep_histogram' && buffers.control)
+        device.queue.write(buffers.control, Uint32Array.of(1));
+      if (kernel !== 'onesweep_pass' || !buffers.keys) return;
+      const copy = new Uint32Array(keys.length);
+      device.queue.read(buffers.keys, copy);
+      untouched.push(copy);
+      passes.push(untouched.length);
+    });
+    t.is(status & 1, 1);
+    t.is(passes.length, 4);
+    const touched = untouched.filter((copy) => copy.some((word) => word !== POISON));
+    t.deepEqual(touched, [], 'every place is as it was');
+  });
+
+  // --- persistent
+
+  const persistent = persistentRadix.available(device, SHAPE);
+  const threads =
+    persistent !== true
+      ? persistent
+      : name === 'pocl' && units >= 2
+        ? true
+        : 'groups run side by side only where there are threads for them';
+
+  testIf(threads, title('persistent: two groups, side by side'), async (t) => {
+    const tuning = { groupSize: 64, keysPerItem: 4, groupsPerUnit: 1, spinLimit: PATIENT };
+    for (const n of [257, 500, 512]) {
+      t.is(await sorted(t, device, persistentRadix, n, { tuning }), 0);
+      t.is(await sorted(t, device, persistentRadix, n, { tuning, inPlace: true }), 0);
+      t.is(await sorted(t, device, persistentRadix, n, { bits: [5, 9], tuning }), 0);
+    }
+  });
+
+  testIf(threads, title('persistent: too many groups give up, and the next sort is right'), async (t) => {
+    // Four groups for each thread cannot all be there at a time.
+    const tuning = { groupSize: 64, keysPerItem: 1, groupsPerUnit: 4, spinLimit: 10_000 };
+    const algorithm = await persistentRadix.create(device, { ...SHAPE, valueBytes: 0, tuning });
+    const [many, few] = [keysWithTies(4 * 64 * units), keysWithTies(50)];
+    for (let round = 0; round < 2; round++) {
+      t.is((await sortedBy(device, algorithm, many)).status, 1);
+      const { status, made } = await sortedBy(device, algorithm, few);
+      t.is(status, 0);
+      t.deepEqual(made, few.toSorted());
+    }
+  });
+});
+
+const POISON = 0xa5a5_a5a5;
+
+/** Sorts by an algorithm that was made before. */
+async function sortedBy(
+  device: Device,
+  algorithm: Awaited<ReturnType<AlgorithmFactory['create']>>,
+  keys: Uint32Array,
+  onStage?: SortCase['onStage'],
+): Promise<{ status: number; made: Uint32Array }> {
+  const { queue } = device;
+  const bits = [0, 32] as const;
+  const sizes = algorithm.scratch(keys.length, { inPlace: false, bits });
+  const [input, output] = [device.buffer(keys.byteLength), device.buffer(keys.byteLength)];
+  const scratch = Object.fromEntries(
+    Object.entries(sizes).map(([name, bytes]) => [name, device.buffer(bytes)]),
+  );
+  const all = [input, output, ...Object.values(scratch)];
+  for (const buffer of all.slice(1)) queue.fill(buffer, POISON);
+  queue.write(input, keys);
+  const enqueued = algorithm.enqueue(queue, {
+    n: keys.length,
+    input,
+    output,
+    codec: keyCodec('u32'),
+    bits,
+    scratch,
+    ...(onStage && { onStage }),
+  });
+  const [made, status] = [new Uint32Array(keys.length), new Uint32Array(1)];
+  queue.read(output, made);
+  if (enqueued.status) queue.read(enqueued.status, status);
+  await queue.finish();
+  for (const buffer of all) buffer.release();
+  return { status: status[0] ?? 0, made };
+}
+
+/** Compiles the probe. @returns what runs it on one history for all bins alike */
+async function probeOf(device: Device, { lookBack, spinLimit }: { lookBack: number; spinLimit: number }) {
+  const defines = {
+    ...tileDefines(
+      { keyBits: 32, valueBytes: 0 },
+      {
+        rank: 'masks',
+        inlinePtx: false,
+        groupSize: 16,
+        keysPerItem: 1,
+        radixBits: 8,
+        offsetBits: 32,
+        maxRegisters: 0,
+        subGroupSize: 32,
+        valuesAfter: false,
+      },
+    ),
+    HISTOGRAM_SIZE: 16,
+    HISTOGRAM_COLUMNS: 1,
+    LOOK_BACK: lookBack,
+    SPIN_LIMIT: spinLimit,
+  };
+  const standard = device.capabilities.quirks.acceptsClStd ? ['-cl-std=CL1.2'] : [];
+  const program = await Program.build(
+    { context: device.context, device: device.handle },
+    {
+      source: `${programSource('onesweep.cl')}\n${PROBE}`,
+      options: [...standard, ...defineOptions(defines)].join(' '),
+    },
+    'the probe of look-back',
+  );
+  const run = async (told: readonly number[]): Promise<{ before: number; status: number }> => {
+    const { queue } = device;
+    // Before the first row there is room for a look at several at once, as in a sort.
+    const rows = [...Array<number>(lookBack).fill(0), ...told, 0];
+    const states = Uint32Array.from(
+      { length: rows.length * BINS },
+      (_, i) => rows[Math.floor(i / BINS)] ?? 0,
+    );
+    const [state, control, before] = [
+      device.buffer(states.byteLength),
+      device.buffer(80),
+      device.buffer(BINS * 4),
+    ];
+    queue.write(state, states);
+    queue.fill(control, 0);
+    queue.run(program.kernel('look_back_probe'), [state, control, before, u32(rows.length - 1)], {
+      global: BINS,
+      local: 16,
+    });
+    const [sums, words] = [new Uint32Array(BINS), new Uint32Array(20)];
+    queue.read(before, sums);
+    queue.read(control, words);
+    await queue.finish();
+    for (const buffer of [state, control, before]) buffer.release();
+    if (sums.some((sum) => sum !== sums[0])) throw new Error('bins with the same history have other sums');
+    if (words[0] !== words[16]) throw new Error('the status of this sort and of all are told alike');
+    return { before: sums[0] ?? 0, status: words[0] ?? 0 };
+  };
+  return Object.assign(run, { release: () => program.release() });
+}

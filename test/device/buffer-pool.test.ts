@@ -1,0 +1,89 @@
+import test from 'ava';
+import type { Buffer } from '../../src/device/buffer.js';
+import { BufferPool } from '../../src/device/buffer-pool.js';
+import { MemoryError } from '../../src/util/errors.js';
+
+/** A pool of buffers that are nothing but their size, in a queue that the test moves on. */
+function poolOf(budget: number, most = Number.POSITIVE_INFINITY) {
+  const released: Buffer[] = [];
+  const queue = { position: 0, passed: 0, hasPassed: (position: number) => position <= queue.passed };
+  let allocated = 0;
+  const allocate = (bytes: number): Buffer => {
+    if (allocated + bytes > most) throw new MemoryError('no memory');
+    allocated += bytes;
+    const buffer = {
+      bytes,
+      release: () => {
+        allocated -= bytes;
+        released.push(buffer);
+      },
+    } as unknown as Buffer;
+    return buffer;
+  };
+  return { pool: new BufferPool(allocate, budget, queue), queue, released };
+}
+
+test('a buffer that was given back is lent again, to the same queue at once', (t) => {
+  const { pool, queue } = poolOf(2 ** 20);
+  const first = pool.take(8192);
+  queue.position = 5;
+  pool.give(first);
+  t.is(pool.take(5000), first);
+  t.not(pool.take(8192), first, 'it is lent already');
+});
+
+test('another queue gets a buffer when what uses it is done, and not before', (t) => {
+  const { pool, queue } = poolOf(2 ** 20);
+  const first = pool.take(8192);
+  queue.position = 5;
+  pool.give(first);
+  queue.passed = 4;
+  const other = pool.take(8192, undefined, true);
+  t.not(other, first, 'commands that use it are under way');
+  queue.passed = 5;
+  t.is(pool.take(8192, undefined, true), first);
+});
+
+test('too large and too small buffers stay idle', (t) => {
+  const { pool } = poolOf(2 ** 20);
+  const buffer = pool.take(20_000);
+  pool.give(buffer);
+  t.not(pool.take(9999), buffer, 'more than twice as large');
+  t.not(pool.take(20_001), buffer);
+  t.is(pool.take(10_000), buffer);
+});
+
+test('a wanted buffer is taken before others that would do', (t) => {
+  const { pool } = poolOf(2 ** 20);
+  const [a, b] = [pool.take(8192), pool.take(8192)];
+  pool.give(a);
+  pool.give(b);
+  t.is(pool.take(8192, a), a);
+  t.is(pool.take(8192), b);
+});
+
+test('idle memory stays within the budget: the oldest goes, and so does what is larger than it', (t) => {
+  const { pool, released } = poolOf(20_000);
+  const [a, b, c, d] = [pool.take(8000), pool.take(8000), pool.take(8000), pool.take(20_001)];
+  for (const buffer of [a, b, c, d]) pool.give(buffer);
+  t.deepEqual(released, [a, d]);
+  t.deepEqual(pool.usage, { idle: 16_000, lent: 0, peak: 44_001 });
+});
+
+test('idle memory is given up before an allocation fails', (t) => {
+  const { pool, released } = poolOf(2 ** 20, 10_000);
+  const first = pool.take(9000);
+  pool.give(first);
+  t.is(pool.take(2000).bytes, 2000);
+  t.deepEqual(released, [first]);
+  t.throws(() => pool.take(9000), { instanceOf: MemoryError });
+});
+
+test('a closed pool keeps nothing', (t) => {
+  const { pool, released } = poolOf(2 ** 20);
+  const [a, b] = [pool.take(8192), pool.take(8192)];
+  pool.give(a);
+  pool.close();
+  pool.give(b);
+  t.deepEqual(released, [a, b]);
+});
