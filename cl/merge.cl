@@ -51,7 +51,10 @@ GROUP_KERNEL void merge_pairs(__global const key_t *keys, __global key_t *keys_o
         if (left && b < end)
             left = (load_code(keys, a, codec, flags) & (code_t)window) <=
                    (load_code(keys, b, codec, flags) & (code_t)window);
-        const ulong from = left ? a++ : b++;
+        /* Not `left ? a++ : b++`, on which Intel's compiler of 2022 (IGC 1.0.12504) crashes. */
+        const ulong from = left ? a : b;
+        a += left;
+        b += !left;
         store_code(keys_out, to, load_code(keys, from, codec, flags), codec, flags);
 #if HAS_VALUES
         values_out[to] = load_value(values, from, flags);

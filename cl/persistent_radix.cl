@@ -56,7 +56,7 @@ INLINE bool meet(__global atomic_uint *control, uint number, __local uint *answe
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
         const uint expected = number * (uint)get_num_groups(0);
-        atomic_fetch_add_explicit(&control[CONTROL_ARRIVED], 1, memory_order_acq_rel, memory_scope_device);
+        atomic_fetch_add_explicit(&control[CONTROL_ARRIVED], 1u, memory_order_acq_rel, memory_scope_device);
         uint spins = 0;
         while (atomic_load_explicit(&control[CONTROL_ARRIVED], memory_order_acquire, memory_scope_device) < expected &&
                spins < SPIN_LIMIT)
@@ -74,7 +74,7 @@ INLINE void leave(__global atomic_uint *control, bool failed)
 {
     if (failed)
         atomic_fetch_or_explicit(&control[CONTROL_FAILED], STATUS_WAITED, memory_order_relaxed, memory_scope_device);
-    const uint before = atomic_fetch_add_explicit(&control[CONTROL_LEFT], 1, memory_order_acq_rel, memory_scope_device);
+    const uint before = atomic_fetch_add_explicit(&control[CONTROL_LEFT], 1u, memory_order_acq_rel, memory_scope_device);
     if (before + 1 < (uint)get_num_groups(0))
         return;
     const uint failures = atomic_load_explicit(&control[CONTROL_FAILED], memory_order_relaxed, memory_scope_device);
@@ -82,7 +82,7 @@ INLINE void leave(__global atomic_uint *control, bool failed)
     if (failures != 0)
         atomic_fetch_or_explicit(&control[CONTROL_ANY], failures, memory_order_relaxed, memory_scope_device);
     for (uint word = CONTROL_ARRIVED; word <= CONTROL_FAILED; word++)
-        atomic_store_explicit(&control[word], 0, memory_order_relaxed, memory_scope_device);
+        atomic_store_explicit(&control[word], 0u, memory_order_relaxed, memory_scope_device);
 }
 
 /* Where the keys of each bin of this tile go: behind all smaller digits, and behind those of earlier tiles.

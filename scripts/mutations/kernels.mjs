@@ -190,6 +190,8 @@ export const KERNELS = [
   },
   {
     name: 'tiled: no barrier before the next tile',
+    equivalent:
+      'what comes before the next barrier clears counters, which nobody reads any more, and all else of the tile is written behind it',
     file: 'cl/tiled_radix.cl',
     find: `#endif
         ${BARRIER}
@@ -321,6 +323,8 @@ export const KERNELS = [
   },
   {
     name: 'serial: no positions where nothing moves',
+    equivalent:
+      'positions are never made in place (valuesInPlace in turns.ts), so that they are brought anyway',
     file: 'cl/serial_radix.cl',
     find: ' || (turn.flags & FLAG_POSITIONS)) {',
     replace: ') {',

@@ -7,7 +7,7 @@ import { Program } from './program.js';
 import { ProgramCache } from './program-cache.js';
 import { Queue } from './queue.js';
 import { type DeviceSpec, selectDevice } from './select.js';
-import { defineOptions, programSource } from './source.js';
+import { programOptions, programSource } from './source.js';
 import { copyThreads, STAGED_BYTES, Staging, type Ways } from './staging.js';
 import { typedError } from './status.js';
 import { Tray } from './tray.js';
@@ -91,11 +91,7 @@ export class Device {
     defines: Readonly<Record<string, string | number>> = {},
     options: readonly string[] = [],
   ): Promise<Program> {
-    const standard =
-      this.capabilities.quirks.acceptsClStd && !options.some((option) => option.startsWith('-cl-std'))
-        ? ['-cl-std=CL1.2']
-        : [];
-    const all = [...standard, ...options, ...defineOptions(defines)].join(' ');
+    const all = programOptions(this.capabilities.quirks, defines, options);
     const key = `${file} ${all}`;
     let program = this.#programs.get(key);
     if (!program) {

@@ -1,4 +1,5 @@
 import { packageText } from '../util/package.js';
+import type { Quirks } from './quirks.js';
 
 const INCLUDE = /^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/;
 
@@ -29,4 +30,19 @@ export function defineOptions(defines: Readonly<Record<string, string | number>>
   return Object.entries(defines)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => `-D${name}=${value}`);
+}
+
+/**
+ * All options of a program.
+ *
+ * @param options further compiler options; `-cl-std` is added where the driver takes it and they do not have it
+ */
+export function programOptions(
+  { acceptsClStd }: Pick<Quirks, 'acceptsClStd'>,
+  defines: Readonly<Record<string, string | number>>,
+  options: readonly string[] = [],
+): string {
+  const hasStandard = options.some((option) => option.startsWith('-cl-std'));
+  const standard = acceptsClStd && !hasStandard ? ['-cl-std=CL1.2'] : [];
+  return [...standard, ...options, ...defineOptions(defines)].join(' ');
 }

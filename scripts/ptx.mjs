@@ -1,0 +1,108 @@
+// PTX as text: for which cards it is, how much shared memory its kernels declare, and what ptxas says of it.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What ptxas takes of shared memory whose size is fixed, whatever the card. */
+const MOST_STATIC = 48 * 1024;
+
+const SHARED = /^(\s*(?:\.visible\s+|\.weak\s+)?\.shared\s+\.align\s+\d+\s+\.b8\s+)([\w$]+)\[(\d+)\];/gm;
+
+/** The first version of PTX that knows cards from sm_89 on. */
+const NEW_CARDS = 7.8;
+
+/** The same PTX for another card. @throws Error when it names none */
+export function retargeted(ptx, target) {
+  if (!/^\.target\s+\w+/m.test(ptx)) throw new Error('no .target in it: is this PTX?');
+  const isNew = Number(/^sm_(\d+)/.exec(target)?.[1] ?? 0) >= 89;
+  return ptx
+    .replace(/^(\.version\s+)([\d.]+)/m, (line, before, version) =>
+      isNew && Number(version) < NEW_CARDS ? `${before}${NEW_CARDS}` : line,
+    )
+    .replace(/^(\.target\s+)\w+/m, `$1${target}`);
+}
+
+/** Text of each kernel, by its name, with what stands before the first one. */
+function kernelsOf(ptx) {
+  const starts = [...ptx.matchAll(/^\s*(?:\.visible\s+)?\.entry\s+([\w$]+)/gm)];
+  const texts = starts.map(({ index }, i) => ptx.slice(index, starts[i + 1]?.index));
+  return {
+    head: ptx.slice(0, starts[0]?.index),
+    kernels: new Map(starts.map(([, name], i) => [name, texts[i]])),
+  };
+}
+
+/**
+ * Bytes of shared memory that each kernel declares. What is declared outside of kernels counts for those that name it:
+ * compilers put it there.
+ */
+export function sharedBytes(ptx) {
+  const { head, kernels } = kernelsOf(ptx);
+  const outside = [...head.matchAll(SHARED)].map(([, , name, bytes]) => ({ name, bytes: Number(bytes) }));
+  const bytes = {};
+  for (const [kernel, text] of kernels) {
+    const own = [...text.matchAll(SHARED)].reduce((sum, [, , , size]) => sum + Number(size), 0);
+    const named = outside.filter(({ name }) => text.includes(name));
+    bytes[kernel] = own + named.reduce((sum, one) => sum + one.bytes, 0);
+  }
+  return bytes;
+}
+
+/** The same with no array larger than ptxas takes in all: for looking at everything but the sizes. */
+export function withSharedCutDown(ptx) {
+  const arrays = [...ptx.matchAll(SHARED)].length || 1;
+  const most = Math.floor(MOST_STATIC / arrays / 1024) * 1024;
+  return ptx.replace(SHARED, (line, before, name, bytes) =>
+    Number(bytes) > most ? `${before}${name}[${most}];` : line,
+  );
+}
+
+/** What ptxas tells with -v: what each kernel takes, and what is wrong. */
+export function parsePtxas(output) {
+  const kernels = [];
+  const errors = [];
+  for (const line of output.split('\n')) {
+    const name = /Compiling entry function '([^']+)'/.exec(line)?.[1];
+    if (name !== undefined) kernels.push({ name, registers: 0, spilledBytes: 0 });
+    const kernel = kernels.at(-1);
+    const spilled = /(\d+) bytes stack frame, (\d+) bytes spill stores/.exec(line);
+    if (spilled && kernel) kernel.spilledBytes = Number(spilled[2]);
+    const registers = /Used (\d+) registers/.exec(line)?.[1];
+    if (registers !== undefined && kernel) kernel.registers = Number(registers);
+    const wrong = /\b(?:error|fatal)\s*:\s*(.*)$/.exec(line)?.[1];
+    if (wrong !== undefined && !/aborted due to errors/.test(wrong)) errors.push(wrong.trim());
+  }
+  return { kernels, errors: [...new Set(errors)] };
+}
+
+/** Where ptxas is; undefined where there is none. */
+export function findPtxas() {
+  const places = ['ptxas', '/usr/local/cuda/bin/ptxas'];
+  return places.find((place) => spawnSync(place, ['--version'], { stdio: 'ignore' }).status === 0);
+}
+
+/**
+ * Assembles PTX for a card, with shared memory cut down.
+ *
+ * @returns what `parsePtxas` does, with the bytes of shared memory that each kernel declares
+ */
+export function assembled(ptxas, ptx, target, registers = 0) {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-ptx-'));
+  try {
+    const file = join(folder, 'program.ptx');
+    writeFileSync(file, withSharedCutDown(retargeted(ptx, target)));
+    const limit = registers > 0 ? [`--maxrregcount=${registers}`] : [];
+    const made = spawnSync(ptxas, ['-v', `-arch=${target}`, ...limit, '-o', '/dev/null', file], {
+      encoding: 'utf8',
+    });
+    const { kernels, errors } = parsePtxas(`${made.stdout}${made.stderr}`);
+    if (made.status !== 0 && errors.length === 0)
+      errors.push(`ptxas ended with ${made.signal ?? made.status}`);
+    const bytes = sharedBytes(ptx);
+    return { kernels: kernels.map((kernel) => ({ ...kernel, localBytes: bytes[kernel.name] ?? 0 })), errors };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * Every program that clsort would build on a device, without the device: its source and its options, asked of the
+ * factories themselves. For compilers of vendors (compile-vendors.mjs) and drivers (ptx-targets.mjs).
+ */
+import { type AlgorithmShape, tunedShape } from '../src/algorithms/algorithm.js';
+import type { Tuning } from '../src/algorithms/parameters.js';
+import { ALGORITHMS } from '../src/algorithms/registry.js';
+import { knownTunings } from '../src/algorithms/tuning.js';
+import type { Capabilities } from '../src/device/capabilities.js';
+import type { Device } from '../src/device/device.js';
+import type { DeviceInfo } from '../src/device/platform.js';
+import { programOptions, programSource } from '../src/device/source.js';
+import { DTYPES, dtypeInfo } from '../src/keys/dtype.js';
+import { createGather } from '../src/primitives/gather.js';
+import { buildForGroups } from '../src/primitives/group.js';
+import { HISTOGRAM_STEPS, Histogram } from '../src/primitives/histogram.js';
+import { REDUCE_OPS } from '../src/primitives/possible.js';
+import { Reduction } from '../src/primitives/reduce.js';
+import { Scan } from '../src/primitives/scan.js';
+import { Checksums } from '../src/sort/proof/checksum.js';
+import { Verifier } from '../src/sort/proof/verify.js';
+import { RunCutter } from '../src/sort/transfer/run-cutter.js';
+import { UnsupportedError, UsageError } from '../src/util/errors.js';
+
+/** A program as the driver's compiler gets it. */
+export interface Variant {
+  /** Below cl/. */
+  readonly file: string;
+  readonly source: string;
+  readonly options: string;
+  /** What it is built for, in words. */
+  readonly purpose: string;
+}
+
+/** As much of a device as deciding what to build takes. */
+export interface Described {
+  readonly info: Pick<DeviceInfo, 'name' | 'platform' | 'vendor' | 'driver'>;
+  readonly capabilities: Capabilities;
+}
+
+const KEY_BITS = [8, 16, 32, 64] as const;
+const VALUE_BYTES = [0, 1, 2, 4, 8, 16];
+/** Numbers of keys at which parameters change, and around the ends of 32-bit positions. */
+const SIZES = [100, 2 ** 12, 2 ** 16, 2 ** 18, 2 ** 20, 2 ** 21, 2 ** 22, 2 ** 24, 2 ** 26, 2 ** 28, 2 ** 31];
+
+/** Programs of operations that are built for one width of keys, and their kernels. */
+const FOR_KEYS: readonly (readonly [file: string, kernels: readonly string[]])[] = [
+  ['canonical.cl', ['canonical']],
+  ['unique.cl', ['unique_heads', 'unique_place']],
+  ['top_k.cl', ['select_count', 'select_sums', 'select_write']],
+  ['survey.cl', ['survey']],
+];
+
+/**
+ * A device that builds nothing and notes what it is asked for. Every kernel may have groups as large as the device says, and
+ * has the sub-groups that it was built for.
+ */
+class NotingDevice {
+  readonly info: Described['info'];
+  readonly capabilities: Capabilities;
+  readonly noted = new Map<string, Variant>();
+  purpose = '';
+
+  constructor({ info, capabilities }: Described) {
+    this.info = info;
+    this.capabilities = capabilities;
+  }
+
+  async program(
+    file: string,
+    defines: Readonly<Record<string, string | number>> = {},
+    options: readonly string[] = [],
+  ): Promise<unknown> {
+    const all = programOptions(this.capabilities.quirks, defines, options);
+    const key = `${file} ${all}`;
+    if (!this.noted.has(key)) {
+      this.noted.set(key, { file, source: programSource(file), options: all, purpose: this.purpose });
+    }
+    const kernel = (name: string) => ({
+      name,
+      workGroupLimit: this.capabilities.maxWorkGroup,
+      localBytes: 0,
+      subGroupSize: () => Number(defines.SUB_GROUP_SIZE ?? 0),
+    });
+    return { kernel };
+  }
+
+  /** A few bytes that nobody uses. */
+  keep(): unknown {
+    return {};
+  }
+}
+
+/** Has what cannot be built on the device left out. */
+async function ifPossible(build: () => Promise<unknown>): Promise<void> {
+  try {
+    await build();
+  } catch (error) {
+    if (!(error instanceof UnsupportedError || error instanceof UsageError)) throw error;
+  }
+}
+
+/** What may be chosen of every algorithm, beside what is tuned: which votes, and what other devices were tuned to. */
+function choices(name: string, { subGroupBallot, quirks }: Capabilities): Tuning[] {
+  const khr = subGroupBallot
+    ? [16, 32, 64].map((subGroupSize) => ({ rank: 'khr', subGroupSize, groupSize: 4 * subGroupSize }))
+    : [];
+  const votes = [...(subGroupBallot ? ['khr'] : []), ...(quirks.inlinePtx ? ['ptx'] : [])];
+  switch (name) {
+    case 'row':
+      return [{}, { row: 32 }, { trace: true }, ...votes.map((vote) => ({ vote }))];
+    case 'serial':
+      return [{}, { lines: true }, { lines: false }, { offsetBits: 64 }];
+    case 'group':
+      return [{}, ...khr];
+    case 'tiled':
+    case 'onesweep':
+      return [{}, { offsetBits: 64 }, { valuesAfter: true }, { valuesAfter: false }, ...khr];
+    case 'persistent':
+      return [{}, { groupsPerUnit: 1 }, { groupsPerUnit: 1, valuesAfter: true }];
+    default:
+      return [{}, ...knownTunings(name)];
+  }
+}
+
+/** All programs of a device, each once, in a fixed order. */
+export async function variantsOf(described: Described): Promise<Variant[]> {
+  const noting = new NotingDevice(described);
+  const device = noting as unknown as Device;
+  const { capabilities } = described;
+  for (const factory of ALGORITHMS) {
+    for (const keyBits of KEY_BITS) {
+      for (const valueBytes of VALUE_BYTES) {
+        for (const tuning of choices(factory.name, capabilities)) {
+          for (const n of SIZES) {
+            const shape: AlgorithmShape = { keyBits, valueBytes, tuning };
+            noting.purpose = `${factory.name} of ${keyBits}-bit keys with ${valueBytes} bytes of values`;
+            await ifPossible(async () => {
+              const tuned = tunedShape(factory, device, shape, n);
+              if (typeof tuned !== 'string') await factory.create(device, tuned);
+            });
+          }
+        }
+      }
+    }
+  }
+  await operations(noting, device);
+  return [...noting.noted.values()];
+}
+
+/** What is built beside the sorts. */
+async function operations(noting: NotingDevice, device: Device): Promise<void> {
+  for (const keyBits of KEY_BITS) {
+    noting.purpose = `operations on ${keyBits}-bit keys`;
+    for (const [file, kernels] of FOR_KEYS) {
+      await buildForGroups(device, file, kernels, { KEY_BITS: keyBits, VALUE_BYTES: 0 });
+    }
+    for (const valueBytes of VALUE_BYTES) {
+      await Verifier.create(device, { keyBits, valueBytes });
+      await RunCutter.create(device, { keyBits, valueBytes });
+    }
+  }
+  noting.purpose = 'operations';
+  await buildForGroups(device, 'segment.cl', ['segment_ids'], {});
+  await Checksums.create(device);
+  for (const dtype of DTYPES) {
+    for (const op of REDUCE_OPS) await ifPossible(() => Reduction.create(device, { dtype, op }));
+    for (const step of HISTOGRAM_STEPS) await ifPossible(() => Histogram.create(device, { dtype, step }));
+    if (dtypeInfo(dtype).width >= 32) await ifPossible(() => Scan.create(device, { dtype }));
+  }
+  for (let elementBytes = 1; elementBytes <= 16; elementBytes++) {
+    for (const indexBits of [32, 64] as const) {
+      for (const checked of [false, true]) await createGather(device, { elementBytes, indexBits, checked });
+    }
+  }
+}

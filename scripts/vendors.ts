@@ -1,0 +1,115 @@
+/**
+ * Devices that vendors' compilers build for without hardware: which compiler, what the device says of itself as far as plans
+ * and programs go by it, and what a kernel may take there.
+ */
+import type { Capabilities } from '../src/device/capabilities.js';
+import type { DeviceInfo } from '../src/device/platform.js';
+import { quirksOf } from '../src/device/quirks.js';
+import type { Described } from './variants.js';
+
+/** What a kernel may take at most; beyond it compile-vendors.mjs fails. */
+export interface Budget {
+  /** Bytes of local memory of a work-group. */
+  readonly localBytes: number;
+  /** Bytes of private memory for what did not fit the registers of a work-item, by file of cl/; others: none. */
+  readonly spilledBytes: Readonly<Record<string, number>>;
+}
+
+export interface Target extends Described {
+  readonly compiler: 'ocloc' | 'amdgcn' | 'nvptx';
+  /** As the compiler names it. */
+  readonly target: string;
+  /** Standard of the language that the compiler takes where plans ask for 3.0. */
+  readonly standard?: string;
+  readonly budget: Budget;
+}
+
+const KIB = 1024;
+const GIB = 2 ** 30;
+
+function described(
+  info: Pick<DeviceInfo, 'name' | 'platform' | 'vendor'>,
+  own: Pick<Capabilities, 'version' | 'computeUnits' | 'maxWorkGroup' | 'localBytes' | 'family'> &
+    Partial<Capabilities>,
+): Described {
+  const device = { ...info, driver: '', type: 'gpu' } as DeviceInfo;
+  return {
+    info: { ...info, driver: '' },
+    capabilities: {
+      type: 'gpu',
+      globalBytes: 16 * GIB,
+      maxAllocation: 4 * GIB,
+      extensions: new Set(),
+      subGroupBallot: true,
+      fp64: true,
+      int64Atomics: true,
+      unifiedMemory: false,
+      deviceScopeAtomics: true,
+      quirks: quirksOf(device),
+      ...own,
+    },
+  };
+}
+
+/** By the names that ocloc has: Skylake, Ice Lake, Tiger Lake, Iris Xe MAX, Arc, Data Center GPU Max. */
+const intel = (target: string, computeUnits: number, own: Partial<Capabilities> = {}): Target => ({
+  compiler: 'ocloc',
+  target,
+  ...described(
+    { name: `Intel ${target}`, platform: 'Intel(R) OpenCL Graphics', vendor: 'Intel(R) Corporation' },
+    { version: 3, computeUnits, maxWorkGroup: 256, localBytes: 64 * KIB, family: 'intel', ...own },
+  ),
+  budget: { localBytes: 64 * KIB, spilledBytes: {} },
+});
+
+const amd = (target: string, computeUnits: number): Target => ({
+  compiler: 'amdgcn',
+  target,
+  ...described(
+    { name: target, platform: 'AMD Accelerated Parallel Processing', vendor: 'Advanced Micro Devices, Inc.' },
+    { version: 2, computeUnits, maxWorkGroup: 256, localBytes: 64 * KIB, family: 'amd' },
+  ),
+  budget: { localBytes: 64 * KIB, spilledBytes: {} },
+});
+
+/** What the hardware gives to one group; the driver tells 48 KiB. */
+const nvidia = (target: string, name: string, localKib: number): Target => ({
+  compiler: 'nvptx',
+  target,
+  ...described(
+    { name, platform: 'NVIDIA CUDA', vendor: 'NVIDIA Corporation' },
+    {
+      version: 3,
+      computeUnits: 80,
+      maxWorkGroup: 1024,
+      localBytes: 48 * KIB,
+      family: 'nvidia',
+      subGroupBallot: false,
+    },
+  ),
+  budget: { localBytes: localKib * KIB, spilledBytes: {} },
+});
+
+export const TARGETS: readonly Target[] = [
+  intel('skl', 24),
+  intel('icllp', 64, { fp64: false }),
+  intel('tgllp', 96, { fp64: false, maxWorkGroup: 512 }),
+  intel('dg1', 96, { fp64: false, maxWorkGroup: 512 }),
+  intel('dg2', 512, { fp64: false, maxWorkGroup: 1024 }),
+  // ocloc 22.43 takes no 3.0 for it: its own header wants images, which the device does not have.
+  { ...intel('pvc', 512, { maxWorkGroup: 1024 }), standard: 'CL2.0' },
+  amd('gfx906', 60),
+  amd('gfx90a', 110),
+  amd('gfx1030', 60),
+  amd('gfx1100', 96),
+  nvidia('sm_90', 'NVIDIA H100', 227),
+];
+
+/** Cards on which the PTX of a newer one is to be assembled, and the local memory of a group there. */
+export const CARDS = [
+  { target: 'sm_75', localBytes: 64 * KIB },
+  { target: 'sm_80', localBytes: 163 * KIB },
+  { target: 'sm_86', localBytes: 99 * KIB },
+  { target: 'sm_89', localBytes: 99 * KIB },
+  { target: 'sm_90', localBytes: 227 * KIB },
+] as const;
