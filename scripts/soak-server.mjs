@@ -34,7 +34,7 @@ function rankOf(dtype, key) {
 }
 
 /** Keys and what their sort has to make, by a comparison sort of positions that shares nothing with the library. */
-function jobOf(dtype, index, random) {
+export function jobOf(dtype, index, random) {
   const n =
     index === 0
       ? random.below(3)
@@ -53,7 +53,7 @@ function jobOf(dtype, index, random) {
 }
 
 /** What a client asks for. Each gives its results beside what they have to be. */
-const REQUESTS = {
+export const REQUESTS = {
   sort: async (sorter, { keys, options, sorted }) => [[await sorter.sort(keys, options), sorted]],
   argsort: async (sorter, { keys, options, order }) => [[await sorter.argsort(keys, options), order]],
   sortPairs: async (sorter, { keys, positions, options, sorted, order }) => {
@@ -79,7 +79,7 @@ const REQUESTS = {
 };
 
 /** Compares elements bit for bit, which says that the order is right and that nothing was lost. */
-const isSame = (a, b) =>
+export const isSame = (a, b) =>
   a.byteLength === b.byteLength &&
   Buffer.compare(
     new Uint8Array(a.buffer, a.byteOffset, a.byteLength),

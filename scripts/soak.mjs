@@ -6,14 +6,14 @@
 //   binding    a million enqueues, 100,000 buffers dropped without release, 10,000 contexts
 //   server     sorts of mixed sizes and dtypes for many clients at once through one Sorter, every result checked;
 //              tells how long calls take
-//
+//   devices    random calls, batches, faults, aborts and workers that end, on two devices: see soak-devices.mjs
 //   batches    random batches over two devices of PoCL, with faults, kills and resumes, every result checked, beside one
 //              batch that gets jobs all the time, whose memory is judged
 //
 //   --scale    how much of that, such as 0.01; default 1
 //   --device   a name of CLSORT_TEST_DEVICES, for the server also any device of the library; default pocl
-//   --minutes  of the server, at scale 1, default 10; of batches, default 40
-//   --seed     of batches; by default another one each time
+//   --minutes  of the server, at scale 1, default 10; of batches and of the devices, default 40
+//   --seed     of batches and of the devices; by default another one each time
 //   --clients  of the server; default 64
 //
 // Needs `npm run build`.
@@ -33,7 +33,7 @@ const { values, positionals } = parseArgs({
   },
 });
 const scale = Number(values.scale);
-const minutes = Number(values.minutes ?? (positionals[0] === 'batches' ? 40 : 10));
+const minutes = Number(values.minutes ?? (positionals[0] === 'server' ? 10 : 40));
 const seed = Number(values.seed);
 const clients = Number(values.clients);
 // Drivers are loaded by the first call, and read their environment then.
@@ -169,7 +169,12 @@ async function batches() {
   failed += await soakBatches({ minutes: minutes * scale, seed, mostGrowth: MOST_BATCH_GROWTH });
 }
 
-const SUBJECTS = { binding, server, batches };
+const devices = async () => {
+  const { soakDevices } = await import('./soak-devices.mjs');
+  failed += await soakDevices({ minutes: minutes * scale, seed });
+};
+
+const SUBJECTS = { binding, server, batches, devices };
 const subject = SUBJECTS[positionals[0]];
 const isUsable =
   scale > 0 && minutes > 0 && Number.isSafeInteger(seed) && Number.isInteger(clients) && clients > 0;

@@ -1,17 +1,9 @@
 import test, { type Implementation } from 'ava';
 import { Device } from '../src/device/device.js';
 import { CHECKS_READS } from './checks-reads.js';
+import { PLATFORMS, SMALL } from './platforms.js';
 
-/** Part of the platform's name by which the tests know a driver. */
-export const PLATFORMS: Readonly<Record<string, string>> = {
-  pocl: 'Portable Computing Language',
-  rusticl: 'rusticl',
-  clover: 'Clover',
-  oclgrind: 'Oclgrind',
-};
-
-/** Simulators and slow drivers, which run the small sizes only. */
-export const SMALL = new Set(['rusticl', 'clover', 'oclgrind']);
+export { PLATFORMS, SMALL };
 
 const kept: unknown[] = [];
 

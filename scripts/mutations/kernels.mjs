@@ -392,7 +392,7 @@ export const KERNELS = [
     file: 'cl/split_radix.cl',
     find: 'uint before = carry + work_group_scan_total(sum, sums, &total);',
     replace: 'uint before = work_group_scan_total(sum, sums, &total);',
-    tests: [sorts('split', 65_537)],
+    tests: [sorts('split', 2 ** 20 + 3)],
   },
   {
     name: 'merge: equal keys of the left run do not count',
@@ -479,14 +479,14 @@ export const KERNELS = [
     file: 'cl/reduce.cl',
     find: 'const sum_t next = COMBINE(sum, (value) - lost);',
     replace: 'const sum_t next = COMBINE(sum, (value));',
-    tests: [primitives('reduce sums f32*')],
+    tests: [tests('primitives/long-walks', 'reduce*')],
   },
   {
     name: 'histogram: bytes flushed a key too late',
     file: 'cl/histogram.cl',
     find: 'min(round + 255, rounds)',
     replace: 'min(round + 256, rounds)',
-    tests: [primitives('histogram*')],
+    tests: [tests('primitives/long-walks', 'histogram*')],
   },
   {
     name: 'histogram: the last edge belongs to nobody',
@@ -502,7 +502,7 @@ export const KERNELS = [
     if (from >= length)`,
     replace: `#if CHECKED
     if (from > length)`,
-    tests: [operations('*'), primitives('gather*')],
+    tests: [tests('sort/operations/walks', '*gather*')],
   },
   // --- operations
   {

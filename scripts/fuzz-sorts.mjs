@@ -1,0 +1,284 @@
+#!/usr/bin/env node
+// Operations of Sorters on random data with random options, on several devices, against the plain reference:
+//
+//   node scripts/fuzz-sorts.mjs [--seconds N] [--seed N] [--path P] [--devices NAME,…]
+//
+//   --seconds  how long, in all; default 60
+//   --seed     of fast-check; default: by the clock. It is printed, and --seed with --path repeats a finding
+//   --devices  names of CLSORT_TEST_DEVICES, or host; default host,pocl
+//
+// What goes wrong is cut down to a small case by fast-check, and printed with its seed and path. Needs `npm run build`.
+
+import { parseArgs } from 'node:util';
+import fc from 'fast-check';
+import { driverEnv } from './drivers.mjs';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string' },
+    path: { type: 'string' },
+    devices: { type: 'string', default: 'host,pocl' },
+  },
+});
+const names = values.devices.split(',');
+// Drivers are loaded by the first call, and read their environment then.
+for (const name of names) Object.assign(process.env, driverEnv(name));
+process.env.CLSORT_TUNING ??= 'off';
+
+const { DTYPES, Sorter, ClsortError } = await import('../dist/src/index.js');
+const { PLATFORMS, SMALL } = await import('../dist/test/platforms.js');
+const { canonicalPatterns, pick, referenceArgsort, referenceLexsort, referenceSort } = await import(
+  '../dist/test/reference.js'
+);
+
+const ARRAYS = {
+  ...{ u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, f16: Uint16Array },
+  ...{ u32: Uint32Array, i32: Int32Array, f32: Float32Array },
+  ...{ u64: BigUint64Array, i64: BigInt64Array, f64: Float64Array },
+};
+const widthOf = (dtype) => Number(dtype.slice(1));
+const bytesOf = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+const same = (a, b) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+/** Keys: bytes of any kind, few values, runs in order, or what stands at the edges of floats. */
+const keys = (most) =>
+  fc
+    .record({
+      dtype: fc.constantFrom(...DTYPES),
+      bytes: fc.oneof(
+        fc.uint8Array({ maxLength: 8 * most, size: 'max' }),
+        fc.array(fc.constantFrom(0, 1, 0x7f, 0x80, 0xff), { maxLength: 8 * most, size: 'max' }),
+        fc.tuple(fc.nat(most), fc.nat(255)).map(([n, byte]) => new Uint8Array(8 * n).fill(byte)),
+        fc.nat(most).map((n) => bytesOf(Uint32Array.from({ length: 2 * n }, (_, i) => i >> 1))),
+      ),
+      offset: fc.nat(3),
+    })
+    .map(({ dtype, bytes, offset }) => {
+      const unit = widthOf(dtype) / 8;
+      const n = Math.min(most, Math.floor(bytes.length / unit));
+      const memory = new Uint8Array((n + offset) * unit); // arrays may begin anywhere in their memory
+      memory.set(bytes.slice(0, n * unit), offset * unit);
+      return { dtype, array: new ARRAYS[dtype](memory.buffer, offset * unit, n) };
+    });
+
+const orders = fc.record(
+  { descending: fc.boolean(), nan: fc.constantFrom('first', 'last') },
+  { requiredKeys: [] },
+);
+const ALGORITHMS = [
+  'auto',
+  'serial',
+  'tiled',
+  'amd',
+  'merge',
+  'bitonic',
+  'onesweep',
+  'split',
+  'group',
+  'row',
+  'odd-even',
+];
+const sortOptions = fc.record(
+  {
+    verify: fc.boolean(),
+    algorithm: fc.constantFrom(...ALGORITHMS),
+    bits: fc.tuple(fc.nat(64), fc.nat(64)),
+    chunk: fc.integer({ min: 1, max: 4000 }),
+  },
+  { requiredKeys: [] },
+);
+
+/** What every case has. */
+const cases = (most) =>
+  fc.record({
+    device: fc.constantFrom(...names),
+    operation: fc.constantFrom(...Object.keys(OPERATIONS)),
+    input: keys(most),
+    order: orders,
+    options: sortOptions,
+    number: fc.nat(5000),
+    onDevice: fc.boolean(),
+  });
+
+/** Options as the library takes them, by the dtype's width. */
+function settled({ input, order, options: { bits, chunk, ...options } }) {
+  const width = widthOf(input.dtype);
+  const [a, b] = bits?.map((bit) => Math.min(bit, width)) ?? [];
+  const window = bits && { bits: [Math.min(a, b), Math.max(a, b)] };
+  return {
+    dtype: input.dtype,
+    ...order,
+    ...options,
+    ...window,
+    ...(chunk && options.algorithm === undefined && { tuning: { chunk } }),
+  };
+}
+
+/** Only those of an operation that takes orders and nothing else. */
+const ordered = ({ input, order }) => ({ dtype: input.dtype, ...order });
+const stable = ({ algorithm }) => algorithm !== 'odd-even';
+
+/** Each gives what was made beside what has to be. */
+const OPERATIONS = {
+  sort: async (sorter, { input: { array, dtype } }, given, options) => [
+    [await sorter.sort(given, options), referenceSort(bytesOf(array), dtype, options)],
+  ],
+  argsort: async (sorter, { input: { array, dtype } }, given, options) => [
+    [
+      await sorter.argsort(given, options),
+      Uint32Array.from(referenceArgsort(bytesOf(array), dtype, options)),
+    ],
+  ],
+  sortPairs: async (sorter, { input: { array, dtype }, number }, _given, options) => {
+    const width = 1 + (number % 16);
+    const carried = Uint8Array.from({ length: array.length * width }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
+    const made = await sorter.sortPairs(array, carried, options);
+    const positions = referenceArgsort(bytesOf(array), dtype, options);
+    return [
+      [made.keys, pick(bytesOf(array), widthOf(dtype) / 8, positions)],
+      [made.values, pick(carried, width, positions)],
+    ];
+  },
+  topK: async (sorter, one) => {
+    const { array, dtype } = one.input;
+    const { descending = true, ...rest } = ordered(one);
+    const made = await sorter.topK(array, one.number, { ...rest, largest: descending });
+    const positions = referenceArgsort(bytesOf(array), dtype, { ...rest, descending }).slice(0, one.number);
+    return [
+      [made.indices, Uint32Array.from(positions)],
+      [made.keys, pick(bytesOf(array), widthOf(dtype) / 8, positions)],
+    ];
+  },
+  unique: async (sorter, one) => {
+    const { array, dtype } = one.input;
+    const made = await sorter.unique(array, ordered(one));
+    const bytes = bytesOf(array);
+    const canonical = canonicalPatterns(bytes, dtype);
+    const firsts = referenceLexsort([{ bytes, dtype, order: ordered(one) }]).filter(
+      (position, i, all) => i === 0 || canonical[all[i - 1]] !== canonical[position],
+    );
+    const counts = new Map();
+    for (const pattern of canonical) counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+    return [
+      [made.keys, pick(bytes, widthOf(dtype) / 8, firsts)],
+      [made.counts, Uint32Array.from(firsts, (first) => counts.get(canonical[first]))],
+    ];
+  },
+  lexsort: async (sorter, one) => {
+    const { array, dtype } = one.input;
+    const grades = Uint8Array.from(array, (_, i) => (i * 31) % (1 + (one.number % 7)));
+    const { dtype: _, ...order } = ordered(one);
+    const made = await sorter.lexsort([grades, { keys: array, dtype, ...order }]);
+    const columns = [
+      { bytes: grades, dtype: 'u8' },
+      { bytes: bytesOf(array), dtype, order },
+    ];
+    return [[made, Uint32Array.from(referenceLexsort(columns))]];
+  },
+  segmentedSort: async (sorter, one) => {
+    const { array, dtype } = one.input;
+    const n = array.length;
+    const cuts = [one.number, one.number >> 2, one.number >> 4].map((cut) => Math.min(cut, n));
+    const offsets = [0, ...cuts.toSorted((a, b) => a - b), n];
+    const made = await sorter.segmentedSort(array, offsets, ordered(one));
+    const unit = widthOf(dtype) / 8;
+    const parts = offsets
+      .slice(1)
+      .map((end, s) =>
+        referenceSort(bytesOf(array).subarray(offsets[s] * unit, end * unit), dtype, one.order),
+      );
+    return [[made, Buffer.concat(parts)]];
+  },
+};
+/** Operations whose keys may be on the device, and which take all options of a sort. */
+const SORTS = new Set(['sort', 'argsort']);
+const WITH_OPTIONS = new Set([...SORTS, 'sortPairs']);
+
+/** Errors that say what cannot be done, of what was asked for by name. */
+const isRefusal = (error, options) =>
+  error instanceof ClsortError &&
+  ['ERR_CLSORT_UNSUPPORTED', 'ERR_CLSORT_USAGE'].includes(error.code) &&
+  options.algorithm !== undefined &&
+  options.algorithm !== 'auto';
+
+const sorters = new Map();
+const counted = {};
+
+async function holds(one) {
+  const sorter = sorters.get(one.device);
+  const options = settled(one);
+  const { array } = one.input;
+  const before = bytesOf(array).slice();
+  let uploaded;
+  try {
+    if (one.onDevice && SORTS.has(one.operation) && one.device !== 'host') {
+      uploaded = await sorter.upload(array, { dtype: one.input.dtype });
+    }
+    const results = await OPERATIONS[one.operation](sorter, one, uploaded ?? array, options);
+    for (const [made, wanted] of results) {
+      const read = typeof made.read === 'function' ? await made.read() : made;
+      if (typeof made.dispose === 'function') made.dispose();
+      // What is not stable may order equal keys as it likes.
+      if (one.operation === 'sort' || stable(options)) {
+        if (!same(read, wanted)) return `${one.operation} on ${one.device} is wrong`;
+      }
+    }
+    if (!same(array, before)) return 'the input was changed';
+    counted[one.operation] = (counted[one.operation] ?? 0) + 1;
+    return undefined;
+  } catch (error) {
+    if (WITH_OPTIONS.has(one.operation) && isRefusal(error, options)) {
+      counted.refused = (counted.refused ?? 0) + 1;
+      return undefined;
+    }
+    throw error;
+  } finally {
+    uploaded?.dispose();
+  }
+}
+
+const seconds = Number(values.seconds);
+const seed = Number(values.seed ?? Date.now() % 2 ** 31);
+if (!(seconds > 0) || !Number.isInteger(seed)) {
+  console.error('usage: node scripts/fuzz-sorts.mjs [--seconds N] [--seed N] [--path P] [--devices NAME,…]');
+  process.exit(2);
+}
+console.log(`seed ${seed}, devices ${names.join(' ')}`);
+for (const name of names) {
+  sorters.set(name, await Sorter.open({ device: PLATFORMS[name] ?? name, onWarning: () => undefined }));
+}
+const most = names.some((name) => SMALL.has(name)) ? 300 : 3000;
+const outcome = await fc.check(
+  fc.asyncProperty(cases(most), async (one) => {
+    const wrong = await holds(one);
+    if (wrong !== undefined) throw new Error(wrong);
+  }),
+  {
+    seed,
+    ...(values.path && { path: values.path }),
+    numRuns: 1_000_000,
+    interruptAfterTimeLimit: seconds * 1000,
+    markInterruptAsFailure: false,
+  },
+);
+for (const sorter of sorters.values()) await sorter.close();
+const all = Object.values(counted).reduce((sum, count) => sum + count, 0);
+if (outcome.failed) {
+  const { input, ...rest } = outcome.counterexample?.[0] ?? {};
+  console.log(`FAILED: ${outcome.errorInstance?.stack ?? outcome.error}`);
+  if (input)
+    console.log(
+      JSON.stringify({
+        ...rest,
+        dtype: input.dtype,
+        n: input.array.length,
+        bytes: Buffer.from(bytesOf(input.array)).toString('hex').slice(0, 2000),
+      }),
+    );
+  console.log(
+    `again: node scripts/fuzz-sorts.mjs --devices ${names.join(',')} --seed ${outcome.seed} --path ${outcome.counterexamplePath}`,
+  );
+} else if (all === 0) console.log('FAILED: nothing was tried');
+console.log(`${all} cases: ${JSON.stringify(counted)}`);
+process.exitCode = outcome.failed || all === 0 ? 1 : 0;

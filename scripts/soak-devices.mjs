@@ -1,0 +1,256 @@
+// The soak of two devices at once; scripts/soak.mjs runs it.
+//
+// Rounds are drawn by a seed: calls of every kind side by side, calls that are aborted, calls that OpenCL fails or whose reads it
+// corrupts (test/layer), workers that end while they sort, and batches of files. Every result is compared with what it has to
+// be, or is an error that a fault or an abort explains. After a fault the next calls have to be right again.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { growthOf, isSame, jobOf, REQUESTS } from './soak-server.mjs';
+
+const command = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
+
+/** Statuses that mean want of memory, and a lost device. */
+const STATUSES = [-4, -5, -6, -36, -61];
+/** Of the calls of a round one of the first so many fails. */
+const FAULTY_CALLS = 80;
+/** Sorters are opened anew after so many rounds: what has failed twice is left alone for as long as one lives. */
+const ROUNDS = 12;
+/** What memory may grow by over all of the run. */
+const MOST_GROWTH = 96 * 2 ** 20;
+/** Seconds of a run from which on memory is judged. */
+const JUDGED_FROM = 300;
+/** Seconds after which a round counts as hung. */
+const ROUND_SECONDS = 300;
+const MOST_TOLD = 10;
+
+/** Keeps two PoCL devices apart, has the layer between them and the caller, and has a cache that nobody else uses. */
+async function environment(folder) {
+  const { layerEnvironment } = await import('../dist/test/layer/layer.js');
+  const control = join(folder, 'control');
+  writeFileSync(control, '');
+  return {
+    POCL_DEVICES: 'basic pthread',
+    CLSORT_CACHE_DIR: join(folder, 'cache'),
+    CLSORT_TUNING: 'off',
+    ...layerEnvironment(control),
+  };
+}
+
+class Soak {
+  constructor({ random, sorters, open, control, jobs, folder }) {
+    Object.assign(this, { random, sorters, open, control, jobs, folder });
+    this.tally = {};
+    this.failures = 0;
+  }
+
+  fail(what) {
+    if (++this.failures <= MOST_TOLD) console.log(`FAILED: ${what}`);
+  }
+
+  count(what) {
+    this.tally[what] = (this.tally[what] ?? 0) + 1;
+  }
+
+  one(list) {
+    return list[this.random.below(list.length)];
+  }
+
+  /**
+   * One call on one of the devices.
+   *
+   * @param own options beside those of the job
+   * @param mayFail whether an error of ours explains itself
+   */
+  async call(sorter, own = {}, mayFail = () => false) {
+    const [name, request] = this.one(Object.entries(REQUESTS));
+    const job = this.one(this.jobs);
+    const what = `${name} of ${job.keys.length} ${job.dtype} on ${sorter.device?.name}`;
+    try {
+      const results = await request(sorter, { ...job, options: { ...job.options, ...own } });
+      if (!results.every(([made, wanted]) => isSame(made, wanted))) this.fail(`${what}: wrong`);
+      this.count('right');
+    } catch (error) {
+      if (typeof error?.code === 'string' && error.code.startsWith('ERR_CLSORT_') && mayFail(error)) {
+        this.count(error.code);
+      } else this.fail(`${what}: ${error?.stack ?? error}`);
+    }
+  }
+
+  /** Calls of all devices at once. */
+  async calls() {
+    await Promise.all(Array.from({ length: 16 }, (_, i) => this.call(this.sorters[i % this.sorters.length])));
+  }
+
+  async aborts() {
+    const calls = Array.from({ length: 8 }, async (_, i) => {
+      const controller = new AbortController();
+      const pending = this.call(
+        this.sorters[i % this.sorters.length],
+        { signal: controller.signal },
+        ({ code }) => code === 'ERR_CLSORT_ABORTED',
+      );
+      for (let turns = this.random.below(12); turns > 0; turns--) await new Promise(setImmediate);
+      controller.abort();
+      await pending;
+    });
+    await Promise.all(calls);
+    await this.calls();
+  }
+
+  /** A call of OpenCL fails, whichever it is. */
+  async faults() {
+    this.control.fail({ at: 1 + this.random.below(FAULTY_CALLS) }, this.one(STATUSES));
+    for (const sorter of [...this.sorters, ...this.sorters]) await this.call(sorter, {}, () => true);
+    this.control.clear();
+    await this.calls();
+  }
+
+  /** A read brings a word that is not what the device has; who verifies is told, or gets what another go has made. */
+  async corruption() {
+    for (const sorter of this.sorters) {
+      this.control.corrupt(1 + this.random.below(6), 1 << this.random.below(31));
+      await this.call(sorter, { verify: true }, () => true);
+    }
+    this.control.clear();
+    await this.calls();
+  }
+
+  /** A worker ends while it sorts. */
+  async workers() {
+    const worker = new Worker(new URL('./soak-devices-worker.mjs', import.meta.url), {
+      workerData: { device: this.one(this.sorters).device.id },
+    });
+    let left = 1 + this.random.below(20);
+    await new Promise((resolve, reject) => {
+      worker.on('message', (message) => {
+        if (message !== 'right') this.fail(`in a worker: ${message}`);
+        if (--left === 0) worker.terminate().then(resolve, reject);
+      });
+      worker.on('error', reject);
+      worker.on('exit', resolve);
+      void this.calls();
+    });
+    await this.calls();
+    this.count('workers');
+  }
+
+  /** Files, sorted by both devices in processes of their own. */
+  async batch() {
+    const folder = mkdtempSync(join(this.folder, 'batch-'));
+    mkdirSync(join(folder, 'out'));
+    const picked = Array.from({ length: 6 }, () =>
+      this.one(this.jobs.filter(({ dtype }) => dtype !== 'f16')),
+    );
+    const jobs = picked.map(({ dtype, keys, options }, i) => {
+      writeFileSync(join(folder, `${i}`), keys);
+      return { in: `${i}`, out: `out/${i}`, dtype, descending: options.descending };
+    });
+    writeFileSync(join(folder, 'jobs.json'), JSON.stringify({ jobs }));
+    const devices = this.sorters.map(({ device }) => device.id);
+    const args = [command, 'batch', join(folder, 'jobs.json'), '--quiet', '--device', ...devices];
+    // Under the layer that counts what this process has, not what others do.
+    const env = { ...process.env, OPENCL_LAYERS: '' };
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+    const beside = this.calls();
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    await beside;
+    if (code !== 0) this.fail(`a batch ended with ${code}: ${output}`);
+    for (const [i, { sorted, dtype }] of picked.entries()) {
+      if (code === 0 && !isSame(readFileSync(join(folder, 'out', `${i}`)), sorted))
+        this.fail(`a batch: ${dtype} file is wrong`);
+    }
+    rmSync(folder, { recursive: true });
+    this.count('batches');
+  }
+}
+
+/** How often each kind of round comes. */
+const KINDS = { calls: 5, aborts: 4, faults: 5, corruption: 3, workers: 2, batch: 1 };
+/** Each of them comes once at least. */
+const FIRST = Object.keys(KINDS);
+const DRAWN = Object.entries(KINDS).flatMap(([kind, times]) => Array(times).fill(kind));
+
+/** @returns the number of wrong results, untyped errors and rounds that hung, one more each when memory or objects grew */
+export async function soakDevices({ minutes, seed }) {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-soak-'));
+  Object.assign(process.env, await environment(folder));
+  const { DTYPES, devices, Sorter } = await import('../dist/src/index.js');
+  const { Random } = await import('../dist/src/util/random.js');
+  const { LayerControl } = await import('../dist/test/layer/layer.js');
+  const random = new Random(seed);
+  const jobs = DTYPES.flatMap((dtype) => Array.from({ length: 4 }, (_, i) => jobOf(dtype, 2 * i, random)));
+  const chosen = devices().filter(({ platform }) => /portable/i.test(platform));
+  if (chosen.length < 2) throw new Error(`two devices of PoCL are needed, there are ${chosen.length}`);
+  const control = new LayerControl(process.env.CLSORT_LAYER_CONTROL);
+  const open = () =>
+    Promise.all(chosen.map(({ id }) => Sorter.open({ device: id, onWarning: () => undefined })));
+  const soak = new Soak({ random, jobs, control, folder, open, sorters: [] });
+  const samples = [];
+  const started = performance.now();
+  const elapsed = () => (performance.now() - started) / 1000;
+  const end = minutes * 60;
+  const sampling = setInterval(
+    () => samples.push({ seconds: elapsed(), rss: process.memoryUsage.rss() }),
+    1000,
+  );
+  let rounds = 0;
+  let told = 0;
+  console.log(`devices: ${chosen.map(({ id, name }) => `${id} ${name}`).join(', ')}; seed ${seed}`);
+  if (!control.loaded)
+    throw new Error('the layer is not at work: does the OpenCL loader know OPENCL_LAYERS?');
+  try {
+    while (elapsed() < end || rounds < FIRST.length) {
+      if (rounds % ROUNDS === 0) {
+        for (const sorter of soak.sorters) await sorter.close();
+        soak.sorters = await open();
+      }
+      const kind = FIRST[rounds] ?? soak.one(DRAWN);
+      const before = soak.failures;
+      const late = AbortSignal.timeout(ROUND_SECONDS * 1000);
+      const hung = new Promise((_, reject) => {
+        late.addEventListener('abort', () => reject(new Error(`${kind} hung`)));
+      });
+      await Promise.race([soak[kind](), hung]);
+      if (soak.failures > before) console.log(`in round ${rounds}, ${kind}`);
+      rounds++;
+      if (elapsed() > told + 60 || elapsed() >= end) {
+        told = elapsed();
+        const kept = Object.entries(control.live).map(([what, count]) => `${count} ${what}`);
+        console.log(
+          `${told.toFixed(0)} s: ${rounds} rounds, ${JSON.stringify(soak.tally)}, ` +
+            `${(process.memoryUsage.rss() / 2 ** 20).toFixed(0)} MiB, ${kept.join(', ')}`,
+        );
+      }
+    }
+  } catch (error) {
+    soak.fail(`${error?.stack ?? error}`);
+  }
+  clearInterval(sampling);
+  control.clear();
+  for (const sorter of soak.sorters) await sorter.close();
+  const left = await control.settled(10_000, ['device']);
+  const misuses = control.misuses;
+  if (misuses.count > 0) soak.fail(`${misuses.count} uses of what was released, the last by ${misuses.last}`);
+  delete left.device;
+  // What failed while it was made, or released, may leave what the driver did not tell of: once for a fault, not more.
+  const objects = Object.values(left).reduce((sum, count) => sum + count, 0);
+  console.log(`devices: ${objects} objects are left when all is closed: ${JSON.stringify(left)}`);
+  // In a short run most of the time goes to programs that come for the first time, which drivers keep.
+  const growth = elapsed() >= JUDGED_FROM ? growthOf(samples) : 0;
+  const flat = growth <= MOST_GROWTH;
+  if (!flat) soak.failures++;
+  console.log(
+    `devices: ${soak.failures} failures in ${rounds} rounds; ${(growth / 2 ** 20).toFixed(1)} MiB more after the warm-up: ` +
+      `${flat ? 'flat' : 'GROWS'}`,
+  );
+  control.close();
+  rmSync(folder, { recursive: true, force: true });
+  return soak.failures;
+}
