@@ -510,7 +510,7 @@ export const KERNELS = [
     file: 'cl/top_k.cl',
     find: '(mine && equal_before < missing)',
     replace: '(mine && equal_before <= missing)',
-    tests: [operations('*topK*')],
+    tests: [{ ...tests('sort/operations/top-k'), oclgrind: true }],
   },
   {
     name: 'top-k: threshold in the wrong bin',

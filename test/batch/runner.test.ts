@@ -6,6 +6,7 @@ import { generate } from '../../src/io/gen.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
 import { referenceSort } from '../reference.js';
+import { where } from '../where.js';
 
 const test = ava.serial; // each starts processes
 const { path, folder, remove } = scratchFolder();
@@ -116,7 +117,7 @@ test('a device that cannot be opened at once is tried again; one that is not the
   t.is((await run('absent.json', jobsTo('absent'), ['--device', 'nonesuch'])).code, 3);
 });
 
-(process.platform === 'linux' ? test : ava.skip)(
+where(process.platform === 'linux', 'only on Linux', test)(
   'children end soon when their parent is killed, also while a driver hangs',
   async (t) => {
     const more = { CLSORT_LAYER_HANG: 'bitonic_block', CLSORT_CACHE_DIR: path('cache killed') };

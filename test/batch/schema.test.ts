@@ -75,6 +75,7 @@ test('rules and schema take the same values of each field', (t) => {
   ];
   /** What the schema cannot say: which names are dtypes, and that a window begins before it ends. */
   const loose = new Set(['dtype', 'bits']);
+  const apart: string[] = [];
   for (const [field, rule] of [
     ...Object.entries(JOB_RULES),
     ...Object.entries({ devices: BATCH_RULES.devices }),
@@ -83,9 +84,9 @@ test('rules and schema take the same values of each field', (t) => {
     for (const value of values) {
       const [accepts, isValid] = [rule.accepts(value), ofRule(value)];
       if (accepts !== isValid && !(loose.has(field) && isValid)) {
-        t.fail(`${field} ${JSON.stringify(value)}: the rule says ${accepts}, the schema ${isValid}`);
+        apart.push(`${field} ${JSON.stringify(value)}: the rule says ${accepts}, the schema ${isValid}`);
       }
     }
   }
-  t.pass();
+  t.deepEqual(apart, []);
 });

@@ -4,6 +4,7 @@ import ava from 'ava';
 import { ALGORITHMS } from '../../src/algorithms/registry.js';
 import { COMMAND_NAMES } from '../../src/cli/commands.js';
 import { DTYPES } from '../../src/keys/dtype.js';
+import { where } from '../where.js';
 import { clsort, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
@@ -12,7 +13,7 @@ ava.after.always(remove);
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', ':']).status === 0;
 /** A test where the shell is installed. */
-const on = (shell: string) => (has(shell) ? test : test.skip);
+const on = (shell: string) => where(has(shell), `no ${shell} here`, test);
 
 ava.before(async (t) => {
   for (const shell of ['bash', 'zsh', 'fish']) {

@@ -7,6 +7,7 @@ import type { Console } from '../../src/cli/console.js';
 import { parseArguments } from '../../src/cli/parse.js';
 import { ProgressBar } from '../../src/cli/progress-bar.js';
 import { UsageError } from '../../src/util/errors.js';
+import { where } from '../where.js';
 import { clsort, MAIN, scratchFolder } from './cli.js';
 
 const test = ava.serial; // some start processes
@@ -146,30 +147,31 @@ test('where nobody looks a sort is silent, but for what was asked for', async (t
 
 const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
-(hasScript ? test : test.skip)(
-  'on a terminal a sort reports, unless it is to be quiet; nothing is ever coloured',
-  (t) => {
-    const onTerminal = (...args: string[]): string => {
-      const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
-      const { TERM: _, ...rest } = process.env;
-      const env = { ...rest, TERM: 'xterm-256color', FORCE_COLOR: '1', XDG_CONFIG_HOME: path('none') };
-      return spawnSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' }).stdout;
-    };
-    t.regex(onTerminal(...sort, '--device', 'host'), /sorted 3 u32 keys[\s\S]*stage +launches/);
-    t.is(onTerminal(...sort, '--device', 'host', '--quiet'), '');
-    for (const args of [[...sort, '--report'], ['--help'], ['devices'], ['srot']]) {
-      // The bar takes itself away, by K; colours end with m.
-      const sequences = onTerminal(...args)
-        .split('\u001b[')
-        .slice(1);
-      t.deepEqual(
-        sequences.filter((one) => !one.startsWith('K')),
-        [],
-        args.join(' '),
-      );
-    }
-  },
-);
+where(
+  hasScript,
+  'no script(1) here',
+  test,
+)('on a terminal a sort reports, unless it is to be quiet; nothing is ever coloured', (t) => {
+  const onTerminal = (...args: string[]): string => {
+    const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
+    const { TERM: _, ...rest } = process.env;
+    const env = { ...rest, TERM: 'xterm-256color', FORCE_COLOR: '1', XDG_CONFIG_HOME: path('none') };
+    return spawnSync('script', ['-qec', line, '/dev/null'], { env, encoding: 'utf8' }).stdout;
+  };
+  t.regex(onTerminal(...sort, '--device', 'host'), /sorted 3 u32 keys[\s\S]*stage +launches/);
+  t.is(onTerminal(...sort, '--device', 'host', '--quiet'), '');
+  for (const args of [[...sort, '--report'], ['--help'], ['devices'], ['srot']]) {
+    // The bar takes itself away, by K; colours end with m.
+    const sequences = onTerminal(...args)
+      .split('\u001b[')
+      .slice(1);
+    t.deepEqual(
+      sequences.filter((one) => !one.startsWith('K')),
+      [],
+      args.join(' '),
+    );
+  }
+});
 
 test('progress is for terminals, and not when all is to be quiet', (t) => {
   const shown = (more: Partial<Console>, isTTY: boolean): string => {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import ava from 'ava';
 import { allSpecs } from '../../src/cli/commands.js';
 import { shownOptions } from '../../src/cli/completion/candidates.js';
+import { where } from '../where.js';
 import { clsort, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
@@ -25,7 +26,11 @@ test('the page has every command, option, example and exit code, and is plain AS
   t.false(ran.out.includes('\\-\\-child'));
 });
 
-(has('groff', '--version') ? test : test.skip)('groff shows it without a warning', (t) => {
+where(
+  has('groff', '--version'),
+  'no groff here',
+  test,
+)('groff shows it without a warning', (t) => {
   const ran = spawnSync('groff', ['-man', '-Tutf8', '-P-cbou', '-ww', path('clsort.1')], {
     encoding: 'utf8',
   });
@@ -35,11 +40,12 @@ test('the page has every command, option, example and exit code, and is plain AS
   t.regex(ran.stdout, /'-' for stdin/);
 });
 
-(has('mandoc', '-T', 'lint', '-W', 'error', '/dev/null') ? test : test.skip)(
-  'mandoc finds no fault with it',
-  (t) => {
-    const ran = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', path('clsort.1')], { encoding: 'utf8' });
-    const faults = ran.stdout.split('\n').filter((line) => line && !line.includes('missing date'));
-    t.deepEqual(faults, []); // the page is of a version, not of a day
-  },
-);
+where(
+  has('mandoc', '-T', 'lint', '-W', 'error', '/dev/null'),
+  'no mandoc here',
+  test,
+)('mandoc finds no fault with it', (t) => {
+  const ran = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', path('clsort.1')], { encoding: 'utf8' });
+  const faults = ran.stdout.split('\n').filter((line) => line && !line.includes('missing date'));
+  t.deepEqual(faults, []); // the page is of a version, not of a day
+});

@@ -4,6 +4,7 @@ import ava from 'ava';
 import { COMMAND_NAMES, specNamed } from '../../src/cli/commands.js';
 import { settingsFor, variableOf } from '../../src/cli/settings.js';
 import { packageRoot } from '../../src/util/paths.js';
+import { where } from '../where.js';
 import { clsort, scratchFolder } from './cli.js';
 
 const test = ava.serial; // they share a file and the environment
@@ -116,40 +117,41 @@ test('variables with unknown names or bad values are usage errors that name them
   t.is(ran.code, 0, 'those of other commands are their affair');
 });
 
-(process.platform === 'win32' ? test.skip : test)(
-  'what others can write is not used, with a warning',
-  async (t) => {
-    const warned = async (message: RegExp) => {
-      const ran = await sort(['--dtype', 'u32']);
-      t.is(ran.code, 0, ran.err);
-      t.regex(ran.err, message);
-      t.deepEqual(numbers(ran.stdout), [1, 2, 3]);
-    };
-    write({ sort: { descending: true } });
-    chmodSync(FILE, 0o666);
-    await warned(
-      /warning: the settings in .*config\.json are not used: .*config\.json can be written by other users/,
-    );
-    chmodSync(FILE, 0o600);
-    chmodSync(path('config/clsort'), 0o777);
-    await warned(/warning: .*clsort can be written by other users \(mode 777\); run 'chmod go-rwx/);
-    chmodSync(path('config/clsort'), 0o755);
-    // A link to one's own file elsewhere is fine.
-    writeFileSync(path('elsewhere.json'), JSON.stringify({ sort: { descending: true } }), { mode: 0o600 });
-    rmSync(FILE);
-    symlinkSync(path('elsewhere.json'), FILE);
-    t.deepEqual(numbers((await sort(['--dtype', 'u32'])).stdout), [3, 2, 1]);
-    rmSync(FILE);
-    symlinkSync(FILE, FILE);
-    await warned(/warning: the settings in .* are not used: ELOOP/);
-    rmSync(FILE);
-    mkdirSync(FILE);
-    const folder = await sort(['--dtype', 'u32']);
-    rmSync(FILE, { recursive: true });
-    t.is(folder.code, 2);
-    t.regex(folder.err, /config\.json is no file/);
-  },
-);
+where(
+  process.platform !== 'win32',
+  'Windows has no such rights',
+  test,
+)('what others can write is not used, with a warning', async (t) => {
+  const warned = async (message: RegExp) => {
+    const ran = await sort(['--dtype', 'u32']);
+    t.is(ran.code, 0, ran.err);
+    t.regex(ran.err, message);
+    t.deepEqual(numbers(ran.stdout), [1, 2, 3]);
+  };
+  write({ sort: { descending: true } });
+  chmodSync(FILE, 0o666);
+  await warned(
+    /warning: the settings in .*config\.json are not used: .*config\.json can be written by other users/,
+  );
+  chmodSync(FILE, 0o600);
+  chmodSync(path('config/clsort'), 0o777);
+  await warned(/warning: .*clsort can be written by other users \(mode 777\); run 'chmod go-rwx/);
+  chmodSync(path('config/clsort'), 0o755);
+  // A link to one's own file elsewhere is fine.
+  writeFileSync(path('elsewhere.json'), JSON.stringify({ sort: { descending: true } }), { mode: 0o600 });
+  rmSync(FILE);
+  symlinkSync(path('elsewhere.json'), FILE);
+  t.deepEqual(numbers((await sort(['--dtype', 'u32'])).stdout), [3, 2, 1]);
+  rmSync(FILE);
+  symlinkSync(FILE, FILE);
+  await warned(/warning: the settings in .* are not used: ELOOP/);
+  rmSync(FILE);
+  mkdirSync(FILE);
+  const folder = await sort(['--dtype', 'u32']);
+  rmSync(FILE, { recursive: true });
+  t.is(folder.code, 2);
+  t.regex(folder.err, /config\.json is no file/);
+});
 
 test('variables of commands collide with no other of clsort', (t) => {
   const sources = ['src', 'scripts', 'test'].flatMap((folder) =>

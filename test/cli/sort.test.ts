@@ -14,6 +14,7 @@ import ava from 'ava';
 import { generate } from '../../src/io/gen.js';
 import { DTYPES } from '../../src/keys/dtype.js';
 import { referenceArgsort, referenceSort } from '../reference.js';
+import { where } from '../where.js';
 import { clsort, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
@@ -303,7 +304,7 @@ test('keys are not written to a name of a format that is not written', async (t)
 });
 
 // Elsewhere there is no /proc.
-const withProc = process.platform === 'linux' ? test : test.skip;
+const withProc = where(process.platform === 'linux', 'there is no /proc', test);
 withProc('files without a size are read to their end, and stdin by any name', async (t) => {
   const ran = await clsort([
     'sort',

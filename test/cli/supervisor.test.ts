@@ -14,9 +14,10 @@ import { setTimeout } from 'node:timers/promises';
 import ava, { type ExecutionContext } from 'ava';
 import { generate } from '../../src/io/gen.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
+import { where } from '../where.js';
 import { clsort, MAIN, type RunOptions, scratchFolder } from './cli.js';
 
-const test = process.platform === 'win32' ? ava.skip : ava.serial; // each starts processes
+const test = where(process.platform !== 'win32', 'not on Windows', ava.serial); // each starts processes
 const { path, folder, remove } = scratchFolder();
 ava.after.always(remove);
 
@@ -156,7 +157,11 @@ const hasTerminals = (() => {
     return false;
   }
 })();
-(hasTerminals ? test : ava.skip)('a signal ends a read that blocks its thread', (t) =>
+where(
+  hasTerminals,
+  'no terminals here',
+  test,
+)('a signal ends a read that blocks its thread', (t) =>
   ends(t, ['sort', '/dev/ptmx', '-o', path('out'), '--dtype', 'u32'], 'SIGTERM', async () => {
     await until(() => asides().length > 0);
     await setTimeout(500);

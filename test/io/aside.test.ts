@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { asideName, isGone, ownerOf, sweep, thisProcess } from '../../src/io/aside.js';
 import { scratchFolder } from '../cli/cli.js';
+import { where } from '../where.js';
 
 const { folder, path, remove } = scratchFolder();
 test.after.always(remove);
@@ -48,20 +49,21 @@ test('what cannot be told from here is not gone', (t) => {
   t.false(isGone({ ...me, pid, space: '1' }));
 });
 
-(process.platform === 'linux' ? test : test.skip)(
-  'a process that nobody has waited for is gone',
-  async (t) => {
-    // The shell becomes a program that never waits for its child, long before that ends: it would be waited for.
-    const script = 'sleep 1 & echo $!; exec sleep 20';
-    const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
-    t.teardown(() => parent.kill('SIGKILL'));
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
-    const pid = Number(line.toString());
-    const facts = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
-    for (let tries = 0; tries < 500 && facts()[0] !== 'Z'; tries++) await setTimeout(20);
-    t.true(isGone({ ...me, pid, start: facts()[19] ?? '' }));
-  },
-);
+where(
+  process.platform === 'linux',
+  'there is no /proc',
+  test,
+)('a process that nobody has waited for is gone', async (t) => {
+  // The shell becomes a program that never waits for its child, long before that ends: it would be waited for.
+  const script = 'sleep 1 & echo $!; exec sleep 20';
+  const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  t.teardown(() => parent.kill('SIGKILL'));
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(line.toString());
+  const facts = () => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  for (let tries = 0; tries < 500 && facts()[0] !== 'Z'; tries++) await setTimeout(20);
+  t.true(isGone({ ...me, pid, start: facts()[19] ?? '' }));
+});
 
 test('a sweep removes what nobody writes any more, and nothing else', async (t) => {
   const pid = endedPid();

@@ -17,10 +17,11 @@ import ava from 'ava';
 import { ClosedPipeError, type OutputContext, openOutput, withOutput } from '../../src/io/output.js';
 import { AbortedError, IoError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
+import { where } from '../where.js';
 
 const { path, folder, remove } = scratchFolder();
 ava.after.always(remove);
-const onUnix = process.platform === 'win32' ? ava.skip : ava;
+const onUnix = where(process.platform !== 'win32', 'not on Windows', ava);
 
 const context = (over: Partial<OutputContext> = {}): OutputContext => ({
   stdout: new Writable(),
@@ -146,7 +147,7 @@ onUnix('a pipe that nobody opens, or nobody reads, ends with the signal', async 
   }
 });
 
-const readOnly = process.getuid?.() === 0 ? ava.skip : onUnix; // root may write everywhere
+const readOnly = where(process.getuid?.() !== 0, 'root may write everywhere', onUnix); // root may write everywhere
 readOnly('a file that may not be written is not replaced', async (t) => {
   writeFileSync(path('read-only'), 'before', { mode: 0o444 });
   await t.throwsAsync(openOutput(path('read-only'), context()), { message: /permission denied/ });

@@ -7,13 +7,14 @@ import ava from 'ava';
 import { openSource } from '../../src/io/raw.js';
 import { AbortedError, IoError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
+import { where } from '../where.js';
 
 const { path, remove } = scratchFolder();
 ava.after.always(remove);
 
 const nothing = Readable.from([]);
-const onUnix = process.platform === 'win32' ? ava.skip : ava;
-const onLinux = process.platform === 'linux' ? ava : ava.skip;
+const onUnix = where(process.platform !== 'win32', 'not on Windows', ava);
+const onLinux = where(process.platform === 'linux', 'only on Linux', ava);
 const fifo = (name: string): string => {
   spawnSync('mkfifo', [path(name)]);
   return path(name);

@@ -4,6 +4,7 @@ import test from 'ava';
 import { Sorter } from '../../src/index.js';
 import { copyBytes, dtypeOf, keyColumn, part, room } from '../../src/keys/array.js';
 import { deviceNames, PLATFORMS } from '../each-device.js';
+import { where } from '../where.js';
 
 /** 4 GiB and 8 bytes. Pages that nobody writes to take no memory. */
 const N = 2 ** 29 + 1;
@@ -32,19 +33,20 @@ test('an array of 4 GiB and 8 bytes is read as keys, in parts and as a whole', (
 const enough = (bytes: number): boolean => process.env.CLSORT_TEST_FULL === '1' && freemem() > bytes;
 
 for (const device of ['host', ...deviceNames()]) {
-  (enough(20 * 2 ** 30) ? test.serial : test.skip)(
-    `${device}: 4 GiB and 8 bytes of keys are sorted`,
-    async (t) => {
-      await using sorter = await Sorter.open({ device: PLATFORMS[device] ?? device });
-      const keys = new Float64Array(N);
-      const values = [3, -1, 2, -7, 5];
-      const places = [0, 17, 2 ** 28, N - 2, N - 1];
-      for (const [i, at] of places.entries()) keys[at] = values[i] ?? 0;
-      t.is(await sorter.reduce(keys, 'min'), -7);
-      await sorter.sortInPlace(keys);
-      t.deepEqual([...keys.subarray(0, 3)], [-7, -1, 0]);
-      t.deepEqual([...keys.subarray(N - 4)], [0, 2, 3, 5]);
-      t.is(await sorter.reduce(keys, 'sum'), 2);
-    },
-  );
+  where(
+    enough(20 * 2 ** 30),
+    'takes 20 GiB, and CLSORT_TEST_FULL=1',
+    test.serial,
+  )(`${device}: 4 GiB and 8 bytes of keys are sorted`, async (t) => {
+    await using sorter = await Sorter.open({ device: PLATFORMS[device] ?? device });
+    const keys = new Float64Array(N);
+    const values = [3, -1, 2, -7, 5];
+    const places = [0, 17, 2 ** 28, N - 2, N - 1];
+    for (const [i, at] of places.entries()) keys[at] = values[i] ?? 0;
+    t.is(await sorter.reduce(keys, 'min'), -7);
+    await sorter.sortInPlace(keys);
+    t.deepEqual([...keys.subarray(0, 3)], [-7, -1, 0]);
+    t.deepEqual([...keys.subarray(N - 4)], [0, 2, 3, 5]);
+    t.is(await sorter.reduce(keys, 'sum'), 2);
+  });
 }

@@ -1,9 +1,10 @@
 import test from 'ava';
 import { mendTransfer } from '../../src/opencl/array-buffer.js';
+import { where } from '../where.js';
 
 type Transfer = (newLength?: unknown) => ArrayBuffer;
 const prototype = ArrayBuffer.prototype as unknown as Record<string, Transfer>;
-const withTransfer = 'transfer' in prototype ? test : test.skip; // Node 20 has none
+const withTransfer = where('transfer' in prototype, 'this Node transfers no memory', test); // Node 20 has none
 
 for (const name of ['transfer', 'transferToFixedLength']) {
   const method = (): Transfer => prototype[name] as Transfer;

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { UnsupportedError } from '../../src/util/errors.js';
+import { where } from '../where.js';
 import { kernel, opened, thrown } from './devices.js';
 
 setFlagsFromString('--expose-gc');
@@ -69,7 +70,11 @@ for (const opening of opened) {
     cl.releaseKernel(increment);
   });
 
-  (!images ? test.skip : test)(title('images are filled and copied by recorded commands'), (t) => {
+  where(
+    images,
+    'no images',
+    test,
+  )(title('images are filled and copied by recorded commands'), (t) => {
     const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
     const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 4 };
     const one = cl.createImage(context, cl.MEM_COPY_HOST_PTR, format, shape, bytes(64));
@@ -285,23 +290,24 @@ for (const opening of opened) {
 
   const hasSvm = opening.version >= 200 && cl.getDeviceInfo(opening.device, cl.DEVICE_SVM_CAPABILITIES) > 0;
   // Where the device has no shared virtual memory there is none to record.
-  (hasSvm ? test : test.skip)(
-    title('shared virtual memory of a recorded kernel has to be there still'),
-    (t) => {
-      const memory = cl.SVMAlloc(context, 0, 64);
-      const put = kernel(opening, 'kernel void put(global uchar* a) { a[get_global_id(0)] = 5; }');
-      cl.setKernelArgSVMPointer(put, 0, memory);
-      const commands = record();
-      cl.commandNDRangeKernelKHR(commands, null, null, put, 1, null, [64], null);
-      cl.finalizeCommandBufferKHR(commands);
-      cl.enqueueCommandBufferKHR(null, commands);
-      const host = new Uint8Array(64);
-      cl.enqueueSVMMemcpy(queue, true, host, memory, 64);
-      t.deepEqual([...host], Array<number>(64).fill(5));
-      cl.SVMFree(context, memory);
-      t.is(thrown(() => cl.enqueueCommandBufferKHR(null, commands)).message, cl.INVALID_KERNEL_ARGS.message);
-      cl.releaseCommandBufferKHR(commands);
-      cl.releaseKernel(put);
-    },
-  );
+  where(
+    hasSvm,
+    'no shared virtual memory',
+    test,
+  )(title('shared virtual memory of a recorded kernel has to be there still'), (t) => {
+    const memory = cl.SVMAlloc(context, 0, 64);
+    const put = kernel(opening, 'kernel void put(global uchar* a) { a[get_global_id(0)] = 5; }');
+    cl.setKernelArgSVMPointer(put, 0, memory);
+    const commands = record();
+    cl.commandNDRangeKernelKHR(commands, null, null, put, 1, null, [64], null);
+    cl.finalizeCommandBufferKHR(commands);
+    cl.enqueueCommandBufferKHR(null, commands);
+    const host = new Uint8Array(64);
+    cl.enqueueSVMMemcpy(queue, true, host, memory, 64);
+    t.deepEqual([...host], Array<number>(64).fill(5));
+    cl.SVMFree(context, memory);
+    t.is(thrown(() => cl.enqueueCommandBufferKHR(null, commands)).message, cl.INVALID_KERNEL_ARGS.message);
+    cl.releaseCommandBufferKHR(commands);
+    cl.releaseKernel(put);
+  });
 }

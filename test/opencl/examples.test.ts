@@ -1,6 +1,7 @@
 // The classic first programs, written the way programs for node-opencl are.
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
 import { opened } from './devices.js';
 
 for (const { name, platform, version, images } of opened) {
@@ -256,43 +257,39 @@ for (const { name, platform, version, images } of opened) {
     });
   });
 
-  (!images || version < 120 ? test.skip : test)(
-    title('images: written, filled, copied to another and to a buffer, mapped with their pitches'),
-    (t) => {
-      const context = cl.createContextFromType(
-        [cl.CONTEXT_PLATFORM, platform],
-        cl.DEVICE_TYPE_ALL,
-        null,
-        null,
-      );
-      const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
-      const queue = cl.createCommandQueue(context, device, null);
-      const imageFormat = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
-      const imageDesc = { type: cl.MEM_OBJECT_IMAGE2D, width: 8, height: 8, image_row_pitch: 8 };
-      const image = cl.createImage(context, 0, imageFormat, imageDesc, null);
-      const other = cl.createImage(context, cl.MEM_READ_WRITE, imageFormat, imageDesc, null);
-      const pixels = Buffer.alloc(8 * 8 * 4, 7);
-      t.is(cl.enqueueWriteImage(queue, image, true, [0, 0, 0], [8, 8, 1], 0, 0, pixels), cl.SUCCESS);
-      cl.enqueueFillImage(queue, other, new Uint32Array([1, 2, 3, 4]), [0, 0, 0], [8, 8, 1]);
-      cl.enqueueCopyImage(queue, image, other, [0, 0, 0], [0, 4, 0], [8, 4, 1]);
-      const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, pixels.length);
-      cl.enqueueCopyImageToBuffer(queue, other, buffer, [0, 0, 0], [8, 8, 1], 0);
-      cl.enqueueReadBuffer(queue, buffer, true, 0, pixels.length, pixels);
-      t.deepEqual([...pixels.subarray(0, 5)], [1, 2, 3, 4, 1]);
-      t.deepEqual([...pixels.subarray(124, 132)], [1, 2, 3, 4, 7, 7, 7, 7]);
-      cl.enqueueCopyBufferToImage(queue, buffer, image, 0, [0, 0, 0], [8, 8, 1]);
-      const map = cl.enqueueMapImage(queue, image, true, cl.MAP_READ, [0, 0, 0], [8, 8, 1]);
-      const pitch = map.image_row_pitch ?? 0;
-      t.deepEqual([...new Uint8Array(map, 0, 4)], [1, 2, 3, 4]);
-      t.deepEqual([...new Uint8Array(map, 4 * pitch, 4)], [7, 7, 7, 7]);
-      cl.enqueueUnmapMemObject(queue, image, map);
-      cl.finish(queue);
-      t.is(cl.getImageInfo(image, cl.IMAGE_ELEMENT_SIZE), 4);
-      for (const memory of [image, other, buffer]) cl.releaseMemObject(memory);
-      cl.releaseCommandQueue(queue);
-      cl.releaseContext(context);
-    },
-  );
+  where(
+    !(!images || version < 120),
+    'no images, or OpenCL below 1.2',
+    test,
+  )(title('images: written, filled, copied to another and to a buffer, mapped with their pitches'), (t) => {
+    const context = cl.createContextFromType([cl.CONTEXT_PLATFORM, platform], cl.DEVICE_TYPE_ALL, null, null);
+    const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
+    const queue = cl.createCommandQueue(context, device, null);
+    const imageFormat = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+    const imageDesc = { type: cl.MEM_OBJECT_IMAGE2D, width: 8, height: 8, image_row_pitch: 8 };
+    const image = cl.createImage(context, 0, imageFormat, imageDesc, null);
+    const other = cl.createImage(context, cl.MEM_READ_WRITE, imageFormat, imageDesc, null);
+    const pixels = Buffer.alloc(8 * 8 * 4, 7);
+    t.is(cl.enqueueWriteImage(queue, image, true, [0, 0, 0], [8, 8, 1], 0, 0, pixels), cl.SUCCESS);
+    cl.enqueueFillImage(queue, other, new Uint32Array([1, 2, 3, 4]), [0, 0, 0], [8, 8, 1]);
+    cl.enqueueCopyImage(queue, image, other, [0, 0, 0], [0, 4, 0], [8, 4, 1]);
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, pixels.length);
+    cl.enqueueCopyImageToBuffer(queue, other, buffer, [0, 0, 0], [8, 8, 1], 0);
+    cl.enqueueReadBuffer(queue, buffer, true, 0, pixels.length, pixels);
+    t.deepEqual([...pixels.subarray(0, 5)], [1, 2, 3, 4, 1]);
+    t.deepEqual([...pixels.subarray(124, 132)], [1, 2, 3, 4, 7, 7, 7, 7]);
+    cl.enqueueCopyBufferToImage(queue, buffer, image, 0, [0, 0, 0], [8, 8, 1]);
+    const map = cl.enqueueMapImage(queue, image, true, cl.MAP_READ, [0, 0, 0], [8, 8, 1]);
+    const pitch = map.image_row_pitch ?? 0;
+    t.deepEqual([...new Uint8Array(map, 0, 4)], [1, 2, 3, 4]);
+    t.deepEqual([...new Uint8Array(map, 4 * pitch, 4)], [7, 7, 7, 7]);
+    cl.enqueueUnmapMemObject(queue, image, map);
+    cl.finish(queue);
+    t.is(cl.getImageInfo(image, cl.IMAGE_ELEMENT_SIZE), 4);
+    for (const memory of [image, other, buffer]) cl.releaseMemObject(memory);
+    cl.releaseCommandQueue(queue);
+    cl.releaseContext(context);
+  });
 
   test(title('events: of a user, of markers and barriers, with callbacks and their data'), async (t) => {
     const context = cl.createContextFromType([cl.CONTEXT_PLATFORM, platform], cl.DEVICE_TYPE_ALL, null, null);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { native } from '../../src/opencl/binding.js';
 import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
 import { opened, thrown } from './devices.js';
 import { run } from './run.js';
 
@@ -33,7 +34,7 @@ const heedsMark = Number(process.versions.node.split('.')[0]) >= 24;
 
 for (const { name, context, queue, userEvents } of opened) {
   // What commands wait for is a user event; a driver of one thread waits for it for ever.
-  const withUserEvents = userEvents ? test.serial : test.skip;
+  const withUserEvents = where(userEvents, 'no user events', test.serial);
   const alive = (way: string, runs = withUserEvents) =>
     runs(`${name}: ${way}: memory in use outlives it`, async (t) => {
       const { code, signal, stdout, stderr } = await run('lifetimes', [name, way]);
@@ -43,10 +44,16 @@ for (const { name, context, queue, userEvents } of opened) {
     });
   for (const way of MAPPED) alive(way);
   // Only there can mapped memory be carried away.
-  for (const way of TRANSFERRED) alive(way, hasTransfer && !heedsMark ? withUserEvents : test.skip);
-  for (const way of COPIES) alive(way, hasTransfer ? withUserEvents : test.skip);
+  for (const way of TRANSFERRED)
+    alive(way, where(hasTransfer && !heedsMark, 'this Node does not transfer such memory', withUserEvents));
+  for (const way of COPIES)
+    alive(way, where(hasTransfer, 'this Node does not transfer memory', withUserEvents));
 
-  (heedsMark ? test.serial : test.skip)(`${name}: no way carries mapped memory elsewhere`, (t) => {
+  where(
+    heedsMark,
+    'this Node transfers what is mapped',
+    test.serial,
+  )(`${name}: no way carries mapped memory elsewhere`, (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_WRITE, 0, 64);
     const prototype = ArrayBuffer.prototype as unknown as Record<string, (length?: number) => ArrayBuffer>;

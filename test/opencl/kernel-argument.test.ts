@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
 import { kernel, type Opened, opened, thrown } from './devices.js';
 
 type Offer = readonly [type: string | null, value: cl.KernelArgumentValue];
@@ -31,10 +32,10 @@ function fromBinary({ context, device, version }: Opened, source: string): cl.Ke
 for (const device of opened) {
   const { name, context, queue, version } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
-  const withImages = device.images ? test.serial : test.skip; // the device has no images
-  const withInfo = version >= 120 ? test : test.skip; // argument info is OpenCL 1.2's
+  const withImages = where(device.images, 'no images', test.serial); // the device has no images
+  const withInfo = where(version >= 120, 'from OpenCL 1.2 on', test); // argument info is OpenCL 1.2's
   const svm = version >= 200 && cl.getDeviceInfo(device.device, cl.DEVICE_SVM_CAPABILITIES) > 0;
-  const withSvm = svm ? test.serial : test.skip; // the device shares no memory
+  const withSvm = where(svm, 'no shared virtual memory', test.serial); // the device shares no memory
 
   const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
   const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
@@ -295,7 +296,7 @@ for (const device of opened) {
     cl.releaseKernel(made);
   });
 
-  const withBoth = device.images ? withInfo : test.skip;
+  const withBoth = where(device.images, 'no images', withInfo);
   withBoth(title('a kernel knows which of its images it reads and which it writes'), (t) => {
     const images = kernel(device, IMAGES, '');
     t.deepEqual(

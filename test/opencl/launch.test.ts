@@ -1,12 +1,17 @@
 /** What a launch holds until it has run. */
 import test from 'ava';
+import { where } from '../where.js';
 import { opened } from './devices.js';
 import { run } from './run.js';
 
 for (const { name, images } of opened) {
   for (const way of ['argument', 'kernel', 'task', 'list', 'call']) {
     // A device without images has no kernels that write them.
-    (images ? test.serial : test.skip)(
+    where(
+      images,
+      'no images',
+      test.serial,
+    )(
       `${name}: an image that a kernel writes stays until it has run, whoever lets go of it: ${way}`,
       async (t) => {
         // What is freed is overwritten, so that nobody can use it unnoticed.

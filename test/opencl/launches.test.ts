@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
 import { kernel, opened, thrown } from './devices.js';
 import { run } from './run.js';
 
@@ -139,15 +140,16 @@ for (const one of opened) {
   // Migration is OpenCL 1.2's, and a driver for one thread has no transfers by others. PoCL's basic device runs commands within
   // the calls of whoever waits, and locks itself up when those of two queues and threads follow each other.
   const isBasic = cl.getDeviceInfo(one.device, cl.DEVICE_NAME).startsWith('basic');
-  (one.version < 120 || one.singleThreaded || isBasic ? test.skip : test.serial)(
-    title('a buffer is migrated while threads transfer to it'),
-    async (t) => {
-      const { code, signal, stdout, stderr } = await run('migrated', [name]);
-      t.is(signal, null, stderr);
-      t.is(code, 0, stderr);
-      t.is(stdout.trim(), 'right');
-    },
-  );
+  where(
+    !(one.version < 120 || one.singleThreaded || isBasic),
+    'no threads of its own, or OpenCL below 1.2',
+    test.serial,
+  )(title('a buffer is migrated while threads transfer to it'), async (t) => {
+    const { code, signal, stdout, stderr } = await run('migrated', [name]);
+    t.is(signal, null, stderr);
+    t.is(code, 0, stderr);
+    t.is(stdout.trim(), 'right');
+  });
 }
 
 test('host memory is zero, of any size, and V8’s to collect', async (t) => {

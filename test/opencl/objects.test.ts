@@ -2,6 +2,7 @@ import { type InspectOptions, inspect } from 'node:util';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { UnsupportedError } from '../../src/util/errors.js';
+import { where } from '../where.js';
 import { kernel, opened, thrown, toNumber } from './devices.js';
 
 for (const opening of opened) {
@@ -63,29 +64,30 @@ for (const opening of opened) {
   });
 
   // Sub-devices are OpenCL 1.2's.
-  (version < 120 ? test.skip : test)(
-    title('sub-devices are counted, where the device can be parted'),
-    (t) => {
-      let parts: cl.Device[];
-      try {
-        parts = cl.createSubDevices(device, [cl.DEVICE_PARTITION_EQUALLY, 1]);
-      } catch (error) {
-        const codes: unknown[] = [
-          'ERR_CLSORT_UNSUPPORTED',
-          cl.INVALID_VALUE.code,
-          cl.DEVICE_PARTITION_FAILED.code,
-        ];
-        t.true(codes.includes((error as cl.OpenCLError).code), String(error));
-        return;
-      }
-      t.true(parts.length > 0);
-      for (const part of parts) {
-        t.is(cl.getDeviceInfo(part, cl.DEVICE_MAX_COMPUTE_UNITS), 1);
-        t.is(cl.releaseDevice(part), 0);
-        t.true(part.released);
-      }
-    },
-  );
+  where(
+    version >= 120,
+    'from OpenCL 1.2 on',
+    test,
+  )(title('sub-devices are counted, where the device can be parted'), (t) => {
+    let parts: cl.Device[];
+    try {
+      parts = cl.createSubDevices(device, [cl.DEVICE_PARTITION_EQUALLY, 1]);
+    } catch (error) {
+      const codes: unknown[] = [
+        'ERR_CLSORT_UNSUPPORTED',
+        cl.INVALID_VALUE.code,
+        cl.DEVICE_PARTITION_FAILED.code,
+      ];
+      t.true(codes.includes((error as cl.OpenCLError).code), String(error));
+      return;
+    }
+    t.true(parts.length > 0);
+    for (const part of parts) {
+      t.is(cl.getDeviceInfo(part, cl.DEVICE_MAX_COMPUTE_UNITS), 1);
+      t.is(cl.releaseDevice(part), 0);
+      t.true(part.released);
+    }
+  });
 
   test(title('contexts are made of devices or of a type'), (t) => {
     t.is(thrown(() => cl.createContext(null, null as never)).code, cl.INVALID_VALUE.code);
@@ -192,7 +194,11 @@ for (const opening of opened) {
     for (const made of [program, again]) cl.releaseProgram(made);
   });
 
-  (version < 120 ? test.skip : test)(title('programs are compiled with headers and linked'), async (t) => {
+  where(
+    version >= 120,
+    'from OpenCL 1.2 on',
+    test,
+  )(title('programs are compiled with headers and linked'), async (t) => {
     const header = cl.createProgramWithSource(context, '#define ANSWER 42');
     const user = cl.createProgramWithSource(
       context,
@@ -256,7 +262,11 @@ for (const opening of opened) {
     cl.releaseProgram(program);
   });
 
-  (!images ? test.skip : test)(title('samplers know how they were made'), (t) => {
+  where(
+    images,
+    'no images',
+    test,
+  )(title('samplers know how they were made'), (t) => {
     const sampler = cl.createSampler(context, true, cl.ADDRESS_CLAMP, cl.FILTER_NEAREST);
     t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_REFERENCE_COUNT), 1);
     t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_NORMALIZED_COORDS), true);
@@ -266,7 +276,11 @@ for (const opening of opened) {
     t.is(thrown(() => cl.releaseSampler(sampler)).code, cl.INVALID_SAMPLER.code);
   });
 
-  (version < 200 ? test.skip : test)(title('pipes have a size, or the device has no pipes'), (t) => {
+  where(
+    version >= 200,
+    'from OpenCL 2.0 on',
+    test,
+  )(title('pipes have a size, or the device has no pipes'), (t) => {
     t.is(thrown(() => cl.createPipe(context, 0, 0, 100)).code, cl.INVALID_PIPE_SIZE.code);
     t.is(thrown(() => cl.createPipe(context, 0, 8, 0)).code, cl.INVALID_PIPE_SIZE.code);
     t.is(thrown(() => cl.createPipe(context, 0, 8, 100, ['a'] as never)).code, cl.INVALID_VALUE.code);
@@ -314,20 +328,21 @@ for (const opening of opened) {
     cl.releaseKernel(increment);
   });
 
-  (version < 200 || !cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES) ? test.skip : test)(
-    title('shared virtual memory is freed in its turn, and says so'),
-    async (t) => {
-      const memory = [cl.SVMAlloc(context, 0, 64), cl.SVMAlloc(context, 0, 64)];
-      const keepAlive = setTimeout(() => t.fail('never called'), 10_000);
-      const freed = new Promise((resolve) => cl.enqueueSVMFree(queue, memory, resolve, 'freed'));
-      t.deepEqual(
-        memory.map((one) => one.byteLength),
-        [0, 0],
-      );
-      await cl.finishAsync(queue);
-      t.is(await freed, 'freed');
-      clearTimeout(keepAlive);
-      t.is(thrown(() => cl.enqueueSVMFree(queue, [])).code, cl.INVALID_VALUE.code);
-    },
-  );
+  where(
+    !(version < 200 || !cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES)),
+    'no shared virtual memory',
+    test,
+  )(title('shared virtual memory is freed in its turn, and says so'), async (t) => {
+    const memory = [cl.SVMAlloc(context, 0, 64), cl.SVMAlloc(context, 0, 64)];
+    const keepAlive = setTimeout(() => t.fail('never called'), 10_000);
+    const freed = new Promise((resolve) => cl.enqueueSVMFree(queue, memory, resolve, 'freed'));
+    t.deepEqual(
+      memory.map((one) => one.byteLength),
+      [0, 0],
+    );
+    await cl.finishAsync(queue);
+    t.is(await freed, 'freed');
+    clearTimeout(keepAlive);
+    t.is(thrown(() => cl.enqueueSVMFree(queue, [])).code, cl.INVALID_VALUE.code);
+  });
 }

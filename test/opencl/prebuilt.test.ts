@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { installInto } from '../installed.js';
+import { where } from '../where.js';
 
-const onLinux = process.platform === 'linux' ? test : test.skip;
+const onLinux = where(process.platform === 'linux', 'only on Linux', test);
 
 /** What Node's report says where it is linked to musl: nothing of glibc. */
 const AS_MUSL = `

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
 import { opened, thrown } from './devices.js';
 
 setFlagsFromString('--expose-gc');
@@ -13,7 +14,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 for (const device of opened) {
   const { name, context, queue, userEvents } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
-  const withUserEvents = userEvents ? test.serial : test.skip;
+  const withUserEvents = where(userEvents, 'no user events', test.serial);
 
   withUserEvents(title('memory of a command in flight outlives every reference to it'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 1 << 16);
@@ -170,7 +171,7 @@ for (const device of opened) {
   const alone = references();
   const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
   // Drivers need not count a context once per buffer; only where they do it shows that buffers have gone.
-  const counted = references() > alone ? test.serial : test.skip;
+  const counted = where(references() > alone, 'the driver counts no references', test.serial);
   cl.releaseMemObject(buffer);
   counted(title('collected handles give their objects back'), async (t) => {
     const before = references();

@@ -1,6 +1,7 @@
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { underLayer } from '../layer/layer.js';
+import { where } from '../where.js';
 import { opened, thrown } from './devices.js';
 import { run } from './run.js';
 
@@ -22,13 +23,21 @@ const heedsMark = Number(process.versions.node.split('.')[0]) >= 24;
 
 for (const { name, context, device, queue, version, userEvents } of opened) {
   const shared = version >= 200 && Boolean(cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES));
-  const withSvm = shared ? test.serial : test.skip; // the device has none
+  const withSvm = where(shared, 'no shared virtual memory', test.serial); // the device has none
   // What commands wait for is a user event; a driver of one thread waits for it for ever.
-  const withUserEvents = shared && userEvents ? test.serial : test.skip;
+  const withUserEvents = where(
+    shared && userEvents,
+    'no shared virtual memory, or no user events',
+    test.serial,
+  );
 
   for (const way of [...WAYS, TRANSFERRED]) {
     const transfers = way === TRANSFERRED && (heedsMark || !('transfer' in ArrayBuffer.prototype));
-    (transfers ? test.skip : withUserEvents)(`${name}: ${way}: commands and jobs keep it`, async (t) => {
+    where(
+      !transfers,
+      'this Node transfers such memory',
+      withUserEvents,
+    )(`${name}: ${way}: commands and jobs keep it`, async (t) => {
       const { result, control } = await underLayer((env) => run('lifetimes', [name, way], env));
       t.is(result.stderr, '');
       t.is(result.signal ?? result.code, 0);

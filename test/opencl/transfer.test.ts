@@ -1,6 +1,7 @@
 import test from 'ava';
 import { native } from '../../src/opencl/binding.js';
 import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
 import { opened, thrown } from './devices.js';
 
 const bytes = (n: number) => new Uint8Array(n).map((_, i) => i);
@@ -28,7 +29,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const buffer of [from, to]) cl.releaseMemObject(buffer);
   });
 
-  const withFlushes = version >= 120 && userEvents ? test : test.skip; // other threads wait, which needs a driver for threads
+  const withFlushes = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test); // other threads wait, which needs a driver for threads
   withFlushes(
     title('what blocks is over when it returns, whoever flushes the queue meanwhile'),
     async (t) => {
@@ -61,25 +62,23 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     },
   );
 
-  (version < 120 ? test.skip : test)(
-    title('fills with 4 bytes of an integer, 8 of a fraction, or memory as it is'),
-    (t) => {
-      const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
-      cl.enqueueFillBuffer(queue, buffer, -2, 0, 16);
-      t.deepEqual(read(buffer, 5), [254, 255, 255, 255, 254]);
-      cl.enqueueFillBuffer(queue, buffer, 0xfffffffe, 0, 16);
-      t.deepEqual(read(buffer, 5), [254, 255, 255, 255, 254]);
-      cl.enqueueFillBuffer(queue, buffer, 2.5, 0, 16);
-      t.deepEqual(read(buffer, 16), [...new Uint8Array(Float64Array.of(2.5, 2.5).buffer)]);
-      cl.enqueueFillBuffer(queue, buffer, Buffer.from([1, 2]), 4, 4);
-      t.deepEqual(read(buffer, 8).slice(4), [1, 2, 1, 2]);
-      t.is(
-        thrown(() => cl.enqueueFillBuffer(queue, buffer, null as never, 0, 16)).code,
-        cl.INVALID_VALUE.code,
-      );
-      cl.releaseMemObject(buffer);
-    },
-  );
+  where(
+    version >= 120,
+    'from OpenCL 1.2 on',
+    test,
+  )(title('fills with 4 bytes of an integer, 8 of a fraction, or memory as it is'), (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
+    cl.enqueueFillBuffer(queue, buffer, -2, 0, 16);
+    t.deepEqual(read(buffer, 5), [254, 255, 255, 255, 254]);
+    cl.enqueueFillBuffer(queue, buffer, 0xfffffffe, 0, 16);
+    t.deepEqual(read(buffer, 5), [254, 255, 255, 255, 254]);
+    cl.enqueueFillBuffer(queue, buffer, 2.5, 0, 16);
+    t.deepEqual(read(buffer, 16), [...new Uint8Array(Float64Array.of(2.5, 2.5).buffer)]);
+    cl.enqueueFillBuffer(queue, buffer, Buffer.from([1, 2]), 4, 4);
+    t.deepEqual(read(buffer, 8).slice(4), [1, 2, 1, 2]);
+    t.is(thrown(() => cl.enqueueFillBuffer(queue, buffer, null as never, 0, 16)).code, cl.INVALID_VALUE.code);
+    cl.releaseMemObject(buffer);
+  });
 
   test(title('a part of a buffer is a buffer'), (t) => {
     const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
@@ -111,7 +110,11 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     cl.releaseMemObject(buffer);
   });
 
-  (userEvents ? test : test.skip)(title('an unmap waits for its map, in whatever queue'), async (t) => {
+  where(
+    userEvents,
+    'no user events',
+    test,
+  )(title('an unmap waits for its map, in whatever queue'), async (t) => {
     // Queues of its own: other tests wait for the common one meanwhile.
     const own = cl.createCommandQueue(context, device, 0);
     const other = cl.createCommandQueue(context, device, 0);
@@ -188,51 +191,46 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     cl.releaseMemObject(buffer);
   });
 
-  (!images || version < 120 ? test.skip : test)(
-    title('images are written, filled, copied, mapped and read'),
-    (t) => {
-      const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
-      const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 3 };
-      const image = cl.createImage(context, cl.MEM_READ_WRITE, format, shape);
-      const other = cl.createImage(
-        context,
-        cl.MEM_READ_WRITE | cl.MEM_COPY_HOST_PTR,
-        format,
-        shape,
-        bytes(48),
-      );
-      t.is(cl.getImageInfo(image, cl.IMAGE_WIDTH), 4);
-      const found = cl.getImageInfo(image, cl.IMAGE_FORMAT);
-      t.true(Array.isArray(found));
-      t.is(found.channel_order, cl.RGBA);
-      const readImage = (source: cl.MemObject) => {
-        const host = new Uint8Array(48);
-        cl.enqueueReadImage(queue, source, true, [0, 0, 0], [4, 3, 1], 0, 0, host);
-        return [...host];
-      };
-      t.deepEqual(readImage(other), [...bytes(48)]);
-      cl.enqueueFillImage(queue, image, [1, 2, 3, 4], [0, 0, 0], [4, 3, 1]);
-      t.deepEqual(
-        readImage(image),
-        Array.from({ length: 48 }, (_, i) => (i % 4) + 1),
-      );
-      cl.enqueueCopyImage(queue, other, image, [0, 0, 0], [1, 1, 0], [2, 1, 1]);
-      t.deepEqual(readImage(image).slice(20, 28), [...bytes(8)]);
-      cl.enqueueWriteImage(queue, image, true, [0, 0, 0], [1, 1, 1], 0, 0, Uint8Array.of(9, 9, 9, 9));
-      t.deepEqual(readImage(image).slice(0, 5), [9, 9, 9, 9, 1]);
-      const short = () =>
-        cl.enqueueReadImage(queue, image, true, [0, 0, 0], [4, 3, 1], 0, 0, new Uint8Array(47));
-      t.is(thrown(short).code, cl.INVALID_VALUE.code);
-      const small = () => cl.createImage(context, cl.MEM_COPY_HOST_PTR, format, shape, new Uint8Array(47));
-      t.is(thrown(small).code, cl.INVALID_HOST_PTR.code);
-      const mapped = cl.enqueueMapImage(queue, other, true, cl.MAP_READ, [0, 0, 0], [4, 2, 1]);
-      t.deepEqual([...new Uint8Array(mapped, 0, 4)], [0, 1, 2, 3]);
-      t.true((mapped.row_pitch ?? 0) >= 16);
-      cl.enqueueUnmapMemObject(queue, other, mapped);
-      cl.finish(queue);
-      for (const memory of [image, other]) cl.releaseMemObject(memory);
-    },
-  );
+  where(
+    !(!images || version < 120),
+    'no images, or OpenCL below 1.2',
+    test,
+  )(title('images are written, filled, copied, mapped and read'), (t) => {
+    const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+    const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 3 };
+    const image = cl.createImage(context, cl.MEM_READ_WRITE, format, shape);
+    const other = cl.createImage(context, cl.MEM_READ_WRITE | cl.MEM_COPY_HOST_PTR, format, shape, bytes(48));
+    t.is(cl.getImageInfo(image, cl.IMAGE_WIDTH), 4);
+    const found = cl.getImageInfo(image, cl.IMAGE_FORMAT);
+    t.true(Array.isArray(found));
+    t.is(found.channel_order, cl.RGBA);
+    const readImage = (source: cl.MemObject) => {
+      const host = new Uint8Array(48);
+      cl.enqueueReadImage(queue, source, true, [0, 0, 0], [4, 3, 1], 0, 0, host);
+      return [...host];
+    };
+    t.deepEqual(readImage(other), [...bytes(48)]);
+    cl.enqueueFillImage(queue, image, [1, 2, 3, 4], [0, 0, 0], [4, 3, 1]);
+    t.deepEqual(
+      readImage(image),
+      Array.from({ length: 48 }, (_, i) => (i % 4) + 1),
+    );
+    cl.enqueueCopyImage(queue, other, image, [0, 0, 0], [1, 1, 0], [2, 1, 1]);
+    t.deepEqual(readImage(image).slice(20, 28), [...bytes(8)]);
+    cl.enqueueWriteImage(queue, image, true, [0, 0, 0], [1, 1, 1], 0, 0, Uint8Array.of(9, 9, 9, 9));
+    t.deepEqual(readImage(image).slice(0, 5), [9, 9, 9, 9, 1]);
+    const short = () =>
+      cl.enqueueReadImage(queue, image, true, [0, 0, 0], [4, 3, 1], 0, 0, new Uint8Array(47));
+    t.is(thrown(short).code, cl.INVALID_VALUE.code);
+    const small = () => cl.createImage(context, cl.MEM_COPY_HOST_PTR, format, shape, new Uint8Array(47));
+    t.is(thrown(small).code, cl.INVALID_HOST_PTR.code);
+    const mapped = cl.enqueueMapImage(queue, other, true, cl.MAP_READ, [0, 0, 0], [4, 2, 1]);
+    t.deepEqual([...new Uint8Array(mapped, 0, 4)], [0, 1, 2, 3]);
+    t.true((mapped.row_pitch ?? 0) >= 16);
+    cl.enqueueUnmapMemObject(queue, other, mapped);
+    cl.finish(queue);
+    for (const memory of [image, other]) cl.releaseMemObject(memory);
+  });
 
   test(title('boxes are copied from and to parts of buffers'), (t) => {
     const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
@@ -247,31 +245,32 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const memory of [part, whole, other]) cl.releaseMemObject(memory);
   });
 
-  (!images || version < 120 ? test.skip : test)(
-    title('images are copied to and from parts of buffers'),
-    (t) => {
-      const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
-      const image = cl.createImage(context, cl.MEM_READ_WRITE, format, {
-        type: cl.MEM_OBJECT_IMAGE2D,
-        width: 4,
-        height: 2,
-      });
-      const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
-      const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 64 });
-      cl.enqueueCopyBufferToImage(queue, part, image, 8, [0, 0, 0], [4, 2, 1]);
-      const host = new Uint8Array(32);
-      cl.enqueueReadImage(queue, image, true, [0, 0, 0], [4, 2, 1], 0, 0, host);
-      t.deepEqual([...host], [...bytes(40).subarray(8)]);
-      cl.enqueueCopyImageToBuffer(queue, image, part, [0, 0, 0], [4, 2, 1], 32);
-      t.deepEqual(read(part, 64), [...bytes(32), ...bytes(40).subarray(8)]);
-      t.deepEqual(read(whole, 2048), [...bytes(2048)]);
-      const beyond = () => cl.enqueueCopyImageToBuffer(queue, image, part, [0, 0, 0], [4, 2, 1], 33);
-      t.is(thrown(beyond).message, cl.INVALID_VALUE.message);
-      for (const memory of [image, part, whole]) cl.releaseMemObject(memory);
-    },
-  );
+  where(
+    !(!images || version < 120),
+    'no images, or OpenCL below 1.2',
+    test,
+  )(title('images are copied to and from parts of buffers'), (t) => {
+    const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+    const image = cl.createImage(context, cl.MEM_READ_WRITE, format, {
+      type: cl.MEM_OBJECT_IMAGE2D,
+      width: 4,
+      height: 2,
+    });
+    const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
+    const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 64 });
+    cl.enqueueCopyBufferToImage(queue, part, image, 8, [0, 0, 0], [4, 2, 1]);
+    const host = new Uint8Array(32);
+    cl.enqueueReadImage(queue, image, true, [0, 0, 0], [4, 2, 1], 0, 0, host);
+    t.deepEqual([...host], [...bytes(40).subarray(8)]);
+    cl.enqueueCopyImageToBuffer(queue, image, part, [0, 0, 0], [4, 2, 1], 32);
+    t.deepEqual(read(part, 64), [...bytes(32), ...bytes(40).subarray(8)]);
+    t.deepEqual(read(whole, 2048), [...bytes(2048)]);
+    const beyond = () => cl.enqueueCopyImageToBuffer(queue, image, part, [0, 0, 0], [4, 2, 1], 33);
+    t.is(thrown(beyond).message, cl.INVALID_VALUE.message);
+    for (const memory of [image, part, whole]) cl.releaseMemObject(memory);
+  });
 
-  const withImages = images && version >= 120 ? test : test.skip; // made by clCreateImage
+  const withImages = where(images && version >= 120, 'no images, or OpenCL below 1.2', test); // made by clCreateImage
   withImages(title('an image lives in memory that begins with a whole pixel'), (t) => {
     const memory = new ArrayBuffer(1024);
     const at = (offset: number, flags: number, type: number) =>
@@ -295,20 +294,21 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const image of made) cl.releaseMemObject(image);
   });
 
-  (!images || version < 120 ? test.skip : test)(
-    title('bad formats and shapes of images are told apart'),
-    (t) => {
-      const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
-      const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 4 };
-      const code = (f: unknown, s: unknown) =>
-        thrown(() => cl.createImage(context, 0, f as cl.ImageFormat, s as cl.ImageDescription)).code;
-      t.is(code(-1, shape), cl.INVALID_IMAGE_FORMAT_DESCRIPTOR.code);
-      t.is(code({}, shape), cl.INVALID_IMAGE_FORMAT_DESCRIPTOR.code);
-      t.is(code(format, -1), cl.INVALID_IMAGE_DESCRIPTOR.code);
-      t.is(code(format, { ...shape, width: -4 }), cl.INVALID_IMAGE_DESCRIPTOR.code);
-      t.true(cl.getSupportedImageFormats(context, cl.MEM_READ_ONLY, cl.MEM_OBJECT_IMAGE2D).length > 0);
-    },
-  );
+  where(
+    !(!images || version < 120),
+    'no images, or OpenCL below 1.2',
+    test,
+  )(title('bad formats and shapes of images are told apart'), (t) => {
+    const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+    const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 4 };
+    const code = (f: unknown, s: unknown) =>
+      thrown(() => cl.createImage(context, 0, f as cl.ImageFormat, s as cl.ImageDescription)).code;
+    t.is(code(-1, shape), cl.INVALID_IMAGE_FORMAT_DESCRIPTOR.code);
+    t.is(code({}, shape), cl.INVALID_IMAGE_FORMAT_DESCRIPTOR.code);
+    t.is(code(format, -1), cl.INVALID_IMAGE_DESCRIPTOR.code);
+    t.is(code(format, { ...shape, width: -4 }), cl.INVALID_IMAGE_DESCRIPTOR.code);
+    t.true(cl.getSupportedImageFormats(context, cl.MEM_READ_ONLY, cl.MEM_OBJECT_IMAGE2D).length > 0);
+  });
 
   test(title('markers and barriers come with events'), (t) => {
     const marker = cl.enqueueMarker(queue, true);

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
 import { opened, thrown } from './devices.js';
 import { run } from './run.js';
 
@@ -22,7 +23,7 @@ const EXEC_STATUS_ERROR = cl.EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.code;
 for (const device of opened) {
   const { name, context, userEvents } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
-  const gated = userEvents ? test.serial : test.skip;
+  const gated = where(userEvents, 'no user events', test.serial);
 
   /** Commands that wait for a user event, each with its event. */
   function enqueueGated(queue: cl.CommandQueue, gate: cl.Event, count: number): cl.Event[] {
@@ -60,7 +61,7 @@ for (const device of opened) {
   });
 
   // Threads are counted on Linux only.
-  const counted = process.platform === 'linux' ? gated : test.skip;
+  const counted = where(process.platform === 'linux', 'only on Linux', gated);
   counted(title('10,000 pending waits cost no threads'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const gate = cl.createUserEvent(context);
@@ -121,7 +122,7 @@ for (const device of opened) {
 
   const recorded =
     userEvents && cl.getExtensionFunctions(device.platform).includes('clCreateCommandBufferKHR');
-  const withCommandBuffers = recorded ? test.serial : test.skip;
+  const withCommandBuffers = where(recorded, 'no command buffers', test.serial);
   withCommandBuffers(title('no user event fails in front of a command buffer'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
@@ -210,7 +211,7 @@ for (const device of opened) {
     cl.releaseContext(kept);
   });
 
-  const parallel = device.singleThreaded ? test.skip : test.serial;
+  const parallel = where(!device.singleThreaded, 'driven from one thread', test.serial);
   for (const [drivers, env] of Object.entries(DRIVERS)) {
     if (name !== 'pocl' && drivers !== 'with all drivers') continue;
     parallel(title(`eight workers use a driver for the first time at once, ${drivers}`), async (t) => {

@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { packageRoot } from '../../src/util/paths.js';
+import { where } from '../where.js';
 
 const run = (...options: string[]) =>
   spawnSync(process.execPath, [join(packageRoot, 'scripts/bench-files.mjs'), ...options], {
     encoding: 'utf8',
   });
 
-const testWithTime = existsSync('/usr/bin/time') ? test : test.skip; // GNU time, which measures
+const testWithTime = where(existsSync('/usr/bin/time'), 'no GNU time here, which measures', test);
 
 testWithTime('clsort and GNU sort stand in the table with their times and peak memory', (t) => {
   const json = join(tmpdir(), `bench-files-${process.pid}.json`);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import ava from 'ava';
 import { packageRoot } from '../../src/util/paths.js';
+import { where } from '../where.js';
 
-const test = process.platform === 'win32' ? ava.skip : ava;
+const test = where(process.platform !== 'win32', 'not on Windows', ava);
 const RUN = join(packageRoot, 'scripts/run.mjs');
 
 const start = (code: string) =>

@@ -104,27 +104,29 @@ test('names of a fixed length are no text, nor is what is short, empty or blank'
 
 test('no 200,000 random headers of any length are taken for a format', (t) => {
   const random = new Random(14);
+  const taken: string[] = [];
   for (let i = 0; i < 200_000; i++) {
     const words = new Uint32Array(1 + random.below(24));
     for (let w = 0; w < words.length; w++) words[w] = random.u32();
     const head = new Uint8Array(words.buffer);
     const found = formatOfBytes(head, i % 2 === 0 ? head.subarray(-TAIL_BYTES) : undefined);
-    if (found) t.fail(`${found.name}: ${Buffer.from(head).toString('hex')}`);
+    if (found) taken.push(`${found.name}: ${Buffer.from(head).toString('hex')}`);
   }
-  t.pass();
+  t.deepEqual(taken, []);
 });
 
 test('no keys of any type and distribution are taken for a format', (t) => {
+  const taken: string[] = [];
   for (const dtype of DTYPES) {
     for (const distribution of DISTRIBUTIONS) {
       for (let seed = 0; seed < 100; seed++) {
         const bytes = generate({ dtype, count: 64, distribution, seed });
         const found = formatOfBytes(bytes, bytes.subarray(-TAIL_BYTES));
-        if (found) t.fail(`${dtype} ${distribution} ${seed}: ${found.name}`);
+        if (found) taken.push(`${dtype} ${distribution} ${seed}: ${found.name}`);
       }
     }
   }
-  t.pass();
+  t.deepEqual(taken, []);
 });
 
 test('names tell formats by what follows the last dot', (t) => {

@@ -18,7 +18,7 @@ const test = ava.serial; // they set the environment of the peers
 const withNumPy = ['python3', '/usr/bin/python3'].find(
   (python) => spawnSync(python, ['-c', 'import numpy']).status === 0,
 );
-const testOfPeers = withNumPy === undefined ? test.skip : test;
+const testOfPeers = where(withNumPy !== undefined, 'no NumPy here', test);
 
 /** CuPy's names on NumPy, for machines without its device; its sort and lexsort are wrong and missing. */
 const CUPY = `
@@ -33,6 +33,8 @@ def sort(keys, axis=-1): return keys if keys.ndim == 1 else numpy.sort(keys, axi
 def argsort(keys): return numpy.argsort(keys, kind="stable")
 def lexsort(keys): raise NotImplementedError("not here")
 `;
+
+import { where } from '../../where.js';
 
 async function run(t: ExecutionContext, request: Partial<PeerCallsRequest>) {
   const benches: PeerCalls[] = [];

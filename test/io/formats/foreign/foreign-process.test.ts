@@ -16,12 +16,13 @@ import { openSource } from '../../../../src/io/raw.js';
 import { AbortedError, IoError, MemoryError, UnsupportedError } from '../../../../src/util/errors.js';
 import { packageRoot } from '../../../../src/util/paths.js';
 import { scratchFolder } from '../../../cli/cli.js';
+import { where } from '../../../where.js';
 import { nothing, read, someKeys, write } from './files.js';
 
 const { path, folder, remove } = scratchFolder();
 test.after.always(remove);
 
-const onLinux = existsSync('/proc/self/stat') ? test.serial : test.skip;
+const onLinux = where(existsSync('/proc/self/stat'), 'there is no /proc', test.serial);
 
 /** Children of a process that read or write foreign files, by their pids. */
 function childrenOf(parent: number): number[] {

@@ -12,6 +12,7 @@ import { residentBytes, watchMemory } from '../../../../src/io/formats/foreign/m
 import { parquet } from '../../../../src/io/formats/parquet.js';
 import { packageRoot } from '../../../../src/util/paths.js';
 import { scratchFolder } from '../../../cli/cli.js';
+import { where } from '../../../where.js';
 import { columnsOf, read, writeColumns } from './files.js';
 
 const { path, remove } = scratchFolder();
@@ -74,7 +75,11 @@ test('a file that is cut or is something else is a FormatError', async (t) => {
 
 // Not every system tells how much memory a process takes.
 const taken = residentBytes(process.pid);
-(taken === undefined ? test.skip : test)('a process that takes too much memory is told of', async (t) => {
+where(
+  taken !== undefined,
+  'the system does not tell',
+  test,
+)('a process that takes too much memory is told of', async (t) => {
   const pid = process.pid;
   t.true((taken ?? 0) > 2 ** 20);
   const exceeded = await new Promise<boolean>((resolve) => {

@@ -8,6 +8,7 @@ import { xxh32 } from '../../../../src/io/formats/foreign/xxh32.js';
 import { FormatError } from '../../../../src/util/errors.js';
 import { Random } from '../../../../src/util/random.js';
 import { scratchFolder } from '../../../cli/cli.js';
+import { where } from '../../../where.js';
 import { read } from './files.js';
 import { LZ4_ARROW } from './lz4-arrow.js';
 
@@ -16,7 +17,7 @@ test.after.always(remove);
 
 const hasTool = spawnSync('lz4', ['--version']).status === 0;
 /** Tests that need Debian's lz4, which is another implementation. */
-const withTool = hasTool ? test : test.skip;
+const withTool = where(hasTool, 'no lz4 here', test);
 
 function lz4(bytes: Uint8Array, ...options: string[]): Uint8Array {
   const { status, stdout, stderr } = spawnSync('lz4', ['-c', ...options], {
