@@ -587,6 +587,8 @@ export const KERNELS = [
   },
   {
     name: 'cuts: a key too few before the cut',
+    equivalent:
+      'where so many keys lie below a digit, those of the largest smaller digit are all taken: the cuts are the same',
     file: 'cl/cut_runs.cl',
     find: 'if (sum(counts, RUNS) <= rank) {',
     replace: 'if (sum(counts, RUNS) < rank) {',

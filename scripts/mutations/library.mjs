@@ -72,7 +72,7 @@ export const LIBRARY = [
     file: 'src/algorithms/tile.ts',
     find: '(bins * offsetBits) / 8 + (scanWords + flagWords) * 4,',
     replace: '(scanWords + flagWords) * 4,',
-    tests: [tests('algorithms/tile')],
+    tests: [tests('algorithms/several-groups', 'tiled: a tile takes*')],
   },
   {
     name: 'tiled: the last group is not launched',
@@ -143,6 +143,8 @@ export const LIBRARY = [
   },
   {
     name: 'chunks: cut below the rank',
+    equivalent:
+      'where so many keys lie below a digit, those of the largest smaller digit are all taken: the cuts are the same',
     file: 'src/sort/calls/chunked.ts',
     find: 'if (total(below(middle)) <= rank) low = middle;',
     replace: 'if (total(below(middle)) < rank) low = middle;',

@@ -8,7 +8,7 @@ import { amdRadix } from '../../src/algorithms/amd-radix.js';
 import { onesweep } from '../../src/algorithms/onesweep.js';
 import type { Tuning } from '../../src/algorithms/parameters.js';
 import { persistentRadix } from '../../src/algorithms/persistent-radix.js';
-import { tileDefines } from '../../src/algorithms/tile.js';
+import { buildTile, fitTile, tileBytes, tileDefines } from '../../src/algorithms/tile.js';
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
 import type { Device } from '../../src/device/device.js';
 import { Program } from '../../src/device/program.js';
@@ -92,7 +92,10 @@ await forEachOpened((title, device, small, name) => {
     const n = 16 * tiles * units - 3;
     const able = n <= most || `the device has ${units} units: ${n} keys are too many`;
     testIf(able, title(`tiled: groups of ${tiles} tiles each, one after the other`), async (t) => {
-      t.is(await sorted(t, device, tiledRadix, n, { tuning: { ...tile, groupsPerUnit: 1 } }), 0);
+      // As many tiles for each group, and a few more, so that the last group has fewer.
+      for (const more of [0, 20]) {
+        t.is(await sorted(t, device, tiledRadix, n + more, { tuning: { ...tile, groupsPerUnit: 1 } }), 0);
+      }
     });
   }
 
@@ -110,6 +113,31 @@ await forEachOpened((title, device, small, name) => {
       // One work-item scans eight totals at a time; a run has 2^14 keys.
       const options = { bits: [3, 11], tuning: { localSize: 1, scan: 5 } } as const;
       t.is(await sorted(t, device, amdRadix, 8 * 2 ** 14 + 70_001, options), 0);
+    },
+  );
+
+  const tellsLocalMemory =
+    ['pocl', 'oclgrind'].includes(name) || 'the driver does not tell what a kernel takes';
+  testIf(
+    tellsLocalMemory,
+    title('tiled: a tile takes as much local memory as was reckoned with'),
+    async (t) => {
+      for (const shape of [
+        { keyBits: 32, valueBytes: 0 },
+        { keyBits: 64, valueBytes: 4 },
+        { keyBits: 8, valueBytes: 8 },
+      ] as const) {
+        for (const own of [{}, { valuesAfter: true }, { offsetBits: 64 }, { radixBits: 4 }]) {
+          const tuning = { rank: 'masks', groupSize: 64, keysPerItem: 5, ...own };
+          const fitted = fitTile(device, shape, tuning);
+          const kernels = ['tiled_downsweep'];
+          const { program } = await buildTile(device, 'tiled_radix.cl', shape, fitted, kernels, {
+            COUNT_COLUMNS: 1,
+          });
+          const { localBytes } = program.kernel('tiled_downsweep');
+          t.is(localBytes, tileBytes(shape, fitted), JSON.stringify({ ...shape, ...own }));
+        }
+      }
     },
   );
 
