@@ -176,7 +176,7 @@ export const LIBRARY = [
     file: 'src/device/launch-list.ts',
     find: 'return last.type === arg.type && last.value === arg.value;',
     replace: 'return last.type === arg.type;',
-    tests: [tests('device/queue')],
+    tests: [tests('device/launch-list')],
   },
   {
     name: 'launches: of a number its low half only',
