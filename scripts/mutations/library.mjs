@@ -235,13 +235,6 @@ export const LIBRARY = [
     tests: [journal],
   },
   {
-    name: 'journal: closed before all is on the disk',
-    file: 'src/batch/journal.ts',
-    find: '    await this.#syncing;\n    closeSync(this.#fd);',
-    replace: '    closeSync(this.#fd);',
-    tests: [journal],
-  },
-  {
     name: 'trial: a result that was there before counts',
     file: 'src/algorithms/trial.ts',
     find: '    queue.fill(output, POISON, { bytes: bytes - (bytes % 4) });\n',

@@ -197,3 +197,19 @@ test('a job of several inputs is done while each of them is as it was, and so is
   rmSync(counts);
   t.false(journal.isDone(job), 'the counts are gone');
 });
+
+test('what a process began to write before it was killed is dropped, and what comes behind it is read', async (t) => {
+  const file = path('killed.journal');
+  const first = await Journal.open(file);
+  const [before, after] = [doneJob(), doneJob()];
+  first.add(before.job, before.record);
+  await first.close();
+  appendFileSync(file, '{"name":"half a li');
+  const second = await Journal.open(file);
+  second.add(after.job, after.record);
+  await second.close();
+  const third = await Journal.open(file);
+  t.teardown(() => third.close());
+  t.true(third.isDone(before.job));
+  t.true(third.isDone(after.job), 'its line begins where the half one did');
+});

@@ -117,35 +117,36 @@ test('a device that cannot be opened at once is tried again; one that is not the
   t.is((await run('absent.json', jobsTo('absent'), ['--device', 'nonesuch'])).code, 3);
 });
 
-where(process.platform === 'linux', 'only on Linux', test)(
-  'children end soon when their parent is killed, also while a driver hangs',
-  async (t) => {
-    const more = { CLSORT_LAYER_HANG: 'bitonic_block', CLSORT_CACHE_DIR: path('cache killed') };
-    let children: number[] = [];
-    let ended = Number.POSITIVE_INFINITY;
-    writeFileSync(
-      path('killed.json'),
-      JSON.stringify([{ in: '0.u32', out: 'killed/bad.u32', algorithm: 'bitonic' }]),
-    );
-    const ran = await clsort(['batch', path('killed.json'), '--device', '0:0', '--json'], {
-      env: { ...env, ...more },
-      onStart: async (child) => {
-        while (child.exitCode === null && children.length === 0) {
-          await sleep(10);
-          children = allChildrenOf(child.pid as number);
-        }
-        await sleep(3000); // it may hang by now; whatever it is at, it has to end
-        child.kill('SIGKILL');
-        const began = performance.now();
-        while (children.some(isAlive) && performance.now() - began < 60_000) await sleep(10);
-        ended = performance.now() - began;
-      },
-    });
-    t.is(ran.signal, 'SIGKILL');
-    t.is(children.length, 1);
-    while (ended === Number.POSITIVE_INFINITY) await sleep(10);
-    t.false(children.some(isAlive), `after ${ended} ms`);
-    t.log(`after ${ended.toFixed(0)} ms`);
-    t.true(existsSync(folder));
-  },
-);
+where(
+  process.platform === 'linux',
+  'only on Linux',
+  test,
+)('children end soon when their parent is killed, also while a driver hangs', async (t) => {
+  const more = { CLSORT_LAYER_HANG: 'bitonic_block', CLSORT_CACHE_DIR: path('cache killed') };
+  let children: number[] = [];
+  let ended = Number.POSITIVE_INFINITY;
+  writeFileSync(
+    path('killed.json'),
+    JSON.stringify([{ in: '0.u32', out: 'killed/bad.u32', algorithm: 'bitonic' }]),
+  );
+  const ran = await clsort(['batch', path('killed.json'), '--device', '0:0', '--json'], {
+    env: { ...env, ...more },
+    onStart: async (child) => {
+      while (child.exitCode === null && children.length === 0) {
+        await sleep(10);
+        children = allChildrenOf(child.pid as number);
+      }
+      await sleep(3000); // it may hang by now; whatever it is at, it has to end
+      child.kill('SIGKILL');
+      const began = performance.now();
+      while (children.some(isAlive) && performance.now() - began < 60_000) await sleep(10);
+      ended = performance.now() - began;
+    },
+  });
+  t.is(ran.signal, 'SIGKILL');
+  t.is(children.length, 1);
+  while (ended === Number.POSITIVE_INFINITY) await sleep(10);
+  t.false(children.some(isAlive), `after ${ended} ms`);
+  t.log(`after ${ended.toFixed(0)} ms`);
+  t.true(existsSync(folder));
+});
