@@ -22,6 +22,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -82,6 +83,8 @@ function copyTree() {
   for (const file of listed.stdout.split('\0').filter((name) => name && existsSync(join(root, name)))) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     cpSync(join(root, file), join(folder, file));
+    // Older than what was compiled of them: only what is changed is compiled again.
+    if (file.startsWith('src/native/') || file === 'binding.gyp') utimesSync(join(folder, file), 0, 0);
   }
   for (const built of ['dist', 'build']) {
     if (!existsSync(join(root, built))) throw new Error(`${built} is missing: npm run build`);

@@ -583,7 +583,7 @@ export const KERNELS = [
     file: 'cl/survey.cl',
     find: 'i < n; i += get_global_size(0)) {',
     replace: 'i + 1 < n; i += get_global_size(0)) {',
-    tests: [tests('sort/backend/survey')],
+    tests: [tests('sort/backend/survey-kernel')],
   },
   {
     name: 'cuts: a key too few before the cut',

@@ -215,6 +215,8 @@ export const LIBRARY = [
   },
   {
     name: 'cache: a binary of another program',
+    equivalent:
+      'the seal covers the name of the file too, which is half of the key: a file under another name is not read at all',
     file: 'src/device/program-cache.ts',
     find: 'return named && binary.length > 0 ? binary : undefined;',
     replace: 'return binary.length > 0 ? binary : undefined;',

@@ -1,0 +1,31 @@
+/** The survey by itself: sorts of CPU devices find constant digits in another way, and never ask it. */
+import { keyCodec } from '../../../src/keys/key-codec.js';
+import { column } from '../../../src/sort/backend/column.js';
+import { Survey } from '../../../src/sort/backend/survey.js';
+import { forEachOpened, testIf } from '../../each-device.js';
+
+const N = 2 ** 17 + 5;
+
+await forEachOpened((title, device, small) => {
+  const able =
+    (device.capabilities.type === 'cpu' && !small) ||
+    'it is asked about 2^24 keys and more here, or takes too long';
+  testIf(able, title('the survey looks at every key, the first and the last among them'), async (t) => {
+    const codec = keyCodec('u32');
+    const narrowed = async (keys: Uint32Array) => {
+      const buffer = device.buffer(keys.byteLength);
+      device.queue.write(buffer, keys);
+      const work = { bits: [0, 32] as const, codec };
+      const bits = await new Survey(device).narrow(column('u32', N, keys), buffer, work);
+      buffer.release();
+      return bits;
+    };
+    const keys = Uint32Array.from({ length: N }, (_, i) => (i * 7) & 0xff);
+    t.deepEqual(await narrowed(keys), [0, 8]);
+    for (const at of [5, 100_000, N - 2, N - 1]) {
+      const other = keys.slice();
+      other[at] = 0x00ab_0000;
+      t.deepEqual(await narrowed(other), [0, 24], `${at}`);
+    }
+  });
+});
