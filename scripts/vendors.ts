@@ -46,6 +46,11 @@ function described(
     info: { ...info, driver: '' },
     capabilities: {
       type: 'gpu',
+      architecture: undefined,
+      groupLocalBytes: own.localBytes,
+      unit: { localBytes: own.localBytes, groupBytes: 0, registers: 65_536, items: 2048 },
+      subGroupSizes: [],
+      ptx: undefined,
       globalBytes: 16 * GIB,
       maxAllocation: 4 * GIB,
       extensions: new Set(),
@@ -82,7 +87,7 @@ const amd = (target: string, computeUnits: number): Target => ({
 });
 
 /** What the hardware gives to one group; the driver tells 48 KiB. */
-const nvidia = (target: string, name: string, localKib: number): Target => ({
+const nvidia = (target: string, name: string, localKib: number, unitKib: number): Target => ({
   compiler: 'nvptx',
   target,
   ...described(
@@ -111,7 +116,7 @@ export const TARGETS: readonly Target[] = [
   amd('gfx90a', 110),
   amd('gfx1030', 60),
   amd('gfx1100', 96),
-  nvidia('sm_90', 'NVIDIA H100', 227),
+  nvidia('sm_90', 'NVIDIA H100', 227, 228),
 ];
 
 /** Cards on which the PTX of a newer one is to be assembled, and the local memory of a group there. */

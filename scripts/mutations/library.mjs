@@ -246,8 +246,8 @@ export const LIBRARY = [
   {
     name: 'tuning: the later row does not win',
     file: 'src/algorithms/tuning.ts',
-    find: '...[...rows, ...stored].map((row) => row.tuning), shape.tuning);',
-    replace: 'shape.tuning, ...[...rows, ...stored].map((row) => row.tuning));',
+    find: 'Object.assign({}, ...all, shape.tuning);',
+    replace: 'Object.assign({}, shape.tuning, ...all);',
     tests: [tests('algorithms/tuning'), tests('algorithms/tile')],
   },
 ];
