@@ -183,8 +183,8 @@ export const KERNELS = [
   },
   {
     name: 'tiled: keys of a tile forgotten for the next',
-    file: 'cl/tiled_radix.cl',
-    find: '                next[j] += totals_here[j];\n',
+    file: 'cl/run_move.clh',
+    find: 'next[j] += totals[j];',
     replace: '',
     tests: [several('tiled')],
   },
@@ -192,7 +192,7 @@ export const KERNELS = [
     name: 'tiled: no barrier before the next tile',
     equivalent:
       'what comes before the next barrier clears counters, which nobody reads any more, and all else of the tile is written behind it',
-    file: 'cl/tiled_radix.cl',
+    file: 'cl/run_move.clh',
     find: `#endif
         ${BARRIER}
     }
@@ -275,7 +275,7 @@ export const KERNELS = [
   // --- group
   {
     name: 'group: no barrier before codes are read back',
-    file: 'cl/group_radix.cl',
+    file: 'cl/tile_sort.clh',
     find: `        exchange_values(tile, values, places);
 #endif
         ${BARRIER}`,
@@ -285,7 +285,7 @@ export const KERNELS = [
   },
   {
     name: 'group: one key written behind the end',
-    file: 'cl/group_radix.cl',
+    file: 'cl/tile_sort.clh',
     find: 'if (number < n) {',
     replace: 'if (number <= n) {',
     tests: [accesses('group')],
