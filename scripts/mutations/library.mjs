@@ -225,7 +225,7 @@ export const LIBRARY = [
   {
     name: 'journal: a job with other options is done',
     file: 'src/batch/journal.ts',
-    find: '  if (JSON.stringify(record.options) !== JSON.stringify(optionsOf(job))) return false;\n',
+    find: '  if (JSON.stringify(record.options) !== JSON.stringify(optionsOf(job, folder))) return false;\n',
     replace: '',
     tests: [journal],
   },
