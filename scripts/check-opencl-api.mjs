@@ -36,6 +36,7 @@ const ADDED = [
   'releaseAll',
   'releaseAsync',
   'setSingleThreaded',
+  'splitAsync',
   'waitForEventsAsync',
   'writeBufferAsync',
 ];

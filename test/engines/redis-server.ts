@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
+import { where } from '../where.js';
 
 const SERVER = ['redis-server', 'valkey-server'].find((name) => spawnSync(name, ['--version']).status === 0);
 
@@ -95,7 +96,6 @@ export class RedisServer {
  * fails.
  */
 export function testWithRedis(title: string, body: (t: ExecutionContext) => Promise<void>): void {
-  if (SERVER) test.serial(title, body);
-  else if (process.env.CLSORT_REQUIRE_REDIS === '1') test(title, (t) => t.fail('no redis-server'));
-  else test.skip(`${title} (no redis-server here)`, () => undefined);
+  if (!SERVER && process.env.CLSORT_REQUIRE_REDIS === '1') test(title, (t) => t.fail('no redis-server'));
+  else where(SERVER !== undefined, 'no redis-server here', test.serial)(title, body);
 }
