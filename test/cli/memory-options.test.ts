@@ -142,18 +142,6 @@ test.serial(
     const little = await clsort([...sort, '--memory', '1M']);
     t.is(little.code, 2);
     t.regex(little.err, /the least is 16777216 \(--memory 16M\)/);
-    const record = ['--record', '8', '--key', '0:4', '--argsort', '--memory', '16M'];
-    const records = await clsort([
-      'sort',
-      path('some.f64'),
-      '-o',
-      path('some.out'),
-      '--device',
-      'host',
-      ...record,
-    ]);
-    t.is(records.code, 2);
-    t.regex(records.err, /an argsort of records is made in memory only.*--memory/);
     writeFileSync(path('some.f64'), new Uint8Array(24e6));
     const folder = await clsort([...sort, '--memory', '16M', '--tmp', path('nowhere')]);
     t.is(folder.code, 5);

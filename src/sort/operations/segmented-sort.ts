@@ -1,4 +1,3 @@
-import { algorithmNamed } from '../../algorithms/registry.js';
 import { newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
@@ -61,11 +60,13 @@ export async function segmentedSort(call: Call, job: SegmentedJob): Promise<void
   if (known && offsets.n === 2 && algorithm !== 'segmented') return call.sort({ keys, ...to });
   const segments = { offsets, ...(known && { longest }), ...(fromSegment && { fromSegment }) };
   const sort = { keys, ...to, segments };
-  const can = algorithm === 'auto' || algorithm === 'host' || algorithmNamed(algorithm).bySegments === true;
-  if (can && keys.n > 0 && (await call.canSort(sort))) return call.sort(sort);
+  if (WAYS_FOR_SEGMENTS.has(algorithm) && keys.n > 0 && (await call.canSort(sort))) return call.sort(sort);
   if (!known) assertOffsets(await onHost(call, offsets), keys.n);
   if (keys.n > 0) await sortByNumbers(call, job);
 }
+
+/** Algorithms that sort segments. The registry, which knows as much, brings all others along, also where the host sorts. */
+export const WAYS_FOR_SEGMENTS: ReadonlySet<string> = new Set(['auto', 'host', 'segmented']);
 
 /** Offsets in host memory, wherever they are. */
 async function onHost(call: Call, offsets: Column): Promise<Uint32Array> {
