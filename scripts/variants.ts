@@ -110,7 +110,7 @@ function choices(name: string, { subGroupBallot, quirks }: Capabilities): Tuning
     case 'row':
       return [{}, { row: 32 }, { trace: true }, ...votes.map((vote) => ({ vote }))];
     case 'serial':
-      return [{}, { lines: true }, { lines: false }, { offsetBits: 64 }];
+      return [{}, { offsetBits: 64 }];
     case 'group':
       return [{}, ...khr];
     case 'tiled':

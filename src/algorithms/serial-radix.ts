@@ -170,7 +170,9 @@ export const serialRadix: AlgorithmFactory = {
 
   tune(device, shape, n) {
     const tuning = tuningFor(serialRadix, device, shape, n);
-    return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning } };
+    // Lines are for a core's cache; the registers of a GPU's work-item hold none, and some compilers refuse them.
+    const lines = shape.tuning?.lines ?? (device.capabilities.type === 'cpu' && tuning.lines !== false);
+    return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning, lines } };
   },
 
   async create(device, shape) {
