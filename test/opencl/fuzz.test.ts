@@ -42,7 +42,7 @@ test('a seed gives the same program always, and another seed another one', (t) =
 test('programs reach every call, with code in arguments and in callbacks', (t) => {
   const called = new Set<string>();
   let inner = 0;
-  for (let seed = 0; seed < 400; seed++) {
+  for (let seed = 0; seed < 800; seed++) {
     for (const step of generate(seed, TRAITS, { ...SHAPE, length: 120 }).steps) {
       called.add(step.call);
       inner += step.arguments.flatMap(innerSteps).length;

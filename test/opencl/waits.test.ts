@@ -35,6 +35,30 @@ for (const device of opened) {
     return events;
   }
 
+  gated(title('a wait for several events ends with the last of them'), async (t) => {
+    const gates = [cl.createUserEvent(context), cl.createUserEvent(context)];
+    const marker = cl.enqueueMarker(device.queue, true);
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      let settled = false;
+      const events = order.map((i) => gates[i] as cl.Event);
+      const both = cl.waitForEventsAsync([marker, ...events]).then(() => {
+        settled = true;
+      });
+      if (order[0] === 0) {
+        cl.setUserEventStatus(gates[0] as cl.Event, cl.COMPLETE);
+        await Promise.all([gates[0]?.completed, marker.completed, cl.waitForEventsAsync([marker])]);
+        for (let i = 0; i < 100; i++) await turn();
+        t.false(settled, 'the second event is open');
+        cl.setUserEventStatus(gates[1] as cl.Event, cl.COMPLETE);
+      }
+      await both;
+    }
+    for (const event of [...gates, marker]) cl.releaseEvent(event);
+  });
+
   gated(title('builds and short commands do not wait behind any number of waits'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const gate = cl.createUserEvent(context);

@@ -293,13 +293,15 @@ class Generator {
       const queue = draft.thing(['queue']).from;
       const buffer = draft.thing(['buffer']).from;
       const waits = list([this.#pick([...gates, ...events])]);
-      const step = this.#pick([
-        () => this.#add('enqueueMarkerWithWaitList', queue, waits, value(true)),
-        () => this.#add('enqueueBarrierWithWaitList', queue, waits, value(true)),
-        () =>
-          this.#add('enqueueFillBuffer', queue, buffer, value(1), value(0), value(64), waits, value(true)),
-        () => this.#add('enqueueMigrateMemObjects', queue, list([buffer]), value(1), waits, value(true)),
-      ])();
+      const one = value(1);
+      const ways: Readonly<Record<string, readonly Argument[]>> = {
+        enqueueMarkerWithWaitList: [],
+        enqueueBarrierWithWaitList: [],
+        enqueueFillBuffer: [buffer, one, value(0), value(64)],
+        enqueueMigrateMemObjects: [list([buffer]), one],
+      };
+      const name = this.#pick(Object.keys(ways).filter((way) => !this.#without.has(way)));
+      const step = this.#add(name, queue, ...(ways[name] ?? []), waits, value(true));
       events.push(result(step.id));
     }
     for (const event of events) if (this.#chance(60)) this.#add('releaseEvent', event);
