@@ -279,6 +279,7 @@ async function main() {
     env: {
       ...OCLGRIND,
       OCLGRIND_UNINITIALIZED: '1',
+      CLSORT_PROGRAM_CACHE: 'never', // it knows nothing of the simulator's own options
       OCLGRIND_BUILD_OPTIONS: '-cl-opt-disable -DINLINE=static',
       OCLGRIND_LOG: reads,
     },
