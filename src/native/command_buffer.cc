@@ -36,8 +36,8 @@ struct Recording {
   std::atomic<unsigned> references{1};
   const ExtensionFunctions* functions = nullptr;
   CommandBufferHandle buffer = nullptr;
+  /** First of all the queue. Its last execution may end on any thread: nothing here may own an `Object`. */
   std::vector<Retained> kept;
-  std::shared_ptr<Object> queue;
   /** Shared virtual memory of kernel arguments, which has to be there when the commands are executed. */
   std::vector<const void*> svm;
   std::vector<SyncPoint> sync_points;
@@ -65,13 +65,15 @@ NAN_METHOD(CreateCommandBufferKHR) {
   }
   auto recording = std::make_unique<Recording>();
   recording->functions = &ExtensionsOf(*queue->platform);
-  recording->queue = queue;
   recording->kept.push_back(call.Hold(*queue));
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
   recording->buffer = recording->functions->clCreateCommandBufferKHR(
       1, &raw, properties.empty() ? nullptr : properties.data(), &status);
-  if (call.Check(status)) call.ReturnHandle(status, Kind::kCommandBuffer, recording.release(), queue->platform);
+  if (!call.Check(status)) return;
+  auto handle = Wrap(call.environment(), Kind::kCommandBuffer, recording.release(), queue->platform);
+  Unwrap(call.environment(), Kind::kCommandBuffer, handle)->recorded_on = queue;
+  call.Return(handle);
 }
 
 NAN_METHOD(RetainCommandBufferKHR) {
@@ -113,7 +115,7 @@ class Command {
     if (!call_.ok()) return false;
     Recording& recording = *RecordingOf(*handle_);
     if (recording.finalized) return call_.Fail(CL_INVALID_OPERATION, "the command buffer is finalized");
-    if (queue_ && queue_->raw != recording.queue->raw && queue_->raw) {
+    if (queue_ && queue_->raw != handle_->recorded_on->raw && queue_->raw) {
       return call_.Fail(CL_INVALID_COMMAND_QUEUE, "argument 2: expected the queue of the command buffer, or null");
     }
     for (SyncPoint wait : waits_) {
@@ -163,7 +165,7 @@ class Command {
     call_.Return(Nan::New(point));
   }
 
-  Object& queue() const { return *RecordingOf(*handle_)->queue; }
+  Object& queue() const { return *handle_->recorded_on; }
 
  private:
   Call& call_;
@@ -355,7 +357,7 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
       return (void)call.Fail(CL_INVALID_KERNEL_ARGS, "shared virtual memory of a recorded kernel was freed");
     }
   }
-  Object& queue = queues.empty() ? *recording.queue : *queues[0];
+  Object& queue = queues.empty() ? *handle->recorded_on : *queues[0];
   if (!queue.raw) return (void)call.Fail(CL_INVALID_COMMAND_QUEUE, "the queue of the command buffer was released");
   auto raw = queue.As<cl_command_queue>();
   auto execution = std::make_shared<Retained>(call.Hold(*handle));

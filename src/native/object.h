@@ -121,6 +121,8 @@ class Object : public std::enable_shared_from_this<Object> {
   bool released_with_all = false;
   /** The queue of an event's command. */
   std::weak_ptr<Object> queue;
+  /** The queue of a command buffer, of which the driver has but a pointer. */
+  std::shared_ptr<Object> recorded_on;
   /** A user event that nobody has completed. */
   bool open_user_event = false;
   /** Of a kernel, once they are asked for. */
