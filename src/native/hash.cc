@@ -41,7 +41,7 @@ struct Hash {
     }
     size_t held = bytes % kStripe;
     bytes += length;
-    if (held > 0) {
+    if (held > 0 && length > 0) {  // an empty array is nowhere
       size_t taken = std::min(length, kStripe - held);
       std::memcpy(rest + held, data, taken);
       data += taken;
