@@ -2,6 +2,7 @@ import test, { type Implementation } from 'ava';
 import { Device } from '../src/device/device.js';
 import { CHECKS_READS } from './checks-reads.js';
 import { PLATFORMS, SMALL } from './platforms.js';
+import { where } from './where.js';
 
 export { PLATFORMS, SMALL };
 
@@ -80,6 +81,5 @@ export async function forEachOpened(
 
 /** Declares a test that can run where `able` is true: elsewhere it is the reason, which the title of the skip tells. */
 export function testIf(able: true | string, title: string, body: Implementation<[]>): void {
-  if (able === true) test.serial(title, body);
-  else test.skip(`${title} (${able})`, body);
+  where(able === true, String(able), test.serial)(title, body);
 }

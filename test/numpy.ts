@@ -1,6 +1,7 @@
 /** NumPy as the other side of files: what it writes we read, and what we write it reads. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
+import { where } from './where.js';
 
 /** A Python that has NumPy: what `CLSORT_PYTHON` names, the one in PATH, or the system's. */
 const PYTHON = [process.env.CLSORT_PYTHON ?? 'python3', '/usr/bin/python3'].find(
@@ -26,7 +27,6 @@ export function testWithNumPy(
   title: string,
   body: (t: ExecutionContext, python: RunPython) => Promise<void>,
 ): void {
-  if (PYTHON) test(title, (t) => body(t, runWith(PYTHON)));
-  else if (process.env.CLSORT_REQUIRE_NUMPY === '1') test(title, (t) => t.fail('no Python with NumPy'));
-  else test.skip(`${title} (no NumPy here)`, () => undefined);
+  if (!PYTHON && process.env.CLSORT_REQUIRE_NUMPY === '1') test(title, (t) => t.fail('no Python with NumPy'));
+  else where(PYTHON !== undefined, 'no NumPy here')(title, (t) => body(t, runWith(PYTHON as string)));
 }

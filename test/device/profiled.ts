@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Dtype } from '../../src/index.js';
+import { tellingFixture } from '../layer/fixture.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
 import { profileFile } from '../layer/profile-file.js';
 import type { Profile } from './profiles.js';
@@ -62,29 +62,13 @@ export async function runProfiled(profile: Profile, cases: readonly Case[]): Pro
   const folder = mkdtempSync(join(tmpdir(), 'clsort-profile-'));
   const env = { ...process.env, ...profileEnvironment(profile, folder) };
   const control = new LayerControl(join(folder, 'control'));
-  const child = spawn(process.execPath, [fixture, JSON.stringify({ cases })], { env });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const hung = setTimeout(() => child.kill('SIGKILL'), SILENCE_SECONDS * 1000);
-  child.stdout.on('data', () => hung.refresh());
-  const ended = await new Promise<string | undefined>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) =>
-      resolve(code === 0 ? undefined : `${signal ?? `exit code ${code}`}: ${stderr.slice(-2000)}`),
-    );
-  });
-  clearTimeout(hung);
+  const told = await tellingFixture<Profiled['outcomes'][number]>(
+    fixture,
+    { cases },
+    { env, silenceSeconds: SILENCE_SECONDS },
+  );
   const { local } = control;
   control.close();
   rmSync(folder, { recursive: true, force: true });
-  const outcomes = stdout
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Profiled['outcomes'][number]);
-  return { outcomes, local, ...(ended !== undefined && { ended }) };
+  return { ...told, local };
 }

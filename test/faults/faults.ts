@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SortOptions } from '../../src/index.js';
 import type { Certificate } from '../../src/sort/proof/certify.js';
+import { tellingFixture } from '../layer/fixture.js';
 import { type LayerControl, layerEnvironment, type Spoof } from '../layer/layer.js';
 
 /** One thing that goes wrong; nothing is a sort without a fault. */
@@ -73,33 +73,15 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
   writeFileSync(control, '');
   const env = { ...process.env, ...layerEnvironment(control), CLSORT_CACHE_DIR: join(folder, 'cache') };
   const all = warm ? { ...task, cases: [{}, ...task.cases] } : task;
-  const child = spawn(process.execPath, ['--expose-gc', fixture, JSON.stringify(all)], { env });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
+  const { outcomes, ended } = await tellingFixture<Outcome>(fixture, all, {
+    env,
+    silenceSeconds: SILENCE_SECONDS,
+    nodeArgs: ['--expose-gc'],
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  // A process that hangs as a whole cannot say so itself.
-  const hung = setTimeout(() => child.kill('SIGKILL'), SILENCE_SECONDS * 1000);
-  child.stdout.on('data', () => hung.refresh());
-  const ended = await new Promise<string | undefined>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) =>
-      resolve(code === 0 ? undefined : `${signal ?? `exit code ${code}`}: ${stderr.slice(-2000)}`),
-    );
-  });
-  clearTimeout(hung);
   const verdicts = join(folder, 'cache', 'certified.sealed');
   const kept = existsSync(verdicts) ? readFileSync(verdicts, 'utf8') : '\n{}';
   const certificates = JSON.parse(kept.slice(kept.indexOf('\n'))); // behind the seal
   rmSync(folder, { recursive: true, force: true });
-  const outcomes = stdout
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Outcome);
   return {
     outcomes: warm ? outcomes.slice(1) : outcomes,
     certificates,

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+
+/** What a fixture has told, a line of JSON each, and how it ended if not well. */
+export interface Told<T> {
+  readonly outcomes: readonly T[];
+  readonly ended?: string;
+}
+
+/**
+ * Runs a fixture with its task, as a process of its own.
+ *
+ * @param silenceSeconds without a line for so long it is killed: a process that hangs as a whole cannot say so itself
+ */
+export async function tellingFixture<T>(
+  fixture: string,
+  task: object,
+  {
+    env,
+    silenceSeconds,
+    nodeArgs = [],
+  }: { env: NodeJS.ProcessEnv; silenceSeconds: number; nodeArgs?: string[] },
+): Promise<Told<T>> {
+  const child = spawn(process.execPath, [...nodeArgs, fixture, JSON.stringify(task)], { env });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const hung = setTimeout(() => child.kill('SIGKILL'), silenceSeconds * 1000);
+  child.stdout.on('data', () => hung.refresh());
+  const ended = await new Promise<string | undefined>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve(code === 0 ? undefined : `${signal ?? `exit code ${code}`}: ${stderr.slice(-2000)}`),
+    );
+  });
+  clearTimeout(hung);
+  const outcomes = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as T);
+  return { outcomes, ...(ended !== undefined && { ended }) };
+}
