@@ -124,4 +124,11 @@ export const ADDON = [
     replace: 'if (state < CL_COMPLETE) result = CL_SUCCESS;',
     tests: [waits, tests('opencl/errors'), tests('opencl/callbacks')],
   },
+  {
+    name: 'gate: a user event fails while commands end',
+    file: 'src/native/gate.cc',
+    find: 'still = AnyUnderWay() ? 0 : still + 1;',
+    replace: 'still = kStillLooks;',
+    tests: [tests('opencl/gate')],
+  },
 ];

@@ -39,6 +39,16 @@ bool AskPixels(Call& call, cl_mem image, Extent* extent) {
   return true;
 }
 
+/**
+ * Bytes of slices, rows and single bytes; whether they are more than can be counted. Drivers count whole slices and rows,
+ * also behind the last one: rusticl's thread ends with a panic where that overflows.
+ */
+bool StepsOverflow(size_t slices, size_t slice_pitch, size_t rows, size_t row_pitch, size_t bytes, size_t* all) {
+  size_t y;
+  return MultiplyOverflows(slices, slice_pitch, all) || MultiplyOverflows(rows, row_pitch, &y) ||
+         AddOverflows(*all, y, all) || AddOverflows(*all, bytes, all);
+}
+
 /** A box that has passed its checks, with its pitches as they are meant. */
 struct Layout {
   size_t start, row, slice;
@@ -173,7 +183,7 @@ bool CheckOverlap(Call& call, Object& from, const Triple& from_origin, Object& t
 size_t BoxEnd(Call& call, const Box& box) {
   const Triple &origin = box.origin, &region = box.region;
   size_t row = box.row_pitch ? box.row_pitch : region[0];
-  size_t rows, z, y, end = 0, last_z, last_y;
+  size_t rows, x, y, z, end = 0;
   if (region[0] == 0 || region[1] == 0 || region[2] == 0) {
     call.Fail(CL_INVALID_VALUE, "a region has at least 1 in each dimension");
     return 0;
@@ -184,9 +194,9 @@ size_t BoxEnd(Call& call, const Box& box) {
     call.Fail(CL_INVALID_VALUE, "a row pitch is at least a row, a slice pitch at least its rows and a multiple of them");
     return 0;
   }
-  overflow = overflow || AddOverflows(origin[2], region[2] - 1, &last_z) || MultiplyOverflows(last_z, slice, &z) ||
-             AddOverflows(origin[1], region[1] - 1, &last_y) || MultiplyOverflows(last_y, row, &y) ||
-             AddOverflows(z, y, &end) || AddOverflows(end, origin[0], &end) || AddOverflows(end, region[0], &end);
+  overflow = overflow || AddOverflows(origin[0], region[0], &x) || AddOverflows(origin[1], region[1], &y) ||
+             AddOverflows(origin[2], region[2], &z) || StepsOverflow(z, slice, y, row, x, &end) ||
+             StepsOverflow(z - 1, slice, y - 1, row, x, &end);
   if (overflow) call.Fail(CL_INVALID_VALUE, "the region lies beyond any memory");
   return end;
 }
@@ -195,15 +205,15 @@ size_t HostBytes(Call& call, const Extent& image, const Triple& region, size_t r
   size_t width = region[0] * image.pixel_bytes;  // no more than the image has
   // Rows of an array of rows are its layers: drivers differ in which of the two pitches they go by.
   if (image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY) row_pitch = std::max(row_pitch, slice_pitch);
-  size_t row = row_pitch ? row_pitch : width, rows, y, z, end = 0;
+  size_t row = row_pitch ? row_pitch : width, rows, end = 0;
   bool overflow = MultiplyOverflows(row, region[1], &rows);
   size_t slice = slice_pitch && region[2] > 1 ? slice_pitch : rows;
   if (row < width || (!overflow && slice < rows)) {
     call.Fail(CL_INVALID_VALUE, "a row pitch is at least a row, a slice pitch at least its rows");
     return 0;
   }
-  overflow = overflow || MultiplyOverflows(region[2] - 1, slice, &z) || MultiplyOverflows(region[1] - 1, row, &y) ||
-             AddOverflows(z, y, &end) || AddOverflows(end, width, &end);
+  overflow = overflow || StepsOverflow(region[2], std::max(slice, slice_pitch), region[1], row, width, &end) ||
+             StepsOverflow(region[2] - 1, slice, region[1] - 1, row, width, &end);
   if (overflow) call.Fail(CL_INVALID_VALUE, "the region lies beyond any memory");
   return end;
 }

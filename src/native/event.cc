@@ -75,7 +75,9 @@ void MarkQueues(Environment& environment, cl_context context) {
   for (const std::shared_ptr<Object>& queue : environment.objects().OfKind(Kind::kCommandQueue)) {
     cl_context of = nullptr;
     api.clGetCommandQueueInfo(queue->As<cl_command_queue>(), CL_QUEUE_CONTEXT, sizeof of, &of, nullptr);
-    if (of == context) MakeMarker(*queue);
+    if (of != context) continue;
+    Retained marker = MakeMarker(*queue);
+    gate.EndsByItself(marker.As<cl_event>());
   }
 }
 
@@ -103,7 +105,7 @@ NAN_METHOD(SetUserEventStatus) {
                            "a command buffer of the context may wait for it, and some drivers crash when that fails: "
                            "complete the event, or fail it when the command buffer has been executed");
   }
-  if (!call.Check(gate.Settle(event->As<cl_event>(), status))) return;
+  if (!call.Check(gate.Settle(event->As<cl_event>(), status, event->platform->keeps_bare_waiters))) return;
   event->open_user_event = false;
   call.environment().waits().AskSoon();
   call.ReturnSuccess();

@@ -3,6 +3,8 @@
 #include <uv.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "object.h"
 
@@ -16,6 +18,12 @@ constexpr size_t kFew = 64;
 constexpr size_t kShallow = 1000;
 /** Stack for each of more: PoCL takes a quarter of it. */
 constexpr size_t kStackEach = 1024;
+
+/** Looks that find nothing under way, one after the other, before a user event fails. */
+constexpr int kStillLooks = 3;
+constexpr auto kBetweenLooks = std::chrono::microseconds(100);
+/** Looks at most: what runs for so long hardly ends in the very moment in which the user event fails. */
+constexpr int kMostLooks = 500;
 
 struct Settling {
   cl_event user_event;
@@ -67,13 +75,16 @@ bool Gate::Open(cl_event user_event, cl_context context) {
   return first;
 }
 
-cl_int Gate::Settle(cl_event user_event, cl_int status) {
+cl_int Gate::Settle(cl_event user_event, cl_int status, bool alone) {
+  std::unique_lock<std::mutex> turn(turn_, std::defer_lock);
+  if (alone) turn.lock();
   size_t commands;
   {
     std::lock_guard<std::mutex> lock(guard_);
     settling_++;
     commands = held_.size();
   }
+  if (alone && status < CL_COMPLETE) AwaitStillness();
   cl_int result = SettleDeep(user_event, status, commands);
   std::vector<cl_event> ended;
   {
@@ -88,6 +99,29 @@ cl_int Gate::Settle(cl_event user_event, cl_int status) {
   }
   Release(ended);
   return result;
+}
+
+void Gate::EndsByItself(cl_event event) {
+  std::lock_guard<std::mutex> lock(guard_);
+  auto found = std::find_if(held_.rbegin(), held_.rend(), [&](const Held& held) { return held.event == event; });
+  if (found != held_.rend()) found->ends_by_itself = true;
+}
+
+bool Gate::AnyUnderWay() {
+  std::lock_guard<std::mutex> lock(guard_);
+  return std::any_of(held_.begin(), held_.end(), [](const Held& held) {
+    cl_int state = CL_COMPLETE;
+    if (!held.context) AskState(held.event, &state);
+    return state == CL_SUBMITTED || state == CL_RUNNING || (held.ends_by_itself && state == CL_QUEUED);
+  });
+}
+
+void Gate::AwaitStillness() {
+  int still = 0;
+  for (int looks = 0; still < kStillLooks && looks < kMostLooks; looks++) {
+    if (looks > 0) std::this_thread::sleep_for(kBetweenLooks);
+    still = AnyUnderWay() ? 0 : still + 1;
+  }
 }
 
 void Gate::Hold(Held held, bool shared) {

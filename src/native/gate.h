@@ -28,12 +28,19 @@ class Gate {
    * events of its commands.
    */
   bool MayFail(cl_event user_event);
-  /** Completes or fails a user event, for good; lets go of what need not be held any more. */
-  cl_int Settle(cl_event user_event, cl_int status);
+  /**
+   * Completes or fails a user event, for good; lets go of what need not be held any more.
+   *
+   * @param alone nothing else may end while it fails: PoCL starts a command whose other event ends at that moment, and
+   *     gives it up as well, which ends the process
+   */
+  cl_int Settle(cl_event user_event, cl_int status, bool alone);
   /** Holds the event of a command: by its only reference, or where that is the caller's by another one. */
   void Hold(cl_event event, bool shared) { Hold(Held{event, nullptr, false}, shared); }
   /** As `Hold`, for the event of a command buffer's execution, which the caller goes on holding. */
   void HoldExecution(cl_event event) { Hold(Held{event, nullptr, true}, true); }
+  /** Says of a command that is held that no user event keeps it from ending. */
+  void EndsByItself(cl_event event);
   /** Lets go of what need not be held any more. */
   void Sweep();
 
@@ -43,13 +50,20 @@ class Gate {
     /** Of a user event that is open, which is its program's to hold; null for a command. */
     cl_context context;
     bool is_execution;
+    bool ends_by_itself = false;
   };
   void Hold(Held held, bool shared);
+  /** Whether a command is about to run, or runs. */
+  bool AnyUnderWay();
+  /** Waits until no command has been under way for a moment, but not for long. */
+  void AwaitStillness();
   /** Takes out what need not be held any more; with `guard_` held, and only while no user event is being settled. */
   std::vector<cl_event> TakeEnded();
 
   std::atomic<size_t> open_{0};
   std::mutex guard_;
+  /** Held where user events are settled one at a time. */
+  std::mutex turn_;
   size_t settling_ = 0;
   /** In the order in which they were enqueued, and user events made. */
   std::vector<Held> held_;

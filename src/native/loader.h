@@ -171,7 +171,10 @@ struct Platform {
    * on the memory has failed, and the process ends when it fails, or when a thread enqueues meanwhile: PoCL.
    */
   bool migrates_aside = false;
-  /** What a failed command waited for besides has a bare pointer to its event until it ends: PoCL. */
+  /**
+   * What a failed command waited for besides has a bare pointer to its event until it ends, and starts the command where it
+   * ends at the same moment: PoCL.
+   */
   bool keeps_bare_waiters = false;
   /** Build options are cut at each quotation mark, also within a word, and at blanks but no tabs: Mesa's rusticl. */
   bool cuts_at_quotes = false;

@@ -134,7 +134,8 @@ OwnedReference Object::TakeReferences() {
   if (open_user_event) {
     // Nobody can complete it any more, so whoever waits for it would wait for ever.
     open_user_event = false;
-    gate.Settle(As<cl_event>(), gate.MayFail(As<cl_event>()) ? CL_INVALID_EVENT : CL_COMPLETE);
+    cl_int status = gate.MayFail(As<cl_event>()) ? CL_INVALID_EVENT : CL_COMPLETE;
+    gate.Settle(As<cl_event>(), status, platform->keeps_bare_waiters);
     environment->waits().AskSoon();
   }
   if (kind == Kind::kCommandQueue && raw) environment->svm().KeepBehind(*this);

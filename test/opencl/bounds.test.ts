@@ -59,6 +59,7 @@ for (const { name, context, queue, version, images } of opened) {
     ['wraps by its row pitch', [0, 1, 0], [16, 1, 1], WRAP - 16n, 0],
     ['wraps by its slice pitch', [0, 0, 2], [16, 1, 1], 16, WRAP / 2n],
     ['wraps by its region', [0, 0, 0], [16, WRAP / 16n, 1], 0, 0],
+    ['wraps behind its only slice', [0, 2, 0], [8, 2, 1], 8, WRAP - 8n],
     ['ends beyond', [0, 0, 1], [16, 1, 1], 16, BYTES],
     ['has rows longer than their pitch', [0, 0, 0], [16, 2, 1], 8, 0],
     ['has slices longer than their pitch', [0, 0, 0], [16, 2, 2], 16, 16],

@@ -6,7 +6,7 @@ import { run } from './run.js';
 
 for (const { name, version, singleThreaded, userEvents } of opened) {
   const able = version >= 200 && userEvents && !singleThreaded;
-  for (const way of ['twoUserEvents', 'behindOthers', 'migrations', 'anything']) {
+  for (const way of ['twoUserEvents', 'behindOthers', 'migrations', 'atOnce', 'anything']) {
     where(
       able,
       'commands cannot fail with a user event here',
