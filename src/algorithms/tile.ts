@@ -56,12 +56,12 @@ export const VALUES_AFTER = onOff({ axis: [false, true], onlyWith: 'values' });
 /** Turns of a wait after which a sort gives up. */
 export const SPIN_LIMIT = whole(1, 2 ** 32 - 1);
 
-/** Where more can be had than the driver admits, the compiler takes some of that for itself. */
+/** What NVIDIA's compiler takes of a group's local memory for itself, and adds to what a kernel is said to need. */
 const COMPILER_BYTES = 1024;
 
 /** Bytes of local memory that a kernel may declare. */
-export const localBudget = ({ localBytes, groupLocalBytes }: Capabilities): number =>
-  groupLocalBytes > localBytes ? groupLocalBytes - COMPILER_BYTES : localBytes;
+export const localBudget = ({ localBytes, groupLocalBytes, quirks }: Capabilities): number =>
+  groupLocalBytes > localBytes || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
 
 /** Most of some number, a power of two to begin with, of which each takes `bytesEach` of the budget; at least 1. */
 export function fitColumns(capabilities: Capabilities, wanted: number, bytesEach: number): number {

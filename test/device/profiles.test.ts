@@ -151,9 +151,10 @@ test.serial('less local memory can be asked for, and only less', (t) => {
       const { groupLocalBytes } = device.capabilities;
       t.is(groupLocalBytes, Math.min(kib, 227) * 1024);
       const tuning = tuningFor(onesweep, device, shape, 2 ** 24);
-      t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= groupLocalBytes);
+      // The compiler takes 1 KiB besides, also where a group has no more than the driver admits.
+      t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= groupLocalBytes - 1024);
       t.is(tuning.groupSize, 384, 'measured parameters, made smaller');
-      t.is(tuning.keysPerItem, kib === 48 ? 23 : 28);
+      t.is(tuning.keysPerItem, kib === 48 ? 22 : 28);
     }
     for (const wrong of ['0', '-1', '1.5', 'much']) {
       process.env.CLSORT_LOCAL_BYTES = wrong;
