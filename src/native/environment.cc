@@ -259,7 +259,8 @@ Environment::Holdings Environment::TakeAll(bool contexts) {
 
 void Environment::ReleaseAll(bool contexts) {
   TakeAll(contexts).Give();
-  in_flight_.Sweep();
+  // A driver may have come back early from clFinish, rusticl does.
+  in_flight_.SweepSoon(mailbox_);
 }
 
 void Environment::BeginClose() {
@@ -290,6 +291,7 @@ void Environment::Drain() {
     if (job->Essential()) job->Run();
   }
   leftovers_.Give();
+  in_flight_.GiveSurrendered();
   drained_ = true;
 }
 

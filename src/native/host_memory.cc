@@ -26,11 +26,20 @@ void EndLease(void*, size_t, void* data) {
   lease->mailbox->Post([keeper = std::move(lease->keeper)](Environment&) {});
 }
 
-void CL_CALLBACK OnSurrenderedComplete(cl_event, cl_int, void* lease) { EndLease(nullptr, 0, lease); }
+void CL_CALLBACK OnSurrenderedComplete(cl_event, cl_int, void* data) {
+  std::unique_ptr<std::shared_ptr<Surrendered>> what(static_cast<std::shared_ptr<Surrendered>*>(data));
+  if (!(*what)->taken.exchange(true)) EndLease(nullptr, 0, new Lease{std::move((*what)->memory), (*what)->mailbox, {}});
+}
 
 void CL_CALLBACK OnKeptComplete(cl_event, cl_int, void* data) {
   std::unique_ptr<std::shared_ptr<Mailbox>> mailbox(static_cast<std::shared_ptr<Mailbox>*>(data));
   (*mailbox)->Post([](Environment& environment) { environment.in_flight().Sweep(); });
+}
+
+/** Has an environment sweep when a command ends. A driver that calls nobody leaves it to the sweeps that come anyway. */
+void SweepWhenEnded(cl_event event, const std::shared_ptr<Mailbox>& to) {
+  auto* mailbox = new std::shared_ptr<Mailbox>(to);
+  if (api.clSetEventCallback(event, CL_COMPLETE, OnKeptComplete, mailbox) != CL_SUCCESS) delete mailbox;
 }
 
 }  // namespace
@@ -119,10 +128,8 @@ void InFlight::KeepBehind(const Object& queue, std::shared_ptr<void> memory) {
     return;
   }
   Keep(std::move(memory), event);
-  // So that a program that only waits for something else does not keep it. A driver that calls nobody leaves it to the
-  // sweeps.
-  auto* mailbox = new std::shared_ptr<Mailbox>(queue.environment->mailbox());
-  if (api.clSetEventCallback(event, CL_COMPLETE, OnKeptComplete, mailbox) != CL_SUCCESS) delete mailbox;
+  // So that a program that only waits for something else does not keep it.
+  SweepWhenEnded(event, queue.environment->mailbox());
 }
 
 void InFlight::Await(cl_command_queue queue) const {
@@ -162,6 +169,11 @@ void InFlight::Sweep() {
   }
 }
 
+void InFlight::SweepSoon(const std::shared_ptr<Mailbox>& mailbox) {
+  Sweep();
+  for (const Entry& entry : entries_) SweepWhenEnded(entry.event, mailbox);
+}
+
 bool InFlight::SweepAndTellDetached() {
   Sweep();
   return std::exchange(detached_, false);
@@ -173,11 +185,21 @@ void InFlight::Surrender(const std::shared_ptr<Mailbox>& mailbox) {
   left.swap(entries_);
   for (Entry& entry : left) {
     entry.buffer.Reset();
-    auto* lease = new Lease{std::move(entry.memory), mailbox, {}};
-    // Should this fail, the memory stays for good: better than a device that writes to freed memory.
-    api.clSetEventCallback(entry.event, CL_COMPLETE, OnSurrenderedComplete, lease);
-    api.clReleaseEvent(entry.event);
+    auto what = std::make_shared<Surrendered>(entry.event, std::move(entry.memory), mailbox);
+    auto* data = new std::shared_ptr<Surrendered>(what);
+    // Should this fail, and the command not have ended when the queues have, the memory stays for good: better than a
+    // device that writes to freed memory.
+    api.clSetEventCallback(entry.event, CL_COMPLETE, OnSurrenderedComplete, data);
+    surrendered_.push_back(std::move(what));
   }
+}
+
+void InFlight::GiveSurrendered() {
+  for (const std::shared_ptr<Surrendered>& what : surrendered_) {
+    if (Ended(what->event) && !what->taken.exchange(true)) what->memory.reset();
+    api.clReleaseEvent(what->event);
+  }
+  surrendered_.clear();
 }
 
 const Mapping* Mappings::Find(const Object* object, const HostMemory& host) const {

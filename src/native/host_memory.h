@@ -3,6 +3,7 @@
 
 #include <nan.h>
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -54,6 +55,17 @@ class ForeignMemory {
   Nan::Global<v8::Function> protect_;
 };
 
+/** Memory that a command uses whose environment has ended; whoever takes it first lets go of it. */
+struct Surrendered {
+  Surrendered(cl_event event, std::shared_ptr<void> memory, std::shared_ptr<Mailbox> mailbox)
+      : event(event), memory(std::move(memory)), mailbox(std::move(mailbox)) {}
+
+  const cl_event event;
+  std::shared_ptr<void> memory;
+  const std::shared_ptr<Mailbox> mailbox;
+  std::atomic<bool> taken{false};
+};
+
 /**
  * Memory that commands still read or write.
  *
@@ -78,10 +90,14 @@ class InFlight {
   void ExpectDetached(v8::Local<v8::ArrayBuffer> buffer);
   /** Lets go of the memory of commands that have completed. */
   void Sweep();
+  /** Sweeps, and once more when each of the rest ends: for a program that may make no further call. */
+  void SweepSoon(const std::shared_ptr<Mailbox>& mailbox);
   /** Sweeps; true if memory was detached while a command used it, and nobody has been told. */
   bool SweepAndTellDetached();
   /** At the environment's end: lets the drivers let go of the rest, each when its command completes. */
   void Surrender(const std::shared_ptr<Mailbox>& mailbox);
+  /** When the queues have ended: lets go of what drivers did not tell of. rusticl tells nobody of commands that have failed. */
+  void GiveSurrendered();
   size_t size() const { return entries_.size(); }
 
  private:
@@ -91,6 +107,7 @@ class InFlight {
     Nan::Global<v8::ArrayBuffer> buffer;
   };
   std::vector<Entry> entries_;
+  std::vector<std::shared_ptr<Surrendered>> surrendered_;
   bool detached_ = false;
 };
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { packageRoot } from '../../src/util/paths.js';
 import { underLayer } from '../layer/layer.js';
+import { where } from '../where.js';
 import { opened } from './devices.js';
 import { run } from './run.js';
 
@@ -72,6 +73,17 @@ for (const { name, userEvents } of opened) {
       t.deepEqual(JSON.parse(result.stdout || 'null'), { events: 0 }, result.stderr);
     },
   );
+}
+
+for (const { name, userEvents, singleThreaded, images, version } of opened) {
+  where(
+    userEvents && !singleThreaded && images && version >= 120,
+    'commands on images cannot fail with a user event here',
+    test.serial,
+  )(`${name}: commands in flight that fail when their worker ends leave nothing`, async (t) => {
+    const { result } = await underLayer((env) => run('surrendered', [name], env));
+    t.deepEqual(JSON.parse(result.stdout || 'null'), { memory: 0, event: 0 }, result.stderr);
+  });
 }
 
 /** The binding's own tests, as what uses it in every way; the ones that start processes see to themselves. */
