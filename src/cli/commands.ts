@@ -42,6 +42,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   worker: { options: () => import('./options/worker.js'), load: () => import('./commands/worker.js') },
   status: { options: () => import('./options/status.js'), load: () => import('./commands/status.js') },
   cancel: { options: () => import('./options/cancel.js'), load: () => import('./commands/cancel.js') },
+  plan: { options: () => import('./options/plan.js'), load: () => import('./commands/plan.js') },
   tune: { options: () => import('./options/tune.js'), load: () => import('./commands/tune.js') },
   completion: {
     options: () => import('./options/completion.js'),

@@ -4,10 +4,13 @@ import { deviceSpecs } from '../device/select.js';
 import { BullEngine } from '../engines/bullmq.js';
 import { runSort } from '../engines/coordinator.js';
 import type { Engine } from '../engines/engine.js';
+import type { RunReport } from '../engines/forecast/fit.js';
+import { REPORT_SCHEMA, runReport } from '../engines/forecast/report.js';
 import { kubernetesManifest } from '../engines/kubernetes.js';
 import { LocalEngine } from '../engines/local.js';
 import type { SortRequest } from '../engines/make-job.js';
 import { type OpenJob, openSortJob } from '../engines/open-job.js';
+import { RunTimes } from '../engines/run-times.js';
 import { assertNotPending, slurmScript, submit } from '../engines/slurm.js';
 import type { PartsReport } from '../engines/verify-part.js';
 import type { WorkerContext } from '../engines/worker-context.js';
@@ -92,11 +95,12 @@ export async function sortOverEngine(args: SortArguments, console: Console): Pro
   const url = args.engine === 'bullmq' ? expectRedis(args) : undefined;
   const request = requestOf(args);
   const { signal } = console;
+  const started = performance.now();
   const open = await openSortJob(request, { workersFolder: args['workers-folder'], signal });
   try {
     if (args.engine === 'slurm') return await toSlurm(open, args, console);
     if (args.engine === 'kubernetes') return await toKubernetes(open, args, console);
-    return await runHere(open, url, args, console);
+    return await runHere(open, { url, started }, args, console);
   } finally {
     await open.release();
   }
@@ -104,13 +108,12 @@ export async function sortOverEngine(args: SortArguments, console: Console): Pro
 
 async function runHere(
   open: OpenJob,
-  url: URL | undefined,
+  { url, started }: { readonly url: URL | undefined; readonly started: number },
   args: SortArguments,
   console: Console,
 ): Promise<ExitCode> {
   const { job, folder, shared, isOld, bytes } = open;
   const { signal } = console;
-  const started = performance.now();
   const view = new TaskView(console);
   const note = (text: string): void => {
     if (!console.quiet) view.say(text);
@@ -142,9 +145,14 @@ async function runHere(
           onWarning: (message) => view.say(`warning: ${message}`),
         })
       : new LocalEngine(context);
-    const report = await runSort({ job, folder, context }, engine, view.hear);
+    const times = new RunTimes(started);
+    const report = await runSort({ job, folder, context }, engine, (event) => {
+      times.hear(event);
+      view.hear(event);
+    });
     view.clear();
-    tell(report, { id: folder.id, seconds: (performance.now() - started) / 1000 }, args, console);
+    const run = runReport(job, report, { engine: engine.name, ...times.facts });
+    tell(report, { id: folder.id, seconds: run.seconds, run }, args, console);
     return EXIT.ok;
   } catch (error) {
     if (!signal.aborted && (await folder.readJob().catch(() => undefined))) tellKept();
@@ -158,12 +166,12 @@ async function runHere(
 
 function tell(
   report: PartsReport,
-  more: { readonly id: string; readonly seconds: number },
+  more: { readonly id: string; readonly seconds: number; readonly run: RunReport },
   { json }: SortArguments,
   console: Console,
 ): void {
   if (json) {
-    print(console, JSON.stringify({ schema: 'clsort.parts-report/1', ...more, ...report }));
+    print(console, JSON.stringify({ schema: REPORT_SCHEMA, ...report, ...more }));
   } else if (!console.quiet) {
     const { out, n, units, bytes, parts } = report;
     const time = secondsText(more.seconds);

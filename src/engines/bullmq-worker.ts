@@ -22,6 +22,7 @@ import {
 } from './queue-names.js';
 import { connect, loadBullmq, redacted, redisError } from './redis.js';
 import { runTask, taskOf } from './run-task.js';
+import { cpuSeconds } from './run-times.js';
 import type { WorkerContext } from './worker-context.js';
 
 export interface ServeOptions {
@@ -135,6 +136,7 @@ class QueueWorker {
     // That a word is lost harms nothing.
     const tell = (word: WorkerWord): Promise<void> => job.updateProgress(word).catch(() => undefined);
     const started = performance.now();
+    const cpuBefore = cpuSeconds();
     const cancel = new AbortController();
     let task: Task | undefined;
     try {
@@ -150,7 +152,8 @@ class QueueWorker {
         onProgress: spaced((progress) => void tell(wordOf(progress, worker))),
       });
       const seconds = (performance.now() - started) / 1000;
-      await tell({ is: 'done', worker, seconds });
+      const { device } = this.#options;
+      await tell({ is: 'done', worker, seconds, cpuSeconds: cpuSeconds() - cpuBefore, device });
       onEvent({ is: 'done', task, seconds });
     } catch (thrown) {
       const error = thrown as Error;

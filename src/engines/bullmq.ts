@@ -39,7 +39,7 @@ export type WorkerWord = {
   | { readonly is: 'begin' }
   | { readonly is: 'progress'; readonly phase: string; readonly done: number; readonly total: number | null }
   | { readonly is: 'again' | 'failed'; readonly error: ToldError }
-  | { readonly is: 'done'; readonly seconds: number }
+  | { readonly is: 'done'; readonly seconds: number; readonly cpuSeconds: number; readonly device: string }
 );
 
 export interface BullOptions {
@@ -317,8 +317,11 @@ class RunningTasks {
     const task = this.#open.get(id);
     if (!task || !(await this.#isDone(task).catch(() => false)) || !this.#open.delete(id)) return;
     const word = this.#words.get(id);
-    const seconds = word?.is === 'done' ? Number(word.seconds) : 0;
-    this.channel.push({ is: 'done', task, worker: plainText(word?.worker ?? 'a worker'), seconds });
+    const worker = plainText(word?.worker ?? 'a worker');
+    const [seconds, cpuSeconds] =
+      word?.is === 'done' ? [Number(word.seconds), Number(word.cpuSeconds)] : [0, 0];
+    const device = word?.is === 'done' ? plainText(word.device) : undefined;
+    this.channel.push({ is: 'done', task, worker, seconds, cpuSeconds, device });
     if (this.#open.size === 0) this.channel.end();
   }
 

@@ -32,7 +32,15 @@ export type TaskEvent =
     }
   /** It is to be tried once more. */
   | { readonly is: 'again'; readonly task: Task; readonly worker: string; readonly error: Error }
-  | { readonly is: 'done'; readonly task: Task; readonly worker: string; readonly seconds: number }
+  | {
+      readonly is: 'done';
+      readonly task: Task;
+      readonly worker: string;
+      readonly seconds: number;
+      /** Of processors, and on which device, where the worker has told. */
+      readonly cpuSeconds?: number | undefined;
+      readonly device?: string | undefined;
+    }
   /** It has failed for good. */
   | { readonly is: 'failed'; readonly task: Task; readonly worker: string; readonly error: Error }
   | { readonly is: 'warning'; readonly message: string };

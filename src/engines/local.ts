@@ -2,6 +2,7 @@
 import { AbortedError } from '../util/errors.js';
 import type { Engine, Task, TaskEvent } from './engine.js';
 import { runTask } from './run-task.js';
+import { cpuSeconds } from './run-times.js';
 import type { WorkerContext } from './worker-context.js';
 
 export class LocalEngine implements Engine {
@@ -24,14 +25,24 @@ export class LocalEngine implements Engine {
       if (signal.aborted) throw new AbortedError('interrupted', { cause: signal.reason });
       yield { is: 'begin', task, worker };
       const started = performance.now();
+      const cpuBefore = cpuSeconds();
       try {
         await runTask(task, this.#context);
       } catch (error) {
         yield { is: 'failed', task, worker, error: error as Error };
         return;
       }
-      yield { is: 'done', task, worker, seconds: (performance.now() - started) / 1000 };
+      yield {
+        ...{ is: 'done', task, worker, seconds: (performance.now() - started) / 1000 },
+        cpuSeconds: cpuSeconds() - cpuBefore,
+        device: await this.#device(task),
+      };
     }
+  }
+
+  /** The name of the device, once there is one. */
+  async #device({ kind }: Task): Promise<string | undefined> {
+    return kind === 'sort' ? ((await this.#context.sorter()).device?.name ?? 'host') : undefined;
   }
 
   async tell(): Promise<void> {}

@@ -114,7 +114,7 @@ export async function makeJob(
     inputs: opened.map(({ input }) => input),
     units,
     shards: shardsOf(opened, unit, request.shards),
-    partitions: request.partitions ?? partitionsOf(all),
+    partitions: request.partitions ?? partitionsFor(all),
     part,
     seed: SEED,
     points: Array.from(randomPoints(), String),
@@ -236,20 +236,28 @@ async function partOf(
 /** An extension that stands in names of parts: letters and digits only. */
 const safe = (extension: string): string => (/^\.\w{1,16}$/.test(extension) ? extension : '');
 
-function partitionsOf(bytes: number | undefined): number {
+/** Into how many partitions so many bytes are cut where nobody says it. */
+export function partitionsFor(bytes: number | undefined): number {
   if (bytes === undefined) return UNKNOWN_PARTITIONS;
   const few = Math.min(LEAST_PARTITIONS, Math.ceil(bytes / LEAST_PARTITION_BYTES));
   return Math.max(1, Math.min(MOST_PARTITIONS, Math.max(few, Math.ceil(bytes / PARTITION_BYTES))));
 }
 
+/** Bytes of a shard, about. */
+function shardBytes(total: number, wanted: number | undefined): number {
+  if (wanted !== undefined) return total / wanted;
+  const most = Math.max(SHARD_BYTES, total / MOST_SHARDS);
+  return Math.min(most, Math.max(LEAST_SHARD_BYTES, total / ENOUGH_SHARDS));
+}
+
+/** Into how many shards a file of so many bytes is cut. */
+export const shardsFor = (bytes: number, wanted: number | undefined): number =>
+  Math.max(1, Math.round(bytes / shardBytes(bytes, wanted)));
+
 /** Cuts what can be cut into stretches of about the same size; anything else is one shard a file. */
 function shardsOf(opened: readonly Opened[], unit: number, wanted: number | undefined): Shard[] {
   const total = opened.reduce((sum, { bytes = 0, cut }) => sum + (cut ? bytes : 0), 0);
-  const most = Math.max(SHARD_BYTES, total / MOST_SHARDS);
-  const each =
-    wanted === undefined
-      ? Math.min(most, Math.max(LEAST_SHARD_BYTES, total / ENOUGH_SHARDS))
-      : total / wanted;
+  const each = shardBytes(total, wanted);
   const shards: Shard[] = [];
   for (const [input, { bytes, cut }] of opened.entries()) {
     if (!cut || bytes === undefined) {

@@ -19,6 +19,10 @@ import { fileContext } from './worker-context.js';
 /** Bytes that the device takes for each unit, at most, where it shares the host's memory. */
 const DEVICE_BYTES = 40;
 
+/** Bytes of memory that a part of so many bytes is sorted in. */
+export const partMemory = (bytes: number, { unit, sortBytes }: UnitOrder): number =>
+  bytes + (bytes / unit) * (sortBytes + DEVICE_BYTES);
+
 export async function sortPart(work: StageWork, index: number): Promise<void> {
   const { folder } = work;
   if (await folder.get('sort', index)) return;
@@ -60,8 +64,8 @@ async function make(work: StageWork, part: Part, path: string, proof: Proof): Pr
       end: () => writer.end(),
     };
   };
-  const whole = bytes + (bytes / order.unit) * (order.sortBytes + DEVICE_BYTES);
-  if (!part.single && (whole > context.memory || bytes > constants.MAX_LENGTH)) {
+  const isLarge = partMemory(bytes, order) > context.memory || bytes > constants.MAX_LENGTH;
+  if (!part.single && isLarge) {
     await sortLarge(work, part, path, writerTo);
   } else {
     await withOutput(path, fileContext(work.context), async (output) => {

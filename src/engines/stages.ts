@@ -49,11 +49,14 @@ export const pointsOf = ({ points }: SortJob): BigUint64Array => BigUint64Array.
 
 const sampleName = (shard: number): string => `sample-${String(shard).padStart(6, '0')}.units`;
 
+/** Units of all samples together. @param unit bytes of one */
+export const sampleSize = (partitions: number, unit: number): number =>
+  Math.min(SPARE * SAMPLES_EACH * partitions, Math.floor(MOST_SAMPLE_BYTES / unit));
+
 /** Units of a shard from all over it, into a file. */
 export async function sample({ job, folder, context }: StageWork, shard: number): Promise<void> {
   const { unit } = orderOf(job.units);
-  const all = Math.min(SPARE * SAMPLES_EACH * job.partitions, MOST_SAMPLE_BYTES / unit);
-  const wanted = Math.ceil(all / job.shards.length);
+  const wanted = Math.ceil(sampleSize(job.partitions, unit) / job.shards.length);
   const seed = job.seed + shard;
   const reader = await openShard(job, shard, context.shared, context.signal);
   let n: number;

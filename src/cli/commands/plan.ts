@@ -1,0 +1,163 @@
+import {
+  bestForecast,
+  type Cluster,
+  type Forecast,
+  type ForecastRequest,
+  forecast,
+  mostWithin,
+} from '../../engines/forecast/forecast.js';
+import { readByteRate, readBytes, readNetworkRate } from '../../engines/forecast/quantity.js';
+import type { Rates } from '../../engines/forecast/rates.js';
+import { FORECAST_SCHEMA } from '../../engines/forecast/report.js';
+import { MOST_PARTITIONS } from '../../io/external/splitters.js';
+import { keyText } from '../../io/record-keys.js';
+import { recordOrder } from '../../io/record-order.js';
+import { keyOrder } from '../../io/unit-order.js';
+import { dtypeInfo } from '../../keys/dtype.js';
+import { UsageError } from '../../util/errors.js';
+import { listed, readSeconds } from '../arguments.js';
+import { type Console, print } from '../console.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import type { PlanArguments } from '../options/plan.js';
+import { ratesFor, type Units } from '../plan-rates.js';
+import { decimalText, forecastLines, forecastTable } from '../plan-text.js';
+import { readRecords } from '../record-options.js';
+
+/** Sizes of the Sort Benchmark: JouleSort's 10^8 to 10^10 records, and the 100 TB of GraySort and CloudSort. */
+const BENCHMARK = ['10G', '100G', '1T', '100T'];
+
+/** Cores of a node for each of its devices where nobody says. */
+const CORES_OF_DEVICE = 16;
+
+export async function run(args: PlanArguments, console: Console): Promise<ExitCode> {
+  const units = readUnits(args);
+  const sizes = readSizes(args);
+  const clusters = readNodes(args.nodes).map((nodes) => readCluster(args, nodes));
+  assertCount('partitions', args.partitions, MOST_PARTITIONS);
+  assertCount('shards', args.shards, Number.MAX_SAFE_INTEGER);
+  const { rates, notes } = await ratesFor(args, units, console);
+  const plans: (readonly [plan: Forecast, best: Forecast])[] = [];
+  for (const cluster of clusters) {
+    const common = {
+      ...{ cluster, rates, order: units.order, kind: units.kind },
+      ...{ partitions: args.partitions, shards: args.shards },
+    };
+    for (const size of sizes ?? [within(args.within, common)]) {
+      const request = { ...common, bytes: size };
+      const best = bestForecast(request);
+      plans.push([args.partitions === undefined ? best : forecast(request), best]);
+    }
+  }
+  if (args.json) {
+    const rows = plans.map(([plan, best]) => ({ ...plan, best: best.partitions, bestSeconds: best.seconds }));
+    const cluster = clusters.map(({ nodes: _, ...one }) => one)[0];
+    print(console, JSON.stringify({ schema: FORECAST_SCHEMA, cluster, plans: rows, rates, notes }, null, 2));
+    return EXIT.ok;
+  }
+  const [cluster] = clusters as [Cluster];
+  const [only] = plans.length === 1 ? plans : [];
+  const lines = only
+    ? [`${decimalText(only[0].bytes, 'B')} of ${units.order.units}`, ...forecastLines(...only)]
+    : [units.order.units, forecastTable(plans.map(([plan]) => plan))];
+  for (const line of [...lines, ...restsOn(args, cluster, rates), ...notes]) print(console, line);
+  return EXIT.ok;
+}
+
+function readUnits(args: PlanArguments): Units {
+  if (args.dtype !== undefined && args.record === undefined) {
+    const { name: dtype, bytes: unit, width } = dtypeInfo(args.dtype);
+    const order = keyOrder({ dtype, descending: false, nan: 'last', bits: [0, width] });
+    return { kind: { of: 'keys', unit }, order, request: { keys: { dtype } } };
+  }
+  const { record, key = record === undefined ? ['0:10'] : undefined } = args;
+  const none = { descending: false, nan: 'last', bits: undefined };
+  const layout = readRecords({ dtype: args.dtype, record: record ?? 100, key, ...none });
+  if (!layout) throw new UsageError('--record is missing'); // it has a default
+  const { keys, ...rest } = layout;
+  return {
+    kind: { of: 'records', unit: layout.record },
+    order: recordOrder(layout),
+    request: {
+      records: { ...rest, keys: keys.map((one) => (typeof one === 'string' ? one : keyText(one))) },
+    },
+  };
+}
+
+/** Undefined where --within says what is to be found. */
+function readSizes({ size, within }: PlanArguments): number[] | undefined {
+  if ((size === undefined) === (within === undefined)) {
+    throw new UsageError(
+      'say what is to be sorted, --size 100T, or --within 60, how much in so many seconds: one of them',
+    );
+  }
+  if (within !== undefined) readSeconds('--within', within);
+  return size
+    ?.flatMap(listed)
+    .flatMap((text) => (text === 'benchmark' ? BENCHMARK : [text]))
+    .map((text) => readBytes(text, '--size'));
+}
+
+function within(seconds: number | undefined, request: Omit<ForecastRequest, 'bytes'>): number {
+  const bytes = mostWithin(seconds ?? 0, request);
+  if (bytes > 0) return bytes;
+  throw new UsageError(`nothing is sorted in ${seconds} s: the engine alone takes longer`);
+}
+
+function readNodes(text: string): number[] {
+  return listed(text).map((word) => {
+    const nodes = Number(word);
+    assertCount('nodes', nodes, 1e6, word);
+    return nodes;
+  });
+}
+
+function readCluster(args: PlanArguments, nodes: number): Cluster {
+  const { gpus, network, disk, storage, memory } = args;
+  assertCount('gpus', gpus, 1024);
+  const { cores = CORES_OF_DEVICE * gpus } = args;
+  assertCount('cores', cores, 1e5);
+  if (disk !== undefined && storage !== undefined) {
+    throw new UsageError('--disk is in the nodes, and --storage beside them: give one of them');
+  }
+  return {
+    ...{ nodes, gpus, cores },
+    network: network === undefined ? undefined : readNetworkRate(network, '--network'),
+    disk: disk === undefined ? undefined : readByteRate(disk, '--disk'),
+    storage: storage === undefined ? undefined : readByteRate(storage, '--storage'),
+    memory: memory === undefined ? undefined : readBytes(memory, '--memory'),
+  };
+}
+
+function assertCount(name: string, count: number | undefined, most: number, got: unknown = count): void {
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 1 && count <= most)) return;
+  throw new UsageError(`--${name} is ${got}: expected a whole number from 1 to ${most}`);
+}
+
+/** What was measured, and what is said or taken for granted. */
+function restsOn(
+  args: PlanArguments,
+  { gpus, cores, network, disk, storage }: Cluster,
+  rates: Rates,
+): string[] {
+  const { host, device, engine } = rates;
+  const said = [
+    `${gpus} ${gpus === 1 ? 'device' : 'devices'} and ${cores} cores${args.cores === undefined ? ' (assumed: --cores)' : ''} a node`,
+    network === undefined
+      ? 'a network that never binds (--network)'
+      : `network ${decimalText(network * 8, 'bit/s')} each way`,
+    storage !== undefined
+      ? `storage ${decimalText(storage, 'B/s')}`
+      : disk === undefined
+        ? 'disks that never bind (--disk)'
+        : `disks ${decimalText(disk, 'B/s')} a node`,
+  ];
+  return [
+    'It rests on',
+    `  what you say: ${said.join(', ')};`,
+    device
+      ? `  device: ${device.name}, driver ${device.driver}, ${device.date} (${device.source});`
+      : '  device: part of what the run measured;',
+    `  host: ${host.of} of ${host.unit} bytes, a worker on ${host.name} with ${host.cores} cores, ${host.date};`,
+    `  engine: ${engine.name}, ${engine.source}.`,
+  ];
+}

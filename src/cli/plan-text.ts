@@ -1,0 +1,94 @@
+/** A forecast, for people. */
+import type { Bound, Forecast } from '../engines/forecast/forecast.js';
+import { grouped, table } from './table.js';
+
+const STEPS = ['', 'k', 'M', 'G', 'T', 'P'];
+
+/** 100 T → 100 TB: decimal, as disks and networks are sold. */
+export function decimalText(amount: number, unit: string): string {
+  const step = amount >= 1 ? Math.min(STEPS.length - 1, Math.floor(Math.log10(amount) / 3)) : 0;
+  const scaled = amount / 1000 ** step;
+  return `${Number(scaled.toPrecision(3))} ${STEPS[step]}${unit}`;
+}
+
+/** 95 s, 12.3 min, 4.5 h. */
+export function timeText(seconds: number): string {
+  if (seconds < 120) return `${Number(seconds.toPrecision(3))} s`;
+  if (seconds < 7200) return `${Number((seconds / 60).toPrecision(3))} min`;
+  return `${Number((seconds / 3600).toPrecision(3))} h`;
+}
+
+const BOUNDS: Readonly<Record<Bound, string>> = {
+  host: "each worker's host",
+  device: 'devices',
+  bus: 'buses',
+  tasks: 'what each task and piece takes',
+  cores: 'cores',
+  disk: 'disks',
+  network: 'the network',
+  storage: 'the storage',
+};
+
+export const boundText = (bound: Bound): string => BOUNDS[bound];
+
+/** What binds most of the time. */
+export function mainBound({ stages }: Forecast): Bound {
+  const [most] = stages.toSorted((a, b) => b.seconds - a.seconds);
+  return most?.binds ?? 'host';
+}
+
+/** Columns of what a stage would take if nothing else did. */
+const ALONE = ['host', 'device', 'bus', 'cores', 'disk', 'network', 'storage'] as const;
+
+/** All of one forecast. */
+export function forecastLines(plan: Forecast, best: Forecast): string[] {
+  const { stages, partitions, shards, workers, seconds, nodeHours, memoryPerNode, partBytes } = plan;
+  const shown = ALONE.filter((name) => stages.some(({ alone }) => alone[name] !== undefined));
+  const rows = [
+    ['stage', 'tasks', 'waves', 'time', 'binds', ...shown],
+    ...stages.map((stage) => [
+      stage.stage,
+      grouped(stage.tasks),
+      grouped(stage.waves),
+      timeText(stage.seconds),
+      boundText(stage.binds),
+      ...shown.map((name) => {
+        const alone = stage.alone[name];
+        return alone === undefined ? '' : timeText(alone);
+      }),
+    ]),
+  ];
+  const left = [0, 4];
+  const align = rows[0]?.map((_, i) => (left.includes(i) ? ('left' as const) : ('right' as const)));
+  const lines = [
+    table(rows, align),
+    `all of it: ${timeText(seconds)}, ${Number(nodeHours.toPrecision(3))} node hours; ${boundText(mainBound(plan))} bind${mainBound(plan) === 'disk' || mainBound(plan) === 'cores' || mainBound(plan) === 'device' || mainBound(plan) === 'bus' ? '' : 's'} most`,
+    `${grouped(partitions)} partitions of ${decimalText(partBytes, 'B')}, ${grouped(shards)} shards; ` +
+      `${decimalText(memoryPerNode, 'B')} of memory a node${plan.isByDisk ? ', parts by way of the disk, since memory does not hold them' : ''}`,
+  ];
+  if (best.partitions !== partitions)
+    lines.push(`best: --partitions ${best.partitions}, ${timeText(best.seconds)}`);
+  const idle = stages.filter(({ stage, tasks }) => stage !== 'splitters' && tasks < workers);
+  if (idle.length > 0) {
+    const told = idle.map(({ stage, tasks }) => `${stage} has ${grouped(tasks)} tasks`).join(', ');
+    lines.push(`some of the ${grouped(workers)} workers have nothing to do: ${told}`);
+  }
+  return lines;
+}
+
+/** Many forecasts, a line each. */
+export function forecastTable(plans: readonly Forecast[]): string {
+  const rows = [
+    ['size', 'nodes', 'time', 'node hours', 'partitions', 'memory a node', 'binds'],
+    ...plans.map((plan) => [
+      decimalText(plan.bytes, 'B'),
+      grouped(plan.nodes),
+      timeText(plan.seconds),
+      String(Number(plan.nodeHours.toPrecision(3))),
+      `${grouped(plan.partitions)}${plan.isByDisk ? ', by disk' : ''}`,
+      decimalText(plan.memoryPerNode, 'B'),
+      boundText(mainBound(plan)),
+    ]),
+  ];
+  return table(rows, ['right', 'right', 'right', 'right', 'right', 'right', 'left']);
+}

@@ -1,0 +1,142 @@
+/** Rates from runs: what of their time goes with bytes, with pieces and with tasks. */
+import { InputError } from '../../util/errors.js';
+import type { RunFacts, StageTimes } from '../run-times.js';
+import type { Cost, EngineRates, HostRates, UnitKind } from './rates.js';
+
+/** What is known of a run that has ended. */
+export interface RunReport extends UnitKind, RunFacts {
+  readonly engine: string;
+  readonly date: string;
+  readonly n: number;
+  readonly bytes: number;
+  readonly shards: number;
+  readonly partitions: number;
+  readonly parts: number;
+  /** Units of all samples. */
+  readonly samples: number;
+}
+
+type Amount = 'bytes' | 'pieces' | 'tasks' | 'samples';
+
+const NOTHING: Cost = { seconds: 0, cpu: 0 };
+
+/** How much of what a run had to do. */
+function amountsOf(run: RunReport, stage: string): Readonly<Record<Amount, number>> {
+  const { bytes, samples } = run;
+  return { bytes, samples, pieces: run.shards * run.partitions, tasks: stageOf(run, stage).tasks };
+}
+
+/** @throws InputError for a run that lacks it, or did not do all of it */
+function stageOf(run: RunReport, stage: string): StageTimes {
+  const found = run.stages.find((one) => one.stage === stage);
+  if (!found) throw new InputError(`the report of a run has no stage '${stage}': rates come from whole runs`);
+  if (found.ran === found.tasks) return found;
+  throw new InputError(
+    `the run went on with an earlier one, and did ${found.ran} of ${found.tasks} tasks of ${stage}: rates come from whole runs`,
+  );
+}
+
+const spent = (run: RunReport, stage: string): Cost => {
+  const { busySeconds, cpuSeconds } = stageOf(run, stage);
+  return { seconds: busySeconds, cpu: cpuSeconds };
+};
+
+const sum = (a: Cost, b: Cost, factor = 1): Cost => ({
+  seconds: a.seconds + factor * b.seconds,
+  cpu: a.cpu + factor * b.cpu,
+});
+const scaled = (cost: Cost, factor: number): Cost => sum(NOTHING, cost, factor);
+const above0 = ({ seconds, cpu }: Cost): Cost => ({ seconds: Math.max(0, seconds), cpu: Math.max(0, cpu) });
+
+/**
+ * What a stage takes for each of `first` and of `second`, if it takes nothing else.
+ *
+ * @param taken what of its time is known to be for something else, by run
+ * @param known the second, where it is
+ */
+function split(
+  runs: readonly RunReport[],
+  stage: string,
+  {
+    first,
+    second,
+    taken,
+    known,
+  }: { first: Amount; second: Amount; taken: (run: RunReport) => Cost; known: Cost },
+): readonly [Cost, Cost] {
+  const rows = runs.map((run) => ({
+    cost: above0(sum(spent(run, stage), taken(run), -1)),
+    x: amountsOf(run, stage)[first],
+    y: amountsOf(run, stage)[second],
+  }));
+  const [a, b] = rows;
+  if (!a) throw new InputError('no run to take rates from');
+  let perSecond = known;
+  const determinant = b ? b.y * a.x - a.y * b.x : 0;
+  // Two runs that differ in scale only tell nothing of what is for each.
+  if (b && Math.abs(determinant) > 0.2 * Math.max(b.y * a.x, a.y * b.x)) {
+    perSecond = above0(scaled(sum(scaled(b.cost, a.x), a.cost, -b.x), 1 / determinant));
+  }
+  const all = rows.reduce(
+    (total, { cost, x, y }) => ({ cost: sum(total.cost, above0(sum(cost, perSecond, -y))), x: total.x + x }),
+    { cost: NOTHING, x: 0 },
+  );
+  return [scaled(all.cost, 1 / Math.max(1, all.x)), perSecond];
+}
+
+/**
+ * Rates of the units that runs have sorted, all on the same devices; those of devices are among them.
+ *
+ * @param runs one, or two that differ in shards and partitions
+ * @param known what a single run cannot tell: what pieces and tasks take
+ * @throws InputError for runs that were gone on with, and for different units
+ */
+export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undefined): HostRates {
+  const [run] = runs;
+  if (!run) throw new InputError('no run to take rates from');
+  const { of, unit, host, date } = run;
+  const other = runs.find((one) => one.of !== of || one.unit !== unit);
+  if (other) {
+    throw new InputError(
+      `runs have sorted ${of} of ${unit} bytes and ${other.of} of ${other.unit}: take rates of one kind`,
+    );
+  }
+  const {
+    task: knownTask = NOTHING,
+    piece: knownPiece = NOTHING,
+    opened: knownOpened = NOTHING,
+  } = known ?? {};
+  const nothing = (): Cost => NOTHING;
+  const tasks = { first: 'bytes', second: 'tasks', taken: nothing, known: knownTask } as const;
+  const [verify, task] = split(runs, 'verify', tasks);
+  const ofTasks =
+    (stage: string) =>
+    (one: RunReport): Cost =>
+      scaled(task, stageOf(one, stage).tasks);
+  const pieces = { first: 'bytes', second: 'pieces' } as const;
+  const [partition, piece] = split(runs, 'partition', {
+    ...pieces,
+    taken: ofTasks('partition'),
+    known: knownPiece,
+  });
+  const [sort, opened] = split(runs, 'sort', { ...pieces, taken: ofTasks('sort'), known: knownOpened });
+  const samples = { first: 'samples', second: 'tasks', known: task, taken: nothing } as const;
+  const [sample] = split([run], 'sample', samples);
+  const [splitters] = split([run], 'splitters', samples);
+  return {
+    ...{ of, unit, date, name: host.name, cores: host.cores },
+    ...{ sample, splitters, partition, sort, verify, piece, opened, task },
+  };
+}
+
+/** What the engine of a run adds to tasks: how long the one of `splitters` took beside its own time. */
+export function engineRatesOf(run: RunReport): EngineRates {
+  const { seconds, busySeconds } = stageOf(run, 'splitters');
+  const first = stageOf(run, 'sample');
+  const stage = Math.max(0, seconds - busySeconds);
+  const workers = Math.max(1, Math.min(run.workers, first.tasks));
+  const waves = Math.ceil(first.tasks / workers);
+  const task = Math.max(0, first.seconds - stage - first.busySeconds / workers) / waves;
+  const job = Math.max(0, run.seconds - run.stages.reduce((sum, one) => sum + one.seconds, 0));
+  return { name: run.engine, stage, task, job, source: `a run of ${run.date}` };
+}

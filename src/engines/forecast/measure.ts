@@ -1,0 +1,152 @@
+/** Measures rates here: sorts units by tasks of this process, twice, cut otherwise, and on the device alone. */
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ioError } from '../../io/raw.js';
+import type { UnitOrder } from '../../io/unit-order.js';
+import type { SortReport } from '../../sort/api/report.js';
+import type { Sorter } from '../../sort/api/sorter.js';
+import { Random } from '../../util/random.js';
+import { runSort } from '../coordinator.js';
+import { LocalEngine } from '../local.js';
+import type { SortRequest } from '../make-job.js';
+import { openSortJob } from '../open-job.js';
+import { hostFacts, RunTimes } from '../run-times.js';
+import type { WorkerContext } from '../worker-context.js';
+import { hostRatesOf, type RunReport } from './fit.js';
+import { busBytes, type Cost, type DeviceRates, deviceKind, type HostRates, type UnitKind } from './rates.js';
+import { runReport } from './report.js';
+
+export interface MeasureRequest {
+  readonly sorter: Sorter;
+  readonly order: UnitOrder;
+  readonly kind: UnitKind;
+  /** What is sorted, as a sort over engines takes it. */
+  readonly units: Pick<SortRequest, 'keys' | 'records'>;
+  /** A folder of its own is made in it for the while. */
+  readonly folder: string;
+  /** Of the file that is sorted. Default 256 MiB. */
+  readonly bytes?: number | undefined;
+  readonly memory: number;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((what: string) => void) | undefined;
+}
+
+const BYTES = 256 * 2 ** 20;
+
+/** The same file, cut into few pieces and into many: what differs is for pieces and tasks. */
+const CUTS = [
+  { shards: 4, partitions: 4 },
+  { shards: 24, partitions: 48 },
+] as const;
+
+const PIECE_BYTES = 2 ** 22;
+
+export async function measureRates(
+  request: MeasureRequest,
+): Promise<{ readonly host: HostRates; readonly device: DeviceRates | undefined }> {
+  const { folder, kind, order, sorter, onProgress } = request;
+  const own = await mkdtemp(join(folder, 'clsort-measure-')).catch((error) => {
+    throw ioError('write', folder, error);
+  });
+  try {
+    const bytes = Math.floor((request.bytes ?? BYTES) / (8 * kind.unit)) * 8 * kind.unit;
+    const path = join(own, 'in');
+    onProgress?.('writes what is to be sorted');
+    await writeRandom(path, bytes);
+    const most = CUTS[0].partitions;
+    onProgress?.('device');
+    const device = await measureDevice(sorter, order, kind, bytes / most);
+    const runs: RunReport[] = [];
+    for (const cut of CUTS) {
+      onProgress?.(`a sort of ${cut.shards} shards and ${cut.partitions} partitions`);
+      runs.push(await run(request, { own, path, ...cut }));
+    }
+    const all = hostRatesOf(runs, undefined);
+    return { host: device ? withoutDevice(all, device, kind) : all, device };
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+/** Units that are all random bits: what they are makes no difference to how they are sorted. */
+async function writeRandom(path: string, bytes: number): Promise<void> {
+  const random = new Random(1);
+  try {
+    const file = await open(path, 'wx');
+    try {
+      for (let done = 0; done < bytes; done += PIECE_BYTES) {
+        await file.write(random.bytes(Math.min(PIECE_BYTES, bytes - done)));
+      }
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw ioError('write', path, error);
+  }
+}
+
+interface Cut {
+  readonly own: string;
+  readonly path: string;
+  readonly shards: number;
+  readonly partitions: number;
+}
+
+async function run(
+  { units, sorter, memory, signal }: MeasureRequest,
+  { own, path, shards, partitions }: Cut,
+): Promise<RunReport> {
+  const out = join(own, 'out');
+  const job = await openSortJob({ ...units, inputs: [path], out, shards, partitions, how: {} }, { signal });
+  try {
+    const context: WorkerContext = { shared: job.shared, sorter: async () => sorter, memory, signal };
+    const engine = new LocalEngine(context);
+    const times = new RunTimes();
+    const report = await runSort({ job: job.job, folder: job.folder, context }, engine, times.hear);
+    return runReport(job.job, report, { engine: engine.name, ...times.facts });
+  } finally {
+    await job.release();
+  }
+}
+
+/** What the device and the bus take for units of a part; undefined where no device sorts them. */
+async function measureDevice(
+  sorter: Sorter,
+  order: UnitOrder,
+  kind: UnitKind,
+  bytes: number,
+): Promise<DeviceRates | undefined> {
+  const units = new Random(2).bytes(Math.floor(bytes / kind.unit) * kind.unit);
+  const reports: SortReport[] = [];
+  const onReport = (report: SortReport): void => void reports.push(report);
+  // The first one builds kernels.
+  for (let i = 0; i < 3; i++) await order.sort(sorter, units, { profile: true, onReport });
+  const { device: on, n, stages } = reports.at(-1) as SortReport;
+  if (on.type === 'host') return undefined;
+  const all = (isOne: (stage: string) => boolean): number =>
+    stages.reduce((sum, { stage, seconds }) => sum + (isOne(stage) ? (seconds ?? 0) : 0), 0);
+  const isTransfer = (stage: string): boolean => stage === 'upload' || stage === 'download';
+  const [kernels, transfers] = [all((stage) => !isTransfer(stage)), all(isTransfer)];
+  if (kernels === 0) return undefined;
+  const isCpu = on.type === 'cpu';
+  return {
+    ...{ name: on.name, driver: on.driver ?? '', date: today(), source: 'measured here' },
+    [deviceKind(kind)]: kernels / n,
+    bus: isCpu || transfers === 0 ? undefined : (busBytes(kind) * n) / transfers,
+    cpu: isCpu ? hostFacts().cores : 0,
+  };
+}
+
+/** What is left of a part's sort when the device's share is taken away. */
+function withoutDevice(rates: HostRates, device: DeviceRates, kind: UnitKind): HostRates {
+  const { unit } = kind;
+  const perByte = (device[deviceKind(kind)] ?? 0) / unit;
+  const bus = device.bus === undefined ? 0 : busBytes(kind) / unit / device.bus;
+  const sort: Cost = {
+    seconds: Math.max(0, rates.sort.seconds - perByte - bus),
+    cpu: Math.max(0, rates.sort.cpu - device.cpu * perByte),
+  };
+  return { ...rates, sort };
+}
+
+export const today = (): string => new Date().toISOString().slice(0, 10);

@@ -1,0 +1,73 @@
+/** What a run reports of itself, as `clsort sort --json` prints it, and how it is read again. */
+import { InputError } from '../../util/errors.js';
+import type { RunFacts } from '../run-times.js';
+import type { SortJob } from '../sort-job.js';
+import { sampleSize } from '../stages.js';
+import { orderOf } from '../units.js';
+import type { PartsReport } from '../verify-part.js';
+import type { RunReport } from './fit.js';
+import type { Rates } from './rates.js';
+
+export const REPORT_SCHEMA = 'clsort.parts-report/1';
+export const FORECAST_SCHEMA = 'clsort.plan/1';
+
+/** All of it beside what the result is. */
+export function runReport(
+  job: SortJob,
+  { n, bytes, parts }: PartsReport,
+  facts: RunFacts & { readonly engine: string },
+): RunReport {
+  const { unit } = orderOf(job.units);
+  return {
+    ...facts,
+    ...{ of: job.units.is, unit, n, bytes, parts },
+    date: new Date().toISOString().slice(0, 10),
+    shards: job.shards.length,
+    partitions: job.partitions,
+    samples: Math.min(n, sampleSize(job.partitions, unit)),
+  };
+}
+
+/** What a file with rates holds: a run, or what an earlier forecast rested on. @throws InputError for anything else */
+export function readRatesFile(text: string, name: string): RunReport | Rates {
+  const value = parsed(text, name);
+  if (
+    value.schema === FORECAST_SCHEMA &&
+    isObject(value.rates) &&
+    areNumbers(value.rates.host, HOST_FIELDS)
+  ) {
+    return value.rates as unknown as Rates;
+  }
+  if (value.schema === REPORT_SCHEMA && isObject(value.run) && areNumbers(value.run, RUN_FIELDS)) {
+    const { stages, host } = value.run;
+    const isRight = isObject(host) && Array.isArray(stages);
+    if (isRight && stages.every((stage) => areNumbers(stage, STAGE_FIELDS)))
+      return value.run as unknown as RunReport;
+  }
+  throw new InputError(
+    `${name} has no rates: expected what 'clsort sort --engine NAME --json' prints, or 'clsort plan --json'`,
+    { details: { path: name } },
+  );
+}
+
+const HOST_FIELDS = ['unit', 'cores'];
+const RUN_FIELDS = ['unit', 'n', 'bytes', 'shards', 'partitions', 'samples', 'workers', 'seconds'];
+const STAGE_FIELDS = ['tasks', 'ran', 'seconds', 'busySeconds', 'cpuSeconds'];
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+const areNumbers = (value: unknown, names: readonly string[]): boolean =>
+  isObject(value) && names.every((name) => Number.isFinite(value[name]));
+
+function parsed(text: string, name: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new InputError(`${name} is no JSON object: expected the report of a run, as --json prints it`, {
+    details: { path: name },
+  });
+}
