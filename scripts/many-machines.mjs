@@ -5,7 +5,7 @@
 //
 // Root, redis-server, iproute2; slurmctld, slurmd and munge. Records over 16 shards are sorted in 12 partitions. A worker is
 // killed in each stage, Redis once with all that it knew, a link is cut for ten seconds, all is killed and begun again, and the
-// parts are joined and checked by scripts/sort-benchmark.mjs. Slurm has one node, on which a task fails once. Where the
+// parts are joined and checked by scripts/sort-benchmark.mjs. Slurm has one node, on which a task fails once, and does a batch. Where the
 // kernel gives no networks, the workers are on the loopback, and the cut of the link is skipped and counted so.
 // The last line is `N passed, N failed, N skipped`.
 
@@ -519,8 +519,34 @@ async function overSlurm() {
     `${report().join()}\n${slurm.log()}`,
   );
   await checkResult('Slurm', 'out4');
+  await batchOverSlurm(more, isOver);
   for (const daemon of slurm.daemons) daemon.kill('SIGTERM');
   await Promise.all(slurm.daemons.map(({ over }) => over));
+}
+
+/** A batch, whose jobs are tasks of an array; what came of them is told by the same command. */
+async function batchOverSlurm(more, isOver) {
+  const files = [1, 2, 3].map((seed) =>
+    Uint32Array.from({ length: 100_000 }, (_, i) => Math.imul(i + seed, 0x9e3779b1) >>> 0),
+  );
+  for (const [i, keys] of files.entries()) writeFileSync(path(`batch-${i}.u32`), keys);
+  writeFileSync(path('jobs.json'), JSON.stringify([{ in: 'batch-*.u32', out: 'batch/{name}{ext}' }]));
+  const batch = async () => {
+    const args = ['batch', path('jobs.json'), '--engine', 'slurm', '--submit', '--device', 'cpu', '--json'];
+    const child = start('batch', [process.execPath, MAIN, ...args], { more });
+    return [await child.over, child.text];
+  };
+  const [submitted, text] = await batch();
+  check('Slurm: a batch is submitted', submitted === 0 && /"clsort.submitted/.test(text), text);
+  await until('the batch', isOver, 100);
+  const [told, results] = await batch();
+  const isTold = told === 0 && /"ok":3,/.test(results) && !/"clsort.submitted/.test(results);
+  check('Slurm: the same command tells what came of the batch', isTold, results);
+  const isRight = files.every((keys, i) => {
+    const file = path(`batch/batch-${i}.u32`);
+    return existsSync(file) && Buffer.from(keys.sort().buffer).equals(readFileSync(file));
+  });
+  check('Slurm: the files of the batch are sorted', isRight);
 }
 
 /** Ends what is left, once. */

@@ -2,13 +2,14 @@
 // Checks forecasts against runs: sorts records over BullMQ with one worker, takes the rates of that run, and tells how long
 // sorts of another size, cut otherwise, and with more workers on the same cores would take; then it runs them.
 //
-//     node scripts/plan-check.mjs [--folder FOLDER] [--size MIB] [--workers 1,2,3] [--device cpu]
+//     node scripts/plan-check.mjs [--folder FOLDER] [--size MIB] [--workers 1,2,3] [--device cpu] [--count-all]
 //
-// It wants redis-server and a quiet machine, which is why CI does not run it. Files that it has made are used again. With
-// --folder the reports stay there. It fails when a forecast is off by more than a quarter.
+// It wants redis-server, Linux and a quiet machine, which is why CI does not run it: a run that others have disturbed is
+// repeated, and not counted in the end, unless --count-all says that it went before all others (chrt -r 1). Files that it has made are used again. With --folder the reports stay there. It
+// fails when a forecast is off by more than a quarter.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     size: { type: 'string', default: '256' },
     workers: { type: 'string', default: '1,2,3' },
     device: { type: 'string', default: 'cpu' },
+    'count-all': { type: 'boolean', default: false },
   },
 });
 const OFF = 0.25;
@@ -29,6 +31,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const MAIN = join(root, 'dist/src/cli/main.js');
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'clsort-plan-'));
 mkdirSync(folder, { recursive: true });
+// What a run that was ended has left is of no use.
+for (const name of ['.clsort', 'out']) rmSync(join(folder, name), { recursive: true, force: true });
 const port = 12_000 + Number(process.hrtime.bigint() % 6000n);
 const env = {
   ...process.env,
@@ -54,7 +58,15 @@ async function until(isSo) {
 }
 
 async function startWorker() {
-  const worker = start(process.execPath, [MAIN, 'worker', '--device', values.device, '--memory', '2G', '--json']);
+  const worker = start(process.execPath, [
+    MAIN,
+    'worker',
+    '--device',
+    values.device,
+    '--memory',
+    '2G',
+    '--json',
+  ]);
   await until(() => worker.text.includes('"ready"'));
 }
 
@@ -74,17 +86,66 @@ const recordsOf = (mib) => Math.floor((mib * 2 ** 20) / 100);
 function input(mib) {
   const name = `in-${mib}.dat`;
   if (!existsSync(join(folder, name))) {
-    const args = [join(root, 'scripts/sort-benchmark.mjs'), 'gen', String(recordsOf(mib)), join(folder, name)];
+    const args = [
+      join(root, 'scripts/sort-benchmark.mjs'),
+      'gen',
+      String(recordsOf(mib)),
+      join(folder, name),
+    ];
     const made = spawnSync(process.execPath, args, { encoding: 'utf8' });
     if (made.status !== 0) throw new Error(made.stderr);
   }
   return name;
 }
 
+const TICKS = 100;
+const statOf = (pid) =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ').slice(11, 15).map(Number);
+
+/** Seconds of processors: of all of the machine, and of what this script has started. */
+function cpuSeconds() {
+  const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
+    .split(/\s+/)
+    .slice(1, 9)
+    .map(Number);
+  const own = statOf('self').reduce((sum, ticks) => sum + ticks, 0);
+  const others = [...children].reduce((sum, { pid }) => sum + statOf(pid)[0] + statOf(pid)[1], 0);
+  return { all: (user + nice + system + irq + softirq + steal) / TICKS, own: (own + others) / TICKS };
+}
+
+/** Cores that others may take before a run counts as disturbed. */
+const DISTURBED = 0.15;
+const TRIES = 2;
+
+/** A run that nobody has disturbed, else the one that was disturbed least. */
+function quietSort(mib, cut) {
+  let best;
+  for (let i = 0; i < TRIES; i++) {
+    const [before, began] = [cpuSeconds(), performance.now()];
+    const report = sort(mib, cut);
+    const [after, seconds] = [cpuSeconds(), (performance.now() - began) / 1000];
+    const others = Math.max(0, after.all - before.all - (after.own - before.own)) / seconds;
+    if (!best || others < best.others) best = { report, others };
+    if (others < DISTURBED || values['count-all']) break;
+  }
+  return best;
+}
+
 function sort(mib, { shards, partitions }) {
   const cut = ['--shards', String(shards), '--partitions', String(partitions)];
   const units = ['--record', '100', '--key', '0:10'];
-  const report = clsort('sort', input(mib), '-o', 'out', ...units, ...cut, '--engine', 'bullmq', '--json', '-q');
+  const report = clsort(
+    'sort',
+    input(mib),
+    '-o',
+    'out',
+    ...units,
+    ...cut,
+    '--engine',
+    'bullmq',
+    '--json',
+    '-q',
+  );
   rmSync(join(folder, 'out'), { recursive: true });
   return report;
 }
@@ -102,9 +163,19 @@ const OTHERS = [
   { mib: MIB * 1.5, shards: 12, partitions: 40 },
 ];
 let worst = 0;
+let counted = 0;
 try {
   for (const { mib } of OTHERS) input(mib);
-  const redis = start('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']);
+  const redis = start('redis-server', [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ]);
   await until(() => redis.text.includes('Ready to accept'));
   let there = 0;
   for (const workers of values.workers.split(',').map(Number)) {
@@ -112,27 +183,32 @@ try {
     // Kernels are built and caches filled by a sort that does not count.
     if (workers === 1) sort(MIB, FIRST);
     for (const { mib, ...cut } of OTHERS) {
-      const report = sort(mib, cut);
+      const { report, others } = quietSort(mib, cut);
       if (!existsSync(join(folder, 'rates.json')) || (workers === 1 && mib === MIB)) {
         writeFileSync(join(folder, 'rates.json'), JSON.stringify(report));
       }
       writeFileSync(join(folder, `run-${workers}-${cut.partitions}.json`), JSON.stringify(report));
       const told = plan(mib, cut, workers);
       const off = told.seconds / report.seconds - 1;
-      worst = Math.max(worst, Math.abs(off));
+      const isQuiet = others < DISTURBED || values['count-all'];
+      if (isQuiet) worst = Math.max(worst, Math.abs(off));
+      counted += Number(isQuiet);
       const stages = told.stages.map(({ stage, seconds }) => {
         const was = report.run.stages.find((one) => one.stage === stage)?.seconds ?? 0;
         return `${stage} ${seconds.toFixed(2)} (${was.toFixed(2)})`;
       });
       console.log(
         `${workers} workers, ${mib} MiB, ${cut.shards} shards, ${cut.partitions} partitions: forecast ${told.seconds.toFixed(2)} s, ` +
-          `run ${report.seconds.toFixed(2)} s, off by ${(off * 100).toFixed(0)} %, ${told.stages.map(({ binds }) => binds).join(' ')}\n` +
+          `run ${report.seconds.toFixed(2)} s, off by ${(off * 100).toFixed(0)} %${isQuiet ? '' : `; NOT COUNTED, others took ${others.toFixed(2)} cores`}\n` +
           `    forecast (run): ${stages.join(', ')}`,
       );
     }
   }
-  console.log(`${worst <= OFF ? 'ok' : 'FAILED'}: off by ${(worst * 100).toFixed(0)} % at most`);
-  process.exitCode = worst <= OFF ? 0 : 1;
+  const isRight = worst <= OFF && counted > 1;
+  console.log(
+    `${isRight ? 'ok' : 'FAILED'}: ${counted} runs counted, off by ${(worst * 100).toFixed(0)} % at most`,
+  );
+  process.exitCode = isRight ? 0 : 1;
 } finally {
   for (const child of children) child.kill('SIGKILL');
   if (values.folder === undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

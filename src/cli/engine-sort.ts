@@ -1,17 +1,16 @@
 /** `clsort sort --engine`: a sort over many machines. */
-import { fileURLToPath } from 'node:url';
 import { deviceSpecs } from '../device/select.js';
 import { BullEngine } from '../engines/bullmq.js';
+import { sortChain } from '../engines/chain.js';
 import { runSort } from '../engines/coordinator.js';
 import type { Engine } from '../engines/engine.js';
 import type { RunReport } from '../engines/forecast/fit.js';
 import { REPORT_SCHEMA, runReport } from '../engines/forecast/report.js';
-import { kubernetesManifest } from '../engines/kubernetes.js';
 import { LocalEngine } from '../engines/local.js';
 import type { SortRequest } from '../engines/make-job.js';
 import { type OpenJob, openSortJob } from '../engines/open-job.js';
 import { RunTimes } from '../engines/run-times.js';
-import { assertNotPending, slurmScript, submit } from '../engines/slurm.js';
+import { assertNotPending } from '../engines/slurm.js';
 import type { PartsReport } from '../engines/verify-part.js';
 import type { WorkerContext } from '../engines/worker-context.js';
 import { Sorter } from '../sort/api/sorter.js';
@@ -24,6 +23,7 @@ import { readInput, readTo } from './key-files.js';
 import { readBudget } from './memory-options.js';
 import type { SortArguments } from './options/sort.js';
 import { readRecords } from './record-options.js';
+import { assertScheduler, handOver, SCHEDULERS } from './scheduler.js';
 import { bytesText, grouped, secondsText } from './table.js';
 import { TaskView } from './task-view.js';
 
@@ -45,7 +45,6 @@ function assertPossible(args: SortArguments): void {
   if (said !== undefined) {
     throw new UsageError(`--${said} is not for --engine: keys and records are sorted over many machines`);
   }
-  const isHere = engine === 'local';
   const ofWorkers: Readonly<Record<string, boolean>> = {
     device: args.device !== undefined,
     memory: args.memory !== undefined,
@@ -55,20 +54,7 @@ function assertPossible(args: SortArguments): void {
   if (engine === 'bullmq' && own !== undefined) {
     throw new UsageError(`--${own} is each worker's own: say it to 'clsort worker'`);
   }
-  const isPrinted = args.print || args.submit;
-  if (isHere || engine === 'bullmq') {
-    if (isPrinted)
-      throw new UsageError(`--engine ${engine} runs the sort itself: --print and --submit are not for it`);
-    return;
-  }
-  if (engine === 'kubernetes' && args.submit) {
-    throw new UsageError('--engine kubernetes makes a manifest only: --print it, and apply it with kubectl');
-  }
-  if (!isPrinted) {
-    throw new UsageError(
-      `--engine ${engine}: --print what is to be submitted${engine === 'slurm' ? ', or --submit it' : ''}`,
-    );
-  }
+  assertScheduler(args);
 }
 
 function requestOf(args: SortArguments): SortRequest {
@@ -98,8 +84,7 @@ export async function sortOverEngine(args: SortArguments, console: Console): Pro
   const started = performance.now();
   const open = await openSortJob(request, { workersFolder: args['workers-folder'], signal });
   try {
-    if (args.engine === 'slurm') return await toSlurm(open, args, console);
-    if (args.engine === 'kubernetes') return await toKubernetes(open, args, console);
+    if (SCHEDULERS.includes(args.engine ?? '')) return await toScheduler(open, args, console);
     return await runHere(open, { url, started }, args, console);
   } finally {
     await open.release();
@@ -182,43 +167,9 @@ function tell(
   }
 }
 
-/** How clsort is called here: by this Node, and this file. */
-const ownCommand = (): string[] => [process.execPath, fileURLToPath(new URL('./main.js', import.meta.url))];
-
-const words = (text: string | undefined): string[] | undefined =>
-  text?.split(/\s+/).filter((word) => word !== '');
-
-function nodeOptions({ shared }: OpenJob, args: SortArguments, command: readonly string[]) {
-  return {
-    command,
-    root: shared.root,
-    device: (args.device ?? ['auto']).join(','),
-    memory: args.memory,
-    tmp: args.tmp,
-  };
-}
-
-async function toSlurm(open: OpenJob, args: SortArguments, console: Console): Promise<ExitCode> {
+async function toScheduler(open: OpenJob, args: SortArguments, console: Console): Promise<ExitCode> {
   const { job, folder } = open;
   if (args.submit) await assertNotPending(folder);
-  const node = nodeOptions(open, args, words(args.command) ?? ownCommand());
-  const script = await slurmScript(job, folder, node, words(args.sbatch) ?? []);
-  if (args.print) print(console, script);
-  else {
-    const ids = await submit(script);
-    const json = { schema: 'clsort.submitted/1', id: folder.id, jobs: ids };
-    print(console, args.json ? JSON.stringify(json) : `job ${folder.id}: submitted as ${ids.join(' ')}`);
-  }
-  return EXIT.ok;
-}
-
-async function toKubernetes(open: OpenJob, args: SortArguments, console: Console): Promise<ExitCode> {
-  if (args.image === undefined)
-    throw new UsageError('--engine kubernetes needs --image, one that has clsort and a driver');
-  const options = {
-    ...nodeOptions(open, args, words(args.command) ?? ['clsort']),
-    ...{ image: args.image, claim: args.claim ?? 'clsort', resource: args.resource },
-  };
-  print(console, await kubernetesManifest(open.job, open.folder, options));
+  await handOver(await sortChain(job, folder), open, args, console);
   return EXIT.ok;
 }

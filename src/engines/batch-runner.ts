@@ -11,12 +11,25 @@ import type { Engine, Task, TaskEvent } from './engine.js';
 import { idOf, JobFolder } from './job-folder.js';
 import type { SharedFolder } from './shared-folder.js';
 
+export interface Runs {
+  /** Opens the engine for the job of that id. */
+  readonly engine: (id: string) => Promise<Engine>;
+}
+
+/** Runs jobs when nobody waits for them any more: what came of them is told by the next run of the same batch. */
+export interface Scheduler {
+  /** @throws UsageError while jobs of an earlier run have not ended */
+  readonly assertFree: (folder: JobFolder) => Promise<void>;
+  /** @param open tasks that have no record */
+  readonly handOver: (batch: BatchJobs, folder: JobFolder, open: readonly number[]) => Promise<void>;
+}
+
 export interface EngineRunnerOptions {
   readonly shared: SharedFolder;
   /** By which the batch is known again: the name of its manifest. */
   readonly name: string;
-  /** Opens the engine for the job of that id. */
-  readonly engine: (id: string) => Promise<Engine>;
+  /** Who runs the jobs, or to whom they are handed over. */
+  readonly by: Runs | Scheduler;
   readonly failFast: boolean;
   readonly signal: AbortSignal;
   readonly onEvent: Listener;
@@ -25,6 +38,8 @@ export interface EngineRunnerOptions {
 export class EngineRunner {
   readonly #options: EngineRunnerOptions;
   readonly #entries: Entry[] = [];
+  /** The same, by the number of their tasks. */
+  readonly #tasks = new Map<number, Job>();
 
   constructor(options: EngineRunnerOptions) {
     this.#options = options;
@@ -36,7 +51,7 @@ export class EngineRunner {
 
   /** No more will be added. @returns when each has ended; @throws UsageError, IoError where none can be run */
   async end(): Promise<void> {
-    const { shared, name, engine: open } = this.#options;
+    const { shared, name, by } = this.#options;
     if (this.#entries.length === 0) return;
     const jobs: Job[] = [];
     for (const { job } of this.#entries) {
@@ -48,68 +63,99 @@ export class EngineRunner {
     const folder = await JobFolder.make(shared, idOf(`batch ${name}`));
     const release = await coordinate(folder);
     try {
-      const batch: BatchJobs = { schema: BATCH_SCHEMA, version: VERSION, jobs };
-      await this.#prepare(folder, batch);
-      const engine = await open(folder.id);
-      let outcome: 'done' | 'failed' = 'failed';
-      try {
-        outcome = (await this.#run(folder, engine)) ? 'done' : 'failed';
-      } finally {
-        await engine.close(outcome);
+      if ('handOver' in by) await by.assertFree(folder);
+      const batch = await this.#prepare(folder, jobs);
+      const open = await this.#tellDone(folder);
+      if ('handOver' in by && open.length > 0) {
+        await by.handOver(batch, folder, open);
+        return;
       }
+      if ('engine' in by) await this.#runBy(await by.engine(folder.id), folder, open);
       await folder.remove();
     } finally {
       await release();
     }
   }
 
-  /** Leaves what an earlier run of the very same jobs has done, and forgets what has changed since. */
-  async #prepare(folder: JobFolder, batch: BatchJobs): Promise<void> {
+  /**
+   * Leaves what an earlier run has done of the same jobs, and forgets what has changed since. Jobs keep their numbers where an
+   * earlier batch has all of them: those that are known to be done are asked for no more.
+   */
+  async #prepare(folder: JobFolder, jobs: readonly Job[]): Promise<BatchJobs> {
     const found = await folder.readJob<BatchJobs>();
-    const isSame = JSON.stringify(found) === JSON.stringify(batch);
+    const known = found?.version === VERSION && found.schema === BATCH_SCHEMA ? found.jobs : [];
+    const numbers = new Map(known.map((job, i) => [JSON.stringify(job), i]));
+    const places = jobs.map((job) => numbers.get(JSON.stringify(job)));
+    const isKnown = places.every((place) => place !== undefined);
+    for (const [i, { job }] of this.#entries.entries()) this.#tasks.set(isKnown ? (places[i] ?? i) : i, job);
     for (const index of await folder.done('batch')) {
-      const job = this.#entries[index]?.job;
-      const record = isSame && job ? await folder.get<BatchRecord>('batch', index) : undefined;
+      const job = this.#tasks.get(index);
+      const record = isKnown && job ? await folder.get<BatchRecord>('batch', index) : undefined;
       if (!job || !record || !(await isStill(job, record))) await folder.forget('batch', index);
     }
-    await folder.writeJob(batch);
+    const batch: BatchJobs = { schema: BATCH_SCHEMA, version: VERSION, jobs: isKnown ? known : jobs };
+    if (!isKnown) await folder.writeJob(batch);
+    return batch;
+  }
+
+  /** Tells of what has its record. @returns the tasks that are left */
+  async #tellDone(folder: JobFolder): Promise<number[]> {
+    const done = await folder.done('batch');
+    const open: number[] = [];
+    for (const index of this.#tasks.keys()) {
+      if (done.has(index)) await this.#tellWell(folder, index, 'an earlier run');
+      else open.push(index);
+    }
+    return open;
+  }
+
+  async #tellWell(folder: JobFolder, index: number, device: string): Promise<void> {
+    const job = this.#tasks.get(index);
+    const { made } = await folder.expect<BatchRecord>('batch', index);
+    if (job)
+      this.#options.onEvent({ is: 'end', result: { job, outcome: 'ok', device, attempts: 1, ...made } });
+  }
+
+  async #runBy(engine: Engine, folder: JobFolder, open: readonly number[]): Promise<void> {
+    let outcome: 'done' | 'failed' = 'failed';
+    try {
+      outcome = (await this.#run(folder, engine, open)) ? 'done' : 'failed';
+    } finally {
+      await engine.close(outcome);
+    }
   }
 
   /** @returns whether all went well */
-  async #run(folder: JobFolder, engine: Engine): Promise<boolean> {
+  async #run(folder: JobFolder, engine: Engine, open: readonly number[]): Promise<boolean> {
     const { signal, onEvent, failFast } = this.#options;
-    const ended = new Set<number>();
+    const left = new Set(open);
     let failures = 0;
     const end = (index: number, result: JobResult): void => {
-      ended.add(index);
+      left.delete(index);
       if (result.outcome === 'error') failures++;
       onEvent({ is: 'end', result });
     };
-    const endWell = async (index: number, worker: string): Promise<void> => {
-      const job = this.#entries[index]?.job;
-      const record = await folder.expect<BatchRecord>('batch', index);
-      if (job) end(index, { job, outcome: 'ok', device: worker, attempts: 1, ...record.made });
-    };
-    for (const index of await folder.done('batch')) await endWell(index, 'an earlier run');
-    const tasks = this.#entries
-      .map((_, index): Task => ({ job: folder.id, kind: 'batch', index }))
-      .filter(({ index }) => !ended.has(index));
-    const total = this.#entries.length;
-    await engine.tell({ stage: 'batch', done: ended.size, tasks: total });
+    const tasks = open.map((index): Task => ({ job: folder.id, kind: 'batch', index }));
+    const total = this.#tasks.size;
+    const tell = () => engine.tell({ stage: 'batch', done: total - left.size, tasks: total });
+    await tell();
     const isDone = async ({ index }: Task): Promise<boolean> =>
       (await folder.get('batch', index)) !== undefined;
     try {
       for await (const event of tasks.length > 0 ? engine.run(tasks, isDone, signal) : []) {
-        if (event.is === 'done') await endWell(event.task.index, event.worker);
-        else this.#hear(event, end);
-        await engine.tell({ stage: 'batch', done: ended.size, tasks: total });
+        if (event.is === 'done') {
+          left.delete(event.task.index);
+          await this.#tellWell(folder, event.task.index, event.worker);
+        } else this.#hear(event, end);
+        await tell();
         if (failFast && failures > 0) break;
       }
     } catch (error) {
       if (!(error instanceof AbortedError)) throw error;
     }
-    for (const [index, { job }] of this.#entries.entries()) {
-      if (!ended.has(index)) end(index, { job, outcome: 'skipped' });
+    for (const index of [...left]) {
+      const job = this.#tasks.get(index);
+      if (job) end(index, { job, outcome: 'skipped' });
     }
     return failures === 0 && !signal.aborted;
   }
@@ -120,7 +166,7 @@ export class EngineRunner {
       onEvent(event);
       return;
     }
-    const job = this.#entries[event.task.index]?.job;
+    const job = this.#tasks.get(event.task.index);
     if (!job) return;
     const device = event.worker;
     if (event.is === 'begin') onEvent({ is: 'begin', job, device });

@@ -1,10 +1,6 @@
-/** A sort as Indexed Jobs of Kubernetes: a manifest, which is written and not run here. */
-import { STAGES } from './engine.js';
+/** A sort or a batch as Indexed Jobs of Kubernetes: a manifest, which is written and not run here. */
+import { type Chain, type ChainStep, type NodeOptions, taskWords } from './chain.js';
 import type { JobFolder } from './job-folder.js';
-import { openShares, sharesOf } from './shares.js';
-import type { NodeOptions } from './slurm.js';
-import { taskWords } from './slurm.js';
-import type { SortJob } from './sort-job.js';
 
 export interface ClusterOptions extends NodeOptions {
   readonly image: string;
@@ -18,22 +14,26 @@ export interface ClusterOptions extends NodeOptions {
 const yaml = (value: unknown): string => JSON.stringify(value);
 
 /** The Jobs of what is left to do. All but the first are suspended: Kubernetes knows no order of Jobs. */
-export async function kubernetesManifest(
-  job: SortJob,
+export function kubernetesManifest(
+  { title, steps }: Chain,
   folder: JobFolder,
   options: ClusterOptions,
-): Promise<string> {
+): string {
   const { id } = folder;
   const documents: string[] = [];
   const names: string[] = [];
-  const add = (step: string, completions: number): void => {
+  const add = ({ step, shares, isOnDevice }: ChainStep): void => {
     const name = `clsort-${id}-${step}`;
     const isFirst = names.length === 0;
+    const completions = shares?.of ?? 1;
     names.push(name);
     // What stands in $( ) would be taken for a variable.
     const words = taskWords(options, id, step).map((word) => word.replaceAll('$(', '$$$$('));
-    const share = step === 'finish' ? [] : ['--share', '$(JOB_COMPLETION_INDEX)'];
-    const [resource, amount = '1'] = step === 'sort' ? (options.resource?.split('=') ?? []) : [];
+    // An index is a share: those that are done end at once.
+    const share = shares ? ['--share', '$(JOB_COMPLETION_INDEX)'] : [];
+    const [resource, amount = '1'] = isOnDevice ? (options.resource?.split('=') ?? []) : [];
+    // A job of a batch that fails keeps the others from nothing.
+    const isEachAlone = step === 'batch';
     documents.push(
       [
         'apiVersion: batch/v1',
@@ -46,12 +46,12 @@ export async function kubernetesManifest(
         '  completionMode: Indexed',
         `  completions: ${completions}`,
         `  parallelism: ${completions}`,
-        '  backoffLimit: 6',
+        isEachAlone ? '  backoffLimitPerIndex: 2' : '  backoffLimit: 6',
         '  template:',
         '    metadata:',
         `      labels: { app: clsort, clsort-job: ${yaml(id)}, clsort-step: ${step} }`,
         '    spec:',
-        '      restartPolicy: OnFailure',
+        `      restartPolicy: ${isEachAlone ? 'Never' : 'OnFailure'}`,
         '      containers:',
         '        - name: clsort',
         `          image: ${yaml(options.image)}`,
@@ -64,14 +64,10 @@ export async function kubernetesManifest(
       ].join('\n'),
     );
   };
-  for (const stage of STAGES) {
-    // An index is a share: those that are done end at once.
-    if ((await openShares(job, folder, stage)).length > 0) add(stage, sharesOf(job, stage));
-  }
-  add('finish', 1);
+  for (const step of steps) add(step);
   const comments = [
-    `# clsort ${job.version}, job ${id}. Made, but not tested, by clsort.`,
-    '# Each Job begins when the one before is complete:',
+    `# ${title} Made, but not tested, by clsort.`,
+    ...(names.length > 1 ? ['# Each Job begins when the one before is complete:'] : []),
     '#   kubectl apply -f THIS',
     ...names
       .slice(1)

@@ -1,4 +1,5 @@
 /** Tasks for a scheduler that knows numbers only: each of so many workers does every so-manieth task of a stage. */
+import type { BatchJobs } from './batch-job.js';
 import { STAGES, type Stage, type Task } from './engine.js';
 import type { JobFolder } from './job-folder.js';
 import { runTask, tasksOf } from './run-task.js';
@@ -6,8 +7,8 @@ import type { SortJob } from './sort-job.js';
 import { finish, type PartsReport } from './verify-part.js';
 import type { WorkerContext } from './worker-context.js';
 
-/** What a scheduler runs: a stage, or the end of a sort. */
-export const STEPS = [...STAGES, 'finish'] as const;
+/** What a scheduler runs: a stage, or the end of a sort; or the jobs of a batch. */
+export const STEPS = [...STAGES, 'finish', 'batch'] as const;
 export type Step = (typeof STEPS)[number];
 
 /** Most workers of a stage: schedulers have limits of their own (Slurm's MaxArraySize is 1001 by default). */
@@ -49,6 +50,41 @@ export async function runShare(
     await runTask(task, context);
   }
   return run;
+}
+
+/** Into how many shares the jobs of a batch are cut. */
+export const batchSharesOf = ({ jobs }: BatchJobs): number => Math.min(MOST_SHARES, jobs.length);
+
+/** The shares that have some of these tasks. */
+export function batchSharesWith(batch: BatchJobs, open: readonly number[]): number[] {
+  const shares = batchSharesOf(batch);
+  return [...new Set(open.map((index) => index % shares))].toSorted((a, b) => a - b);
+}
+
+/**
+ * Does a share of a batch: all of its jobs, also when one has failed.
+ *
+ * @throws what the first of them threw
+ */
+export async function runBatchShare(
+  { batch, folder, share }: { batch: BatchJobs; folder: JobFolder; share: number },
+  context: WorkerContext,
+  onTask: (task: Task, error?: Error) => void,
+): Promise<void> {
+  const shares = batchSharesOf(batch);
+  let failure: Error | undefined;
+  for (let index = share; index < batch.jobs.length; index += shares) {
+    const task = { job: folder.id, kind: 'batch', index } as const;
+    onTask(task);
+    try {
+      await runTask(task, context);
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      onTask(task, error as Error);
+      failure ??= error as Error;
+    }
+  }
+  if (failure) throw failure;
 }
 
 /** The end of a sort. */

@@ -1,5 +1,5 @@
 /**
- * A sort as job arrays of Slurm, each of which begins when the one before has ended well. Slurm schedules, and starts again
+ * A sort or a batch as job arrays of Slurm, each of which begins when the one before has ended well. Slurm schedules, and starts again
  * what a node has lost; tasks that failed are submitted once more by the same command, since a requeue holds a task for minutes.
  */
 import { execFile } from 'node:child_process';
@@ -7,40 +7,14 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { ioError } from '../io/raw.js';
 import { IoError, UnsupportedError, UsageError } from '../util/errors.js';
-import { STAGES } from './engine.js';
+import { type Chain, type NodeOptions, taskWords } from './chain.js';
 import type { JobFolder } from './job-folder.js';
-import { openShares, sharesOf } from './shares.js';
 import { commandLine, quoted } from './shell.js';
-import type { SortJob } from './sort-job.js';
 
 const run = promisify(execFile);
 
-/** How tasks are run on nodes. */
-export interface NodeOptions {
-  /** The words that call clsort there. */
-  readonly command: readonly string[];
-  /** The folder that all nodes share, as they see it. */
-  readonly root: string;
-  readonly device: string;
-  /** As `--memory` has it; undefined for half of what is free. */
-  readonly memory: string | undefined;
-  readonly tmp: string | undefined;
-}
-
 /** Ids of jobs that were submitted, a line each. */
 const SUBMITTED = 'slurm-jobs';
-
-/** The words of a task: its stage and share, which the scheduler knows. */
-export const taskWords = (
-  { command, root, device, memory, tmp }: NodeOptions,
-  id: string,
-  step: string,
-): string[] => [
-  ...command,
-  ...['worker', '--workers-folder', root, '--job', id, '--step', step, '--device', device],
-  ...(memory === undefined ? [] : ['--memory', memory]),
-  ...(tmp === undefined ? [] : ['--tmp', tmp]),
-];
 
 /** Numbers as an array of Slurm has them: 0-3,7. */
 export function arraySpec(numbers: readonly number[]): string {
@@ -59,12 +33,12 @@ export function arraySpec(numbers: readonly number[]): string {
  *
  * @param sbatch words for every sbatch, such as --partition=gpu
  */
-export async function slurmScript(
-  job: SortJob,
+export function slurmScript(
+  { title, steps }: Chain,
   folder: JobFolder,
   node: NodeOptions,
   sbatch: readonly string[],
-): Promise<string> {
+): string {
   const { id } = folder;
   const jobs = quoted(folder.file(SUBMITTED));
   // They stay when the folder of the job goes.
@@ -78,7 +52,7 @@ export async function slurmScript(
   ];
   const lines = [
     '#!/bin/bash',
-    `# clsort ${job.version}, job ${id}: ${job.shards.length} shards, ${job.partitions} partitions.`,
+    `# ${title}`,
     '# Run it to submit the job, or let clsort do so (--submit). It may be submitted again when all of it has ended:',
     '# tasks that have their record do nothing. Made anew by the same command, it has only what is left to do.',
     'set -euo pipefail',
@@ -98,22 +72,16 @@ export async function slurmScript(
     '  echo "$submitted"',
     '}',
   ];
-  for (const stage of STAGES) {
-    const shares = await openShares(job, folder, stage);
-    if (shares.length === 0) continue;
+  for (const { step, shares } of steps) {
     lines.push(
       '',
-      `# ${stage}: ${shares.length} of ${sharesOf(job, stage)} shares.`,
-      `submit --job-name=clsort-${id}-${stage} --array=${arraySpec(shares)} --output=${quoted(log(stage, true))} <<'TASK'`,
-      ...task(stage, true),
+      ...(shares ? [`# ${step}: ${shares.open.length} of ${shares.of} shares.`] : []),
+      `submit --job-name=clsort-${id}-${step} ${shares ? `--array=${arraySpec(shares.open)} ` : ''}--output=${quoted(log(step, shares !== undefined))} <<'TASK'`,
+      ...task(step, shares !== undefined),
       'TASK',
     );
   }
   lines.push(
-    '',
-    `submit --job-name=clsort-${id}-finish --output=${quoted(log('finish', false))} <<'TASK'`,
-    ...task('finish', false),
-    'TASK',
     '',
     '# What has failed for good is told by a job that comes last, whatever has become of the others.',
     'after="--dependency=afterany$all"',

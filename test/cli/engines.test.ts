@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
+import { parseAllDocuments } from 'yaml';
 import { recordsOf, sortedRecords } from '../engines/parts.js';
 import { RedisServer, testWithRedis } from '../engines/redis-server.js';
 import { clsort, MAIN, scratchFolder } from './cli.js';
@@ -154,6 +155,105 @@ testWithRedis('a batch is done by workers, a job a task, and its journal knows i
   t.regex(wrong.err, /--device is each worker's own/);
 });
 
+/** Stands for Slurm: tasks of an array run at once, one after the other, and nothing is ever pending. */
+function fakeSlurm(folder: string): NodeJS.ProcessEnv {
+  mkdirSync(`${folder}/bin`);
+  const sbatch = `#!/bin/bash
+script=$(cat)
+for word in "$@"; do case $word in --array=*) array=\${word#--array=};; --job-name=*) name=\${word#--job-name=};; esac; done
+indexes=
+for range in \${array//,/ }; do indexes="$indexes $(seq -s ' ' \${range%-*} \${range#*-})"; done
+for index in \${indexes:-none}; do
+  SLURM_ARRAY_TASK_ID=$index bash -c "$script" >> '${folder}/slurm.log' 2>&1 || echo "$name $index failed" >> '${folder}/slurm.log'
+done
+echo 17
+`;
+  writeFileSync(`${folder}/bin/sbatch`, sbatch, { mode: 0o755 });
+  writeFileSync(`${folder}/bin/squeue`, '#!/bin/bash\n', { mode: 0o755 });
+  return { PATH: `${folder}/bin:${process.env.PATH}` };
+}
+
+test('a batch is handed over to Slurm; what came of it is told by the same command, which submits what is left', async (t) => {
+  const { folder, path, remove } = scratchFolder();
+  t.teardown(remove);
+  const env = fakeSlurm(folder);
+  const keys = [3, 1, 2].map((seed) =>
+    Uint32Array.from({ length: 1000 }, (_, i) => Math.imul(i * seed, 0x9e3779b1) >>> 0),
+  );
+  for (const [i, file] of keys.entries()) writeFileSync(path(`${i}.u32`), file);
+  writeFileSync(path('late.u32'), new Uint8Array(3));
+  writeFileSync(path('jobs.json'), JSON.stringify({ jobs: [{ in: '*.u32', out: 'sorted/{name}{ext}' }] }));
+  const batch = async () => {
+    const args = ['batch', path('jobs.json'), '--engine', 'slurm', '--submit', '--device', 'host', '--json'];
+    const ran = await clsort(args, { env });
+    t.is(ran.code, 0, ran.err);
+    return ran.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  };
+  const [submitted, summary] = await batch();
+  t.like(submitted, { schema: 'clsort.submitted/1', jobs: ['17', '17'] });
+  t.like(summary, { jobs: 0 });
+  const log = readFileSync(path('slurm.log'), 'utf8');
+  t.regex(log, /batch 4 failed: .*late\.u32/);
+  t.regex(log, /-batch 3 failed\n/, 'Slurm is told by the exit code');
+  t.regex(log, /batch +3 +of 4/, 'the last job tells how it went');
+  for (const [i, file] of keys.entries()) {
+    const expected = new Uint8Array(file.slice().sort().buffer);
+    t.deepEqual(new Uint8Array(readFileSync(path(`sorted/${i}.u32`))), expected);
+  }
+  const status = await clsort(['status', submitted.id, '--workers-folder', folder]);
+  t.is(status.code, 1, status.err);
+  // What has failed is submitted again, alone, and done now.
+  writeFileSync(path('late.u32'), new Uint32Array([2, 1]));
+  const second = await batch();
+  t.is(second.filter(({ outcome }) => outcome === 'ok').length, 3);
+  t.like(second.at(-2), { id: submitted.id });
+  t.deepEqual(
+    new Uint32Array(readFileSync(path('sorted/late.u32')).buffer.slice(0)),
+    new Uint32Array([1, 2]),
+  );
+  t.is((await clsort(['status', submitted.id, '--workers-folder', folder])).code, 0);
+  const third = await batch();
+  t.is(third.filter(({ outcome }) => outcome === 'done').length, 3);
+  t.is(third.filter(({ outcome }) => outcome === 'ok').length, 1);
+  t.like(third.at(-1), { jobs: 4, ok: 1, done: 3, failed: 0 });
+  t.deepEqual(
+    readdirSync(path('.clsort')).filter((name) => !name.endsWith('-logs')),
+    [],
+  );
+});
+
+test('a batch for Kubernetes is a manifest, alone on stdout', async (t) => {
+  const { path, remove } = scratchFolder();
+  t.teardown(remove);
+  for (const name of ['a', 'b']) writeFileSync(path(`${name}.u32`), new Uint32Array(10));
+  writeFileSync(
+    path('jobs.json'),
+    JSON.stringify({ jobs: [{ in: '*.u32', out: '{name}.sorted', dtype: 'u32' }] }),
+  );
+  const args = [
+    'batch',
+    path('jobs.json'),
+    '--engine',
+    'kubernetes',
+    '--print',
+    '--image',
+    'registry/clsort',
+  ];
+  const ran = await clsort([...args, '--resource', 'nvidia.com/gpu=1']);
+  t.is(ran.code, 0, ran.err);
+  const [document, ...others] = parseAllDocuments(ran.out);
+  t.is(others.length, 0);
+  const { spec } = document?.toJS() ?? {};
+  t.like(spec, { suspend: false, completions: 2, backoffLimitPerIndex: 2 });
+  const [container] = spec.template.spec.containers;
+  t.deepEqual(container.resources, { limits: { 'nvidia.com/gpu': '1' } });
+  t.deepEqual(container.command.slice(-2), ['--share', '$(JOB_COMPLETION_INDEX)']);
+  t.true(container.command.includes('batch'));
+});
+
 test('what is not for many machines, and where nobody is, is told', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
@@ -191,13 +291,27 @@ test('what is not for many machines, and where nobody is, is told', async (t) =>
   await refused([...sort, '--engine', 'slurm'], 2, /--print what is to be submitted, or --submit it/);
   await refused([...sort, '--engine', 'kubernetes', '--submit'], 2, /makes a manifest only/);
   await refused([...sort, '--engine', 'kubernetes', '--print'], 2, /needs --image/);
+  await refused([...sort, '--engine', 'slurm', '--print', '--submit'], 2, /are at odds/);
+  writeFileSync(path('jobs.json'), JSON.stringify([{ in: 'in.u32', out: 'out.u32', device: 'gpu' }]));
+  const batch = ['batch', path('jobs.json')];
+  await refused([...batch, '--engine', 'slurm'], 2, /--print what is to be submitted, or --submit it/);
+  await refused([...batch, '--engine', 'slurm', '--print'], 2, /names a device \(gpu\)/);
+  await refused(
+    [...batch, '--engine', 'slurm', '--print', '--timeout', '3'],
+    2,
+    /--timeout is for batches on this host/,
+  );
+  await refused([...batch, '--engine', 'bullmq', '--print'], 2, /runs it itself/);
+  await refused([...batch, '--submit'], 2, /--submit is for/);
   await refused([...sort, '--partitions', '3'], 2, /--partitions is for sorts over many machines/);
   await refused(['status', 'x'], 2, /no id of a job/);
   await refused(['status', '0123456789ab', '--workers-folder', folder], 5, /there is no job 0123456789ab/);
   await refused(['cancel', '0123456789ab', '--workers-folder', folder], 5, /there is no job/);
   await refused(['worker', '--job', '0123456789ab', '--workers-folder', folder], 2, /--job needs --step/);
   t.deepEqual(
-    readdirSync(folder).filter((name) => name !== 'in.u32' && name !== '.clsort'),
+    readdirSync(folder).filter(
+      (name) => !['in.u32', 'jobs.json', 'jobs.json.journal', '.clsort'].includes(name),
+    ),
     [],
   );
 });

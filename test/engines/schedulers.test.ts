@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { parseAllDocuments } from 'yaml';
+import { sortChain } from '../../src/engines/chain.js';
 import { STAGES } from '../../src/engines/engine.js';
 import { kubernetesManifest } from '../../src/engines/kubernetes.js';
 import { openSortJob } from '../../src/engines/open-job.js';
@@ -71,7 +72,7 @@ test('scripts and manifests have what is left to do, with no text of users unesc
     contextFor(sorter(), open),
     () => undefined,
   );
-  const script = await slurmScript(job, own, node, ['--partition=a b']);
+  const script = slurmScript(await sortChain(job, own), own, node, ['--partition=a b']);
   t.true(script.includes('--array=0,2-3'));
   // Run where sbatch only writes down what it is given.
   mkdirSync(`${outer}/bin`);
@@ -110,7 +111,7 @@ test('scripts and manifests have what is left to do, with no text of users unesc
     claim: 'c: {}',
     resource: 'a/b=2',
   };
-  const manifest = await kubernetesManifest(job, own, options);
+  const manifest = kubernetesManifest(await sortChain(job, own), own, options);
   const documents = parseAllDocuments(manifest).map((document) => {
     t.deepEqual(document.errors, []);
     return document.toJS() as { metadata: { name: string } };

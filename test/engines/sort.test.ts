@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import { KEY_FORMATS } from '../../src/io/keys.js';
 import { readParts } from '../../src/io/parts.js';
 import { scratchFolder } from '../cli/cli.js';
 import { hostSorter } from '../io/host-sorter.js';
@@ -81,7 +82,7 @@ test('parts are of any format that is asked for', async (t) => {
   t.teardown(remove);
   const keys = Uint32Array.from({ length: 5000 }, (_, i) => Math.imul(i, 0x9e3779b1));
   writeFileSync(path('a.u32'), keys);
-  for (const to of ['npy', 'arrow', 'parquet', 'csv'] as const) {
+  for (const to of KEY_FORMATS.filter((format) => !['auto', 'raw'].includes(format))) {
     const request = { inputs: [path('a.u32')], out: path(to), keys: { to }, how: {}, partitions: 2 };
     const report = await sortHere(sorter(), request);
     t.like(report, { n: 5000, parts: 2 });
@@ -99,6 +100,31 @@ test('parts are of any format that is asked for', async (t) => {
     await sortHere(sorter(), back);
     const sorted = await joinedParts(path(`${to}-back`));
     t.deepEqual(new Uint8Array(sorted), new Uint8Array(keys.slice().sort().buffer));
+  }
+});
+
+test('a column of a table, and a big-endian array, are read as one machine reads them', async (t) => {
+  const { path, remove } = scratchFolder();
+  t.teardown(remove);
+  const rows = Array.from({ length: 4000 }, (_, i) => [i, Math.imul(i, 0x9e3779b1) >> 8] as const);
+  const expected = Int32Array.from(rows, ([, b]) => b).sort();
+  const text = ['a;b', ...rows.map(([a, b]) => `${a};${b}`)].join('\n');
+  writeFileSync(path('in.csv'), text);
+  writeFileSync(path('in.ndjson.gz'), gzipSync(rows.map(([a, b]) => JSON.stringify({ a, b })).join('\n')));
+  const bytes = Buffer.alloc(rows.length * 4);
+  for (const [i, [, b]] of rows.entries()) bytes.writeInt32BE(b, i * 4);
+  writeFileSync(path('in.i32be'), bytes);
+  for (const [name, keys] of [
+    ['in.csv', { column: 'b', delimiter: ';', dtype: 'i32' }],
+    ['in.ndjson.gz', { column: 'b', dtype: 'i32' }],
+    ['in.i32be', {}],
+  ] as const) {
+    const out = path(`out-${name}`);
+    const cut = { shards: 3, partitions: 3, how: {} };
+    await sortHere(sorter(), { inputs: [path(name)], out, keys: { ...keys, to: 'raw' }, ...cut });
+    const sorted = await joinedParts(out);
+    if (name === 'in.i32be') sorted.swap32();
+    t.deepEqual(new Uint8Array(sorted), new Uint8Array(expected.buffer), name);
   }
 });
 

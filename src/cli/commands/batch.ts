@@ -19,8 +19,10 @@ import { EXIT, type ExitCode, exitCodeOf } from '../exit-code.js';
 import { LiveView } from '../live-view.js';
 import { readSize } from '../memory-options.js';
 import type { BatchArguments } from '../options/batch.js';
+import { schedulerOption } from '../options/engine.js';
 
 export async function run(args: BatchArguments, console: Console): Promise<ExitCode> {
+  assertNoScheduler(args);
   const options = readOptions(args);
   const reports = (args.report ?? []).map((file) => ({ file, format: reportFormat(file) }));
   for (const { file } of reports) {
@@ -33,9 +35,10 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   const open =
     args.engine === undefined
       ? undefined
-      : await (await import('../engine-batch.js')).openerFor(args, options);
+      : await (await import('../engine-batch.js')).openerFor(args, options, console);
   const devices = readStations(args.device ?? (batch.devices.length > 0 ? batch.devices : ['auto']));
-  const show = new Show(args, batch, console);
+  // What is printed for a scheduler stands alone on stdout.
+  const show = new Show(args, batch, args.print ? { ...console, stdout: console.stderr } : console);
   const { signal, asides } = console;
   const results = await runBatch(batch, {
     ...options,
@@ -67,6 +70,13 @@ function readOptions(args: BatchArguments): ReadOptions {
     memory: memory === undefined ? defaultMemory() : readSize(memory),
     journal: journal ?? (jobs === STDIO ? undefined : `${jobs}.journal`),
   };
+}
+
+/** @throws UsageError for what is said to schedulers where there is none */
+function assertNoScheduler(args: BatchArguments): void {
+  const said = args.engine === undefined ? schedulerOption(args) : undefined;
+  if (said === undefined) return;
+  throw new UsageError(`--${said} is for batches over many machines: say who runs them, --engine slurm`);
 }
 
 function assertNumber(name: string, value: number | undefined, isRight: boolean, expected: string): void {

@@ -12,6 +12,7 @@ import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput, readTo } from '../key-files.js';
 import { readMemory } from '../memory-options.js';
+import { schedulerOption } from '../options/engine.js';
 import type { SortArguments } from '../options/sort.js';
 import { ProgressBar } from '../progress-bar.js';
 import { onlyInput, readRecords } from '../record-options.js';
@@ -120,10 +121,8 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
 
 /** @throws UsageError for what is said of many machines, where nothing says that there are many */
 function assertNoCluster(args: SortArguments): void {
-  const names = ['partitions', 'shards', 'command', 'sbatch', 'image', 'claim', 'resource'] as const;
   const said =
-    names.find((name) => args[name] !== undefined) ??
-    (['submit', 'print'] as const).find((name) => args[name]);
+    (['partitions', 'shards'] as const).find((name) => args[name] !== undefined) ?? schedulerOption(args);
   if (said !== undefined)
     throw new UsageError(`--${said} is for sorts over many machines: say who runs them, --engine bullmq`);
 }

@@ -20,7 +20,9 @@ export async function run(args: StatusArguments, console: Console): Promise<Exit
     // Where the folder is not to be seen, Redis may tell.
     if (!told?.job || !(error instanceof IoError)) throw error;
   }
-  const isDone = found === undefined && told?.job?.state === 'done';
+  // A batch that was handed over to a scheduler is kept until its next run has told of it.
+  const isAll = found?.stages.every(({ stage, done, tasks }) => stage === 'batch' && done === tasks) ?? false;
+  const isDone = isAll || (found === undefined && told?.job?.state === 'done');
   if (json)
     print(console, JSON.stringify({ schema: 'clsort.status/1', id, done: isDone, folder: found, ...told }));
   else for (const line of [...folderText(found), ...redisText(told)]) print(console, line);

@@ -1,11 +1,12 @@
 import { codeOf } from '../../batch/failures.js';
 import { deviceSpecs } from '../../device/select.js';
+import { BATCH_SCHEMA } from '../../engines/batch-job.js';
 import { type ServeEvent, serve } from '../../engines/bullmq-worker.js';
-import { taskText } from '../../engines/engine.js';
+import { type Task, taskText } from '../../engines/engine.js';
 import { JobFolder } from '../../engines/job-folder.js';
 import { readJob } from '../../engines/run-task.js';
 import { SharedFolder } from '../../engines/shared-folder.js';
-import { runFinish, runShare, STEPS, type Step } from '../../engines/shares.js';
+import { runBatchShare, runFinish, runShare, STEPS, type Step } from '../../engines/shares.js';
 import { SORT_SCHEMA } from '../../engines/sort-job.js';
 import type { WorkerContext } from '../../engines/worker-context.js';
 import { Sorter } from '../../sort/api/sorter.js';
@@ -83,13 +84,20 @@ async function runStep(
   }
   const folder = await JobFolder.find(context.shared, id);
   const job = await readJob(folder);
+  if (step === 'batch') {
+    if (job.schema !== BATCH_SCHEMA) throw new UsageError(`job ${id} is no batch`);
+    const onTask = (task: Task, error?: Error): void =>
+      note(`${id} ${taskText(task)}${error ? ` failed: ${error.message}` : ''}`);
+    await runBatchShare({ batch: job, folder, share }, context, onTask);
+    return EXIT.ok;
+  }
   if (job.schema !== SORT_SCHEMA) throw new UsageError(`job ${id} is no sort`);
   if (step === 'finish') {
     const { out, n, units, parts } = await runFinish(job, folder, context);
     note(`${out}: ${grouped(n)} ${units} in ${grouped(parts)} parts, verified`);
     return EXIT.ok;
   }
-  const stage = step as Exclude<Step, 'finish'>;
+  const stage = step as Exclude<Step, 'finish' | 'batch'>;
   await runShare({ job, folder, stage, share }, context, (task) => note(`${id} ${taskText(task)}`));
   return EXIT.ok;
 }

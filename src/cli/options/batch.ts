@@ -1,11 +1,11 @@
 import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
-import { type EngineArguments, withEngine } from './engine.js';
+import { type EngineArguments, type SchedulerArguments, withEngine, withScheduler } from './engine.js';
 
 export const command = 'batch <jobs>';
 export const describe = 'Sort many files, as a manifest lists them';
 
-export interface BatchArguments extends DeviceArguments, EngineArguments {
+export interface BatchArguments extends DeviceArguments, EngineArguments, SchedulerArguments {
   readonly jobs: string;
   readonly json: boolean | undefined;
   readonly journal: string | undefined;
@@ -21,7 +21,9 @@ export interface BatchArguments extends DeviceArguments, EngineArguments {
 }
 
 export const builder = (yargs: Argv) =>
-  withDevice(withEngine(yargs, ['bullmq'], "JOBS' folder"), { words: true })
+  withDevice(withScheduler(withEngine(yargs, ['bullmq', 'slurm', 'kubernetes'], "JOBS' folder")), {
+    words: true,
+  })
     .positional('jobs', {
       type: 'string',
       demandOption: true,
@@ -83,6 +85,7 @@ export const builder = (yargs: Argv) =>
     })
     .example('$0 batch jobs.json', 'on the devices that the file names, or the best one')
     .example('$0 batch jobs.yaml --device gpu,cpu', 'on two devices at the same time')
+    .example('$0 batch jobs.json --engine slurm --submit', 'a job is a task of an array')
     .example('$0 batch jobs.json --report report.html', 'with a page that shows what took how long')
     .epilogue(
       'The manifest: { "devices": ["gpu"], "defaults": { "dtype": "u32", "verify": true },\n' +

@@ -53,9 +53,8 @@ export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallba
     fallback,
   );
 
-export interface ClusterArguments extends EngineArguments {
-  readonly partitions: number | undefined;
-  readonly shards: number | undefined;
+/** What is told to schedulers. */
+export interface SchedulerArguments {
   readonly submit: boolean;
   readonly print: boolean;
   readonly command: string | undefined;
@@ -65,19 +64,9 @@ export interface ClusterArguments extends EngineArguments {
   readonly resource: string | undefined;
 }
 
-/** Adds what a sort over many machines takes. */
-export const withCluster = <T>(yargs: Argv<T>) =>
-  withEngine(yargs, ENGINE_NAMES, "OUT's folder")
-    .option('partitions', {
-      type: 'number',
-      nargs: 1,
-      describe: 'with --engine, into how many parts, about; default by size',
-    })
-    .option('shards', {
-      type: 'number',
-      nargs: 1,
-      describe: 'with --engine, in how many stretches the input is read, about; default by size',
-    })
+/** Adds what schedulers are told. */
+export const withScheduler = <T>(yargs: Argv<T>) =>
+  yargs
     .option('submit', { type: 'boolean', default: false, describe: 'with --engine slurm, submit it' })
     .option('print', {
       type: 'boolean',
@@ -105,3 +94,33 @@ export const withCluster = <T>(yargs: Argv<T>) =>
       nargs: 1,
       describe: 'with kubernetes, what a pod that sorts is given, as the device plugin names it: NAME=COUNT',
     });
+
+/** Which of these was given, for a command that has no use for it; undefined where none was. */
+export function schedulerOption(args: SchedulerArguments): string | undefined {
+  const names = ['command', 'sbatch', 'image', 'claim', 'resource'] as const;
+  return (
+    names.find((name) => args[name] !== undefined) ??
+    (['submit', 'print'] as const).find((name) => args[name])
+  );
+}
+
+export interface ClusterArguments extends EngineArguments, SchedulerArguments {
+  readonly partitions: number | undefined;
+  readonly shards: number | undefined;
+}
+
+/** Adds what a sort over many machines takes. */
+export const withCluster = <T>(yargs: Argv<T>) =>
+  withScheduler(
+    withEngine(yargs, ENGINE_NAMES, "OUT's folder")
+      .option('partitions', {
+        type: 'number',
+        nargs: 1,
+        describe: 'with --engine, into how many parts, about; default by size',
+      })
+      .option('shards', {
+        type: 'number',
+        nargs: 1,
+        describe: 'with --engine, in how many stretches the input is read, about; default by size',
+      }),
+  );

@@ -37,7 +37,7 @@ export const builder = (yargs: Argv) =>
     .option('step', {
       type: 'string',
       nargs: 1,
-      choices: ['sample', 'splitters', 'partition', 'sort', 'verify', 'finish'],
+      choices: ['sample', 'splitters', 'partition', 'sort', 'verify', 'finish', 'batch'],
       describe: 'for schedulers: which step',
     })
     .option('share', {

@@ -121,8 +121,10 @@ export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undef
   });
   const [sort, opened] = split(runs, 'sort', { ...pieces, taken: ofTasks('sort'), known: knownOpened });
   const samples = { first: 'samples', second: 'tasks', known: task, taken: nothing } as const;
-  const [sample] = split([run], 'sample', samples);
-  const [splitters] = split([run], 'splitters', samples);
+  // What it takes for each shows in the run that has most of them.
+  const most = runs.toSorted((a, b) => b.samples - a.samples).slice(0, 1);
+  const [sample] = split(most, 'sample', samples);
+  const [splitters] = split(most, 'splitters', samples);
   return {
     ...{ of, unit, date, name: host.name, cores: host.cores },
     ...{ sample, splitters, partition, sort, verify, piece, opened, task },

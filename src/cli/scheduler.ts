@@ -1,0 +1,89 @@
+/** What is handed over to a scheduler: submitted, or printed for who does that. */
+import { fileURLToPath } from 'node:url';
+import type { Chain, NodeOptions } from '../engines/chain.js';
+import type { JobFolder } from '../engines/job-folder.js';
+import { kubernetesManifest } from '../engines/kubernetes.js';
+import type { SharedFolder } from '../engines/shared-folder.js';
+import { slurmScript, submit } from '../engines/slurm.js';
+import { UsageError } from '../util/errors.js';
+import { type Console, print } from './console.js';
+import type { DeviceArguments } from './options/device.js';
+import type { SchedulerArguments } from './options/engine.js';
+import type { BudgetArguments } from './options/memory.js';
+
+export const SCHEDULERS = ['slurm', 'kubernetes'];
+
+interface HandedOver extends SchedulerArguments, DeviceArguments, BudgetArguments {
+  readonly engine: string | undefined;
+  readonly tmp?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** @throws UsageError where it is not said what is to become of it, or cannot be */
+export function assertScheduler({
+  engine = '',
+  print: isPrinted,
+  submit: isSubmitted,
+  image,
+}: HandedOver): void {
+  if (!SCHEDULERS.includes(engine)) {
+    if (!isPrinted && !isSubmitted) return;
+    throw new UsageError(`--engine ${engine} runs it itself: --print and --submit are not for it`);
+  }
+  if (engine === 'kubernetes' && isSubmitted) {
+    throw new UsageError('--engine kubernetes makes a manifest only: --print it, and apply it with kubectl');
+  }
+  if (isPrinted && isSubmitted) throw new UsageError('--print and --submit are at odds: give one of them');
+  if (!isPrinted && !isSubmitted) {
+    throw new UsageError(
+      `--engine ${engine}: --print what is to be submitted${engine === 'slurm' ? ', or --submit it' : ''}`,
+    );
+  }
+  if (engine === 'kubernetes' && image === undefined) {
+    throw new UsageError('--engine kubernetes needs --image, one that has clsort and a driver');
+  }
+}
+
+/** How clsort is called here: by this Node, and this file. */
+const ownCommand = (): string[] => [process.execPath, fileURLToPath(new URL('./main.js', import.meta.url))];
+
+const words = (text: string | undefined): string[] | undefined =>
+  text?.split(/\s+/).filter((word) => word !== '');
+
+function nodeOptions({ root }: SharedFolder, args: HandedOver, command: readonly string[]): NodeOptions {
+  return {
+    command: words(args.command) ?? command,
+    root,
+    device: (args.device ?? ['auto']).join(','),
+    memory: args.memory,
+    tmp: args.tmp,
+  };
+}
+
+/** Hands what is left to do over. @throws IoError, UnsupportedError where Slurm is not here */
+export async function handOver(
+  chain: Chain,
+  { folder, shared }: { readonly folder: JobFolder; readonly shared: SharedFolder },
+  args: HandedOver,
+  console: Console,
+): Promise<void> {
+  if (args.engine === 'kubernetes') {
+    const { image = '', claim = 'clsort', resource } = args;
+    const options = { ...nodeOptions(shared, args, ['clsort']), image, claim, resource };
+    print(console, kubernetesManifest(chain, folder, options));
+    return;
+  }
+  const script = slurmScript(
+    chain,
+    folder,
+    nodeOptions(shared, args, ownCommand()),
+    words(args.sbatch) ?? [],
+  );
+  if (args.print) {
+    print(console, script);
+    return;
+  }
+  const ids = await submit(script);
+  const json = { schema: 'clsort.submitted/1', id: folder.id, jobs: ids };
+  print(console, args.json ? JSON.stringify(json) : `job ${folder.id}: submitted as ${ids.join(' ')}`);
+}
