@@ -4,6 +4,7 @@ import { deviceSpecs } from '../device/select.js';
 import { engineRatesOf, hostRatesOf, type RunReport } from '../engines/forecast/fit.js';
 import { measureRates } from '../engines/forecast/measure.js';
 import { DEVICE_RATES, ENGINE_RATES, HOST_RATES } from '../engines/forecast/measured.js';
+import { readBytes } from '../engines/forecast/quantity.js';
 import {
   type DeviceRates,
   deviceNamed,
@@ -42,7 +43,8 @@ export async function ratesFor(args: PlanArguments, units: Units, console: Conso
   if (files.length > 0 && device !== undefined) {
     throw new UsageError('--device is not for --rates, which are those of the devices of a run');
   }
-  if (args.tmp !== undefined && !measure) throw new UsageError('--tmp is for --measure');
+  const said = (['tmp', 'bytes'] as const).find((name) => args[name] !== undefined);
+  if (said !== undefined && !measure) throw new UsageError(`--${said} is for --measure`);
   if (measure) return measured(args, units, console);
   if (files.length > 0) return ofFiles(files, units, engine);
   const { row, note } = hostRatesFor(HOST_RATES, units.kind);
@@ -73,6 +75,7 @@ async function measured(args: PlanArguments, units: Units, console: Console): Pr
     const { kind, order, request } = units;
     const { host, device } = await measureRates({
       ...{ sorter, kind, order, units: request, folder: args.tmp ?? '.' },
+      bytes: args.bytes === undefined ? undefined : readBytes(args.bytes, '--bytes'),
       ...{ memory: defaultMemory(), signal: console.signal },
       onProgress: (what) => {
         if (!console.quiet) say(console, `clsort: measures: ${what}`);

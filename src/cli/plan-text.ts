@@ -19,10 +19,10 @@ export function timeText(seconds: number): string {
 }
 
 const BOUNDS: Readonly<Record<Bound, string>> = {
-  host: "each worker's host",
+  host: "workers' hosts",
   device: 'devices',
   bus: 'buses',
-  tasks: 'what each task and piece takes',
+  tasks: 'tasks and pieces',
   cores: 'cores',
   disk: 'disks',
   network: 'the network',
@@ -36,6 +36,11 @@ export function mainBound({ stages }: Forecast): Bound {
   const [most] = stages.toSorted((a, b) => b.seconds - a.seconds);
   return most?.binds ?? 'host';
 }
+
+const WHY: Readonly<Record<NonNullable<Forecast['byDisk']>, string>> = {
+  memory: 'they are larger than memory',
+  array: 'they are larger than an array of Node.js 20',
+};
 
 /** Columns of what a stage would take if nothing else did. */
 const ALONE = ['host', 'device', 'bus', 'cores', 'disk', 'network', 'storage'] as const;
@@ -62,9 +67,9 @@ export function forecastLines(plan: Forecast, best: Forecast): string[] {
   const align = rows[0]?.map((_, i) => (left.includes(i) ? ('left' as const) : ('right' as const)));
   const lines = [
     table(rows, align),
-    `all of it: ${timeText(seconds)}, ${Number(nodeHours.toPrecision(3))} node hours; ${boundText(mainBound(plan))} bind${mainBound(plan) === 'disk' || mainBound(plan) === 'cores' || mainBound(plan) === 'device' || mainBound(plan) === 'bus' ? '' : 's'} most`,
+    `all of it: ${timeText(seconds)}, ${Number(nodeHours.toPrecision(3))} node hours; most of it waits for ${boundText(mainBound(plan))}`,
     `${grouped(partitions)} partitions of ${decimalText(partBytes, 'B')}, ${grouped(shards)} shards; ` +
-      `${decimalText(memoryPerNode, 'B')} of memory a node${plan.isByDisk ? ', parts by way of the disk, since memory does not hold them' : ''}`,
+      `${decimalText(memoryPerNode, 'B')} of memory a node${plan.byDisk ? `; parts by way of the disk: ${WHY[plan.byDisk]}` : ''}`,
   ];
   if (best.partitions !== partitions)
     lines.push(`best: --partitions ${best.partitions}, ${timeText(best.seconds)}`);
@@ -85,7 +90,7 @@ export function forecastTable(plans: readonly Forecast[]): string {
       grouped(plan.nodes),
       timeText(plan.seconds),
       String(Number(plan.nodeHours.toPrecision(3))),
-      `${grouped(plan.partitions)}${plan.isByDisk ? ', by disk' : ''}`,
+      `${grouped(plan.partitions)}${plan.byDisk ? ', by disk' : ''}`,
       decimalText(plan.memoryPerNode, 'B'),
       boundText(mainBound(plan)),
     ]),

@@ -157,7 +157,7 @@ function restsOn(
     device
       ? `  device: ${device.name}, driver ${device.driver}, ${device.date} (${device.source});`
       : '  device: part of what the run measured;',
-    `  host: ${host.of} of ${host.unit} bytes, a worker on ${host.name} with ${host.cores} cores, ${host.date};`,
+    `  host: ${host.of} of ${host.unit} bytes, a worker on ${host.name} with ${host.cores} cores, each of which keeps ${Math.round(host.full * 100)} % of its speed when all work, ${host.date};`,
     `  engine: ${engine.name}, ${engine.source}.`,
   ];
 }

@@ -22,6 +22,7 @@ export interface PlanArguments extends DeviceArguments, RecordArguments {
   readonly dtype: string | undefined;
   readonly rates: readonly string[] | undefined;
   readonly measure: boolean;
+  readonly bytes: string | undefined;
   readonly tmp: string | undefined;
   readonly json: boolean;
 }
@@ -97,10 +98,11 @@ export const builder = (yargs: Argv) =>
       describe:
         "take rates of a run (clsort sort --engine … --json), or of 'clsort plan --json'; may be repeated",
     })
-    .option('measure', {
-      type: 'boolean',
-      default: false,
-      describe: 'measure rates here, with a file of 256 MiB',
+    .option('measure', { type: 'boolean', default: false, describe: 'measure rates here' })
+    .option('bytes', {
+      type: 'string',
+      nargs: 1,
+      describe: 'with --measure, of the file that is sorted for that; default 256MiB',
     })
     .option('tmp', {
       alias: 'T',
@@ -118,7 +120,7 @@ export const builder = (yargs: Argv) =>
     .example('$0 plan --measure --size 1T --dtype u64 --json > rates.json', 'of this machine')
     .example('$0 plan --rates rates.json --size 10T --nodes 16 --dtype u64', 'of many such machines')
     .epilogue(
-      'What devices, buses and hosts take was measured; what networks, disks and cores can do is what you say of them.\n' +
-        'The last lines name what it rests on. A sort with the number of partitions that is best: clsort sort --engine …\n' +
+      'What devices, buses and hosts take was measured; what networks, disks and cores can do is what you say.\n' +
+        'The last lines name what it rests on. Give the best number of partitions to clsort sort --engine …\n' +
         '--partitions N. See docs/many-machines.md.',
     );

@@ -105,6 +105,7 @@ export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undef
     task: knownTask = NOTHING,
     piece: knownPiece = NOTHING,
     opened: knownOpened = NOTHING,
+    full = 1,
   } = known ?? {};
   const nothing = (): Cost => NOTHING;
   const tasks = { first: 'bytes', second: 'tasks', taken: nothing, known: knownTask } as const;
@@ -126,7 +127,7 @@ export function hostRatesOf(runs: readonly RunReport[], known: HostRates | undef
   const [sample] = split(most, 'sample', samples);
   const [splitters] = split(most, 'splitters', samples);
   return {
-    ...{ of, unit, date, name: host.name, cores: host.cores },
+    ...{ of, unit, date, name: host.name, cores: host.cores, full },
     ...{ sample, splitters, partition, sort, verify, piece, opened, task },
   };
 }

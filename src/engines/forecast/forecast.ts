@@ -3,7 +3,7 @@
  * waves do, or as what all of them together want of cores, disks and networks. What the rates are was measured; what
  * nodes, networks and disks can do is what the user says of them.
  */
-import { constants } from 'node:buffer';
+import { mostMemory } from '../../io/external/budget.js';
 import { MOST_PARTITIONS } from '../../io/external/splitters.js';
 import type { UnitOrder } from '../../io/unit-order.js';
 import type { Stage } from '../engine.js';
@@ -67,12 +67,15 @@ export interface Forecast {
   /** Bytes of a part on the average, and of memory that a node's workers take to sort in it. */
   readonly partBytes: number;
   readonly memoryPerNode: number;
-  /** Parts are larger than that, and go by way of the disk once more. */
-  readonly isByDisk: boolean;
+  /** Why parts go by way of the disk once more: they are larger than memory, or than an array of Node.js; undefined if not. */
+  readonly byDisk: 'memory' | 'array' | undefined;
 }
 
 /** Samples are so large that the largest part is about so much larger than the average one. */
 const LARGEST_PART = 1.1;
+
+/** An array of Node.js 20; newer ones have more room. */
+const ARRAY_BYTES = 2 ** 32;
 
 /** Beside parts: Node.js, the device's driver, buffers of files. */
 const WORKER_BYTES = 512 * 2 ** 20;
@@ -114,7 +117,7 @@ function stageOf(
     device: device > 0 ? waves * device : undefined,
     bus: bus > 0 ? waves * bus : undefined,
     tasks: waves * (fixed.seconds + engine.task),
-    cores: (mostTasks * cpu) / cores,
+    cores: (mostTasks * cpu) / (rates.host.full * cores),
     disk: disk === undefined ? undefined : ((tasks / nodes) * (read + written)) / disk,
     network: network === undefined ? undefined : (mostTasks * remote) / network,
     storage: storage === undefined ? undefined : (tasks * (read + written)) / storage,
@@ -149,11 +152,13 @@ export function forecast(request: ForecastRequest): Forecast {
   const partBytes = bytes / partitions;
   const needed = partMemory(partBytes * LARGEST_PART, order) + WORKER_BYTES;
   const share = memory === undefined ? Number.POSITIVE_INFINITY : memory / gpus;
-  const isByDisk = needed > share || partBytes * LARGEST_PART > constants.MAX_LENGTH;
+  const isTooLong = partBytes * LARGEST_PART > ARRAY_BYTES;
+  const byDisk = isTooLong ? 'array' : needed > share ? 'memory' : undefined;
+  const taken = byDisk ? Math.min(share, mostMemory(order) + WORKER_BYTES) : needed;
   const ofShard = bytes / shards;
   const { device, bus } = deviceCost(rates.device, kind);
   const inPart = partBytes / unit;
-  const again = isByDisk ? 1 : 0;
+  const again = byDisk ? 1 : 0;
   const add = (stage: Stage, tasks: number, work: Work) => stageOf(stage, tasks, work, request);
   const stages = [
     add('sample', shards, {
@@ -186,10 +191,9 @@ export function forecast(request: ForecastRequest): Forecast {
   ];
   const seconds = stages.reduce((sum, stage) => sum + stage.seconds, rates.engine.job);
   return {
-    ...{ bytes, n, nodes, workers: nodes * gpus, partitions, shards, seconds, stages, partBytes, isByDisk },
+    ...{ bytes, n, nodes, workers: nodes * gpus, partitions, shards, seconds, stages, partBytes, byDisk },
     nodeHours: (nodes * seconds) / 3600,
-    memoryPerNode:
-      Math.min(gpus, Math.ceil(partitions / nodes)) * Math.min(needed, isByDisk ? share : needed),
+    memoryPerNode: Math.min(gpus, Math.ceil(partitions / nodes)) * taken,
   };
 }
 

@@ -12,6 +12,7 @@ import type { SortRequest } from '../make-job.js';
 import { openSortJob } from '../open-job.js';
 import { hostFacts, RunTimes } from '../run-times.js';
 import type { WorkerContext } from '../worker-context.js';
+import { measureFull } from './cores.js';
 import { hostRatesOf, type RunReport } from './fit.js';
 import { busBytes, type Cost, type DeviceRates, deviceKind, type HostRates, type UnitKind } from './rates.js';
 import { runReport } from './report.js';
@@ -61,7 +62,8 @@ export async function measureRates(
       onProgress?.(`a sort of ${cut.shards} shards and ${cut.partitions} partitions`);
       runs.push(await run(request, { own, path, ...cut }));
     }
-    const all = hostRatesOf(runs, undefined);
+    onProgress?.('all cores at once');
+    const all = { ...hostRatesOf(runs, undefined), full: await measureFull() };
     return { host: device ? withoutDevice(all, device, kind) : all, device };
   } finally {
     await rm(own, { recursive: true, force: true });

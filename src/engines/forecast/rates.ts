@@ -19,6 +19,8 @@ export interface HostRates extends UnitKind {
   readonly name: string;
   /** Of the host that it was measured on. */
   readonly cores: number;
+  /** Which share of the speed that it has alone a core keeps while all of them work: where two are threads of one, some 0.6. */
+  readonly full: number;
   readonly date: string;
   /** For each unit of a sample that is read, and each that splitters are chosen from. */
   readonly sample: Cost;

@@ -50,7 +50,7 @@ export function readRatesFile(text: string, name: string): RunReport | Rates {
   );
 }
 
-const HOST_FIELDS = ['unit', 'cores'];
+const HOST_FIELDS = ['unit', 'cores', 'full'];
 const RUN_FIELDS = ['unit', 'n', 'bytes', 'shards', 'partitions', 'samples', 'workers', 'seconds'];
 const STAGE_FIELDS = ['tasks', 'ran', 'seconds', 'busySeconds', 'cpuSeconds'];
 

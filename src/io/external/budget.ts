@@ -44,6 +44,9 @@ export interface Budget {
  */
 const takenFor = ({ unit, sortBytes }: UnitOrder): number => 2 + (4 * sortBytes) / unit;
 
+/** Most memory that is made use of: partitions are no larger. */
+export const mostMemory = (order: UnitOrder): number => MOST_PARTITION_BYTES * takenFor(order);
+
 /** Least memory that units of an order are sorted with, in bytes. */
 export const leastMemory = (order: UnitOrder): number =>
   Math.max(LEAST_BYTES, Math.ceil(LEAST_UNITS * order.unit * takenFor(order)));

@@ -15,7 +15,7 @@ const NONE = cost(0);
 
 /** A worker that takes a second for each 10^9 bytes of a stage, on one core. */
 const HOST: HostRates = {
-  ...{ of: 'records', unit: 100, name: 'a host', cores: 4, date: '2026-01-01' },
+  ...{ of: 'records', unit: 100, name: 'a host', cores: 4, full: 1, date: '2026-01-01' },
   ...{ sample: NONE, splitters: NONE, piece: NONE, opened: NONE, task: NONE },
   ...{ partition: cost(1e-9), sort: cost(1e-9), verify: cost(1e-9) },
 };
@@ -54,6 +54,8 @@ test('a stage takes as long as the waves of its tasks: host, device and bus one 
 
 test('what workers share binds when they want more of it than there is', (t) => {
   t.like(stage(request({ cores: 1 }), 'partition'), { binds: 'cores', seconds: 100 });
+  const half = { ...request({}).rates, host: { ...HOST, full: 0.5 } };
+  t.like(stage(request({ cores: 1 }, { rates: half }), 'partition'), { binds: 'cores', seconds: 200 });
   // Each byte is read and written.
   const disk = stage(request({ disk: 1e9 }), 'partition');
   t.is(disk.binds, 'disk');
@@ -76,9 +78,10 @@ test('time, node hours and memory', (t) => {
   t.is(plan.nodeHours, (10 * sum) / 3600);
   t.is(plan.n, 1e10);
   t.true(plan.memoryPerNode > 2 * plan.partBytes);
-  t.false(plan.isByDisk);
+  t.is(plan.byDisk, undefined);
   const few = forecast(request({ memory: 4e9 }));
-  t.true(few.isByDisk, 'less memory than a part wants');
+  t.is(few.byDisk, 'memory', 'less than a part wants');
+  t.is(forecast(request({}, { partitions: 1 })).byDisk, 'array');
   t.true(few.seconds > plan.seconds && few.memoryPerNode <= 4e9);
 });
 
@@ -90,7 +93,10 @@ test('the best number of partitions is none but the best, and the fewest that ar
   for (const partitions of [1, 10, 20, 100, 200, 300, 400, 512]) {
     t.true(forecast({ ...asked, partitions }).seconds >= best.seconds / 1.011, `${partitions}`);
   }
-  t.is(best.partitions % 20, 0, 'whole waves of 20 workers');
+  const fewer = Array.from({ length: best.partitions - 1 }, (_, i) =>
+    forecast({ ...asked, partitions: i + 1 }),
+  );
+  t.true(fewer.every(({ seconds }) => seconds > best.seconds));
 });
 
 test('what is sorted within a time is sorted within that time, and more is not', (t) => {

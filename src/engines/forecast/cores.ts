@@ -1,0 +1,36 @@
+/** What cores are worth when all of them work: threads of one core share it, and all share caches and memory. */
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+
+/** So many times each, of which the least counts. */
+const TRIES = 3;
+
+/** Which share of the speed that it has alone a core keeps while all of them work, above 0 and up to 1. */
+export async function measureFull(): Promise<number> {
+  const threads = Array.from(
+    { length: availableParallelism() },
+    () => new Worker(new URL('./core-load.js', import.meta.url)),
+  );
+  const timed = async (some: readonly Worker[]): Promise<number> => {
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < TRIES; i++) {
+      const all = await Promise.all(
+        some.map(async (thread) => {
+          const answer = once(thread, 'message');
+          thread.postMessage(undefined);
+          const [milliseconds] = (await answer) as [number];
+          return milliseconds;
+        }),
+      );
+      least = Math.min(least, all.reduce((sum, one) => sum + one, 0) / all.length);
+    }
+    return least;
+  };
+  try {
+    const alone = await timed(threads.slice(0, 1));
+    return Math.min(1, alone / (await timed(threads)));
+  } finally {
+    await Promise.all(threads.map((thread) => thread.terminate()));
+  }
+}

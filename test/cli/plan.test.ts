@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import test from 'ava';
+import { recordsOf } from '../engines/parts.js';
+import { clsort, scratchFolder } from './cli.js';
+
+const CLUSTER = ['--nodes', '100', '--gpus', '8', '--network', '400G', '--disk', '20G/s'];
+
+test('100 TB on 800 GPUs: time, node hours, what binds at each stage, partitions, memory, and what it rests on', async (t) => {
+  const ran = await clsort(['plan', '--engine', 'bullmq', '--size', '100T', ...CLUSTER]);
+  t.is(ran.code, 0, ran.err);
+  t.regex(ran.out, /^100 TB of records of 100 bytes\n/);
+  for (const stage of ['sample', 'splitters', 'partition', 'sort', 'verify']) {
+    t.regex(ran.out, new RegExp(`\n${stage} +[\\d,]+ +\\d+ +[\\d.]+ (s|min|h) +\\S`));
+  }
+  t.regex(ran.out, /all of it: [\d.]+ (s|min|h), [\d.]+ node hours; most of it waits for /);
+  t.regex(ran.out, /\d+ partitions of [\d.]+ GB, 1,024 shards; [\d.]+ [GT]B of memory a node/);
+  t.regex(
+    ran.out,
+    /128 cores \(assumed: --cores\) a node, network 400 Gbit\/s each way, disks 20 GB\/s a node/,
+  );
+  t.regex(ran.out, /device: NVIDIA H200, driver 580\.159\.04, 2026-11-21/);
+});
+
+test('tables of sizes and nodes, what fits a time, and JSON', async (t) => {
+  const table = await clsort(['plan', '--size', 'benchmark', '--nodes', '1,10,100', '--gpus', '8']);
+  t.is(table.code, 0, table.err);
+  t.is(table.out.split('\n').filter((line) => /^ *(10 GB|100 GB|1 TB|100 TB) /.test(line)).length, 12);
+  const within = await clsort(['plan', '--within', '60', ...CLUSTER, '--json']);
+  t.is(within.code, 0, within.err);
+  const { schema, plans, rates, cluster } = JSON.parse(within.out);
+  t.is(schema, 'clsort.plan/1');
+  t.true(plans[0].seconds <= 60 && plans[0].seconds > 50 && plans[0].bytes % 100 === 0);
+  t.like(cluster, { gpus: 8, cores: 128, network: 50e9, disk: 20e9 });
+  t.is(rates.device.name, 'NVIDIA H200');
+  // Numbers of partitions that are asked for stay, and the best one is told.
+  const one = await clsort(['plan', '--size', '1T', ...CLUSTER, '--partitions', '100', '--dtype', 'u64']);
+  t.regex(one.out, /\n100 partitions of 10 GB.*\nbest: --partitions \d+/s);
+});
+
+test('rates of a run, and of an earlier plan, are taken; others are refused', async (t) => {
+  const { path, remove } = scratchFolder();
+  t.teardown(remove);
+  writeFileSync(path('in.dat'), recordsOf(20_000));
+  const records = ['--record', '16', '--key', '0:4'];
+  const engine = ['--engine', 'local'];
+  const ran = await clsort([
+    'sort',
+    path('in.dat'),
+    '-o',
+    path('out'),
+    ...records,
+    ...engine,
+    '--device',
+    'host',
+    '--json',
+    '-q',
+  ]);
+  t.is(ran.code, 0, ran.err);
+  const { run } = JSON.parse(ran.out);
+  t.like(run, { engine: 'local', of: 'records', unit: 16, n: 20_000, workers: 1, devices: ['host'] });
+  t.true(run.stages.every(({ busySeconds }: { busySeconds: number }) => busySeconds > 0));
+  writeFileSync(path('run.json'), ran.out);
+  const plan = (...more: string[]) => clsort(['plan', '--size', '1T', ...engine, ...records, ...more]);
+  const told = await plan('--rates', path('run.json'), '--json');
+  t.is(told.code, 0, told.err);
+  t.is(JSON.parse(told.out).rates.device, undefined);
+  writeFileSync(path('plan.json'), told.out);
+  const again = await plan('--rates', path('plan.json'), '--json');
+  t.deepEqual(JSON.parse(again.out).plans, JSON.parse(told.out).plans);
+  writeFileSync(path('none.json'), '{}');
+  for (const [more, message] of [
+    [['--rates', path('none.json')], /none\.json has no rates/],
+    [['--rates', path('run.json'), '--record', '100'], /run\.json is about records of 16 bytes/],
+    [['--rates', path('run.json'), '--measure'], /--measure and --rates are at odds/],
+    [['--rates', path('run.json'), '--device', 'gpu'], /--device is not for --rates/],
+  ] as const) {
+    const refused = await plan(...more);
+    t.not(refused.code, 0);
+    t.regex(refused.err, message);
+  }
+});
+
+test('rates are measured here, and nothing is left of that', async (t) => {
+  const { folder, remove } = scratchFolder();
+  t.teardown(remove);
+  const args = ['plan', '--measure', '--tmp', folder, '--size', '1T', '--dtype', 'u32', '--device', 'host'];
+  const ran = await clsort([...args, '--bytes', '16Mi', '--json']);
+  t.is(ran.code, 0, ran.err);
+  const { rates } = JSON.parse(ran.out);
+  t.like(rates.host, { of: 'keys', unit: 4 });
+  t.true(rates.host.partition.seconds > 0 && rates.host.full > 0 && rates.host.full <= 1);
+  t.deepEqual(readdirSync(folder), []);
+});
+
+test('wrong figures are refused by name', async (t) => {
+  for (const [args, message] of [
+    [[], /say what is to be sorted/],
+    [['--size', '1T', '--within', '60'], /one of them/],
+    [['--size', '5Q'], /--size is '5Q': expected a size such as 100T/],
+    [['--size', '1T', '--disk', '20G'], /--disk is '20G': expected bytes a second/],
+    [['--size', '1T', '--network', '400G/s'], /--network is '400G\/s': expected bits a second/],
+    [['--size', '1T', '--nodes', '1,x'], /--nodes is x: expected a whole number/],
+    [['--size', '1T', '--gpus', '0'], /--gpus is 0/],
+    [['--size', '1T', '--cores', '1.5'], /--cores is 1\.5/],
+    [['--size', '1T', '--partitions', '513'], /--partitions is 513: expected a whole number from 1 to 512/],
+    [['--size', '1T', '--disk', '1G/s', '--storage', '1G/s'], /--disk is in the nodes/],
+    [['--size', '1T', '--memory', 'much'], /--memory is 'much'/],
+    [
+      ['--size', '1T', '--device', 'radeon'],
+      /nothing was measured of a device 'radeon': known are NVIDIA H200/,
+    ],
+    [['--size', '1T', '--dtype', 'u33'], /u33/],
+    [['--size', '1T', '--tmp', '/'], /--tmp is for --measure/],
+    [['--within', '0.001'], /nothing is sorted in 0\.001 s/],
+  ] as const) {
+    const ran = await clsort(['plan', ...args]);
+    t.is(ran.code, 2, `${args.join(' ')}: ${ran.out}`);
+    t.regex(ran.err, message);
+  }
+});
+
+test('documented figures are those of the model', async (t) => {
+  const docs = readFileSync(new URL('../../../docs/many-machines.md', import.meta.url), 'utf8');
+  const line = /^clsort (plan --size benchmark .*)$/m.exec(docs)?.[1] ?? '';
+  const ran = await clsort(line.split(' '));
+  t.is(ran.code, 0, ran.err);
+  const rows = ran.out.split('\n').filter((row) => /^ *[\d.]+ [GT]B /.test(row));
+  t.true(rows.length >= 12);
+  for (const row of rows) t.true(docs.includes(row), row);
+});
