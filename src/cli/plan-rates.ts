@@ -108,7 +108,8 @@ async function ofFiles(paths: readonly string[], { kind }: Units, engine: string
   if (first) {
     if (paths.length > 1)
       throw new UsageError('rates of an earlier plan stand alone: give one file with --rates');
-    return { rates: { ...first, engine: engineRates(engine) }, notes: [] };
+    const { engine: known } = first;
+    return { rates: { ...first, engine: known?.name === engine ? known : engineRates(engine) }, notes: [] };
   }
   const { row } = hostRatesFor(HOST_RATES, kind);
   const ofRuns = runs.filter((run) => run.engine === engine);
