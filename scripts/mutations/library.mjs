@@ -7,6 +7,8 @@ const hostSort = tests('sort/host/host-sort');
 const chunked = tests('sort/calls/chunked');
 const tray = tests('device/tray');
 const journal = tests('batch/journal');
+const forecast = tests('engines/forecast/forecast');
+const engineSort = tests('engines/sort');
 
 export const LIBRARY = [
   {
@@ -249,5 +251,49 @@ export const LIBRARY = [
     find: 'Object.assign({}, ...all, shape.tuning);',
     replace: 'Object.assign({}, shape.tuning, ...all);',
     tests: [tests('algorithms/tuning'), tests('algorithms/tile')],
+  },
+  {
+    name: 'forecast: a wave that is not full takes a part of its time',
+    file: 'src/engines/forecast/forecast.ts',
+    find: 'const waves = Math.ceil(tasks / (nodes * gpus));',
+    replace: 'const waves = tasks / (nodes * gpus);',
+    tests: [forecast],
+  },
+  {
+    name: 'forecast: what nodes have themselves crosses the network',
+    file: 'src/engines/forecast/forecast.ts',
+    find: '((nodes - 1) / nodes) * (read + written)',
+    replace: '(read + written)',
+    tests: [forecast],
+  },
+  {
+    name: 'fit: what tasks take is counted for bytes, too',
+    file: 'src/engines/forecast/fit.ts',
+    find: 'cost: above0(sum(spent(run, stage), taken(run), -1)),',
+    replace: 'cost: above0(spent(run, stage)),',
+    tests: [tests('engines/forecast/fit')],
+  },
+  {
+    name: 'shares: the last tasks belong to nobody',
+    file: 'src/engines/shares.ts',
+    find: 'for (let index = share; index < count; index += shares, run++) {',
+    replace: 'for (let index = share; index < count - 1; index += shares, run++) {',
+    tests: [tests('engines/schedulers')],
+  },
+  {
+    name: 'sort part: pieces of shards from the last one on',
+    file: 'src/engines/sort-part.ts',
+    find: `  let at = 0;
+  for (const [shard, size] of part.sizes.entries()) {`,
+    replace: `  let at = 0;
+  for (const [shard, size] of [...part.sizes.entries()].reverse()) {`,
+    tests: [engineSort],
+  },
+  {
+    name: 'verify part: what was sorted is not compared',
+    file: 'src/engines/verify-part.ts',
+    find: '  if (!same)\n',
+    replace: '  if (!same && index < 0)\n',
+    tests: [engineSort],
   },
 ];
