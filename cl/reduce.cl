@@ -8,6 +8,7 @@
  * place: the host asks for the codec that makes a NaN win.
  */
 #include "key_codec.clh"
+#include "trace.clh"
 
 #ifndef GROUP_SIZE
 # error "GROUP_SIZE: work-items of a work-group, a power of two, set by src/primitives/reduce.ts"
@@ -58,7 +59,9 @@ INLINE sum_t load(__global const key_t *keys, ulong i, ulong n, codec_t codec)
 
 #define LADDER(name)                                                                              \
     __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name(                   \
-        __global const key_t *keys, __global sum_t *partials, ulong n, codec_t codec)
+        __global const key_t *keys, __global sum_t *partials, ulong n, codec_t codec TRACED(sum_t))
+
+#define TRACE_SUMS TRACE_LOCAL(sums[word], GROUP_SIZE)
 
 /* Step 1: neighbours at growing distance; every second, fourth, ... work-item works, all others idle. */
 LADDER(reduce_interleaved)
@@ -66,10 +69,12 @@ LADDER(reduce_interleaved)
     __local sum_t sums[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
     sums[item] = load(keys, get_global_id(0), n, codec);
+    TRACE_SUMS
     for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item % (2 * distance) == 0)
             sums[item] = COMBINE(sums[item], sums[item + distance]);
+        TRACE_SUMS
     }
     if (item == 0)
         partials[get_group_id(0)] = sums[0];
@@ -81,11 +86,13 @@ LADDER(reduce_compacted)
     __local sum_t sums[GROUP_SIZE];
     const uint item = (uint)get_local_id(0);
     sums[item] = load(keys, get_global_id(0), n, codec);
+    TRACE_SUMS
     for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
         const uint at = 2 * distance * item;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (at < GROUP_SIZE)
             sums[at] = COMBINE(sums[at], sums[at + distance]);
+        TRACE_SUMS
     }
     if (item == 0)
         partials[get_group_id(0)] = sums[0];
@@ -93,14 +100,16 @@ LADDER(reduce_compacted)
 
 /* Sum over the group by halving distances.
  * @return the sum, for work-item 0 */
-INLINE sum_t reduce_group(sum_t value, __local sum_t *sums)
+INLINE sum_t reduce_group(sum_t value, __local sum_t *sums TRACED(sum_t))
 {
     const uint item = (uint)get_local_id(0);
     sums[item] = value;
+    TRACE_SUMS
     for (uint distance = GROUP_SIZE / 2; distance > 0; distance >>= 1) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < distance)
             sums[item] = COMBINE(sums[item], sums[item + distance]);
+        TRACE_SUMS
     }
     return sums[0];
 }
@@ -109,7 +118,7 @@ INLINE sum_t reduce_group(sum_t value, __local sum_t *sums)
 LADDER(reduce_halving)
 {
     __local sum_t sums[GROUP_SIZE];
-    const sum_t sum = reduce_group(load(keys, get_global_id(0), n, codec), sums);
+    const sum_t sum = reduce_group(load(keys, get_global_id(0), n, codec), sums TRACE_ON);
     if (get_local_id(0) == 0)
         partials[get_group_id(0)] = sum;
 }
@@ -120,7 +129,7 @@ LADDER(reduce_two_loads)
     __local sum_t sums[GROUP_SIZE];
     const ulong i = (ulong)get_group_id(0) * 2 * GROUP_SIZE + get_local_id(0);
     const sum_t first = load(keys, i, n, codec), second = load(keys, i + GROUP_SIZE, n, codec);
-    const sum_t sum = reduce_group(COMBINE(first, second), sums);
+    const sum_t sum = reduce_group(COMBINE(first, second), sums TRACE_ON);
     if (get_local_id(0) == 0)
         partials[get_group_id(0)] = sum;
 }
@@ -133,11 +142,13 @@ LADDER(reduce_unrolled)
     const ulong i = (ulong)get_group_id(0) * 2 * GROUP_SIZE + item;
     const sum_t first = load(keys, i, n, codec), second = load(keys, i + GROUP_SIZE, n, codec);
     sums[item] = COMBINE(first, second);
+    TRACE_SUMS
 #define LEVEL(distance)                                                  \
     if (GROUP_SIZE > (distance)) {                                       \
         barrier(CLK_LOCAL_MEM_FENCE);                                    \
         if (item < (distance))                                           \
             sums[item] = COMBINE(sums[item], sums[item + (distance)]);   \
+        TRACE_SUMS                                                       \
     }
     LEVEL(128)
     LEVEL(64)
@@ -186,7 +197,7 @@ LADDER(reduce_grid)
         const sum_t last = value_of(keys[tail], codec);
         ADD(last)
     }
-    const sum_t total = reduce_group(sum, sums);
+    const sum_t total = reduce_group(sum, sums TRACE_ON);
     if (get_local_id(0) == 0)
         partials[get_group_id(0)] = total;
 }
@@ -195,7 +206,7 @@ LADDER(reduce_grid)
 #define PARTIALS_PER_ITEM 8
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void reduce_partials(__global const sum_t *partials, __global sum_t *results, ulong n)
+void reduce_partials(__global const sum_t *partials, __global sum_t *results, ulong n TRACED(sum_t))
 {
     __local sum_t sums[GROUP_SIZE];
     sum_t sum = IDENTITY;
@@ -205,7 +216,7 @@ void reduce_partials(__global const sum_t *partials, __global sum_t *results, ul
         if (i < n)
             sum = COMBINE(sum, partials[i]);
     }
-    const sum_t total = reduce_group(sum, sums);
+    const sum_t total = reduce_group(sum, sums TRACE_ON);
     if (get_local_id(0) == 0)
         results[get_group_id(0)] = total;
 }

@@ -4,6 +4,8 @@
  *   SCAN_TYPE   0 uint (also for signed words), 1 ulong, 2 float, 3 double
  *   GROUP_SIZE  work-items of a group, a power of two
  */
+#include "trace.clh"
+
 #ifndef GROUP_SIZE
 # error "GROUP_SIZE: work-items of a work-group, a power of two, set by src/primitives/scan.ts"
 #endif
@@ -23,7 +25,8 @@ typedef double scan_t;
 
 #define SCAN_KERNEL(name)                                                                          \
     __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name(                    \
-        __global const scan_t *in, __global scan_t *out, __global scan_t *sums, ulong n, uint inclusive)
+        __global const scan_t *in, __global scan_t *out, __global scan_t *sums, ulong n, uint inclusive \
+        TRACED(scan_t))
 
 /* Work-efficient scan of 2 * GROUP_SIZE values: sums up a tree, then prefixes down it.
  * AT is where an index lies in local memory. */
@@ -34,6 +37,7 @@ typedef double scan_t;
     const scan_t own_i = i < n ? in[i] : (scan_t)0, own_j = j < n ? in[j] : (scan_t)0;    \
     tree[AT(item)] = own_i;                                                               \
     tree[AT(item + GROUP_SIZE)] = own_j;                                                  \
+    TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                           \
     uint distance = 1;                                                                    \
     for (uint pairs = GROUP_SIZE; pairs > 0; pairs >>= 1) {                               \
         barrier(CLK_LOCAL_MEM_FENCE);                                                     \
@@ -41,6 +45,7 @@ typedef double scan_t;
             const uint left = distance * (2 * item + 1) - 1, right = left + distance;     \
             tree[AT(right)] += tree[AT(left)];                                            \
         }                                                                                 \
+        TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                       \
         distance <<= 1;                                                                   \
     }                                                                                     \
     barrier(CLK_LOCAL_MEM_FENCE);                                                         \
@@ -48,6 +53,7 @@ typedef double scan_t;
         sums[get_group_id(0)] = tree[AT(2 * GROUP_SIZE - 1)];                             \
         tree[AT(2 * GROUP_SIZE - 1)] = 0;                                                 \
     }                                                                                     \
+    TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                           \
     for (uint pairs = 1; pairs <= GROUP_SIZE; pairs <<= 1) {                              \
         distance >>= 1;                                                                   \
         barrier(CLK_LOCAL_MEM_FENCE);                                                     \
@@ -57,6 +63,7 @@ typedef double scan_t;
             tree[AT(left)] = tree[AT(right)];                                             \
             tree[AT(right)] += sum;                                                       \
         }                                                                                 \
+        TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                       \
     }                                                                                     \
     barrier(CLK_LOCAL_MEM_FENCE);                                                         \
     if (i < n)                                                                            \
@@ -95,11 +102,13 @@ SCAN_KERNEL(scan_tile)
     }
     scan_t before = 0;
     totals[item] = sum;
+    TRACE_LOCAL(totals[word], GROUP_SIZE)
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
         const scan_t other = item >= distance ? totals[item - distance] : (scan_t)0;
         barrier(CLK_LOCAL_MEM_FENCE);
         totals[item] += other;
+        TRACE_LOCAL(totals[word], GROUP_SIZE)
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (item > 0)

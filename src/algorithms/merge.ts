@@ -25,7 +25,7 @@ import {
 
 const GROUP_SIZE = 256;
 const TILE = 1024;
-/** Runs up to this length are merged by single work-items. */
+/** Runs up to this length are merged by single work-items, unless `short` says another. */
 const SHORT = 16;
 const KERNELS = ['merge_pairs', 'merge_local', 'merge_split', 'merge_tiles'];
 
@@ -52,12 +52,14 @@ class Merge implements Algorithm {
   readonly shape: AlgorithmShape;
   readonly #fitted: Fitted;
   readonly #tile: number;
+  readonly #short: number;
 
   constructor(device: Device, shape: AlgorithmShape, fitted: Fitted, tile: number) {
     this.device = device;
     this.shape = shape;
     this.#fitted = fitted;
     this.#tile = tile;
+    this.#short = Number(shape.tuning?.short ?? SHORT);
   }
 
   supports({ valueBytes }: SortRequest): true | string {
@@ -87,7 +89,7 @@ class Merge implements Algorithm {
         queue.run(program.kernel(kernel), args, { global: items, local: groupSize, pass });
         work.onStage?.({ kernel, pass, buffers: wrote });
       };
-      if (width <= SHORT) {
+      if (width <= this.#short) {
         const pairs = wholeGroups(Math.ceil(n / (2 * width)), groupSize);
         run('merge_pairs', [...elements, ...order, u32(width), ...last], pairs, passOutputs(buffers));
       } else if (2 * width <= this.#tile) {
@@ -109,7 +111,7 @@ export const merge: AlgorithmFactory = {
   name: 'merge',
   stable: true,
   plannedOn: ['cpu', 'gpu'],
-  parameters: { tile: whole(1, 2 ** 16) },
+  parameters: { tile: whole(1, 2 ** 16), short: whole(0, 2 ** 16) },
   available: (_device, shape) => carriesValues(shape),
 
   async create(device, shape) {

@@ -1,88 +1,196 @@
+import type { ScanChain } from '../algorithms/amd-geometry.js';
 import type { Device } from '../device/device.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
+import type { ReduceOp } from '../primitives/possible.js';
 import { UsageError } from '../util/errors.js';
-import { explainBitonic, explainMerge, explainOddEven } from './comparisons.js';
-import type { Explained } from './explained.js';
-import { agree, type Explanation, type Step } from './explanation.js';
+import { unknownName } from '../util/suggest.js';
+import { explainAmd } from './amd.js';
+import { explainBitonic } from './bitonic.js';
+import { EXPLAINED, EXPLAINED_NAMES, EXPLAINED_SORTS, type Explained } from './explained.js';
+import { agree, type Explanation, type Line, line, type Step } from './explanation.js';
+import { explainHistogram } from './histogram.js';
 import { guessDtype, parseKey } from './keys.js';
-import { explainAmd, explainSplit } from './radix.js';
-import { type Subject, startOf, texts, windowOf } from './record.js';
+import { explainMerge } from './merge.js';
+import { explainOddEven } from './odd-even.js';
+import { moved, type Subject, startOf, texts, windowOf } from './record.js';
+import { explainReduce } from './reduce.js';
 import { explainRow } from './row.js';
+import { explainScan } from './scan.js';
+import { withSources } from './source.js';
+import { explainSplit } from './split.js';
+import type { View } from './view.js';
 
 export interface ExplainOptions {
   readonly algorithm?: Explained;
+  /** A step of a ladder or a form of a network, as `EXPLAINED` lists them; default: the first. */
+  readonly step?: string;
   readonly dtype?: Dtype;
   readonly descending?: boolean;
-  /** The window of the code is [0, bits); default: the whole code. */
-  readonly bits?: number;
+  /** The window of the code, [begin, end) or [0, end); default: the whole code, of a histogram its lowest four bits. */
+  readonly bits?: number | readonly [begin: number, end: number];
   /** Bits of a digit of `split`, 1 to 4. */
   readonly radixBits?: number;
+  /** Scan chain of `amd`; default: the shorter one that is enough. */
+  readonly scan?: ScanChain;
+  /** Of `reduce`; default sum. */
+  readonly op?: ReduceOp;
+  /** Sorts carry a value beside each key, the letters and numbers of their first places. Default false. */
+  readonly pairs?: boolean;
 }
 
-const WALKS: Readonly<
-  Record<Explained, (device: Device, subject: Subject, radixBits?: number) => Promise<Step[]>>
-> = {
+const VIEWS: Readonly<Record<Explained, View>> = {
   split: explainSplit,
   amd: explainAmd,
   bitonic: explainBitonic,
   'odd-even': explainOddEven,
   merge: explainMerge,
   row: explainRow,
+  reduce: explainReduce,
+  scan: explainScan,
+  histogram: explainHistogram,
 };
 
-/**
- * Runs a sort on a device stage by stage and says what each stage did.
- *
- * @param words the keys, as people write them
- * @throws MismatchError when any number that the device wrote differs from the model; UsageError
- */
-export async function explainSort(
-  device: Device,
-  words: readonly string[],
-  {
-    algorithm = 'split',
-    dtype = guessDtype(words),
-    descending = false,
-    bits,
-    radixBits,
-  }: ExplainOptions = {},
-): Promise<Explanation> {
-  const info = dtypeInfo(dtype);
-  if (words.length === 0) throw new UsageError('no keys: name the keys to be sorted');
-  const end = bits ?? info.width;
-  if (!Number.isInteger(end) || end < 0 || end > info.width) {
-    throw new UsageError(`--bits is ${end}: expected 0 to ${info.width}, the bits of ${dtype}`);
+/** Most keys that a view takes, and most of which all are shown. */
+export const MOST_KEYS = 2 ** 16;
+export const MOST_SHOWN = 256;
+/** A launch, and a step, for each key. */
+const MOST_ODD_EVEN = 1024;
+const HISTOGRAM_BITS = 4;
+
+/** @throws UsageError */
+function windowOfOptions(algorithm: Explained, bits: ExplainOptions['bits'], width: number): readonly [number, number] {
+  if ((algorithm === 'reduce' || algorithm === 'scan') && bits !== undefined) {
+    throw new UsageError(`--bits is for sorts and histograms: ${algorithm} takes whole keys`);
+  }
+  const [begin, end] =
+    bits === undefined
+      ? [0, algorithm === 'histogram' ? Math.min(HISTOGRAM_BITS, width) : width]
+      : typeof bits === 'number'
+        ? [0, bits]
+        : bits;
+  if (![begin, end].every(Number.isInteger) || begin < 0 || end < begin || end > width) {
+    const said = typeof bits === 'number' ? bits : `${begin}:${end}`;
+    throw new UsageError(`--bits is ${said}: expected A:B with 0 <= A <= B <= ${width}, the bits of a code, or only B`);
+  }
+  if (algorithm === 'histogram' && (end === begin || end - begin > 8)) {
+    throw new UsageError(`--bits is ${begin}:${end}: a histogram is shown for 1 to 8 bits, which are 2 to 256 bins`);
+  }
+  return [begin, end];
+}
+
+/** What is said of one view only. @throws UsageError where it is said of another */
+function assertOptions(algorithm: Explained, { step, radixBits, scan, op, pairs, descending }: ExplainOptions): void {
+  const isSort = EXPLAINED_SORTS.includes(algorithm);
+  if (step !== undefined && !(EXPLAINED[algorithm] as readonly string[]).includes(step)) {
+    const steps = EXPLAINED[algorithm];
+    throw new UsageError(
+      steps.length > 0 ? unknownName('step', step, steps) : `--step is '${step}', and ${algorithm} has one form only`,
+    );
   }
   if (radixBits !== undefined && (algorithm === 'amd' ? radixBits !== 8 : algorithm !== 'split')) {
     throw new UsageError(`--radix-bits is for split (1 to 4); the digits of amd have 8 bits`);
   }
+  if (scan !== undefined && algorithm !== 'amd') throw new UsageError('--scan is for amd: its chain of 3 or 5 kernels');
+  if (op !== undefined && algorithm !== 'reduce') throw new UsageError('--op is for reduce: sum, min or max');
+  if (pairs && !isSort) throw new UsageError(`--pairs is for sorts: ${algorithm} carries no values`);
+  if (descending && !isSort) throw new UsageError(`--descending is for sorts: ${algorithm} has no order`);
+}
+
+/** @throws UsageError */
+function assertCount(algorithm: Explained, n: number): void {
+  if (n === 0) throw new UsageError('no keys: name them, such as 7 14 4 1, or have some drawn: --random 16');
+  const most = algorithm === 'odd-even' ? MOST_ODD_EVEN : MOST_KEYS;
+  if (n > most) {
+    throw new UsageError(`${n} keys are too many to be walked through: ${algorithm} takes at most ${most}`);
+  }
+}
+
+/**
+ * Runs a sort, a reduction, a scan or a histogram on a device stage by stage and says what each stage did.
+ *
+ * @param words the keys, as people write them
+ * @throws MismatchError when any number that the device wrote differs from the model; UsageError; UnsupportedError
+ */
+export async function explain(
+  device: Device,
+  words: readonly string[],
+  options: ExplainOptions = {},
+): Promise<Explanation> {
+  const { algorithm = 'split', dtype = guessDtype(words), descending = false, op = 'sum', pairs = false } = options;
+  const info = dtypeInfo(dtype);
+  if (!EXPLAINED_NAMES.includes(algorithm)) throw new UsageError(unknownName('algorithm', algorithm, EXPLAINED_NAMES));
+  assertOptions(algorithm, options);
+  assertCount(algorithm, words.length);
+  const bits = windowOfOptions(algorithm, options.bits, info.width);
   const codec = keyCodec(dtype, { descending });
   const patterns = words.map((word) => parseKey(word, dtype));
-  const subject: Subject = { codec, info, patterns, bits: [0, end] };
-  const steps = await WALKS[algorithm](device, subject, radixBits);
-  const { codes } = startOf(subject);
-  const keys = texts(codes, subject);
-  const sortedCodes = codes.toSorted((a, b) => {
+  const subject: Subject = { codec, info, patterns, bits };
+  const { step, radixBits, scan } = options;
+  const seen = await VIEWS[algorithm](device, subject, { step, radixBits, scan, op });
+  const keys = texts(startOf(subject).codes, subject);
+  const isSort = EXPLAINED_SORTS.includes(algorithm);
+  const result = seen.result ?? seen.steps.at(-1)?.after ?? keys;
+  if (isSort) assertSorted(subject, result, step === 'alternating');
+  const { steps, sources } = withSources(pairs ? withValues(seen.steps, words.length) : seen.steps);
+  const [first = null] = EXPLAINED[algorithm] as readonly string[];
+  const shown = <T>(values: readonly T[]): readonly T[] => values.slice(0, MOST_SHOWN);
+  return {
+    schema: 'clsort.explain/2',
+    ...{ algorithm, step: step ?? first, device: device.info.name, dtype, descending, bits, n: words.length },
+    ...{ keys: shown(keys), ...(isSort && { sorted: shown(result) }), result: shown(result) },
+    steps: words.length > MOST_SHOWN ? steps.map(summedUp) : steps,
+    sources,
+  };
+}
+
+/** @throws MismatchError */
+function assertSorted(subject: Subject, result: readonly string[], unstable: boolean): void {
+  const { name } = subject.info;
+  const byWindow = (a: bigint, b: bigint): number => {
     const [x, y] = [windowOf(a, subject.bits), windowOf(b, subject.bits)];
     return x < y ? -1 : x > y ? 1 : 0;
-  });
-  const sorted = texts(sortedCodes, subject);
-  const last = steps.at(-1)?.after ?? keys;
-  agree(
-    'the sorted keys',
-    last.map((text) => parseKey(text, dtype)),
-    sorted.map((text) => parseKey(text, dtype)),
-  );
-  return {
-    schema: 'clsort.explain/1',
-    algorithm,
-    device: device.info.name,
-    dtype,
-    descending,
-    bits: subject.bits,
-    keys,
-    sorted: last,
-    steps,
   };
+  const expected = startOf(subject).codes.toSorted(byWindow);
+  // Of keys that are equal in the window an unstable sort may bring any first: only the windows are its promise.
+  const read = result.map((text) => parseKey(text, name));
+  if (!unstable) {
+    agree(
+      'the sorted keys',
+      read,
+      texts(expected, subject).map((text) => parseKey(text, name)),
+    );
+    return;
+  }
+  const { codes } = startOf({ ...subject, patterns: read });
+  agree(
+    'the windows of the sorted keys',
+    codes.map((code) => windowOf(code, subject.bits)),
+    expected.map((code) => windowOf(code, subject.bits)),
+  );
+}
+
+/** Values beside the keys of a sort, moved as the device moved their keys. */
+function withValues(steps: readonly Step[], n: number): Step[] {
+  let values = Array.from({ length: n }, (_, i) => `v${i}`);
+  return steps.map((step) => {
+    const before = values;
+    if (step.newIndex.length === n) values = moved(before, step.newIndex);
+    const isMove = values !== before;
+    return { ...step, lines: [...step.lines, line('values', before), ...(isMove ? [line('values after', values)] : [])] };
+  });
+}
+
+/** Values of a long line that are shown: the first ones and the last ones. */
+const ENDS = 12;
+
+function shortened(one: Line): Line {
+  const { values } = one;
+  if (values.length <= 4 * ENDS) return one;
+  return { name: one.name, values: [...values.slice(0, ENDS), '...', ...values.slice(-ENDS)], of: values.length };
+}
+
+/** A step of many keys: the ends of its arrays, and nothing that would be drawn for each key. */
+function summedUp({ flow: _flow, wires: _wires, ...step }: Step): Step {
+  return { ...step, lines: step.lines.map(shortened), before: [], after: [], newIndex: [] };
 }

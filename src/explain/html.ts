@@ -92,7 +92,7 @@ button { font: inherit; }
  * It loads nothing: style, script and data are inside.
  */
 export function explanationHtml(explanation: Explanation): string {
-  const { algorithm, dtype, device, keys, sorted } = explanation;
+  const { algorithm, dtype, device, keys, result: sorted } = explanation;
   const heading = escapeHtml(`${algorithm}: ${keys.length} ${dtype} keys on ${device}`);
   // Inside a script element only "<" could end the data early.
   const data = JSON.stringify(explanation).replaceAll('<', '\\u003c');

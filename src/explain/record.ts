@@ -20,6 +20,8 @@ export interface RecordedStage {
   readonly pass: number;
   /** What the kernel wrote, by name. */
   readonly data: Readonly<Record<string, Uint8Array>>;
+  /** Seconds by its event; null where the device does not tell. */
+  readonly seconds: number | null;
 }
 
 /** A sort of positions, with all that its kernels wrote. */
@@ -27,6 +29,8 @@ export interface Recording {
   readonly stages: readonly RecordedStage[];
   readonly passes: number;
   words(pass: number, kernel: string, buffer: string): number[];
+  /** Seconds of one kernel, or of all of a pass; null where the device does not tell. */
+  seconds(pass: number, kernel?: string): number | null;
   /** Codes of the keys after a pass, and the first position of each. */
   after(pass: number, kernel: string): { codes: bigint[]; ids: number[] };
 }
@@ -47,7 +51,8 @@ export async function record(
   const supported = algorithm.supports({ dtype: info.name, n, bits, valueBytes: 4 });
   if (supported !== true) throw new UnsupportedError(`${factory.name}: ${supported}`);
 
-  const stages: RecordedStage[] = [];
+  const recorded: Omit<RecordedStage, 'seconds'>[] = [];
+  let times: (number | null)[] = [];
   const sizes = new Map<unknown, number>();
   const made = (bytes: number) => {
     const buffer = device.buffer(bytes);
@@ -72,8 +77,9 @@ export async function record(
         queue.read(buffer, bytes);
         data[name] = bytes;
       }
-      stages.push({ kernel, pass, data });
+      recorded.push({ kernel, pass, data });
     };
+    queue.startProfile();
     algorithm.enqueue(queue, {
       n,
       input,
@@ -86,23 +92,37 @@ export async function record(
       onStage,
     });
     await queue.finish();
+    const kernels = new Set(recorded.map(({ kernel }) => kernel));
+    times = queue
+      .endProfile()
+      .filter(({ stage }) => kernels.has(stage))
+      .map(({ seconds }) => seconds);
   } finally {
     for (const buffer of [input, output, outputValues, ...Object.values(scratch)]) buffer.release();
   }
 
-  const passes = Math.max(0, ...stages.map(({ pass }) => pass + 1));
+  const stages = recorded.map((stage, i): RecordedStage => ({ ...stage, seconds: times[i] ?? null }));
+  const passes = stages.reduce((most, { pass }) => Math.max(most, pass + 1), 0);
   const find = (pass: number, kernel: string, buffer: string): Uint8Array => {
     const stage = stages.find((one) => one.pass === pass && one.kernel === kernel);
     const data = stage?.data[buffer];
     if (!data) throw new Error(`kernel ${kernel} of pass ${pass} left no ${buffer}`);
     return data;
   };
-  const words = (pass: number, kernel: string, buffer: string) =>
-    fromBytes(find(pass, kernel, buffer), 4).map(Number);
+  const words = (pass: number, kernel: string, buffer: string) => [
+    ...new Uint32Array(find(pass, kernel, buffer).buffer),
+  ];
   return {
     stages,
     passes,
     words,
+    seconds(pass, kernel) {
+      const own = stages.filter((one) => one.pass === pass && (kernel ?? one.kernel) === one.kernel);
+      return own.reduce<number | null>(
+        (sum, { seconds }) => (sum === null || seconds === null ? null : sum + seconds),
+        0,
+      );
+    },
     after(pass, kernel) {
       const keys = fromBytes(find(pass, kernel, 'keys'), info.bytes);
       // The last pass writes keys again, all others leave codes.

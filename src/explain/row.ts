@@ -1,86 +1,130 @@
-/** Row sort, bit by bit: masks, places and codes as the kernel traced them. */
+/** Row sort, bit by bit: votes, places and codes as the kernel traced them. */
 import { createRowSort, ROW_MAX } from '../algorithms/row-sort.js';
 import type { Device } from '../device/device.js';
 import { decode } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';
+import { costOf, firstOf, sideBySide } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
 import { fromBytes, toBytes } from './keys.js';
-import { splitPassModel } from './radix.js';
 import { binary, moved, type Subject, startOf, texts } from './record.js';
+import { splitModel } from './split-model.js';
+import type { View } from './view.js';
 
-export async function explainRow(device: Device, subject: Subject): Promise<Step[]> {
-  const { patterns, info, codec, bits } = subject;
+/** Work-items of a row. */
+const LANES = 32;
+
+const NOTES: Readonly<Record<string, string>> = {
+  masks: 'Every work-item with a zero sets its bit of the mask by an atomic; a count of the bits below tells its place.',
+  khr: 'One ballot of each sub-group makes the mask of zeros; a count of the bits below tells each key its place.',
+  ptx: 'One vote of the warp makes the mask of zeros; a count of the bits below tells each key its place.',
+};
+
+/** @throws UnsupportedError where the device has no such votes */
+function assertVotes({ capabilities, info }: Device, vote: string): void {
+  const missing = { khr: !capabilities.subGroupBallot, ptx: !capabilities.quirks.inlinePtx, masks: false }[vote];
+  if (!missing) return;
+  const lacks = vote === 'khr' ? 'ballots of sub-groups (cl_khr_subgroup_ballot)' : 'the votes of PTX';
+  throw new UnsupportedError(`${info.name} has no ${lacks}: take --step masks, which needs neither`);
+}
+
+interface Traced {
+  readonly masks: bigint[];
+  readonly places: number[];
+  readonly codes: bigint[];
+  readonly sorted: bigint[];
+  readonly seconds: number | null;
+}
+
+/** Sorts the row twice: with a trace, and without one for its time. */
+async function trace(device: Device, { patterns, info, codec, bits }: Subject, vote: string): Promise<Traced> {
   const n = patterns.length;
-  if (n > ROW_MAX) throw new UnsupportedError(`row sorts one row of at most ${ROW_MAX} keys, not ${n}`);
-  const sort = await createRowSort(device, { keyBits: info.width, valueBytes: 0, tuning: { trace: true } });
+  const shape = { keyBits: info.width, valueBytes: 0 };
+  const sort = await createRowSort(device, { ...shape, tuning: { trace: true, vote } });
+  const plain = await createRowSort(device, { ...shape, tuning: { vote } });
   const steps = bits[1] - bits[0];
   const { queue } = device;
   const from = device.buffer(n * info.bytes);
   const to = device.buffer(n * info.bytes);
-  const masks = device.buffer(steps * 2 * 4);
-  const places = device.buffer(steps * ROW_MAX * 4);
-  const codes = device.buffer(steps * ROW_MAX * info.bytes);
-  const maskBytes = new Uint8Array(steps * 2 * 4);
-  const placeBytes = new Uint8Array(steps * ROW_MAX * 4);
-  const codeBytes = new Uint8Array(steps * ROW_MAX * info.bytes);
+  const sizes = [steps * 2 * 4, steps * ROW_MAX * 4, steps * ROW_MAX * info.bytes] as const;
+  const [masks, places, codes] = sizes.map((bytes) => device.buffer(Math.max(bytes, 4)));
+  if (!masks || !places || !codes) throw new Error('no buffers');
+  const [maskBytes, placeBytes, codeBytes] = sizes.map((bytes) => new Uint8Array(bytes));
   const sortedBytes = new Uint8Array(n * info.bytes);
   try {
     queue.write(from, toBytes(patterns, info.bytes));
-    sort.enqueueRows(queue, { from, to, n, rowLength: n, codec, bits, trace: { masks, places, codes } });
-    queue.read(masks, maskBytes);
-    queue.read(places, placeBytes);
-    queue.read(codes, codeBytes);
+    const work = { from, to, n, rowLength: n, codec, bits };
+    sort.enqueueRows(queue, { ...work, trace: { masks, places, codes } });
+    queue.read(masks, maskBytes as Uint8Array);
+    queue.read(places, placeBytes as Uint8Array);
+    queue.read(codes, codeBytes as Uint8Array);
+    await queue.finish();
+    queue.startProfile();
+    plain.enqueueRows(queue, work);
     queue.read(to, sortedBytes);
     await queue.finish();
+    const [stage] = queue.endProfile();
+    return {
+      masks: fromBytes(maskBytes as Uint8Array, 8),
+      places: fromBytes(placeBytes as Uint8Array, 4).map(Number),
+      codes: fromBytes(codeBytes as Uint8Array, info.bytes),
+      sorted: fromBytes(sortedBytes, info.bytes),
+      seconds: stage?.seconds ?? null,
+    };
   } finally {
     for (const buffer of [from, to, masks, places, codes]) buffer.release();
   }
-  const traced = {
-    masks: fromBytes(maskBytes, 8),
-    places: fromBytes(placeBytes, 4).map(Number),
-    codes: fromBytes(codeBytes, info.bytes),
-  };
+}
+
+export const explainRow: View = async (device, subject, { step: vote = 'masks' }) => {
+  const { patterns, info, codec, bits } = subject;
+  const n = patterns.length;
+  if (n > ROW_MAX) throw new UnsupportedError(`row sorts one row of at most ${ROW_MAX} keys, not ${n}`);
+  assertVotes(device, vote);
+  const traced = await trace(device, subject, vote);
   const pad = (1n << BigInt(info.width)) - 1n;
   let before = [...startOf(subject).codes, ...new Array<bigint>(ROW_MAX - n).fill(pad)];
-  const explained = Array.from({ length: steps }, (_, step): Step => {
-    const bit = bits[0] + step;
+  const steps = Array.from({ length: bits[1] - bits[0] }, (_, number): Step => {
+    const bit = bits[0] + number;
     const digits = before.map((code) => Number((code >> BigInt(bit)) & 1n));
-    const model = splitPassModel(digits, 2);
+    const model = splitModel(digits, 2);
     const zeros = digits.reduce((mask, digit, i) => (digit === 0 ? mask | (1n << BigInt(i)) : mask), 0n);
-    const row = <T>(array: readonly T[]) => array.slice(step * ROW_MAX, (step + 1) * ROW_MAX);
-    const [mask = 0n] = agree('mask of zeros', traced.masks.slice(step, step + 1), [zeros]);
+    const row = <T>(array: readonly T[]) => array.slice(number * ROW_MAX, (number + 1) * ROW_MAX);
+    const [mask = 0n] = agree('mask of zeros', traced.masks.slice(number, number + 1), [zeros]);
     const newIndex = agree('new index', row(traced.places), model.places).slice(0, n);
     const after = agree('codes', row(traced.codes), moved(before, model.places));
     const keysBefore = texts(before.slice(0, n), subject);
     const keysAfter = texts(after.slice(0, n), subject);
+    const votes = digits.slice(0, n).map((_, i) => String((mask >> BigInt(i)) & 1n));
     const lines = [
       line('keys', keysBefore),
       line(
         'binary',
         before.slice(0, n).map((code) => binary(code, bits)),
       ),
-      line(
-        'zero bit',
-        digits.slice(0, n).map((_, i) => String((mask >> BigInt(i)) & 1n)),
-      ),
+      line('zero bit', votes),
       line('mask', [`0x${mask.toString(16).padStart(ROW_MAX / 4, '0')}`]),
+      line(
+        'zeros before',
+        votes.map((_, i) => digits.slice(0, i).filter((digit) => digit === 0).length),
+      ),
       line('new index', newIndex),
       line('moved', keysAfter),
     ];
+    const first = model.places.slice(0, LANES);
+    const cost = costOf({
+      active: firstOf(Math.min(n, LANES), LANES),
+      local: { accesses: [sideBySide(LANES), first], bytes: info.bytes },
+      global: number === 0 ? [{ access: sideBySide(n), bytes: info.bytes }] : [],
+      kernelSeconds: number === bits[1] - bits[0] - 1 ? traced.seconds : null,
+    });
     before = [...after];
     return {
-      title: `bit ${bit}`,
-      kernels: ['row_sort'],
-      lines,
-      before: keysBefore,
-      after: keysAfter,
-      newIndex,
+      ...{ title: `bit ${bit}`, note: NOTES[vote] ?? '', kernels: ['row_sort'], lines },
+      ...{ before: keysBefore, after: keysAfter, newIndex, cost },
+      source: { file: 'row_sort.cl', name: 'row_sort', having: ['atomic_or', 'ballot', 'count_ones', 'place'] },
     };
   });
-  agree(
-    'sorted keys',
-    fromBytes(sortedBytes, info.bytes),
-    before.slice(0, n).map((code) => decode(codec, code)),
-  );
-  return explained;
-}
+  const expected = before.slice(0, n).map((code) => decode(codec, code));
+  agree('sorted keys', traced.sorted, expected);
+  return { steps, result: texts(before.slice(0, n), subject) };
+};

@@ -1,43 +1,76 @@
-import type { Explanation, Line } from './explanation.js';
+import type { Cost } from './cost.js';
+import type { Explanation, Line, Step } from './explanation.js';
+
+const nameOf = ({ name, of }: Line): string => (of === undefined ? name : `${name} (${of})`);
 
 /** Arrays below each other: one line each, columns aligned. */
 function aligned(lines: readonly Line[]): string[] {
-  const names = Math.max(...lines.map(({ name }) => name.length));
+  const names = Math.max(...lines.map((one) => nameOf(one).length));
   // A line of one value, such as a mask, does not make the columns of the others wide.
   const columns = lines.filter(({ values }) => values.length > 1);
   const width = Math.max(0, ...columns.flatMap(({ values }) => values.map((value) => value.length)));
-  return lines.map(({ name, values }) =>
-    `  ${name.padEnd(names)}   ${values.map((value) => value.padStart(width)).join(' ')}`.trimEnd(),
+  return lines.map((one) =>
+    `  ${nameOf(one).padEnd(names)}   ${one.values.map((value) => value.padStart(width)).join(' ')}`.trimEnd(),
   );
 }
 
 /** Arrays of very different widths (runs with bars, masks) keep their own width. */
 const plain = (lines: readonly Line[]): string[] => {
-  const names = Math.max(...lines.map(({ name }) => name.length));
-  return lines.map(({ name, values }) => `  ${name.padEnd(names)}   ${values.join(' ')}`);
+  const names = Math.max(...lines.map((one) => nameOf(one).length));
+  return lines.map((one) => `  ${nameOf(one).padEnd(names)}   ${one.values.join(' ')}`);
 };
 
-/** An explanation as text, for a terminal of any kind. */
-export function explanationText({
-  algorithm,
-  device,
-  dtype,
-  descending,
-  bits,
-  keys,
-  sorted,
-  steps,
-}: Explanation): string {
-  const order = descending ? 'descending' : 'ascending';
-  const out = [
-    `${algorithm}: ${keys.length} ${dtype} keys, ${order}, by bits ${bits[0]} to ${bits[1]} (exclusive) of their codes, on ${device}`,
+/** Seconds as people read them, in ASCII. */
+export function timeText(seconds: number): string {
+  if (seconds < 1e-3) return `${(seconds * 1e6).toPrecision(3)} us`;
+  return seconds < 1 ? `${(seconds * 1e3).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`;
+}
+
+/** What a step costs, in words. */
+export function costText({ items, active, idle, divergent, banks, sectors, kernelSeconds }: Cost): string {
+  const turns = banks.map(
+    ({ banks: count, plain: own, padded }) => `${count} banks: ${own} turn${own === 1 ? '' : 's'}, padded ${padded}`,
+  );
+  return [
+    `work-items ${active} of ${items}, ${idle} idle${divergent > 0 ? `, ${divergent} rows divergent` : ''}`,
+    ...turns,
+    ...(sectors > 0 ? [`sectors ${sectors}`] : []),
+    ...(kernelSeconds === null ? [] : [`kernel ${timeText(kernelSeconds)}`]),
+  ].join('; ');
+}
+
+function stepText({ title, kernels, lines, note, grids = [], cost }: Step): string[] {
+  const uneven = lines.some(({ values }) => values.includes('|') || values.includes('...'));
+  const tables = grids.flatMap(({ name, columns, rows }) => {
+    // Lines of a table that the step does not list among its arrays.
+    const listed = rows.every((row) => lines.some((one) => one.name === `${name}[${row.name}]`));
+    return listed ? [] : ['', ...aligned([{ name, values: columns }, ...rows])];
+  });
+  return [
     '',
-    ...plain([{ name: 'input', values: keys }]),
+    `${title}   [${kernels.join(', ')}]`,
+    ...(note ? [`  ${note}`] : []),
+    ...(uneven ? plain(lines) : aligned(lines)),
+    ...tables,
+    `  ${costText(cost)}`,
   ];
-  for (const { title, kernels, lines } of steps) {
-    const uneven = lines.some(({ values }) => values.includes('|'));
-    out.push('', `${title}   [${kernels.join(', ')}]`, ...(uneven ? plain(lines) : aligned(lines)));
-  }
-  out.push('', ...plain([{ name: 'sorted', values: sorted }]));
-  return out.join('\n');
+}
+
+/** An explanation as text, for a terminal of any kind. */
+export function explanationText(explanation: Explanation): string {
+  const { algorithm, step, device, dtype, descending, bits, n, keys, sorted, result, steps } = explanation;
+  const form = step === null ? algorithm : `${algorithm} ${step}`;
+  const order = sorted
+    ? `, ${descending ? 'descending' : 'ascending'}, by bits ${bits[0]} to ${bits[1]} (exclusive) of their codes`
+    : '';
+  const more = n > keys.length ? ['...'] : [];
+  const rest = sorted || result.length > 1 ? more : [];
+  return [
+    `${form}: ${n} ${dtype} keys${order}, on ${device}`,
+    '',
+    ...plain([{ name: 'input', values: [...keys, ...more] }]),
+    ...steps.flatMap(stepText),
+    '',
+    ...plain([{ name: sorted ? 'sorted' : 'result', values: [...result, ...rest] }]),
+  ].join('\n');
 }

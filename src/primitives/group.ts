@@ -4,16 +4,27 @@ import type { Program } from '../device/program.js';
 /** Work-items of a group where nothing else is known. */
 export const GROUP_SIZE = 256;
 
-/** Compiles a program for the largest power-of-two group that all its kernels may have. */
+/** How a program is compiled to be looked at: for `clsort explain` and `clsort bench ladder`. */
+export interface LabOptions {
+  /** Most work-items of a group; default 256. */
+  readonly groupSize?: number;
+  /** Kernels keep what local memory holds after each level, see cl/trace.clh. Default false. */
+  readonly trace?: boolean;
+}
+
+/** Compiles a program for the largest power-of-two group, `most` at most, that all its kernels may have. */
 export async function buildForGroups(
   device: Device,
   file: string,
   kernels: readonly string[],
   defines: Readonly<Record<string, number>>,
+  { groupSize: most = GROUP_SIZE, trace = false }: LabOptions = {},
+  options: readonly string[] = [],
 ): Promise<{ program: Program; groupSize: number }> {
-  let groupSize = 2 ** Math.floor(Math.log2(Math.min(GROUP_SIZE, device.capabilities.maxWorkGroup)));
+  let groupSize = 2 ** Math.floor(Math.log2(Math.min(most, device.capabilities.maxWorkGroup)));
   for (;;) {
-    const program = await device.program(file, { ...defines, GROUP_SIZE: groupSize });
+    const all = { ...defines, ...(trace && { TRACE: 1 }), GROUP_SIZE: groupSize };
+    const program = await device.program(file, all, options);
     const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
     if (limit >= groupSize || groupSize === 1) return { program, groupSize };
     groupSize = 2 ** Math.floor(Math.log2(limit));

@@ -6,18 +6,39 @@ import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, decode, type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { keyValue } from '../keys/value.js';
 import { UnsupportedError } from '../util/errors.js';
-import { buildForGroups, walkingGroups } from './group.js';
+import { buildForGroups, type LabOptions, walkingGroups } from './group.js';
 import { assertReducible, type ReduceOp } from './possible.js';
 
 /** The ladder of the lectures from its first step on, and last the kernel that is used. */
 export const REDUCE_STEPS = ['interleaved', 'compacted', 'halving', 'two_loads', 'unrolled', 'grid'] as const;
-export type ReduceStep = (typeof REDUCE_STEPS)[number];
+/** As two loads, the last levels by sub-groups instead of barriers: taught, not used (cl/reduce_lab.cl). */
+export const SUBGROUPS = 'subgroups';
+export type ReduceStep = (typeof REDUCE_STEPS)[number] | typeof SUBGROUPS;
 
 const OPS = { sum: 0, min: 1, max: 2 } as const;
 const KINDS = { unsigned: 0, signed: 1, float: 2 } as const;
-const PARTIALS_PER_ITEM = 8;
+/** Partial results that a work-item of `reduce_partials` loads. */
+export const PARTIALS_PER_ITEM = 8;
 /** Keys that a work-item of a step loads. */
-const LOADS: Readonly<Record<string, number>> = { two_loads: 2, unrolled: 2 };
+const LOADS: Readonly<Record<string, number>> = { two_loads: 2, unrolled: 2, subgroups: 2 };
+
+/** How work-items of a sub-group reach each other's values: 1 by OpenCL's functions, 2 by PTX. */
+function subGroupsOf({ capabilities, info }: Device): 1 | 2 {
+  if (capabilities.quirks.inlinePtx) return 2;
+  if (capabilities.extensions.has('cl_khr_subgroups')) return 1;
+  throw new UnsupportedError(
+    `${info.name} has no sub-groups (cl_khr_subgroups), which step '${SUBGROUPS}' reduces by: take another step`,
+  );
+}
+
+/** What a reduction is made for. */
+export interface ReductionOptions {
+  readonly dtype: Dtype;
+  readonly op: ReduceOp;
+  readonly lab?: LabOptions;
+  /** With the kernel of `SUBGROUPS` and none of the others. Default false. */
+  readonly subGroups?: boolean;
+}
 
 /**
  * Sum, minimum or maximum of n keys: every group reduces a part, and the results are reduced in turn.
@@ -36,7 +57,8 @@ export class Reduction {
   readonly #device: Device;
   readonly #program: Program;
   readonly #groupSize: number;
-  readonly #codec: KeyCodec;
+  /** How keys are compared for a minimum or maximum. */
+  readonly codec: KeyCodec;
 
   private constructor(device: Device, info: DtypeInfo, op: ReduceOp, program: Program, groupSize: number) {
     this.#device = device;
@@ -45,23 +67,28 @@ export class Reduction {
     this.#program = program;
     this.#groupSize = groupSize;
     // A NaN wins: its code is the largest for a maximum, the smallest for a minimum.
-    this.#codec = keyCodec(info.name, { nan: op === 'min' ? 'first' : 'last' });
+    this.codec = keyCodec(info.name, { nan: op === 'min' ? 'first' : 'last' });
   }
 
   /** @throws UnsupportedError, BuildError */
-  static async create(device: Device, { dtype, op }: { dtype: Dtype; op: ReduceOp }): Promise<Reduction> {
+  static async create(
+    device: Device,
+    { dtype, op, lab, subGroups = false }: ReductionOptions,
+  ): Promise<Reduction> {
     const info = dtypeInfo(dtype);
     assertReducible(dtype, op);
     if (op === 'sum' && dtype === 'f64' && !device.capabilities.fp64) {
       throw new UnsupportedError(`${device.info.name} has no fp64, which sums of f64 need`);
     }
-    const kernels = [...REDUCE_STEPS.map((step) => `reduce_${step}`), 'reduce_partials'];
-    const { program, groupSize } = await buildForGroups(device, 'reduce.cl', kernels, {
-      KEY_BITS: info.width,
-      VALUE_BYTES: 0,
-      OP: OPS[op],
-      KIND: KINDS[info.kind],
-    });
+    const steps: readonly ReduceStep[] = subGroups ? [SUBGROUPS] : REDUCE_STEPS;
+    const kernels = [...steps.map((step) => `reduce_${step}`), 'reduce_partials'];
+    const file = subGroups ? 'reduce_lab.cl' : 'reduce.cl';
+    const defines = { KEY_BITS: info.width, VALUE_BYTES: 0, OP: OPS[op], KIND: KINDS[info.kind] };
+    const form = subGroups ? subGroupsOf(device) : undefined;
+    const all = { ...defines, ...(form && { SUB_GROUPS: form }) };
+    // Sub-groups are of OpenCL C 2.0, and optional again in 3.0.
+    const standard = form === 1 ? [`-cl-std=CL${device.capabilities.version >= 3 ? '3.0' : '2.0'}`] : [];
+    const { program, groupSize } = await buildForGroups(device, file, kernels, all, lab, standard);
     return new Reduction(device, info, op, program, groupSize);
   }
 
@@ -70,25 +97,57 @@ export class Reduction {
     return Math.max(1, Math.ceil(n / (this.#groupSize * (LOADS[step] ?? 1))));
   }
 
+  /** Work-items of a group. */
+  get groupSize(): number {
+    return this.#groupSize;
+  }
+
+  /** Work-items of a sub-group. @throws UnsupportedError where the driver does not tell */
+  get subGroupSize(): number {
+    return this.#program.kernel(`reduce_${SUBGROUPS}`).subGroupSize(this.#groupSize);
+  }
+
+  /** Groups of each launch: of the one that reads the keys, and of those that reduce what it leaves. */
+  launches(n: number, step: ReduceStep): number[] {
+    const groups = [this.#groups(n, step)];
+    for (let last = groups[0] ?? 1; last > 1; groups.push(last)) {
+      last = Math.ceil(last / (this.#groupSize * PARTIALS_PER_ITEM));
+    }
+    return groups;
+  }
+
   /** Bytes of each of the two buffers of partial results. */
   partialBytes(n: number, step: ReduceStep = 'grid'): number {
     return this.#groups(n, step) * 8;
   }
 
-  /** Enqueues the reduction. @returns the one of `partials` whose first element will be the result */
+  /**
+   * Enqueues the reduction.
+   *
+   * @param work.traces where it is made with a trace: a buffer for each of `launches`
+   * @returns the one of `partials` whose first element will be the result
+   */
   enqueue(
     queue: Queue,
-    { keys, n, partials }: { keys: Buffer; n: number; partials: readonly [Buffer, Buffer] },
+    {
+      keys,
+      n,
+      partials,
+      traces = [],
+    }: { keys: Buffer; n: number; partials: readonly [Buffer, Buffer]; traces?: readonly Buffer[] },
     step: ReduceStep = 'grid',
   ): Buffer {
+    const [trace, ...above] = traces;
     const local = this.#groupSize;
     let count = this.#groups(n, step);
     let [from, to] = partials;
-    const args: KernelArgument[] = [keys, from, u64(n), vector(codecVector(this.#codec))];
+    const codec = vector(codecVector(this.codec));
+    const args: KernelArgument[] = [keys, from, u64(n), codec, ...(trace ? [trace] : [])];
     queue.run(this.#program.kernel(`reduce_${step}`), args, { global: count * local, local });
     while (count > 1) {
       const groups = Math.ceil(count / (local * PARTIALS_PER_ITEM));
-      const next = [from, to, u64(count)];
+      const traced = above.shift();
+      const next = [from, to, u64(count), ...(traced ? [traced] : [])];
       queue.run(this.#program.kernel('reduce_partials'), next, { global: groups * local, local });
       [from, to] = [to, from];
       count = groups;
@@ -105,7 +164,7 @@ export class Reduction {
       return kind === 'signed' ? view.getBigInt64(0, true) : view.getBigUint64(0, true);
     }
     const code = width === 64 ? view.getBigUint64(0, true) : BigInt(view.getUint32(0, true));
-    return keyValue(decode(this.#codec, code), this.#codec.dtype);
+    return keyValue(decode(this.codec, code), this.codec.dtype);
   }
 }
 

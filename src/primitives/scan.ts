@@ -4,15 +4,23 @@ import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type { Dtype } from '../keys/dtype.js';
 import { UnsupportedError } from '../util/errors.js';
-import { buildForGroups } from './group.js';
+import { buildForGroups, type LabOptions } from './group.js';
 import { scanType } from './possible.js';
 
 /** Up and down a tree, the same with padding against bank conflicts, and the one that is used. */
 export const SCAN_STEPS = ['sweep', 'padded', 'tile'] as const;
-export type ScanStep = (typeof SCAN_STEPS)[number];
+/** Taught, not used (cl/scan_lab.cl): Hillis and Steele's scan, and one pass over the values. */
+export const SCAN_LAB_STEPS = ['hillis_steele', 'single_pass'] as const;
+export type ScanStep = (typeof SCAN_STEPS)[number] | (typeof SCAN_LAB_STEPS)[number];
 
 /** Values of a tile for each work-item of its group. */
-const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = { sweep: 2, padded: 2, tile: 8 };
+const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = {
+  sweep: 2,
+  padded: 2,
+  tile: 8,
+  hillis_steele: 1,
+  single_pass: 8,
+};
 
 /** One scan; `input` may be `output`. */
 export interface ScanWork {
@@ -22,6 +30,8 @@ export interface ScanWork {
   readonly inclusive?: boolean;
   /** A buffer for each entry of `sumBytes(n)`. */
   readonly sums: readonly Buffer[];
+  /** Where the scan is made with a trace: a buffer for each of `tiles(n)`. */
+  readonly traces?: readonly Buffer[];
 }
 
 /**
@@ -41,52 +51,86 @@ export class Scan {
   readonly #groupSize: number;
   readonly #tile: number;
   readonly #step: ScanStep;
-  readonly #valueBytes: number;
+  /** Bytes of a value. */
+  readonly valueBytes: number;
 
   private constructor(program: Program, groupSize: number, step: ScanStep, valueBytes: number) {
     this.#program = program;
     this.#groupSize = groupSize;
     this.#step = step;
     this.#tile = groupSize * VALUES_PER_ITEM[step];
-    this.#valueBytes = valueBytes;
+    this.valueBytes = valueBytes;
   }
 
   /** @throws UnsupportedError, BuildError */
   static async create(
     device: Device,
-    { dtype, step = 'tile' }: { dtype: Dtype; step?: ScanStep },
+    { dtype, step = 'tile', lab }: { dtype: Dtype; step?: ScanStep; lab?: LabOptions },
   ): Promise<Scan> {
     const type = scanType(dtype);
     if (dtype === 'f64' && !device.capabilities.fp64) {
       throw new UnsupportedError(`${device.info.name} has no fp64, which scans of f64 need`);
     }
-    const kernels = [...SCAN_STEPS.map((name) => `scan_${name}`), 'scan_add'];
-    const { program, groupSize } = await buildForGroups(device, 'scan.cl', kernels, { SCAN_TYPE: type });
+    if (step === 'single_pass' && type !== 0) {
+      throw new UnsupportedError(`the single pass hands on sums of 32 bits: expected u32 or i32, not ${dtype}`);
+    }
+    const isLab = SCAN_LAB_STEPS.some((name) => name === step);
+    const steps = isLab ? [step] : SCAN_STEPS;
+    const kernels = [...steps.map((name) => `scan_${name}`), 'scan_add'];
+    const file = isLab ? 'scan_lab.cl' : 'scan.cl';
+    const { program, groupSize } = await buildForGroups(device, file, kernels, { SCAN_TYPE: type }, lab);
     return new Scan(program, groupSize, step, type === 0 || type === 2 ? 4 : 8);
   }
 
-  /** Bytes of the buffer of tile sums of each level. */
-  sumBytes(n: number): number[] {
-    const tiles = Math.max(1, Math.ceil(n / this.#tile));
-    return [tiles * this.#valueBytes, ...(tiles > 1 ? this.sumBytes(tiles) : [])];
+  /** Work-items of a group. */
+  get groupSize(): number {
+    return this.#groupSize;
   }
 
-  enqueue(queue: Queue, { input, output, n, inclusive = false, sums }: ScanWork): void {
+  /** Values that a group scans. */
+  get tile(): number {
+    return this.#tile;
+  }
+
+  /** Tiles of each level: of the values, of the sums of their tiles, and so on. */
+  tiles(n: number): number[] {
+    const tiles = Math.max(1, Math.ceil(n / this.#tile));
+    return [tiles, ...(tiles > 1 && this.#step !== 'single_pass' ? this.tiles(tiles) : [])];
+  }
+
+  /** Bytes of the buffer of tile sums of each level; of the single pass, of its sums and its state. */
+  sumBytes(n: number): number[] {
+    const tiles = Math.max(1, Math.ceil(n / this.#tile));
+    if (this.#step === 'single_pass') return [tiles * 4, (2 + tiles) * 4];
+    return [tiles * this.valueBytes, ...(tiles > 1 ? this.sumBytes(tiles) : [])];
+  }
+
+  enqueue(queue: Queue, { input, output, n, inclusive = false, sums, traces = [] }: ScanWork): void {
     const [own, ...above] = sums;
     if (n === 0 || !own) return;
+    const [trace, ...tracesAbove] = traces;
     const local = this.#groupSize;
     const tiles = Math.ceil(n / this.#tile);
-    const args = [input, output, own, u64(n), u32(inclusive ? 1 : 0)];
+    const how = [u64(n), u32(inclusive ? 1 : 0)];
+    if (this.#step === 'single_pass') {
+      const [state] = above;
+      if (!state) return;
+      queue.fill(state, 0, { bytes: (2 + tiles) * 4 });
+      const all = [input, output, own, state, ...how];
+      queue.run(this.#program.kernel('scan_single_pass'), all, { global: tiles * local, local });
+      return;
+    }
+    const args = [input, output, own, ...how, ...(trace ? [trace] : [])];
     queue.run(this.#program.kernel(`scan_${this.#step}`), args, { global: tiles * local, local });
     if (tiles === 1) return;
-    this.enqueue(queue, { input: own, output: own, n: tiles, sums: above });
+    this.enqueue(queue, { input: own, output: own, n: tiles, sums: above, traces: tracesAbove });
     const global = Math.ceil(n / local) * local;
     queue.run(this.#program.kernel('scan_add'), [output, own, u64(n), u32(this.#tile)], { global, local });
   }
 }
 
 /** A scan without the memory that it takes meanwhile. */
-export type ScanRequest = Omit<ScanWork, 'sums'> & { readonly dtype: Dtype; readonly step?: ScanStep };
+export type ScanRequest = Omit<ScanWork, 'sums' | 'traces'> & { readonly dtype: Dtype; readonly step?: ScanStep };
 
 /** Enqueues a scan of values in device memory, with memory of the pool for the sums. */
 export async function enqueueScan(device: Device, { dtype, step, ...work }: ScanRequest): Promise<void> {

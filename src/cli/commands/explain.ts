@@ -1,25 +1,55 @@
 import { writeFileSync } from 'node:fs';
 import { Device } from '../../device/device.js';
-import { explainSort } from '../../explain/explain.js';
+import { explain, MOST_KEYS } from '../../explain/explain.js';
 import type { Explained } from '../../explain/explained.js';
 import { explanationHtml } from '../../explain/html.js';
+import { randomWords } from '../../explain/random.js';
 import { explanationText } from '../../explain/text.js';
 import { dtypeInfo } from '../../keys/dtype.js';
-import { IoError } from '../../util/errors.js';
+import type { ReduceOp } from '../../primitives/possible.js';
+import { IoError, UsageError } from '../../util/errors.js';
+import { readCount, readSeed } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readDevice } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import type { ExplainArguments } from '../options/explain.js';
 
+/** A window as A:B, or the lowest B bits. @throws UsageError */
+function readWindow(text: string): number | readonly [number, number] {
+  const match = /^(?:(\d+):)?(\d+)$/.exec(text);
+  if (!match) throw new UsageError(`--bits is '${text}': expected A:B, such as 4:8, or B for the lowest B bits`);
+  return match[1] === undefined ? Number(match[2]) : [Number(match[1]), Number(match[2])];
+}
+
+/** The keys as they are typed, or as they are drawn. @throws UsageError */
+function readWords({ keys = [], random, max, seed, dtype }: ExplainArguments): readonly string[] {
+  if (random === undefined) {
+    if (max !== undefined) throw new UsageError('--max is for keys that are drawn: say how many, --random 16');
+    return keys;
+  }
+  if (keys.length > 0) throw new UsageError('there are keys, and --random draws others: give one of them');
+  const count = readCount(random, '--random');
+  if (count > MOST_KEYS) {
+    throw new UsageError(`--random is ${random}: too many to be walked through, expected at most ${MOST_KEYS}`);
+  }
+  const most = max === undefined ? undefined : readCount(max, '--max');
+  const type = dtype === undefined ? undefined : dtypeInfo(dtype).name;
+  return randomWords(count, { max: most, seed: readSeed(seed), dtype: type });
+}
+
 export async function run(args: ExplainArguments, console: Console): Promise<ExitCode> {
-  const { keys, algorithm, bits, 'radix-bits': radixBits, descending, dtype, json, html } = args;
+  const { algorithm, step, bits, 'radix-bits': radixBits, scan, op, pairs, descending, dtype, json, html } = args;
+  const words = readWords(args);
+  const window = bits === undefined ? undefined : readWindow(bits);
   const device = await Device.open(readDevice(args.device, 'explain').id);
   try {
-    const explanation = await explainSort(device, keys, {
-      algorithm: algorithm as Explained,
-      descending,
-      ...(bits !== undefined && { bits }),
+    const explanation = await explain(device, words, {
+      ...{ algorithm: algorithm as Explained, descending, pairs },
+      ...(step !== undefined && { step }),
+      ...(window !== undefined && { bits: window }),
       ...(radixBits !== undefined && { radixBits }),
+      ...(scan !== undefined && { scan: scan === '3' ? 3 : 5 }),
+      ...(op !== undefined && { op: op as ReduceOp }),
       ...(dtype !== undefined && { dtype: dtypeInfo(dtype).name }),
     });
     if (html !== undefined) {

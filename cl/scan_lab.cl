@@ -1,0 +1,89 @@
+/* Forms of the scan that are taught and not used: Hillis and Steele's, and a single pass over the values.
+ * For clsort explain and clsort bench ladder; the scans that are used are in scan.cl. */
+#include "scan.cl"
+
+/* Every value adds the one `distance` before it, with doubled distances: log n levels of n additions each, where the
+ * tree of scan_sweep takes twice the levels and a fraction of the additions. Two copies: a level reads one of them. */
+SCAN_KERNEL(scan_hillis_steele)
+{
+    __local scan_t sums_of[2][GROUP_SIZE];
+    const uint item = (uint)get_local_id(0);
+    const ulong i = get_global_id(0);
+    uint from = 0;
+    sums_of[0][item] = i < n ? in[i] : (scan_t)0;
+    TRACE_LOCAL(sums_of[0][word], GROUP_SIZE)
+    for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const scan_t before = item >= distance ? sums_of[from][item - distance] : (scan_t)0;
+        sums_of[1 - from][item] = sums_of[from][item] + before;
+        from = 1 - from;
+        TRACE_LOCAL(sums_of[from][word], GROUP_SIZE)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < n)
+        out[i] = inclusive ? sums_of[from][item] : item > 0 ? sums_of[from][item - 1] : (scan_t)0;
+    if (item == GROUP_SIZE - 1)
+        sums[get_group_id(0)] = sums_of[from][item];
+}
+
+#if SCAN_TYPE == 0
+/* One pass: each group takes the next tile, scans it, waits for the sum of all tiles before it and hands on its own.
+ * Tiles are given out in the order in which groups begin, so that whoever is waited for is running; the wait is
+ * bounded all the same, since OpenCL does not promise that running groups get on.
+ *
+ * @param state  word 0 the next tile, word 1 set by who gives up, then for each tile whether its sum is there
+ * @param sums   sum of all values up to the end of each tile
+ * @pre  state is 0 */
+#define MOST_LOOKS (1u << 22)
+
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void scan_single_pass(__global const uint *in, __global uint *out, volatile __global uint *sums,
+                      volatile __global uint *state, ulong n, uint inclusive)
+{
+    __local uint totals[GROUP_SIZE];
+    __local uint tile_taken, base;
+    const uint item = (uint)get_local_id(0);
+    if (item == 0)
+        tile_taken = atomic_inc(&state[0]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint tile = tile_taken;
+    const ulong first = ((ulong)tile * GROUP_SIZE + item) * VALUES_PER_ITEM;
+    uint values[VALUES_PER_ITEM], sum = 0;
+    for (uint k = 0; k < VALUES_PER_ITEM; k++) {
+        values[k] = first + k < n ? in[first + k] : 0;
+        sum += values[k];
+    }
+    totals[item] = sum;
+    for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint other = item >= distance ? totals[item - distance] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        totals[item] += other;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0) {
+        uint before = 0;
+        if (tile > 0) {
+            uint looks = 0;
+            while (atomic_or(&state[1 + tile], 0) == 0 && ++looks < MOST_LOOKS)
+                ;
+            if (looks == MOST_LOOKS)
+                atomic_or(&state[1], 1);
+            mem_fence(CLK_GLOBAL_MEM_FENCE);
+            before = atomic_or(&sums[tile - 1], 0);
+        }
+        atomic_xchg(&sums[tile], before + totals[GROUP_SIZE - 1]);
+        mem_fence(CLK_GLOBAL_MEM_FENCE);
+        atomic_xchg(&state[2 + tile], 1);
+        base = before;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint before = base + totals[item] - sum;
+    for (uint k = 0; k < VALUES_PER_ITEM; k++) {
+        const uint after = before + values[k];
+        if (first + k < n)
+            out[first + k] = inclusive ? after : before;
+        before = after;
+    }
+}
+#endif

@@ -1,0 +1,73 @@
+/** The numbers that reductions and scans add up, with the roundings of the device. */
+import { type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
+import { decode, encode, type KeyCodec } from '../keys/key-codec.js';
+import { keyValue } from '../keys/value.js';
+import type { ReduceOp } from '../primitives/possible.js';
+import { fromBytes, keyText } from './keys.js';
+
+/** A number: BigInts for integers and codes, numbers for floats. */
+export type Sum = bigint | number;
+
+/** How values of one kind are combined and shown. */
+export interface Arithmetic {
+  /** Bytes of a value in memory. */
+  readonly bytes: 4 | 8;
+  readonly identity: Sum;
+  /** Whether long sums carry their rounding error along. */
+  readonly rounds: boolean;
+  of(pattern: bigint): Sum;
+  combine(a: Sum, b: Sum): Sum;
+  minus(a: Sum, b: Sum): Sum;
+  text(sum: Sum): string;
+  read(bytes: Uint8Array): Sum[];
+}
+
+/** @param bits of an integer, which wraps */
+function whole(bits: 32 | 64, { kind, width }: DtypeInfo): Arithmetic {
+  const wrapped = (value: bigint): bigint => BigInt.asUintN(bits, value);
+  return {
+    bytes: bits === 32 ? 4 : 8,
+    identity: 0n,
+    rounds: false,
+    of: (pattern) => wrapped(kind === 'signed' ? BigInt.asIntN(width, pattern) : pattern),
+    combine: (a, b) => wrapped((a as bigint) + (b as bigint)),
+    minus: (a, b) => wrapped((a as bigint) - (b as bigint)),
+    text: (sum) => String(kind === 'signed' ? BigInt.asIntN(bits, sum as bigint) : sum),
+    read: (bytes) => fromBytes(bytes, bits / 8),
+  };
+}
+
+function floating(info: DtypeInfo): Arithmetic {
+  const round = info.width === 32 ? Math.fround : (value: number) => value;
+  return {
+    bytes: info.width === 32 ? 4 : 8,
+    identity: 0,
+    rounds: true,
+    of: (pattern) => Number(keyValue(pattern, info)),
+    combine: (a, b) => round((a as number) + (b as number)),
+    minus: (a, b) => round((a as number) - (b as number)),
+    text: (sum) => (Object.is(sum, -0) ? '-0' : String(sum)),
+    read: (bytes) => [...new (info.width === 32 ? Float32Array : Float64Array)(bytes.slice().buffer)],
+  };
+}
+
+/** Values of scans: of the keys' own width. */
+export const scanned = (info: DtypeInfo): Arithmetic =>
+  info.kind === 'float' ? floating(info) : whole(info.width as 32 | 64, info);
+
+/** Values of reductions: sums of integers have 64 bits, minima and maxima are taken of codes. */
+export function reduced(codec: KeyCodec, op: ReduceOp): Arithmetic {
+  const info = dtypeInfo(codec.dtype.name);
+  if (op === 'sum') return info.kind === 'float' ? floating(info) : whole(64, info);
+  const bits = info.width === 64 ? 64 : 32;
+  return {
+    bytes: bits === 64 ? 8 : 4,
+    identity: op === 'min' ? (1n << BigInt(info.width)) - 1n : 0n,
+    rounds: false,
+    of: (pattern) => encode(codec, pattern),
+    combine: (a, b) => (op === 'min' ? (a < b ? a : b) : a > b ? a : b),
+    minus: (a) => a,
+    text: (code) => keyText(decode(codec, code as bigint), info.name),
+    read: (bytes) => fromBytes(bytes, bits / 8),
+  };
+}

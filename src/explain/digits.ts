@@ -1,0 +1,24 @@
+/** What the views of sorts by digits have in common. */
+import { agree } from './explanation.js';
+import { moved, type Recording, type Subject } from './record.js';
+
+/** The bits [low, high) of the code that a pass sorts on. */
+export function digitBits({ bits }: Subject, pass: number, radixBits: number): [number, number] {
+  const low = bits[0] + pass * radixBits;
+  return [low, Math.min(low + radixBits, bits[1])];
+}
+
+export const digitTitle = (pass: number, [low, high]: readonly [number, number]): string =>
+  `pass ${pass}: ${high - low === 1 ? `bit ${low}` : `bits ${low} to ${high - 1}`}`;
+
+/** Checks the move of a pass against the model's places. @returns the elements as the device left them */
+export function checkMove(
+  recording: Recording,
+  { pass, kernel, places }: { pass: number; kernel: string; places: readonly number[] },
+  before: { codes: bigint[]; ids: number[] },
+): { codes: bigint[]; ids: number[] } {
+  const after = recording.after(pass, kernel);
+  agree(`keys after pass ${pass}`, after.codes, moved(before.codes, places));
+  agree(`positions after pass ${pass}`, after.ids, moved(before.ids, places));
+  return after;
+}

@@ -1,0 +1,32 @@
+/** Buffers of a small run. */
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+
+/** Runs `use` with buffers of so many bytes, which are released whatever comes of it. */
+export async function withBuffers<T>(
+  device: Device,
+  sizes: readonly number[],
+  use: (buffers: readonly Buffer[]) => Promise<T>,
+): Promise<T> {
+  const buffers: Buffer[] = [];
+  try {
+    for (const bytes of sizes) buffers.push(device.buffer(Math.max(4, bytes)));
+    return await use(buffers);
+  } finally {
+    for (const buffer of buffers) buffer.release();
+  }
+}
+
+/** Seconds of the launches that are enqueued, in order, after waiting for them. */
+export async function timesOf(device: Device, enqueue: () => void): Promise<(number | null)[]> {
+  const { queue } = device;
+  await queue.finish();
+  queue.startProfile();
+  enqueue();
+  await queue.finish();
+  return queue.endProfile().map(({ seconds }) => seconds);
+}
+
+/** A power of two from `least` to `most` that n work-items fit into, if they do. */
+export const groupFor = (n: number, least: number, most: number): number =>
+  Math.min(most, Math.max(least, 2 ** Math.ceil(Math.log2(Math.max(1, n)))));

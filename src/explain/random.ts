@@ -1,0 +1,26 @@
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { UsageError } from '../util/errors.js';
+import { Random } from '../util/random.js';
+
+/** Keys that are drawn are below this, or below what the dtype holds. */
+export const DEFAULT_MAX = 1000;
+
+/**
+ * So many whole numbers from 0 to `max` − 1, as words.
+ *
+ * @param max default 1000, or one more than the largest of a narrower dtype
+ * @throws UsageError where the dtype cannot hold them
+ */
+export function randomWords(
+  n: number,
+  { max, seed, dtype = 'u32' }: { max?: number | undefined; seed: bigint; dtype?: Dtype | undefined },
+): string[] {
+  const { kind, width } = dtypeInfo(dtype);
+  const most = kind === 'float' ? 2 ** 32 : Math.min(2 ** 32, 2 ** (kind === 'signed' ? width - 1 : width));
+  const limit = max ?? Math.min(DEFAULT_MAX, most);
+  if (!Number.isInteger(limit) || limit < 1 || limit > most) {
+    throw new UsageError(`--max is ${limit}: expected a whole number from 1 to ${most}, for ${dtype} keys`);
+  }
+  const random = new Random(seed);
+  return Array.from({ length: n }, () => String(random.below(limit)));
+}
