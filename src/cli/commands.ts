@@ -33,7 +33,14 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   merge: { options: () => import('./options/merge.js'), load: () => import('./commands/merge.js') },
   topk: { options: () => import('./options/topk.js'), load: () => import('./commands/topk.js') },
   unique: { options: () => import('./options/unique.js'), load: () => import('./commands/unique.js') },
+  reduce: { options: () => import('./options/reduce.js'), load: () => import('./commands/reduce.js') },
+  scan: { options: () => import('./options/scan.js'), load: () => import('./commands/scan.js') },
+  histogram: {
+    options: () => import('./options/histogram.js'),
+    load: () => import('./commands/histogram.js'),
+  },
   gen: { options: () => import('./options/gen.js'), load: () => import('./commands/gen.js') },
+  demo: { options: () => import('./options/demo.js'), load: () => import('./commands/demo.js') },
   explain: {
     options: () => import('./options/explain.js'),
     load: () => import('./commands/explain.js'),

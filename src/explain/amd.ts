@@ -5,7 +5,16 @@ import { type AmdPassModel, amdPassModel } from '../algorithms/amd-radix-model.j
 import { type Access, costOf, firstOf, sideBySide } from './cost.js';
 import { checkMove, digitBits, digitTitle } from './digits.js';
 import { agree, type Grid, line, type Step } from './explanation.js';
-import { binary, newIndexOf, type Recording, record, type Subject, startOf, texts, windowOf } from './record.js';
+import {
+  binary,
+  newIndexOf,
+  type Recording,
+  record,
+  type Subject,
+  startOf,
+  texts,
+  windowOf,
+} from './record.js';
 import type { View } from './view.js';
 
 /** Rows of a table that are shown. */
@@ -17,12 +26,15 @@ const SCAN_BINS = 16;
 
 const NOTES: Readonly<Record<string, string>> = {
   histogram: 'Each group counts the digits of one block of 256 keys in local memory.',
-  ScanArraysdim2: 'For each bin an exclusive scan over the 64 blocks of a run; the total of each run goes to sumBuffer.',
+  ScanArraysdim2:
+    'For each bin an exclusive scan over the 64 blocks of a run; the total of each run goes to sumBuffer.',
   prefixSum: 'For each bin an exclusive scan of its runs; what is in the bin altogether goes to binTotals.',
   blockAddition: 'Every block of a run gets what the runs before it have.',
   ScanArraysdim1: 'An exclusive scan over the bins: where each digit begins.',
-  fixOffset: 'Every block gets where its digits begin: now each entry is the place of its first key of that digit.',
-  permute: 'Each work-item walks its stretch of a block and puts each key at the place of its digit, which goes up by one.',
+  fixOffset:
+    'Every block gets where its digits begin: now each entry is the place of its first key of that digit.',
+  permute:
+    'Each work-item walks its stretch of a block and puts each key at the place of its digit, which goes up by one.',
 };
 const MARKS: Readonly<Record<string, readonly string[]>> = {
   histogram: ['atomic_inc', 'buckets['],
@@ -37,7 +49,11 @@ const MARKS: Readonly<Record<string, readonly string[]>> = {
 /** One kernel of a pass: what it wrote, and what the model says. */
 interface Kernel {
   readonly name: string;
-  readonly wrote: readonly (readonly [buffer: string, values: Uint32Array, rows: 'blocks' | 'runs' | 'bins'])[];
+  readonly wrote: readonly (readonly [
+    buffer: string,
+    values: Uint32Array,
+    rows: 'blocks' | 'runs' | 'bins',
+  ])[];
 }
 
 function chainOf({ geometry: { scan }, ...model }: AmdPassModel): Kernel[] {
@@ -75,7 +91,11 @@ function gridOf(
   runs: number,
 ): Grid {
   const at = (row: number, bin: number): number =>
-    (rows === 'blocks' ? values[row * RADIX + bin] : rows === 'runs' ? values[bin * runs + row] : values[bin]) ?? 0;
+    (rows === 'blocks'
+      ? values[row * RADIX + bin]
+      : rows === 'runs'
+        ? values[bin * runs + row]
+        : values[bin]) ?? 0;
   const count = rows === 'blocks' ? keyBlocks : rows === 'runs' ? runs : 1;
   return {
     name: buffer,
@@ -99,7 +119,8 @@ function costOfKernel(
 ) {
   const table = blocks * RADIX;
   const full = (count: number): Access => sideBySide(count);
-  const words = (count: number, times = 1) => Array.from({ length: times }, () => ({ access: full(count), bytes: 4 }));
+  const words = (count: number, times = 1) =>
+    Array.from({ length: times }, () => ({ access: full(count), bytes: 4 }));
   const all = (count: number) => firstOf(count, count);
   // Neighbours scan neighbouring blocks of a bin, whose words lie a row of 65 apart from those of the next bin.
   const scanned = Array.from({ length: RUN }, (_, block) => block);
@@ -146,7 +167,11 @@ interface Pass {
   readonly scan: 3 | 5 | undefined;
 }
 
-function explainPass(recording: Recording, subject: Subject, { pass, before, scan }: Pass): [Step[], Pass['before']] {
+function explainPass(
+  recording: Recording,
+  subject: Subject,
+  { pass, before, scan }: Pass,
+): [Step[], Pass['before']] {
   const bits = digitBits(subject, pass, RADIX_BITS);
   const digits = before.codes.map((code) => Number(windowOf(code, bits)));
   const n = digits.length;
@@ -193,7 +218,12 @@ function explainPass(recording: Recording, subject: Subject, { pass, before, sca
   const to = texts(after.codes, subject);
   steps.push({
     ...{ title: `${digitTitle(pass, bits)}: permute`, note: NOTES.permute ?? '', kernels: ['permute'] },
-    lines: [line('keys', from), line('digit', digits), line('new index', newIndex), line('permute: keys', to)],
+    lines: [
+      line('keys', from),
+      line('digit', digits),
+      line('new index', newIndex),
+      line('permute: keys', to),
+    ],
     ...{ before: from, after: to, newIndex: [...newIndex] },
     cost: cost('permute'),
     source: source('permute'),

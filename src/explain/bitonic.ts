@@ -42,9 +42,15 @@ async function explainAlternating(device: Device, subject: Subject): Promise<See
       `the alternating form sorts powers of two, and there are ${n} keys: take another number, or the form 'flip'`,
     );
   }
-  const { program, groupSize } = await buildFitting(device, 'bitonic_lab.cl', ['bitonic_alternating'], 256, (size) => ({
-    ...{ KEY_BITS: info.width, VALUE_BYTES: 4, GROUP_SIZE: size },
-  }));
+  const { program, groupSize } = await buildFitting(
+    device,
+    'bitonic_lab.cl',
+    ['bitonic_alternating'],
+    256,
+    (size) => ({
+      ...{ KEY_BITS: info.width, VALUE_BYTES: 4, GROUP_SIZE: size },
+    }),
+  );
   const steps = alternatingNetwork(n);
   const { codes, ids } = startOf(subject);
   const { queue } = device;

@@ -85,7 +85,11 @@ export function sectorsOf(access: Access, bytes: number): number {
 function turnsOf({ accesses, bytes }: NonNullable<Work['local']>): BankTurns[] {
   const most = (banks: 16 | 32, pad: boolean) =>
     accesses.reduce((turns, access) => Math.max(turns, bankTurns(access, bytes, banks, pad)), 1);
-  return ([16, 32] as const).map((banks) => ({ banks, plain: most(banks, false), padded: most(banks, true) }));
+  return ([16, 32] as const).map((banks) => ({
+    banks,
+    plain: most(banks, false),
+    padded: most(banks, true),
+  }));
 }
 
 export function costOf({ active, local, global = [], kernelSeconds = null }: Work): Cost {
@@ -107,4 +111,5 @@ export const sideBySide = (n: number, items = n): Access =>
   Array.from({ length: items }, (_, i) => (i < n ? i : undefined));
 
 /** So many work-items, of which the first n have work. */
-export const firstOf = (n: number, items: number): boolean[] => Array.from({ length: items }, (_, i) => i < n);
+export const firstOf = (n: number, items: number): boolean[] =>
+  Array.from({ length: items }, (_, i) => i < n);

@@ -59,7 +59,11 @@ const MOST_ODD_EVEN = 1024;
 const HISTOGRAM_BITS = 4;
 
 /** @throws UsageError */
-function windowOfOptions(algorithm: Explained, bits: ExplainOptions['bits'], width: number): readonly [number, number] {
+function windowOfOptions(
+  algorithm: Explained,
+  bits: ExplainOptions['bits'],
+  width: number,
+): readonly [number, number] {
   if ((algorithm === 'reduce' || algorithm === 'scan') && bits !== undefined) {
     throw new UsageError(`--bits is for sorts and histograms: ${algorithm} takes whole keys`);
   }
@@ -71,27 +75,37 @@ function windowOfOptions(algorithm: Explained, bits: ExplainOptions['bits'], wid
         : bits;
   if (![begin, end].every(Number.isInteger) || begin < 0 || end < begin || end > width) {
     const said = typeof bits === 'number' ? bits : `${begin}:${end}`;
-    throw new UsageError(`--bits is ${said}: expected A:B with 0 <= A <= B <= ${width}, the bits of a code, or only B`);
+    throw new UsageError(
+      `--bits is ${said}: expected A:B with 0 <= A <= B <= ${width}, the bits of a code, or only B`,
+    );
   }
   if (algorithm === 'histogram' && (end === begin || end - begin > 8)) {
-    throw new UsageError(`--bits is ${begin}:${end}: a histogram is shown for 1 to 8 bits, which are 2 to 256 bins`);
+    throw new UsageError(
+      `--bits is ${begin}:${end}: a histogram is shown for 1 to 8 bits, which are 2 to 256 bins`,
+    );
   }
   return [begin, end];
 }
 
 /** What is said of one view only. @throws UsageError where it is said of another */
-function assertOptions(algorithm: Explained, { step, radixBits, scan, op, pairs, descending }: ExplainOptions): void {
+function assertOptions(
+  algorithm: Explained,
+  { step, radixBits, scan, op, pairs, descending }: ExplainOptions,
+): void {
   const isSort = EXPLAINED_SORTS.includes(algorithm);
   if (step !== undefined && !(EXPLAINED[algorithm] as readonly string[]).includes(step)) {
     const steps = EXPLAINED[algorithm];
     throw new UsageError(
-      steps.length > 0 ? unknownName('step', step, steps) : `--step is '${step}', and ${algorithm} has one form only`,
+      steps.length > 0
+        ? unknownName('step', step, steps)
+        : `--step is '${step}', and ${algorithm} has one form only`,
     );
   }
   if (radixBits !== undefined && (algorithm === 'amd' ? radixBits !== 8 : algorithm !== 'split')) {
     throw new UsageError(`--radix-bits is for split (1 to 4); the digits of amd have 8 bits`);
   }
-  if (scan !== undefined && algorithm !== 'amd') throw new UsageError('--scan is for amd: its chain of 3 or 5 kernels');
+  if (scan !== undefined && algorithm !== 'amd')
+    throw new UsageError('--scan is for amd: its chain of 3 or 5 kernels');
   if (op !== undefined && algorithm !== 'reduce') throw new UsageError('--op is for reduce: sum, min or max');
   if (pairs && !isSort) throw new UsageError(`--pairs is for sorts: ${algorithm} carries no values`);
   if (descending && !isSort) throw new UsageError(`--descending is for sorts: ${algorithm} has no order`);
@@ -117,9 +131,16 @@ export async function explain(
   words: readonly string[],
   options: ExplainOptions = {},
 ): Promise<Explanation> {
-  const { algorithm = 'split', dtype = guessDtype(words), descending = false, op = 'sum', pairs = false } = options;
+  const {
+    algorithm = 'split',
+    dtype = guessDtype(words),
+    descending = false,
+    op = 'sum',
+    pairs = false,
+  } = options;
   const info = dtypeInfo(dtype);
-  if (!EXPLAINED_NAMES.includes(algorithm)) throw new UsageError(unknownName('algorithm', algorithm, EXPLAINED_NAMES));
+  if (!EXPLAINED_NAMES.includes(algorithm))
+    throw new UsageError(unknownName('algorithm', algorithm, EXPLAINED_NAMES));
   assertOptions(algorithm, options);
   assertCount(algorithm, words.length);
   const bits = windowOfOptions(algorithm, options.bits, info.width);
@@ -177,7 +198,10 @@ function withValues(steps: readonly Step[], n: number): Step[] {
     const before = values;
     if (step.newIndex.length === n) values = moved(before, step.newIndex);
     const isMove = values !== before;
-    return { ...step, lines: [...step.lines, line('values', before), ...(isMove ? [line('values after', values)] : [])] };
+    return {
+      ...step,
+      lines: [...step.lines, line('values', before), ...(isMove ? [line('values after', values)] : [])],
+    };
   });
 }
 
@@ -187,7 +211,11 @@ const ENDS = 12;
 function shortened(one: Line): Line {
   const { values } = one;
   if (values.length <= 4 * ENDS) return one;
-  return { name: one.name, values: [...values.slice(0, ENDS), '...', ...values.slice(-ENDS)], of: values.length };
+  return {
+    name: one.name,
+    values: [...values.slice(0, ENDS), '...', ...values.slice(-ENDS)],
+    of: values.length,
+  };
 }
 
 /** A step of many keys: the ends of its arrays, and nothing that would be drawn for each key. */

@@ -21,14 +21,22 @@ const ROW_BINS = 256;
 
 const NOTES: Readonly<Partial<Record<HistogramLabStep, string>>> = {
   global: 'Every key is an atomic on a counter in global memory: keys of one bin wait for each other.',
-  private_items: 'A byte for each work-item and bin, those of a work-item together: neighbours that count lie 64 bytes apart.',
-  private_bins: 'A byte for each work-item and bin, those of a bin together: neighbours that count the same bin share a word.',
+  private_items:
+    'A byte for each work-item and bin, those of a work-item together: neighbours that count lie 64 bytes apart.',
+  private_bins:
+    'A byte for each work-item and bin, those of a bin together: neighbours that count the same bin share a word.',
   permuted: 'As by bin, with neighbours four bytes apart: each has a bank of its own, whatever it counts.',
-  tagged: 'Rows of 32 share counters without atomics: who wrote last finds its tag and is done, the others try again.',
+  tagged:
+    'Rows of 32 share counters without atomics: who wrote last finds its tag and is done, the others try again.',
   waves: 'Rows of 32 work-items share counters in local memory, by atomics.',
 };
 
-async function run(device: Device, lab: HistogramLab, plain: HistogramLab, { patterns, info, bits }: Subject) {
+async function run(
+  device: Device,
+  lab: HistogramLab,
+  plain: HistogramLab,
+  { patterns, info, bits }: Subject,
+) {
   const n = patterns.length;
   const bins = 2 ** (bits[1] - bits[0]);
   const groups = lab.groups(n);
@@ -90,14 +98,22 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
   const grids = step === 'global' ? [] : countersOf(lab, ran.counters, model.counters, bins);
   const steps: Step[] = [
     {
-      ...{ title: `${countTitle}: count`, note: NOTES[step] ?? '', kernels: [kernelOf(step)], newIndex: [], grids },
+      ...{
+        title: `${countTitle}: count`,
+        note: NOTES[step] ?? '',
+        kernels: [kernelOf(step)],
+        newIndex: [],
+        grids,
+      },
       lines: [...lines, ...(step === 'global' ? [line('counts', counts)] : [])],
       before: keys,
       after: digits.map(String),
       flow: keys.map((_, i) => [i, i] as const),
       cost: costOf({
         active: firstOf(n, items),
-        ...(step !== 'global' && { local: { accesses: roundsOf(lab, digits, ran.groups), bytes: lab.counters.bytes } }),
+        ...(step !== 'global' && {
+          local: { accesses: roundsOf(lab, digits, ran.groups), bytes: lab.counters.bytes },
+        }),
         global: [
           { access: sideBySide(n, Math.max(n, items)), bytes: info.bytes },
           ...(step === 'global' ? [{ access: digits, bytes: 4 }] : []),
@@ -115,7 +131,11 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
     const partials = agree('histograms of groups', words(ran.partials), model.partials.flat());
     const perGroup = model.partials.map((_, group) => partials.slice(group * bins, (group + 1) * bins));
     steps.push({
-      ...{ title: 'merge: the histograms of groups', kernels: ['histogram_merge', 'histogram_merge_parallel'], newIndex: [] },
+      ...{
+        title: 'merge: the histograms of groups',
+        kernels: ['histogram_merge', 'histogram_merge_parallel'],
+        newIndex: [],
+      },
       note: 'A work-item for each bin adds up what the groups have, one after the other; or a group for each bin does, in a tree. Both are run.',
       lines: [
         line('bin', [...counts.keys()]),
@@ -127,9 +147,10 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
       flow: partials.map((_, i) => [i, i % bins] as const),
       cost: costOf({
         active: firstOf(bins, Math.ceil(bins / lab.groupSize) * lab.groupSize),
-        global: [...perGroup.map((_, group): Access => Array.from({ length: bins }, (_, bin) => group * bins + bin)), sideBySide(bins)].map(
-          (access) => ({ access, bytes: 4 }),
-        ),
+        global: [
+          ...perGroup.map((_, group): Access => Array.from({ length: bins }, (_, bin) => group * bins + bin)),
+          sideBySide(bins),
+        ].map((access) => ({ access, bytes: 4 })),
         kernelSeconds: ran.seconds[1] ?? null,
       }),
       source: { file: 'histogram.cl', name: 'histogram_merge', having: ['partials['] },
@@ -139,7 +160,13 @@ export const explainHistogram: View = async (device, subject, { step: named = 'p
 };
 
 const kernelOf = (step: HistogramLabStep): string =>
-  step === 'global' ? 'histogram_global' : step === 'tagged' ? 'histogram_tagged' : step === 'waves' ? 'histogram_rows' : 'histogram_layout';
+  step === 'global'
+    ? 'histogram_global'
+    : step === 'tagged'
+      ? 'histogram_tagged'
+      : step === 'waves'
+        ? 'histogram_rows'
+        : 'histogram_layout';
 
 /** Counters that the work-items of the first group reach for, key after key. */
 function roundsOf(lab: HistogramLab, digits: readonly number[], groups: number): Access[] {
@@ -153,7 +180,12 @@ function roundsOf(lab: HistogramLab, digits: readonly number[], groups: number):
 }
 
 /** Tables of the counters of the first groups, checked. */
-function countersOf(lab: HistogramLab, bytes: Uint8Array, model: readonly (readonly number[])[], bins: number): Grid[] {
+function countersOf(
+  lab: HistogramLab,
+  bytes: Uint8Array,
+  model: readonly (readonly number[])[],
+  bins: number,
+): Grid[] {
   const { length, bytes: unit } = lab.counters;
   const read = unit === 1 ? [...bytes] : fromBytes(bytes, 4).map(Number);
   const values = lab.step === 'tagged' ? read.map((word) => word & COUNT_MASK) : read;

@@ -19,7 +19,10 @@ export interface Walk {
 }
 
 /** @throws MismatchError */
-export function walk(subject: Subject, { kernel, source, note, ties, items, steps, after: read }: Walk): Step[] {
+export function walk(
+  subject: Subject,
+  { kernel, source, note, ties, items, steps, after: read }: Walk,
+): Step[] {
   let before: Elements = startOf(subject);
   const { bytes } = subject.info;
   return steps.map(({ title, comparators }, number): Step => {

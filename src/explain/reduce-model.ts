@@ -61,7 +61,8 @@ export function gridLoads(n: number, all: number): Loads {
   const quads = Math.floor(n / 4);
   return Array.from({ length: all }, (_, at) => {
     const own: number[] = [];
-    for (let quad = at; quad < quads; quad += all) own.push(4 * quad, 4 * quad + 1, 4 * quad + 2, 4 * quad + 3);
+    for (let quad = at; quad < quads; quad += all)
+      own.push(4 * quad, 4 * quad + 1, 4 * quad + 2, 4 * quad + 3);
     return [...own, 4 * quads + at];
   });
 }
@@ -84,7 +85,11 @@ export function launchModel(
   values: readonly Sum[],
   loads: Loads,
   additions: readonly (readonly Addition[])[],
-  { groupSize, arithmetic, fold }: { groupSize: number; arithmetic: Arithmetic; fold: 'plain' | 'sum' | 'kahan' },
+  {
+    groupSize,
+    arithmetic,
+    fold,
+  }: { groupSize: number; arithmetic: Arithmetic; fold: 'plain' | 'sum' | 'kahan' },
 ): LaunchModel {
   const { identity, combine } = arithmetic;
   const loaded = loads.map((own): Sum => {

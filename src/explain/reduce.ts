@@ -1,6 +1,6 @@
 /** The reduce ladder, level by level: who adds what, who waits, and what that costs. */
 import type { Device } from '../device/device.js';
-import { PARTIALS_PER_ITEM, Reduction, type ReduceStep, SUBGROUPS } from '../primitives/reduce.js';
+import { PARTIALS_PER_ITEM, type ReduceStep, Reduction, SUBGROUPS } from '../primitives/reduce.js';
 import { type Arithmetic, reduced, type Sum } from './arithmetic.js';
 import { type Access, costOf } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
@@ -15,10 +15,14 @@ const MOST_ITEMS = 64;
 const NOTES: Readonly<Record<ReduceStep, string>> = {
   interleaved:
     'Every second, fourth, eighth ... work-item adds its neighbour: the others of its row wait, and each row runs to the last level.',
-  compacted: 'The same sums by the first work-items: whole rows are done early, but they reach words that lie in few banks.',
-  halving: 'Distances halve: neighbours read neighbouring words, in banks of their own, and whole rows are done early.',
-  two_loads: 'Each work-item adds two keys while it loads them, so that none is idle from the start: half the groups.',
-  unrolled: 'As with two loads, and the loop is written out; every level keeps its barrier, since nothing runs in lock step.',
+  compacted:
+    'The same sums by the first work-items: whole rows are done early, but they reach words that lie in few banks.',
+  halving:
+    'Distances halve: neighbours read neighbouring words, in banks of their own, and whole rows are done early.',
+  two_loads:
+    'Each work-item adds two keys while it loads them, so that none is idle from the start: half the groups.',
+  unrolled:
+    'As with two loads, and the loop is written out; every level keeps its barrier, since nothing runs in lock step.',
   grid: 'As many groups as fill the device walk over all keys, four at a time; only one value a work-item is left for the tree.',
   subgroups: 'A sub-group adds up by itself, without a barrier; the first one adds up what the others left.',
 };
@@ -50,7 +54,16 @@ function modelsOf(
 }
 
 /** Runs the reduction with a trace, and once more without one for its times. */
-async function run(device: Device, reduction: Reduction, plain: Reduction, n: number, keys: Uint8Array, step: ReduceStep, rows: readonly number[], sumBytes: number) {
+async function run(
+  device: Device,
+  reduction: Reduction,
+  plain: Reduction,
+  n: number,
+  keys: Uint8Array,
+  step: ReduceStep,
+  rows: readonly number[],
+  sumBytes: number,
+) {
   const launches = reduction.launches(n, step);
   const sizes = launches.map((groups, i) => groups * reduction.groupSize * (rows[i] ?? 0) * sumBytes);
   const partial = reduction.partialBytes(n, step);
@@ -88,7 +101,16 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
   const levels = 1 + Math.log2(G);
   const launchCount = reduction.launches(n, step).length;
   const rows = Array.from({ length: launchCount }, (_, i) => (subGroups && i === 0 ? 1 : levels));
-  const ran = await run(device, reduction, plain, n, toBytes(patterns, info.bytes), step, rows, arithmetic.bytes);
+  const ran = await run(
+    device,
+    reduction,
+    plain,
+    n,
+    toBytes(patterns, info.bytes),
+    step,
+    rows,
+    arithmetic.bytes,
+  );
   const models = modelsOf(values, step, ran.launches, { groupSize: G, arithmetic });
   const inTexts = patterns.map((pattern) => keyText(pattern, info.name));
   const steps: Step[] = [];
@@ -111,10 +133,14 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
     const loaded = agree(`${kernel}: loads`, row(0), model.rows[0] ?? []).map(arithmetic.text);
     const unit = isFirst ? info.bytes : arithmetic.bytes;
     const count = before.length;
-    const access = (k: number): Access => model.loads.map((own) => ((own[k] ?? count) < count ? own[k] : undefined));
+    const access = (k: number): Access =>
+      model.loads.map((own) => ((own[k] ?? count) < count ? own[k] : undefined));
     const deepest = model.loads.reduce((most, own) => Math.max(most, own.length), 0);
     steps.push({
-      ...{ title: `${title}: loads`, note: isFirst ? NOTES[step] : 'The partial results of groups are reduced in turn.' },
+      ...{
+        title: `${title}: loads`,
+        note: isFirst ? NOTES[step] : 'The partial results of groups are reduced in turn.',
+      },
       lines: [line(isFirst ? 'keys' : 'partial results', before), line('sums', loaded, G)],
       ...{ before, after: loaded, ...common },
       flow: model.loads.flatMap((own, to) => own.filter((i) => i < count).map((i) => [i, to] as const)),
@@ -128,7 +154,9 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
     });
     let last = loaded;
     for (const [level, additions] of model.additions.entries()) {
-      const after = agree(`${kernel}: level ${level}`, row(level + 1), model.rows[level + 1] ?? []).map(arithmetic.text);
+      const after = agree(`${kernel}: level ${level}`, row(level + 1), model.rows[level + 1] ?? []).map(
+        arithmetic.text,
+      );
       const works = new Set(additions.map(({ item }) => item));
       const active = Array.from({ length: all }, (_, at) => works.has(at % G));
       const groups = Array.from({ length: all / G }, (_, group) => group * G);
@@ -184,7 +212,9 @@ export const explainReduce: View = async (device, { patterns, info }, { step: na
   }
   const [expected = arithmetic.identity] = models.at(-1)?.results ?? [];
   for (const [what, bytes] of Object.entries({ traced: ran.result, plain: ran.again })) {
-    agree(`the result of the ${what} kernels`, arithmetic.read(bytes.subarray(0, arithmetic.bytes)), [expected]);
+    agree(`the result of the ${what} kernels`, arithmetic.read(bytes.subarray(0, arithmetic.bytes)), [
+      expected,
+    ]);
   }
   return { steps, result: [arithmetic.text(expected)] };
 };
@@ -224,7 +254,10 @@ function bySubGroups(
     flow: loaded.map((_, i) => [i, Math.floor(i / width)] as const),
     cost: costOf({
       active: loaded.map(() => true),
-      local: { accesses: [Array.from({ length: G }, (_, i) => (i % width === 0 ? i / width : undefined))], bytes: arithmetic.bytes },
+      local: {
+        accesses: [Array.from({ length: G }, (_, i) => (i % width === 0 ? i / width : undefined))],
+        bytes: arithmetic.bytes,
+      },
       kernelSeconds: seconds,
     }),
     source: { file: 'reduce_lab.cl', name: 'reduce_subgroups', having: ['SUB_GROUP_TOTAL', 'barrier'] },

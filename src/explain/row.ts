@@ -14,14 +14,17 @@ import type { View } from './view.js';
 const LANES = 32;
 
 const NOTES: Readonly<Record<string, string>> = {
-  masks: 'Every work-item with a zero sets its bit of the mask by an atomic; a count of the bits below tells its place.',
+  masks:
+    'Every work-item with a zero sets its bit of the mask by an atomic; a count of the bits below tells its place.',
   khr: 'One ballot of each sub-group makes the mask of zeros; a count of the bits below tells each key its place.',
   ptx: 'One vote of the warp makes the mask of zeros; a count of the bits below tells each key its place.',
 };
 
 /** @throws UnsupportedError where the device has no such votes */
 function assertVotes({ capabilities, info }: Device, vote: string): void {
-  const missing = { khr: !capabilities.subGroupBallot, ptx: !capabilities.quirks.inlinePtx, masks: false }[vote];
+  const missing = { khr: !capabilities.subGroupBallot, ptx: !capabilities.quirks.inlinePtx, masks: false }[
+    vote
+  ];
   if (!missing) return;
   const lacks = vote === 'khr' ? 'ballots of sub-groups (cl_khr_subgroup_ballot)' : 'the votes of PTX';
   throw new UnsupportedError(`${info.name} has no ${lacks}: take --step masks, which needs neither`);
@@ -36,7 +39,11 @@ interface Traced {
 }
 
 /** Sorts the row twice: with a trace, and without one for its time. */
-async function trace(device: Device, { patterns, info, codec, bits }: Subject, vote: string): Promise<Traced> {
+async function trace(
+  device: Device,
+  { patterns, info, codec, bits }: Subject,
+  vote: string,
+): Promise<Traced> {
   const n = patterns.length;
   const shape = { keyBits: info.width, valueBytes: 0 };
   const sort = await createRowSort(device, { ...shape, tuning: { trace: true, vote } });
@@ -121,7 +128,11 @@ export const explainRow: View = async (device, subject, { step: vote = 'masks' }
     return {
       ...{ title: `bit ${bit}`, note: NOTES[vote] ?? '', kernels: ['row_sort'], lines },
       ...{ before: keysBefore, after: keysAfter, newIndex, cost },
-      source: { file: 'row_sort.cl', name: 'row_sort', having: ['atomic_or', 'ballot', 'count_ones', 'place'] },
+      source: {
+        file: 'row_sort.cl',
+        name: 'row_sort',
+        having: ['atomic_or', 'ballot', 'count_ones', 'place'],
+      },
     };
   });
   const expected = before.slice(0, n).map((code) => decode(codec, code));

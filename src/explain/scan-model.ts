@@ -39,7 +39,12 @@ function sweepLevels(groupSize: number): Level[] {
   for (let pairs = groupSize, distance = 1; pairs >= 1; pairs /= 2, distance *= 2) {
     const at = (item: number) => distance * (2 * item + 1) - 1;
     const moves = (swap: boolean): Move[] =>
-      range(pairs).map((item) => ({ item, into: at(item) + distance, from: at(item), ...(swap && { swap }) }));
+      range(pairs).map((item) => ({
+        item,
+        into: at(item) + distance,
+        from: at(item),
+        ...(swap && { swap }),
+      }));
     up.push({ title: `up-sweep, distance ${distance}`, moves: moves(false) });
     down.unshift({ title: `down-sweep, distance ${distance}`, moves: moves(true) });
   }
@@ -49,7 +54,11 @@ function sweepLevels(groupSize: number): Level[] {
 function hillisLevels(groupSize: number): Level[] {
   const levels: Level[] = [];
   for (let distance = 1; distance < groupSize; distance *= 2) {
-    const moves = range(groupSize - distance).map((i) => ({ item: i + distance, into: i + distance, from: i }));
+    const moves = range(groupSize - distance).map((i) => ({
+      item: i + distance,
+      into: i + distance,
+      from: i,
+    }));
     levels.push({ title: `distance ${distance}`, moves });
   }
   return levels;
@@ -110,6 +119,8 @@ export function scanModel(
   if (own.sums.length === 1) return { launches: [own], results: [own.scanned] };
   const above = scanModel(own.sums, step, how);
   const before = above.results[0] ?? [];
-  const result = own.scanned.map((sum, i) => how.arithmetic.combine(sum, before[Math.floor(i / how.tile)] as Sum));
+  const result = own.scanned.map((sum, i) =>
+    how.arithmetic.combine(sum, before[Math.floor(i / how.tile)] as Sum),
+  );
   return { launches: [own, ...above.launches], results: [result, ...above.results] };
 }

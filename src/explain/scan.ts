@@ -1,7 +1,7 @@
 /** Scans, level by level: up- and down-sweep trees, Hillis and Steele's form, sums of tiles and their distribution. */
 import type { Device } from '../device/device.js';
 import { Scan, type ScanStep } from '../primitives/scan.js';
-import { type Arithmetic, scanned, type Sum } from './arithmetic.js';
+import { type Arithmetic, type Sum, scanned } from './arithmetic.js';
 import { type Access, costOf, firstOf, sideBySide } from './cost.js';
 import { agree, line, type Step } from './explanation.js';
 import { keyText, toBytes } from './keys.js';
@@ -13,17 +13,35 @@ import type { View } from './view.js';
 const MOST_ITEMS = 32;
 
 const NOTES: Readonly<Record<ScanStep, string>> = {
-  sweep: 'Sums go up a tree and prefixes down it: as many additions as values, but half the work-items rest after each level.',
-  padded: 'The same tree with a word of padding behind every 32: distances that are powers of two no longer meet in one bank.',
+  sweep:
+    'Sums go up a tree and prefixes down it: as many additions as values, but half the work-items rest after each level.',
+  padded:
+    'The same tree with a word of padding behind every 32: distances that are powers of two no longer meet in one bank.',
   tile: 'Each work-item adds up eight values by itself, and only those sums are scanned, as Hillis and Steele do it.',
-  hillis_steele: 'Every value adds the one a distance before it, and distances double: few levels, all work-items busy, n log n additions.',
-  single_pass: 'One launch: a group scans its tile and waits for the sum of all tiles before it, which the group before it hands on.',
+  hillis_steele:
+    'Every value adds the one a distance before it, and distances double: few levels, all work-items busy, n log n additions.',
+  single_pass:
+    'One launch: a group scans its tile and waits for the sum of all tiles before it, which the group before it hands on.',
 };
 
 /** Values of a tile for each work-item. */
-const VALUES: Readonly<Record<ScanStep, number>> = { sweep: 2, padded: 2, tile: 8, hillis_steele: 1, single_pass: 8 };
+const VALUES: Readonly<Record<ScanStep, number>> = {
+  sweep: 2,
+  padded: 2,
+  tile: 8,
+  hillis_steele: 1,
+  single_pass: 8,
+};
 
-async function run(device: Device, scan: Scan, plain: Scan, keys: Uint8Array, n: number, traceRows: number, words: number) {
+async function run(
+  device: Device,
+  scan: Scan,
+  plain: Scan,
+  keys: Uint8Array,
+  n: number,
+  traceRows: number,
+  words: number,
+) {
   const { valueBytes } = scan;
   const tiles = scan.tiles(n);
   const sumBytes = scan.sumBytes(n);
@@ -56,7 +74,11 @@ export const explainScan: View = async (device, { patterns, info }, { step: name
   const step = named as ScanStep;
   const n = patterns.length;
   // Small groups, so that few keys fill some of them.
-  const groupSize = groupFor(Math.ceil(n / VALUES[step]), 4, n <= 2 * MOST_ITEMS * VALUES[step] ? MOST_ITEMS / 2 : MOST_ITEMS);
+  const groupSize = groupFor(
+    Math.ceil(n / VALUES[step]),
+    4,
+    n <= 2 * MOST_ITEMS * VALUES[step] ? MOST_ITEMS / 2 : MOST_ITEMS,
+  );
   const isTraced = step !== 'single_pass';
   const made = { dtype: info.name, step };
   const scan = await Scan.create(device, { ...made, lab: { groupSize, ...(isTraced && { trace: true }) } });
@@ -76,7 +98,14 @@ export const explainScan: View = async (device, { patterns, info }, { step: name
   let last: readonly Sum[] = values;
   for (const [depth, launch] of model.launches.entries()) {
     const seconds = ran.seconds[depth] ?? null;
-    steps.push(...tileSteps(seen, launch, { depth, input: last, read: arithmetic.read(ran.traces[depth] as Uint8Array), seconds }));
+    steps.push(
+      ...tileSteps(seen, launch, {
+        depth,
+        input: last,
+        read: arithmetic.read(ran.traces[depth] as Uint8Array),
+        seconds,
+      }),
+    );
     last = launch.sums;
   }
   // Sums are handed down from the last level to the first.
@@ -86,7 +115,14 @@ export const explainScan: View = async (device, { patterns, info }, { step: name
     const sums = arithmetic.read(ran.sums[depth] as Uint8Array);
     agree(`scanned sums of level ${depth}`, sums, above);
     const out = depth === 0 ? agree('prefix sums', arithmetic.read(ran.out), result) : result;
-    steps.push(distribution(seen, model.launches[depth] as TileModel, { depth, sums, out, seconds: ran.seconds[2 * count - 2 - depth] ?? null }));
+    steps.push(
+      distribution(seen, model.launches[depth] as TileModel, {
+        depth,
+        sums,
+        out,
+        seconds: ran.seconds[2 * count - 2 - depth] ?? null,
+      }),
+    );
   }
   const result = agree('prefix sums', arithmetic.read(ran.out), model.results[0] ?? []);
   agree('prefix sums without a trace', arithmetic.read(ran.again), model.results[0] ?? []);
@@ -109,7 +145,11 @@ interface Launch {
   readonly seconds: number | null;
 }
 
-function tileSteps({ step, words, arithmetic, how, texts }: Seen, launch: TileModel, { depth, input, read, seconds }: Launch): Step[] {
+function tileSteps(
+  { step, words, arithmetic, how, texts }: Seen,
+  launch: TileModel,
+  { depth, input, read, seconds }: Launch,
+): Step[] {
   const kernel = `scan_${step}`;
   const file = step === 'hillis_steele' ? 'scan_lab.cl' : 'scan.cl';
   const isSweep = step === 'sweep' || step === 'padded';
@@ -150,7 +190,11 @@ function tileSteps({ step, words, arithmetic, how, texts }: Seen, launch: TileMo
     const isLast = level === launch.levels.length - 1;
     steps.push({
       ...{ title: `${of}: ${title}`, kernels: [kernel], newIndex: [] },
-      lines: [line('before', last, words), line('after', after, words), ...(isLast ? [line('sums of tiles', launch.sums.map(arithmetic.text))] : [])],
+      lines: [
+        line('before', last, words),
+        line('after', after, words),
+        ...(isLast ? [line('sums of tiles', launch.sums.map(arithmetic.text))] : []),
+      ],
       ...{ before: last, after },
       flow: bases.flatMap((base) =>
         moves.flatMap(({ into, from, swap }): (readonly [number, number])[] => [
@@ -174,7 +218,12 @@ function tileSteps({ step, words, arithmetic, how, texts }: Seen, launch: TileMo
 function distribution(
   { arithmetic, how: { tile } }: Seen,
   launch: TileModel,
-  { depth, sums, out, seconds }: { depth: number; sums: readonly Sum[]; out: readonly Sum[]; seconds: number | null },
+  {
+    depth,
+    sums,
+    out,
+    seconds,
+  }: { depth: number; sums: readonly Sum[]; out: readonly Sum[]; seconds: number | null },
 ): Step {
   const n = out.length;
   const before = launch.scanned.map(arithmetic.text);
@@ -183,11 +232,17 @@ function distribution(
   return {
     ...{ title: `scan_add: what the tiles before have, level ${depth}`, kernels: ['scan_add'], newIndex: [] },
     note: 'Each value gets the sum of all tiles before its own.',
-    lines: [line('in its tile', before, tile), line('sums of earlier tiles', sums.map(arithmetic.text)), line('prefix sums', after, tile)],
+    lines: [
+      line('in its tile', before, tile),
+      line('sums of earlier tiles', sums.map(arithmetic.text)),
+      line('prefix sums', after, tile),
+    ],
     ...{ before, after, flow: before.map((_, i) => [i, i] as const) },
     cost: costOf({
       active: firstOf(n, n),
-      global: [sideBySide(n), Array.from({ length: n }, (_, i) => Math.floor(i / tile)), sideBySide(n)].map((access) => ({ access, bytes })),
+      global: [sideBySide(n), Array.from({ length: n }, (_, i) => Math.floor(i / tile)), sideBySide(n)].map(
+        (access) => ({ access, bytes }),
+      ),
       kernelSeconds: seconds,
     }),
     source: { file: 'scan.cl', name: 'scan_add', having: ['+='] },
@@ -198,7 +253,12 @@ function distribution(
 function singlePass(
   values: readonly Sum[],
   texts: readonly string[],
-  ran: { out: Uint8Array; again: Uint8Array; sums: readonly Uint8Array[]; seconds: readonly (number | null)[] },
+  ran: {
+    out: Uint8Array;
+    again: Uint8Array;
+    sums: readonly Uint8Array[];
+    seconds: readonly (number | null)[];
+  },
   how: { groupSize: number; tile: number; arithmetic: Arithmetic },
 ) {
   const { arithmetic, tile, groupSize } = how;
@@ -212,7 +272,9 @@ function singlePass(
     const t = Math.floor(i / tile);
     return t === 0 ? sum : arithmetic.combine(sum, through[t - 1] as Sum);
   });
-  const handed = agree('sums that are handed on', arithmetic.read(ran.sums[0] as Uint8Array), through).map(arithmetic.text);
+  const handed = agree('sums that are handed on', arithmetic.read(ran.sums[0] as Uint8Array), through).map(
+    arithmetic.text,
+  );
   const out = agree('prefix sums', arithmetic.read(ran.out), expected).map(arithmetic.text);
   agree('prefix sums of a second run', arithmetic.read(ran.again), expected);
   const inTile = own.scanned.map(arithmetic.text);
@@ -230,7 +292,11 @@ function singlePass(
   const steps: Step[] = [
     {
       ...{ title: 'each group scans its tile', note: NOTES.single_pass, ...common },
-      lines: [line('keys', texts, tile), line('in its tile', inTile, tile), line('sums of tiles', own.sums.map(arithmetic.text))],
+      lines: [
+        line('keys', texts, tile),
+        line('in its tile', inTile, tile),
+        line('sums of tiles', own.sums.map(arithmetic.text)),
+      ],
       ...{ before: texts, after: inTile, flow: straight },
       cost: cost(null, [sideBySide(n)]),
       source: source(['atomic_inc', 'values[k] =', 'totals[']),
@@ -238,7 +304,11 @@ function singlePass(
     {
       ...{ title: 'each tile waits for the sum of those before it', ...common },
       note: 'Tiles are given out in the order in which groups begin, so that whoever is waited for is running.',
-      lines: [line('in its tile', inTile, tile), line('handed on by each tile', handed), line('prefix sums', out, tile)],
+      lines: [
+        line('in its tile', inTile, tile),
+        line('handed on by each tile', handed),
+        line('prefix sums', out, tile),
+      ],
       ...{ before: inTile, after: out, flow: straight },
       cost: cost(ran.seconds.at(-1) ?? null, [sideBySide(n)]),
       source: source(['atomic_or', 'atomic_xchg', 'base']),

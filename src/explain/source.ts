@@ -54,7 +54,9 @@ export function withSources<S extends { readonly source: SourceMark }>(
     sources[name] ??= sourceText(file, name);
     const { first, lines } = sources[name];
     const marks = lines.flatMap((text, i) =>
-      having === undefined || having.some((part) => text.includes(part)) ? [first + i] : [],
+      having === undefined || (!/^\s*(\/?\*)/.test(text) && having.some((part) => text.includes(part)))
+        ? [first + i]
+        : [],
     );
     return { ...step, source: { file, name, marks } };
   });

@@ -29,7 +29,8 @@ export function timeText(seconds: number): string {
 /** What a step costs, in words. */
 export function costText({ items, active, idle, divergent, banks, sectors, kernelSeconds }: Cost): string {
   const turns = banks.map(
-    ({ banks: count, plain: own, padded }) => `${count} banks: ${own} turn${own === 1 ? '' : 's'}, padded ${padded}`,
+    ({ banks: count, plain: own, padded }) =>
+      `${count} banks: ${own} turn${own === 1 ? '' : 's'}, padded ${padded}`,
   );
   return [
     `work-items ${active} of ${items}, ${idle} idle${divergent > 0 ? `, ${divergent} rows divergent` : ''}`,

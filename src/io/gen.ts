@@ -2,6 +2,7 @@ import { type KeyWords, keyWords } from '../keys/array.js';
 import { codeWordsOf, decodeRecords } from '../keys/codec-records.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
+import { numberBits } from '../keys/value.js';
 import { UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 import { unknownName } from '../util/suggest.js';
@@ -30,6 +31,11 @@ export interface GenRequest {
   readonly count: number;
   readonly distribution: Distribution;
   readonly seed: bigint | number;
+  /**
+   * With `uniform`: numbers from the first to the second instead of bit patterns, both included for integers, which are
+   * BigInts here; of floats the second is not reached unless by rounding.
+   */
+  readonly range?: readonly [bigint, bigint] | readonly [number, number];
 }
 
 /** One key of a 'nearly-sorted' sequence in so many is anywhere. */
@@ -61,6 +67,7 @@ export class Generator {
     this.#request = request;
     this.#info = dtypeInfo(dtype);
     this.#random = new Random(request.seed);
+    if (request.range) assertRange(request.range, this.#info);
     this.#codes = ['sorted', 'reversed', 'nearly-sorted'].includes(distribution);
     this.#draw = this.#drawer(distribution);
   }
@@ -81,6 +88,30 @@ export class Generator {
     if (this.#codes) decodeRecords(records, stride, words, keyCodec(this.#info.name));
     else copyBits(records, words);
     return bytes;
+  }
+
+  /** Numbers of a range, as bits. */
+  #within([low, high]: NonNullable<GenRequest['range']>): (at: number, out: Uint32Array, i: number) => void {
+    const random = this.#random;
+    const { width } = this.#info;
+    const wide = () => (BigInt(random.u32()) << 32n) | BigInt(random.u32());
+    const bits =
+      typeof low === 'bigint' && typeof high === 'bigint'
+        ? // A word more than the range has, so that no number is drawn more often than another by as much as shows.
+          () =>
+            BigInt.asUintN(
+              width,
+              low + ((((wide() << 32n) | BigInt(random.u32())) * (high - low + 1n)) >> 96n),
+            )
+        : () => {
+            const share = (random.u32() * 2 ** 21 + (random.u32() >>> 11)) / 2 ** 53;
+            return numberBits(Number(low) * (1 - share) + Number(high) * share, this.#info);
+          };
+    return (_, out, i) => {
+      const drawn = bits();
+      out[i] = Number(drawn & 0xffff_ffffn);
+      if (width === 64) out[i + 1] = Number(drawn >> 32n);
+    };
   }
 
   #drawer(distribution: Distribution): (at: number, out: Uint32Array, i: number) => void {
@@ -108,7 +139,7 @@ export class Generator {
       placeCode((at + random.u32() / 2 ** 32) / this.#request.count, width, out, i);
     switch (distribution) {
       case 'uniform':
-        return uniform;
+        return this.#request.range ? this.#within(this.#request.range) : uniform;
       case 'constant':
         return oneOf([anyKey()]);
       case 'two':
@@ -142,6 +173,20 @@ export class Generator {
         return oneOf(specialKeys(this.#info));
     }
   }
+}
+
+/** @throws UsageError where the dtype does not hold the ends */
+function assertRange([low, high]: NonNullable<GenRequest['range']>, { name, kind, width }: DtypeInfo): void {
+  const least = kind === 'signed' ? -(2n ** BigInt(width - 1)) : 0n;
+  const largest = { 16: 65_504, 32: 3.4028234663852886e38, 64: Number.MAX_VALUE, 8: 0 }[width];
+  const fits =
+    kind === 'float'
+      ? Math.abs(Number(low)) <= largest && Math.abs(Number(high)) <= largest
+      : low >= least && high <= least + 2n ** BigInt(width) - 1n;
+  if (fits && low <= high) return;
+  throw new UsageError(
+    `a range from ${low} to ${high}: expected two numbers that ${name} holds, the smaller one first`,
+  );
 }
 
 /** All keys of a request at once, as bytes. */

@@ -39,6 +39,9 @@ function nearBits(value: number, { width }: DtypeInfo): bigint {
   return BigInt(sign | ((exponent + 15) << 10) | ((high >>> 10) & 0x3ff));
 }
 
+/** Bits of the float that is the number, or of one next to it: of f16 of the one towards zero. */
+export const numberBits = nearBits;
+
 /** Where keys that lie between two numbers begin and end, in codes of ascending order. */
 export class CodeEdges {
   readonly #codec: KeyCodec;

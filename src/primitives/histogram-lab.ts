@@ -100,7 +100,9 @@ export class HistogramLab {
   ): Promise<HistogramLab> {
     const { width } = dtypeInfo(dtype);
     if (step === 'bytes_vector' && width !== 8) {
-      throw new UnsupportedError(`step 'bytes_vector' loads 16 bytes at a time: expected u8 keys, not ${dtype}`);
+      throw new UnsupportedError(
+        `step 'bytes_vector' loads 16 bytes at a time: expected u8 keys, not ${dtype}`,
+      );
     }
     const kernels = [KERNELS[step], 'histogram_merge', 'histogram_merge_parallel'];
     const defines = { KEY_BITS: width, VALUE_BYTES: 0, LAYOUT: 0, LAB_LAYOUT: LAYOUTS[step] ?? 0 };

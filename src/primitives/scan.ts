@@ -72,7 +72,9 @@ export class Scan {
       throw new UnsupportedError(`${device.info.name} has no fp64, which scans of f64 need`);
     }
     if (step === 'single_pass' && type !== 0) {
-      throw new UnsupportedError(`the single pass hands on sums of 32 bits: expected u32 or i32, not ${dtype}`);
+      throw new UnsupportedError(
+        `the single pass hands on sums of 32 bits: expected u32 or i32, not ${dtype}`,
+      );
     }
     const isLab = SCAN_LAB_STEPS.some((name) => name === step);
     const steps = isLab ? [step] : SCAN_STEPS;
@@ -130,7 +132,10 @@ export class Scan {
 }
 
 /** A scan without the memory that it takes meanwhile. */
-export type ScanRequest = Omit<ScanWork, 'sums' | 'traces'> & { readonly dtype: Dtype; readonly step?: ScanStep };
+export type ScanRequest = Omit<ScanWork, 'sums' | 'traces'> & {
+  readonly dtype: Dtype;
+  readonly step?: ScanStep;
+};
 
 /** Enqueues a scan of values in device memory, with memory of the pool for the sums. */
 export async function enqueueScan(device: Device, { dtype, step, ...work }: ScanRequest): Promise<void> {

@@ -13,6 +13,8 @@ const OTHERWISE: Readonly<Record<string, string | undefined>> = {
   resume: undefined, // always
   report: undefined, // of the whole batch, by --report
   json: undefined,
+  values: undefined, // pairs are sorted one by one
+  valuesOut: undefined,
   quiet: undefined,
 };
 

@@ -13,7 +13,11 @@ import { forEachDevice } from '../each-device.js';
 const WORDS = ['7', '14', '4', '1'];
 
 /** What must come out, by plain loops. */
-function expected(algorithm: Explained, words: readonly string[], { op = 'sum' }: ExplainOptions = {}): string[] {
+function expected(
+  algorithm: Explained,
+  words: readonly string[],
+  { op = 'sum' }: ExplainOptions = {},
+): string[] {
   const numbers = words.map(Number);
   if (EXPLAINED_SORTS.includes(algorithm)) return words.toSorted((a, b) => Number(a) - Number(b));
   if (algorithm === 'reduce') {
@@ -27,7 +31,9 @@ function expected(algorithm: Explained, words: readonly string[], { op = 'sum' }
       return String(sum - number);
     });
   }
-  return Array.from({ length: 16 }, (_, bin) => String(numbers.filter((number) => number % 16 === bin).length));
+  return Array.from({ length: 16 }, (_, bin) =>
+    String(numbers.filter((number) => number % 16 === bin).length),
+  );
 }
 
 const STEPS = EXPLAINED_NAMES.flatMap((algorithm): { algorithm: Explained; step: string | undefined }[] =>
@@ -62,32 +68,39 @@ forEachDevice((title, device, small) => {
 
   for (const { algorithm, step } of STEPS) {
     const name = step === undefined ? algorithm : `${algorithm} ${step}`;
-    test.serial(title(`${name} is right for keys that are drawn, by its model and by plain loops`), async (t) => {
-      const opened = await device();
-      const power = step === 'alternating';
-      for (const n of power ? [1, 2, 16, 64] : [1, 2, 5, 33, 64, ...(algorithm === 'row' || small ? [] : [200])]) {
-        const words = randomWords(n, { max: 256, seed });
-        const options = { algorithm, ...(step !== undefined && { step }) };
-        const bits = EXPLAINED_SORTS.includes(algorithm) ? { bits: 8 } : {};
-        const asked = explain(opened, words, { ...options, ...bits });
-        const { capabilities } = opened;
-        const lacks =
-          (step === 'khr' && !capabilities.subGroupBallot) ||
-          (step === 'ptx' && !capabilities.quirks.inlinePtx) ||
-          (step === 'subgroups' && !capabilities.quirks.inlinePtx && !capabilities.extensions.has('cl_khr_subgroups'));
-        if (lacks) {
-          await t.throwsAsync(asked, { instanceOf: UnsupportedError, message: /has no/ });
-          continue;
+    test.serial(
+      title(`${name} is right for keys that are drawn, by its model and by plain loops`),
+      async (t) => {
+        const opened = await device();
+        const power = step === 'alternating';
+        for (const n of power
+          ? [1, 2, 16, 64]
+          : [1, 2, 5, 33, 64, ...(algorithm === 'row' || small ? [] : [200])]) {
+          const words = randomWords(n, { max: 256, seed });
+          const options = { algorithm, ...(step !== undefined && { step }) };
+          const bits = EXPLAINED_SORTS.includes(algorithm) ? { bits: 8 } : {};
+          const asked = explain(opened, words, { ...options, ...bits });
+          const { capabilities } = opened;
+          const lacks =
+            (step === 'khr' && !capabilities.subGroupBallot) ||
+            (step === 'ptx' && !capabilities.quirks.inlinePtx) ||
+            (step === 'subgroups' &&
+              !capabilities.quirks.inlinePtx &&
+              !capabilities.extensions.has('cl_khr_subgroups'));
+          if (lacks) {
+            await t.throwsAsync(asked, { instanceOf: UnsupportedError, message: /has no/ });
+            continue;
+          }
+          const { result, steps } = await asked;
+          t.deepEqual(result, expected(algorithm, words), `seed ${seed}, ${n} keys: ${words.join(' ')}`);
+          for (const { cost, source, title: of } of steps) {
+            t.is(cost.active + cost.idle, cost.items, of);
+            t.true(cost.items > 0 && cost.divergent <= Math.ceil(cost.items / 32), of);
+            t.true((source.marks?.length ?? 0) > 0, `${of}: no line of ${source.name} is marked`);
+          }
         }
-        const { result, steps } = await asked;
-        t.deepEqual(result, expected(algorithm, words), `seed ${seed}, ${n} keys: ${words.join(' ')}`);
-        for (const { cost, source, title: of } of steps) {
-          t.is(cost.active + cost.idle, cost.items, of);
-          t.true(cost.items > 0 && cost.divergent <= Math.ceil(cost.items / 32), of);
-          t.true((source.marks?.length ?? 0) > 0, `${of}: no line of ${source.name} is marked`);
-        }
-      }
-    });
+      },
+    );
   }
 
   for (const algorithm of EXPLAINED_SORTS) {
@@ -125,7 +138,10 @@ forEachDevice((title, device, small) => {
     t.is(await result(['0.5', '0.25', '-1.5'], { algorithm: 'reduce', step: 'grid' }), '-0.75');
     t.is(await result(['0.5', '0.25', '-1.5'], { algorithm: 'scan', step: 'tile' }), '0 0.5 0.75');
     t.is(await result(['1', 'nan', '2'], { algorithm: 'reduce', op: 'max', dtype: 'f32' }), 'NaN');
-    t.is(await result(['18446744073709551615', '2'], { algorithm: 'scan', dtype: 'u64' }), '0 18446744073709551615');
+    t.is(
+      await result(['18446744073709551615', '2'], { algorithm: 'scan', dtype: 'u64' }),
+      '0 18446744073709551615',
+    );
   });
 
   test.serial(title('amd shows its chain of 3 kernels and, of the same few keys, that of 5'), async (t) => {
@@ -204,7 +220,11 @@ forEachDevice((title, device, small) => {
       [new Array<string>(1025).fill('1'), { algorithm: 'odd-even' }],
     ];
     for (const [words, options] of wrong) {
-      await t.throwsAsync(explain(opened, words, options), { instanceOf: UsageError }, JSON.stringify(options));
+      await t.throwsAsync(
+        explain(opened, words, options),
+        { instanceOf: UsageError },
+        JSON.stringify(options),
+      );
     }
     const unsupported: readonly (readonly [readonly string[], ExplainOptions])[] = [
       [many, { algorithm: 'row' }],
@@ -216,7 +236,11 @@ forEachDevice((title, device, small) => {
     ];
     for (const [words, options] of unsupported) {
       if (options.dtype === 'f16' && !('Float16Array' in globalThis)) continue;
-      await t.throwsAsync(explain(opened, words, options), { instanceOf: UnsupportedError }, JSON.stringify(options));
+      await t.throwsAsync(
+        explain(opened, words, options),
+        { instanceOf: UnsupportedError },
+        JSON.stringify(options),
+      );
     }
   });
 });
@@ -264,7 +288,18 @@ test.serial('clsort explain prints text and JSON, and refuses bad keys', async (
   t.is((await clsort(['explain', '7', '300', '--dtype', 'u8'])).code, 2);
   const digits = await clsort(['explain', ...WORDS, '--bits', '4', '--radix-bits', '2', '--json']);
   t.is(JSON.parse(digits.out).steps.length, 2);
-  const drawn = await clsort(['explain', '--random', '8', '--max', '4', '--seed', '9', '--bits', '0:2', '--json']);
+  const drawn = await clsort([
+    'explain',
+    '--random',
+    '8',
+    '--max',
+    '4',
+    '--seed',
+    '9',
+    '--bits',
+    '0:2',
+    '--json',
+  ]);
   t.deepEqual(JSON.parse(drawn.out).keys, randomWords(8, { max: 4, seed: 9n }));
   for (const wrong of [
     [],

@@ -17,20 +17,24 @@ import type { ExplainArguments } from '../options/explain.js';
 /** A window as A:B, or the lowest B bits. @throws UsageError */
 function readWindow(text: string): number | readonly [number, number] {
   const match = /^(?:(\d+):)?(\d+)$/.exec(text);
-  if (!match) throw new UsageError(`--bits is '${text}': expected A:B, such as 4:8, or B for the lowest B bits`);
+  if (!match)
+    throw new UsageError(`--bits is '${text}': expected A:B, such as 4:8, or B for the lowest B bits`);
   return match[1] === undefined ? Number(match[2]) : [Number(match[1]), Number(match[2])];
 }
 
 /** The keys as they are typed, or as they are drawn. @throws UsageError */
 function readWords({ keys = [], random, max, seed, dtype }: ExplainArguments): readonly string[] {
   if (random === undefined) {
-    if (max !== undefined) throw new UsageError('--max is for keys that are drawn: say how many, --random 16');
+    if (max !== undefined)
+      throw new UsageError('--max is for keys that are drawn: say how many, --random 16');
     return keys;
   }
   if (keys.length > 0) throw new UsageError('there are keys, and --random draws others: give one of them');
   const count = readCount(random, '--random');
   if (count > MOST_KEYS) {
-    throw new UsageError(`--random is ${random}: too many to be walked through, expected at most ${MOST_KEYS}`);
+    throw new UsageError(
+      `--random is ${random}: too many to be walked through, expected at most ${MOST_KEYS}`,
+    );
   }
   const most = max === undefined ? undefined : readCount(max, '--max');
   const type = dtype === undefined ? undefined : dtypeInfo(dtype).name;
@@ -38,7 +42,19 @@ function readWords({ keys = [], random, max, seed, dtype }: ExplainArguments): r
 }
 
 export async function run(args: ExplainArguments, console: Console): Promise<ExitCode> {
-  const { algorithm, step, bits, 'radix-bits': radixBits, scan, op, pairs, descending, dtype, json, html } = args;
+  const {
+    algorithm,
+    step,
+    bits,
+    'radix-bits': radixBits,
+    scan,
+    op,
+    pairs,
+    descending,
+    dtype,
+    json,
+    html,
+  } = args;
   const words = readWords(args);
   const window = bits === undefined ? undefined : readWindow(bits);
   const device = await Device.open(readDevice(args.device, 'explain').id);

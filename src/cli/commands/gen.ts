@@ -3,7 +3,7 @@ import { type Distribution, Generator } from '../../io/gen.js';
 import { keyTarget } from '../../io/keys.js';
 import { withOutput } from '../../io/output.js';
 import { assertGoing, isStdout } from '../../io/raw.js';
-import { dtypeInfo } from '../../keys/dtype.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../../keys/dtype-name.js';
 import { UsageError } from '../../util/errors.js';
 import { readCount, readSeed } from '../arguments.js';
@@ -21,11 +21,16 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
   const { dtype, bigEndian } = await dtypeOf(args);
   const { bytes } = dtypeInfo(dtype);
   const count = readCount(args.count);
+  if (args.range !== undefined && args.distribution !== 'uniform') {
+    throw new UsageError(`--range is of uniform keys: leave out --distribution ${args.distribution}`);
+  }
+  const range = args.range === undefined ? undefined : readRange(args.range, dtype);
   const generator = new Generator({
     dtype,
     count,
     distribution: args.distribution as Distribution, // the Generator checks it
     seed: readSeed(args.seed),
+    ...(range && { range }),
   });
   const model = { format: 'raw', bigEndian, dtypeSaid: args.dtype !== undefined };
   const target = await keyTarget(args.out, { to: args.to ?? args.format, ...readText(args) }, model);
@@ -47,6 +52,22 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     );
   }
   return EXIT.ok;
+}
+
+/** @throws UsageError */
+function readRange(text: string, dtype: Dtype): readonly [bigint, bigint] | readonly [number, number] {
+  const [low = '', high = '', ...more] = text.split(':');
+  const isWhole = dtypeInfo(dtype).kind !== 'float';
+  const form = isWhole ? /^[+-]?\d+$/ : /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  if (more.length > 0 || !form.test(low) || !form.test(high)) {
+    const example = isWhole ? '0:999' : '-1:1';
+    throw new UsageError(
+      `--range is '${text}': expected A:B, ${isWhole ? 'whole ' : ''}numbers such as ${example}`,
+    );
+  }
+  return isWhole
+    ? [BigInt(low.replace('+', '')), BigInt(high.replace('+', ''))]
+    : [Number(low), Number(high)];
 }
 
 /** What --dtype says, else the name of the output. @throws DtypeError, UsageError */

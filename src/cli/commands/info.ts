@@ -4,6 +4,7 @@ import { type KeySurvey, surveyKeys } from '../../io/survey.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
+import { numberText } from '../number-text.js';
 import type { InfoArguments } from '../options/info.js';
 import { grouped } from '../table.js';
 
@@ -16,7 +17,7 @@ export async function run(args: InfoArguments, console: Console): Promise<ExitCo
     const shape = reader.shape ?? [survey.n];
     const { n, minimum, maximum, nans } = survey;
     if (args.json) {
-      const range = { minimum: numberText(minimum), maximum: numberText(maximum) };
+      const range = { minimum: textOf(minimum), maximum: textOf(maximum) };
       const facts = { format, dtype, bigEndian, n, shape, ...range, nans, sorted: orderOf(survey) };
       print(console, JSON.stringify({ schema: 'clsort.info/1', file: name, ...facts }));
       return EXIT.ok;
@@ -26,8 +27,8 @@ export async function run(args: InfoArguments, console: Console): Promise<ExitCo
       `format   ${format}`,
       `dtype    ${dtype}${bigEndian ? ', big-endian' : ''}`,
       `count    ${grouped(n)}${shape.length > 1 ? ` (${shape.map(grouped).join(' × ')})` : ''}`,
-      `minimum  ${numberText(minimum) ?? 'none'}`,
-      `maximum  ${numberText(maximum) ?? 'none'}`,
+      `minimum  ${textOf(minimum) ?? 'none'}`,
+      `maximum  ${textOf(maximum) ?? 'none'}`,
       ...(nans > 0 ? [`NaNs     ${grouped(nans)}`] : []),
       `sorted   ${orderOf(survey) ?? 'no'}`,
     ];
@@ -36,8 +37,8 @@ export async function run(args: InfoArguments, console: Console): Promise<ExitCo
   });
 }
 
-const numberText = (number: number | bigint | undefined): string | null =>
-  number === undefined ? null : Object.is(number, -0) ? '-0' : String(number);
+const textOf = (number: number | bigint | undefined): string | null =>
+  number === undefined ? null : numberText(number);
 
 /** Equal keys are in both orders, and are told to be in the usual one. */
 function orderOf({ ascending, descending }: KeySurvey): 'ascending' | 'descending' | null {

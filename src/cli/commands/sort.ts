@@ -23,6 +23,9 @@ import { sorterFor } from '../sorter-for.js';
 export async function run(args: SortArguments, console: Console): Promise<ExitCode> {
   if (args.engine !== undefined) return (await import('../engine-sort.js')).sortOverEngine(args, console);
   assertNoCluster(args);
+  if (args.values !== undefined || args['values-out'] !== undefined) {
+    return (await import('../sort-pairs.js')).sortPairs(args, console);
+  }
   const { argsort, algorithm, verify, axis, unique, counts, 'radix-bits': radixBits } = args;
   if (counts !== undefined && args['out-dir'] !== undefined) {
     throw new UsageError('--counts is one file and --out-dir for several: sort them one by one');

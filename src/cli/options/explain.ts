@@ -5,7 +5,8 @@ import { type DeviceArguments, withDevice } from './device.js';
 import { OPS } from './op.js';
 
 export const command = 'explain [keys..]';
-export const describe = 'Show how a sort, a reduction, a scan or a histogram works, with numbers from the device';
+export const describe =
+  'Show how a sort, a reduction, a scan or a histogram works, with numbers from the device';
 
 export interface ExplainArguments extends DeviceArguments {
   readonly keys: readonly string[] | undefined;
@@ -63,4 +64,7 @@ export const builder = (yargs: Argv) =>
     .example('$0 explain 7 14 4 1 --bits 4', 'four keys, bit by bit')
     .example('$0 explain 3 1 2 --algorithm bitonic', 'the comparators of a network')
     .example('$0 explain --random 64 --algorithm amd --scan 5 --bits 8', 'blocks, bins and all seven kernels')
-    .example('$0 explain --random 32 --algorithm reduce --step compacted --html reduce.html', 'a step of a ladder');
+    .example(
+      '$0 explain --random 32 --algorithm reduce --step compacted --html reduce.html',
+      'a step of a ladder',
+    );

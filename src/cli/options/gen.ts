@@ -10,6 +10,7 @@ export interface GenArguments extends TextArguments {
   readonly count: string;
   readonly distribution: string;
   readonly seed: string;
+  readonly range: string | undefined;
   readonly out: string;
   readonly format: string;
   readonly to: string | undefined;
@@ -20,6 +21,11 @@ export const builder = (yargs: Argv) =>
     .option('format', { type: 'string', default: 'auto', describe: 'the same as --to' })
     .option('count', { type: 'string', demandOption: true, describe: 'how many: 1000, 1e6, 16Mi, 2^24' })
     .option('distribution', { type: 'string', default: 'uniform', describe: DISTRIBUTIONS.join(' ') })
+    .option('range', {
+      type: 'string',
+      nargs: 1,
+      describe: 'uniform numbers from A to B instead, both included, as A:B; of floats below B',
+    })
     .option('seed', { type: 'string', default: '1', describe: 'same seed, same file; 64 bits' })
     .option('out', {
       alias: 'o',
@@ -29,4 +35,5 @@ export const builder = (yargs: Argv) =>
       describe: "file, '-' for stdout",
     })
     .example('$0 gen --count 16Mi -o in.u32', '64 MiB of uniform keys')
+    .example('$0 gen --count 32 --range 0:999 -o small.i32', 'keys below 1000')
     .example('$0 gen --dtype f64 --count 1e6 --distribution special -o in.npy', 'NaNs, infinities, zeros');

@@ -26,6 +26,8 @@ export interface SortArguments
   readonly dtype: string | undefined;
   readonly axis: number;
   readonly argsort: boolean;
+  readonly values: string | undefined;
+  readonly 'values-out': string | undefined;
   readonly algorithm: string;
   readonly scan: string;
   readonly 'radix-bits': number | undefined;
@@ -46,6 +48,16 @@ export const builder = (yargs: Argv) =>
       type: 'boolean',
       default: false,
       describe: 'write positions (u32, from 2^32 keys on u64) instead of keys',
+    })
+    .option('values', {
+      type: 'string',
+      nargs: 1,
+      describe: 'file of a value for each key, of 1 to 8 bytes, to be moved along',
+    })
+    .option('values-out', {
+      type: 'string',
+      nargs: 1,
+      describe: 'where the values go in the order of their keys',
     })
     .option('algorithm', { type: 'string', default: 'auto', describe: "a name such as amd, or 'auto'" })
     .option('scan', {
@@ -68,6 +80,10 @@ export const builder = (yargs: Argv) =>
     .example('$0 sort in.u32 -o out.u32', 'ascending, on the best device')
     .example('$0 sort in.f64 -o - --descending | head -c 80', 'the ten largest')
     .example('$0 sort in.npy -o order.npy --argsort', 'positions instead of keys')
+    .example(
+      '$0 sort keys.u32 -o sorted.u32 --values ids.u64 --values-out moved.u64',
+      'pairs: the values go where their keys go',
+    )
     .example('$0 sort matrix.npy -o sorted.npy --axis 0', 'each column by itself')
     .example('$0 sort a.u32 b.u32be.gz -o all.npy', 'the keys of both files together')
     .example('$0 sort *.f64 --out-dir sorted', 'each file by itself')

@@ -1,0 +1,104 @@
+import { algorithmNamed } from '../../algorithms/registry.js';
+import { hostSorter } from '../../sort/api/host-sorter.js';
+import type { SortReport } from '../../sort/api/report.js';
+import { Sorter } from '../../sort/api/sorter.js';
+import type { SorterOperations } from '../../sort/api/sorter-operations.js';
+import { MismatchError, UsageError } from '../../util/errors.js';
+import { Random } from '../../util/random.js';
+import { readCount, readSeed } from '../arguments.js';
+import { type Console, print, say } from '../console.js';
+import { readDevice } from '../device-arguments.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import type { DemoArguments } from '../options/demo.js';
+import { grouped, secondsText } from '../table.js';
+
+/** Keys that a line shows. */
+const MOST_SHOWN = 64;
+const MOST_KEYS = 2 ** 28;
+const RUNS = 5;
+
+interface Timed {
+  readonly sorted: Uint32Array;
+  /** Of the call, from array to array; the best of some, after one that compiles. */
+  readonly seconds: number;
+  /** Of the kernels; null where the device does not tell. */
+  readonly kernelSeconds: number | null;
+}
+
+async function timed(sorter: SorterOperations, keys: Uint32Array, algorithm: string): Promise<Timed> {
+  let best: Timed | undefined;
+  for (let run = 0; run <= RUNS; run++) {
+    let report: SortReport | undefined;
+    const started = performance.now();
+    const onReport = (one: SortReport): void => {
+      report = one;
+    };
+    const sorted = await sorter.sort(keys, { algorithm, profile: true, onReport });
+    const seconds = (performance.now() - started) / 1000;
+    const kernels = (report?.stages ?? []).filter(({ stage }) => stage !== 'upload' && stage !== 'download');
+    const known = kernels.length > 0 && kernels.every((stage) => stage.seconds !== null);
+    const kernelSeconds = known ? kernels.reduce((sum, stage) => sum + (stage.seconds ?? 0), 0) : null;
+    if (run > 0 && (!best || seconds < best.seconds)) best = { sorted, seconds, kernelSeconds };
+  }
+  return best as Timed;
+}
+
+export async function run(args: DemoArguments, console: Console): Promise<ExitCode> {
+  const [count, max] = [readCount(args.count), readCount(args.max, '--max')];
+  if (count < 1 || count > MOST_KEYS)
+    throw new UsageError(`--count is ${args.count}: expected 1 to ${MOST_KEYS} keys`);
+  if (max < 1 || max > 2 ** 32) throw new UsageError(`--max is ${args.max}: expected 1 to 2^32`);
+  const seed = args.seed === undefined ? BigInt(Date.now()) : readSeed(args.seed);
+  const { algorithm } = args;
+  if (algorithm !== 'auto') algorithmNamed(algorithm);
+  const { id, name } = readDevice(args.device, 'demo');
+  const random = new Random(seed);
+  const keys = Uint32Array.from({ length: count }, () => random.below(max));
+  const onWarning = ({ message }: Error): void => say(console, `clsort: warning: ${message}`);
+  const sorter = await Sorter.open({ device: id, onWarning });
+  const host = hostSorter(onWarning);
+  try {
+    const onDevice = await timed(sorter, keys, algorithm);
+    const onHost = await timed(host, keys, 'auto');
+    if (!onDevice.sorted.every((key, i) => key === onHost.sorted[i])) {
+      throw new MismatchError(
+        `${name} and the host sorted the same keys into different orders (seed ${seed})`,
+      );
+    }
+    tell(args, console, { seed, name, keys, onDevice, onHost });
+    return EXIT.ok;
+  } finally {
+    await sorter.close();
+    await host.close();
+  }
+}
+
+interface Shown {
+  readonly seed: bigint;
+  readonly name: string;
+  readonly keys: Uint32Array;
+  readonly onDevice: Timed;
+  readonly onHost: Timed;
+}
+
+function tell(
+  { json, algorithm }: DemoArguments,
+  console: Console,
+  { seed, name, keys, onDevice, onHost }: Shown,
+): void {
+  const shown = (array: Uint32Array): number[] => [...array.subarray(0, MOST_SHOWN)];
+  if (json) {
+    const { seconds, kernelSeconds } = onDevice;
+    const facts = { schema: 'clsort.demo/1', seed: String(seed), n: keys.length, algorithm };
+    const times = { device: { name, seconds, kernelSeconds }, host: { seconds: onHost.seconds } };
+    print(console, JSON.stringify({ ...facts, keys: shown(keys), sorted: shown(onDevice.sorted), ...times }));
+    return;
+  }
+  const more = keys.length > MOST_SHOWN ? ['...'] : [];
+  print(console, [...shown(keys), ...more].join('\t'));
+  print(console, [...shown(onDevice.sorted), ...more].join('\t'));
+  const kernels = onDevice.kernelSeconds === null ? 'n/a' : secondsText(onDevice.kernelSeconds);
+  const calls = `${secondsText(onDevice.seconds)} from array to array`;
+  print(console, `device\t${kernels} in its kernels, ${calls}; ${algorithm} on ${name}`);
+  print(console, `host\t${secondsText(onHost.seconds)}; ${grouped(keys.length)} keys, seed ${seed}`);
+}

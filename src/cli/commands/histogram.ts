@@ -1,0 +1,116 @@
+import { withInputs } from '../../io/inputs.js';
+import { histogramFiles } from '../../io/primitive-files.js';
+import { isStdin } from '../../io/raw.js';
+import { surveyKeys } from '../../io/survey.js';
+import type { HistogramOptions } from '../../sort/api/options.js';
+import { InputError, UsageError } from '../../util/errors.js';
+import { listed, readOrder } from '../arguments.js';
+import { type Console, print } from '../console.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { readInput } from '../key-files.js';
+import { numberText } from '../number-text.js';
+import type { HistogramArguments } from '../options/histogram.js';
+import { grouped, table } from '../table.js';
+import { runWithSorter } from '../verb.js';
+
+const DEFAULT_BINS = 10;
+/** Characters of the longest bar. */
+const BAR = 40;
+
+type How = Pick<HistogramOptions, 'bins' | 'range' | 'edges' | 'bits'>;
+
+export async function run(args: HistogramArguments, console: Console): Promise<ExitCode> {
+  const input = readInput(args);
+  const how = await readBins(args, console);
+  const job = { ...input, in: args.in, how };
+  const { n, dtype, counts } = await runWithSorter(args, console, (sorter, context) =>
+    histogramFiles(sorter, job, context),
+  );
+  const edges = edgesOf(how, counts.length);
+  const inside = counts.reduce((sum, count) => sum + count, 0);
+  if (args.json) {
+    const texts = edges?.map(numberText) ?? null;
+    const bits = how.bits ?? null;
+    print(
+      console,
+      JSON.stringify({
+        schema: 'clsort.histogram/1',
+        n,
+        dtype,
+        bits,
+        edges: texts,
+        counts,
+        outside: n - inside,
+      }),
+    );
+    return EXIT.ok;
+  }
+  const most = counts.reduce((a, b) => Math.max(a, b), 1);
+  const rows = counts.map((count, bin) => [
+    ...(edges ? [numberText(edges[bin] ?? 0), numberText(edges[bin + 1] ?? 0)] : [String(bin)]),
+    grouped(count),
+    '#'.repeat(Math.round((BAR * count) / most)),
+  ]);
+  const heading = edges ? ['from', 'to', 'keys', ''] : ['digit', 'keys', ''];
+  const align = heading.map((name) => (name === '' ? ('left' as const) : ('right' as const)));
+  print(console, table([heading, ...rows], align));
+  if (inside < n) print(console, `${grouped(n - inside)} keys are in none of them`);
+  return EXIT.ok;
+}
+
+const numberOf = (text: string, option: string): number => {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(number)) return number;
+  throw new UsageError(`--${option}: '${text}' is no number`);
+};
+
+/** What makes the bins; the range of the keys where nothing does. @throws UsageError, InputError */
+async function readBins(args: HistogramArguments, console: Console): Promise<How> {
+  const { bins, range, edges, bits } = args;
+  const said = Object.entries({ range, edges, bits }).filter(([, value]) => value !== undefined);
+  if (said.length > 1 || (bins !== undefined && (edges ?? bits) !== undefined)) {
+    throw new UsageError('--range with --bins, --edges, --bits: each makes bins by itself, give one of them');
+  }
+  if (bits !== undefined) {
+    const { bits: window } = readOrder({ dtype: args.dtype, descending: false, nan: 'last', bits });
+    return { bits: window as [number, number] };
+  }
+  if (edges !== undefined) return { edges: listed(edges).map((text) => numberOf(text, 'edges')) };
+  const count = bins ?? DEFAULT_BINS;
+  if (!Number.isInteger(count) || count < 1 || count > 65_536) {
+    throw new UsageError(`--bins is ${count}: expected a whole number from 1 to 65536`);
+  }
+  if (range !== undefined) {
+    const [low, high, ...more] = range.split(':').map((text) => numberOf(text, 'range'));
+    if (low === undefined || high === undefined || more.length > 0 || low >= high) {
+      throw new UsageError(`--range is '${range}': expected A:B with A < B, such as 0:100`);
+    }
+    return { bins: count, range: [low, high] };
+  }
+  return { bins: count, range: await rangeOf(args, console) };
+}
+
+/** From the smallest key to the largest. @throws UsageError for stdin; InputError where there is no number */
+async function rangeOf(args: HistogramArguments, console: Console): Promise<readonly [number, number]> {
+  if (args.in.some(isStdin)) {
+    throw new UsageError(
+      'stdin is read once, and its range is not known before: say it, --range A:B, or --bits A:B',
+    );
+  }
+  const { minimum, maximum } = await withInputs(args.in, console, async (open) =>
+    surveyKeys(await open(readInput(args)), undefined),
+  );
+  const [low, high] = [Number(minimum), Number(maximum)];
+  if (minimum === undefined || maximum === undefined || !Number.isFinite(low) || !Number.isFinite(high)) {
+    throw new InputError('the keys have no finite range that could be cut into bins: say one, --range A:B');
+  }
+  return low < high ? [low, high] : [low, low + 1];
+}
+
+/** Edges of the bins; undefined for digits. */
+function edgesOf({ bins = 0, range, edges, bits }: How, count: number): number[] | undefined {
+  if (bits) return undefined;
+  if (edges) return Array.from(edges as readonly number[], Number);
+  const [low, high] = range as readonly [number, number];
+  return Array.from({ length: count + 1 }, (_, i) => (i === bins ? high : low + ((high - low) * i) / bins));
+}

@@ -1,0 +1,21 @@
+import { scanFiles } from '../../io/primitive-files.js';
+import type { Console } from '../console.js';
+import { EXIT, type ExitCode } from '../exit-code.js';
+import { readInput, readTo } from '../key-files.js';
+import type { ScanArguments } from '../options/scan.js';
+import { grouped } from '../table.js';
+import { runWithSorter, tellMade } from '../verb.js';
+
+export async function run(args: ScanArguments, console: Console): Promise<ExitCode> {
+  const { inclusive, in: inputs, out } = args;
+  const job = { ...readInput(args), in: inputs, out, to: readTo(args), inclusive };
+  const { n, dtype, formats } = await runWithSorter(args, console, (sorter, context) =>
+    scanFiles(sorter, job, context),
+  );
+  const [from, to] = formats;
+  tellMade(args, console, {
+    json: { schema: 'clsort.scan/1', n, dtype, inclusive, formats: { from, to } },
+    text: `${inclusive ? 'inclusive' : 'exclusive'} prefix sums of ${grouped(n)} ${dtype} keys`,
+  });
+  return EXIT.ok;
+}

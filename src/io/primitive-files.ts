@@ -1,0 +1,160 @@
+/** Reductions, scans and histograms of files of keys. */
+
+import { newArray } from '../keys/array.js';
+import { dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import type { ReduceOp } from '../primitives/possible.js';
+import type { HistogramOptions, PrimitiveOptions } from '../sort/api/options.js';
+import type { Sorter } from '../sort/api/sorter.js';
+import type { KeyReader } from './formats/key-file.js';
+import { withInputs } from './inputs.js';
+import { inGroups, readKeys, writeKeys } from './key-array.js';
+import { type InputOptions, keyTarget } from './keys.js';
+import { withOutput } from './output.js';
+import { assertGoing } from './raw.js';
+import type { FileContext } from './sort-file.js';
+
+/** Keys that one call takes: the rest of a file is not in memory meanwhile. */
+const GROUP_KEYS = 2 ** 24;
+
+/** What is read: files, `-` for stdin; of several the keys of all. */
+export interface PrimitiveJob
+  extends Pick<InputOptions, 'dtype' | 'format' | 'column' | 'header' | 'delimiter'> {
+  readonly in: readonly string[];
+}
+
+const inputOf = ({ dtype, format, column, header, delimiter }: PrimitiveJob): InputOptions => ({
+  ...{ dtype, format, column, header, delimiter },
+});
+
+const optionsOf = (reader: KeyReader, { signal, onWarning }: FileContext): PrimitiveOptions =>
+  ({ dtype: reader.dtype, signal, ...(onWarning && { onWarning }) }) as PrimitiveOptions;
+
+/** Hands the keys over in groups; once, without keys, where there are none. @returns how many there were */
+async function eachGroup(
+  reader: KeyReader,
+  context: FileContext,
+  take: (keys: KeyArray) => Promise<void>,
+): Promise<number> {
+  let n = 0;
+  for await (const keys of inGroups(reader, GROUP_KEYS)) {
+    assertGoing(context.signal);
+    await take(keys);
+    n += keys.length;
+    context.onProgress?.({ phase: 'looking', done: n, total: reader.n ?? Number.NaN });
+  }
+  if (n === 0) await take(newArray(reader.dtype, 0)); // so that what is wrong is told of no keys, too
+  return n;
+}
+
+/** What a reduction found. */
+export interface Reduced {
+  readonly n: number;
+  readonly dtype: KeyReader['dtype'];
+  readonly result: number | bigint;
+}
+
+/**
+ * The sum, minimum or maximum of the keys of files, in memory for a part of them.
+ *
+ * Sums of integers have 64 bits and wrap, as those of `Sorter.reduce`; of floats the parts are added in doubles, and the
+ * whole is rounded to the keys' type.
+ *
+ * @throws UsageError, DtypeError, FormatError, IoError, AbortedError, and what `Sorter.reduce` throws
+ */
+export function reduceFiles(
+  sorter: Sorter,
+  job: PrimitiveJob & { readonly op: ReduceOp },
+  context: FileContext,
+): Promise<Reduced> {
+  const { op } = job;
+  return withInputs(job.in, context, async (open) => {
+    const reader = await open(inputOf(job));
+    const { dtype } = reader;
+    const options = optionsOf(reader, context);
+    const parts: (number | bigint)[] = [];
+    const n = await eachGroup(reader, context, async (keys) => {
+      parts.push(await sorter.reduce(keys, op, options));
+    });
+    return { n, dtype, result: joined(parts, op, dtypeInfo(dtype)) };
+  });
+}
+
+function joined(
+  parts: readonly (number | bigint)[],
+  op: ReduceOp,
+  { kind, width }: ReturnType<typeof dtypeInfo>,
+): number | bigint {
+  const [first = 0, ...others] = parts;
+  if (others.length === 0) return first;
+  if (op === 'sum') {
+    if (kind !== 'float') {
+      const sum = parts.reduce<bigint>((total, part) => total + BigInt(part), 0n);
+      return kind === 'signed' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
+    }
+    const sum = parts.reduce<number>((total, part) => total + Number(part), 0);
+    return width === 32 ? Math.fround(sum) : sum;
+  }
+  return others.reduce((best, part) => {
+    if (Number.isNaN(best) || Number.isNaN(part)) return Number.NaN;
+    const isZeros = best === 0 && part === 0; // −0 is below +0
+    const isLess = isZeros ? Object.is(part, -0) && Object.is(best, 0) : part < best;
+    const isMore = isZeros ? Object.is(part, 0) && Object.is(best, -0) : part > best;
+    return (op === 'min' ? isLess : isMore) ? part : best;
+  }, first);
+}
+
+/**
+ * Writes the prefix sums of the keys of files, in memory as a whole.
+ *
+ * @throws as `reduceFiles`; UnsupportedError for dtypes that are not scanned
+ */
+export async function scanFiles(
+  sorter: Sorter,
+  job: PrimitiveJob & { readonly out: string; readonly to?: string | undefined; readonly inclusive: boolean },
+  context: FileContext,
+): Promise<{
+  readonly n: number;
+  readonly dtype: KeyReader['dtype'];
+  readonly formats: readonly [string, string];
+}> {
+  const { out, to, header, delimiter, inclusive, dtype } = job;
+  return withInputs(job.in, context, async (open) => {
+    const reader = await open(inputOf(job));
+    const model = { ...reader, dtypeSaid: dtype !== undefined };
+    const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
+    let n = 0;
+    await withOutput(out, context, async (output) => {
+      const keys = await readKeys(reader);
+      assertGoing(context.signal);
+      n = keys.length;
+      const sums = await sorter.scan(keys as Uint32Array, { ...optionsOf(reader, context), inclusive });
+      const facts = { dtype: reader.dtype, n, shape: [n], column: reader.column };
+      const writer = await target.create(output, facts);
+      await writeKeys(writer, sums);
+      await writer.end();
+    });
+    return { n, dtype: reader.dtype, formats: [reader.format, target.format] };
+  });
+}
+
+/**
+ * How many keys of files are in each bin, in memory for a part of them.
+ *
+ * @throws as `reduceFiles`; UsageError where the options do not make bins
+ */
+export function histogramFiles(
+  sorter: Sorter,
+  job: PrimitiveJob & { readonly how: Pick<HistogramOptions, 'bins' | 'range' | 'edges' | 'bits'> },
+  context: FileContext,
+): Promise<{ readonly n: number; readonly dtype: KeyReader['dtype']; readonly counts: number[] }> {
+  return withInputs(job.in, context, async (open) => {
+    const reader = await open(inputOf(job));
+    const options = { ...optionsOf(reader, context), ...job.how } as HistogramOptions;
+    let counts: number[] = [];
+    const n = await eachGroup(reader, context, async (keys) => {
+      const own = await sorter.histogram(keys, options);
+      counts = Array.from(own, (count, bin) => count + (counts[bin] ?? 0));
+    });
+    return { n, dtype: reader.dtype, counts };
+  });
+}

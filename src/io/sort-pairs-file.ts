@@ -1,0 +1,100 @@
+/** Keys of files in order, and a value beside each of them moved along. */
+import { dtypeInfo } from '../keys/dtype.js';
+import type { SortReport } from '../sort/api/report.js';
+import type { Sorter } from '../sort/api/sorter.js';
+import { InputError, UsageError } from '../util/errors.js';
+import { withInputs } from './inputs.js';
+import { readKeys, writeKeys } from './key-array.js';
+import { keyTarget } from './keys.js';
+import { isSameFile, withOutput } from './output.js';
+import { assertGoing, isStdout } from './raw.js';
+import { type FileContext, type FileJob, type FileReport, sortOptions, timed } from './sort-file.js';
+
+export interface PairsJob extends FileJob {
+  /** Files of values, as many as there are keys, in formats that say their dtype or by their names. */
+  readonly values: string;
+  /** Where the values go in the order of their keys. */
+  readonly valuesOut: string;
+}
+
+/** @throws UsageError where one output would replace another file of the sort */
+async function assertApart({ in: inputs, out, values, valuesOut }: PairsJob): Promise<void> {
+  if (isStdout(valuesOut))
+    throw new UsageError('values are written to a file, and keys may go to stdout: name one');
+  for (const path of [...[inputs].flat(), out]) {
+    if (path !== valuesOut && !(await isSameFile(path, valuesOut))) continue;
+    throw new UsageError(`the values would replace ${path}: name another file, --values-out FILE`);
+  }
+  if (values === out || (await isSameFile(values, out))) {
+    throw new UsageError(`the keys would replace the values in ${values}: name another output`);
+  }
+}
+
+/**
+ * Sorts the keys of files and moves values along, in memory as a whole.
+ *
+ * @throws UsageError, InputError where there are not as many values as keys, DtypeError, FormatError, IoError, and as `Sorter.sortPairs`
+ */
+export async function sortPairsFile(
+  sorter: Sorter,
+  job: PairsJob,
+  context: FileContext,
+): Promise<FileReport> {
+  await assertApart(job);
+  const { dtype, format, column, header, delimiter, out, values, valuesOut, to } = job;
+  const reports: SortReport[] = [];
+  let found: Pick<FileReport, 'formats' | 'shape' | 'readSeconds' | 'writeSeconds'> | undefined;
+  await withInputs([job.in].flat(), context, (openKeys) =>
+    withInputs([values], context, async (openValues) => {
+      const reader = await openKeys({ dtype, format, column, header, delimiter });
+      const beside = await openValues({ header, delimiter });
+      const text = { header, delimiter, signal: context.signal };
+      const target = await keyTarget(out, { to, ...text }, { ...reader, dtypeSaid: dtype !== undefined });
+      const valueTarget = await keyTarget(valuesOut, text, { ...beside, dtypeSaid: false });
+      const [[keys, all], readSeconds] = await timed(
+        async () => [await readKeys(reader), await readKeys(beside)] as const,
+      );
+      if (keys.length !== all.length) {
+        throw new InputError(
+          `${keys.length} keys and ${all.length} values (${values}): expected a value for each key`,
+          { details: { keys: keys.length, values: all.length } },
+        );
+      }
+      assertGoing(context.signal);
+      const options = { ...sortOptions(job, context, (one) => reports.push(one)), dtype: reader.dtype };
+      const sorted = await sorter.sortPairs(keys, all, options);
+      const n = keys.length;
+      const [, writeSeconds] = await timed(() =>
+        withOutput(out, context, (keyOutput) =>
+          withOutput(valuesOut, context, async (valueOutput) => {
+            const shape = { n, shape: [n] };
+            const one = await target.create(keyOutput, {
+              dtype: reader.dtype,
+              ...shape,
+              column: reader.column,
+            });
+            await writeKeys(one, sorted.keys);
+            await one.end();
+            const other = await valueTarget.create(valueOutput, {
+              dtype: beside.dtype,
+              ...shape,
+              column: beside.column,
+            });
+            await writeKeys(other, sorted.values);
+            await other.end();
+          }),
+        ),
+      );
+      found = { formats: [reader.format, target.format], shape: [n], readSeconds, writeSeconds };
+    }),
+  );
+  const [report] = reports;
+  if (!report || !found) throw new Error('the Sorter sorted without a report');
+  return {
+    ...report,
+    dtype: dtypeInfo(report.dtype).name,
+    descending: job.descending ?? false,
+    argsort: false,
+    ...found,
+  };
+}

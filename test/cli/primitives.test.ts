@@ -1,0 +1,202 @@
+/** clsort reduce, scan, histogram, demo, sort --values and gen --range, each as a process. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import ava from 'ava';
+import { Random } from '../../src/util/random.js';
+import { clsort, scratchFolder } from './cli.js';
+
+const test = ava.serial; // each starts processes
+const { path, remove } = scratchFolder();
+ava.after.always(remove);
+
+const seed = BigInt(Date.now());
+const random = new Random(seed);
+const keys = Uint32Array.from({ length: 5000 }, () => random.u32());
+const floats = Float64Array.from({ length: 1000 }, () => random.below(2001) / 8 - 125);
+writeFileSync(path('keys.u32'), keys);
+writeFileSync(path('floats.f64'), floats);
+writeFileSync(
+  path('bytes.u8'),
+  Uint8Array.from({ length: 3000 }, () => random.below(256)),
+);
+writeFileSync(path('none.u32'), '');
+
+/** By the host, and by a device. */
+const WHERE = [
+  ['--device', 'host'],
+  ['--device', 'cpu'],
+];
+
+const words = (file: string): Uint32Array => new Uint32Array(readFileSync(path(file)).buffer.slice(0));
+
+for (const where of WHERE) {
+  test(`reduce tells the result alone (${where.join(' ')})`, async (t) => {
+    const result = async (...args: string[]) => {
+      const { code, out, err } = await clsort(['reduce', ...args, ...where]);
+      t.is(code, 0, err);
+      return out;
+    };
+    const sum = keys.reduce((total, key) => total + BigInt(key), 0n);
+    t.is(await result(path('keys.u32')), `${sum}\n`, `seed ${seed}`);
+    t.is(await result(path('keys.u32'), path('keys.u32')), `${2n * sum}\n`);
+    t.is(await result(path('keys.u32'), '--op', 'min'), `${Math.min(...keys)}\n`);
+    t.is(await result(path('floats.f64'), '--op', 'max'), `${Math.max(...floats)}\n`);
+    t.is(await result(path('floats.f64')), `${floats.reduce((a, b) => a + b, 0)}\n`, 'exact: eighths');
+    t.is(await result(path('none.u32')), '0\n');
+    t.deepEqual(JSON.parse(await result(path('keys.u32'), '--json')), {
+      ...{ schema: 'clsort.reduce/1', n: 5000, dtype: 'u32', op: 'sum', result: String(sum) },
+    });
+  });
+
+  test(`scan writes prefix sums in the formats that sort knows (${where.join(' ')})`, async (t) => {
+    let before = 0;
+    const exclusive = keys.map((key) => {
+      before = (before + key) >>> 0;
+      return (before - key) >>> 0;
+    });
+    const made = await clsort(['scan', path('keys.u32'), '-o', path('sums.u32'), ...where]);
+    t.is(made.code, 0, made.err);
+    t.deepEqual(words('sums.u32'), exclusive, `seed ${seed}`);
+    const inclusive = ['scan', path('keys.u32'), '-o', path('sums.npy'), '--inclusive', '--json', ...where];
+    t.like(JSON.parse((await clsort(inclusive)).out), { n: 5000, inclusive: true, formats: { to: 'npy' } });
+    t.deepEqual(
+      words('sums.npy').slice(-5000),
+      exclusive.map((sum, i) => (sum + (keys[i] as number)) >>> 0),
+    );
+  });
+
+  test(`histogram counts by range, by edges and by digits (${where.join(' ')})`, async (t) => {
+    const counted = async (...args: string[]) => {
+      const { code, out, err } = await clsort(['histogram', ...args, '--json', ...where]);
+      t.is(code, 0, err);
+      return JSON.parse(out);
+    };
+    const bytes = readFileSync(path('bytes.u8'));
+    const digits = Array.from({ length: 256 }, (_, byte) => bytes.filter((one) => one === byte).length);
+    t.deepEqual((await counted(path('bytes.u8'), '--bits', '0:8')).counts, digits, `seed ${seed}`);
+    const { counts, edges, outside } = await counted(
+      path('floats.f64'),
+      '--bins',
+      '5',
+      '--range',
+      '-100:100',
+    );
+    t.deepEqual(edges, ['-100', '-60', '-20', '20', '60', '100']);
+    const inBin = (low: number, high: number, last: boolean) =>
+      floats.filter((key) => key >= low && (key < high || (last && key === high))).length;
+    t.deepEqual(
+      counts,
+      [-100, -60, -20, 20, 60].map((low) => inBin(low, low + 40, low === 60)),
+    );
+    t.is(outside, 1000 - inBin(-100, 100, true));
+    const all = await counted(path('floats.f64'));
+    t.is(all.counts.length, 10);
+    t.is(all.outside, 0);
+    t.deepEqual((await counted(path('floats.f64'), '--edges', '-200,0,200')).counts, [
+      inBin(-200, 0, false),
+      inBin(0, 200, true),
+    ]);
+    const table = await clsort(['histogram', path('bytes.u8'), '--bits', '6:8', ...where]);
+    t.regex(table.out, /^digit +keys/);
+    t.is(table.out.trim().split('\n').length, 5);
+  });
+
+  test(`sort --values moves values along (${where.join(' ')})`, async (t) => {
+    const few = keys.map((key) => key % 100);
+    writeFileSync(path('few.u32'), few);
+    writeFileSync(
+      path('ids.u32'),
+      Uint32Array.from(few, (_, i) => i),
+    );
+    const outs = ['-o', path('sorted.u32'), '--values', path('ids.u32'), '--values-out', path('moved.npy')];
+    const { code, err } = await clsort(['sort', path('few.u32'), ...outs, '--descending', ...where]);
+    t.is(code, 0, err);
+    const order = Array.from(few, (_, i) => i).toSorted((a, b) => (few[b] as number) - (few[a] as number));
+    t.deepEqual(
+      [...words('sorted.u32')],
+      order.map((i) => few[i] as number),
+    );
+    t.deepEqual([...words('moved.npy').slice(-few.length)], order, 'stable');
+  });
+}
+
+test('what cannot be done is an error that says what to do', async (t) => {
+  const [input, out] = [path('keys.u32'), path('never.u32')];
+  const values = ['--values', path('floats.f64'), '--values-out', path('never.f64')];
+  for (const [args, code, words] of [
+    [['reduce', path('none.u32'), '--op', 'min', '--device', 'host'], 5, /no keys/],
+    [['reduce', input, '--op', 'product'], 2, /product/],
+    [['scan', path('bytes.u8'), '-o', out, '--device', 'host'], 4, /cannot be scanned/],
+    [['histogram', input, '--bits', '0:8', '--bins', '4'], 2, /--bits/],
+    [['histogram', input, '--range', '9:1'], 2, /A < B/],
+    [['histogram', input, '--edges', '1,x'], 2, /'x' is no number/],
+    [['histogram', '-', '--dtype', 'u32'], 2, /--range A:B/],
+    [['histogram', path('none.u32')], 5, /no finite range/],
+    [['sort', input, '-o', out, ...values], 5, /5000 keys and 1000 values/],
+    [['sort', input, '-o', out, '--values', path('floats.f64')], 2, /--values-out is not/],
+    [['sort', input, '-o', out, ...values, '--argsort'], 2, /--argsort does not go/],
+    [['sort', input, '-o', path('floats.f64'), ...values], 2, /would replace the values/],
+    [['gen', '--count', '5', '--range', '9:1', '-o', out], 2, /smaller one first/],
+    [['gen', '--count', '5', '--range', '0:2.5', '-o', out], 2, /whole numbers/],
+    [['gen', '--count', '5', '--range', '0:5000000000', '-o', out], 2, /u32 holds/],
+    [['gen', '--count', '5', '--range', '0:5', '--distribution', 'two', '-o', out], 2, /--distribution/],
+    [['demo', '--count', '0'], 2, /--count/],
+    [['demo', '--algorithm', 'bogo'], 2, /bogo/],
+  ] as const) {
+    const { code: ended, err } = await clsort([...args]);
+    t.is(ended, code, `${args.join(' ')}: ${err}`);
+    t.regex(err, words);
+  }
+});
+
+test('gen --range draws numbers of the range, ends and all, and the same seed draws them again', async (t) => {
+  const make = async (out: string, range: string, ...more: string[]) => {
+    const { code, err } = await clsort([
+      'gen',
+      '--count',
+      '4000',
+      '--range',
+      range,
+      '-o',
+      path(out),
+      ...more,
+    ]);
+    t.is(code, 0, err);
+    return readFileSync(path(out));
+  };
+  const signed = new Int8Array((await make('a.i8', '-2:2')).buffer.slice(0));
+  const of = (bytes: Buffer) => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+  const drawn = new Int8Array(of(readFileSync(path('a.i8'))));
+  t.deepEqual(
+    [...new Set(drawn)].toSorted((a, b) => a - b),
+    [-2, -1, 0, 1, 2],
+  );
+  t.true(signed.length >= 4000);
+  for (const one of new Set(drawn)) t.true(drawn.filter((key) => key === one).length > 600, 'a fifth each');
+  const wide = new BigUint64Array(of(await make('a.u64', '18446744073709551610:18446744073709551615')));
+  t.true(wide.every((key) => key >= 18446744073709551610n));
+  const unit = new Float32Array(of(await make('a.f32', '-1:1')));
+  t.true(unit.every((key) => key >= -1 && key <= 1));
+  t.true(Math.abs(unit.reduce((a, b) => a + b, 0) / 4000) < 0.1);
+  t.deepEqual(await make('b.i8', '-2:2'), readFileSync(path('a.i8')));
+  t.notDeepEqual(await make('c.i8', '-2:2', '--seed', '2'), readFileSync(path('a.i8')));
+});
+
+test('demo prints 32 keys on a line and sorted on the next, and the times', async (t) => {
+  const { code, out, err } = await clsort(['demo', '--device', 'cpu']);
+  t.is(code, 0, err);
+  const lines = out.trimEnd().split('\n');
+  const drawn = lines[0]?.split('\t').map(Number) ?? [];
+  t.is(drawn.length, 32);
+  t.true(drawn.every((key) => key >= 0 && key < 1000));
+  t.deepEqual(
+    lines[1]?.split('\t').map(Number),
+    drawn.toSorted((a, b) => a - b),
+  );
+  t.regex(lines[2] ?? '', /^device\t.* from array to array; amd on /);
+  t.regex(lines[3] ?? '', /^host\t.*; 32 keys, seed \d+$/);
+  const json = JSON.parse(
+    (await clsort(['demo', '--seed', '7', '--count', '100', '--json', '--device', 'cpu'])).out,
+  );
+  t.is(json.n, 100);
+  t.true(json.host.seconds > 0 && json.device.seconds > 0);
+});
