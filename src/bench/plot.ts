@@ -146,3 +146,19 @@ export function plotFile(plot: Plot): string {
   const svg = plotSvg(plot, 'title');
   return `${svg.replace(' fill="currentColor">', ' fill="#222" color="#222">').replace('</title>', '</title>\n<rect width="100%" height="100%" fill="#fff"/>')}\n`;
 }
+
+/** Several plots below each other as a file of their own. */
+export function plotsFile(plots: readonly Plot[]): string {
+  let top = 0;
+  const placed = plots.map((plot, i) => {
+    const svg = plotSvg(plot, `title-${i}`);
+    const height = Number(/viewBox="0 0 \d+ (\d+)"/.exec(svg)?.[1]);
+    const at = top;
+    top += height;
+    return svg.replace('<svg ', `<svg y="${at}" width="${WIDTH}" height="${height}" `);
+  });
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top}" fill="#222" color="#222">\n` +
+    `<rect width="100%" height="100%" fill="#fff"/>\n${placed.join('\n')}\n</svg>\n`
+  );
+}

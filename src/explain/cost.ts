@@ -1,10 +1,8 @@
 /** What a step costs a device, computed from who works in it and where it reads and writes. */
 
-/** Work-items that run together, and share a turn at memory. */
-export const ROW = 32;
-/** Bytes that memory hands over at least. */
-const SECTOR_BYTES = 32;
-const WORD_BYTES = 4;
+import { type Access, bankTurns, ROW, rowsOf, sectorsOf } from '../primitives/memory-model.js';
+
+export type { Access };
 
 /** Turns that one access of a row to local memory takes at most: 1 where no two words lie in the same bank. */
 export interface BankTurns {
@@ -29,9 +27,6 @@ export interface Cost {
   readonly kernelSeconds: number | null;
 }
 
-/** One access: for each work-item the number of the element, undefined where it makes none. */
-export type Access = readonly (number | undefined)[];
-
 export interface Work {
   /** Which of all work-items have work. */
   readonly active: readonly boolean[];
@@ -39,46 +34,6 @@ export interface Work {
   readonly local?: { readonly accesses: readonly Access[]; readonly bytes: number };
   readonly global?: readonly { readonly access: Access; readonly bytes: number }[];
   readonly kernelSeconds?: number | null;
-}
-
-const rowsOf = (access: Access, lanes: number): Access[] =>
-  Array.from({ length: Math.ceil(access.length / lanes) }, (_, row) =>
-    access.slice(row * lanes, (row + 1) * lanes),
-  );
-
-/**
- * Turns that an access takes at most in one row: banks serve a word each at a time, and the same word to all who ask.
- *
- * @param bytes of an element: of 8, half as many work-items have a turn together
- * @param pad   a word of padding behind each row of banks
- */
-export function bankTurns(access: Access, bytes: number, banks: number, pad: boolean): number {
-  const lanes = Math.max(1, banks / Math.max(1, bytes / WORD_BYTES));
-  const turns = rowsOf(access, lanes).map((row) => {
-    const words = new Map<number, Set<number>>();
-    for (const element of row) {
-      if (element === undefined) continue;
-      const plain = Math.floor((element * bytes) / WORD_BYTES);
-      const word = pad ? plain + Math.floor(plain / banks) : plain;
-      const bank = word % banks;
-      words.set(bank, (words.get(bank) ?? new Set()).add(word));
-    }
-    return Math.max(1, ...[...words.values()].map((own) => own.size));
-  });
-  return Math.max(1, ...turns);
-}
-
-/** Sectors that an access touches, row by row. */
-export function sectorsOf(access: Access, bytes: number): number {
-  return rowsOf(access, ROW).reduce((sum, row) => {
-    const sectors = new Set<number>();
-    for (const element of row) {
-      if (element === undefined) continue;
-      const [first, last] = [element * bytes, (element + 1) * bytes - 1];
-      for (let at = Math.floor(first / SECTOR_BYTES); at <= last / SECTOR_BYTES; at++) sectors.add(at);
-    }
-    return sum + sectors.size;
-  }, 0);
 }
 
 /** Turns of all accesses to local memory with 16 and with 32 banks. */

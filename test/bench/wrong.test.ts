@@ -1,7 +1,8 @@
 /** A result that changed on its way from the device is called wrong, and gets no time. */
 import { writeFileSync } from 'node:fs';
 import test from 'ava';
-import type { LadderRow } from '../../src/bench/ladder.js';
+import type { Claim } from '../../src/bench/ladder/claims.js';
+import type { LadderRow } from '../../src/bench/ladder/ladder.js';
 import type { SortRow } from '../../src/bench/sorts.js';
 import { clsort, type Ran, scratchFolder } from '../cli/cli.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
@@ -23,27 +24,24 @@ async function bench(args: readonly string[], at?: number): Promise<Ran & { read
   }
 }
 
-/** Steps of all ladders, in order, without the host's. */
-const STEPS = [
-  ...['interleaved', 'compacted', 'halving', 'two_loads', 'unrolled', 'grid'],
-  ...['sweep', 'padded', 'tile'],
-  ...['global', 'private_items', 'private_bins', 'waves'],
-];
+/** Steps of the ladder of scans, in order, without the host's. */
+const STEPS = ['sweep', 'padded', 'tile', 'hillis_steele', 'single_pass'];
 /** Each step runs once to warm up, and five times. */
 const ROUNDS = 6;
+const LADDER = ['ladder', 'scan', '--count', '1000', '--repeats', '5'];
 
 test.serial('clsort bench ladder calls a step wrong, prints no time for it and exits with 1', async (t) => {
-  const clean = await bench(['ladder', '--count', '1000', '--json']);
+  const clean = await bench([...LADDER, '--json']);
   t.is(clean.code, 0, clean.err);
   t.is(clean.reads, STEPS.length * ROUNDS);
   for (const [step, round] of [
-    ['interleaved', 0],
-    ['compacted', 5],
-    ['padded', 2],
-    ['waves', 3],
+    ['sweep', 0],
+    ['padded', 5],
+    ['tile', 2],
+    ['single_pass', 3],
   ] as const) {
     const at = STEPS.indexOf(step) * ROUNDS + round + 1;
-    const ran = await bench(['ladder', '--count', '1000', '--json'], at);
+    const ran = await bench([...LADDER, '--json'], at);
     t.is(ran.code, 1, ran.err);
     const rows: LadderRow[] = JSON.parse(ran.out).rows;
     const wrong = rows.filter(({ result }) => result === 'wrong');
@@ -58,12 +56,14 @@ test.serial('clsort bench ladder calls a step wrong, prints no time for it and e
     );
     // Nothing can be measured against a first step that is wrong.
     const related = rows.filter(({ primitive }) => primitive === wrong[0]?.primitive);
-    t.is(related.at(-1)?.speedup === null, step === 'interleaved');
+    t.is(related.at(-1)?.speedup === null, step === 'sweep');
+    const claims: Claim[] = JSON.parse(ran.out).claims;
+    t.true(claims.some(({ holds, reason }) => holds === null && reason === `${step}: wrong`));
   }
-  const text = await bench(['ladder', '--count', '1000'], 1);
+  const text = await bench(LADDER, 1);
   t.is(text.code, 1, text.err);
-  t.regex(text.out, /^reduce +interleaved +wrong( +n\/a){5}$/m);
-  t.regex(text.out, /^reduce +compacted +right +\S+ \S+/m);
+  t.regex(text.out, /^scan +sweep +wrong( +n\/a){7}/m);
+  t.regex(text.out, /^scan +padded +right +\S+ +\S+/m);
 });
 
 test.serial(

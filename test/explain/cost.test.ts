@@ -1,5 +1,6 @@
 import test from 'ava';
-import { bankTurns, costOf, firstOf, sectorsOf, sideBySide } from '../../src/explain/cost.js';
+import { costOf, firstOf, sideBySide } from '../../src/explain/cost.js';
+import { bankTurns, sectorsOf } from '../../src/primitives/memory-model.js';
 
 const strided = (items: number, stride: number) => Array.from({ length: items }, (_, i) => i * stride);
 

@@ -12,7 +12,8 @@ import {
 } from '../../bench/calls-format.js';
 import { cells, csv, headings, markdown, svg } from '../../bench/format.js';
 import { benchHtml } from '../../bench/html.js';
-import { type LadderRow, ladder } from '../../bench/ladder.js';
+import { claimText, ladderCells, ladderHeadings, ladderHtml, ladderSvg } from '../../bench/ladder/format.js';
+import { LADDERS, type LadderName, ladder } from '../../bench/ladder/ladder.js';
 import { MODES, type Mode } from '../../bench/modes.js';
 import {
   benchDevices,
@@ -22,18 +23,18 @@ import {
   type SortBenches,
   type SortCase,
 } from '../../bench/sorts.js';
-import { Device } from '../../device/device.js';
+import { deviceSpecs } from '../../device/select.js';
 import { DISTRIBUTIONS, type Distribution } from '../../io/gen.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { IoError, UsageError } from '../../util/errors.js';
 import { unknownName } from '../../util/suggest.js';
-import { listed, readCount, readCounts } from '../arguments.js';
+import { listed, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readDevice, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { type BenchArguments, type BenchName, CALL_COUNTS, COUNT, SORT_AXES } from '../options/bench.js';
 import { ProgressBar } from '../progress-bar.js';
-import { grouped, secondsText, table } from '../table.js';
+import { table } from '../table.js';
 
 /** What can be measured; each prints its own rows and says whether all of them are right. */
 const BENCHES: Readonly<Record<BenchName, (args: BenchArguments, console: Console) => Promise<ExitCode>>> = {
@@ -43,29 +44,63 @@ const BENCHES: Readonly<Record<BenchName, (args: BenchArguments, console: Consol
 };
 
 export async function run(args: BenchArguments, console: Console): Promise<ExitCode> {
+  if (args.of !== undefined && args.what !== 'ladder') {
+    throw new UsageError(`'${args.of}' is a ladder: clsort bench ladder ${args.of}`);
+  }
   return BENCHES[args.what](args, console);
 }
 
-async function runLadder({ count, device: spec, json }: BenchArguments, console: Console): Promise<ExitCode> {
-  const n = readCount(count ?? COUNT);
-  if (n === 0) throw new UsageError('--count is 0: there is nothing to measure');
-  const device = await Device.open(readDevice(spec, 'bench ladder').id);
-  try {
-    const rows = await ladder(device, { n });
-    if (json) {
-      const report = { schema: 'clsort.bench.ladder/1', device: device.info, n, rows };
-      print(console, JSON.stringify(report, null, 2));
-    } else {
-      print(
-        console,
-        `${grouped(n)} u32 keys on ${device.info.name}; best of 5; x is against the first step\n`,
-      );
-      print(console, ladderTable(rows));
-    }
-    return rows.every(({ result }) => result === 'right') ? EXIT.ok : EXIT.notSorted;
-  } finally {
-    await device.close();
+async function runLadder(args: BenchArguments, console: Console): Promise<ExitCode> {
+  const { repeats, json, svg: plot, html, of } = args;
+  if (checkOutput(args) && !json)
+    throw new UsageError('--csv, --markdown: for sorts and calls; a ladder has --json');
+  if (args.baseline !== undefined) throw new UsageError('--baseline is for sorts and calls');
+  const count = args.count ?? COUNT;
+  const counts = readSizes(count);
+  const ladders = of === undefined ? LADDERS : [of as LadderName];
+  const { devices, deviceText } = ladderDevices(args.device);
+  const command = commandOf(['ladder', ...(of === undefined ? [] : [of])].join(' '), {
+    ...{ count, device: deviceText, repeats },
+  });
+  const bar = new ProgressBar(console);
+  bar.update('ladder', 0, Number.NaN);
+  let done = 0;
+  const onRow = (): void => bar.update('ladder', ++done, Number.NaN);
+  const measured = await ladder({ devices, counts, ladders, rounds: repeats, onRow }).finally(() =>
+    bar.clear(),
+  );
+  const { rows, claims } = measured;
+  if (json) {
+    const [first] = measured.devices;
+    const date = new Date().toISOString().slice(0, 10);
+    const facts = { schema: 'clsort.bench.ladder/2', date, command, device: first?.info, n: counts[0] };
+    print(console, JSON.stringify({ ...facts, ...measured }, null, 2));
+  } else {
+    const names = measured.devices.map(({ info }) => info.name).join(', ');
+    print(console, `u32 keys on ${names} and the host; medians of ${repeats}; x is against the first step\n`);
+    const lines = [ladderHeadings, ...rows.map(ladderCells)];
+    const numbers = ladderHeadings.map((_, i) =>
+      i >= 3 && i <= 10 ? ('right' as const) : ('left' as const),
+    );
+    print(console, table(lines, numbers));
+    print(console, `\n${claims.map(claimText).join('\n')}`);
   }
+  if (plot !== undefined) writePlot(plot, ladderSvg(measured));
+  if (html !== undefined) writePlot(html, ladderHtml(measured, command));
+  return rows.some(({ result }) => result === 'wrong') ? EXIT.notSorted : EXIT.ok;
+}
+
+/** Devices of a ladder; the host is measured always, and may be named. @throws UsageError where only it is */
+function ladderDevices(given: BenchArguments['device']): { devices: string[]; deviceText: string } {
+  const specs = deviceSpecs(given ?? ['auto']);
+  const own = specs.filter((spec) => spec !== 'host');
+  if (own.length === 0) {
+    throw new UsageError(
+      '--device is host alone: a ladder compares steps on a device, the host is measured beside it',
+    );
+  }
+  const devices = given === undefined ? ['auto'] : readDevices(own).map(({ id }) => id);
+  return { devices, deviceText: specs.join(',') };
 }
 
 async function runSorts(args: BenchArguments, console: Console): Promise<ExitCode> {
@@ -243,20 +278,4 @@ function writePlot(file: string, plot: string): void {
   } catch (error) {
     throw new IoError(`cannot write ${file}: ${String(error)}`, { cause: error });
   }
-}
-
-const HEADING = ['primitive', 'step', 'result', 'kernels', 'device', 'end to end', 'GB/s', 'x'];
-
-function ladderTable(rows: readonly LadderRow[]): string {
-  const lines = rows.map((row) => [
-    row.primitive,
-    row.step,
-    row.result,
-    ...[row.kernelSeconds, row.seconds, row.endToEndSeconds].map((time) =>
-      time === null ? 'n/a' : secondsText(time),
-    ),
-    row.bytesPerSecond === null ? 'n/a' : (row.bytesPerSecond / 1e9).toFixed(1),
-    row.speedup === null ? 'n/a' : row.speedup.toFixed(2),
-  ]);
-  return table([HEADING, ...lines], ['left', 'left', 'left', 'right', 'right', 'right', 'right', 'right']);
 }

@@ -2,12 +2,13 @@ import type { Argv } from 'yargs';
 import { MODES } from '../../bench/modes.js';
 import { type DeviceArguments, withDevice } from './device.js';
 
-export const command = 'bench <what>';
+export const command = 'bench <what> [of]';
 export const describe =
-  'Measure this device: sorts, calls of every operation, or ladder, the steps of reduce, scan and histogram';
+  'Measure this device: sorts, calls of every operation, or ladder, the steps of the lectures and what they claim';
 
 export interface BenchArguments extends DeviceArguments {
   readonly what: BenchName;
+  readonly of: string | undefined;
   readonly count?: string;
   readonly json: boolean;
   readonly algorithm: string;
@@ -35,6 +36,9 @@ export const SORT_AXES = { algorithm: 'auto', dtype: 'u32', mode: 'keys', distri
 /** What can be measured. */
 export const BENCH_NAMES = ['calls', 'ladder', 'sorts'] as const;
 
+/** The ladders of the lectures. */
+export const LADDER_NAMES = ['reduce', 'scan', 'histogram', 'sorts'] as const;
+
 export type BenchName = (typeof BENCH_NAMES)[number];
 
 export const builder = (yargs: Argv) =>
@@ -45,14 +49,19 @@ export const builder = (yargs: Argv) =>
       choices: BENCH_NAMES,
       demandOption: true,
     })
+    .positional('of', {
+      type: 'string',
+      describe: `ladder: only ${LADDER_NAMES.join(', ')}; by default all`,
+      choices: LADDER_NAMES,
+    })
     .option('count', {
       type: 'string',
-      describe: `number of keys: 1000, 1e6, 16Mi, 2^24, by default ${COUNT}; sorts, calls: several, and ranges 2^10..2^24; calls: by default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on others`,
+      describe: `number of keys: 1000, 1e6, 16Mi, 2^24, by default ${COUNT}; several, and ranges 2^10..2^24; calls: by default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on others`,
     })
     .option('json', {
       type: 'boolean',
       default: false,
-      describe: 'print { schema, device, …, rows } as JSON',
+      describe: 'print { schema, device, …, rows } as JSON; ladder: and claims',
     })
     .option('algorithm', {
       type: 'string',
@@ -81,14 +90,14 @@ export const builder = (yargs: Argv) =>
       default: 50,
       describe: 'calls: most calls that are made without waiting in between',
     })
-    .option('repeats', { type: 'number', default: 7, describe: 'sorts, calls: repetitions of each case' })
+    .option('repeats', { type: 'number', default: 7, describe: 'repetitions of each case' })
     .option('csv', { type: 'boolean', default: false, describe: 'sorts, calls: print CSV' })
     .option('markdown', { type: 'boolean', default: false, describe: 'sorts, calls: print a Markdown table' })
-    .option('svg', { type: 'string', nargs: 1, describe: 'sorts, calls: write a plot of keys/s over n' })
+    .option('svg', { type: 'string', nargs: 1, describe: 'write a plot of speeds over n' })
     .option('html', {
       type: 'string',
       nargs: 1,
-      describe: 'sorts, calls: write a page with plots and all rows',
+      describe: 'write a page with plots and all rows',
     })
     .option('baseline', {
       type: 'string',
@@ -104,4 +113,11 @@ export const builder = (yargs: Argv) =>
       '$0 bench calls --count 2^16..2^24:4 --operation sort,argsort,topK --place device',
       'what a call takes beside its kernels, awaited and in a chain',
     )
-    .example('$0 bench ladder', 'how each step of the lectures fares here');
+    .example(
+      '$0 bench ladder',
+      'how each step of the lectures fares here, and whether what they say of it holds',
+    )
+    .example(
+      '$0 bench ladder reduce --count 2^10..2^28:2 --device gpu,cpu,host --html ladder.html',
+      'GPU or CPU? At each size, drawn',
+    );

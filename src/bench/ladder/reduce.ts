@@ -1,0 +1,42 @@
+import { REDUCE_STEPS, type ReduceStep, Reduction, SUBGROUPS } from '../../primitives/reduce.js';
+import type { StepMaker, Task } from './task.js';
+
+function hostSum(keys: Uint32Array): bigint {
+  // The halves of the words stay exact in numbers up to 2^37 keys.
+  let [low, high] = [0, 0];
+  for (const key of keys) {
+    low += key & 0xffff;
+    high += key >>> 16;
+  }
+  return BigInt(low) + (BigInt(high) << 16n);
+}
+
+/** The sum of u32 keys, in 64 bits. */
+export function reduceTasks(keys: Uint32Array): Task[] {
+  const n = keys.length;
+  const expected = hostSum(keys);
+  const maker = (step: ReduceStep): StepMaker => ({
+    step,
+    async make(device) {
+      const reduction = await Reduction.create(device, {
+        dtype: 'u32',
+        op: 'sum',
+        subGroups: step === SUBGROUPS,
+      });
+      return {
+        // A reduction may leave its result in either of two buffers, so both are as large as the other.
+        ...{ resultBytes: 8, scratchBytes: [reduction.partialBytes(n, step)] },
+        enqueue: ([input = missing()], result, [other = result]) =>
+          reduction.enqueue(device.queue, { keys: input, n, partials: [other, result] }, step),
+        right: (bytes) => reduction.value(bytes) === expected,
+      };
+    },
+  });
+  const order: readonly ReduceStep[] = [...REDUCE_STEPS, SUBGROUPS];
+  const steps = order.map(maker);
+  return [{ ladder: 'reduce', task: 'sum', inputs: [keys], bytes: n * 4, host: () => hostSum(keys), steps }];
+}
+
+const missing = (): never => {
+  throw new Error('a buffer is missing');
+};
