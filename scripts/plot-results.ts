@@ -4,13 +4,16 @@
  *     node dist/scripts/plot-results.js [--check]
  *
  * With `--check` nothing is written; the exit code is 1 when a plot is not what its data make. Files whose names end
- * in `-calls.json` are those of `clsort bench calls --json` or `bench-peers.js --calls`: a plot for each place of arrays.
+ * in `-calls.json` are those of `clsort bench calls --json` or `bench-peers.js --calls`: a plot for each place of arrays. Those
+ * that end in `-ladder.json` are those of `clsort bench ladder --json`: the plots of all tasks in one file.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type CallBench, PLACES } from '../src/bench/calls.js';
 import { callsPlot } from '../src/bench/calls-format.js';
+import { ladderSvg } from '../src/bench/ladder/format.js';
+import type { Ladder } from '../src/bench/ladder/ladder.js';
 import { type PlotLine, plotFile } from '../src/bench/plot.js';
 import type { Timing } from '../src/bench/statistics.js';
 import { packageRoot } from '../src/util/paths.js';
@@ -109,8 +112,17 @@ function callsPlots(): Record<string, () => string> {
   return Object.fromEntries(plots);
 }
 
+/** Ladders of the lectures, all tasks below each other. */
+function ladderPlots(): Record<string, () => string> {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith('-ladder.json'));
+  return Object.fromEntries(
+    files.map((file) => [file.replace('.json', '.svg'), () => ladderSvg(read(file) as Ladder)]),
+  );
+}
+
 const PLOTS: Readonly<Record<string, () => string>> = {
   ...callsPlots(),
+  ...ladderPlots(),
   'h200.svg': () => cubPlot('h200.json'),
   'h200-device.svg': () => peersPlot('h200-peers.json', 'device', 'u32 keys on the device'),
   'h200-end-to-end.svg': () => peersPlot('h200-peers.json', 'end to end', 'u32 keys from array to array'),

@@ -106,13 +106,15 @@ test('commands that work on one device say so where more are named, and take the
   for (const args of [
     ['tune', '--reset'],
     ['explain', '3'],
-    ['bench', 'ladder', '--count', '1000'],
     ['bench', 'calls'],
   ]) {
     const ran = await clsort([...args, '--device', 'basic,pthread'], { env });
     t.is(ran.code, 2, ran.err);
     t.regex(ran.err, /works on one device, and --device names 2: .*basic.*pthread.*name one of them/);
   }
+  const few = ['bench', 'ladder', 'scan', '--count', '1000', '--repeats', '1', '--json'];
+  const both = await clsort([...few, '--device', 'basic,pthread'], { env });
+  t.is(JSON.parse(both.out).devices.length, 2, 'a ladder compares devices');
   const explained = await clsort(['explain', '3', '1', '--device', 'portable', '--json'], { env });
   t.is(explained.code, 0, explained.err);
 });

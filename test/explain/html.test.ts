@@ -124,7 +124,7 @@ testInBrowser(
     slider.dispatchEvent(new Event('input'));
     document.getElementById('back').click();
     document.body.style.width = '360px';
-    const wide = [...document.querySelectorAll('body > *, section > *')].filter((one) => one.getBoundingClientRect().right > 361);
+    const wide = [...document.querySelectorAll('body > *, section > *')].filter((one) => one.getBoundingClientRect().right > document.body.getBoundingClientRect().right + 1);
     document.title = wide.length === 0 ? 'fits' : wide.map((one) => one.tagName + '#' + one.id).join(' ');
   </script>`;
     const page = await visit(`${explanationHtml(EXPLANATION)}${press}`);

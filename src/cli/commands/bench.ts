@@ -94,11 +94,7 @@ async function runLadder(args: BenchArguments, console: Console): Promise<ExitCo
 function ladderDevices(given: BenchArguments['device']): { devices: string[]; deviceText: string } {
   const specs = deviceSpecs(given ?? ['auto']);
   const own = specs.filter((spec) => spec !== 'host');
-  if (own.length === 0) {
-    throw new UsageError(
-      '--device is host alone: a ladder compares steps on a device, the host is measured beside it',
-    );
-  }
+  if (own.length === 0) readDevices(specs); // says that there is nothing to compare
   const devices = given === undefined ? ['auto'] : readDevices(own).map(({ id }) => id);
   return { devices, deviceText: specs.join(',') };
 }

@@ -95,6 +95,17 @@ test('a claim holds where its step is faster beyond noise, and tells both times 
   );
   t.false(verdicts(0.001, 0.002)?.holds);
   t.regex(verdicts(0.002, 0.0019, { madSeconds: 0.001 })?.reason ?? '', /no difference beyond noise/);
+  const network = { primitive: 'sorts', task: 'network' } as const;
+  const flip = (seconds: number) =>
+    claimsOf(
+      [row('bitonic_global', seconds, network), row('bitonic_alternating', 0.001, network)],
+      new Map(),
+    ).find(({ claim }) => claim === 'the flip form costs nothing')?.holds;
+  t.deepEqual(
+    [flip(0.0009), flip(0.00104), flip(0.0015)],
+    [true, true, false],
+    'what costs nothing need not be faster',
+  );
   t.like(verdicts(0.002, null, { reason: 'has none' }), { holds: null, reason: 'compacted: has none' });
 });
 
