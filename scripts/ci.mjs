@@ -166,6 +166,7 @@ const MATRIX = [
   'dist/test/algorithms/**/*.test.js',
   'dist/test/primitives/**/*.test.js',
   'dist/test/explain/explain.test.js',
+  'dist/test/bench/ladder/steps.test.js',
   'dist/test/sort/api/{device-array,radix-bits,reuse}.test.js',
   'dist/test/sort/backend/survey.test.js',
   'dist/test/sort/calls/{call,chunked,link}.test.js',

@@ -56,6 +56,16 @@ uint4 OVERLOADABLE sub_group_ballot(int vote)
 void OVERLOADABLE sub_group_barrier(cl_mem_fence_flags flags) { __builtin_amdgcn_wave_barrier(); }
 uint OVERLOADABLE get_sub_group_local_id(void) { return LANE; }
 uint OVERLOADABLE get_sub_group_id(void) { return (uint)(get_local_id(0) / __AMDGCN_WAVEFRONT_SIZE); }
+uint OVERLOADABLE get_sub_group_size(void) { return __AMDGCN_WAVEFRONT_SIZE; }
+uint OVERLOADABLE get_num_sub_groups(void) { return (uint)(get_local_size(0) / __AMDGCN_WAVEFRONT_SIZE); }
+#define REDUCES(type)                                                     \\
+    type OVERLOADABLE sub_group_reduce_add(type value) { return value; }  \\
+    type OVERLOADABLE sub_group_reduce_min(type value) { return value; }  \\
+    type OVERLOADABLE sub_group_reduce_max(type value) { return value; }
+REDUCES(uint)
+REDUCES(ulong)
+REDUCES(float)
+REDUCES(double)
 `;
 
 /** Options of a program that clang takes; the others are the driver's. */

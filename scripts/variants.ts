@@ -14,9 +14,10 @@ import { DTYPES, dtypeInfo } from '../src/keys/dtype.js';
 import { createGather } from '../src/primitives/gather.js';
 import { buildForGroups } from '../src/primitives/group.js';
 import { HISTOGRAM_STEPS, Histogram } from '../src/primitives/histogram.js';
+import { HISTOGRAM_LAB_STEPS, HistogramLab } from '../src/primitives/histogram-lab.js';
 import { REDUCE_OPS } from '../src/primitives/possible.js';
 import { Reduction } from '../src/primitives/reduce.js';
-import { Scan } from '../src/primitives/scan.js';
+import { SCAN_LAB_STEPS, SCAN_STEPS, Scan } from '../src/primitives/scan.js';
 import { Checksums } from '../src/sort/proof/checksum.js';
 import { Verifier } from '../src/sort/proof/verify.js';
 import { RunCutter } from '../src/sort/transfer/run-cutter.js';
@@ -168,9 +169,33 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
     for (const step of HISTOGRAM_STEPS) await ifPossible(() => Histogram.create(device, { dtype, step }));
     if (dtypeInfo(dtype).width >= 32) await ifPossible(() => Scan.create(device, { dtype }));
   }
+  await labs(noting, device);
   for (let elementBytes = 1; elementBytes <= 16; elementBytes++) {
     for (const indexBits of [32, 64] as const) {
       for (const checked of [false, true]) await createGather(device, { elementBytes, indexBits, checked });
     }
+  }
+}
+
+/** What is built to be looked at and measured only, with traces and without. */
+async function labs(noting: NotingDevice, device: Device): Promise<void> {
+  noting.purpose = 'the lab';
+  const steps = [...SCAN_STEPS, ...SCAN_LAB_STEPS];
+  for (const lab of [{}, { groupSize: 64, trace: true }]) {
+    for (const dtype of ['u8', 'u32', 'f32', 'u64'] as const) {
+      for (const op of REDUCE_OPS) {
+        for (const subGroups of [false, true]) {
+          await ifPossible(() => Reduction.create(device, { dtype, op, lab, subGroups }));
+        }
+      }
+      for (const step of steps) await ifPossible(() => Scan.create(device, { dtype, step, lab }));
+      for (const step of HISTOGRAM_LAB_STEPS)
+        await ifPossible(() => HistogramLab.create(device, { dtype, step, lab }));
+    }
+  }
+  for (const valueBytes of [0, 4]) {
+    const defines = { KEY_BITS: 32, VALUE_BYTES: valueBytes };
+    await buildForGroups(device, 'bitonic_lab.cl', ['bitonic_alternating'], defines);
+    await buildForGroups(device, 'amd_lab.cl', ['permute_blocks'], defines, { groupSize: 64 });
   }
 }
