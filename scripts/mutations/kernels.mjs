@@ -496,6 +496,20 @@ export const KERNELS = [
     tests: [primitives('histogram*')],
   },
   {
+    name: 'histogram lab: a tagged counter is done without a look at its tag',
+    file: 'cl/histogram_lab.cl',
+    find: 'if (pending && row[bin] == mine)',
+    replace: 'if (pending)',
+    tests: [tests('primitives/histogram-lab', '*tagged*')],
+  },
+  {
+    name: 'scan lab: a tile waits for nobody',
+    file: 'cl/scan_lab.cl',
+    find: 'before = atomic_or(&sums[tile - 1], 0);',
+    replace: 'before = 0;',
+    tests: [tests('explain/explain', 'scan single_pass*')],
+  },
+  {
     name: 'gather: an index of the length passes',
     file: 'cl/gather.cl',
     find: `#if CHECKED

@@ -22,6 +22,9 @@ export const PARTIALS_PER_ITEM = 8;
 /** Keys that a work-item of a step loads. */
 const LOADS: Readonly<Record<string, number>> = { two_loads: 2, unrolled: 2, subgroups: 2 };
 
+/** Work-items of a sub-group where PTX says what they do. */
+const WARP = 32;
+
 /** How work-items of a sub-group reach each other's values: 1 by OpenCL's functions, 2 by PTX. */
 function subGroupsOf({ capabilities, info }: Device): 1 | 2 {
   if (capabilities.quirks.inlinePtx) return 2;
@@ -104,6 +107,7 @@ export class Reduction {
 
   /** Work-items of a sub-group. @throws UnsupportedError where the driver does not tell */
   get subGroupSize(): number {
+    if (subGroupsOf(this.#device) === 2) return WARP;
     return this.#program.kernel(`reduce_${SUBGROUPS}`).subGroupSize(this.#groupSize);
   }
 
