@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Compares the functions of the Khronos header with what the addon exports and with the types of
-// clsort/opencl, and fails on any gap that has no reason below. Needs `npm run build` and the addon.
+// clsort/opencl, and fails on any gap that has no reason in
+// opencl-functions.mjs. Needs `npm run build` and the addon.
 //
 //   node scripts/check-opencl-api.mjs [folder with cl.h]
 
@@ -8,82 +9,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ADDED, camelCase, EXTENSIONS, INTERNAL, LEFT_OUT } from './opencl-functions.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-
-/** Functions of cl.h that are left out, each with its reason. */
-const LEFT_OUT = {
-  clGetExtensionFunctionAddress: 'returns a C function pointer, which JavaScript cannot call',
-  clGetExtensionFunctionAddressForPlatform:
-    'returns a C function pointer, which JavaScript cannot call: getExtensionFunctions tells which there are',
-};
-
-/** What the binding has beyond the header. */
-const ADDED = [
-  'allocateHostMemory',
-  'buildProgramAsync',
-  'checksumAsync',
-  'compileProgramAsync',
-  'enqueueKernels',
-  'finishAsync',
-  'getExtensionFunctions',
-  'hashAsync',
-  'multisetAsync',
-  'nearSortAsync',
-  'openclInfo',
-  'placeAsync',
-  'readBufferAsync',
-  'releaseAll',
-  'releaseAsync',
-  'setSingleThreaded',
-  'splitAsync',
-  'waitForEventsAsync',
-  'writeBufferAsync',
-];
-/** Functions of extensions, from cl_ext.h. */
-const EXTENSIONS = [
-  'commandBarrierWithWaitListKHR',
-  'commandCopyBufferKHR',
-  'commandCopyBufferRectKHR',
-  'commandCopyBufferToImageKHR',
-  'commandCopyImageKHR',
-  'commandCopyImageToBufferKHR',
-  'commandFillBufferKHR',
-  'commandFillImageKHR',
-  'commandNDRangeKernelKHR',
-  'createCommandBufferKHR',
-  'deviceMemAllocINTEL',
-  'enqueueAcquireExternalMemObjectsKHR',
-  'enqueueCommandBufferKHR',
-  'enqueueMemFillINTEL',
-  'enqueueMemcpyINTEL',
-  'enqueueReleaseExternalMemObjectsKHR',
-  'finalizeCommandBufferKHR',
-  'getCommandBufferInfoKHR',
-  'getMemAllocInfoINTEL',
-  'hostMemAllocINTEL',
-  'memFreeINTEL',
-  'releaseCommandBufferKHR',
-  'retainCommandBufferKHR',
-  'setKernelArgMemPointerINTEL',
-  'sharedMemAllocINTEL',
-];
-/** What only src/opencl itself calls. */
-const INTERNAL = [
-  'callKernel',
-  'externalBytes',
-  'initialize',
-  'isReleased',
-  'isSame',
-  'loaderInfo',
-  'setCopyMappings',
-];
-
-/** clCreateBuffer → createBuffer, clSVMAlloc → SVMAlloc. */
-const camelCase = (name) => {
-  const rest = name.slice('cl'.length);
-  return /^[A-Z]{2}/.test(rest) ? rest : rest[0].toLowerCase() + rest.slice(1);
-};
 
 const header = readFileSync(join(process.argv[2] ?? '/usr/include/CL', 'cl.h'), 'utf8');
 const functions = [...header.matchAll(/CL_API_CALL\s+(cl\w+)\s*\(/g)].map(([, name]) => name);

@@ -338,6 +338,7 @@ async function main() {
     check(`fuzz on Node ${version}`, process.execPath, fuzz(...args, '--node', version, ...AGAIN));
   await Promise.all(FUZZ_NODES.map(onNode));
   await check('many machines', process.execPath, ['scripts/many-machines.mjs'], { minutes: 15 });
+  await check('the site', process.execPath, ['scripts/docs.mjs', '--check'], { minutes: 10 });
   await check('the packed package, installed', process.execPath, ['scripts/pack-test.mjs']);
   for (const [name, details] of repeated) {
     process.stdout.write(

@@ -35,6 +35,7 @@ export { DeviceArray } from './sort/api/device-array.js';
 export type {
   HistogramBins,
   HistogramOptions,
+  Into,
   LexsortColumn,
   LexsortOptions,
   OpenOptions,

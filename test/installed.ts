@@ -17,7 +17,7 @@ const addon = (): string =>
  */
 export function installInto(project: string, { withAddon = true } = {}): string {
   const folder = join(project, 'node_modules', 'clsort');
-  for (const path of ['package.json', 'cl', 'dist/src', 'docs', 'scripts/install.mjs']) {
+  for (const path of ['package.json', 'cl', 'dist/src', 'docs/batch.schema.json', 'scripts/install.mjs']) {
     cpSync(join(packageRoot, path), join(folder, path), { recursive: true });
   }
   if (withAddon) {

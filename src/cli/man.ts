@@ -60,7 +60,8 @@ function commandPart(spec: CommandSpec): string {
 /** Options that are said once. */
 const EVERYWHERE = ['quiet', 'help', 'version'];
 
-const VARIABLES: readonly (readonly [name: string, what: string])[] = [
+/** Environment variables, and what they do. */
+export const VARIABLES: readonly (readonly [name: string, what: string])[] = [
   ['CLSORT_CACHE_DIR', 'folder for compiled programs, self-tests and tuning'],
   ['CLSORT_TUNING', "'off' leaves what 'clsort tune' kept aside"],
   [

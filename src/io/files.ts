@@ -20,7 +20,11 @@ export interface SortFileOptions
     DistinctOptions,
     Partial<TableOptions>,
     Pick<SortOptions, 'device' | 'signal' | 'onProgress' | 'onWarning'> {
-  /** Sorts on this Sorter, which stays open; default: one that is kept open for `device`. */
+  /**
+   * Sorts on this Sorter, which stays open.
+   *
+   * @defaultValue one that is kept open for `device`
+   */
   readonly sorter?: Sorter | undefined;
 }
 

@@ -32,9 +32,17 @@ export function formatNamed(name: string): KeyFormat | undefined {
 
 /** What is said about files to read, beside their names. */
 export interface InputOptions extends Omit<ReadRequest, 'dtype' | 'bigEndian'> {
-  /** A name of a dtype, such as u32, float64 or f64be; beats the extension of raw keys, and typed formats must agree. */
+  /**
+   * A name of a dtype, such as u32, float64 or f64be; beats the extension of raw keys, and typed formats must agree.
+   *
+   * @defaultValue as the name or the file says
+   */
   readonly dtype?: string | undefined;
-  /** One of `KEY_FORMATS`; default `auto`. */
+  /**
+   * Name of the format, as `--format` takes it: `raw`, `npy`, `csv` and so on.
+   *
+   * @defaultValue `'auto'`: by name and first bytes
+   */
   readonly format?: string | undefined;
 }
 

@@ -30,7 +30,11 @@ export interface RecordLayout {
    * bytes, `OFFSET:TYPE` for a number, with `:desc` for the largest first, such as `0:10` or `16:u64be:desc`.
    */
   readonly keys: readonly (RecordKey | string)[];
-  /** Where NaNs of keys go that do not say so themselves. Default 'last'. */
+  /**
+   * Where NaNs of keys go that do not say so themselves.
+   *
+   * @defaultValue `'last'`
+   */
   readonly nan?: 'first' | 'last' | undefined;
 }
 

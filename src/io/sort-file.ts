@@ -22,11 +22,23 @@ import { now, type OnSpan, spanned, type WorkSpan } from './spans.js';
 export interface FileSortOptions
   extends Pick<SortOptions, 'descending' | 'nan' | 'bits' | 'algorithm' | 'scan' | 'radixBits' | 'verify'>,
     Omit<InputOptions, 'signal'> {
-  /** Format of the result, as `format` names them; default: as its name says, else that of the (first) input. */
+  /**
+   * Format of the result, as `format` names them.
+   *
+   * @defaultValue as its name says, else that of the (first) input
+   */
   readonly to?: string | undefined;
-  /** Of a matrix: the dimension along which keys are sorted, 0 for each column, 1 for each row; default −1, the last one. */
+  /**
+   * Of a matrix: the dimension along which keys are sorted, 0 for each column, 1 for each row, −1 for the last one.
+   *
+   * @defaultValue `-1`
+   */
   readonly axis?: number | undefined;
-  /** Write positions (u32, u64 from 2^32 keys on) instead of keys; in a matrix those within the row or column. Default false. */
+  /**
+   * Write positions (u32, u64 from 2^32 keys on) instead of keys; in a matrix those within the row or column.
+   *
+   * @defaultValue `false`
+   */
   readonly argsort?: boolean | undefined;
 }
 
@@ -34,10 +46,16 @@ export interface FileSortOptions
 export interface DistinctOptions {
   /**
    * Write of equal keys only the first; all NaNs are equal, and so are both zeros. A matrix is taken as the keys that it has.
-   * Default false.
+   *
+   * @defaultValue `false`
    */
   readonly unique?: boolean | undefined;
-  /** With `unique`: file for how often each key that is written was there, as u64. */
+  /**
+   * With `unique`: file for how often each key that is written was there, as u64.
+   *
+   * @defaultValue none
+   * @throws UsageError without `unique`
+   */
   readonly counts?: string | undefined;
 }
 

@@ -2,9 +2,17 @@ import { type Dtype, type DtypeInfo, dtypeInfo } from './dtype.js';
 
 /** How keys are ordered. */
 export interface Order {
-  /** Largest number first; equal keys still keep their input order. Default false. */
+  /**
+   * Largest number first; equal keys still keep their input order.
+   *
+   * @defaultValue `false`
+   */
   readonly descending?: boolean;
-  /** Where NaNs go, in either direction. Default 'last'. */
+  /**
+   * Where NaNs go, in either direction.
+   *
+   * @defaultValue `'last'`
+   */
   readonly nan?: 'first' | 'last';
 }
 

@@ -50,11 +50,23 @@ export interface ReadRequest {
   readonly dtype?: Dtype | undefined;
   /** Whether the most significant byte of a key comes first; undefined where nobody has said: raw keys are little-endian then. */
   readonly bigEndian?: boolean | undefined;
-  /** The column to take, by name or by number from 0; by default the only one, or all of a matrix. */
+  /**
+   * The column to take, by name or by number from 0.
+   *
+   * @defaultValue the only one, or all of a matrix
+   */
   readonly column?: string | number | undefined;
-  /** Whether the first line of a text has names of columns; by default as it looks. */
+  /**
+   * Whether the first line of a text has names of columns.
+   *
+   * @defaultValue as it looks
+   */
   readonly header?: boolean | undefined;
-  /** What stands between the columns of a text; by default as it looks. */
+  /**
+   * What stands between the columns of a text.
+   *
+   * @defaultValue as it looks
+   */
   readonly delimiter?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

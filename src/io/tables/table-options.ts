@@ -3,15 +3,35 @@ import { type ColumnNames, columnNames, type TableBy, tableKeys } from './by.js'
 
 /** How rows of tables are sorted. */
 export interface TableOptions {
-  /** The columns to sort by, the first of which decides: `'price:desc,time:nulls-first'`, or a list of keys. */
+  /**
+   * The columns to sort by, the first of which decides: `'price:desc,time:nulls-first'`, or a list of keys.
+   *
+   * @defaultValue none: keys are sorted, not rows of a table
+   */
   readonly by: TableBy;
-  /** The columns to keep, in this order; default all. */
+  /**
+   * The columns to keep, in this order.
+   *
+   * @defaultValue all
+   */
   readonly columns?: ColumnNames | undefined;
-  /** Keep the first so many rows only. They are selected, and only what may be among them is sorted. */
+  /**
+   * Keep the first so many rows only. They are selected, and only what may be among them is sorted.
+   *
+   * @defaultValue none: all rows
+   */
   readonly head?: number | undefined;
-  /** Of rows that are equal, bit for bit in all columns that are kept, keep one. Default false. */
+  /**
+   * Of rows that are equal, bit for bit in all columns that are kept, keep one.
+   *
+   * @defaultValue `false`
+   */
   readonly unique?: boolean | undefined;
-  /** Of rows that are equal in these columns keep the first one in order. */
+  /**
+   * Of rows that are equal in these columns keep the first one in order.
+   *
+   * @defaultValue none
+   */
   readonly uniqueBy?: ColumnNames | undefined;
 }
 

@@ -16,50 +16,123 @@ export interface Progress {
 
 /** What `sort`, `argsort` and `sortPairs` take. Every one may be left out; an unknown name throws. */
 export interface SortOptions extends Order {
-  /** Window `[begin, end)` of the bits of the code that are compared; default: all. */
+  /**
+   * Window `[begin, end)` of the bits of the code that are compared; 0 is the lowest bit.
+   *
+   * @defaultValue all bits of a key
+   */
   readonly bits?: readonly [begin: number, end: number];
-  /** What the keys are, when not what the array's type says: `'f16'` for a Uint16Array, any for a Buffer. */
+  /**
+   * What the keys are, when not what the array's type says: `'f16'` for a Uint16Array, any for a Buffer.
+   *
+   * @defaultValue the dtype of the array's type
+   * @throws DtypeError when the array cannot hold keys of it
+   */
   readonly dtype?: Dtype;
   /**
    * `auto`, `cpu`, `gpu`, `host`, `all`, `P:D` or a part of a device's or platform's name, the best device of those that
-   * match. Default `auto`.
+   * match.
+   *
+   * @defaultValue `'auto'`
+   * @throws NoDeviceError when nothing matches; NoLoaderError, NoPlatformError
    */
   readonly device?: string;
-  /** Instead: all devices that any of these names, which share large arrays where that is sooner. */
+  /**
+   * Instead of `device`: all devices that any of these names, which share large arrays where that is sooner.
+   *
+   * @defaultValue none: one device
+   * @throws UsageError beside `device`; NoDeviceError
+   */
   readonly devices?: readonly string[];
-  /** Name of an algorithm, or `auto`, which lets the planner choose. Default `auto`. */
+  /**
+   * Name of an algorithm, or `auto`, which lets the planner choose.
+   *
+   * @defaultValue `'auto'`
+   * @throws UnsupportedError when the algorithm cannot sort this on this device
+   */
   readonly algorithm?: string;
-  /** Kernels of the scan of `amd`; under `auto` it is `amd` that sorts. Default `auto`. */
+  /**
+   * Kernels of the scan of `amd`, which sorts when this is a number and `algorithm` is `auto`.
+   *
+   * @defaultValue `'auto'`: 3 up to 16384 keys, else 5
+   */
   readonly scan?: 3 | 5 | 'auto';
-  /** Bits of a digit: 1 to 8 of `tiled`, 1 to 12 of `serial`, 1 to 4 of `split`. Default: as tuned. */
+  /**
+   * Bits of a digit: 1 to 8 of `tiled`, 1 to 12 of `serial`, 1 to 4 of `split`.
+   *
+   * @defaultValue as tuned for the device
+   */
   readonly radixBits?: number;
-  /** Check order and permutation of the result on the device. Default false. */
+  /**
+   * Check order and permutation of the result on the device.
+   *
+   * @defaultValue `false`
+   */
   readonly verify?: boolean;
-  /** When verification fails: sort again another way, or throw a MismatchError. Default `retry`. */
+  /**
+   * When verification fails: sort again another way, at last on the host, or throw.
+   *
+   * @defaultValue `'retry'`
+   * @throws MismatchError when it is `'throw'` and a result was wrong
+   */
   readonly onMismatch?: 'retry' | 'throw';
-  /** Stops the call, which then rejects with an AbortedError. */
+  /**
+   * Stops the call.
+   *
+   * @defaultValue none
+   * @throws AbortedError when it fires, with its reason as the cause
+   */
   readonly signal?: AbortSignal;
-  /** Give the device up when it has not finished after so many seconds. Default: wait. */
+  /**
+   * Seconds after which the device is given up when it has not finished.
+   *
+   * @defaultValue none: waits
+   * @throws TimeoutError when they have passed
+   */
   readonly timeout?: number;
+  /**
+   * Is told how far the call is.
+   *
+   * @defaultValue none
+   */
   readonly onProgress?: (progress: Progress) => void;
-  /** Measure each kernel for the report. Default false. */
+  /**
+   * Measure each kernel for the report, whose stages have no seconds otherwise.
+   *
+   * @defaultValue `false`
+   */
   readonly profile?: boolean;
-  /** Gets warnings, such as a variant that was left out. Default: what the Sorter was opened with. */
+  /**
+   * Gets warnings, such as a variant that was left out.
+   *
+   * @defaultValue what the Sorter was opened with, at last `process.emitWarning`
+   */
   readonly onWarning?: (warning: ClsortError) => void;
-  /** Gets what was done, after each call that succeeds. */
+  /**
+   * Gets what was done, after each call that succeeds.
+   *
+   * @defaultValue none
+   */
   readonly onReport?: (report: SortReport) => void;
   /**
    * Constants for measurements and tests: `chunk`, the most keys that are sorted at a time; `parts`, 2 to 8,
    * in how many parts arrays of the host are sorted while they are on their way, or 1; `select`, the most keys
-   * that `topK` sorts all of; `spread`, on how many of several devices arrays of the host are sorted. Another name
-   * throws.
+   * that `topK` sorts all of; `spread`, on how many of several devices arrays of the host are sorted.
+   *
+   * @defaultValue `{}`
+   * @throws UsageError for another name
    */
   readonly tuning?: Readonly<Record<string, number>>;
 }
 
 /** An array of an earlier call, to be used again: a new one costs about as much as the sort of a CPU. */
 export interface Into<R> {
-  /** Gets the result, and is what is returned: of the same kind and length, and not the input itself. */
+  /**
+   * Gets the result, and is what is returned: of the same kind and length, and not the input itself.
+   *
+   * @defaultValue a new array
+   * @throws InputError when it is of another kind or length, or overlaps the input
+   */
   readonly into?: R;
 }
 
@@ -71,7 +144,11 @@ export type PrimitiveOptions = Pick<
 
 /** What `scan` takes. */
 export type ScanOptions = PrimitiveOptions & {
-  /** Does each sum count its own key? Default false: it is that of the keys before it. */
+  /**
+   * Does each sum count its own key, or only the keys before it?
+   *
+   * @defaultValue `false`
+   */
   readonly inclusive?: boolean;
 };
 
@@ -80,13 +157,30 @@ export type ScanOptions = PrimitiveOptions & {
  * be are allowed; BigInts are for integer keys.
  */
 export interface HistogramBins {
-  /** How many, 1 to 65536. */
+  /**
+   * How many bins there are, 1 to 65536.
+   *
+   * @defaultValue none: `edges` or `bits` say it
+   * @throws UsageError without `range`, or beside `edges` or `bits`
+   */
   readonly bins?: number;
-  /** Where the first begins and the last ends. */
+  /**
+   * Where the first bin begins and the last one ends.
+   *
+   * @defaultValue none
+   */
   readonly range?: readonly [from: number, to: number] | readonly [from: bigint, to: bigint];
-  /** One more than there are bins, rising: bin b holds the keys from `edges[b]` to below `edges[b + 1]`. */
+  /**
+   * One more than there are bins, rising: bin b holds the keys from `edges[b]` to below `edges[b + 1]`.
+   *
+   * @defaultValue none
+   */
   readonly edges?: Iterable<number> | Iterable<bigint>;
-  /** Instead: a bin for each digit of the keys' order-preserving codes, 1 to 16 bits `[begin, end)` of them. */
+  /**
+   * Instead: a bin for each digit of the keys' order-preserving codes, 1 to 16 bits `[begin, end)` of them.
+   *
+   * @defaultValue none
+   */
   readonly bits?: readonly [begin: number, end: number];
 }
 
@@ -95,7 +189,11 @@ export type HistogramOptions = PrimitiveOptions & HistogramBins;
 
 /** What `topK` takes: which end of the order, instead of a direction. */
 export type TopKOptions = Omit<SortOptions, 'descending'> & {
-  /** The largest keys (default), or the smallest. */
+  /**
+   * The largest keys, or the smallest.
+   *
+   * @defaultValue `true`
+   */
   readonly largest?: boolean;
 };
 
@@ -107,13 +205,23 @@ export type LexsortOptions = Omit<SortOptions, 'bits' | 'dtype'>;
 
 /** A column of `lexsort` with an order of its own; what is left out is as the options say. */
 export interface LexsortColumn<K> extends Order {
+  /** The keys of the column, as many as in every other one. */
   readonly keys: K;
+  /**
+   * What the keys are, when not what the array's type says.
+   *
+   * @defaultValue the dtype of the array's type
+   */
   readonly dtype?: Dtype;
 }
 
 /** What `Sorter.plan` takes. */
 export type PlanOptions = SortOptions & {
-  /** Bytes of the value beside each key; 4 for an argsort. Default 0. */
+  /**
+   * Bytes of the value beside each key; 4 for an argsort.
+   *
+   * @defaultValue `0`
+   */
   readonly valueBytes?: number;
 };
 
@@ -121,7 +229,9 @@ export type PlanOptions = SortOptions & {
 export type OpenOptions = Pick<SortOptions, 'device' | 'devices' | 'onWarning'> & {
   /**
    * Most bytes of device memory that are kept for the next calls when nobody uses them, 0 for none; what calls
-   * and arrays use is not counted. Default: a quarter of the device's memory.
+   * and arrays use is not counted.
+   *
+   * @defaultValue a quarter of the device's memory
    */
   readonly poolBytes?: number;
 };
@@ -201,6 +311,9 @@ const RULES: Readonly<Record<string, Rule>> = {
     accepts: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
   },
 };
+
+/** What an option of `SortOptions` or `OpenOptions` accepts, in words, as its UsageError says it. */
+export const expectedOf = (name: string): string | undefined => RULES[name]?.expected;
 
 const PRIMITIVE_OPTIONS = [
   'dtype',

@@ -32,7 +32,11 @@ export type SegmentOffsets = Offsets | DeviceArray<'u32'>;
 
 /** What `segmentedArgsort` takes. */
 export type SegmentedArgsortOptions = SortOptions & {
-  /** From where positions are counted: the beginning of the array, or that of each segment. Default `array`. */
+  /**
+   * From where positions are counted: the beginning of the array, or that of each segment.
+   *
+   * @defaultValue `'array'`
+   */
   readonly positions?: 'array' | 'segment';
 };
 

@@ -89,6 +89,8 @@ export class SorterOperations implements AsyncDisposable {
   readonly #onWarning: (warning: ClsortError) => void;
 
   /**
+   * @internal `Sorter.open` makes them.
+   *
    * @param few who makes calls of few keys, if somebody else
    * @param team of whose devices the first is that of `keeper`: those that share large arrays
    */

@@ -1,0 +1,154 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'vitepress';
+
+const docs = join(import.meta.dirname, '..');
+
+/** Where the site is to lie below its host, with slashes at both ends. */
+const base = process.env.CLSORT_DOCS_BASE ?? '/';
+
+interface Item {
+  text: string;
+  link: string;
+}
+
+/** What a page calls itself, in its first heading. */
+const titleOf = (file: string): string =>
+  /^# (.*)$/m
+    .exec(readFileSync(file, 'utf8'))?.[1]
+    ?.replaceAll(/\\(.)/g, '$1')
+    .replaceAll('`', '')
+    .replace(/^(?:Function|Class|Interface|Type Alias|Variable): /, '') ?? file;
+
+/** The generated pages of a folder. */
+function pagesOf(folder: string): Item[] {
+  const path = join(docs, folder);
+  if (!existsSync(path)) return [];
+  return readdirSync(path)
+    .filter((name) => name.endsWith('.md') && name !== 'index.md')
+    .sort()
+    .map((name) => ({
+      text: titleOf(join(path, name)),
+      link: `/${folder}/${name.replace(/\.md$/, '')}`,
+    }));
+}
+
+const guides = [
+  {
+    text: 'Begin',
+    items: [
+      { text: 'First sort in five minutes', link: '/guides/first-sort' },
+      { text: 'When not to use clsort', link: '/guides/when-not' },
+      { text: 'Support', link: '/support' },
+    ],
+  },
+  {
+    text: 'In a program',
+    items: [
+      { text: 'In a web server', link: '/guides/web-server' },
+      { text: 'In workers', link: '/guides/workers' },
+      { text: 'Device arrays', link: '/guides/device-arrays' },
+      { text: 'Segments and many arrays', link: '/segments' },
+      { text: 'Moving from node-opencl', link: '/node-opencl' },
+    ],
+  },
+  {
+    text: 'Files',
+    items: [
+      { text: 'Files and tables', link: '/guides/tables' },
+      { text: 'Formats in full', link: '/files' },
+      { text: 'Batches', link: '/batches' },
+      { text: 'Many machines', link: '/many-machines' },
+    ],
+  },
+  {
+    text: 'Devices',
+    items: [
+      { text: 'Picking and qualifying a device', link: '/guides/qualify' },
+      { text: 'Several devices', link: '/devices' },
+      { text: 'The matrix', link: '/matrix' },
+      { text: 'Reports of four drivers', link: '/matrix/' },
+      { text: 'AMD and Intel drivers', link: '/guides/drivers' },
+    ],
+  },
+  {
+    text: 'Deployment',
+    items: [
+      { text: 'Bundlers', link: '/bundlers' },
+      { text: 'Electron', link: '/guides/electron' },
+      { text: 'Docker', link: '/guides/docker' },
+    ],
+  },
+];
+
+const reference = [
+  {
+    text: 'Reference',
+    items: [
+      { text: 'Overview', link: '/reference/' },
+      { text: 'Options', link: '/reference/options' },
+      { text: 'Errors', link: '/reference/errors' },
+      { text: 'Command', link: '/reference/command' },
+      { text: 'Functions of OpenCL', link: '/reference/functions' },
+    ],
+  },
+  ...(
+    [
+      ['Functions', 'functions'],
+      ['Classes', 'classes'],
+      ['Interfaces', 'interfaces'],
+      ['Types', 'type-aliases'],
+      ['Constants', 'variables'],
+    ] as const
+  ).map(([text, kind]) => ({
+    text: `clsort: ${text.toLowerCase()}`,
+    collapsed: kind !== 'functions',
+    items: pagesOf(`reference/clsort/${kind}`),
+  })),
+  { text: 'clsort/opencl', collapsed: false, items: pagesOf('reference/opencl') },
+];
+
+const performance = [
+  {
+    text: 'Performance',
+    items: [
+      { text: 'Measured', link: '/performance/' },
+      { text: 'Every row', link: '/performance/rows' },
+      { text: 'Your device beside these', link: '/performance/compare' },
+    ],
+  },
+];
+
+export default defineConfig({
+  title: 'clsort',
+  description: 'Sorts large numeric arrays from Node.js on any OpenCL device, and proves the result',
+  lang: 'en',
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}favicon.svg` }]],
+  base,
+  outDir: join(docs, 'site'),
+  srcExclude: ['api/**'],
+  rewrites: { 'matrix/README.md': 'matrix/index.md' },
+  cleanUrls: false,
+  markdown: {
+    // On GitHub a folder's page is its README; here it is its index.
+    config(md) {
+      md.core.ruler.push('readme-links', ({ tokens }) => {
+        for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+          const href = token.type === 'link_open' ? token.attrGet('href') : null;
+          if (href?.includes('README.'))
+            token.attrSet('href', href.replace(/README\.(?:md|html)/, 'index.html'));
+        }
+      });
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: [
+      { text: 'Guides', link: '/guides/first-sort', activeMatch: '^/(guides|files|batches|devices)' },
+      { text: 'Reference', link: '/reference/', activeMatch: '^/reference' },
+      { text: 'Performance', link: '/performance/', activeMatch: '^/performance' },
+    ],
+    sidebar: { '/reference/': reference, '/performance/': performance, '/': guides },
+  },
+});

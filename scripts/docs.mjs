@@ -1,0 +1,79 @@
+#!/usr/bin/env node
+// Builds the site of docs/ into docs/site:
+//
+//   node scripts/docs.mjs [--check [PART …]] [--serve]
+//
+//   --check   looks whether it holds: links, spelling, examples, pages (in headless Chromium), or the parts that are named
+//   --serve   shows it on http://localhost:4173
+//
+// Sets up the library and the packages of docs/, which has a lock file of its own, where that is not done yet.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { asScript, root, setUp } from './setup.mjs';
+
+const docs = join(root, 'docs');
+const PARTS = ['links', 'spelling', 'examples', 'pages'];
+
+/** @throws Error when it fails */
+function run(command, args, options = {}) {
+  const { status, signal, error } = spawnSync(command, args, { cwd: docs, stdio: 'inherit', ...options });
+  if (status !== 0) {
+    throw new Error(`${[command, ...args].join(' ')} ended with ${error?.message ?? signal ?? status}`);
+  }
+}
+
+/** Installs the packages of docs/ from their lock file, unless that was done. */
+function installPackages() {
+  const hash = createHash('sha256')
+    .update(readFileSync(join(docs, 'package-lock.json')))
+    .update(process.version)
+    .digest('hex');
+  const stamp = join(root, '.setup', 'docs-packages.stamp');
+  const done = existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
+  if (done && existsSync(join(docs, 'node_modules', 'vitepress'))) return;
+  process.stderr.write('docs: installing packages …\n');
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  mkdirSync(join(root, '.setup'), { recursive: true });
+  writeFileSync(stamp, hash);
+}
+
+const vitepress = (...args) =>
+  run(process.execPath, [join(docs, 'node_modules/vitepress/bin/vitepress.js'), ...args]);
+
+async function build() {
+  const { writeReference } = await import('./docs/reference.mjs');
+  await writeReference();
+  vitepress('build', '.');
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { check: { type: 'boolean', default: false }, serve: { type: 'boolean', default: false } },
+});
+
+await asScript(async () => {
+  const unknown = positionals.find((part) => !PARTS.includes(part));
+  if (unknown !== undefined) throw new Error(`unknown part '${unknown}': expected ${PARTS.join(', ')}`);
+  setUp({ wantDevice: false });
+  installPackages();
+  await build();
+  if (values.check) {
+    const parts = positionals.length > 0 ? positionals : PARTS;
+    const problems = [];
+    for (const part of parts) {
+      const { check } = await import(`./docs/check-${part}.mjs`);
+      const started = performance.now();
+      const { problems: found, told } = await check();
+      const seconds = ((performance.now() - started) / 1000).toFixed(1);
+      console.log(`docs: ${part}: ${told}, ${found.length} problems, ${seconds} s`);
+      problems.push(...found.map((problem) => `${part}: ${problem}`));
+    }
+    for (const problem of problems) console.error(problem);
+    if (problems.length > 0) process.exitCode = 1;
+  }
+  if (values.serve) vitepress('preview', '.');
+});

@@ -1,0 +1,250 @@
+// Walks through every page as a new user would: in an empty folder with the packed package installed, block by block. A page goes on in its own
+// folder; what one block makes the next one finds.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { withPackage } from '../installed.mjs';
+import { rootlessEnv } from '../rootless.mjs';
+import { blocksOf, readPage, root, runBy, writtenPages } from './pages.mjs';
+
+/** What some pages have users install: taken from what the tests use. */
+const OPTIONAL = ['@duckdb', 'apache-arrow', 'yaml'];
+
+const SECONDS = 120;
+
+/** Numbers with their units, and devices, differ from run to run. */
+const shapeOf = (text) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      line
+        .replaceAll(/\d[\d.,]*/g, '#')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    );
+
+/** Where packages are that this one needs, beside it. */
+function linkOptional(modules) {
+  for (const name of OPTIONAL) {
+    if (!existsSync(join(modules, name))) symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  // What those need in turn is found from where they really are.
+}
+
+const prebuilt = () => {
+  const folder = join(
+    root,
+    'prebuilds',
+    `${process.platform}-${process.arch}`,
+    `node-abi-${process.versions.modules}`,
+    'clsort.node',
+  );
+  return existsSync(folder);
+};
+
+/** Folder, and environment of what runs there. */
+function environmentOf(folder, home) {
+  const base = { ...process.env, ...rootlessEnv(join(root, '.setup')) };
+  return {
+    ...base,
+    HOME: home,
+    PATH: [join(folder, 'node_modules/.bin'), dirname(process.execPath), base.PATH].join(delimiter),
+    CLSORT_CACHE_DIR: join(home, 'cache'),
+    NO_COLOR: '1',
+    // Without prebuilt addons the one that set-up has compiled.
+    ...(prebuilt()
+      ? {}
+      : { CLSORT_ADDON: process.env.CLSORT_ADDON ?? join(root, 'build/Release/clsort.node') }),
+  };
+}
+
+function run(command, args, { folder, home }) {
+  const { status, signal, stdout, stderr } = spawnSync(command, args, {
+    cwd: folder,
+    env: environmentOf(folder, home),
+    encoding: 'utf8',
+    timeout: SECONDS * 1000,
+    maxBuffer: 2 ** 26,
+  });
+  return {
+    status,
+    stdout,
+    problem:
+      status === 0 ? undefined : `ended with ${signal ?? status}\n${`${stdout}${stderr}`.slice(-1500)}`,
+  };
+}
+
+/** What `console.log(…); // NUMBERS` promises and is not among what was printed, in order. */
+function brokenPromises(code, stdout) {
+  const printed = stdout.replaceAll(/\s+/g, ' ');
+  return [...code.matchAll(/console\.log\(.*\/\/ ([-\d., NaN]+|true|false)$/gm)]
+    .map(([, promised]) => promised)
+    .filter(
+      (promised) =>
+        !printed.includes(promised) && !printed.replaceAll(',', '').includes(promised.replaceAll(',', '')),
+    )
+    .map((promised) => `printed\n${stdout}instead of ${promised}`);
+}
+
+function runModule(block, name, place) {
+  writeFileSync(join(place.folder, name), block.code);
+  const { problem, stdout } = run(process.execPath, [name], place);
+  return problem ? [problem] : brokenPromises(block.code, stdout);
+}
+
+/** TypeScript is checked against the types of the package, then run without them. */
+function runTypeScript(block, name, place) {
+  const source = `${name}.mts`;
+  writeFileSync(join(place.folder, source), block.code);
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--target',
+    'es2023',
+    '--module',
+    'nodenext',
+    '--lib',
+    'es2023,esnext.disposable',
+    '--skipLibCheck',
+  ];
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
+  const checked = run(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...types, source],
+    place,
+  );
+  if (checked.problem) return [checked.problem];
+  const plain = join(root, 'node_modules/.bin/esbuild');
+  const made = run(plain, [source, '--format=esm', '--target=node20', `--outfile=${name}.mjs`], place);
+  if (made.problem) return [made.problem];
+  const { problem, stdout } = run(process.execPath, [`${name}.mjs`], place);
+  return problem ? [problem] : brokenPromises(block.code, stdout);
+}
+
+/** `$ COMMAND`, and what it prints, whatever the numbers are. */
+function runConsole({ code }, place) {
+  return code
+    .split(/^\$ /m)
+    .slice(1)
+    .flatMap((part) => {
+      const [command, ...shown] = part.split('\n');
+      const { problem, stdout } = run('sh', ['-ec', command], place);
+      if (problem) return [`${command} ${problem}`];
+      const expected = shown.join('\n').trim();
+      const same = expected === '' || JSON.stringify(shapeOf(stdout)) === JSON.stringify(shapeOf(expected));
+      return same ? [] : [`${command} printed\n${stdout}instead of\n${expected}`];
+    });
+}
+
+const RUNNERS = {
+  'set-up': ({ code }, _, place) => [run('sh', ['-ec', code], place).problem],
+  sh: ({ code }, _, place) => [run('sh', ['-ec', code], place).problem],
+  bash: ({ code }, _, place) => [run('bash', ['-ec', code], place).problem],
+  console: (block, _, place) => runConsole(block, place),
+  js: (block, name, place) =>
+    runModule(
+      block,
+      /\brequire\(|\bmodule\.exports\b/.test(block.code) ? `${name}.cjs` : `${name}.mjs`,
+      place,
+    ),
+  ts: runTypeScript,
+  jsonl: ({ code }) => {
+    for (const line of code.trim().split('\n')) JSON.parse(line);
+    return [];
+  },
+  json: ({ code }) => {
+    JSON.parse(code);
+    return [];
+  },
+};
+
+/** Languages of what is only read. */
+const READ_ONLY = ['', 'text', 'yaml', 'dockerfile', 'c', 'python', 'diff'];
+
+function walk(page, app, home) {
+  const text = readPage(page);
+  const blocks = blocksOf(text);
+  const test = runBy(text);
+  if (test !== undefined) {
+    const runs =
+      existsSync(join(root, test)) && readFileSync(join(root, test), 'utf8').includes(`docs/${page}`);
+    return { ran: 0, problems: runs ? [] : [`${page}: ${test} does not run it`] };
+  }
+  const folder = mkdtempSync(join(app, 'page-'));
+  symlinkSync(join(app, 'node_modules'), join(folder, 'node_modules'));
+  const place = { folder, home };
+  let ran = 0;
+  const problems = [];
+  for (const [i, block] of blocks.entries()) {
+    const { language, name, code, line, reason } = block;
+    if (reason !== undefined || READ_ONLY.includes(language)) continue;
+    if (name !== undefined) {
+      writeFileSync(join(folder, name), code);
+      continue;
+    }
+    const runner = RUNNERS[language];
+    const found = runner
+      ? attempt(() => runner(block, `example-${i}`, place))
+      : [`nobody knows how to run ${language}`];
+    ran++;
+    problems.push(...found.filter(Boolean).map((problem) => `${page}:${line}: ${problem}`));
+  }
+  rmSync(folder, { recursive: true, force: true });
+  return { ran, problems };
+}
+
+function attempt(work) {
+  try {
+    return work();
+  } catch (error) {
+    return [error.message];
+  }
+}
+
+/** @param pages to walk through, by default all */
+export async function check(pages = writtenPages()) {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-docs-'));
+  try {
+    const [app, home] = ['app', 'home'].map((name) => join(folder, name));
+    for (const path of [app, home]) mkdirSync(path);
+    writeFileSync(join(app, 'package.json'), '{ "private": true }\n');
+    await withPackage((archive) => {
+      const npm = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', archive];
+      execFileSync('npm', npm, { cwd: app, stdio: ['ignore', 'ignore', 'inherit'] });
+    });
+    linkOptional(join(app, 'node_modules'));
+    const walks = pages.map((page) => {
+      const started = performance.now();
+      const result = walk(page, app, home);
+      console.log(
+        `  ${page}: ${result.ran} examples, ${((performance.now() - started) / 1000).toFixed(1)} s`,
+      );
+      return result;
+    });
+    const ran = walks.reduce((sum, one) => sum + one.ran, 0);
+    return {
+      told: `${ran} examples of ${pages.length} pages ran`,
+      problems: walks.flatMap(({ problems }) => problems),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const { told, problems } = await check(process.argv.length > 2 ? process.argv.slice(2) : undefined);
+  console.log(told);
+  for (const problem of problems) console.error(problem);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,68 @@
+// Links of the built site: each page and anchor that one names is there. Links of README to files of the repository as well.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { docs, root } from './pages.mjs';
+
+const site = join(docs, 'site');
+
+const decode = (text) => text.replaceAll('&amp;', '&').replaceAll('&quot;', '"').replaceAll('&#39;', "'");
+
+/** Built pages by their paths below the site. */
+export const builtPages = () =>
+  readdirSync(site, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.html'))
+    .sort();
+
+function linksOfMarkdown(file) {
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '');
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target.split('#')[0]);
+  return targets.filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+}
+
+export function check() {
+  const problems = [];
+  let count = 0;
+  const pages = new Map(
+    builtPages().map((path) => {
+      const html = readFileSync(join(site, path), 'utf8');
+      const ids = new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => decode(id)));
+      const links = [...html.matchAll(/<a\s[^>]*?href="([^"]*)"/g)].map(([, href]) => decode(href));
+      return [path, { ids, links: [...new Set(links)] }];
+    }),
+  );
+  for (const [path, { links }] of pages) {
+    for (const link of links) {
+      count++;
+      if (/^(?:https?|mailto):/.test(link)) {
+        if (!URL.canParse(link)) problems.push(`${path}: ${link} is no URL`);
+        continue;
+      }
+      const [target, anchor] = link.split('#');
+      const inSite =
+        target === ''
+          ? path
+          : target.startsWith('/')
+            ? target.slice(1)
+            : posix.join(posix.dirname(path), target);
+      const file = inSite === '' || inSite.endsWith('/') ? `${inSite}index.html` : inSite;
+      const other = pages.get(file) ?? pages.get(`${file}.html`);
+      if (!other && !existsSync(join(site, file))) problems.push(`${path}: ${link} leads nowhere`);
+      else if (anchor && other && !other.ids.has(decodeURIComponent(anchor))) {
+        problems.push(`${path}: ${link}: there is no such heading`);
+      }
+    }
+  }
+  for (const file of [
+    'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    ...(existsSync(join(root, '.github')) ? ['.github/SECURITY.md'] : []),
+  ]) {
+    for (const target of linksOfMarkdown(file)) {
+      count++;
+      if (!existsSync(join(root, dirname(file), target))) problems.push(`${file}: ${target} is not there`);
+    }
+  }
+  return { told: `${count} links on ${pages.size} pages`, problems };
+}

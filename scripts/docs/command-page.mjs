@@ -1,0 +1,74 @@
+// The reference of the command, from what --help is made of.
+
+import { cell, code, table } from './markdown.mjs';
+
+const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+/**
+ * @param specs as src/cli/commands.ts has them
+ * @param candidates src/cli/completion/candidates.ts
+ * @param help text of a command
+ */
+export async function commandPage({ specs, candidates, help, exitCodes, variables }) {
+  const { formsOf, shownOptions } = candidates;
+  const sections = [];
+  for (const spec of specs) {
+    const rows = [
+      ...spec.arguments.map((one) => [
+        `<code>${escaped(one.variadic ? `${one.name}…` : one.name)}</code>`,
+        one.required ? 'has to be given' : '',
+        cell(one.describe),
+      ]),
+      ...shownOptions(spec)
+        .filter(({ name }) => !['quiet', 'help', 'version'].includes(name))
+        .map((option) => {
+          const operand =
+            option.type === 'boolean' ? '' : ` ${option.name.toUpperCase()}${option.array ? ' …' : ''}`;
+          const { choices, required } = option;
+          const fallback = required
+            ? 'has to be given'
+            : option.default === undefined || option.default === false
+              ? ''
+              : code(option.default);
+          const meaning = choices ? `${option.describe} (one of ${choices.join(', ')})` : option.describe;
+          return [`${code(`${formsOf(option).join(', ')}${operand}`)}`, fallback, cell(meaning)];
+        }),
+    ];
+    const examples = spec.examples.map(([line, what]) => `# ${what}\n${line.replaceAll('$0', 'clsort')}`);
+    sections.push(
+      [
+        `## clsort ${spec.name}`,
+        `${cell(spec.describe)}: ${code(`clsort ${spec.command}`)}`,
+        rows.length > 0 ? table(['option', 'default', 'what it does'], rows) : 'It takes no options.',
+        ...(spec.epilogue ? [cell(spec.epilogue)] : []),
+        ...(examples.length > 0 ? [`\`\`\`sh\n${examples.join('\n')}\n\`\`\``] : []),
+      ].join('\n\n'),
+    );
+  }
+  return `# The command
+
+What each verb takes, from the same source as \`clsort COMMAND --help\` and the manual page (\`clsort man\`, which npm installs as \`clsort(1)\`).
+All of them take \`-q\`, \`--quiet\` (no progress and no report; warnings and errors stay), \`-h\`, \`--help\` and \`-V\`, \`--version\`.
+
+\`\`\`text
+${(await help(undefined)).trim()}
+\`\`\`
+
+## Exit codes
+
+${table(
+  ['code', 'meaning'],
+  exitCodes.map(([number, meaning]) => [code(number), cell(meaning)]),
+)}
+## Settings and variables
+
+An option that the command line does not name is taken from a variable (\`CLSORT_SORT_DEVICE=gpu\` is \`--device gpu\` of \`clsort sort\`), else from
+\`~/.config/clsort/config.json\`, as \`{ "sort": { "device": "gpu" } }\`.
+
+${table(
+  ['variable', 'what it does'],
+  variables.map(([name, what]) => [code(name), cell(what)]),
+)}
+${sections.join('\n\n')}
+`;
+}

@@ -1,0 +1,75 @@
+// The functions of the binding: which of cl.h are left out, and what there is beyond it.
+
+/** Functions of cl.h that are left out, each with its reason. */
+export const LEFT_OUT = {
+  clGetExtensionFunctionAddress: 'returns a C function pointer, which JavaScript cannot call',
+  clGetExtensionFunctionAddressForPlatform:
+    'returns a C function pointer, which JavaScript cannot call: getExtensionFunctions tells which there are',
+};
+
+/** What the binding has beyond the header. */
+export const ADDED = [
+  'allocateHostMemory',
+  'buildProgramAsync',
+  'checksumAsync',
+  'compileProgramAsync',
+  'enqueueKernels',
+  'finishAsync',
+  'getExtensionFunctions',
+  'hashAsync',
+  'multisetAsync',
+  'nearSortAsync',
+  'openclInfo',
+  'placeAsync',
+  'readBufferAsync',
+  'releaseAll',
+  'releaseAsync',
+  'setSingleThreaded',
+  'splitAsync',
+  'waitForEventsAsync',
+  'writeBufferAsync',
+];
+/** Functions of extensions, from cl_ext.h. */
+export const EXTENSIONS = [
+  'commandBarrierWithWaitListKHR',
+  'commandCopyBufferKHR',
+  'commandCopyBufferRectKHR',
+  'commandCopyBufferToImageKHR',
+  'commandCopyImageKHR',
+  'commandCopyImageToBufferKHR',
+  'commandFillBufferKHR',
+  'commandFillImageKHR',
+  'commandNDRangeKernelKHR',
+  'createCommandBufferKHR',
+  'deviceMemAllocINTEL',
+  'enqueueAcquireExternalMemObjectsKHR',
+  'enqueueCommandBufferKHR',
+  'enqueueMemFillINTEL',
+  'enqueueMemcpyINTEL',
+  'enqueueReleaseExternalMemObjectsKHR',
+  'finalizeCommandBufferKHR',
+  'getCommandBufferInfoKHR',
+  'getMemAllocInfoINTEL',
+  'hostMemAllocINTEL',
+  'memFreeINTEL',
+  'releaseCommandBufferKHR',
+  'retainCommandBufferKHR',
+  'setKernelArgMemPointerINTEL',
+  'sharedMemAllocINTEL',
+];
+/** What only src/opencl itself calls. */
+export const INTERNAL = [
+  'callKernel',
+  'externalBytes',
+  'initialize',
+  'isReleased',
+  'isSame',
+  'loaderInfo',
+  'setCopyMappings',
+];
+
+/** clCreateBuffer → createBuffer, clSVMAlloc → SVMAlloc. */
+export const camelCase = (name) => {
+  const rest = name.slice('cl'.length);
+  return /^[A-Z]{2}/.test(rest) ? rest : rest[0].toLowerCase() + rest.slice(1);
+};

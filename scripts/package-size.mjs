@@ -1,0 +1,78 @@
+#!/usr/bin/env node
+// Tells how large the package is and what it brings along, and fails when that is more than is meant:
+//
+//   node scripts/package-size.mjs        (after `npm run build`; addons are counted if they are there)
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** At most so much: a change that needs more says so here, and why in CHANGELOG.md. */
+export const LIMITS = {
+  /** Of the archive without addons, bytes. */
+  packed: 1_100_000,
+  /** Of each addon, bytes. */
+  addon: 1_500_000,
+  /** Packages that package.json asks for, and all that npm installs for these. */
+  dependencies: 4,
+  installed: 20,
+};
+
+/** Packages that are installed with clsort, besides those that are optional. */
+function installedPackages() {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  return Object.entries(packages)
+    .filter(
+      ([path, { dev, optional, peer, devOptional }]) =>
+        path !== '' && !dev && !optional && !peer && !devOptional,
+    )
+    .map(([path]) => path.replace(/^.*node_modules\//, ''));
+}
+
+/** What npm would pack, less the addons, and what it depends on. */
+export function measurePackage() {
+  const pack = ['pack', '--dry-run', '--ignore-scripts', '--json'];
+  const [listed] = JSON.parse(execFileSync('npm', pack, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }));
+  const addons = listed.files.filter(({ path }) => path.endsWith('.node'));
+  const addonBytes = addons.reduce((sum, { size }) => sum + size, 0);
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return {
+    // The archive's size is known of all together: addons shrink to about a third.
+    packed: addons.length === 0 ? listed.size : undefined,
+    packedWithAddons: addons.length > 0 ? listed.size : undefined,
+    unpacked: listed.unpackedSize - addonBytes,
+    files: listed.files.map(({ path }) => path),
+    addons: addons.map(({ size }) => size),
+    dependencies: Object.keys(dependencies).length,
+    installed: installedPackages().length,
+  };
+}
+
+/** A line for each limit that is passed. */
+export function excesses({ packed, addons, dependencies, installed }) {
+  const over = (name, value, limit) =>
+    value > limit ? [`${name}: ${value}, where scripts/package-size.mjs allows ${limit}`] : [];
+  return [
+    ...over('bytes of the archive', packed ?? 0, LIMITS.packed),
+    ...over('bytes of an addon', Math.max(0, ...addons), LIMITS.addon),
+    ...over('dependencies', dependencies, LIMITS.dependencies),
+    ...over('packages that are installed', installed, LIMITS.installed),
+  ];
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const size = measurePackage();
+  const { packed, packedWithAddons, unpacked, files, addons, dependencies, installed } = size;
+  const kilobytes = (bytes) => `${Math.round(bytes / 1000).toLocaleString('en')} kB`;
+  console.log(
+    `packed ${kilobytes(packed ?? packedWithAddons)} with ${addons.length} addons, unpacked ${kilobytes(unpacked)} without them, ` +
+      `${files.length} files; ${dependencies} dependencies, ${installed} packages installed`,
+  );
+  for (const excess of excesses(size)) {
+    console.error(excess);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,95 @@
+/** What the generators of the site read is complete, and pages are read as they are meant. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { allSpecs } from '../../src/cli/commands.js';
+import * as library from '../../src/index.js';
+import { expectedOf } from '../../src/sort/api/options.js';
+import { packageRoot } from '../../src/util/paths.js';
+
+interface ErrorDoc {
+  readonly name: string;
+  readonly id: string;
+  readonly what?: string;
+  readonly todo?: string;
+}
+
+interface Block {
+  readonly language: string;
+  readonly name?: string;
+  readonly code: string;
+  readonly line: number;
+  readonly reason?: string;
+}
+
+const script = (name: string) => import(pathToFileURL(join(packageRoot, 'scripts/docs', name)).href);
+const { errorsOf } = (await script('errors-page.mjs')) as { errorsOf: (source: string) => ErrorDoc[] };
+const { blocksOf } = (await script('pages.mjs')) as { blocksOf: (text: string) => Block[] };
+const { cell } = (await script('markdown.mjs')) as { cell: (text: string) => string };
+
+const src = join(packageRoot, 'src');
+const errors = errorsOf(readFileSync(join(src, 'util/errors.ts'), 'utf8'));
+
+test('every class of error has its code, what happened and what to do on the page', (t) => {
+  const classes = Object.entries(library).filter(
+    ([, value]) =>
+      typeof value === 'function' &&
+      value.prototype instanceof library.ClsortError &&
+      value !== library.ClsortError,
+  );
+  t.deepEqual(errors.map(({ name }) => name).sort(), classes.map(([name]) => name).sort());
+  for (const { name, id, what, todo } of errors) {
+    const Type = (library as unknown as Record<string, new (text: string) => library.ClsortError>)[name];
+    t.is(Type && new Type('').code, id, name);
+    t.regex(what ?? '', /\.$/, name);
+    t.regex(todo ?? '', /\.$/, name);
+  }
+});
+
+test('no code is thrown that the page lacks', (t) => {
+  const known = new Set([...errors.map(({ id }) => id), 'ERR_CLSORT_INTERNAL']);
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && name !== 'util/errors.ts',
+  );
+  const used = files.flatMap(
+    (name) => readFileSync(join(src, name), 'utf8').match(/'ERR_CLSORT_\w+'/g) ?? [],
+  );
+  t.true(used.length > 0);
+  t.deepEqual(
+    used.map((code) => code.slice(1, -1)).filter((code) => !known.has(code)),
+    [],
+  );
+});
+
+test('options say in words what their errors say', async (t) => {
+  t.is(expectedOf('timeout'), 'seconds above 0');
+  const wrong = await t.throwsAsync(library.sort(Uint8Array.of(1), { timeout: -1, device: 'host' }));
+  t.true(wrong?.message.includes('seconds above 0'), wrong?.message);
+  t.is(expectedOf('no such option'), undefined);
+});
+
+test('every verb has an example or says what it is for', async (t) => {
+  const specs = await allSpecs();
+  t.true(specs.length > 15);
+  for (const { name, describe } of specs) t.not(describe, '', name);
+});
+
+test('blocks of a page are what stands there: commands, files, reasons, what is set up', (t) => {
+  const page = [
+    ...['<!-- set-up', 'touch a', '-->', '', '```sh', 'ls a', '```', ''],
+    ...['```js [x.mjs]', 'code', '```', '', '<!-- not run: no time -->', '```sh', 'sleep 1e9', '```'],
+    ...['- in a list:', '', '  ```ts', '  using a;', '  ```'],
+  ].join('\n');
+  t.like(blocksOf(page), [
+    { language: 'set-up', code: 'touch a\n', line: 1 },
+    { language: 'sh', code: 'ls a\n', line: 5 },
+    { language: 'js', name: 'x.mjs', code: 'code\n' },
+    { language: 'sh', reason: 'no time' },
+    { language: 'ts', code: 'using a;\n' },
+  ]);
+});
+
+test('text of a cell neither ends it nor begins markup', (t) => {
+  t.is(cell('a | b <c> `d | e`\nf'), 'a &#124; b &#60;c&#62; `d \\| e` f');
+});

@@ -1,0 +1,125 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { packageRoot } from '../../src/util/paths.js';
+import { withTree } from './tree.js';
+
+interface Release {
+  nextVersion(current: string, wanted?: string): string;
+  releasedChangelog(text: string, version: string, date: string): string;
+  notesOf(text: string, version: string): string;
+}
+interface Size {
+  readonly packed?: number;
+  readonly addons: readonly number[];
+  readonly files: readonly string[];
+  readonly dependencies: number;
+  readonly installed: number;
+}
+interface Sizes {
+  readonly LIMITS: { readonly packed: number };
+  measurePackage(): Size;
+  excesses(size: Size): string[];
+}
+
+const script = (name: string) => import(pathToFileURL(join(packageRoot, 'scripts', name)).href);
+const { nextVersion, releasedChangelog, notesOf } = (await script('release.mjs')) as Release;
+const { LIMITS, measurePackage, excesses } = (await script('package-size.mjs')) as Sizes;
+const { statementsOf } = (await script('api-report.mjs')) as { statementsOf(text: string): string[] };
+
+test('the package and what it installs are as small as they are meant to be', (t) => {
+  const size = measurePackage();
+  t.deepEqual(excesses(size), []);
+  t.deepEqual(
+    size.files.filter((path) =>
+      /\.map$|node_modules|^docs\/(?:site|api|reference|\.vitepress)|^test\//.test(path),
+    ),
+    [],
+  );
+  for (const path of [
+    'README.md',
+    'LICENSE',
+    'docs/bundlers.md',
+    'docs/batch.schema.json',
+    'dist/src/index.d.ts',
+  ]) {
+    t.true(size.files.includes(path), path);
+  }
+  t.regex(excesses({ ...size, packed: LIMITS.packed + 1 }).join(), /bytes of the archive/);
+  t.regex(excesses({ ...size, dependencies: 50 }).join(), /dependencies: 50/);
+});
+
+test('the kept report of the public types is what the types are', (t) => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(packageRoot, 'scripts/api-report.mjs'), '--check'],
+    {
+      encoding: 'utf8',
+    },
+  );
+  t.is(status, 0, stderr);
+});
+
+test('the report shows a change of a type, and nothing of comments and internals', (t) => {
+  const text = [
+    '/** Doc. */\nexport interface A {\n    /** x */\n    readonly x: number;\n}',
+    'export declare class B {\n    #private;\n    /** @internal For us. */\n    constructor(a: A);\n    get(): A;\n}',
+    "export type C = 'c';",
+  ].join('\n');
+  t.deepEqual(statementsOf(text), [
+    'export interface A {\n    readonly x: number;\n}',
+    'export declare class B {\n    get(): A;\n}',
+    "export type C = 'c';",
+  ]);
+});
+
+test('versions are raised as asked, and never lowered', (t) => {
+  t.is(nextVersion('0.1.0'), '0.1.0');
+  t.is(nextVersion('0.1.9', 'patch'), '0.1.10');
+  t.is(nextVersion('0.1.9', 'minor'), '0.2.0');
+  t.is(nextVersion('0.1.9', 'major'), '1.0.0');
+  t.is(nextVersion('0.9.0', '0.10.0'), '0.10.0');
+  t.throws(() => nextVersion('0.10.0', '0.9.0'), { message: /below/ });
+  t.throws(() => nextVersion('0.1.0', 'newer'), { message: /no version/ });
+});
+
+test('the changelog gets its date, and its newest part becomes the notes', (t) => {
+  const text = '# Changelog\n\n## 0.2.0, unreleased\n\n- New.\n  More.\n\n## 0.1.0, 2026-11-01\n\n- Old.\n';
+  const dated = releasedChangelog(text, '0.2.0', '2026-11-23');
+  t.true(dated.includes('## 0.2.0, 2026-11-23\n'));
+  t.is(notesOf(dated, '0.2.0'), '- New.\n  More.');
+  t.is(notesOf(dated, '0.1.0'), '- Old.');
+  t.throws(() => releasedChangelog(dated, '0.3.0', ''), { message: /unreleased/ });
+  t.throws(() => releasedChangelog('## 1.0.0, unreleased\n\n', '1.0.0', ''), { message: /says nothing/ });
+});
+
+test('a release that is tried leaves the tree as it was, also when a step fails', (t) => {
+  withTree(({ folder, env }) => {
+    const FILES = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
+    for (const path of [...FILES, 'LICENSE', '.github']) {
+      cpSync(join(packageRoot, path), join(folder, path), { recursive: true });
+    }
+    spawnSync('git', ['init', '--quiet'], { cwd: folder, env });
+    const contents = () => FILES.map((name) => readFileSync(join(folder, name), 'utf8'));
+    const before = contents();
+    const tried = (...args: string[]) => {
+      const release = [join(folder, 'scripts/release.mjs'), '--dry-run', ...args];
+      const ran = spawnSync(process.execPath, release, { cwd: folder, env, encoding: 'utf8' });
+      t.deepEqual(contents(), before);
+      return ran;
+    };
+    const done = tried('99.0.0', '--step', 'version', '--step', 'provenance', '--step', 'notes');
+    t.is(done.status, 0, done.stderr);
+    t.regex(done.stdout, /\[x\] version: 99\.0\.0/);
+    t.regex(done.stdout, /\[ \] addons: not run/);
+    t.regex(readFileSync(join(folder, '.setup/release/notes.md'), 'utf8'), /^- /);
+    const withoutAddons = tried('--step', 'version', '--step', 'pack');
+    t.is(withoutAddons.status, 1);
+    t.regex(withoutAddons.stdout, /\[ \] pack: npm pack/);
+    const unknown = tried('--step', 'nothing');
+    t.is(unknown.status, 1);
+    t.regex(unknown.stderr, /unknown step 'nothing'/);
+  });
+});
