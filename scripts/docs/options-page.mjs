@@ -1,6 +1,6 @@
 // The page of all options of the library, from their docstrings and from what checks them.
 
-import { cell, code, table } from './markdown.mjs';
+import { cell, code } from './markdown.mjs';
 
 /** The first release: what has no tag of its own has been there since. */
 const FIRST = '0.1.0';
@@ -124,19 +124,20 @@ export function optionsPage(api, expectedOf) {
         ...(tagOf(property, '@throws') ? [cell(tagOf(property, '@throws'))] : []),
       ];
       return [
-        `<a id="${name}-${property.name}"></a>${code(property.name)}`,
-        `<code>${cell(typeText(property.type))}</code>`,
-        cell(fallback ?? ''),
-        unit ?? '–',
+        `### \`${property.name}\` {#${name}-${property.name}}`,
         cell(summary),
-        errors.join('; ') || 'as the operation',
-        tagOf(property, '@since') ?? FIRST,
-      ];
+        [
+          `- Type: ${code(typeText(property.type))}`,
+          `- Default: ${cell(fallback ?? '')}`,
+          ...(unit ? [`- Unit: ${unit}`] : []),
+          `- Errors: ${errors.join('; ') || 'those of the operation'}`,
+          `- Since: ${tagOf(property, '@since') ?? FIRST}`,
+        ].join('\n'),
+      ].join('\n\n');
     });
     const heading = `## ${name}\n\n${about}\n`;
-    return rows.length > 0
-      ? `${heading}\n${table(['option', 'type', 'default', 'unit', 'what it does', 'errors', 'since'], rows)}`
-      : `${heading}\n${cell(textOf(declaration.comment?.summary))} It takes <code>${cell(typeText(declaration.type))}</code>.\n`;
+    if (rows.length > 0) return `${heading}\n${rows.join('\n\n')}\n`;
+    return `${heading}\n${cell(textOf(declaration.comment?.summary))} It takes ${code(typeText(declaration.type))}.\n`;
   });
   const page = `# Options
 

@@ -14,7 +14,7 @@ export interface ParameterUse {
   readonly axis?: readonly Value[];
   /** It matters only to sorts of keys alone, or only to those with values. */
   readonly onlyWith?: 'keys' | 'values';
-  /** Whoever calls a sort may choose it, by the option of its name. */
+  /** The caller of a sort may choose it, by the option of its name. */
   readonly option?: boolean;
 }
 

@@ -72,7 +72,7 @@ export const storedCrossovers = (): Partial<Crossovers>[] =>
     : Object.values(readCache(FILE)).flatMap((one) => parsed(one).crossovers ?? []);
 
 /**
- * Keeps what was measured, instead of what was kept for the device before; whoever opens it from now on uses it.
+ * Keeps what was measured, instead of what was kept for the device before; each program that opens it from now on uses it.
  *
  * @returns false where the cache cannot be used
  */

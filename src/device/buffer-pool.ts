@@ -5,7 +5,7 @@ import type { Queue } from './queue.js';
  * Keeps released buffers for the next sort of a similar size, up to a budget of idle bytes.
  *
  * Allocation costs more than a small sort on most drivers. Since there is one in-order queue, a buffer
- * can be handed out again while commands that use it are still in flight; `atRest` is for whoever uses another one.
+ * can be handed out again while commands that use it are still in flight; `atRest` is for code that uses another one.
  */
 export class BufferPool {
   readonly #allocate: (bytes: number) => Buffer;
@@ -41,7 +41,7 @@ export class BufferPool {
     const fits = (buffer: Buffer) =>
       buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096) && (!atRest || rests(buffer));
     const same = wanted ? this.#idle.indexOf(wanted) : -1;
-    // The one that was used last, so that whoever asks again and again gets the same few.
+    // The one that was used last, so that repeated calls get the same few buffers.
     const found = same >= 0 ? same : this.#idle.findLastIndex(fits);
     const buffer = found >= 0 ? this.#idle.splice(found, 1)[0] : undefined;
     if (buffer) this.#idleBytes -= buffer.bytes;
@@ -80,7 +80,7 @@ export class BufferPool {
   }
 
   /**
-   * Buffers of these sizes for what `enqueue` enqueues: they may be lent again at once, since whoever takes
+   * Buffers of these sizes for what `enqueue` enqueues: they may be lent again at once, since the command that takes
    * them next comes later in the queue.
    *
    * @throws MemoryError

@@ -2,7 +2,7 @@ import * as cl from '../opencl/index.js';
 import { MemoryError } from '../util/errors.js';
 import { typedError } from './status.js';
 
-/** Device memory. Owned by whoever made it; released once. */
+/** Device memory. The code that made it owns it, and releases it once. */
 export class Buffer {
   readonly bytes: number;
   readonly handle: cl.MemObject;

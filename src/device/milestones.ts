@@ -1,5 +1,5 @@
 /**
- * Waits for points of a queue. The driver is asked for one point at a time: whoever asks meanwhile is told
+ * Waits for points of a queue. The driver is asked for one point at a time: a caller who asks meanwhile is told
  * with the next one, which lies behind all that is enqueued by then. So any number of waits costs few events.
  */
 export class Milestones {

@@ -144,7 +144,7 @@ export class Queue {
   }
 
   /**
-   * Why launches were refused the last time. They are handed over by whoever enqueues or waits next: who made
+   * Why launches were refused the last time. The next call that enqueues or waits hands them over: the code that made
    * them sees here, after the wait, whether they were lost meanwhile.
    */
   get lastFailure(): unknown {
@@ -537,6 +537,6 @@ async function withDeadline(done: Promise<void>, seconds: number): Promise<void>
     await Promise.race([done, late]);
   } finally {
     clearTimeout(timer);
-    done.catch(() => undefined); // a late failure of a device that was given up is nobody's any more
+    done.catch(() => undefined); // a late failure of a device that was given up concerns nobody any more
   }
 }

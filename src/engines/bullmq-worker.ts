@@ -84,7 +84,7 @@ class QueueWorker {
         await this.#do(job);
       } catch (error) {
         if (context.signal.aborted) {
-          // It is for somebody else, at once.
+          // Another worker is to take it, at once.
           await job.moveToWait(token);
           throw new WaitingError();
         }

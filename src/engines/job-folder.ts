@@ -119,7 +119,7 @@ export class JobFolder {
     return join(this.path, ASIDES);
   }
 
-  /** Asks whoever coordinates the job to give it up. */
+  /** Asks the coordinator of the job to give it up. */
   async cancel(): Promise<void> {
     await writeFile(this.file(CANCELLED), '').catch((error) => {
       throw ioError('write', this.file(CANCELLED), error);

@@ -77,7 +77,7 @@ async function* contents(
   const stream = await decompressor();
   const pieces = source.pieces(1);
   const feeding = pipeline(Readable.from(cut ? cut(pieces) : pieces), stream);
-  feeding.catch(() => undefined); // whoever reads the stream is told
+  feeding.catch(() => undefined); // the reader of the stream is told
   try {
     yield* stream;
     await feeding;

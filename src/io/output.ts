@@ -53,7 +53,7 @@ export interface OutputContext {
   readonly hashes?: FileHashes | undefined;
 }
 
-/** Whoever reads the output has closed it: no failure of ours, and nothing to tell anybody. */
+/** The reader of the output has closed it: this is no failure of ours, and there is nothing to tell. */
 export class ClosedPipeError extends IoError {}
 
 /** The error for bytes that could not be written. */

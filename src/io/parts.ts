@@ -56,7 +56,7 @@ export async function readParts(path: string): Promise<PartsManifest | undefined
     throw new FormatError(`${file} is no manifest of parts (${PARTS_SCHEMA})`, { details: { path: file } });
   }
   for (const { name } of manifest.parts) {
-    // A manifest that was made by somebody else names nothing outside of its folder.
+    // A manifest may come from others: it names nothing outside of its folder.
     if (typeof name === 'string' && /^[\w][\w.-]*$/.test(name) && basename(name) === name) continue;
     throw new FormatError(`${file} names ${JSON.stringify(name)}, which is no file beside it`, {
       details: { path: file },

@@ -73,9 +73,9 @@ export interface LargeFileJob extends FileJob, DistinctOptions, LargeOptions {}
 /** What is at hand while files are sorted. */
 export interface FileContext extends Pick<SortOptions, 'onProgress' | 'onWarning'>, OutputContext {
   readonly stdin: Readable;
-  /** Where keys are read to and sorted to, for whoever sorts file after file. */
+  /** Arrays that keys are read to and sorted to, for callers that sort one file after the other. */
   readonly arrays?: ArrayPool | undefined;
-  /** Sorts the keys of small files together, for whoever sorts many at once. */
+  /** Sorts the keys of small files together, for callers that sort many at once. */
   readonly together?: SortsTogether | undefined;
   /** Gets what people may want to know meanwhile, such as where temporary files are. */
   readonly onNote?: ((text: string) => void) | undefined;

@@ -81,7 +81,7 @@ export class SortsTogether {
       others.push({ keys, options, resolve, reject });
       if (this.#isRunning) return;
       this.#isRunning = true;
-      setImmediate(() => void this.#run()); // whoever comes at the same time goes along
+      setImmediate(() => void this.#run()); // files that come at the same time go along
     });
   }
 

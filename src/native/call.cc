@@ -325,7 +325,7 @@ std::vector<uint64_t> Call::RawProperties(int i, cl_int status) {
       list.push_back(static_cast<uint64_t>(Signed(element, status)));
     }
   }
-  // Drivers read up to the end mark; whoever wrote one already gets a second, which nobody reads.
+  // Drivers read up to the end mark; a list that has one already gets a second, which nobody reads.
   if (!failed_) list.push_back(0);
   return list;
 }

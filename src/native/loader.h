@@ -150,7 +150,7 @@ struct Loader {
 /** The process's loader. Where opening it failed before, this tries again. */
 const Loader& OpenLoader();
 
-/** The process's loader, which some earlier call has opened: whoever has a handle may call this. */
+/** The process's loader, which some earlier call has opened: code that has a handle may call this. */
 extern Loader api;
 
 /** Facts about a platform that hold for every object made from it. */

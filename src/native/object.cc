@@ -132,7 +132,7 @@ OwnedReference Object::TakeReferences() {
   // What goes here may have been the last to hold this object.
   std::shared_ptr<Object> self = weak_from_this().lock();
   if (open_user_event) {
-    // Nobody can complete it any more, so whoever waits for it would wait for ever.
+    // Nobody can complete it any more, so a wait for it would never end.
     open_user_event = false;
     cl_int status = gate.MayFail(As<cl_event>()) ? CL_INVALID_EVENT : CL_COMPLETE;
     gate.Settle(As<cl_event>(), status, platform->keeps_bare_waiters);

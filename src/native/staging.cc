@@ -85,7 +85,7 @@ class StagedTransfer final : public PromiseJob {
   };
 
   /**
-   * Copies a chunk. Chunks are begun in order, so whoever waits waits for what others have begun.
+   * Copies a chunk. Chunks are begun in order, so a thread that waits does so for chunks that others have begun.
    *
    * A program may give memory of its ring as the array, and gets then what it asks for: no copy of overlapping memory
    * is undefined.
@@ -216,7 +216,7 @@ NAN_METHOD(ReadBufferAsync) {
 #define MADV_POPULATE_WRITE 23  // younger than many C libraries; an older system refuses it
 #endif
 
-/** Makes pages that are to be written, whoever else writes there meanwhile. */
+/** Makes pages that are to be written; other threads may write there meanwhile. */
 void MakePages(char* data, size_t bytes) {
 #if defined(__linux__)
   // Takes half the time of as many faults.
@@ -264,7 +264,7 @@ struct Mapped {
 
 /**
  * Memory that was collected, for the next array of about its size: making pages costs as much as a sort. What
- * is kept is bounded, and whoever gets it overwrites it. Collectors of all isolates give from their threads.
+ * is kept is bounded, and the code that gets it overwrites it. Collectors of all isolates give from their threads.
  */
 class Recycled {
  public:

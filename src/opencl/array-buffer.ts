@@ -6,7 +6,7 @@ const V8_MAJOR = Number(process.versions.v8.split('.')[0]);
 /**
  * Has `transfer` to another length copy, as newer V8s do.
  *
- * V8 12, which Node 22 has, takes a shorter way: it frees the memory in place, under whoever still holds it. A device
+ * V8 12, which Node 22 has, takes a shorter way: it frees the memory in place, although others still hold it. A device
  * that was to write there wrote to freed memory, and nothing that the addon can hold prevents it. A method that was
  * taken from the prototype before, or is that of another realm of `node:vm`, still does so.
  */

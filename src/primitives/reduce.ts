@@ -182,7 +182,7 @@ export interface ReduceWork {
 }
 
 /**
- * Enqueues a reduction, with memory of the pool, which is given back at once: whoever takes it next comes
+ * Enqueues a reduction, with memory of the pool, which is given back at once: the command that takes it next comes
  * later in the queue.
  *
  * @returns the result, to be asked when the queue has finished

@@ -272,7 +272,7 @@ function remember(error: unknown): void {
   untold = error instanceof CacheError ? error : warningOf(`${folder}: ${said}`, { cause: error });
 }
 
-/** Why the cache could not be used, or not all of it: once for each folder, for whoever tells the user. */
+/** Why the cache could not be used, or not all of it: it is told once for each folder, to the code that warns the user. */
 export function takeCacheWarning(): CacheError | undefined {
   const warning = untold;
   untold = undefined;

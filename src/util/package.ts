@@ -29,7 +29,7 @@ function versionIn(folder: string): string | undefined {
     const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name?: string; version?: string };
     return name === 'clsort' ? version : undefined;
   } catch {
-    return undefined; // somebody else's, since ours can be read
+    return undefined; // another package's, since ours can be read
   }
 }
 

@@ -33,7 +33,7 @@ const formatOf = (kind: ForeignKind): KeyFormat => ({
   },
 });
 
-/** Text with columns between commas, or whatever is found between them, by DuckDB's reader and writer. */
+/** Text with columns between commas or another delimiter, by DuckDB's reader and writer. */
 export const csv: KeyFormat = formatOf({ id: 'csv', format: 'csv', isText: true });
 
 /** Text with columns between tabs, by DuckDB's reader and writer. */

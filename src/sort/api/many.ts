@@ -103,7 +103,7 @@ async function measure(arrays: readonly KeyArray[], options: SortOptions): Promi
   throwIfAborted(signal);
   if (!Array.isArray(arrays)) throw new InputError('expected an array of typed arrays, each to be sorted');
   if (arrays.length === 0) return undefined;
-  const given = [...arrays] as const; // whoever changes the list meanwhile changes nothing
+  const given = [...arrays] as const; // a caller who changes the list meanwhile changes nothing here
   const first = given[0] as KeyArray;
   const { info } = keyColumn(first, dtype);
   const offsets = new Uint32Array(given.length + 1);

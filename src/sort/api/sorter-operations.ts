@@ -91,7 +91,7 @@ export class SorterOperations implements AsyncDisposable {
   /**
    * @internal `Sorter.open` makes them.
    *
-   * @param few who makes calls of few keys, if somebody else
+   * @param few what makes calls of few keys, where that is not the device
    * @param team of whose devices the first is that of `keeper`: those that share large arrays
    */
   constructor(keeper: Keeper, onWarning: (warning: ClsortError) => void, few?: Few, team?: Team) {

@@ -48,7 +48,7 @@ export class PlanLists {
     try {
       return rest.next().value ?? undefined;
     } catch (error) {
-      this.#lists.delete(name); // whoever asks again is to be told again
+      this.#lists.delete(name); // the next call that asks is told again
       throw error;
     }
   }

@@ -117,7 +117,7 @@ export class ArrayStore implements ArrayOwner {
   }
 
   load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    // Whoever overwrites elements runs alone.
+    // A call that overwrites elements runs alone.
     const n = view.byteLength / from.info.bytes;
     return this.#turns.beside(n, () => this.#transfer((memory) => memory.load(from, view, offset)));
   }

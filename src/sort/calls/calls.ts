@@ -33,7 +33,7 @@ export interface Task {
   again: boolean;
   /** It writes to an array of the caller's. */
   readonly overwrites?: boolean;
-  /** Does it on several devices, whoever keeps them. */
+  /** Does the call on several devices, by the keeper of each. */
   readonly shared?: (() => Promise<unknown>) | undefined;
 }
 
@@ -166,7 +166,10 @@ export class Calls {
     return (await start(by, use)).complete();
   }
 
-  /** Whoever is sooner done, unless the options ask for what only a device has. */
+  /**
+   * Chooses who makes a call of n keys: the host engine where so few are sorted there in less time, else the device. Options that only a
+   * device knows keep the call there.
+   */
   keeperFor(n: number, { algorithm, scan, radixBits }: SortSettings, onHost: boolean): Keeper {
     const open = algorithm === 'auto' && scan === 'auto' && radixBits === undefined;
     return this.#few && onHost && open && n < this.#few.below ? this.#few.keeper : this.#keeper;

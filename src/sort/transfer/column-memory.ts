@@ -50,7 +50,7 @@ export class DeviceMemory implements ColumnMemory {
   readonly #device: Device;
   /**
    * Bytes that V8 was told of and that were given back: it hears of the next arrays only beyond them. Else
-   * whoever makes and disposes of large arrays would have it collect at each of them.
+   * a program that makes and disposes of large arrays would have it collect at each of them.
    */
   #slackBytes = 0;
 

@@ -39,7 +39,7 @@ export function borrow(device: Device, bytes: number, atRest = false): Lent {
 
 const nothing = async (): Promise<void> => undefined;
 
-/** What is on the device already is nobody's to release here. */
+/** Arrays that lie on the device already are not released here: their owner does that. */
 const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefined });
 
 /**

@@ -125,7 +125,7 @@ function enqueueAll(by: PartSort, { keys, settings }: HostJob, work: Work): void
       indices: false,
     });
     if (run.status) queue.copy(run.status, statuses, { bytes: 4, toOffset: 4 * i, stage: 'status' });
-    run.release(); // whoever takes the scratch next comes later in the queue
+    run.release(); // the next command that takes the scratch comes later in the queue
   };
 
   const arrived = parts.map((p) => {
