@@ -362,12 +362,14 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
   auto raw = queue.As<cl_command_queue>();
   auto execution = std::make_shared<Retained>(call.Hold(*handle));
   cl_event event = nullptr;
+  auto pass = gate.Pass();
   if (!call.ok() ||
       !call.Check(recording.functions->clEnqueueCommandBufferKHR(queues.empty() ? 0 : 1, queues.empty() ? nullptr : &raw,
                                                                  recording.buffer, waits.count(), waits.data(),
                                                                  &event))) {
     return;
   }
+  pass = {};
   if (gate.open()) gate.HoldExecution(event);
   InFlight& in_flight = call.environment().in_flight();
   if (!wanted) {

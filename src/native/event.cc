@@ -90,8 +90,9 @@ NAN_METHOD(CreateUserEvent) {
   if (!call.Check(status)) return;
   auto handle = Wrap(call.environment(), Kind::kEvent, event, context->platform);
   Unwrap(call.environment(), Kind::kEvent, handle)->open_user_event = true;
-  bool first = gate.Open(event, context->As<cl_context>());
-  if (first && context->platform->keeps_bare_waiters) MarkQueues(call.environment(), context->As<cl_context>());
+  bool alone = context->platform->keeps_bare_waiters;
+  bool first = gate.Open(event, context->As<cl_context>(), alone);
+  if (first && alone) MarkQueues(call.environment(), context->As<cl_context>());
   call.Return(handle);
 }
 

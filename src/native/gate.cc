@@ -67,16 +67,17 @@ void Release(const std::vector<cl_event>& events) {
 /** Lives as long as the process: threads of ours and of drivers may outlive everything else. */
 Gate& gate = *new Gate;
 
-bool Gate::Open(cl_event user_event, cl_context context) {
+bool Gate::Open(cl_event user_event, cl_context context, bool alone) {
   std::lock_guard<std::mutex> lock(guard_);
   bool first = std::none_of(held_.begin(), held_.end(), [&](const Held& held) { return held.context == context; });
   held_.push_back({user_event, context, false});
   open_.fetch_add(1, std::memory_order_relaxed);
+  if (alone) alone_.fetch_add(1, std::memory_order_relaxed);
   return first;
 }
 
 cl_int Gate::Settle(cl_event user_event, cl_int status, bool alone) {
-  std::unique_lock<std::mutex> turn(turn_, std::defer_lock);
+  std::unique_lock<std::shared_mutex> turn(passing_, std::defer_lock);
   if (alone) turn.lock();
   size_t commands;
   {
@@ -92,6 +93,7 @@ cl_int Gate::Settle(cl_event user_event, cl_int status, bool alone) {
     settling_--;
     if (result == CL_SUCCESS) {
       open_.fetch_sub(1, std::memory_order_relaxed);
+      if (alone) alone_.fetch_sub(1, std::memory_order_relaxed);
       auto settled = [&](const Held& held) { return held.context && held.event == user_event; };
       held_.erase(std::remove_if(held_.begin(), held_.end(), settled), held_.end());
     }

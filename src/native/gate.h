@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 #include "opencl.h"
@@ -21,8 +22,19 @@ namespace clsort {
 class Gate {
  public:
   bool open() const { return open_.load(std::memory_order_relaxed) > 0; }
-  /** A user event was made, of this context. @return whether the context has no other one that is open */
-  bool Open(cl_event user_event, cl_context context);
+  /**
+   * A user event was made, of this context.
+   *
+   * @param alone it will be settled alone, see `Settle`
+   * @return whether the context has no other one that is open
+   */
+  bool Open(cl_event user_event, cl_context context, bool alone);
+  /** Whether commands are to be enqueued in a `Pass`. */
+  bool needs_pass() const { return alone_.load(std::memory_order_relaxed) > 0; }
+  /** Keeps user events from failing while a command is enqueued, which must not block: PoCL fails it half enqueued. */
+  std::shared_lock<std::shared_mutex> Pass() {
+    return needs_pass() ? std::shared_lock<std::shared_mutex>(passing_) : std::shared_lock<std::shared_mutex>();
+  }
   /**
    * Whether a user event can be made to fail: not while a command buffer may wait for it, since nobody can hold the
    * events of its commands.
@@ -31,8 +43,8 @@ class Gate {
   /**
    * Completes or fails a user event, for good; lets go of what need not be held any more.
    *
-   * @param alone nothing else may end while it fails: PoCL starts a command whose other event ends at that moment, and
-   *     gives it up as well, which ends the process
+   * @param alone nothing else may end or be enqueued while it fails: PoCL starts a command whose other event ends at that
+   *     moment, and gives it up as well, which ends the process
    */
   cl_int Settle(cl_event user_event, cl_int status, bool alone);
   /** Holds the event of a command: by its only reference, or where that is the caller's by another one. */
@@ -62,8 +74,10 @@ class Gate {
 
   std::atomic<size_t> open_{0};
   std::mutex guard_;
-  /** Held where user events are settled one at a time. */
-  std::mutex turn_;
+  /** Held where user events are settled one at a time; shared while commands are enqueued. */
+  std::shared_mutex passing_;
+  /** Open user events that are settled alone. */
+  std::atomic<size_t> alone_{0};
   size_t settling_ = 0;
   /** In the order in which they were enqueued, and user events made. */
   std::vector<Held> held_;

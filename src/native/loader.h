@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "functions.h"
 #include "gate.h"
@@ -55,6 +56,12 @@ bool IsSet(const Other&) {
   return false;
 }
 
+inline bool Unset(cl_bool* flag) { return std::exchange(*flag, CL_FALSE) != CL_FALSE; }
+template <typename Other>
+bool Unset(Other*) {
+  return false;
+}
+
 /** An OpenCL function as found in the loader, or nullptr; `since` is 110 for OpenCL 1.1 and so on. */
 template <typename Pointer>
 struct Function;
@@ -96,6 +103,15 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
     return false;
   }
 
+  /** Has a call not block. @return whether it was to */
+  bool TakeBlock(std::tuple<Parameters...>* parameters) const {
+    if constexpr (sizeof...(Parameters) > 2) {
+      if (blocking_flag == 1) return Unset(&std::get<1>(*parameters));
+      if (blocking_flag == 2) return Unset(&std::get<2>(*parameters));
+    }
+    return false;
+  }
+
   /**
    * Enqueues a command with an event, whether or not the caller wants one.
    *
@@ -104,12 +120,15 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
    * @param held have the gate hold the event
    */
   Result Enqueue(std::tuple<Parameters...> parameters, bool held) const {
+    bool waits = Blocks(parameters) || (gate.needs_pass() && TakeBlock(&parameters));
     cl_event own = nullptr;
     cl_event*& event = std::get<cl_event*>(parameters);
     bool wanted = event != nullptr;
     if (!wanted) event = &own;
     *event = nullptr;
+    auto pass = gate.Pass();
     Result result = std::apply(pointer, parameters);
+    pass = {};
     bool enqueued;
     if constexpr (std::is_same_v<Result, cl_int>) {
       enqueued = result == CL_SUCCESS;
@@ -117,7 +136,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
       enqueued = result != nullptr;  // of a map call
     }
     if (!enqueued || !*event) return result;
-    if (Blocks(parameters)) {
+    if (waits) {
       cl_int ended = BlockUntilEnded(*event);
       if constexpr (std::is_same_v<Result, cl_int>) {
         result = ended;

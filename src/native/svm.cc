@@ -221,8 +221,11 @@ void EnqueueMemcpy(Call& call, MemcpyFunction (*find)(Call& call, const Object& 
   MemcpyFunction enqueue = call.ok() ? find(call, *queue) : nullptr;
   if (!enqueue) return;
   cl_event event = nullptr;
+  auto pass = blocking ? std::shared_lock<std::shared_mutex>() : gate.Pass();
   cl_int status = enqueue(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE, to.memory.data,
                           from.memory.data, size, waits.count(), waits.data(), &event);
+  pass = {};
+  if (status == CL_SUCCESS && gate.open()) gate.Hold(event, true);
   FinishSvm(call, *queue, status, blocking, wanted, event, {&to, &from});
 }
 
@@ -236,8 +239,12 @@ void EnqueueMemFill(Call& call, bool unified, MemFillFunction (*find)(Call& call
   MemFillFunction enqueue = call.ok() ? find(call, *queue) : nullptr;
   if (!enqueue || !CheckPattern(call, pattern.bytes, reinterpret_cast<uintptr_t>(memory.data), size)) return;
   cl_event event = nullptr;
+  bool held = gate.open();
+  auto pass = gate.Pass();
   cl_int status = enqueue(queue->As<cl_command_queue>(), memory.data, pattern.data, pattern.bytes, size, waits.count(),
-                          waits.data(), wanted ? &event : nullptr);
+                          waits.data(), wanted || held ? &event : nullptr);
+  pass = {};
+  if (status == CL_SUCCESS && held) gate.Hold(event, wanted);
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
