@@ -1,7 +1,6 @@
 import type { DeviceInfo } from '../../device/platform.js';
 import {
   type ArrayOf,
-  assertDisjoint,
   copyBytes,
   type DtypeOf,
   dtypeOf,
@@ -10,22 +9,16 @@ import {
   type ValueArray,
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
-import { REDUCE_OPS, type ReduceOp } from '../../primitives/possible.js';
+import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import type { Backend, Keeper } from '../backend/backend.js';
-import { column } from '../backend/column.js';
 import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
 import { Calls, type Few } from '../calls/calls.js';
 import { assertIntact } from '../calls/intact.js';
-import { isPromise } from '../calls/link.js';
 import { Turns } from '../calls/turns.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { inTurns } from '../host/steps.js';
-import { type LexColumn, lexsort } from '../operations/lexsort.js';
-import { topK } from '../operations/top-k.js';
-import { unique } from '../operations/unique.js';
-import { digitHistogram, edgesOf, gather, histogram, reduce, scan } from '../operations/walks.js';
 import { Member } from '../spread/member.js';
 import { SpreadArrays } from '../spread/spread-arrays.js';
 import type { Team } from '../spread/team.js';
@@ -36,16 +29,13 @@ import {
   assertIndexable,
   CARRIED_VALUE_BYTES,
   dtypeOfValues,
-  MAX_INDICES,
   type Positions,
   parse,
-  parsePrimitive,
   readKeys,
   readValues,
   type Spreadable,
   spreadSettings,
   type TopOf,
-  taskOf,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import { argsortMany, sortMany } from './many.js';
@@ -54,25 +44,22 @@ import {
   chosenParameters,
   type HistogramOptions,
   type Into,
-  type LexsortColumn,
   type LexsortOptions,
   type PlanOptions,
   type PrimitiveOptions,
   type ScanOptions,
   type SortOptions,
-  type SortSettings,
   type TopKOptions,
   type UniqueOptions,
 } from './options.js';
+import { OrderOperations, type RowColumn } from './order-operations.js';
 import {
   type SegmentedArgsortOptions,
   type SegmentOffsets,
   SegmentOperations,
 } from './segment-operations.js';
 import { SpreadArray } from './spread-array.js';
-
-/** A column of rows, with an order of its own or as the options say. */
-export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K>>;
+import { WalkOperations } from './walk-operations.js';
 
 /** A plan, and what it says in words. */
 export type ExplainedPlan = Plan & { explain(): string };
@@ -84,6 +71,8 @@ export class SorterOperations implements AsyncDisposable {
   readonly #calls: Calls;
   readonly #arrays: ArrayStore;
   readonly #segments: SegmentOperations;
+  readonly #orders: OrderOperations;
+  readonly #walks: WalkOperations;
   readonly #team: Team | undefined;
   #spreads: SpreadArrays | undefined;
   readonly #onWarning: (warning: ClsortError) => void;
@@ -100,7 +89,10 @@ export class SorterOperations implements AsyncDisposable {
     this.#onWarning = onWarning;
     this.#calls = new Calls(keeper, few, this.#turns, onWarning, team);
     this.#arrays = new ArrayStore(keeper, this.#turns);
+    const by = { calls: this.#calls, arrays: this.#arrays, team, spread: () => this.#spread };
     this.#segments = new SegmentOperations(this.#calls, this.#arrays);
+    this.#orders = new OrderOperations(by);
+    this.#walks = new WalkOperations(by);
   }
 
   /** The opened device, the best one of several; undefined when the host engine sorts. */
@@ -271,38 +263,7 @@ export class SorterOperations implements AsyncDisposable {
   lexsort(columns: readonly RowColumn<KeyArray>[], options?: LexsortOptions): Promise<Uint32Array>;
   lexsort(columns: readonly RowColumn<DeviceArray>[], options?: LexsortOptions): Promise<DeviceArray<'u32'>>;
   lexsort(columns: readonly RowColumn<Keys>[], options?: LexsortOptions): Promise<Positions<Keys>> {
-    const given = [...columns].map((one) => (isArray(one) || isPromise(one) ? { keys: one } : one));
-    const inputs = given.map((one) => one.keys);
-    return this.#calls.linked(inputs, async (link) => {
-      const settings = parse(options, ['bits', 'dtype']);
-      const parsed = given.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
-        const order = parse({ ...pick(settings), ...own }, ['bits']);
-        const like = link.array(keys);
-        return { like, column: { keys: readKeys(this.#arrays, like, order), order: pick(order) } };
-      });
-      const [first] = parsed;
-      if (!first) throw new InputError('no columns to sort by: expected at least one');
-      const { n } = first.column.keys;
-      for (const { column: other } of parsed) {
-        if (other.keys.n !== n) {
-          throw new InputError(`columns of ${n} and of ${other.keys.n} keys: expected the same number`);
-        }
-      }
-      assertIndexable(n);
-      return this.#arrays.making(async (make) => {
-        const moved = make.beside(first.like, 'u32', n);
-        link.makes(moved.result);
-        if (n > 0) {
-          const onHost = !parsed.some((one) => one.like instanceof DeviceArray);
-          const rows = parsed.map((one) => one.column);
-          await this.#calls.operate({ n, settings, link, onHost, again: onHost }, async (call) => {
-            await lexsort(call, rows, column('u32', n, moved.place));
-            return () => undefined;
-          });
-        }
-        return moved.result as Positions<Keys>;
-      });
-    });
+    return this.#orders.lexsort(columns, options);
   }
 
   /**
@@ -321,42 +282,9 @@ export class SorterOperations implements AsyncDisposable {
   topK(
     keys: Awaitable<Spreadable>,
     k: number,
-    options: TopKOptions = {},
+    options?: TopKOptions,
   ): Promise<{ keys: Keys; indices: Positions<Keys> }> {
-    return this.#calls.linked<{ keys: Keys; indices: Positions<Keys> }>([keys], async (link) => {
-      const array = link.array(keys);
-      const { largest = true, ...rest } = options;
-      if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
-      if (!Number.isSafeInteger(k) || k < 0)
-        throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
-      const settings = parse({ ...rest, descending: largest });
-      if ('descending' in options) throw new UsageError("topK takes 'largest', not 'descending'");
-      if (array instanceof SpreadArray) {
-        return this.#spread.topK(array, k, spreadSettings(settings, array));
-      }
-      const input = readKeys(this.#arrays, array, settings);
-      assertIndexable(input.n);
-      const count = Math.min(k, input.n);
-      return this.#arrays.making(async (make) => {
-        const top = make.like(array, input.dtype, count);
-        const indices = make.beside(array, 'u32', count);
-        if (count > 0) {
-          const out = {
-            keys: column(input.dtype, count, top.place),
-            positions: column('u32', count, indices.place),
-          };
-          const task = {
-            ...taskOf(input, settings, array, link),
-            shared: this.#team?.topK(input, out, settings),
-          };
-          await this.#calls.operate(task, async (call) => {
-            await topK(call, input, out);
-            return () => undefined;
-          });
-        }
-        return { keys: top.result, indices: indices.result as Positions<Keys> };
-      });
-    });
+    return this.#orders.topK(keys, k, options);
   }
 
   /**
@@ -437,28 +365,7 @@ export class SorterOperations implements AsyncDisposable {
     keys: Awaitable<K>,
     options?: UniqueOptions,
   ): Promise<{ keys: K; counts: Positions<K> }> {
-    return this.#calls.linked([keys], async (link) => {
-      const array = link.array(keys);
-      const settings = parse(options, ['bits']);
-      const input = readKeys(this.#arrays, array, settings);
-      assertIndexable(input.n);
-      return this.#arrays.making(async (make) => {
-        const results = (distinct: number) => {
-          const found = make.like(array, input.dtype, distinct);
-          const counts = make.beside(array, 'u32', distinct);
-          return {
-            keys: column(input.dtype, distinct, found.place),
-            counts: column('u32', distinct, counts.place),
-            result: { keys: found.result, counts: counts.result as Positions<K> },
-          };
-        };
-        if (input.n === 0) return results(0).result;
-        return this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
-          const { result } = await unique(call, input, results);
-          return () => result;
-        });
-      });
-    });
+    return this.#orders.unique(keys, options);
   }
 
   /**
@@ -471,21 +378,7 @@ export class SorterOperations implements AsyncDisposable {
    * @throws as `sort`; InputError for the minimum or maximum of no keys; UnsupportedError for sums of f16
    */
   reduce(keys: Awaitable<Spreadable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
-    return this.#calls.linked([keys], async (link) => {
-      const array = link.array(keys);
-      if (!REDUCE_OPS.includes(op)) {
-        throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
-      }
-      const settings = parsePrimitive(options);
-      if (array instanceof SpreadArray)
-        return this.#spread.reduce(array, op, spreadSettings(settings, array));
-      const input = readKeys(this.#arrays, array, settings);
-      const task = {
-        ...taskOf(input, settings, array, link),
-        shared: this.#team?.reduce(input, op, settings),
-      };
-      return this.#calls.operate(task, (call) => reduce(call, input, op));
-    });
+    return this.#walks.reduce(keys, op, options);
   }
 
   /**
@@ -495,25 +388,8 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; UnsupportedError for dtypes other than u32 i32 u64 i64 f32 f64
    */
-  scan<K extends Keys>(keys: Awaitable<K>, options: ScanOptions & Into<K> = {}): Promise<K> {
-    return this.#calls.linked([keys], async (link) => {
-      const array = link.array(keys);
-      const { inclusive = false, into, ...rest } = options;
-      if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
-      const settings = parsePrimitive(rest);
-      const input = readKeys(this.#arrays, array, settings);
-      assertApart(array, into);
-      return this.#arrays.making(async (make) => {
-        const sums = make.like(array, input.dtype, input.n, into);
-        link.makes(sums.result);
-        const to = column(input.dtype, input.n, sums.place);
-        await this.#calls.operate(taskOf(input, settings, array, link, into), async (call) => {
-          await scan(call, input, to, inclusive);
-          return () => undefined;
-        });
-        return sums.result;
-      });
-    });
+  scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K> {
+    return this.#walks.scan(keys, options);
   }
 
   /**
@@ -524,25 +400,8 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; UsageError when the options do not make bins; UnsupportedError for 2^32 keys and more
    */
-  histogram(keys: Awaitable<Keys>, options: HistogramOptions = {}): Promise<Uint32Array> {
-    return this.#calls.linked([keys], async (link) => {
-      const array = link.array(keys);
-      const { bins, range, edges, bits, ...rest } = options;
-      const settings = parsePrimitive(rest);
-      const input = readKeys(this.#arrays, array, settings);
-      const byValue = bins !== undefined || range !== undefined || edges !== undefined;
-      if (bits !== undefined && byValue) {
-        throw new UsageError("option 'bits' says all of the bins: leave out 'bins', 'range' and 'edges'");
-      }
-      const all = bits === undefined ? edgesOf(options) : undefined;
-      const digits = bits && parse({ bits }).bits;
-      if (input.n >= MAX_INDICES) {
-        throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
-      }
-      return this.#calls.operate(taskOf(input, settings, array, link), (call) =>
-        all ? histogram(call, input, all) : digitHistogram(call, input, digits),
-      );
-    });
+  histogram(keys: Awaitable<Keys>, options?: HistogramOptions): Promise<Uint32Array> {
+    return this.#walks.histogram(keys, options);
   }
 
   /**
@@ -555,30 +414,9 @@ export class SorterOperations implements AsyncDisposable {
   gather<V extends Keys>(
     values: Awaitable<V>,
     indices: Awaitable<Positions<V>>,
-    options: PrimitiveOptions & Into<V> = {},
+    options?: PrimitiveOptions & Into<V>,
   ): Promise<V> {
-    return this.#calls.linked([values, indices], async (link) => {
-      const [array, at] = [link.array(values), link.array(indices)];
-      const { into, ...rest } = options;
-      const settings = parsePrimitive(rest);
-      const input = readKeys(this.#arrays, array, settings);
-      if (array instanceof DeviceArray !== at instanceof DeviceArray) {
-        throw new InputError('values and indices are in different places: upload both or none');
-      }
-      const by = readKeys(this.#arrays, at, {});
-      if (by.dtype !== 'u32') throw new InputError(`indices are ${by.dtype}: expected a Uint32Array or u32`);
-      if (!(array instanceof DeviceArray)) assertDisjoint(array, at as Uint32Array, 'values and indices');
-      for (const one of [array, at]) assertApart(one, into);
-      return this.#arrays.making(async (make) => {
-        const gathered = make.like(array, input.dtype, by.n, into);
-        link.makes(gathered.result);
-        const to = column(input.dtype, by.n, gathered.place);
-        await this.#calls.operate(taskOf(input, settings, array, link, into), (call) =>
-          gather(call, input, by, to),
-        );
-        return gathered.result;
-      });
-    });
+    return this.#walks.gather(values, indices, options);
   }
 
   /**
@@ -721,9 +559,6 @@ export class SorterOperations implements AsyncDisposable {
   }
 }
 
-const isArray = (one: unknown): one is Keys =>
-  ArrayBuffer.isView(one) || one instanceof DeviceArray || one instanceof SpreadArray;
-
 /** The plan that is tried first. @throws UnsupportedError, UsageError */
 function planOf(backend: Backend, request: PlanRequest, most = Number.POSITIVE_INFINITY): Plan {
   const { n } = request;
@@ -734,8 +569,6 @@ function planOf(backend: Backend, request: PlanRequest, most = Number.POSITIVE_I
   }
   throw new UnsupportedError('there is no plan');
 }
-
-const pick = ({ descending, nan }: SortSettings): LexColumn['order'] => ({ descending, nan });
 
 /** @throws DtypeError, UsageError */
 function assertLength(dtype: Dtype, length: number): void {

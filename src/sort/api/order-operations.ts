@@ -1,0 +1,151 @@
+import { InputError, UsageError } from '../../util/errors.js';
+import { column } from '../backend/column.js';
+import type { ArrayStore, Keys } from '../calls/array-store.js';
+import type { Calls } from '../calls/calls.js';
+import { isPromise } from '../calls/link.js';
+import { type LexColumn, lexsort } from '../operations/lexsort.js';
+import { topK } from '../operations/top-k.js';
+import { unique } from '../operations/unique.js';
+import type { SpreadArrays } from '../spread/spread-arrays.js';
+import type { Team } from '../spread/team.js';
+import {
+  type Awaitable,
+  assertIndexable,
+  type Positions,
+  parse,
+  readKeys,
+  type Spreadable,
+  spreadSettings,
+  taskOf,
+} from './arguments.js';
+import { DeviceArray } from './device-array.js';
+import type { MadeWith } from './made-with.js';
+import type { LexsortColumn, LexsortOptions, SortSettings, TopKOptions, UniqueOptions } from './options.js';
+import { SpreadArray } from './spread-array.js';
+
+/** A column of rows, with an order of its own or as the options say. */
+export type RowColumn<K extends Keys> = Awaitable<K> | LexsortColumn<Awaitable<K>>;
+
+/** Operations that are made of sorts. */
+export class OrderOperations {
+  readonly #calls: Calls;
+  readonly #arrays: ArrayStore;
+  readonly #team: Team | undefined;
+  readonly #spread: () => SpreadArrays;
+
+  constructor({ calls, arrays, team, spread }: MadeWith) {
+    this.#calls = calls;
+    this.#arrays = arrays;
+    this.#team = team;
+    this.#spread = spread;
+  }
+
+  lexsort(columns: readonly RowColumn<Keys>[], options?: LexsortOptions): Promise<Positions<Keys>> {
+    const given = [...columns].map((one) => (isArray(one) || isPromise(one) ? { keys: one } : one));
+    const inputs = given.map((one) => one.keys);
+    return this.#calls.linked(inputs, async (link) => {
+      const settings = parse(options, ['bits', 'dtype']);
+      const parsed = given.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
+        const order = parse({ ...pick(settings), ...own }, ['bits']);
+        const like = link.array(keys);
+        return { like, column: { keys: readKeys(this.#arrays, like, order), order: pick(order) } };
+      });
+      const [first] = parsed;
+      if (!first) throw new InputError('no columns to sort by: expected at least one');
+      const { n } = first.column.keys;
+      for (const { column: other } of parsed) {
+        if (other.keys.n !== n) {
+          throw new InputError(`columns of ${n} and of ${other.keys.n} keys: expected the same number`);
+        }
+      }
+      assertIndexable(n);
+      return this.#arrays.making(async (make) => {
+        const moved = make.beside(first.like, 'u32', n);
+        link.makes(moved.result);
+        if (n > 0) {
+          const onHost = !parsed.some((one) => one.like instanceof DeviceArray);
+          const rows = parsed.map((one) => one.column);
+          await this.#calls.operate({ n, settings, link, onHost, again: onHost }, async (call) => {
+            await lexsort(call, rows, column('u32', n, moved.place));
+            return () => undefined;
+          });
+        }
+        return moved.result as Positions<Keys>;
+      });
+    });
+  }
+
+  topK(
+    keys: Awaitable<Spreadable>,
+    k: number,
+    options: TopKOptions = {},
+  ): Promise<{ keys: Keys; indices: Positions<Keys> }> {
+    return this.#calls.linked<{ keys: Keys; indices: Positions<Keys> }>([keys], async (link) => {
+      const array = link.array(keys);
+      const { largest = true, ...rest } = options;
+      if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
+      if (!Number.isSafeInteger(k) || k < 0)
+        throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
+      const settings = parse({ ...rest, descending: largest });
+      if ('descending' in options) throw new UsageError("topK takes 'largest', not 'descending'");
+      if (array instanceof SpreadArray) {
+        return this.#spread().topK(array, k, spreadSettings(settings, array));
+      }
+      const input = readKeys(this.#arrays, array, settings);
+      assertIndexable(input.n);
+      const count = Math.min(k, input.n);
+      return this.#arrays.making(async (make) => {
+        const top = make.like(array, input.dtype, count);
+        const indices = make.beside(array, 'u32', count);
+        if (count > 0) {
+          const out = {
+            keys: column(input.dtype, count, top.place),
+            positions: column('u32', count, indices.place),
+          };
+          const task = {
+            ...taskOf(input, settings, array, link),
+            shared: this.#team?.topK(input, out, settings),
+          };
+          await this.#calls.operate(task, async (call) => {
+            await topK(call, input, out);
+            return () => undefined;
+          });
+        }
+        return { keys: top.result, indices: indices.result as Positions<Keys> };
+      });
+    });
+  }
+
+  unique<K extends Keys>(
+    keys: Awaitable<K>,
+    options?: UniqueOptions,
+  ): Promise<{ keys: K; counts: Positions<K> }> {
+    return this.#calls.linked([keys], async (link) => {
+      const array = link.array(keys);
+      const settings = parse(options, ['bits']);
+      const input = readKeys(this.#arrays, array, settings);
+      assertIndexable(input.n);
+      return this.#arrays.making(async (make) => {
+        const results = (distinct: number) => {
+          const found = make.like(array, input.dtype, distinct);
+          const counts = make.beside(array, 'u32', distinct);
+          return {
+            keys: column(input.dtype, distinct, found.place),
+            counts: column('u32', distinct, counts.place),
+            result: { keys: found.result, counts: counts.result as Positions<K> },
+          };
+        };
+        if (input.n === 0) return results(0).result;
+        return this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+          const { result } = await unique(call, input, results);
+          return () => result;
+        });
+      });
+    });
+  }
+}
+
+const isArray = (one: unknown): one is Keys =>
+  ArrayBuffer.isView(one) || one instanceof DeviceArray || one instanceof SpreadArray;
+
+const pick = ({ descending, nan }: SortSettings): LexColumn['order'] => ({ descending, nan });
