@@ -10,17 +10,23 @@ export type { TableOptions } from './io/tables/table-options.js';
 export type { ValueArray } from './keys/array.js';
 export { DTYPES, type Dtype, type KeyArray } from './keys/dtype.js';
 export type { Order } from './keys/key-codec.js';
-export type { ReduceOp } from './primitives/possible.js';
+export type { ReduceOp, ScanOp } from './primitives/possible.js';
 export type { Awaitable, Positions, Spreadable, TopOf } from './sort/api/arguments.js';
+export type { Mask, MergeOptions, SearchSortedOptions } from './sort/api/choice-operations.js';
 export {
   argsort,
   argsortMany,
   close,
+  filter,
   gather,
   histogram,
   lexsort,
+  merge,
+  partition,
   reduce,
+  reduceByKey,
   scan,
+  searchSorted,
   segmentedArgsort,
   segmentedSort,
   segmentedSortPairs,
@@ -29,6 +35,7 @@ export {
   sortMany,
   sortPairs,
   topK,
+  topKSegments,
   unique,
 } from './sort/api/default-sorter.js';
 export { DeviceArray } from './sort/api/device-array.js';
@@ -48,12 +55,18 @@ export type {
   UniqueOptions,
 } from './sort/api/options.js';
 export type { ReportDevice, ShareReport, SortReport, StageReport } from './sort/api/report.js';
-export type { SegmentedArgsortOptions, SegmentOffsets } from './sort/api/segment-operations.js';
+export type {
+  SegmentedArgsortOptions,
+  SegmentOffsets,
+  TopKSegmentsOptions,
+  TopSegments,
+} from './sort/api/segment-operations.js';
 export { Sorter } from './sort/api/sorter.js';
 export type { ExplainedPlan } from './sort/api/sorter-operations.js';
 export { SpreadArray } from './sort/api/spread-array.js';
 export type { Plan } from './sort/backend/plan.js';
 export type { Keys } from './sort/calls/array-store.js';
+export type { Predicate } from './sort/operations/predicate.js';
 export type { Offsets } from './sort/operations/segmented-sort.js';
 export type { Verified } from './sort/proof/verify.js';
 export type { MemoryUsage } from './sort/transfer/column-memory.js';

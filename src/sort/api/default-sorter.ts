@@ -1,7 +1,9 @@
 import type { ValueArray } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
+import type { Predicate } from '../operations/predicate.js';
 import type { Offsets } from '../operations/segmented-sort.js';
+import type { MergeOptions, SearchSortedOptions } from './choice-operations.js';
 import type {
   HistogramOptions,
   Into,
@@ -15,7 +17,7 @@ import type {
   UniqueOptions,
 } from './options.js';
 import { assertOneOfDevices } from './options.js';
-import type { SegmentedArgsortOptions } from './segment-operations.js';
+import type { SegmentedArgsortOptions, TopKSegmentsOptions } from './segment-operations.js';
 import { Sorter } from './sorter.js';
 
 /** One lazily opened Sorter for each device, or list of devices, that was asked for. */
@@ -223,9 +225,10 @@ export function reduce(keys: KeyArray, op: ReduceOp, options?: PrimitiveOptions)
 }
 
 /**
- * Prefix sums of `keys`, in their own type: of the keys before each, with `inclusive` up to each.
+ * Prefix sums of `keys`, in their own type: of the keys before each, with `inclusive` up to each. With `op` minima, maxima
+ * or products instead.
  *
- * @throws as `sort`; UnsupportedError for dtypes other than u32 i32 u64 i64 f32 f64
+ * @throws as `sort`; UnsupportedError for sums and products of f16
  */
 export function scan<K extends KeyArray>(keys: K, options?: ScanOptions & Into<K>): Promise<K> {
   return withSorter(options, (sorter, rest) => sorter.scan(keys, rest));
@@ -254,6 +257,103 @@ export async function gather<V extends KeyArray>(
   options?: PrimitiveOptions & Into<V>,
 ): Promise<V> {
   return withSorter(options, (sorter, rest) => sorter.gather<KeyArray>(values, indices, rest)) as Promise<V>;
+}
+
+/**
+ * The keys that a predicate, or a mask of one byte for each, chooses, in input order.
+ *
+ *     await filter(prices, { from: 10, below: 20 });
+ *
+ * @throws as `sort`; InputError when the mask does not fit
+ */
+export function filter<K extends KeyArray>(
+  keys: K,
+  by: Uint8Array | Predicate,
+  options?: PrimitiveOptions,
+): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.filter<KeyArray>(keys, by, rest)) as Promise<K>;
+}
+
+/**
+ * The keys that are chosen, as `filter` says, and behind them the others; both in input order.
+ *
+ * @returns all keys, of which the first `count` are those that are chosen
+ * @throws as `filter`
+ */
+export function partition<K extends KeyArray>(
+  keys: K,
+  by: Uint8Array | Predicate,
+  options?: PrimitiveOptions & Into<K>,
+): Promise<{ keys: K; count: number }> {
+  return withSorter(options, (sorter, rest) => sorter.partition<KeyArray>(keys, by, rest)) as Promise<{
+    keys: K;
+    count: number;
+  }>;
+}
+
+/**
+ * How many of `sorted`, which is in the order of `sort`, come before each key: with `side: 'right'` those that are equal to
+ * it, too.
+ *
+ * @throws as `sort`; InputError for two dtypes
+ */
+export function searchSorted<K extends KeyArray>(
+  sorted: K,
+  keys: K,
+  options?: SearchSortedOptions & Into<Uint32Array>,
+): Promise<Uint32Array> {
+  return withSorter(options, (sorter, rest) => sorter.searchSorted<KeyArray>(sorted, keys, rest));
+}
+
+/**
+ * One array in order out of two that are: of equal keys those of `a` come first.
+ *
+ * @throws as `searchSorted`
+ */
+export function merge<K extends KeyArray>(a: K, b: K, options?: MergeOptions & Into<K>): Promise<K> {
+  return withSorter(options, (sorter, rest) => sorter.merge<KeyArray>(a, b, rest)) as Promise<K>;
+}
+
+/**
+ * The distinct keys in order, and the sum (of integers in 64 bits), minimum or maximum of the values of each.
+ *
+ *     const { keys, values } = await reduceByKey(customers, amounts, 'sum');
+ *
+ * @throws as `unique`; InputError when the lengths differ; UnsupportedError for sums of f16
+ */
+export function reduceByKey<K extends KeyArray>(
+  keys: K,
+  values: KeyArray,
+  op: ReduceOp,
+  options?: UniqueOptions,
+): Promise<{ keys: K; values: KeyArray }> {
+  return withSorter(options, (sorter, rest) =>
+    sorter.reduceByKey<KeyArray, KeyArray>(keys, values, op, rest),
+  ) as Promise<{
+    keys: K;
+    values: KeyArray;
+  }>;
+}
+
+/**
+ * The `k` largest keys (smallest with `largest: false`) of each segment in order, where they are, and where those of each
+ * segment begin.
+ *
+ * @throws as `segmentedSort`; UsageError when k is no whole number
+ */
+export function topKSegments<K extends KeyArray>(
+  keys: K,
+  offsets: Offsets,
+  k: number,
+  options?: TopKSegmentsOptions,
+): Promise<{ keys: K; indices: Uint32Array; offsets: Uint32Array }> {
+  return withSorter(options, (sorter, rest) =>
+    sorter.topKSegments<KeyArray>(keys, offsets, k, rest),
+  ) as Promise<{
+    keys: K;
+    indices: Uint32Array;
+    offsets: Uint32Array;
+  }>;
 }
 
 /** Closes the Sorters that the functions of this module opened. Not needed before a program ends. */

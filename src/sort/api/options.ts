@@ -1,6 +1,7 @@
 import type { Tuning } from '../../algorithms/parameters.js';
 import { DTYPES, type Dtype, type DtypeInfo } from '../../keys/dtype.js';
 import type { Order } from '../../keys/key-codec.js';
+import type { ScanOp } from '../../primitives/possible.js';
 import { AbortedError, type ClsortError, UsageError } from '../../util/errors.js';
 import { suggestion, unknownName } from '../../util/suggest.js';
 import type { SortReport } from './report.js';
@@ -145,7 +146,13 @@ export type PrimitiveOptions = Pick<
 /** What `scan` takes. */
 export type ScanOptions = PrimitiveOptions & {
   /**
-   * Does each sum count its own key, or only the keys before it?
+   * What keys are combined by.
+   *
+   * @defaultValue `sum`
+   */
+  readonly op?: ScanOp;
+  /**
+   * Does each result count its own key, or only the keys before it?
    *
    * @defaultValue `false`
    */

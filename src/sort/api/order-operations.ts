@@ -1,9 +1,11 @@
+import { assertReducible, REDUCE_OPS, type ReduceOp, runsDtype } from '../../primitives/possible.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import { isPromise } from '../calls/link.js';
 import { type LexColumn, lexsort } from '../operations/lexsort.js';
+import { reduceByKey } from '../operations/reduce-by-key.js';
 import { topK } from '../operations/top-k.js';
 import { unique } from '../operations/unique.js';
 import type { SpreadArrays } from '../spread/spread-arrays.js';
@@ -138,6 +140,48 @@ export class OrderOperations {
         if (input.n === 0) return results(0).result;
         return this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
           const { result } = await unique(call, input, results);
+          return () => result;
+        });
+      });
+    });
+  }
+
+  reduceByKey<K extends Keys, V extends Keys>(
+    keys: Awaitable<K>,
+    values: Awaitable<V>,
+    op: ReduceOp,
+    options?: UniqueOptions,
+  ): Promise<{ keys: K; values: Keys }> {
+    return this.#calls.linked([keys, values], async (link) => {
+      const [array, beside] = [link.array(keys), link.array(values)];
+      if (!REDUCE_OPS.includes(op)) {
+        throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
+      }
+      const settings = parse(options, ['bits']);
+      const input = readKeys(this.#arrays, array, settings);
+      assertIndexable(input.n);
+      if (array instanceof DeviceArray !== beside instanceof DeviceArray) {
+        throw new InputError('keys and values are in different places: upload both or none');
+      }
+      const own = readKeys(this.#arrays, beside, {});
+      assertReducible(own.dtype, op);
+      if (own.n !== input.n) {
+        throw new InputError(`${own.n} values do not fit ${input.n} keys: expected one for each key`);
+      }
+      const dtype = runsDtype(own.dtype, op);
+      return this.#arrays.making(async (make) => {
+        const results = (distinct: number) => {
+          const found = make.like(array, input.dtype, distinct);
+          const reduced = make.beside(array, dtype, distinct);
+          return {
+            keys: column(input.dtype, distinct, found.place),
+            values: column(dtype, distinct, reduced.place),
+            result: { keys: found.result, values: reduced.result },
+          };
+        };
+        if (input.n === 0) return results(0).result;
+        return this.#calls.operate(taskOf(input, settings, array, link), async (call) => {
+          const { result } = await reduceByKey(call, input, own, op, results);
           return () => result;
         });
       });

@@ -1,6 +1,6 @@
 import type { ValueArray } from '../../keys/array.js';
 import { InputError, UsageError } from '../../util/errors.js';
-import { isOnDevice, type Place, type Values } from '../backend/column.js';
+import { column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { ArrayStore, Keys, Maker } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import type { Link } from '../calls/link.js';
@@ -13,6 +13,7 @@ import {
   segmentColumn,
   segmentedSort,
 } from '../operations/segmented-sort.js';
+import { topSegments } from '../operations/top-segments.js';
 import {
   type Awaitable,
   assertApart,
@@ -25,7 +26,7 @@ import {
   taskOf,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
-import type { Into, SortOptions, SortSettings } from './options.js';
+import type { Into, SortOptions, SortSettings, TopKOptions } from './options.js';
 
 /** Where segments begin, and at last where the last one ends: in an array of the host or on the device. */
 export type SegmentOffsets = Offsets | DeviceArray<'u32'>;
@@ -39,6 +40,16 @@ export type SegmentedArgsortOptions = SortOptions & {
    */
   readonly positions?: 'array' | 'segment';
 };
+
+/** What `topKSegments` takes. */
+export type TopKSegmentsOptions = TopKOptions & Pick<SegmentedArgsortOptions, 'positions'>;
+
+/** The first keys of segments: of segment s from `offsets[s]` to before `offsets[s + 1]`. */
+export interface TopSegments<K extends Keys> {
+  readonly keys: K;
+  readonly indices: Positions<K>;
+  readonly offsets: Positions<K>;
+}
 
 /** Widths of values that kernels carry along through segments; others are gathered after an argsort. */
 const CARRIED = new Set([1, 2, 4, 8]);
@@ -124,6 +135,55 @@ export class SegmentOperations {
         );
       }
       return result;
+    });
+  }
+
+  topK<K extends Keys>(
+    keys: Awaitable<K>,
+    offsets: Awaitable<SegmentOffsets>,
+    k: number,
+    { largest = true, positions = 'array', ...options }: TopKSegmentsOptions = {},
+  ): Promise<TopSegments<K>> {
+    return this.#calls.linked([keys, offsets], async (link) => {
+      if (positions !== 'array' && positions !== 'segment') {
+        throw new UsageError(`option 'positions' is ${String(positions)}: expected array or segment`);
+      }
+      if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
+      if (!Number.isSafeInteger(k) || k < 0)
+        throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
+      if ('descending' in options) throw new UsageError("topKSegments takes 'largest', not 'descending'");
+      const array = link.array(keys);
+      const settings = parse({ ...options, descending: largest });
+      const input = readKeys(this.#arrays, array, settings);
+      assertIndexable(input.n);
+      const segments = {
+        ...this.#read(link.array(offsets), input.n),
+        k,
+        fromSegment: positions === 'segment',
+      };
+      return this.#arrays.making(async (make) => {
+        const results = (total: number) => {
+          const found = make.like(array, input.dtype, total);
+          const indices = make.beside(array, 'u32', total);
+          const begins = make.beside(array, 'u32', segments.offsets.n);
+          return {
+            keys: column(input.dtype, total, found.place),
+            positions: column('u32', total, indices.place),
+            offsets: column('u32', segments.offsets.n, begins.place),
+            result: {
+              keys: found.result,
+              indices: indices.result as Positions<K>,
+              offsets: begins.result as Positions<K>,
+            },
+          };
+        };
+        const task = taskOf(input, settings, array, link);
+        const onHost = task.onHost && !isOnDevice(segments.offsets.place);
+        return this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
+          const { result } = await topSegments(call, input, segments, results);
+          return () => result;
+        });
+      });
     });
   }
 

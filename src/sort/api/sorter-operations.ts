@@ -19,6 +19,7 @@ import { assertIntact } from '../calls/intact.js';
 import { Turns } from '../calls/turns.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { inTurns } from '../host/steps.js';
+import type { Predicate } from '../operations/predicate.js';
 import { Member } from '../spread/member.js';
 import { SpreadArrays } from '../spread/spread-arrays.js';
 import type { Team } from '../spread/team.js';
@@ -37,6 +38,12 @@ import {
   spreadSettings,
   type TopOf,
 } from './arguments.js';
+import {
+  ChoiceOperations,
+  type Mask,
+  type MergeOptions,
+  type SearchSortedOptions,
+} from './choice-operations.js';
 import { DeviceArray } from './device-array.js';
 import { argsortMany, sortMany } from './many.js';
 import {
@@ -57,6 +64,8 @@ import {
   type SegmentedArgsortOptions,
   type SegmentOffsets,
   SegmentOperations,
+  type TopKSegmentsOptions,
+  type TopSegments,
 } from './segment-operations.js';
 import { SpreadArray } from './spread-array.js';
 import { WalkOperations } from './walk-operations.js';
@@ -73,6 +82,7 @@ export class SorterOperations implements AsyncDisposable {
   readonly #segments: SegmentOperations;
   readonly #orders: OrderOperations;
   readonly #walks: WalkOperations;
+  readonly #choices: ChoiceOperations;
   readonly #team: Team | undefined;
   #spreads: SpreadArrays | undefined;
   readonly #onWarning: (warning: ClsortError) => void;
@@ -93,6 +103,7 @@ export class SorterOperations implements AsyncDisposable {
     this.#segments = new SegmentOperations(this.#calls, this.#arrays);
     this.#orders = new OrderOperations(by);
     this.#walks = new WalkOperations(by);
+    this.#choices = new ChoiceOperations(by);
   }
 
   /** The opened device, the best one of several; undefined when the host engine sorts. */
@@ -332,6 +343,24 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
+   * The `k` largest keys of each segment (smallest with `largest: false`), in order, as `topK` says, and where they are.
+   *
+   * @param offsets as `segmentedSort` takes them
+   * @param options those of `topK`, and `positions` as `segmentedArgsort` takes it
+   * @returns keys and indices of all segments one behind the other, and `offsets`, where those of each begin: of segments with
+   *   fewer than k keys there are fewer
+   * @throws as `segmentedSort`; UsageError when k is no whole number
+   */
+  topKSegments<K extends Keys>(
+    keys: Awaitable<K>,
+    offsets: Awaitable<SegmentOffsets>,
+    k: number,
+    options?: TopKSegmentsOptions,
+  ): Promise<TopSegments<K>> {
+    return this.#segments.topK(keys, offsets, k, options);
+  }
+
+  /**
    * Sorts many arrays of one dtype, each by itself and all in one go: for small ones a call for each takes longer than
    * sorting them.
    *
@@ -369,6 +398,82 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
+   * The keys that are chosen, in input order: those where the byte of a mask is not 0, or of which a predicate holds.
+   *
+   *     await sorter.filter(prices, { from: 10, below: 20 });
+   *
+   * @param by a mask of one byte for each key, where the keys are; or what is to hold of the keys, see `Predicate`
+   * @throws as `sort`; InputError when the mask does not fit; UnsupportedError for 2^32 keys and more
+   */
+  filter<K extends Keys>(
+    keys: Awaitable<K>,
+    by: Awaitable<Mask<K>> | Predicate,
+    options?: PrimitiveOptions,
+  ): Promise<K> {
+    return this.#choices.filter(keys, by, options);
+  }
+
+  /**
+   * The keys that are chosen, as `filter` says, and behind them the others; both in input order.
+   *
+   * @returns all keys, and how many of them are chosen: these are the first `count`
+   * @throws as `filter`
+   */
+  partition<K extends Keys>(
+    keys: Awaitable<K>,
+    by: Awaitable<Mask<K>> | Predicate,
+    options?: PrimitiveOptions & Into<K>,
+  ): Promise<{ keys: K; count: number }> {
+    return this.#choices.partition(keys, by, options);
+  }
+
+  /**
+   * Where each of `keys` belongs among keys that are in order: how many of `sorted` come before it, with `side: 'right'` those
+   * that are equal to it, too. The order is that of `sort` with the same `descending` and `nan`, of bit patterns: −0 is
+   * before +0, and NaNs have their places. If `sorted` is in another order the positions mean nothing.
+   *
+   * @param sorted fewer than 2^32 keys of the same dtype as `keys`, in the same place
+   * @throws as `sort`; InputError for two dtypes or places
+   */
+  searchSorted<K extends Keys>(
+    sorted: Awaitable<K>,
+    keys: Awaitable<K>,
+    options?: SearchSortedOptions & Into<Positions<K>>,
+  ): Promise<Positions<K>> {
+    return this.#choices.searchSorted(sorted, keys, options);
+  }
+
+  /**
+   * One array in order out of two that are in the order of `sort` with the same `descending` and `nan`: what `sort` would make
+   * of one behind the other. If they are in another order, so is the result.
+   *
+   * @throws as `searchSorted`
+   */
+  merge<K extends Keys>(a: Awaitable<K>, b: Awaitable<K>, options?: MergeOptions & Into<K>): Promise<K> {
+    return this.#choices.merge(a, b, options);
+  }
+
+  /**
+   * The distinct keys in order, and the sum, minimum or maximum of the values of each. Keys are compared as by `unique`, and
+   * need be in no order; values are reduced as by `reduce`, except that the results are an array: sums of integers of 64 bits
+   * (u64, i64), all others of the values' own dtype.
+   *
+   *     const { keys, values } = await sorter.reduceByKey(customers, amounts, 'sum');
+   *
+   * @param values as many as keys, in the same place
+   * @throws as `unique`; InputError when the lengths differ; UnsupportedError for sums of f16
+   */
+  reduceByKey<K extends Keys, V extends Keys>(
+    keys: Awaitable<K>,
+    values: Awaitable<V>,
+    op: ReduceOp,
+    options?: UniqueOptions,
+  ): Promise<{ keys: K; values: V extends DeviceArray ? DeviceArray : KeyArray }> {
+    type Result = { keys: K; values: V extends DeviceArray ? DeviceArray : KeyArray };
+    return this.#orders.reduceByKey(keys, values, op, options) as Promise<Result>;
+  }
+
+  /**
    * The sum, minimum or maximum of `keys`.
    *
    * Sums of integers are BigInts of 64 bits and wrap; sums of floats are of the keys' own type, within
@@ -382,11 +487,14 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Prefix sums: each key's is the sum of all keys before it, with `inclusive` its own too. Sums are of the
-   * keys' own type: those of integers wrap, those of floats are within 4 log2(n) ε of the sum of
-   * the magnitudes before them, ε as in `reduce`.
+   * Prefix sums: each key's is the sum of all keys before it, with `inclusive` its own too. Or minima, maxima or products
+   * (option `op`). Results are of the keys' own type: integers wrap, sums of floats are within 4 log2(n) ε of the sum of
+   * the magnitudes before them, ε as in `reduce`, products within n ε of themselves, as long as no product of neighbours
+   * is too large or small. Of a minimum or maximum NaN is the result from the first one on, and −0 is below +0. What
+   * comes before the first key is 0 of a sum, 1 of a product, and the largest number of a minimum (infinity of floats), the
+   * smallest of a maximum.
    *
-   * @throws as `sort`; UnsupportedError for dtypes other than u32 i32 u64 i64 f32 f64
+   * @throws as `sort`; UnsupportedError for sums and products of f16
    */
   scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K> {
     return this.#walks.scan(keys, options);

@@ -1,5 +1,5 @@
 import { assertDisjoint } from '../../keys/array.js';
-import { REDUCE_OPS, type ReduceOp } from '../../primitives/possible.js';
+import { REDUCE_OPS, type ReduceOp, SCAN_OPS } from '../../primitives/possible.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
@@ -59,8 +59,11 @@ export class WalkOperations {
   scan<K extends Keys>(keys: Awaitable<K>, options: ScanOptions & Into<K> = {}): Promise<K> {
     return this.#calls.linked([keys], async (link) => {
       const array = link.array(keys);
-      const { inclusive = false, into, ...rest } = options;
+      const { op = 'sum', inclusive = false, into, ...rest } = options;
       if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
+      if (!SCAN_OPS.includes(op)) {
+        throw new UsageError(`unknown operation '${op}' of a scan: expected ${SCAN_OPS.join(', ')}`);
+      }
       const settings = parsePrimitive(rest);
       const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
@@ -69,7 +72,7 @@ export class WalkOperations {
         link.makes(sums.result);
         const to = column(input.dtype, input.n, sums.place);
         await this.#calls.operate(taskOf(input, settings, array, link, into), async (call) => {
-          await scan(call, input, to, inclusive);
+          await scan(call, input, to, { op, inclusive });
           return () => undefined;
         });
         return sums.result;

@@ -1,7 +1,17 @@
 import type { KeyCodec } from '../../keys/key-codec.js';
+import type { CodeRange } from '../../primitives/compact.js';
 import type { Binning } from '../../primitives/histogram.js';
-import type { ReduceOp } from '../../primitives/possible.js';
+import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import type { Column } from '../backend/column.js';
+
+/** What says which keys are chosen: bytes that are not 0, one for each key, or codes. */
+export type ColumnChoice = { readonly mask: Column } | CodeRange;
+
+/** How keys are looked for. */
+export interface Search {
+  readonly codec: KeyCodec;
+  readonly right: boolean;
+}
 
 /**
  * The steps, besides sorts, that operations are made of. On the device they are enqueued only: what they
@@ -44,8 +54,29 @@ export interface ColumnSteps {
   ): Promise<void>;
   /** Sum, minimum or maximum, as `Sorter.reduce` says. */
   reduce(keys: Column, op: ReduceOp): Promise<() => number | bigint>;
-  /** Prefix sums; `to` may be `from`. */
-  scan(from: Column, to: Column, inclusive: boolean): Promise<void>;
+  /** A scan in the keys' own type; `to` may be `from`. */
+  scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<void>;
+  /**
+   * The chosen keys one behind the other, in input order, and with `rest` the others behind them.
+   *
+   * @param to of as many keys as `keys`, and not the same
+   * @returns how many are chosen, to be asked after the wait
+   */
+  compact(keys: Column, choice: ColumnChoice, to: Column, rest: boolean): Promise<() => number>;
+  /** How many of `sorted` come before each key, with `right` those equal to it, too. @param places u32 */
+  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): Promise<void>;
+  /** Two columns in the codec's order as one; of equal keys those of `a` come first. */
+  merge(a: Column, b: Column, codec: KeyCodec, to: Column): Promise<void>;
+  /**
+   * Reduces each run of values, which begin at `places` (u32, the first one 0).
+   *
+   * @param to of `runsDtype`, as many as there are runs
+   */
+  reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void>;
+  /** At most k for each segment, and a 0 behind: `to` has as many entries as `offsets`. All u32. */
+  topCounts(offsets: Column, k: number, to: Column): Promise<void>;
+  /** Of an order by segments the entries in front of each: of segment s from `begins[s]` of `to` on. All u32. */
+  topPositions(order: Column, offsets: Column, begins: Column, to: Column): Promise<void>;
   /** Counts of keys by digit, or between codes in ascending order; the last bin has its upper edge too. */
   histogram(keys: Column, binning: Binning): Promise<() => Uint32Array>;
 }

@@ -4,20 +4,25 @@ import type { Device } from '../../device/device.js';
 import { type KernelArgument, u32, u64, vector } from '../../device/queue.js';
 import { infinityBits } from '../../keys/dtype.js';
 import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
+import { Compaction } from '../../primitives/compact.js';
 import { createGather } from '../../primitives/gather.js';
 import { buildForGroups, walkingGroups } from '../../primitives/group.js';
 import { type Binning, enqueueHistogram } from '../../primitives/histogram.js';
-import type { ReduceOp } from '../../primitives/possible.js';
+import { enqueueMerge } from '../../primitives/merge-arrays.js';
+import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
+import { PrefixScan } from '../../primitives/prefix-scan.js';
 import { enqueueReduce } from '../../primitives/reduce.js';
-import { enqueueScan, Scan } from '../../primitives/scan.js';
+import { enqueueReduceRuns } from '../../primitives/reduce-runs.js';
+import { Scan } from '../../primitives/scan.js';
+import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { type Column, isOnDevice } from '../backend/column.js';
-import type { ColumnSteps } from './column-steps.js';
+import type { ColumnChoice, ColumnSteps, Search } from './column-steps.js';
 
 /** Bits of a digit of the radix select. */
 const SELECT_BITS = 8;
 
-/** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl. */
+/** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl and those of primitives. */
 export class DeviceColumnSteps implements ColumnSteps {
   readonly #device: Device;
 
@@ -67,21 +72,9 @@ export class DeviceColumnSteps implements ColumnSteps {
     { firsts, places }: { readonly firsts: Column; readonly places: Column },
   ): Promise<() => number> {
     const { n } = sorted;
-    const { queue } = this.#device;
-    const shape = { KEY_BITS: sorted.info.width, VALUE_BYTES: 0 };
-    const scan = await Scan.create(this.#device, { dtype: 'u32' });
-    return this.#with([n * 4, 4, ...scan.sumBytes(n)], async ([numbers, distinct, ...sums]) => {
-      if (!numbers || !distinct) throw new UnsupportedError('no scratch');
-      const keys = bufferOf(sorted);
-      await this.#each('unique.cl', 'unique_heads', shape, n, [keys, numbers, u64(n)]);
-      scan.enqueue(queue, { input: numbers, output: numbers, n, sums });
-      const out = [bufferOf(firsts), bufferOf(places), distinct];
-      const args = [keys, bufferOf(positions), numbers, ...out, u64(n)];
-      await this.#each('unique.cl', 'unique_place', shape, n, args);
-      const count = new Uint32Array(1);
-      queue.read(distinct, count);
-      return () => count[0] ?? 0;
-    });
+    const heads = await Compaction.create(this.#device, { dtype: sorted.dtype, by: 'heads' });
+    const to = { places: bufferOf(places), carried: bufferOf(positions), moved: bufferOf(firsts) };
+    return heads.enqueue({ keys: bufferOf(sorted), n, choice: 'heads', to });
   }
 
   async counts(places: Column, n: number, to: Column): Promise<void> {
@@ -126,9 +119,52 @@ export class DeviceColumnSteps implements ColumnSteps {
     return enqueueReduce(this.#device, { keys: bufferOf(keys), n, dtype, op });
   }
 
-  scan(from: Column, to: Column, inclusive: boolean): Promise<void> {
+  async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<void> {
     const { n, dtype } = from;
-    return enqueueScan(this.#device, { input: bufferOf(from), output: bufferOf(to), n, dtype, inclusive });
+    const scan = await PrefixScan.create(this.#device, { dtype, op });
+    scan.enqueue({ input: bufferOf(from), output: bufferOf(to), n, inclusive });
+  }
+
+  async compact(keys: Column, choice: ColumnChoice, to: Column, rest: boolean): Promise<() => number> {
+    const { n, dtype } = keys;
+    const byMask = 'mask' in choice;
+    const compaction = await Compaction.create(this.#device, { dtype, by: byMask ? 'mask' : 'range' });
+    const by = byMask ? { mask: bufferOf(choice.mask) } : choice;
+    return compaction.enqueue({ keys: bufferOf(keys), n, choice: by, to: bufferOf(to), rest });
+  }
+
+  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): Promise<void> {
+    return enqueueSearchSorted(this.#device, {
+      sorted: bufferOf(sorted),
+      length: sorted.n,
+      keys: bufferOf(keys),
+      n: keys.n,
+      ...search,
+      places: bufferOf(places),
+    });
+  }
+
+  merge(a: Column, b: Column, codec: KeyCodec, to: Column): Promise<void> {
+    const inputs = { a: bufferOf(a), aLength: a.n, b: bufferOf(b), bLength: b.n };
+    return enqueueMerge(this.#device, { ...inputs, output: bufferOf(to), codec });
+  }
+
+  reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void> {
+    const { n, dtype } = values;
+    const runs = { places: bufferOf(places), runs: to.n, results: bufferOf(to) };
+    return enqueueReduceRuns(this.#device, { values: bufferOf(values), n, dtype, op, ...runs });
+  }
+
+  async topCounts(offsets: Column, k: number, to: Column): Promise<void> {
+    const segments = offsets.n - 1;
+    const args = [bufferOf(offsets), bufferOf(to), u64(segments), u32(Math.min(k, 2 ** 32 - 1))];
+    await this.#each('top_segments.cl', 'top_counts', {}, offsets.n, args);
+  }
+
+  async topPositions(order: Column, offsets: Column, begins: Column, to: Column): Promise<void> {
+    const buffers = [order, offsets, begins, to].map(bufferOf);
+    const args = [...buffers, u64(to.n), u64(order.n), u32(offsets.n - 1)];
+    await this.#each('top_segments.cl', 'top_positions', {}, to.n, args);
   }
 
   histogram({ n, dtype, ...keys }: Column, binning: Binning): Promise<() => Uint32Array> {

@@ -1,14 +1,16 @@
-import { type KeyWords, keyWords, part } from '../../keys/array.js';
+import { type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { Binning } from '../../primitives/histogram.js';
-import type { ReduceOp } from '../../primitives/possible.js';
+import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
-import { hostDigits, hostHistogram, hostReduce, hostScan } from '../host/host-primitives.js';
+import { hostCompact, hostMerge, hostReduceRuns, hostSearchSorted } from '../host/host-choices.js';
+import { hostDigits, hostHistogram, hostReduce } from '../host/host-primitives.js';
+import { hostScanBy } from '../host/host-scan.js';
 import { gatherSteps, sortSteps } from '../host/host-sort.js';
 import { copySteps, inSlices, inTurns, SLICE, type Steps } from '../host/steps.js';
-import type { ColumnSteps } from './column-steps.js';
+import type { ColumnChoice, ColumnSteps, Search } from './column-steps.js';
 
 /** The steps in host memory: what those of the device are to do, too. Others have their turns in between. */
 export class HostColumnSteps implements ColumnSteps {
@@ -97,8 +99,53 @@ export class HostColumnSteps implements ColumnSteps {
     return () => value;
   }
 
-  scan(from: Column, to: Column, inclusive: boolean): Promise<void> {
-    return this.#run(hostScan({ ...from, view: wordsOf(from) }, wordsOf(to), inclusive));
+  scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<void> {
+    return this.#run(hostScanBy(hostColumn(from), wordsOf(to), op, inclusive));
+  }
+
+  async compact(keys: Column, choice: ColumnChoice, to: Column, rest: boolean): Promise<() => number> {
+    const by = 'mask' in choice ? { mask: wordsOf(choice.mask) as Uint8Array } : choice;
+    const chosen = await this.#run(hostCompact(hostColumn(keys), by, wordsOf(to), rest));
+    return () => chosen;
+  }
+
+  searchSorted(sorted: Column, keys: Column, { codec, right }: Search, places: Column): Promise<void> {
+    return this.#run(hostSearchSorted(hostColumn(sorted), hostColumn(keys), codec, right, u32Of(places)));
+  }
+
+  merge(a: Column, b: Column, codec: KeyCodec, to: Column): Promise<void> {
+    return this.#run(hostMerge(hostColumn(a), hostColumn(b), codec, wordsOf(to)));
+  }
+
+  reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void> {
+    const begins = u32Of(places).subarray(0, to.n);
+    return this.#run(hostReduceRuns(hostColumn(values), begins, op, wordsOf(to)));
+  }
+
+  topCounts(offsets: Column, k: number, to: Column): Promise<void> {
+    const [begins, counts] = [u32Of(offsets), u32Of(to)];
+    const slices = inSlices(offsets.n, (start, end) => {
+      for (let i = start; i < end; i++) {
+        const count = (begins[i + 1] ?? 0) - (begins[i] as number);
+        counts[i] = i + 1 < begins.length ? Math.min(k, Math.max(0, count)) : 0;
+      }
+    });
+    return this.#run(slices);
+  }
+
+  topPositions(order: Column, offsets: Column, begins: Column, to: Column): Promise<void> {
+    const [from, starts, places, positions] = [order, offsets, begins, to].map(u32Of) as [
+      ...Three,
+      Uint32Array,
+    ];
+    const slices = inSlices(offsets.n - 1, (start, end) => {
+      for (let s = start; s < end; s++) {
+        const [begin, first] = [starts[s] as number, places[s] as number];
+        const count = (places[s + 1] as number) - first;
+        for (let i = 0; i < count; i++) positions[first + i] = from[begin + i] as number;
+      }
+    });
+    return this.#run(slices);
   }
 
   async histogram(keys: Column, binning: Binning): Promise<() => Uint32Array> {
@@ -162,6 +209,8 @@ function* selectSteps(
   yield* sortSteps(chosen, {}, { sorted: inInputOrder });
   yield* gatherSteps(words, inInputOrder, keys.info.bytes, wordsOf(to.keys));
 }
+
+const hostColumn = (from: Column): HostColumn => ({ ...from, view: wordsOf(from) });
 
 /** The memory of a column of the host. */
 export function viewOf({ place }: Pick<Column, 'place'>): ArrayBufferView {

@@ -1,6 +1,6 @@
 import { dtypeInfo } from '../../keys/dtype.js';
 import { CodeEdges } from '../../keys/value.js';
-import { assertReducible, type ReduceOp, scanType } from '../../primitives/possible.js';
+import { assertReducible, assertScannable, type ReduceOp, type ScanOp } from '../../primitives/possible.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { bitWindow, type HistogramBins } from '../api/options.js';
 import { byteLengthOf, type Column } from '../backend/column.js';
@@ -22,19 +22,25 @@ export async function reduce(call: Call, keys: Column, op: ReduceOp): Promise<()
   return columns.steps.reduce(await call.bring(keys), op);
 }
 
-/** Prefix sums, in the keys' own type. */
-export async function scan(call: Call, keys: Column, to: Column, inclusive: boolean): Promise<void> {
+/** How `scan` goes about it. */
+export interface ScanBy {
+  readonly op: ScanOp;
+  readonly inclusive: boolean;
+}
+
+/** A scan in the keys' own type. */
+export async function scan(call: Call, keys: Column, to: Column, { op, inclusive }: ScanBy): Promise<void> {
   const { columns } = call;
-  scanType(keys.dtype);
+  assertScannable(keys.dtype, op);
   if (keys.n === 0) return;
-  if (columns.lacksDoubles(keys.dtype)) {
-    const there = await call.onHost('prefix sums of f64 need fp64', keys);
+  if ((op === 'sum' || op === 'product') && columns.lacksDoubles(keys.dtype)) {
+    const there = await call.onHost('prefix sums and products of f64 need fp64', keys);
     const sums = { ...there.keys, place: new Uint8Array(byteLengthOf(keys)) };
-    await there.steps.scan(there.keys, sums, inclusive);
+    await there.steps.scan(there.keys, sums, op, inclusive);
     return call.copy(sums, to);
   }
   const input = await call.bring(keys);
-  await call.into(to, (out) => columns.steps.scan(input, out, inclusive));
+  await call.into(to, (out) => columns.steps.scan(input, out, op, inclusive));
 }
 
 /** Counts keys between edges, which need not be keys themselves. */

@@ -70,7 +70,7 @@ forEachDevice((title, open, small) => {
         segmentedSort: (call) =>
           segmentedSort(call, { keys, ...segmentColumn([0, 7, n], n), sorted: sorted.place }),
         reduce: (call) => reduce(call, keys, 'sum'),
-        scan: (call) => scan(call, keys, sorted, true),
+        scan: (call) => scan(call, keys, sorted, { op: 'sum', inclusive: true }),
         histogram: (call) => digitHistogram(call, keys, [0, 8]),
         gather: (call) => gather(call, keys, values, sorted),
         unique: (call) => unique(call, keys, few),

@@ -1,0 +1,230 @@
+/* Compaction: the elements that are chosen, one behind the other in input order, and perhaps the others likewise.
+ *
+ *   compact_once         chosen ones, every key read once: groups tell each other how many they have (look_back.clh)
+ *   compact_part_counts  elsewhere two launches: each group counts in its part,
+ *   compact_parts        and puts in place what it has counted
+ *
+ *   CHOOSE  0 where the byte of a mask is not 0; 1 keys whose codes are in a range; 2 of keys in order the first of each run
+ *           of equal ones
+ *   GIVE    1 the keys; 2 instead their positions, and what `carried` has there
+ */
+#include "key_codec.clh"
+#include "vector_keys.clh"
+
+typedef uint operand_t;
+#define COMBINE(a, b) ((a) + (b))
+#define IDENTITY 0u
+#include "tile_scan.clh"
+#include "look_back.clh"
+
+#if !defined(CHOOSE) || !defined(GIVE)
+# error "CHOOSE and GIVE: set by src/primitives/compact.ts"
+#endif
+
+#define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
+#define COMPACT_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+
+/* What says which keys are chosen. */
+#define CHOICE_PARAMETERS                                                                                              \
+    __global const key_t *restrict in, __global const uchar *restrict mask, ulong n, ulong low, ulong high, uint invert, \
+        codec_t codec
+#define CHOICE in, mask, n, low, high, invert, codec
+
+/* Where chosen elements go. */
+#define PLACE_PARAMETERS                                                                                \
+    __global key_t *restrict out, __global const uint *restrict carried, __global uint *restrict moved, \
+        __global uint *restrict places
+#define PLACES out, carried, moved, places
+
+INLINE bool is_chosen(key_t key, ulong low, ulong high, codec_t codec)
+{
+    const code_t code = encode_key(key, codec);
+    return code >= low && code <= high;
+}
+
+/* Which of its elements of the tile from `start` on a work-item has chosen: bit i of chosen[round] is for element i.
+ * @post own[round] = how many of the round */
+INLINE void choose(CHOICE_PARAMETERS, ulong start, uint chosen[ROUNDS], uint own[ROUNDS])
+{
+    const uint item = (uint)get_local_id(0);
+#pragma unroll
+    for (uint round = 0; round < ROUNDS; round++) {
+        const ulong at = start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS;
+        uint bits = 0;
+#if CHOOSE == 0
+# pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++)
+            bits |= (uint)(at + i < n && mask[at + i] != 0) << i;
+#else
+        key_t keys[VECTOR_KEYS];
+        if (at + VECTOR_KEYS <= n) {
+            load_keys(in + at, keys);
+        } else {
+# pragma unroll
+            for (uint i = 0; i < VECTOR_KEYS; i++)
+                keys[i] = at + i < n ? in[at + i] : (key_t)0;
+        }
+# if CHOOSE == 1
+#  pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++)
+            bits |= (uint)(at + i < n && is_chosen(keys[i], low, high, codec) != (invert != 0)) << i;
+# else
+        key_t last = at > 0 && at < n ? in[at - 1] : (key_t)0;
+#  pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++) {
+            bits |= (uint)(at + i < n && (at + i == 0 || keys[i] != last)) << i;
+            last = keys[i];
+        }
+# endif
+#endif
+        chosen[round] = bits;
+        own[round] = popcount(bits);
+    }
+}
+
+/* How many of a tile are chosen, for every work-item. */
+INLINE uint count_tile(CHOICE_PARAMETERS, ulong start, __local uint *scratch)
+{
+    uint chosen[ROUNDS], own[ROUNDS], count = 0;
+    choose(CHOICE, start, chosen, own);
+#pragma unroll
+    for (uint round = 0; round < ROUNDS; round++)
+        count += own[round];
+    return combine_group(count, scratch);
+}
+
+/* Puts one element where it belongs. */
+INLINE void place(__global const key_t *restrict in, PLACE_PARAMETERS, ulong from, ulong to)
+{
+#if GIVE == 1
+    out[to] = in[from];
+#else
+    moved[to] = carried[from];
+    places[to] = (uint)from;
+#endif
+}
+
+/* Brings the tile's chosen elements, and perhaps the others, to where they belong.
+ * @param before   chosen ones of the tile before each round of the work-item
+ * @param origin   where the first chosen one goes
+ * @param rest     where the first other one goes, or NO_REST
+ * @param numbers  TILE_KEYS words of local memory
+ */
+#define NO_REST 0xffffffffffffffffUL
+INLINE void place_tile(__global const key_t *restrict in, PLACE_PARAMETERS, ulong start, ulong n, const uint chosen[ROUNDS],
+                       const uint before[ROUNDS], uint total, ulong origin, ulong rest, __local uint *numbers)
+{
+    const uint item = (uint)get_local_id(0);
+#if GROUP_SIZE == 1
+    ulong to = origin, other = rest;
+    for (uint round = 0; round < ROUNDS; round++) {
+        for (uint i = 0; i < VECTOR_KEYS; i++) {
+            const ulong at = start + round * VECTOR_KEYS + i;
+            if (chosen[round] >> i & 1)
+                place(in, PLACES, at, to++);
+            else if (rest != NO_REST && at < n)
+                place(in, PLACES, at, other++);
+        }
+    }
+#else
+    /* By way of local memory, so that neighbours are written by neighbours. */
+# pragma unroll
+    for (uint round = 0; round < ROUNDS; round++) {
+        const uint first = (round * GROUP_SIZE + item) * VECTOR_KEYS;
+        uint rank = before[round];
+# pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++) {
+            const uint is_one = chosen[round] >> i & 1;
+            if (is_one || rest != NO_REST)
+                numbers[is_one ? rank : total + first + i - rank] = first + i;
+            rank += is_one;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint all = (uint)min(n - start, (ulong)TILE_KEYS);
+    const uint last = rest == NO_REST ? total : all;
+    for (uint i = item; i < last; i += GROUP_SIZE)
+        place(in, PLACES, start + numbers[i], i < total ? origin + i : rest + (i - total));
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+}
+
+/* @post counts[part] = how many of the part are chosen; a part is `tiles` tiles long */
+COMPACT_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts, uint tiles)
+{
+    __local uint scratch[GROUP_SIZE];
+    const ulong first = (ulong)get_group_id(0) * tiles * TILE_KEYS;
+    uint count = 0;
+    for (uint tile = 0; tile < tiles; tile++) {
+        uint chosen[ROUNDS], own[ROUNDS];
+        choose(CHOICE, first + (ulong)tile * TILE_KEYS, chosen, own);
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            count += own[round];
+    }
+    const uint all = combine_group(count, scratch);
+    if (get_local_id(0) == 0)
+        counts[get_group_id(0)] = all;
+}
+
+/* @pre  counts as compact_part_counts has left them, for parts of as many tiles
+ * @post told[slot] = how many are chosen */
+COMPACT_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global const uint *counts, uint tiles,
+                                  uint with_rest, __global uint *told, uint slot)
+{
+    __local uint scratch[TILE_SCAN_OPERANDS];
+#if GROUP_SIZE == 1
+    __local uint *numbers = scratch;
+#else
+    __local uint numbers[TILE_KEYS];
+#endif
+    const uint part = (uint)get_group_id(0), parts = (uint)get_num_groups(0);
+    const ulong first = (ulong)part * tiles * TILE_KEYS;
+    uint below = 0, all = 0;
+    for (uint i = (uint)get_local_id(0); i < parts; i += GROUP_SIZE) {
+        below += i < part ? counts[i] : 0;
+        all += counts[i];
+    }
+    ulong origin = combine_group(below, scratch);
+    all = combine_group(all, scratch);
+    ulong rest = with_rest ? all + (first - origin) : NO_REST;
+    if (part == 0 && get_local_id(0) == 0)
+        told[slot] = all;
+    for (uint tile = 0; tile < tiles; tile++) {
+        const ulong start = first + (ulong)tile * TILE_KEYS;
+        if (start >= n)
+            return;
+        uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
+        choose(CHOICE, start, chosen, own);
+        const uint total = tile_scan(own, before, scratch);
+        place_tile(in, PLACES, start, n, chosen, before, total, origin, rest, numbers);
+        origin += total;
+        rest += with_rest ? TILE_KEYS - total : 0;
+    }
+}
+
+/* @param control  tickets, see take_tile; behind a margin the states of all tiles
+ * @param launch   a number that no launch since the states were cleared has had
+ * @post told[slot] = how many are chosen */
+COMPACT_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch,
+                                 __global uint *told, uint slot)
+{
+    __local uint scratch[TILE_SCAN_OPERANDS], numbers[TILE_KEYS];
+    __local uint heard[LOOK_BACK], heads[LOOK_BACK], shared;
+    __global uint *states = control + CONTROL_MARGIN;
+    const uint tile = take_tile(control, &shared);
+    const ulong start = (ulong)tile * TILE_KEYS;
+
+    uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
+    choose(CHOICE, start, chosen, own);
+    const uint total = tile_scan(own, before, scratch);
+    if (tile > 0 && get_local_id(0) == 0)
+        tell(states, tile, launch, TELLS_TILE, total);
+    LOOK_BACK_FROM(origin, states, tile, launch, heard, heads, count_tile(CHOICE, (ulong)missing * TILE_KEYS, scratch))
+    if (get_local_id(0) == 0) {
+        tell(states, tile, launch, TELLS_ALL, origin + total);
+        if (tile == (uint)get_num_groups(0) - 1)
+            told[slot] = origin + total;
+    }
+    place_tile(in, PLACES, start, n, chosen, before, total, origin, NO_REST, numbers);
+}

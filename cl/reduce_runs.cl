@@ -1,0 +1,144 @@
+/* Reduction of values run by run: run r is [places[r], places[r + 1]).
+ *
+ *   reduce_run_tiles  each group reduces the runs that lie within its tile, and leaves what belongs to runs that begin or
+ *                     end elsewhere
+ *   reduce_run_ends   one group joins that
+ *
+ *   ITEMS  values of a work-item
+ */
+#include "combine.clh"
+
+#if !defined(GROUP_SIZE) || !defined(ITEMS)
+# error "GROUP_SIZE and ITEMS: set by src/primitives/reduce-runs.ts"
+#endif
+#define RUNS_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+#define TILE (GROUP_SIZE * ITEMS)
+#define NO_RUN 0xffffffffu
+
+#if WIDE && OP == 0 && KIND != 2
+typedef ulong result_t;
+# define RESULT(operand) (operand)
+#else
+typedef key_t result_t;
+# define RESULT(operand) key_of(operand, codec)
+#endif
+
+/* Segmented scan over the group: what was combined since the last end of a run in the work-items before this one.
+ * @param ends   is there an end among the values of the work-item?
+ * @param since  what it has behind its last one, or all of it
+ * @post  *carry as said, *ended = was there an end before; all_ends and all_since: likewise for the group, in local memory
+ *        until the next barrier
+ */
+INLINE void carry_of_runs(bool ends, operand_t since, operand_t *carry, bool *ended, __local operand_t *sinces,
+                          __local uint *heads)
+{
+    const uint item = (uint)get_local_id(0);
+    uint has_end = ends;
+    sinces[item] = since;
+    heads[item] = has_end;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
+        const bool inside = item >= distance;
+        const operand_t other = inside ? sinces[item - distance] : IDENTITY;
+        const uint other_end = inside ? heads[item - distance] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (!has_end)
+            since = COMBINE(other, since);
+        has_end |= other_end;
+        sinces[item] = since;
+        heads[item] = has_end;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    *carry = item > 0 ? sinces[item - 1] : IDENTITY;
+    *ended = item > 0 && heads[item - 1] != 0;
+}
+
+/* @param places  where each of `runs` runs begins, the first one at 0
+ * @post  results[run] for runs of which both ends lie in one tile, the last run of all included;
+ *        of each tile: firsts = what lies before its first beginning of a run, closed = the run that ends there, or NO_RUN;
+ *        lasts = what lies behind its last beginning, or all of it where there is none
+ */
+RUNS_KERNEL void reduce_run_tiles(__global const key_t *values, __global const uint *places, __global result_t *results,
+                                  __global operand_t *firsts, __global operand_t *lasts, __global uint *closed, ulong n,
+                                  uint runs, codec_t codec)
+{
+    __local operand_t sinces[GROUP_SIZE];
+    __local uint heads[GROUP_SIZE], first_closed;
+    const uint item = (uint)get_local_id(0), tile = (uint)get_group_id(0);
+    const ulong from = (ulong)tile * TILE + (ulong)item * ITEMS, to = min(from + ITEMS, n);
+
+    if (item == 0)
+        first_closed = NO_RUN;
+    /* The first run that begins at `from` or behind. */
+    uint run = 0;
+    for (uint high = from < n ? runs : 0; run < high;) {
+        const uint middle = (run + high) >> 1;
+        if (places[middle] < from)
+            run = middle + 1;
+        else
+            high = middle;
+    }
+    const uint closes = run; /* at its first beginning ends the run before this one */
+    operand_t before = IDENTITY, since = IDENTITY;
+    bool ends = false;
+    ulong next = run < runs ? places[run] : n;
+    for (ulong i = from; i < to; i++) {
+        if (i == next && run < runs) {
+            if (ends)
+                results[run - 1] = RESULT(since);
+            else
+                before = since;
+            ends = true;
+            since = IDENTITY;
+            run++;
+            next = run < runs ? places[run] : n;
+        }
+        since = COMBINE(since, operand_of(values[i], codec));
+    }
+    operand_t carry;
+    bool ended;
+    carry_of_runs(ends, since, &carry, &ended, sinces, heads);
+    if (ends) {
+        const operand_t whole = COMBINE(carry, before);
+        if (ended) {
+            results[closes - 1] = RESULT(whole);
+        } else {
+            first_closed = closes - 1; /* of the run before the first there is none: NO_RUN */
+            firsts[tile] = whole;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0)
+        closed[tile] = heads[GROUP_SIZE - 1] ? first_closed : NO_RUN - 1;
+    if (item == GROUP_SIZE - 1)
+        lasts[tile] = sinces[item];
+}
+
+/* @pre   as reduce_run_tiles has left it, by which closed = NO_RUN - 1 stands for a tile in which no run begins
+ * @post  results of all runs */
+RUNS_KERNEL void reduce_run_ends(__global result_t *results, __global const operand_t *firsts,
+                                 __global const operand_t *lasts, __global const uint *closed, uint tiles, uint runs,
+                                 codec_t codec)
+{
+    __local operand_t sinces[GROUP_SIZE];
+    __local uint heads[GROUP_SIZE];
+    const uint item = (uint)get_local_id(0);
+    operand_t open = IDENTITY; /* of the run that lies over the beginning of the tiles */
+    for (uint start = 0; start < tiles; start += GROUP_SIZE) {
+        const uint tile = start + item;
+        const bool inside = tile < tiles;
+        const uint run = inside ? closed[tile] : NO_RUN - 1;
+        const bool ends = run != NO_RUN - 1;
+        operand_t carry;
+        bool ended;
+        carry_of_runs(ends, inside ? lasts[tile] : IDENTITY, &carry, &ended, sinces, heads);
+        if (!ended)
+            carry = COMBINE(open, carry);
+        if (ends && run != NO_RUN)
+            results[run] = RESULT(COMBINE(carry, firsts[tile]));
+        open = heads[GROUP_SIZE - 1] ? sinces[GROUP_SIZE - 1] : COMBINE(open, sinces[GROUP_SIZE - 1]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (item == 0 && runs > 0)
+        results[runs - 1] = RESULT(open);
+}

@@ -1,0 +1,40 @@
+/* The first keys of each segment, once all are in order.
+ *
+ *   top_counts     how many each segment has of them
+ *   (an exclusive scan of these tells where they go)
+ *   top_positions  where they stood
+ */
+#ifndef GROUP_SIZE
+# error "GROUP_SIZE: work-items of a work-group, set by src/sort/operations/device-column-steps.ts"
+#endif
+#define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+
+/* @post counts[segment] = at most k, and 0 behind the last one. Offsets that fall make none: who sorts tells of them. */
+GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts, ulong segments, uint k)
+{
+    const ulong i = get_global_id(0);
+    if (i > segments)
+        return;
+    const uint begin = i < segments ? offsets[i] : 0, end = i < segments ? offsets[i + 1] : 0;
+    counts[i] = end > begin ? min(k, end - begin) : 0;
+}
+
+/* @param begins  where the first keys of each segment go, and at last how many there are
+ * @post  positions[i] for each of them: its entry of `order`, in which each segment stands where it is */
+GROUP_KERNEL void top_positions(__global const uint *order, __global const uint *offsets, __global const uint *begins,
+                                __global uint *positions, ulong n, ulong length, uint segments)
+{
+    const ulong i = get_global_id(0);
+    if (i >= n)
+        return;
+    uint low = 0, high = segments; /* the last segment that begins at i or before */
+    while (high - low > 1) {
+        const uint middle = (low + high) >> 1;
+        if (begins[middle] <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    const ulong from = (ulong)offsets[low] + (i - begins[low]);
+    positions[i] = from < length ? order[from] : 0;
+}

@@ -1,0 +1,152 @@
+import { Board, type Slot } from '../device/board.js';
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { LookBack, passes } from './look-back.js';
+import { buildWalk, partsOf, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
+
+/** Keys whose codes, of the ascending order, are from `low` to `high`; with `not` all others. */
+export interface CodeRange {
+  readonly low: bigint;
+  readonly high: bigint;
+  readonly not: boolean;
+}
+
+/** What says which elements are chosen: bytes that are not 0, codes, or that a key differs from the one before. */
+export type Choice = { readonly mask: Buffer } | CodeRange | 'heads';
+
+/** One compaction of n keys in device memory. */
+export interface CompactWork {
+  readonly keys: Buffer;
+  /** Fewer than 2^32. */
+  readonly n: number;
+  readonly choice: Choice;
+  /** Gets the chosen keys and, with `rest`, behind them the others; room for n. */
+  readonly to: Buffer | HeadPlaces;
+  readonly rest?: boolean;
+}
+
+/** Where the positions of chosen elements go, and what stands there among others. All u32. */
+export interface HeadPlaces {
+  readonly places: Buffer;
+  readonly carried: Buffer;
+  readonly moved: Buffer;
+}
+
+/** What is compiled for a compaction. */
+export interface CompactShape {
+  readonly dtype: Dtype;
+  readonly by: 'mask' | 'range' | 'heads';
+  readonly tuning?: WalkTuning;
+}
+
+const CHOOSE = { mask: 0, range: 1, heads: 2 } as const;
+const ANY_RANGE: CodeRange = { low: 1n, high: 0n, not: false };
+
+/**
+ * Puts the chosen elements one behind the other, in input order.
+ *
+ * Source, idea and fall-back as `PrefixScan`: what is scanned is how many are chosen.
+ *
+ * Complexity: one launch in which every key is read once, and what is chosen is written once; with the others behind them,
+ * or where groups cannot wait for each other, two launches, and keys are read twice.
+ */
+export class Compaction {
+  readonly device: Device;
+  readonly shape: CompactShape;
+  readonly #walk: WalkProgram;
+  readonly #once: boolean;
+
+  private constructor(device: Device, walk: WalkProgram, shape: CompactShape, once: boolean) {
+    this.device = device;
+    this.#walk = walk;
+    this.shape = shape;
+    this.#once = once;
+  }
+
+  /** @throws UnsupportedError, BuildError */
+  static async create(device: Device, shape: CompactShape): Promise<Compaction> {
+    const { dtype, by } = shape;
+    const tuning = shape.tuning ?? walkTuning(device, dtype);
+    const defines = { CHOOSE: CHOOSE[by], GIVE: by === 'heads' ? 2 : 1 };
+    const kernels = ['compact_part_counts', 'compact_parts', 'compact_once'];
+    const walk = await buildWalk(device, 'compact.cl', kernels, dtype, defines, tuning);
+    const name = JSON.stringify(['compact', dtypeInfo(dtype).width, defines, walk.tuning]);
+    const test = () => selfTest(new Compaction(device, walk, shape, true));
+    const once = walk.tuning.lookBack > 0 && (await passes(device, name, test));
+    return new Compaction(device, walk, shape, once);
+  }
+
+  /** Are keys read once, where the others are not wanted? */
+  get once(): boolean {
+    return this.#once;
+  }
+
+  get tileKeys(): number {
+    return this.#walk.tileKeys;
+  }
+
+  /** Enqueues a compaction. @returns how many are chosen, to be asked after the next wait */
+  enqueue({ keys, n, choice, to, rest = false }: CompactWork): () => number {
+    if (n === 0) return () => 0;
+    const { device } = this;
+    const { queue, pool } = device;
+    const { program, tuning, tileKeys } = this.#walk;
+    const local = tuning.groupSize;
+    const mask = typeof choice === 'object' && 'mask' in choice ? choice.mask : keys;
+    const { low, high, not } = typeof choice === 'object' && 'low' in choice ? choice : ANY_RANGE;
+    const codec = vector(codecVector(keyCodec(this.shape.dtype)));
+    const chooses: KernelArgument[] = [keys, mask, u64(n), u64(low), u64(high), u32(not ? 1 : 0), codec];
+    const places: KernelArgument[] =
+      'places' in to ? [to.places, to.carried, to.moved, to.places] : [to, to, to, to];
+    const slot = Board.slot(device);
+    const told = (where: Slot): KernelArgument[] => [where.board, u32(where.at)];
+    if (this.#once && !rest) {
+      const tiles = Math.ceil(n / tileKeys);
+      const { control, launch } = LookBack.of(device).next(tiles, 4);
+      const args = [...chooses, ...places, control, u32(launch), ...told(slot)];
+      queue.run(program.kernel('compact_once'), args, { global: tiles * local, local });
+    } else {
+      const { parts, tiles } = partsOf(device, n, this.#walk);
+      const launch = { global: parts * local, local };
+      pool.lend([parts * 4], (counts) => {
+        queue.run(program.kernel('compact_part_counts'), [...chooses, counts, u32(tiles)], launch);
+        const args = [...chooses, ...places, counts, u32(tiles), u32(rest ? 1 : 0), ...told(slot)];
+        queue.run(program.kernel('compact_parts'), args, launch);
+      });
+    }
+    return () => slot.word();
+  }
+}
+
+/** Does a compaction of several tiles by look-back bring what one in parts does? */
+async function selfTest(compaction: Compaction): Promise<boolean> {
+  const { device, tileKeys, shape } = compaction;
+  const { queue, pool } = device;
+  const { bytes, width } = dtypeInfo(shape.dtype);
+  const n = 40 * tileKeys + 3;
+  const keys = Uint8Array.from({ length: n * bytes }, (_, i) => ((i * 0x9e3779b1) >>> 23) & 0x81);
+  const results = [false, true].map(() => new Uint8Array(n * Math.max(4, bytes)));
+  const size = n * Math.max(4, bytes);
+  const counts: (() => number)[] = [];
+  pool.lend([size, size, size], (input, output, beside) => {
+    queue.write(input, keys);
+    const by: Record<CompactShape['by'], Choice> = {
+      mask: { mask: input },
+      range: { low: 0n, high: 1n << BigInt(width - 1), not: false },
+      heads: 'heads',
+    };
+    const to = shape.by === 'heads' ? { places: output, carried: input, moved: beside } : output;
+    for (const [i, rest] of [false, true].entries()) {
+      counts.push(compaction.enqueue({ keys: input, n, choice: by[shape.by], to, rest }));
+      queue.read(output, results[i] as Uint8Array);
+    }
+  });
+  await queue.finish();
+  const [once = 0, parts] = counts.map((count) => count());
+  const unit = shape.by === 'heads' ? 4 : bytes;
+  const [a, b] = results.map((result) => result.subarray(0, once * unit));
+  return once === parts && globalThis.Buffer.compare(a as Uint8Array, b as Uint8Array) === 0;
+}

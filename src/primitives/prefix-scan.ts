@@ -1,0 +1,144 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { UnsupportedError } from '../util/errors.js';
+import { LookBack, passes } from './look-back.js';
+import { assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
+import { buildWalk, partsOf, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
+
+/** One scan of keys in device memory. */
+export interface PrefixScanWork {
+  readonly input: Buffer;
+  /** May be `input`, and then keys are read twice. */
+  readonly output: Buffer;
+  readonly n: number;
+  readonly inclusive: boolean;
+}
+
+/** What is compiled for a scan. */
+export interface PrefixScanShape {
+  readonly dtype: Dtype;
+  readonly op: ScanOp;
+  readonly tuning?: WalkTuning;
+}
+
+/**
+ * Scans of any n by sum, product, minimum or maximum.
+ *
+ * Idea: a group scans its tile while it learns from the tiles before, backwards, what they hold (decoupled look-back). Where
+ * groups cannot wait for each other, and for sums of floats, whose rounding would depend on who is first, each group
+ * combines a part of the keys, and a second launch scans the parts.
+ *
+ * Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016); that a group which
+ * waits too long works out what it waits for is T. Smith's and R. Levien's decoupled fall-back (2024).
+ *
+ * Complexity: one launch in which every key is read and written once; or two, in which it is read twice. Integers wrap in
+ * their own width; sums of floats are within 4 log2(n) ε of the sum of magnitudes, products within n ε of themselves.
+ */
+export class PrefixScan {
+  readonly #device: Device;
+  readonly #walk: WalkProgram;
+  readonly #shape: PrefixScanShape;
+  readonly #once: boolean;
+
+  private constructor(device: Device, walk: WalkProgram, shape: PrefixScanShape, once: boolean) {
+    this.#device = device;
+    this.#walk = walk;
+    this.#shape = shape;
+    this.#once = once;
+  }
+
+  /** @throws UnsupportedError, BuildError */
+  static async create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
+    const { dtype, op } = shape;
+    assertScannable(dtype, op);
+    const info = dtypeInfo(dtype);
+    const byFloats = info.kind === 'float' && (op === 'sum' || op === 'product');
+    if (byFloats && dtype === 'f64' && !device.capabilities.fp64) {
+      throw new UnsupportedError(`${device.info.name} has no fp64, which scans of f64 need`);
+    }
+    const tuning = shape.tuning ?? walkTuning(device, dtype);
+    const wanted = tuning.lookBack > 0 && !byFloats;
+    const kernels = ['scan_part_totals', 'scan_parts', ...(wanted ? ['scan_once'] : [])];
+    const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[info.kind], WIDE: 0 };
+    const walk = await buildWalk(device, 'prefix_scan.cl', kernels, dtype, defines, tuning);
+    const name = JSON.stringify(['scan', info.width, defines, walk.tuning]);
+    const once =
+      wanted && (await passes(device, name, () => selfTest(new PrefixScan(device, walk, shape, true))));
+    return new PrefixScan(device, walk, shape, once);
+  }
+
+  /** Are keys read once? */
+  get once(): boolean {
+    return this.#once;
+  }
+
+  /** Enqueues a scan, with memory of the pool. */
+  enqueue({ input, output, n, inclusive }: PrefixScanWork): void {
+    if (n === 0) return;
+    const device = this.#device;
+    const { queue, pool } = device;
+    const { program, tuning, tileKeys } = this.#walk;
+    const local = tuning.groupSize;
+    const { dtype, op } = this.#shape;
+    // A NaN wins: its code is the largest for a maximum, the smallest for a minimum.
+    const codec = vector(codecVector(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' })));
+    const how: KernelArgument[] = [u32(inclusive ? 1 : 0), codec];
+    if (this.#once && input !== output) {
+      const tiles = Math.ceil(n / tileKeys);
+      const { control, launch } = LookBack.of(device).next(tiles, this.#operandBytes);
+      const args = [input, output, control, u64(n), u32(launch), ...how];
+      queue.run(program.kernel('scan_once'), args, { global: tiles * local, local });
+      return;
+    }
+    const { parts, tiles } = partsOf(device, n, this.#walk);
+    const launch = { global: parts * local, local };
+    pool.lend([parts * this.#operandBytes], (totals) => {
+      if (parts > 1) {
+        queue.run(program.kernel('scan_part_totals'), [input, totals, u64(n), u32(tiles), codec], launch);
+      }
+      queue.run(program.kernel('scan_parts'), [input, output, totals, u64(n), u32(tiles), ...how], launch);
+    });
+  }
+
+  get #operandBytes(): number {
+    return dtypeInfo(this.#shape.dtype).width === 64 ? 8 : 4;
+  }
+
+  /** @internal */
+  get device(): Device {
+    return this.#device;
+  }
+
+  /** @internal */
+  get tileKeys(): number {
+    return this.#walk.tileKeys;
+  }
+
+  /** @internal */
+  get dtype(): Dtype {
+    return this.#shape.dtype;
+  }
+}
+
+/** Does a scan of several tiles by look-back bring what one in parts does? */
+async function selfTest(scan: PrefixScan): Promise<boolean> {
+  const { device, tileKeys, dtype } = scan;
+  const { queue, pool } = device;
+  const { bytes } = dtypeInfo(dtype);
+  const n = 40 * tileKeys + 3;
+  const keys = Uint8Array.from({ length: n * bytes }, (_, i) => (i * 0x9e3779b1) >>> 23);
+  const [once, parts] = [new Uint8Array(n * bytes), new Uint8Array(n * bytes)];
+  const size = n * bytes;
+  pool.lend([size, size], (input, output) => {
+    queue.write(input, keys);
+    scan.enqueue({ input, output, n, inclusive: false });
+    queue.read(output, once);
+    scan.enqueue({ input, output: input, n, inclusive: false });
+    queue.read(input, parts);
+  });
+  await queue.finish();
+  return globalThis.Buffer.compare(once, parts) === 0;
+}

@@ -1,0 +1,55 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { u32, u64, vector } from '../device/queue.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { buildForGroups } from './group.js';
+import { KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
+
+const ITEMS = 8;
+
+/** A reduction of n values in runs, which begin at `places`. */
+export interface ReduceRunsWork {
+  readonly values: Buffer;
+  readonly n: number;
+  readonly dtype: Dtype;
+  readonly op: ReduceOp;
+  /** u32, rising from 0 on. */
+  readonly places: Buffer;
+  readonly runs: number;
+  /** Of `runsDtype`. */
+  readonly results: Buffer;
+}
+
+/**
+ * Enqueues a reduction of each run.
+ *
+ * Complexity: two launches; every value read once, and a result written for each run. Runs of any length take the same time.
+ */
+export async function enqueueReduceRuns(device: Device, work: ReduceRunsWork): Promise<void> {
+  const { values, n, dtype, op, places, runs, results } = work;
+  const info = dtypeInfo(dtype);
+  const { program, groupSize } = await buildForGroups(
+    device,
+    'reduce_runs.cl',
+    ['reduce_run_tiles', 'reduce_run_ends'],
+    {
+      KEY_BITS: info.width,
+      VALUE_BYTES: 0,
+      OP: SCAN_OPS.indexOf(op),
+      KIND: KINDS[info.kind],
+      WIDE: 1,
+      ITEMS,
+    },
+  );
+  const tiles = Math.ceil(n / (groupSize * ITEMS));
+  const codec = vector(codecVector(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' })));
+  const local = groupSize;
+  device.pool.lend([tiles * 8, tiles * 8, tiles * 4], (firsts, lasts, closed) => {
+    const { queue } = device;
+    const args = [values, places, results, firsts, lasts, closed, u64(n), u32(runs), codec];
+    queue.run(program.kernel('reduce_run_tiles'), args, { global: tiles * local, local });
+    const ends = [results, firsts, lasts, closed, u32(tiles), u32(runs), codec];
+    queue.run(program.kernel('reduce_run_ends'), ends, { global: local, local });
+  });
+}

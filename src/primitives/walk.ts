@@ -1,0 +1,101 @@
+/** How the groups of a launch walk over keys: in tiles of their own order, or each over its part. */
+import type { Device, KnownDevice } from '../device/device.js';
+import type { Program } from '../device/program.js';
+import type { Dtype } from '../keys/dtype.js';
+import { dtypeInfo } from '../keys/dtype.js';
+
+/** What can be chosen of a walk. */
+export interface WalkTuning {
+  /** Work-items of a group, a power of two; 1 suits processors whose work-items are turns of a loop. */
+  readonly groupSize: number;
+  /** Loads of 16 bytes that a work-item has of a tile. */
+  readonly rounds: number;
+  /** Tiles before its own that a group reads at once; 0: groups tell each other nothing, and keys are read twice. */
+  readonly lookBack: number;
+  /** Futile reads before a group does the work of the one that it waits for. */
+  readonly spinLimit: number;
+  /** Groups for each compute unit, where each walks over a part. */
+  readonly groupsPerUnit: number;
+  /** For tests: every so many tiles a tile tells the others nothing; 0 for none. */
+  readonly mute?: number;
+}
+
+/** Bytes that a work-item loads at once. */
+export const VECTOR_BYTES = 16;
+
+/** What suits a device on which nothing was measured. */
+export function walkTuning({ capabilities }: KnownDevice, dtype: Dtype): WalkTuning {
+  const { bytes } = dtypeInfo(dtype);
+  const { type, quirks, maxWorkGroup } = capabilities;
+  if (type === 'cpu') {
+    // One group after the other on each core: nobody to wait for, and nothing to gain by telling.
+    return { groupSize: 1, rounds: 4, lookBack: 0, spinLimit: 1000, groupsPerUnit: 4 };
+  }
+  const groupSize = Math.min(256, 2 ** Math.floor(Math.log2(maxWorkGroup)));
+  const waits = !Number.isFinite(quirks.maxLoopIterations) ? 0 : Math.min(32, groupSize);
+  return {
+    groupSize,
+    rounds: bytes === 1 ? 1 : bytes === 2 ? 2 : 4,
+    lookBack: quirks.simulated ? 0 : waits,
+    spinLimit: 2000,
+    groupsPerUnit: 8,
+  };
+}
+
+/** A program of kernels that walk, with the tuning that its kernels could take. */
+export interface WalkProgram {
+  readonly program: Program;
+  readonly tuning: WalkTuning;
+  /** Keys of a tile. */
+  readonly tileKeys: number;
+}
+
+/** Compiles a program for groups as large as the tuning says, or as all its kernels may have. */
+export async function buildWalk(
+  device: Device,
+  file: string,
+  kernels: readonly string[],
+  dtype: Dtype,
+  defines: Readonly<Record<string, number>>,
+  tuning: WalkTuning,
+): Promise<WalkProgram> {
+  const { bytes, width } = dtypeInfo(dtype);
+  const { quirks, type, unifiedMemory } = device.capabilities;
+  let { groupSize } = tuning;
+  for (;;) {
+    const lookBack = Math.min(tuning.lookBack, groupSize);
+    const program = await device.program(file, {
+      ...defines,
+      KEY_BITS: width,
+      VALUE_BYTES: 0,
+      GROUP_SIZE: groupSize,
+      ROUNDS: tuning.rounds,
+      // Only memory that the device has made begins where it should.
+      WIDE_LOADS: type === 'gpu' && !unifiedMemory ? 1 : 0,
+      INLINE_PTX: quirks.inlinePtx ? 1 : 0,
+      LOOK_BACK: Math.max(1, lookBack),
+      SPIN_LIMIT: tuning.spinLimit,
+      ...(tuning.mute && { MUTE: tuning.mute }),
+    });
+    const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
+    if (quirks.inlinePtx || limit >= groupSize || groupSize === 1) {
+      const tileKeys = tuning.rounds * groupSize * (VECTOR_BYTES / bytes);
+      return { program, tuning: { ...tuning, groupSize, lookBack }, tileKeys };
+    }
+    groupSize = 2 ** Math.floor(Math.log2(limit));
+  }
+}
+
+/** Parts of whole tiles, so many that they fill the device, and no work-item loops too long. */
+export function partsOf(
+  { capabilities }: Device,
+  n: number,
+  { tileKeys, tuning }: WalkProgram,
+): { readonly parts: number; readonly tiles: number } {
+  const { computeUnits, quirks } = capabilities;
+  const all = Math.max(1, Math.ceil(n / tileKeys));
+  const filling = Math.min(all, computeUnits * tuning.groupsPerUnit);
+  const loops = Math.min(quirks.maxLoopIterations, 2 ** 20) / 2;
+  const tiles = Math.min(Math.ceil(all / filling), Math.max(1, Math.floor(loops)));
+  return { parts: Math.ceil(all / tiles), tiles };
+}

@@ -1,0 +1,61 @@
+import { newArray } from '../../keys/array.js';
+import type { ReduceOp } from '../../primitives/possible.js';
+import { type Column, column } from '../backend/column.js';
+import type { Call } from '../calls/call.js';
+
+/**
+ * The distinct keys, sorted, and what the values of each come to.
+ *
+ * Keys are equal, and the first of equals is the result, as for `unique`.
+ *
+ * @param values as many as there are keys, of which there is at least one
+ * @param make makes the columns of the results, once their length is known; `values` of `runsDtype`
+ */
+export async function reduceByKey<R extends { readonly keys: Column; readonly values: Column }>(
+  call: Call,
+  keys: Column,
+  values: Column,
+  op: ReduceOp,
+  make: (distinct: number) => R,
+): Promise<R> {
+  const { n, dtype } = keys;
+  const { columns } = call;
+  const { steps } = columns;
+  const input = await call.bring(keys);
+  const canonical = columns.temporary(dtype, n);
+  await steps.canonical(input, canonical);
+  const sorted = columns.temporary(dtype, n);
+  const positions = columns.temporary('u32', n);
+  const { origin } = input;
+  await call.sort({ keys: { ...canonical, origin }, sorted: sorted.place, moved: positions.place });
+  const inOrder = columns.temporary(values.dtype, n);
+  await steps.gather(await call.bring(values), positions, inOrder);
+  const firsts = columns.temporary('u32', n);
+  const places = columns.temporary('u32', n);
+  const distinct = await steps.distinct(sorted, positions, { firsts, places });
+  await call.settle();
+  const result = make(distinct());
+  await call.into(result.keys, (to) => steps.gather(input, firsts, to));
+  if (op === 'sum' && columns.lacksDoubles(values.dtype)) {
+    await reduceOnHost(call, inOrder, places, op, result.values);
+  } else {
+    await call.into(result.values, (to) => steps.reduceRuns(inOrder, places, op, to));
+  }
+  return result;
+}
+
+async function reduceOnHost(
+  call: Call,
+  values: Column,
+  places: Column,
+  op: ReduceOp,
+  to: Column,
+): Promise<void> {
+  const there = await call.onHost('sums of f64 need fp64', values);
+  const begins = column('u32', to.n, newArray('u32', to.n));
+  await call.copy(places, begins);
+  await call.settle();
+  const made = column(to.dtype, to.n, newArray(to.dtype, to.n));
+  await there.steps.reduceRuns(there.keys, begins, op, made);
+  await call.copy(made, to);
+}
