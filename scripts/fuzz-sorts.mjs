@@ -190,6 +190,45 @@ const OPERATIONS = {
       );
     return [[made, Buffer.concat(parts)]];
   },
+  chosen: async (sorter, one) => {
+    const { array, dtype } = one.input;
+    const mask = Uint8Array.from(array, (_, i) => ((i * 7919) >> 3) % (1 + (one.number % 5)));
+    const places = [...mask.keys()];
+    const [chosen, others] = [places.filter((i) => mask[i]), places.filter((i) => !mask[i])];
+    const unit = widthOf(dtype) / 8;
+    const parted = await sorter.partition(array, mask, { dtype });
+    return [
+      [await sorter.filter(array, mask, { dtype }), pick(bytesOf(array), unit, chosen)],
+      [parted.keys, pick(bytesOf(array), unit, [...chosen, ...others])],
+      [Uint32Array.of(parted.count), Uint32Array.of(chosen.length)],
+    ];
+  },
+  merge: async (sorter, one) => {
+    const { array, dtype } = one.input;
+    const order = ordered(one);
+    const cut = Math.min(one.number, array.length);
+    const [a, b] = [array.slice(0, cut), array.slice(cut)];
+    for (const part of [a, b]) bytesOf(part).set(referenceSort(bytesOf(part), dtype, order));
+    return [[await sorter.merge(a, b, order), referenceSort(bytesOf(array), dtype, order)]];
+  },
+  topKSegments: async (sorter, one) => {
+    const { array, dtype } = one.input;
+    const { descending = true, ...rest } = ordered(one);
+    const n = array.length;
+    const offsets = [0, Math.min(one.number >> 3, n), Math.min(one.number, n), n];
+    const k = one.number % 50;
+    const made = await sorter.topKSegments(array, offsets, k, { ...rest, largest: descending });
+    const unit = widthOf(dtype) / 8;
+    const places = offsets.slice(1).flatMap((end, s) => {
+      const part = bytesOf(array).subarray(offsets[s] * unit, end * unit);
+      const positions = referenceArgsort(part, dtype, { ...rest, descending }).slice(0, k);
+      return positions.map((position) => offsets[s] + position);
+    });
+    return [
+      [made.indices, Uint32Array.from(places)],
+      [made.keys, pick(bytesOf(array), unit, places)],
+    ];
+  },
 };
 /** Operations whose keys may be on the device, and which take all options of a sort. */
 const SORTS = new Set(['sort', 'argsort']);

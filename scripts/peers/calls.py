@@ -37,6 +37,8 @@ PARTS = {
     "reduce": ("sum",),
     "scan": ("sums",),
     "histogram": ("numbers",),
+    "filter": ("keys",),
+    "searchSorted": ("numbers",),
     "gather": ("keys",),
     "segmentedSort": ("keys",),
     "sortMany": ("keys",),
@@ -107,6 +109,8 @@ class NumPy:
             if parameter is None or N % k != 0:
                 return None
             return lambda a: (xp.sort(a.keys.reshape(-1, k), axis=1).reshape(-1),)
+        if parameter is None and "-" in operation:
+            return None
         return {
             "sort": lambda a: (xp.sort(a.keys),),
             "argsort": lambda a: (self.argsort(a.keys),),
@@ -117,6 +121,8 @@ class NumPy:
             "reduce": lambda a: (a.keys.sum(dtype="u8"),),
             "scan": lambda a: (xp.cumsum(a.keys, dtype="u4"),),
             "histogram": lambda a: (xp.histogram(a.keys, bins=256, range=(0, 2**32))[0],),
+            "filter": lambda a: (a.keys[a.keys < SIGN_BIT],),
+            "searchSorted": lambda a: (xp.searchsorted(a.values, a.indices),),
             "gather": lambda a: (xp.take(a.keys, a.indices),),
         }.get(name)
 
@@ -203,6 +209,8 @@ class PyTorch:
             if parameter is None or N % k != 0:
                 return None
             return lambda a: (torch.sort(a.keys.view(-1, k), dim=1).values.view(-1),)
+        if parameter is None and "-" in operation:
+            return None
         return {
             "sort": lambda a: (torch.sort(a.keys).values,),
             "argsort": lambda a: (torch.sort(a.keys, stable=True).indices,),
@@ -213,6 +221,8 @@ class PyTorch:
             "reduce": lambda a: (torch.sum(a.keys, dtype=torch.int64),),
             "scan": lambda a: (torch.cumsum(a.keys, 0, dtype=torch.int32),),
             "histogram": lambda a: (torch.bincount((a.keys >> 24) + 128, minlength=256),),
+            "filter": lambda a: (a.keys[a.keys < 0],),
+            "searchSorted": lambda a: (torch.searchsorted(a.values.long(), a.indices),),
             "gather": lambda a: (torch.index_select(a.keys, 0, a.indices),),
         }.get(name)
 

@@ -41,6 +41,8 @@ export interface CallOperation {
 
 /** Values that the keys of `unique` have. */
 const DISTINCT = 1000;
+/** Keys that are taken from each segment. */
+const FIRST_OF_SEGMENT = 10;
 /** Longest segment of the mix of lengths. */
 const LONGEST = 65536;
 
@@ -131,6 +133,28 @@ export const CALL_OPERATIONS: readonly CallOperation[] = [
   several('histogram', () => async (sorter, { keys }) => [
     await sorter.histogram(keys, { bins: 256, range: [0, 2 ** 32] }),
   ]),
+  several('scan-max', () => async (sorter, { keys }) => [await sorter.scan(keys, { op: 'max' })]),
+  several('filter', () => async (sorter, { keys }) => [await sorter.filter(keys, { below: 2 ** 31 })]),
+  several('partition', () => async (sorter, { keys: from }) => {
+    const { keys, count } = await sorter.partition(from, { below: 2 ** 31 });
+    return [keys, count];
+  }),
+  // The overloads tell the places of arrays apart; here both stand for either.
+  several('searchSorted', () => async (sorter, { values, indices }) => [
+    await sorter.searchSorted(values as DeviceArray, indices as DeviceArray<'u32'>),
+  ]),
+  several('merge', () => async (sorter, { values }) => [await sorter.merge(values, values)]),
+  several('reduceByKey', () => async (sorter, { few, values }) => {
+    const { keys, values: reduced } = await sorter.reduceByKey(few, values, 'max');
+    return [keys, reduced as Words];
+  }),
+  several('topKSegments-256', (n) => {
+    const offsets = equalOffsets(n, 256);
+    return async (sorter, { keys: from }) => {
+      const { keys, indices } = await sorter.topKSegments(from, offsets, FIRST_OF_SEGMENT);
+      return [keys, indices];
+    };
+  }),
   several('gather', () => async (sorter, { keys, indices }) => [await sorter.gather(keys, indices)]),
   ...[32, 256, 4096, 65536].map((length) => segmentedSort(length, (n) => equalOffsets(n, length))),
   segmentedSort('zipf', zipfOffsets),

@@ -108,6 +108,41 @@ const scan = (inclusive: boolean): MatrixOperation['start'] => {
 
 const TOP = 100;
 
+/** Scans by minimum or maximum, of which NaN wins from the first one on. */
+const scanExtreme = (op: 'min' | 'max'): MatrixOperation['start'] => {
+  return async (sorter, { keys, reference, n }, { call }) => {
+    const found = await sorter.scan(keys, { ...call, op, inclusive: true });
+    return () => {
+      const ranks = new Uint32Array(n);
+      for (const [rank, i] of reference.order({ nan: op === 'min' ? 'first' : 'last' }).entries())
+        ranks[i] = rank;
+      let best = 0;
+      const expected = Array.from({ length: n }, (_, i) => {
+        const isBetter = (ranks[i] as number) < (ranks[best] as number) === (op === 'min');
+        if (isBetter) best = i;
+        return best;
+      });
+      return hasSameBytes(found, reference.pick(expected)) ? undefined : `the scan by ${op} is wrong`;
+    };
+  };
+};
+
+/** A number of the keys, that some are below of; 0 where all are NaN. */
+const middleOf = ({ reference, n }: CaseInput): number | bigint => {
+  const middle = reference.values[reference.order()[n >> 2] as number];
+  return middle === undefined || Number.isNaN(middle) ? 0 : middle;
+};
+
+/** Positions of the keys below a number, and of all others. */
+function positionsBelow(
+  { reference, n }: CaseInput,
+  edge: number | bigint,
+): { below: number[]; others: number[] } {
+  const all = Array.from({ length: n }, (_, i) => i);
+  const isBelow = (i: number) => (reference.values[i] as number) < edge;
+  return { below: all.filter(isBelow), others: all.filter((i) => !isBelow(i)) };
+}
+
 /** In the order of their rows. */
 export const OPERATIONS: readonly MatrixOperation[] = [
   operation('sort', 'each', async (sorter, input, options) => {
@@ -196,6 +231,93 @@ export const OPERATIONS: readonly MatrixOperation[] = [
   operation('reduce-max', 'none', extreme('max'), 1),
   operation('scan', 'none', scan(false)),
   operation('scan-inclusive', 'none', scan(true)),
+  operation('scan-min', 'none', scanExtreme('min')),
+  operation('scan-max', 'none', scanExtreme('max')),
+  operation('filter', 'none', async (sorter, input, { call }) => {
+    const edge = middleOf(input);
+    const kept = await sorter.filter(input.keys, { below: edge }, call);
+    return () => {
+      const expected = input.reference.pick(positionsBelow(input, edge).below);
+      return hasSameBytes(kept, expected) ? undefined : wrong(kept, expected);
+    };
+  }),
+  operation('filter-mask', 'none', async (sorter, { keys, reference, n, random }, { call }) => {
+    const mask = Uint8Array.from({ length: n }, () => random.below(3));
+    const kept = await sorter.filter(keys, mask, call);
+    return () => {
+      const expected = reference.pick([...mask.keys()].filter((i) => mask[i] !== 0));
+      return hasSameBytes(kept, expected) ? undefined : wrong(kept, expected);
+    };
+  }),
+  operation('partition', 'none', async (sorter, input, { call }) => {
+    const edge = middleOf(input);
+    const parted = await sorter.partition(input.keys, { below: edge }, call);
+    return () => {
+      const { below, others } = positionsBelow(input, edge);
+      if (parted.count !== below.length) return `${parted.count} are below: expected ${below.length}`;
+      const expected = input.reference.pick([...below, ...others]);
+      return hasSameBytes(parted.keys, expected) ? undefined : wrong(parted.keys, expected);
+    };
+  }),
+  operation('searchSorted', 'none', async (sorter, input, { call }) => {
+    const { keys, reference, n } = input;
+    const sorted = keys.slice();
+    bytesOf(sorted).set(reference.pick(reference.order()));
+    const places = await sorter.searchSorted(sorted, keys, { ...call, side: 'left' });
+    return () => {
+      if (!hasSameBytes(sorted, reference.pick(reference.order()))) return 'what is searched was changed';
+      // Keys of equal bits are next to each other in the order, and belong where the first of them is.
+      const expected = new Uint32Array(n);
+      let first = 0;
+      for (const [place, i] of reference.order().entries()) {
+        if (place > 0 && reference.bits(i) !== reference.bits(reference.order()[place - 1] as number))
+          first = place;
+        expected[i] = first;
+      }
+      return hasSameBytes(places, bytesOf(expected)) ? undefined : 'places are wrong';
+    };
+  }),
+  operation('merge', 'none', async (sorter, { keys, reference, n }, { call }) => {
+    const order = reference.order();
+    const [a, b] = [keys.slice(0, n >> 1), keys.slice(n >> 1)];
+    bytesOf(a).set(reference.pick(order.filter((i) => i < n >> 1)));
+    bytesOf(b).set(reference.pick(order.filter((i) => i >= n >> 1)));
+    const merged = await sorter.merge(a, b, call);
+    return () => {
+      if (!hasSameBytes(a, reference.pick(order.filter((i) => i < n >> 1))))
+        return 'what is merged was changed';
+      const expected = reference.pick(order);
+      return hasSameBytes(merged, expected) ? undefined : wrong(merged, expected);
+    };
+  }),
+  operation('reduceByKey', 'auto', async (sorter, { keys, dtype, reference, n }, options) => {
+    const values = Uint32Array.from({ length: n }, (_, i) => (i * 31) % 1009);
+    const found = await sorter.reduceByKey(keys, values, 'sum', { ...options.sort, dtype });
+    return () => {
+      const { first } = reference.distinct(options);
+      const sums = new Map<number | bigint, bigint>(); // a Map takes zeros, and NaNs, for the same
+      for (let i = 0; i < n; i++) {
+        const key = reference.values[i] as number;
+        sums.set(key, (sums.get(key) ?? 0n) + BigInt(values[i] as number));
+      }
+      const expected = BigUint64Array.from(first, (i) => sums.get(reference.values[i] as number) ?? 0n);
+      if (!hasSameBytes(found.keys, reference.pick(first))) return 'keys are wrong';
+      return hasSameBytes(found.values, bytesOf(expected)) ? undefined : 'sums are wrong';
+    };
+  }),
+  operation('topKSegments', 'auto', async (sorter, input, options) => {
+    const offsets = segmentsOf(input);
+    const { descending: largest = false, ...sort } = options.sort;
+    const top = await sorter.topKSegments(input.keys, offsets, 10, { ...sort, largest });
+    return () => {
+      const all = segmentOrder(input, offsets, options);
+      const expected = offsets
+        .slice(1)
+        .flatMap((end, s) => all.slice(offsets[s], Math.min(end, (offsets[s] as number) + 10)));
+      if (!hasSameBytes(top.indices, bytesOf(Uint32Array.from(expected)))) return 'positions are wrong';
+      return hasSameBytes(top.keys, input.reference.pick(expected)) ? undefined : 'keys are wrong';
+    };
+  }),
   operation('histogram', 'none', async (sorter, { keys, reference }, { call }) => {
     const edges = edgesFrom(reference);
     const counts = await sorter.histogram(keys, { ...call, edges });

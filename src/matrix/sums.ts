@@ -37,7 +37,7 @@ export function checkScan(reference: Reference, sums: Numbers, inclusive: boolea
 }
 
 function checkWhole(values: Numbers, sums: Numbers, inclusive: boolean, dtype: string): string | undefined {
-  const width = dtype.endsWith('64') ? 64 : 32;
+  const width = Number(dtype.slice(1));
   const wrap = dtype.startsWith('i') ? BigInt.asIntN : BigInt.asUintN;
   let sum = 0n;
   for (let i = 0; i < values.length; i++) {

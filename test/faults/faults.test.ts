@@ -119,6 +119,10 @@ for (const operation of [
   'segments',
   'segments on the device',
   'many arrays',
+  'choices on the device',
+  'choices of the host',
+  'totals by key',
+  'top 3 of segments',
 ]) {
   test.serial(
     `${operation}: whichever OpenCL call fails, the answer is right or a typed error, and nothing leaks`,
