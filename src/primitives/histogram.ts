@@ -167,7 +167,7 @@ export async function histogram(device: Device, work: HistogramWork): Promise<Ui
 }
 
 /** Codes as words of a key's width. */
-function codeWords(codes: readonly bigint[], { bytes }: DtypeInfo): ArrayBufferView {
+export function codeWords(codes: readonly bigint[], { bytes }: DtypeInfo): ArrayBufferView {
   if (bytes === 8) return BigUint64Array.from(codes);
   const numbers = codes.map(Number);
   if (bytes === 4) return Uint32Array.from(numbers);

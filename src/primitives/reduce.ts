@@ -161,15 +161,22 @@ export class Reduction {
 
   /** The result as a number (32 bits and fewer, floats) or BigInt, from the first 8 bytes of its buffer. */
   value(bytes: Uint8Array): number | bigint {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
-    const { kind, width } = dtypeInfo(this.dtype);
-    if (this.op === 'sum') {
-      if (kind === 'float') return width === 32 ? view.getFloat32(0, true) : view.getFloat64(0, true);
-      return kind === 'signed' ? view.getBigInt64(0, true) : view.getBigUint64(0, true);
-    }
-    const code = width === 64 ? view.getBigUint64(0, true) : BigInt(view.getUint32(0, true));
-    return keyValue(decode(this.codec, code), this.codec.dtype);
+    return reducedValue(this.dtype, this.op, bytes);
   }
+}
+
+/** What a reduction came to, from the 8 bytes that its kernels leave. */
+export function reducedValue(dtype: Dtype, op: ReduceOp, bytes: Uint8Array): number | bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
+  const { kind, width } = dtypeInfo(dtype);
+  if (op === 'sum') {
+    if (kind === 'float') return width === 32 ? view.getFloat32(0, true) : view.getFloat64(0, true);
+    return kind === 'signed' ? view.getBigInt64(0, true) : view.getBigUint64(0, true);
+  }
+  // A NaN wins: its code is the largest for a maximum, the smallest for a minimum.
+  const codec = keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' });
+  const code = width === 64 ? view.getBigUint64(0, true) : BigInt(view.getUint32(0, true));
+  return keyValue(decode(codec, code), codec.dtype);
 }
 
 /** A reduction of keys in device memory. */

@@ -7,11 +7,13 @@ import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
 import { Compaction } from '../../primitives/compact.js';
 import { createGather } from '../../primitives/gather.js';
 import { buildForGroups, walkingGroups } from '../../primitives/group.js';
-import { type Binning, enqueueHistogram } from '../../primitives/histogram.js';
+import type { Binning } from '../../primitives/histogram.js';
+import { enqueueHistogramColumns } from '../../primitives/histogram-columns.js';
 import { enqueueMerge } from '../../primitives/merge-arrays.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import { PrefixScan } from '../../primitives/prefix-scan.js';
 import { enqueueReduce } from '../../primitives/reduce.js';
+import { enqueueReduceOnce, reducesOnce } from '../../primitives/reduce-once.js';
 import { enqueueReduceRuns } from '../../primitives/reduce-runs.js';
 import { Scan } from '../../primitives/scan.js';
 import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
@@ -116,7 +118,9 @@ export class DeviceColumnSteps implements ColumnSteps {
   }
 
   reduce({ n, dtype, ...keys }: Column, op: ReduceOp): Promise<() => number | bigint> {
-    return enqueueReduce(this.#device, { keys: bufferOf(keys), n, dtype, op });
+    const device = this.#device;
+    const work = { keys: bufferOf(keys), n, dtype, op };
+    return reducesOnce(device) ? enqueueReduceOnce(device, work) : enqueueReduce(device, work);
   }
 
   async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<void> {
@@ -168,7 +172,7 @@ export class DeviceColumnSteps implements ColumnSteps {
   }
 
   histogram({ n, dtype, ...keys }: Column, binning: Binning): Promise<() => Uint32Array> {
-    return enqueueHistogram(this.#device, { keys: bufferOf(keys), n, dtype, binning });
+    return enqueueHistogramColumns(this.#device, { keys: bufferOf(keys), n, dtype, binning });
   }
 
   /** Enqueues a kernel with a work-item for each of n elements. */

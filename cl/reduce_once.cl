@@ -1,0 +1,108 @@
+/* Reduction of n keys in one launch: groups leave what their parts come to, and the one that is last combines it.
+ *
+ *   WIDE is 1: see combine.clh; vector_keys.clh, tile_scan.clh and look_back.clh for what else the host sets
+ */
+#include "combine.clh"
+#include "vector_keys.clh"
+#include "tile_scan.clh"
+
+/* What groups tell are bits, be they those of floats. */
+#if FLOAT_OPERANDS && KEY_BITS == 32
+# define BITS_OF(operand) as_uint(operand)
+# define OPERAND_OF_BITS(bits) as_float((uint)(bits))
+typedef uint bits_t;
+#elif FLOAT_OPERANDS
+# define BITS_OF(operand) as_ulong(operand)
+# define OPERAND_OF_BITS(bits) as_double(bits)
+typedef ulong bits_t;
+#else
+# define BITS_OF(operand) (operand)
+# define OPERAND_OF_BITS(bits) (bits)
+typedef operand_t bits_t;
+#endif
+#include "told_words.clh"
+
+INLINE void add_vector(operand_t *sums, operand_t *losts, const key_t *keys, codec_t codec)
+{
+#pragma unroll
+    for (uint i = 0; i < VECTOR_KEYS; i++) {
+#if FLOAT_OPERANDS && OP == 0
+        operand_t lost = losts[i];
+#endif
+        ADD_OPERAND(sums[i], operand_of(keys[i], codec))
+#if FLOAT_OPERANDS && OP == 0
+        losts[i] = lost;
+#endif
+    }
+}
+
+/* @param control  word 0: groups that are done, 0 before the launch and after it; behind a margin what groups tell
+ * @param launch   a number that no launch since the words were cleared has had
+ * @param told     words `slot` and `slot` + 1 get the result, as 64 bits
+ */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint launch, codec_t codec, __global uint *told,
+                 uint low_slot, uint high_slot)
+{
+    __local operand_t scratch[GROUP_SIZE];
+    __local uint last;
+    const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
+    const ulong stride = get_global_size(0), vectors = n / VECTOR_KEYS;
+    operand_t sums[VECTOR_KEYS], losts[VECTOR_KEYS]; /* each lane of a vector by itself: additions need not wait for each other */
+#pragma unroll
+    for (uint i = 0; i < VECTOR_KEYS; i++) {
+        sums[i] = IDENTITY;
+        losts[i] = 0;
+    }
+
+    ulong at = get_global_id(0);
+    for (; at + (ROUNDS - 1) * stride < vectors; at += ROUNDS * stride) {
+        key_t keys[ROUNDS][VECTOR_KEYS]; /* many loads in flight */
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            load_keys(in + (at + round * stride) * VECTOR_KEYS, keys[round]);
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            add_vector(sums, losts, keys[round], codec);
+    }
+    for (; at < vectors; at += stride) {
+        key_t keys[VECTOR_KEYS];
+        load_keys(in + at * VECTOR_KEYS, keys);
+        add_vector(sums, losts, keys, codec);
+    }
+    operand_t sum = IDENTITY;
+    LOST_OPERAND
+#pragma unroll
+    for (uint i = 0; i < VECTOR_KEYS; i++)
+        ADD_OPERAND(sum, sums[i])
+    for (ulong i = vectors * VECTOR_KEYS + get_global_id(0); i < n; i += stride)
+        ADD_OPERAND(sum, operand_of(in[i], codec))
+
+    operand_t all = combine_group(sum, scratch);
+    __global uint *words = control + CONTROL_MARGIN;
+    if (item == 0) {
+        tell_words(words, group, launch, TELLS_TILE, BITS_OF(all));
+        last = atomic_inc(control) == groups - 1;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (!last)
+        return;
+    /* All others have told before they were counted; what they told may still be on its way. */
+    all = IDENTITY;
+#if FLOAT_OPERANDS && OP == 0
+    lost = 0;
+#endif
+    for (uint other = item; other < groups; other += GROUP_SIZE) {
+        bits_t bits;
+        while (hear(words, other, launch, &bits) == 0)
+            ;
+        ADD_OPERAND(all, OPERAND_OF_BITS(bits))
+    }
+    all = combine_group(all, scratch);
+    if (item == 0) {
+        atomic_xchg(control, 0);
+        const ulong bits = BITS_OF(all);
+        told[low_slot] = (uint)bits;
+        told[high_slot] = (uint)(bits >> 32);
+    }
+}

@@ -1,0 +1,93 @@
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { local, u32, u64, vector } from '../device/queue.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
+import { buildWalk, VECTOR_BYTES, type WalkTuning, walkTuning } from './walk.js';
+
+/** Local memory for counters, of which several groups are to be resident on a unit. */
+const COLUMN_BYTES = 32 * 1024;
+const MOST_COLUMNS = 32;
+
+/** A histogram of keys in device memory. */
+export interface HistogramColumnsWork {
+  readonly keys: Buffer;
+  /** Fewer than 2^32. */
+  readonly n: number;
+  readonly dtype: Dtype;
+  readonly binning: Binning;
+  readonly tuning?: WalkTuning;
+}
+
+/** Bins that begin at `low` and are 2^shift codes wide; the last one ends with `high`. */
+interface Even {
+  readonly low: bigint;
+  readonly high: bigint;
+  readonly shift: number;
+}
+
+/** Edges as bins of equal widths, where they are. */
+function evenOf(edges: readonly bigint[]): Even | undefined {
+  const [low, second] = edges as readonly [bigint, bigint];
+  const bins = edges.length - 1;
+  const high = edges.at(-1) as bigint;
+  // One bin is as wide as need be.
+  const width = bins === 1 ? 1n << 63n : second - low;
+  const shift = width.toString(2).length - 1;
+  if (width !== 1n << BigInt(shift)) return undefined;
+  const isEven = edges.slice(0, -1).every((edge, i) => edge === low + BigInt(i) * width);
+  return isEven && high <= low + BigInt(bins) * width ? { low, high, shift } : undefined;
+}
+
+/**
+ * Enqueues the counting of keys by bin, in private counters of groups that walk over all keys.
+ *
+ * Complexity: one launch after counters are zeroed; every key read once. What does not fit into local memory, as more than
+ * some thousand bins, is counted as `enqueueHistogram` does.
+ *
+ * @returns the counts, to be asked when the queue has finished
+ */
+export async function enqueueHistogramColumns(
+  device: Device,
+  work: HistogramColumnsWork,
+): Promise<() => Uint32Array> {
+  const { keys, n, dtype, binning } = work;
+  const info = dtypeInfo(dtype);
+  const byEdges = 'edges' in binning;
+  const bins = byEdges ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
+  const even = byEdges ? evenOf(binning.edges) : undefined;
+  const edgeBytes = byEdges && !even ? (bins + 1) * info.bytes : 8;
+  const room = Math.min(COLUMN_BYTES, device.capabilities.localBytes - 1024) - edgeBytes;
+  const most = Math.floor(room / (bins * 4));
+  const { quirks } = device.capabilities;
+  if (most < 1 || Number.isFinite(quirks.maxLoopIterations)) return enqueueHistogram(device, work);
+  const tuned = work.tuning ?? walkTuning(device, dtype);
+  // A work-item that counts alone has as many columns as it takes for neighbours not to wait for each other.
+  const columns = Math.min(2 ** Math.floor(Math.log2(most)), tuned.groupSize === 1 ? 4 : MOST_COLUMNS);
+  const defines = { COLUMNS: columns, BY: byEdges ? (even ? 1 : 2) : 0 };
+  const walk = await buildWalk(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuned);
+  const { program, tuning } = walk;
+  const size = tuning.groupSize;
+  const share = 4 * size * (VECTOR_BYTES / info.bytes);
+  const groups = Math.max(
+    1,
+    Math.min(Math.ceil(n / share), device.capabilities.computeUnits * tuning.groupsPerUnit),
+  );
+  const result = new Uint32Array(bins);
+  const [low, high] = byEdges ? [binning.edges[0] as bigint, binning.edges.at(-1) as bigint] : [0n, 0n];
+  const shift = even?.shift ?? (byEdges ? 0 : binning.bits[0]);
+  const { queue } = device;
+  device.pool.lend([bins * 4, edgeBytes], (counts, edges) => {
+    if (byEdges && !even) queue.write(edges, codeWords(binning.edges, info));
+    queue.fill(counts, 0, { bytes: bins * 4 });
+    const how = [u64(n), u32(bins), u32(shift), u64(low), u64(high), vector(codecVector(keyCodec(dtype)))];
+    const memory = [local(bins * columns * 4), local(Math.max(8, edgeBytes))];
+    queue.run(program.kernel('histogram_columns'), [keys, counts, edges, ...how, ...memory], {
+      global: groups * size,
+      local: size,
+    });
+    queue.read(counts, result);
+  });
+  return () => result;
+}
