@@ -26,14 +26,14 @@ typedef uint operand_t;
 
 /* What says which keys are chosen. */
 #define CHOICE_PARAMETERS                                                                                              \
-    __global const key_t *restrict in, __global const uchar *restrict mask, ulong n, ulong low, ulong high, uint invert, \
+    __global const key_t *in, __global const uchar *mask, ulong n, ulong low, ulong high, uint invert, \
         codec_t codec
 #define CHOICE in, mask, n, low, high, invert, codec
 
 /* Where chosen elements go. */
 #define PLACE_PARAMETERS                                                                                \
-    __global key_t *restrict out, __global const uint *restrict carried, __global uint *restrict moved, \
-        __global uint *restrict places
+    __global key_t *out, __global const uint *carried, __global uint *moved, \
+        __global uint *places
 #define PLACES out, carried, moved, places
 
 INLINE bool is_chosen(key_t key, ulong low, ulong high, codec_t codec)
@@ -50,11 +50,14 @@ INLINE void choose(CHOICE_PARAMETERS, ulong start, uint chosen[ROUNDS], uint own
 #pragma unroll
     for (uint round = 0; round < ROUNDS; round++) {
         const ulong at = start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS;
-        uint bits = 0;
+        uint bits = 0, count = 0; /* OpenCL C 1.1 has no popcount */
 #if CHOOSE == 0
 # pragma unroll
-        for (uint i = 0; i < VECTOR_KEYS; i++)
-            bits |= (uint)(at + i < n && mask[at + i] != 0) << i;
+        for (uint i = 0; i < VECTOR_KEYS; i++) {
+            const uint is_one = at + i < n && mask[at + i] != 0;
+            bits |= is_one << i;
+            count += is_one;
+        }
 #else
         key_t keys[VECTOR_KEYS];
         if (at + VECTOR_KEYS <= n) {
@@ -66,19 +69,24 @@ INLINE void choose(CHOICE_PARAMETERS, ulong start, uint chosen[ROUNDS], uint own
         }
 # if CHOOSE == 1
 #  pragma unroll
-        for (uint i = 0; i < VECTOR_KEYS; i++)
-            bits |= (uint)(at + i < n && is_chosen(keys[i], low, high, codec) != (invert != 0)) << i;
+        for (uint i = 0; i < VECTOR_KEYS; i++) {
+            const uint is_one = at + i < n && is_chosen(keys[i], low, high, codec) != (invert != 0);
+            bits |= is_one << i;
+            count += is_one;
+        }
 # else
         key_t last = at > 0 && at < n ? in[at - 1] : (key_t)0;
 #  pragma unroll
         for (uint i = 0; i < VECTOR_KEYS; i++) {
-            bits |= (uint)(at + i < n && (at + i == 0 || keys[i] != last)) << i;
+            const uint is_one = at + i < n && (at + i == 0 || keys[i] != last);
+            bits |= is_one << i;
+            count += is_one;
             last = keys[i];
         }
 # endif
 #endif
         chosen[round] = bits;
-        own[round] = popcount(bits);
+        own[round] = count;
     }
 }
 
@@ -94,7 +102,7 @@ INLINE uint count_tile(CHOICE_PARAMETERS, ulong start, __local uint *scratch)
 }
 
 /* Puts one element where it belongs. */
-INLINE void place(__global const key_t *restrict in, PLACE_PARAMETERS, ulong from, ulong to)
+INLINE void place(__global const key_t *in, PLACE_PARAMETERS, ulong from, ulong to)
 {
 #if GIVE == 1
     out[to] = in[from];
@@ -111,7 +119,7 @@ INLINE void place(__global const key_t *restrict in, PLACE_PARAMETERS, ulong fro
  * @param numbers  TILE_KEYS words of local memory
  */
 #define NO_REST 0xffffffffffffffffUL
-INLINE void place_tile(__global const key_t *restrict in, PLACE_PARAMETERS, ulong start, ulong n, const uint chosen[ROUNDS],
+INLINE void place_tile(__global const key_t *in, PLACE_PARAMETERS, ulong start, ulong n, const uint chosen[ROUNDS],
                        const uint before[ROUNDS], uint total, ulong origin, ulong rest, __local uint *numbers)
 {
     const uint item = (uint)get_local_id(0);

@@ -15,7 +15,7 @@
 /* How many of the first `diagonal` keys of the result are from `a` (the merge path of O. Green, S. Odeh and Y. Birk, 2012). */
 #define MERGE_PATH(path, code_of_a, code_of_b, a_length, b_length, diagonal)                       \
     {                                                                                              \
-        ulong low_ = (diagonal) > (b_length) ? (diagonal) - (b_length) : 0;                        \
+        ulong low_ = (ulong)max((long)(diagonal) - (long)(b_length), 0L);                         \
         ulong high_ = min((ulong)(diagonal), (ulong)(a_length));                                   \
         while (low_ < high_) {                                                                     \
             const ulong in_a = (low_ + high_) >> 1, in_b = (diagonal) - 1 - in_a;                  \

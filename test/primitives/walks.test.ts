@@ -20,7 +20,7 @@ const WIDTHS = ['u8', 'f16', 'i32', 'f64'] as const;
 function shapes(device: Device, dtype: Dtype): Record<string, WalkTuning> {
   const own = walkTuning(device, dtype);
   const waits = reducesOnce(device);
-  const group = { ...own, groupSize: 32, rounds: 2, groupsPerUnit: 3, lookBack: 0 };
+  const group = { ...own, groupSize: 16, rounds: 2, groupsPerUnit: 3, lookBack: 0 };
   return {
     item: { ...own, groupSize: 1, rounds: 3, lookBack: 0 },
     parts: group,
@@ -51,7 +51,7 @@ async function withBuffers<T>(
 }
 
 forEachDevice((title, device, small) => {
-  const sizes = small ? [1, 63, 300] : [1, 63, 64, 65, 513, 9001];
+  const sizes = small ? [1, 63, 300] : [1, 64, 65, 3001];
 
   for (const dtype of WIDTHS) {
     const unit = dtypeInfo(dtype).bytes;

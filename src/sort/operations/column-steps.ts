@@ -20,6 +20,12 @@ export interface Search {
 export interface ColumnSteps {
   /** Equal bits for keys that are equal as numbers: one NaN, +0 for either zero. */
   canonical(from: Column, to: Column): Promise<void>;
+  /**
+   * Puts the codes of keys, canonical ones, at bit `shift` of `to`, a column of u32 or u64. Keys have up to 32 bits.
+   *
+   * @param first other bits are 0 then, and else as they were
+   */
+  appendCodes(from: Column, codec: KeyCodec, to: Column, shift: number, first: boolean): Promise<void>;
   /** `to[i] = from[positions[i]]` for each of `to`; both of the same width. @param positions u32 */
   gather(from: Column, positions: Column, to: Column): Promise<void>;
   /**

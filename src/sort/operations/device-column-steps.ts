@@ -38,6 +38,13 @@ export class DeviceColumnSteps implements ColumnSteps {
     await this.#each('canonical.cl', 'canonical', shape, from.n, args);
   }
 
+  async appendCodes(from: Column, codec: KeyCodec, to: Column, shift: number, first: boolean): Promise<void> {
+    const shape = { KEY_BITS: from.info.width, VALUE_BYTES: 0, PACKED_BITS: to.info.width };
+    const how = [u64(infinityBits(from.info)), u32(shift), u32(first ? 1 : 0), vector(codecVector(codec))];
+    const args = [bufferOf(from), bufferOf(to), u64(from.n), ...how];
+    await this.#each('append_code.cl', 'append_code', shape, from.n, args);
+  }
+
   async gather(from: Column, positions: Column, to: Column): Promise<void> {
     const gather = await createGather(this.#device, { elementBytes: from.info.bytes });
     gather({

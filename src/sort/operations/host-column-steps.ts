@@ -1,4 +1,5 @@
 import { type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
+import { encodeRecords } from '../../keys/codec-records.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { Binning } from '../../primitives/histogram.js';
@@ -32,6 +33,27 @@ export class HostColumnSteps implements ColumnSteps {
       const [keys, out] = [source.subarray(start, end), target.subarray(start, end)];
       if (width === 64) canonical64(keys, out);
       else canonical32(keys as Uint32Array, out as Uint32Array, Number(infinity), nan);
+    });
+    return this.#run(slices);
+  }
+
+  appendCodes(from: Column, codec: KeyCodec, to: Column, shift: number, first: boolean): Promise<void> {
+    const infinity = Number(infinityBits(from.info));
+    const nan = 2 ** (from.info.width - 1) - 1;
+    const source = wordsOf(from) as Uint32Array;
+    const target = wordsOf(to);
+    const packed = new Uint32Array(target.buffer as ArrayBuffer, target.byteOffset, target.byteLength / 4);
+    const canonical = new (source.constructor as typeof Uint32Array)(Math.min(from.n, SLICE));
+    const codes = new Uint32Array(canonical.length);
+    const slices = inSlices(from.n, (start, end) => {
+      const keys = source.subarray(start, end);
+      if (infinity > 0) canonical32(keys, canonical, infinity, nan);
+      const plain = infinity > 0 ? canonical.subarray(0, keys.length) : keys;
+      encodeRecords(plain, codes, 1, codec);
+      const out = packed.subarray((start * to.info.bytes) / 4, (end * to.info.bytes) / 4);
+      if (first) out.fill(0);
+      if (to.info.width === 32) append32(codes, out, shift);
+      else append64(codes, out, shift);
     });
     return this.#run(slices);
   }
@@ -224,6 +246,21 @@ function wordsOf(column: Column): KeyWords {
 }
 
 const u32Of = (column: Column): Uint32Array => wordsOf(column) as Uint32Array;
+
+function append32(codes: Uint32Array, to: Uint32Array, shift: number): void {
+  for (let i = 0; i < to.length; i++) to[i] = (to[i] as number) | ((codes[i] as number) << shift);
+}
+
+/** In halves of 32 bits. */
+function append64(codes: Uint32Array, to: Uint32Array, shift: number): void {
+  for (let i = 0; 2 * i < to.length; i++) {
+    const code = codes[i] as number;
+    const low = shift < 32 ? code << shift : 0;
+    const high = shift >= 32 ? code << (shift - 32) : shift === 0 ? 0 : code >>> (32 - shift);
+    to[2 * i] = (to[2 * i] as number) | low;
+    to[2 * i + 1] = (to[2 * i + 1] as number) | high;
+  }
+}
 
 function canonical32(from: Uint32Array, to: Uint32Array, infinity: number, nan: number): void {
   for (let i = 0; i < from.length; i++) {

@@ -1,6 +1,7 @@
+import { keyCodec } from '../../keys/key-codec.js';
 import type { SortSettings } from '../api/options.js';
 import type { Column } from '../backend/column.js';
-import type { Call } from '../calls/call.js';
+import type { Call, Sort } from '../calls/call.js';
 
 /** One column of a sort by several. */
 export interface LexColumn {
@@ -9,8 +10,12 @@ export interface LexColumn {
   readonly order: Pick<SortSettings, 'descending' | 'nan'>;
 }
 
+/** Bits of the widest key that is sorted. */
+const WIDEST = 64;
+
 /**
- * Sorts rows by several columns: stable sorts of positions, from the last column to the first.
+ * Sorts rows by several columns: stable sorts of positions, from the last columns to the first. Neighbours that fit into one
+ * key together are sorted by at once.
  *
  * Keys are compared as numbers: all NaNs are equal, and so are the zeros.
  *
@@ -19,22 +24,61 @@ export interface LexColumn {
  */
 export async function lexsort(call: Call, columns: readonly LexColumn[], moved: Column): Promise<void> {
   let positions: Column | undefined;
-  for (const [index, { keys, order }] of [...columns.entries()].reverse()) {
-    const canonical = call.columns.temporary(keys.dtype, keys.n);
-    const input = await call.bring(keys);
-    await call.columns.steps.canonical(input, canonical);
-    let ordered: Column = { ...canonical, origin: input.origin };
+  const keys = packed(columns);
+  for (const [index, together] of [...keys.entries()].reverse()) {
+    const { column, settings } = await (together.length > 1 ? joined(call, together) : alone(call, together));
+    let ordered = column;
     if (positions) {
-      ordered = { ...call.columns.temporary(keys.dtype, keys.n), origin: input.origin };
-      await call.columns.steps.gather(canonical, positions, ordered);
+      ordered = { ...call.columns.temporary(column.dtype, column.n), origin: column.origin };
+      await call.columns.steps.gather(column, positions, ordered);
     }
-    const next = index === 0 ? moved : call.columns.temporary('u32', keys.n);
+    const next = index === 0 ? moved : call.columns.temporary('u32', column.n);
     await call.sort({
       keys: ordered,
-      settings: order,
+      settings,
       ...(positions && { values: { place: positions.place, bytes: 4 } }),
       moved: next.place,
     });
     positions = next;
   }
+}
+
+/** Neighbours that have up to 64 bits together: as few groups as they make. */
+export function packed(columns: readonly LexColumn[]): LexColumn[][] {
+  const groups: LexColumn[][] = [];
+  let bits = WIDEST + 1;
+  for (const one of columns) {
+    const { width } = one.keys.info;
+    if (bits + width > WIDEST) {
+      groups.push([]);
+      bits = 0;
+    }
+    groups.at(-1)?.push(one);
+    bits += width;
+  }
+  return groups;
+}
+
+type Keyed = { readonly column: Column; readonly settings: NonNullable<Sort['settings']> };
+
+async function alone(call: Call, [only]: readonly LexColumn[]): Promise<Keyed> {
+  const { keys, order } = only as LexColumn;
+  const canonical = call.columns.temporary(keys.dtype, keys.n);
+  const input = await call.bring(keys);
+  await call.columns.steps.canonical(input, canonical);
+  return { column: { ...canonical, origin: input.origin }, settings: order };
+}
+
+/** Codes of several columns side by side, the first one on top. */
+async function joined(call: Call, together: readonly LexColumn[]): Promise<Keyed> {
+  const total = together.reduce((sum, { keys }) => sum + keys.info.width, 0);
+  const { n } = (together[0] as LexColumn).keys;
+  const column = call.columns.temporary(total > 32 ? 'u64' : 'u32', n);
+  let shift = total;
+  for (const [i, { keys, order }] of together.entries()) {
+    shift -= keys.info.width;
+    const input = await call.bring(keys);
+    await call.columns.steps.appendCodes(input, keyCodec(keys.dtype, order), column, shift, i === 0);
+  }
+  return { column, settings: { descending: false, nan: 'last', bits: [0, total] } };
 }

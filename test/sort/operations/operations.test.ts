@@ -231,6 +231,40 @@ forEachSorter((title, open, small) => {
     }
   });
 
+  test.serial(title('lexsort by columns that fit one key together, and by more than that'), async (t) => {
+    const sorter = await open();
+    const n = small ? 200 : 3001;
+    const few = (dtype: Dtype, seed: bigint) => {
+      const keys = keysOf(dtype, 'special', 7, seed);
+      const picked = special(dtype, n);
+      bytesOf(picked).set(
+        pick(
+          bytesOf(keys),
+          dtypeInfo(dtype).bytes,
+          Array.from({ length: n }, (_, i) => (i * 31 + Number(seed)) % 7),
+        ),
+      );
+      return picked;
+    };
+    const lists: readonly (readonly Dtype[])[] = [
+      ['u8', 'i8'],
+      ['u16', 'f16'],
+      ['f32', 'i32'],
+      ['f16', 'u8', 'f32', 'i8'],
+      ['u64', 'u8', 'i16', 'f32', 'u8', 'f64', 'i8'],
+    ];
+    for (const [l, dtypes] of lists.entries()) {
+      const columns = dtypes.map((dtype, i) => {
+        const order = ORDERS[(i + l) % ORDERS.length] as Order;
+        return { keys: few(dtype, BigInt(i)), dtype, ...order };
+      });
+      const expected = referenceLexsort(
+        columns.map(({ keys, dtype, ...order }) => ({ bytes: bytesOf(keys), dtype, order })),
+      );
+      t.deepEqual([...(await sorter.lexsort(columns))], expected, `${dtypes} seed ${SEED}`);
+    }
+  });
+
   test.serial(title('lexsort of device arrays gives positions there'), async (t) => {
     const sorter = await open();
     const n = 200;

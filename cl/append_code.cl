@@ -1,0 +1,37 @@
+/* Codes of several columns side by side in one word, so that one sort goes by all of them.
+ *
+ *   PACKED_BITS  32 or 64: width of that word
+ *
+ * `infinity` is the pattern of +infinity of a float dtype, 0 for integers.
+ */
+#include "key_codec.clh"
+
+#if !defined(GROUP_SIZE) || !defined(PACKED_BITS)
+# error "GROUP_SIZE and PACKED_BITS: set by src/sort/operations/device-column-steps.ts"
+#endif
+#if PACKED_BITS == 32
+typedef uint packed_t;
+#else
+typedef ulong packed_t;
+#endif
+
+/* @post packed[i] has the code of in[i] at `shift`: of +0 for either zero and of one NaN for all. Other bits are 0 with
+ *       `first`, and stay else */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void append_code(__global const key_t *in, __global packed_t *packed, ulong n, ulong infinity, uint shift, uint first,
+                 codec_t codec)
+{
+    const ulong i = get_global_id(0);
+    if (i >= n)
+        return;
+    code_t key = in[i];
+    if (infinity != 0) {
+        const code_t magnitude = key & (CODE_MAX >> 1);
+        if (magnitude == 0)
+            key = 0;
+        else if (magnitude > (code_t)infinity)
+            key = CODE_MAX >> 1;
+    }
+    const packed_t code = (packed_t)encode_key((key_t)key, codec) << shift;
+    packed[i] = first ? code : packed[i] | code;
+}
