@@ -14,7 +14,10 @@
 #include "key_codec.clh"
 #include "work_group_scan.clh"
 
-#define SELECT_BINS 256
+#ifndef SELECT_BITS
+# error "SELECT_BITS: bits of a digit, set by src/sort/operations/device-column-steps.ts"
+#endif
+#define SELECT_BINS (1u << SELECT_BITS)
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
 /* The threshold so far, and which of the keys that agree with it (counted from 0) is wanted. */
@@ -24,11 +27,11 @@
 /* @pre  counts are zero
  * @post counts[d] = keys with digit d at `shift` whose code agrees with the threshold above it */
 GROUP_KERNEL void select_count(__global const key_t *keys, __global const ulong *state, __global uint *counts,
-                               ulong n, uint shift, codec_t codec)
+                               ulong n, uint shift, uint bits, codec_t codec)
 {
     __local uint bins[SELECT_BINS];
     const uint item = (uint)get_local_id(0);
-    const code_t above = shift + 8 < KEY_BITS ? CODE_MAX << (shift + 8) & CODE_MAX : 0;
+    const code_t above = shift + bits < KEY_BITS ? CODE_MAX << (shift + bits) & CODE_MAX : 0;
     const code_t wanted = (code_t)state[STATE_CODE];
 
     for (uint bin = item; bin < SELECT_BINS; bin += GROUP_SIZE)
@@ -37,7 +40,7 @@ GROUP_KERNEL void select_count(__global const key_t *keys, __global const ulong 
     for (ulong i = get_global_id(0); i < n; i += get_global_size(0)) {
         const code_t code = encode_key(keys[i], codec);
         if (((code ^ wanted) & above) == 0)
-            atomic_inc(&bins[code_digit(code, shift, 8)]);
+            atomic_inc(&bins[code_digit(code, shift, bits)]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint bin = item; bin < SELECT_BINS; bin += GROUP_SIZE)
@@ -45,17 +48,40 @@ GROUP_KERNEL void select_count(__global const key_t *keys, __global const ulong 
             atomic_add(&counts[bin], bins[bin]);
 }
 
-/* @post the threshold has its digit at `shift`, the rank counts keys of that digit only; counts are zero */
-__kernel void select_digit(__global ulong *state, __global uint *counts, uint shift)
+/* One group.
+ * @post the threshold has its digit at `shift`, the rank counts keys of that digit only; counts are zero */
+GROUP_KERNEL void select_digit(__global ulong *state, __global uint *counts, uint shift)
 {
-    ulong rank = state[STATE_RANK];
-    uint digit = 0;
-    while (digit < SELECT_BINS - 1 && rank >= counts[digit])
-        rank -= counts[digit++];
-    state[STATE_CODE] |= (ulong)digit << shift;
-    state[STATE_RANK] = rank;
-    for (uint bin = 0; bin < SELECT_BINS; bin++)
+    __local uint bins[SELECT_BINS], sums[GROUP_SIZE];
+    const uint item = (uint)get_local_id(0);
+    uint sum = 0;
+    /* Counts of neighbouring digits for each work-item; the host has fewer than 2^32 keys. */
+    for (uint bin = item; bin < SELECT_BINS; bin += GROUP_SIZE) {
+        bins[bin] = counts[bin];
         counts[bin] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint share = (SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE, first = item * share;
+    for (uint bin = first; bin < first + share && bin < SELECT_BINS; bin++)
+        sum += bins[bin];
+    sums[item] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
+        const uint other = item >= distance ? sums[item - distance] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[item] += other;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    const ulong wanted = state[STATE_RANK];
+    barrier(CLK_GLOBAL_MEM_FENCE); /* all have read it before one writes it */
+    uint before = sums[item] - sum;
+    if (wanted < before || wanted >= sums[item])
+        return;
+    uint digit = first;
+    while (wanted - before >= bins[digit])
+        before += bins[digit++];
+    state[STATE_CODE] |= (ulong)digit << shift;
+    state[STATE_RANK] = wanted - before;
 }
 
 /* @post sums[group] = keys below the threshold in the group's part, sums[groups + group] = those equal to it */

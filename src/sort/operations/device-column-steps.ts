@@ -21,8 +21,8 @@ import { UnsupportedError } from '../../util/errors.js';
 import { type Column, isOnDevice } from '../backend/column.js';
 import type { ColumnChoice, ColumnSteps, Search } from './column-steps.js';
 
-/** Bits of a digit of the radix select. */
-const SELECT_BITS = 8;
+/** Bits of a digit of the radix select: keys are read once for each. */
+const SELECT_BITS = 11;
 
 /** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl and those of primitives. */
 export class DeviceColumnSteps implements ColumnSteps {
@@ -98,8 +98,8 @@ export class DeviceColumnSteps implements ColumnSteps {
   ): Promise<void> {
     const { n, info } = keys;
     const { queue } = this.#device;
-    const kernels = ['select_count', 'select_sums', 'select_write'];
-    const shape = { KEY_BITS: info.width, VALUE_BYTES: 0 };
+    const kernels = ['select_count', 'select_digit', 'select_sums', 'select_write'];
+    const shape = { KEY_BITS: info.width, VALUE_BYTES: 0, SELECT_BITS };
     const { program, groupSize } = await buildForGroups(this.#device, 'top_k.cl', kernels, shape);
     const groups = walkingGroups(this.#device, n, groupSize);
     const perGroup = Math.ceil(n / (groups * groupSize)) * groupSize;
@@ -112,9 +112,12 @@ export class DeviceColumnSteps implements ColumnSteps {
       const code = vector(codecVector(codec));
       queue.write(state, BigUint64Array.of(0n, BigInt(to.keys.n - 1)));
       queue.fill(counts, 0, { bytes: 4 << SELECT_BITS });
-      for (let shift = info.width - SELECT_BITS; shift >= 0; shift -= SELECT_BITS) {
-        queue.run(program.kernel('select_count'), [input, state, counts, u64(n), u32(shift), code], launch);
-        queue.run(program.kernel('select_digit'), [state, counts, u32(shift)], { global: 1, local: 1 });
+      for (let end = info.width; end > 0; end -= SELECT_BITS) {
+        const shift = Math.max(0, end - SELECT_BITS);
+        const args = [input, state, counts, u64(n), u32(shift), u32(end - shift), code];
+        queue.run(program.kernel('select_count'), args, launch);
+        const one = { global: groupSize, local: groupSize };
+        queue.run(program.kernel('select_digit'), [state, counts, u32(shift)], one);
       }
       queue.run(program.kernel('select_sums'), [input, state, sums, u64(n), u64(perGroup), code], launch);
       scan.enqueue(queue, { input: sums, output: sums, n: groups * 2, sums: scanSums });
