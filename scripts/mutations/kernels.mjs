@@ -527,10 +527,17 @@ export const KERNELS = [
     tests: [{ ...tests('sort/operations/top-k'), oclgrind: true }],
   },
   {
+    name: 'look-back: what a tile works out for another is left out',
+    file: 'cl/look_back.clh',
+    find: 'before = COMBINE(worked_out_, before);',
+    replace: 'before = COMBINE(IDENTITY, before);',
+    tests: [tests('primitives/prefix-scan', '*u32*')],
+  },
+  {
     name: 'top-k: threshold in the wrong bin',
     file: 'cl/top_k.cl',
-    find: 'rank >= counts[digit])',
-    replace: 'rank > counts[digit])',
+    find: 'wanted - before >= bins[digit])',
+    replace: 'wanted - before > bins[digit])',
     tests: [operations('*topK*')],
   },
   {

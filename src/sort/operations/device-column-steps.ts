@@ -17,9 +17,11 @@ import { enqueueReduceOnce, reducesOnce } from '../../primitives/reduce-once.js'
 import { enqueueReduceRuns } from '../../primitives/reduce-runs.js';
 import { Scan } from '../../primitives/scan.js';
 import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
+import type { WalkTuning } from '../../primitives/walk.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { type Column, isOnDevice } from '../backend/column.js';
 import type { ColumnChoice, ColumnSteps, Search } from './column-steps.js';
+import { type Walk, walkTuningFor } from './walk-tuning.js';
 
 /** Bits of a digit of the radix select: keys are read once for each. */
 const SELECT_BITS = 11;
@@ -81,7 +83,11 @@ export class DeviceColumnSteps implements ColumnSteps {
     { firsts, places }: { readonly firsts: Column; readonly places: Column },
   ): Promise<() => number> {
     const { n } = sorted;
-    const heads = await Compaction.create(this.#device, { dtype: sorted.dtype, by: 'heads' });
+    const heads = await Compaction.create(this.#device, {
+      dtype: sorted.dtype,
+      by: 'heads',
+      tuning: this.#tuning('compact', sorted),
+    });
     const to = { places: bufferOf(places), carried: bufferOf(positions), moved: bufferOf(firsts) };
     return heads.enqueue({ keys: bufferOf(sorted), n, choice: 'heads', to });
   }
@@ -130,19 +136,22 @@ export class DeviceColumnSteps implements ColumnSteps {
   reduce({ n, dtype, ...keys }: Column, op: ReduceOp): Promise<() => number | bigint> {
     const device = this.#device;
     const work = { keys: bufferOf(keys), n, dtype, op };
-    return reducesOnce(device) ? enqueueReduceOnce(device, work) : enqueueReduce(device, work);
+    if (!reducesOnce(device)) return enqueueReduce(device, work);
+    return enqueueReduceOnce(device, { ...work, tuning: this.#tuning('reduce', { n, dtype }) });
   }
 
   async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<void> {
     const { n, dtype } = from;
-    const scan = await PrefixScan.create(this.#device, { dtype, op });
+    const scan = await PrefixScan.create(this.#device, { dtype, op, tuning: this.#tuning('scan', from) });
     scan.enqueue({ input: bufferOf(from), output: bufferOf(to), n, inclusive });
   }
 
   async compact(keys: Column, choice: ColumnChoice, to: Column, rest: boolean): Promise<() => number> {
     const { n, dtype } = keys;
     const byMask = 'mask' in choice;
-    const compaction = await Compaction.create(this.#device, { dtype, by: byMask ? 'mask' : 'range' });
+    const tuning = this.#tuning('compact', keys);
+    const shape = { dtype, by: byMask ? 'mask' : 'range', tuning } as const;
+    const compaction = await Compaction.create(this.#device, shape);
     const by = byMask ? { mask: bufferOf(choice.mask) } : choice;
     return compaction.enqueue({ keys: bufferOf(keys), n, choice: by, to: bufferOf(to), rest });
   }
@@ -182,7 +191,12 @@ export class DeviceColumnSteps implements ColumnSteps {
   }
 
   histogram({ n, dtype, ...keys }: Column, binning: Binning): Promise<() => Uint32Array> {
-    return enqueueHistogramColumns(this.#device, { keys: bufferOf(keys), n, dtype, binning });
+    const tuning = this.#tuning('histogram', { n, dtype });
+    return enqueueHistogramColumns(this.#device, { keys: bufferOf(keys), n, dtype, binning, tuning });
+  }
+
+  #tuning(walk: Walk, { dtype, n }: Pick<Column, 'dtype' | 'n'>): WalkTuning {
+    return walkTuningFor(this.#device, walk, dtype, n);
   }
 
   /** Enqueues a kernel with a work-item for each of n elements. */

@@ -1,0 +1,37 @@
+/** Parameters of walks over keys: those that were measured and stored for a device, and else what suits its kind. */
+import { type Parameters, type Tuning, whole } from '../../algorithms/parameters.js';
+import { tuningFor } from '../../algorithms/tuning.js';
+import type { KnownDevice } from '../../device/device.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import { type WalkTuning, walkTuning } from '../../primitives/walk.js';
+
+export const WALKS = ['scan', 'compact', 'reduce', 'histogram'] as const;
+/** What walks over keys, by the name that its parameters are stored by. */
+export type Walk = (typeof WALKS)[number];
+
+/** What `scripts/tune-walks.ts` varies. */
+export const WALK_PARAMETERS: Parameters = {
+  groupSize: whole(1, 1024, { axis: [64, 128, 256, 512, 1024] }),
+  rounds: whole(1, 16, { axis: [1, 2, 4, 8] }),
+  lookBack: whole(0, 256, { axis: [0, 8, 16, 32, 64] }),
+  spinLimit: whole(1, 2 ** 30),
+  groupsPerUnit: whole(1, 64, { axis: [2, 4, 8, 16, 32] }),
+};
+
+const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
+
+/** Parameters for a walk over n keys. */
+export function walkTuningFor(device: KnownDevice, walk: Walk, dtype: Dtype, n: number): WalkTuning {
+  const algorithm = {
+    name: walk,
+    parameters: WALK_PARAMETERS,
+    modelled: (known: KnownDevice, { keyBits }: { readonly keyBits: 8 | 16 | 32 | 64 }): Tuning => ({
+      ...walkTuning(known, DTYPES[keyBits]),
+    }),
+  };
+  const keyBits = dtypeInfo(dtype).width;
+  // What suits the kind of device has all parameters.
+  const tuning = tuningFor(algorithm, device, { keyBits, valueBytes: 0 }, n) as unknown as WalkTuning;
+  const { quirks } = device.capabilities;
+  return Number.isFinite(quirks.maxLoopIterations) ? { ...tuning, lookBack: 0 } : tuning;
+}
