@@ -54,7 +54,7 @@ INLINE void carry_of_runs(bool ends, operand_t since, operand_t *carry, bool *en
 }
 
 /* @param places  where each of `runs` runs begins, the first one at 0
- * @post  results[run] for runs of which both ends lie in one tile, the last run of all included;
+ * @post  results[run] for runs that begin in a tile in which the next one begins, too;
  *        of each tile: firsts = what lies before its first beginning of a run, closed = the run that ends there, or NO_RUN;
  *        lasts = what lies behind its last beginning, or all of it where there is none
  */
