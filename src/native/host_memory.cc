@@ -116,8 +116,9 @@ void InFlight::Share(const HostMemory& memory, cl_event event) {
   }
 }
 
-void InFlight::Keep(std::shared_ptr<void> memory, cl_event event) {
+void InFlight::Keep(std::shared_ptr<void> memory, cl_event event, const std::shared_ptr<Mailbox>& mailbox) {
   entries_.push_back(Entry{event, std::move(memory), {}});
+  if (mailbox) SweepWhenEnded(event, mailbox);
 }
 
 void InFlight::KeepBehind(const Object& queue, std::shared_ptr<void> memory) {
@@ -127,9 +128,8 @@ void InFlight::KeepBehind(const Object& queue, std::shared_ptr<void> memory) {
     api.clFinish(raw);
     return;
   }
-  Keep(std::move(memory), event);
   // So that a program that only waits for something else does not keep it.
-  SweepWhenEnded(event, queue.environment->mailbox());
+  Keep(std::move(memory), event, queue.environment->mailbox());
 }
 
 void InFlight::Await(cl_command_queue queue) const {

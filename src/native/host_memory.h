@@ -78,8 +78,12 @@ class InFlight {
   void Add(const HostMemory& memory, cl_event event);
   /** As `Add`, with a reference of its own; where that cannot be had, waits for the command. */
   void Share(const HostMemory& memory, cl_event event);
-  /** Keeps something else than an ArrayBuffer's memory; takes the event's reference over. */
-  void Keep(std::shared_ptr<void> memory, cl_event event);
+  /**
+   * Keeps something else than an ArrayBuffer's memory; takes the event's reference over.
+   *
+   * @param mailbox of the environment that sweeps when the command ends; null: when it makes its next call
+   */
+  void Keep(std::shared_ptr<void> memory, cl_event event, const std::shared_ptr<Mailbox>& mailbox = nullptr);
   /** Keeps something until all that `queue` was given so far is done; where no marker can be had, waits for that. */
   void KeepBehind(const Object& queue, std::shared_ptr<void> memory);
   /** Blocks until the commands of a queue that use memory say that they have ended. */

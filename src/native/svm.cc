@@ -75,13 +75,22 @@ struct FreeNotify {
   std::vector<std::shared_ptr<SvmMemory>> memory;
   std::shared_ptr<Mailbox> mailbox;
   Once* once;
+  std::atomic<bool> told{false};
+
+  FreeNotify(std::shared_ptr<Mailbox> mailbox, Once* once) : mailbox(std::move(mailbox)), once(once) {}
+
+  /** The memory goes, on the loop, once no other command uses it, and JavaScript is told. May be called twice, on any thread. */
+  void Tell() {
+    if (told.exchange(true)) return;
+    mailbox->Post([memory = std::move(memory)](Environment& environment) { environment.in_flight().Sweep(); });
+    if (once) PostOnce(once);
+  }
 };
 
-/** The queue has come to it: the memory goes, on the loop, once no other command uses it, and JavaScript is told. */
+/** The queue has come to it. */
 void CL_CALLBACK OnSvmFree(cl_command_queue, cl_uint, void**, void* user_data) {
-  std::unique_ptr<FreeNotify> notify(static_cast<FreeNotify*>(user_data));
-  notify->mailbox->Post([memory = std::move(notify->memory)](Environment& environment) { environment.in_flight().Sweep(); });
-  if (notify->once) PostOnce(notify->once);
+  std::unique_ptr<std::shared_ptr<FreeNotify>> notify(static_cast<std::shared_ptr<FreeNotify>*>(user_data));
+  (*notify)->Tell();
 }
 
 NAN_METHOD(EnqueueSVMFree) {
@@ -96,8 +105,8 @@ NAN_METHOD(EnqueueSVMFree) {
   if (!call.ok() || !call.Supported(api.clEnqueueSVMFree, queue->platform)) return;
   if (memories.empty()) return (void)call.Fail(CL_INVALID_VALUE, "argument 2: expected at least one ArrayBuffer");
   Environment& environment = call.environment();
-  auto* notify =
-      new FreeNotify{{}, environment.mailbox(), function.IsEmpty() ? nullptr : MakeOnce(call, function, call[3])};
+  auto notify = std::make_shared<FreeNotify>(environment.mailbox(),
+                                             function.IsEmpty() ? nullptr : MakeOnce(call, function, call[3]));
   std::vector<void*> pointers;
   for (const HostMemory& memory : memories) {
     std::shared_ptr<SvmMemory> taken = environment.svm().Take(memory);
@@ -106,12 +115,16 @@ NAN_METHOD(EnqueueSVMFree) {
     notify->memory.push_back(std::move(taken));
   }
   cl_event event = nullptr;
+  auto* data = new std::shared_ptr<FreeNotify>(notify);
   cl_int status = api.clEnqueueSVMFree(queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()),
-                                       pointers.data(), OnSvmFree, notify, waits.count(), waits.data(),
-                                       wanted ? &event : nullptr);
+                                       pointers.data(), OnSvmFree, data, waits.count(), waits.data(), &event);
   if (status != CL_SUCCESS) {  // the ArrayBuffers are gone already, so the memory goes, too
     if (notify->once) CancelOnce(environment, notify->once);
-    delete notify;
+    delete data;
+  } else if (!wanted || api.clRetainEvent(event) == CL_SUCCESS) {
+    // A command that fails tells nobody; its memory goes all the same.
+    std::shared_ptr<void> ended(nullptr, [notify](void*) { notify->Tell(); });
+    environment.in_flight().Keep(std::move(ended), wanted ? event : std::exchange(event, nullptr), environment.mailbox());
   }
   call.ReturnEvent(status, wanted, event, *queue);
 }

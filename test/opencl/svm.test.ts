@@ -31,6 +31,18 @@ for (const { name, context, device, queue, version, userEvents } of opened) {
     test.serial,
   );
 
+  withUserEvents(
+    `${name}: enqueueSVMFree that fails with what it waits for tells so, and frees`,
+    async (t) => {
+      const memory = cl.SVMAlloc(context, cl.MEM_READ_WRITE, 4096, 0);
+      const user = cl.createUserEvent(context);
+      const told = new Promise((resolve) => cl.enqueueSVMFree(queue, [memory], resolve, 'told', [user]));
+      cl.setUserEventStatus(user, -5);
+      t.truthy(await told);
+      t.is(memory.byteLength, 0);
+    },
+  );
+
   for (const way of [...WAYS, TRANSFERRED]) {
     const transfers = way === TRANSFERRED && (heedsMark || !('transfer' in ArrayBuffer.prototype));
     where(
