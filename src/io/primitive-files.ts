@@ -2,7 +2,7 @@
 
 import { newArray } from '../keys/array.js';
 import { dtypeInfo, type KeyArray } from '../keys/dtype.js';
-import type { ReduceOp } from '../primitives/possible.js';
+import type { ReduceOp, ScanOp } from '../primitives/possible.js';
 import type { HistogramOptions, PrimitiveOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import type { KeyReader } from './formats/key-file.js';
@@ -110,14 +110,19 @@ function joined(
  */
 export async function scanFiles(
   sorter: Sorter,
-  job: PrimitiveJob & { readonly out: string; readonly to?: string | undefined; readonly inclusive: boolean },
+  job: PrimitiveJob & {
+    readonly out: string;
+    readonly to?: string | undefined;
+    readonly inclusive: boolean;
+    readonly op: ScanOp;
+  },
   context: FileContext,
 ): Promise<{
   readonly n: number;
   readonly dtype: KeyReader['dtype'];
   readonly formats: readonly [string, string];
 }> {
-  const { out, to, header, delimiter, inclusive, dtype } = job;
+  const { out, to, header, delimiter, inclusive, op, dtype } = job;
   return withInputs(job.in, context, async (open) => {
     const reader = await open(inputOf(job));
     const model = { ...reader, dtypeSaid: dtype !== undefined };
@@ -127,7 +132,7 @@ export async function scanFiles(
       const keys = await readKeys(reader);
       assertGoing(context.signal);
       n = keys.length;
-      const sums = await sorter.scan(keys as Uint32Array, { ...optionsOf(reader, context), inclusive });
+      const sums = await sorter.scan(keys as Uint32Array, { ...optionsOf(reader, context), inclusive, op });
       const facts = { dtype: reader.dtype, n, shape: [n], column: reader.column };
       const writer = await target.create(output, facts);
       await writeKeys(writer, sums);

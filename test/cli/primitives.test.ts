@@ -119,13 +119,26 @@ for (const where of WHERE) {
   });
 }
 
+test('scan --op combines keys by other operations', async (t) => {
+  const args = ['scan', path('keys.u32'), '-o', path('highest.u32'), '--op', 'max', '--inclusive'];
+  const { code, out, err } = await clsort([...args, '--device', 'host', '--json']);
+  t.is(code, 0, err);
+  t.like(JSON.parse(out), { op: 'max', inclusive: true });
+  let most = 0;
+  const highest = Array.from(words('keys.u32'), (key) => (most = Math.max(most, Number(key))));
+  t.deepEqual([...words('highest.u32')].map(Number), highest);
+});
+
 test('what cannot be done is an error that says what to do', async (t) => {
   const [input, out] = [path('keys.u32'), path('never.u32')];
+  writeFileSync(path('halves.f16'), new Uint16Array(10));
   const values = ['--values', path('floats.f64'), '--values-out', path('never.f64')];
   for (const [args, code, words] of [
     [['reduce', path('none.u32'), '--op', 'min', '--device', 'host'], 5, /no keys/],
     [['reduce', input, '--op', 'product'], 2, /product/],
-    [['scan', path('bytes.u8'), '-o', out, '--device', 'host'], 4, /cannot be scanned/],
+    [['scan', path('bytes.u8'), '-o', out, '--device', 'host'], 2, /would be u8/],
+    [['scan', path('halves.f16'), '-o', path('never.f16'), '--device', 'host'], 4, /sums of f16/],
+    [['scan', input, '-o', out, '--op', 'mean'], 2, /mean/],
     [['histogram', input, '--bits', '0:8', '--bins', '4'], 2, /--bits/],
     [['histogram', input, '--range', '9:1'], 2, /A < B/],
     [['histogram', input, '--edges', '1,x'], 2, /'x' is no number/],

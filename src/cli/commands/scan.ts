@@ -1,4 +1,5 @@
 import { scanFiles } from '../../io/primitive-files.js';
+import type { ScanOp } from '../../primitives/possible.js';
 import type { Console } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput, readTo } from '../key-files.js';
@@ -6,16 +7,23 @@ import type { ScanArguments } from '../options/scan.js';
 import { grouped } from '../table.js';
 import { runWithSorter, tellMade } from '../verb.js';
 
+const RESULTS: Readonly<Record<ScanOp, string>> = {
+  sum: 'sums',
+  min: 'minima',
+  max: 'maxima',
+  product: 'products',
+};
+
 export async function run(args: ScanArguments, console: Console): Promise<ExitCode> {
-  const { inclusive, in: inputs, out } = args;
-  const job = { ...readInput(args), in: inputs, out, to: readTo(args), inclusive };
+  const { inclusive, in: inputs, op, out } = args;
+  const job = { ...readInput(args), in: inputs, out, to: readTo(args), inclusive, op: op as ScanOp };
   const { n, dtype, formats } = await runWithSorter(args, console, (sorter, context) =>
     scanFiles(sorter, job, context),
   );
   const [from, to] = formats;
   tellMade(args, console, {
-    json: { schema: 'clsort.scan/1', n, dtype, inclusive, formats: { from, to } },
-    text: `${inclusive ? 'inclusive' : 'exclusive'} prefix sums of ${grouped(n)} ${dtype} keys`,
+    json: { schema: 'clsort.scan/1', n, dtype, op, inclusive, formats: { from, to } },
+    text: `${inclusive ? 'inclusive' : 'exclusive'} prefix ${RESULTS[op as ScanOp]} of ${grouped(n)} ${dtype} keys`,
   });
   return EXIT.ok;
 }

@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { type InOutArguments, withInOut } from './in-out.js';
 import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
+import { SCAN_OPS } from './op.js';
 import { type RunArguments, withRun } from './run.js';
 
 export const command = 'scan <in..>';
@@ -8,6 +9,7 @@ export const describe = 'Write the prefix sums of the keys of files';
 
 export interface ScanArguments extends InOutArguments, InputArguments, OutputArguments, RunArguments {
   readonly inclusive: boolean;
+  readonly op: string;
 }
 
 export const builder = (yargs: Argv) =>
@@ -17,9 +19,16 @@ export const builder = (yargs: Argv) =>
       default: false,
       describe: "each key's own value in its sum, too; by default only those of the keys before it",
     })
+    .option('op', {
+      type: 'string',
+      default: 'sum',
+      choices: [...SCAN_OPS],
+      describe: 'by what keys are combined',
+    })
     .example('$0 scan lengths.u64 -o offsets.u64', 'where each of them begins')
     .example('$0 scan sales.npy -o running.npy --inclusive', 'running totals')
+    .example('$0 scan prices.f64 -o highest.f64 --op max --inclusive', 'the highest so far')
     .epilogue(
-      "Sums are of the keys' own type, u32 i32 u64 i64 f32 or f64; those of integers wrap. All keys are in memory at once.\n" +
+      "Results are of the keys' own type; sums and products of integers wrap, and there are none of f16. All keys are in memory at once.\n" +
         'OUT is replaced when all is well.',
     );
