@@ -87,6 +87,12 @@ NAN_METHOD(CloneKernel) {
       if (locals[i] > 0 && !call.Check(api.clSetKernelArg(clone, static_cast<cl_uint>(i), locals[i], nullptr))) return;
     }
   }
+  // It also takes what is null for the address of a buffer's handle.
+  for (size_t i = 0; i < object->arguments.size(); i++) {
+    const KernelArgument& argument = object->arguments[i];
+    if (!argument.set || argument.takes != Takes::kBuffer || argument.object || argument.svm) continue;
+    if (!call.Check(api.clSetKernelArg(clone, static_cast<cl_uint>(i), sizeof(cl_mem), nullptr))) return;
+  }
   call.Return(handle);
 }
 

@@ -77,8 +77,8 @@ for (const name of deviceNames()) {
         'serial_radix.cl',
         'verify.cl',
         'top_k.cl',
-        'reduce.cl',
-        'scan.cl',
+        'reduce_once.cl',
+        'prefix_scan.cl',
       ]) {
         t.true(files.includes(file), `${file} of ${files}`);
       }

@@ -1,5 +1,6 @@
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
 import { kernel, opened, thrown } from './devices.js';
 
 /** Runs `kernel void k(global T* out, T value)` and returns the bytes that the device saw. */
@@ -33,6 +34,24 @@ function echo(
 for (const device of opened) {
   const { name, context, queue, version } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
+
+  where(
+    version >= 210,
+    'kernels cannot be cloned here',
+    test,
+  )(title('a clone has null where its kernel has'), (t) => {
+    const pick = kernel(
+      device,
+      'kernel void pick(global const int* a, global int* b) { b[0] = a ? a[0] : 7; }',
+    );
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+    const host = new Int32Array(1);
+    cl.setKernelArg(pick, 0, null, null);
+    cl.setKernelArg(pick, 1, null, buffer);
+    cl.enqueueTask(queue, cl.cloneKernel(pick));
+    cl.enqueueReadBuffer(queue, buffer, true, 0, 4, host);
+    t.is(host[0], 7);
+  });
 
   test(title('scalars arrive as they were sent, up to the ends of their ranges'), (t) => {
     t.is(new Int8Array(echo(device, 'char', 1, -128))[0], -128);
