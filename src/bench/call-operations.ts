@@ -133,7 +133,9 @@ export const CALL_OPERATIONS: readonly CallOperation[] = [
   several('histogram', () => async (sorter, { keys }) => [
     await sorter.histogram(keys, { bins: 256, range: [0, 2 ** 32] }),
   ]),
-  several('scan-max', () => async (sorter, { keys }) => [await sorter.scan(keys, { op: 'max' })]),
+  several('scanMax', () => async (sorter, { keys }) => [
+    await sorter.scan(keys, { op: 'max', inclusive: true }),
+  ]),
   several('filter', () => async (sorter, { keys }) => [await sorter.filter(keys, { below: 2 ** 31 })]),
   several('partition', () => async (sorter, { keys: from }) => {
     const { keys, count } = await sorter.partition(from, { below: 2 ** 31 });
