@@ -18,6 +18,7 @@ import { HISTOGRAM_LAB_STEPS, HistogramLab } from '../src/primitives/histogram-l
 import { REDUCE_OPS } from '../src/primitives/possible.js';
 import { Reduction } from '../src/primitives/reduce.js';
 import { SCAN_LAB_STEPS, SCAN_STEPS, Scan } from '../src/primitives/scan.js';
+import { SELECT_BITS } from '../src/sort/operations/device-column-steps.js';
 import { Checksums } from '../src/sort/proof/checksum.js';
 import { Verifier } from '../src/sort/proof/verify.js';
 import { RunCutter } from '../src/sort/transfer/run-cutter.js';
@@ -45,10 +46,14 @@ const VALUE_BYTES = [0, 1, 2, 4, 8, 16];
 const SIZES = [100, 2 ** 12, 2 ** 16, 2 ** 18, 2 ** 20, 2 ** 21, 2 ** 22, 2 ** 24, 2 ** 26, 2 ** 28, 2 ** 31];
 
 /** Programs of operations that are built for one width of keys, and their kernels. */
-const FOR_KEYS: readonly (readonly [file: string, kernels: readonly string[]])[] = [
+const FOR_KEYS: readonly (readonly [
+  file: string,
+  kernels: readonly string[],
+  defines?: Readonly<Record<string, number>>,
+])[] = [
   ['canonical.cl', ['canonical']],
-  ['unique.cl', ['unique_heads', 'unique_place']],
-  ['top_k.cl', ['select_count', 'select_sums', 'select_write']],
+  ['unique.cl', ['unique_counts']],
+  ['top_k.cl', ['select_count', 'select_digit', 'select_sums', 'select_write'], { SELECT_BITS }],
   ['survey.cl', ['survey']],
 ];
 
@@ -153,8 +158,8 @@ export async function variantsOf(described: Described): Promise<Variant[]> {
 async function operations(noting: NotingDevice, device: Device): Promise<void> {
   for (const keyBits of KEY_BITS) {
     noting.purpose = `operations on ${keyBits}-bit keys`;
-    for (const [file, kernels] of FOR_KEYS) {
-      await buildForGroups(device, file, kernels, { KEY_BITS: keyBits, VALUE_BYTES: 0 });
+    for (const [file, kernels, defines] of FOR_KEYS) {
+      await buildForGroups(device, file, kernels, { KEY_BITS: keyBits, VALUE_BYTES: 0, ...defines });
     }
     for (const valueBytes of VALUE_BYTES) {
       await Verifier.create(device, { keyBits, valueBytes });

@@ -24,7 +24,7 @@ import type { ColumnChoice, ColumnSteps, Search } from './column-steps.js';
 import { type Walk, walkTuningFor } from './walk-tuning.js';
 
 /** Bits of a digit of the radix select: keys are read once for each. */
-const SELECT_BITS = 11;
+export const SELECT_BITS = 11;
 
 /** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl and those of primitives. */
 export class DeviceColumnSteps implements ColumnSteps {
