@@ -5,8 +5,8 @@ import { type Row, rowsOf } from '../.vitepress/theme/measurements.js';
 
 const folder = join(import.meta.dirname, '../../scripts/results');
 
-/** Those without rows of times: what was tried, and what overlapping gains. */
-const WITHOUT_ROWS = ['h200-overlap.json', 'h200-tune.json', 'pocl-tune.json'];
+/** Those without times of operations: what was tried, what overlapping gains, and the lab's ladders, which have a page of their own. */
+const WITHOUT_ROWS = /-(overlap|tune|ladder)\.json$/;
 
 export declare const data: readonly Row[];
 
@@ -14,7 +14,7 @@ export default {
   watch: ['../../scripts/results/*.json'],
   load: (): Row[] =>
     readdirSync(folder)
-      .filter((name) => name.endsWith('.json') && !WITHOUT_ROWS.includes(name))
+      .filter((name) => name.endsWith('.json') && !WITHOUT_ROWS.test(name))
       .sort()
       .flatMap((name) => rowsOf(JSON.parse(readFileSync(join(folder, name), 'utf8')))),
 };
