@@ -2,6 +2,7 @@ import { newArray } from '../../keys/array.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type Column, column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import { groupEqual } from './unique.js';
 
 /**
  * The distinct keys, sorted, and what the values of each come to.
@@ -18,21 +19,11 @@ export async function reduceByKey<R extends { readonly keys: Column; readonly va
   op: ReduceOp,
   make: (distinct: number) => R,
 ): Promise<R> {
-  const { n, dtype } = keys;
   const { columns } = call;
   const { steps } = columns;
-  const input = await call.bring(keys);
-  const canonical = columns.temporary(dtype, n);
-  await steps.canonical(input, canonical);
-  const sorted = columns.temporary(dtype, n);
-  const positions = columns.temporary('u32', n);
-  const { origin } = input;
-  await call.sort({ keys: { ...canonical, origin }, sorted: sorted.place, moved: positions.place });
-  const inOrder = columns.temporary(values.dtype, n);
+  const { input, positions, firsts, places, distinct } = await groupEqual(call, keys);
+  const inOrder = columns.temporary(values.dtype, keys.n);
   await steps.gather(await call.bring(values), positions, inOrder);
-  const firsts = columns.temporary('u32', n);
-  const places = columns.temporary('u32', n);
-  const distinct = await steps.distinct(sorted, positions, { firsts, places });
   await call.settle();
   const result = make(distinct());
   await call.into(result.keys, (to) => steps.gather(input, firsts, to));

@@ -14,6 +14,17 @@ export async function unique<R extends { readonly keys: Column; readonly counts:
   keys: Column,
   make: (distinct: number) => R,
 ): Promise<R> {
+  const { steps } = call.columns;
+  const { input, firsts, places, distinct } = await groupEqual(call, keys);
+  await call.settle();
+  const result = make(distinct());
+  await call.into(result.keys, (to) => steps.gather(input, firsts, to));
+  await call.into(result.counts, (to) => steps.counts(places, keys.n, to));
+  return result;
+}
+
+/** Sorts keys by their numbers and enqueues where each run of equals begins. @returns also the keys where steps can read them */
+export async function groupEqual(call: Call, keys: Column) {
   const { n, dtype } = keys;
   const { columns } = call;
   const { steps } = columns;
@@ -27,9 +38,5 @@ export async function unique<R extends { readonly keys: Column; readonly counts:
   const firsts = columns.temporary('u32', n);
   const places = columns.temporary('u32', n);
   const distinct = await steps.distinct(sorted, positions, { firsts, places });
-  await call.settle();
-  const result = make(distinct());
-  await call.into(result.keys, (to) => steps.gather(input, firsts, to));
-  await call.into(result.counts, (to) => steps.counts(places, n, to));
-  return result;
+  return { input, positions, firsts, places, distinct };
 }
