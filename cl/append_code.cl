@@ -4,6 +4,7 @@
  *
  * `infinity` is the pattern of +infinity of a float dtype, 0 for integers.
  */
+#include "canonical_key.clh"
 #include "key_codec.clh"
 
 #if !defined(GROUP_SIZE) || !defined(PACKED_BITS)
@@ -24,14 +25,6 @@ void append_code(__global const key_t *in, __global packed_t *packed, ulong n, u
     const ulong i = get_global_id(0);
     if (i >= n)
         return;
-    code_t key = in[i];
-    if (infinity != 0) {
-        const code_t magnitude = key & (CODE_MAX >> 1);
-        if (magnitude == 0)
-            key = 0;
-        else if (magnitude > (code_t)infinity)
-            key = CODE_MAX >> 1;
-    }
-    const packed_t code = (packed_t)encode_key((key_t)key, codec) << shift;
+    const packed_t code = (packed_t)encode_key(canonical_key(in[i], infinity), codec) << shift;
     packed[i] = first ? code : packed[i] | code;
 }

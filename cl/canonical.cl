@@ -2,7 +2,7 @@
  *
  * `infinity` is the pattern of +infinity of a float dtype, 0 for integers, which are canonical already.
  */
-#include "common.clh"
+#include "canonical_key.clh"
 
 #ifndef GROUP_SIZE
 # error "GROUP_SIZE: work-items of a work-group, set by src/sort/operations/device-column-steps.ts"
@@ -15,13 +15,5 @@ void canonical(__global const key_t *in, __global key_t *out, ulong n, ulong inf
     const ulong i = get_global_id(0);
     if (i >= n)
         return;
-    code_t key = in[i];
-    if (infinity != 0) {
-        const code_t magnitude = key & (CODE_MAX >> 1);
-        if (magnitude == 0)
-            key = 0;
-        else if (magnitude > (code_t)infinity)
-            key = CODE_MAX >> 1;
-    }
-    out[i] = (key_t)key;
+    out[i] = canonical_key(in[i], infinity);
 }

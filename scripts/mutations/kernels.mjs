@@ -573,7 +573,7 @@ export const KERNELS = [
   },
   {
     name: 'canonical: infinity becomes NaN',
-    file: 'cl/canonical.cl',
+    file: 'cl/canonical_key.clh',
     find: 'magnitude > (code_t)infinity',
     replace: 'magnitude >= (code_t)infinity',
     tests: [operations('*unique*')],
