@@ -61,7 +61,9 @@ LAB_KERNEL(histogram_layout, uchar)
 
 /* Tagged counters, from before there were atomics in local memory: a row of 32 work-items shares a histogram; who counts
  * writes the count with the number of its lane on top, and whose number is gone then tries again. The original has no
- * barriers and is right in lock step only; these three for each attempt are what it costs not to rely on that. */
+ * barriers and is right in lock step only; these three for each attempt are what it costs not to rely on that. The
+ * original stores plainly where several store at once, which OpenCL leaves undefined: an exchange whose result nobody
+ * reads is that store, defined. */
 #define TAG_SHIFT 27u
 #define COUNT_MASK ((1u << TAG_SHIFT) - 1u)
 
@@ -92,7 +94,7 @@ LAB_KERNEL(histogram_tagged, uint)
                 mine = ((row[bin] + 1) & COUNT_MASK) | tag;
             barrier(CLK_LOCAL_MEM_FENCE);
             if (pending)
-                row[bin] = mine;
+                atomic_xchg(&row[bin], mine);
             barrier(CLK_LOCAL_MEM_FENCE);
             if (pending && row[bin] == mine)
                 pending = false;

@@ -118,6 +118,7 @@ export class Scan {
       const [state] = above;
       if (!state) return;
       queue.fill(state, 0, { bytes: (2 + tiles) * 4 });
+      queue.fill(own, 0, { bytes: tiles * 4 }); // an atomic exchange reads what it replaces
       const all = [input, output, own, state, ...how];
       queue.run(this.#program.kernel('scan_single_pass'), all, { global: tiles * local, local });
       return;
