@@ -70,7 +70,9 @@ MERGE_KERNEL void merge_tiles(__global const key_t *a, __global const key_t *b, 
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong from_a = paths[0], from_b = first - from_a;
-    const uint count_a = (uint)(paths[1] - from_a), count = (uint)(last - first), count_b = count - count_a;
+    const uint count = (uint)(last - first);
+    /* In arrays that are not in order the paths of two diagonals may cross; both lie within the arrays all the same. */
+    const uint count_a = (uint)(clamp(paths[1], from_a, from_a + count) - from_a), count_b = count - count_a;
     for (uint i = item; i < count; i += GROUP_SIZE)
         codes[i] = (key_t)encode_key(i < count_a ? a[from_a + i] : b[from_b + (i - count_a)], codec);
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -32,11 +32,12 @@ export function walkTuning({ capabilities }: KnownDevice, dtype: Dtype): WalkTun
     return { groupSize: 1, rounds: 4, lookBack: 0, spinLimit: 1000, groupsPerUnit: 4 };
   }
   const groupSize = Math.min(256, 2 ** Math.floor(Math.log2(maxWorkGroup)));
-  const waits = !Number.isFinite(quirks.maxLoopIterations) ? 0 : Math.min(32, groupSize);
+  // Groups take turns in a simulator, and a loop that ends early cannot wait.
+  const waits = Number.isFinite(quirks.maxLoopIterations) || quirks.simulated ? 0 : Math.min(32, groupSize);
   return {
     groupSize,
     rounds: bytes === 1 ? 1 : bytes === 2 ? 2 : 4,
-    lookBack: quirks.simulated ? 0 : waits,
+    lookBack: waits,
     spinLimit: 2000,
     groupsPerUnit: 8,
   };

@@ -9,6 +9,8 @@ import { enqueueHistogramColumns } from '../../src/primitives/histogram-columns.
 import { enqueueMerge } from '../../src/primitives/merge-arrays.js';
 import { enqueueReduceOnce, reducesOnce } from '../../src/primitives/reduce-once.js';
 import { type WalkTuning, walkTuning } from '../../src/primitives/walk.js';
+import { WALKS, walkTuningFor } from '../../src/sort/operations/walk-tuning.js';
+import { knownDevice, PROFILES } from '../device/profiles.js';
 import { keysOf, SEED } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
 import { patterns, pick, referenceCode, referenceSort } from '../reference.js';
@@ -49,6 +51,18 @@ async function withBuffers<T>(
     for (const buffer of buffers) buffer.release();
   }
 }
+
+test('groups tell each other what they have on every GPU whose loops have no limit, and on no CPU', (t) => {
+  for (const profile of PROFILES) {
+    const known = knownDevice(profile);
+    const { type, quirks } = known.capabilities;
+    const waits =
+      type !== 'cpu' && quirks.maxLoopIterations === Number.POSITIVE_INFINITY && !quirks.simulated;
+    for (const walk of WALKS) {
+      t.is(walkTuningFor(known, walk, 'u32', 2 ** 20).lookBack, waits ? 32 : 0, `${profile.key} ${walk}`);
+    }
+  }
+});
 
 forEachDevice((title, device, small) => {
   const sizes = small ? [1, 63, 300] : [1, 64, 65, 3001];
@@ -203,4 +217,32 @@ forEachDevice((title, device, small) => {
       }
     });
   }
+
+  test.serial(title('merges of arrays that are not in order stay within them'), async (t) => {
+    const opened = await device();
+    const [aLength, bLength] = small ? [2999, 2500] : [9001, 9003];
+    // The paths of diagonals cross in saws. Behind the arrays stands what no merge may read.
+    const saw = (n: number, shift: number) =>
+      Array.from({ length: n }, (_, i) => ((7 * i + shift) % 1000) * 9);
+    const beyond = new Uint32Array(4096).fill(0xffff_ffff);
+    const a = Uint32Array.from([...saw(aLength, 1), ...beyond]);
+    const b = Uint32Array.from([...saw(bLength, 77), ...beyond]);
+    const codec = keyCodec('u32');
+    const behind = new Uint32Array(1024).fill(7);
+    const n = aLength + bLength;
+    for (const alone of [false, true]) {
+      await withBuffers(opened, [a, b], [4 * (n + behind.length)], async (left, right, output) => {
+        opened.queue.write(output, behind, 4 * n);
+        await enqueueMerge(opened, { a: left, b: right, aLength, bLength, output, codec, alone });
+        const merged = new Uint32Array(n + behind.length);
+        opened.queue.read(output, merged);
+        await opened.queue.finish();
+        t.true(
+          merged.subarray(0, n).every((key) => key < 9000),
+          `alone: ${alone}`,
+        );
+        t.deepEqual(merged.subarray(n), behind, `alone: ${alone}`);
+      });
+    }
+  });
 });
