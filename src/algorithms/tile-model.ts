@@ -1,25 +1,28 @@
 /**
  * Parameters of a tile for devices on which nobody has measured any: a model of how well a compute unit is used, by the
  * local memory, the registers and the work-items that its groups take. What is constant in it was fitted to the rows
- * for sm_90 in tunings/hopper.ts, which were measured.
+ * for sm_90 in tunings/hopper.ts, which were measured, and to tiles that were measured there with less local memory for a
+ * group (test/algorithms/tile-model.test.ts has them); registers to what ptxas gives such tiles.
  */
 import type { Capabilities } from '../device/capabilities.js';
 import type { KnownDevice } from '../device/device.js';
 import type { AlgorithmShape } from './algorithm.js';
 import type { Tuning, Value } from './parameters.js';
-import { localBudget, TILE_PARAMETERS, type TileTuning, tileBytes } from './tile.js';
+import { localBudget, rowItems, TILE_PARAMETERS, type TileTuning, tileBytes } from './tile.js';
 
 /** Share of its time that a group waits for memory, barriers and other groups. */
 const WAITING = 0.3;
-/** What a tile costs besides its keys, in keys for each bin: counters, look-back, short runs of equal digits. */
-const KEYS_PER_BIN = 6;
+/** What a tile costs besides its keys, in keys: for each bin, look-back and short runs of equal digits; and for each counter of a row. */
+const KEYS_PER_BIN = 10;
+const KEYS_PER_COUNTER = 0.3;
 /** Work-items of a unit below which its lanes idle. */
 const BUSY_ITEMS = 512;
 /** Banks of local memory, and what it costs each time that half of them are left out. */
 const BANKS = 32;
 const HALF_THE_BANKS = 0.01;
-/** Registers of a work-item besides those of its keys and values. */
-const OWN_REGISTERS = 23;
+/** Registers of a work-item besides those of its keys and values, and for the place of each key that has a value. */
+const OWN_REGISTERS = 26;
+const PLACE_REGISTERS = 0.64;
 /** Registers are handed out by so many. */
 const REGISTER_STEP = 8;
 /** What it leaves of a score that values pass through the memory of the keys: two barriers more. */
@@ -40,7 +43,7 @@ export interface Occupancy {
 /** Registers that a work-item holds at once: codes with their ranks, or the values and the places of their keys. */
 function registersOf({ keyBits, valueBytes }: AlgorithmShape, { keysPerItem, rank }: TileTuning): number {
   const perCode = (keyBits === 64 ? 2 : 1) + (rank === 'masks' ? 0.5 : 0);
-  const perValue = valueBytes === 0 ? 0 : (valueBytes === 8 ? 2 : 1) + 0.75;
+  const perValue = valueBytes === 0 ? 0 : (valueBytes === 8 ? 2 : 1) + PLACE_REGISTERS;
   const all = OWN_REGISTERS + keysPerItem * Math.max(perCode, perValue);
   return Math.ceil(all / REGISTER_STEP) * REGISTER_STEP;
 }
@@ -64,7 +67,7 @@ export function occupancyOf(capabilities: Capabilities, shape: AlgorithmShape, t
           ),
         );
   const [keys, bins] = [groupSize * keysPerItem, 2 ** radixBits];
-  const each = keys / (keys + KEYS_PER_BIN * bins);
+  const each = keys / (keys + (KEYS_PER_BIN + KEYS_PER_COUNTER * (groupSize / rowItems(tile))) * bins);
   const busy = (1 - WAITING ** groups) * Math.min(1, Math.sqrt((groups * groupSize) / BUSY_ITEMS));
   // Evenly spaced keys are equally many in each bin, whose first ones then lie in few banks.
   const halvings = keys % bins === 0 ? Math.log2(commonPower(keys / bins, BANKS)) : 0;

@@ -78,7 +78,7 @@ export function numberOf(tuning: Tuning, name: string, fallback?: number): numbe
 }
 
 /** Work-items of a row, by how it is ranked. */
-function rowItems({ rank, subGroupSize }: TileTuning): number {
+export function rowItems({ rank, subGroupSize }: TileTuning): number {
   return { masks: 16, ptx: 32, khr: subGroupSize, lanes: 32 }[rank];
 }
 

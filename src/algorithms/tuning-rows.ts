@@ -48,9 +48,12 @@ export interface DeviceTuning {
   readonly rows: readonly TuningRow[];
 }
 
+/** Values of 1 and 2 bytes take as many registers, and as much of a tile, as those of 4: what was measured for these is theirs. */
+const measuredAs = (valueBytes: number): number => (valueBytes > 0 && valueBytes < 4 ? 4 : valueBytes);
+
 /** Is something for sorts of n keys of that shape? */
 export const isFor = (which: Which, { keyBits, valueBytes }: AlgorithmShape, n: number): boolean =>
   (which.keyBits ?? keyBits) === keyBits &&
-  (which.valueBytes ?? valueBytes) === valueBytes &&
+  [valueBytes, measuredAs(valueBytes)].includes(which.valueBytes ?? valueBytes) &&
   n <= (which.n ?? Number.POSITIVE_INFINITY) &&
   n > (which.over ?? -1);

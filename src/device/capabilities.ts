@@ -106,7 +106,10 @@ function hardwareOf(info: DeviceInfo, extensions: ReadonlySet<string>, ask: Ask)
   return vendor ? vendor[1](general, info, ask) : general;
 }
 
-/** The device as one with less local memory, where CLSORT_LOCAL_BYTES says so: for measuring what that costs. */
+/**
+ * The device as one whose groups have less local memory, where CLSORT_LOCAL_BYTES says so: for measuring what that costs.
+ * Its units keep what they have, since as many groups as before run on one.
+ */
 function lessened(hardware: Hardware): Hardware {
   const wanted = process.env.CLSORT_LOCAL_BYTES;
   if (wanted === undefined || wanted === '') return hardware;
@@ -114,10 +117,5 @@ function lessened(hardware: Hardware): Hardware {
   if (!Number.isInteger(bytes) || bytes < 1) {
     throw new UsageError(`CLSORT_LOCAL_BYTES is '${wanted}': expected a whole number of bytes above 0`);
   }
-  const { unit, groupLocalBytes } = hardware;
-  return {
-    ...hardware,
-    groupLocalBytes: Math.min(groupLocalBytes, bytes),
-    unit: { ...unit, localBytes: Math.min(unit.localBytes, bytes + unit.groupBytes) },
-  };
+  return { ...hardware, groupLocalBytes: Math.min(hardware.groupLocalBytes, bytes) };
 }

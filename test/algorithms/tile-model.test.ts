@@ -38,12 +38,103 @@ test('occupancy counts groups by local memory, registers and work-items, whichev
   t.is(groups({ ...plenty, localBytes: 3 * bytes }), 3);
   t.is(groups({ ...plenty, localBytes: 3 * bytes - 1 }), 2);
   t.is(groups({ ...plenty, items: 5 * 256 }), 5);
-  t.is(groups({ ...plenty, registers: 4 * 256 * 40 }), 4, '23 + 16 registers are handed out as 40');
+  t.is(groups({ ...plenty, registers: 4 * 256 * 48 }), 4, '26 + 16 registers are handed out as 48');
   t.is(
     occupancyOf({ ...capabilities, groupLocalBytes: 49_152, localBytes: 16_384 }, shape, tile).groups > 0,
     true,
   );
   t.is(occupancyOf({ ...capabilities, groupLocalBytes: 16_384, localBytes: 16_384 }, shape, tile).groups, 0);
+});
+
+/** The H200 as one whose groups have so many KiB: units keep what they have. */
+function withGroupsOf(kib: number) {
+  const { info, capabilities } = of('h200');
+  const bytes = kib * 1024;
+  const localBytes = Math.min(capabilities.localBytes, bytes);
+  return { info, capabilities: { ...capabilities, localBytes, groupLocalBytes: bytes } };
+}
+
+/**
+ * Onesweep of 2^28 uniform keys on the H200: speed over CUB's, by bits of a key. How many groups were resident follows from
+ * the registers that ptxas gives such a kernel under the limit that it was built with.
+ */
+const MEASURED = {
+  32: [
+    { groupSize: 384, keysPerItem: 30, groups: 3, timesCub: 1.53 },
+    { groupSize: 384, keysPerItem: 26, groups: 3, timesCub: 1.46 },
+    { groupSize: 384, keysPerItem: 22, groups: 2, timesCub: 1.25 },
+    { groupSize: 256, keysPerItem: 22, groups: 4, timesCub: 1.19 },
+    { groupSize: 256, keysPerItem: 14, groups: 4, timesCub: 0.96 },
+  ],
+  64: [
+    { groupSize: 384, keysPerItem: 26, groups: 2, timesCub: 1.43 },
+    { groupSize: 384, keysPerItem: 22, groups: 2, timesCub: 1.38 },
+    { groupSize: 384, keysPerItem: 16, groups: 2, timesCub: 1.24 },
+    { groupSize: 256, keysPerItem: 18, groups: 2, timesCub: 1.22 },
+    { groupSize: 384, keysPerItem: 11, groups: 2, timesCub: 1.16 },
+    { groupSize: 256, keysPerItem: 10, groups: 4, timesCub: 0.99 },
+    { groupSize: 512, keysPerItem: 6, groups: 2, timesCub: 0.88 },
+  ],
+} as const;
+
+for (const keyBits of [32, 64] as const) {
+  test(`scores follow the speeds of ${keyBits}-bit keys that were measured with less local memory`, (t) => {
+    const h200 = of('h200');
+    const { capabilities } = h200;
+    const shape = { keyBits, valueBytes: 0 } as const;
+    const speedsOverScores = MEASURED[keyBits].map(({ groups, timesCub, ...own }) => {
+      const tile = fitTile(h200, shape, { rank: 'ptx', ...own });
+      const unit = {
+        ...capabilities.unit,
+        localBytes: groups * (tileBytes(shape, tile) + capabilities.unit.groupBytes),
+        registers: 2 ** 30,
+      };
+      const occupancy = occupancyOf({ ...capabilities, unit }, shape, tile);
+      t.is(occupancy.groups, groups);
+      return timesCub / occupancy.score;
+    });
+    const [least, most] = [Math.min(...speedsOverScores), Math.max(...speedsOverScores)];
+    t.true(most < 1.15 * least, speedsOverScores.map((one) => one.toFixed(2)).join(' '));
+  });
+}
+
+test('registers are those that ptxas gives', (t) => {
+  const h200 = of('h200');
+  const registers = (keyBits: 32 | 64, valueBytes: number, groupSize: number, keysPerItem: number) => {
+    const shape = { keyBits, valueBytes };
+    const tuning = { rank: 'ptx', groupSize, keysPerItem, valuesAfter: true };
+    return occupancyOf(h200.capabilities, shape, fitTile(h200, shape, tuning)).registers;
+  };
+  t.is(registers(32, 0, 384, 30), 56);
+  t.is(registers(32, 0, 384, 22), 48);
+  t.is(registers(64, 0, 384, 26), 80);
+  t.is(registers(64, 0, 384, 11), 48);
+  t.is(registers(64, 0, 512, 6), 40, '36 of them, in steps of 8');
+  t.is(registers(32, 4, 384, 20), 64);
+});
+
+test('with less local memory for a group the model has tiles as good as the measured ones made smaller', (t) => {
+  const chosen = ([32, 64] as const).map((keyBits) =>
+    [227, 163, 99, 64, 48].map((kib) => {
+      const device = withGroupsOf(kib);
+      const shape = { keyBits, valueBytes: 0 };
+      const tuning = modelledTile(device, shape, { name: 'any' });
+      const tile = fitTile(device, shape, tuning);
+      const its = occupancyOf(device.capabilities, shape, tile);
+      const smaller = fitTile(device, shape, tuningFor(onesweep, device, shape, 2 ** 28));
+      const other = occupancyOf(device.capabilities, shape, smaller);
+      t.true(
+        its.groups >= other.groups,
+        `${kib} KiB: ${its.groups} groups, ${other.groups} of the smaller one`,
+      );
+      t.true(its.score >= other.score, `${kib} KiB: ${its.score} against ${other.score}`);
+      return `${tile.groupSize} x ${tile.keysPerItem}, ${tile.maxRegisters}`;
+    }),
+  );
+  t.deepEqual(chosen, [
+    ['384 x 30, 56', '384 x 30, 56', '384 x 30, 56', '384 x 30, 56', '256 x 30, 64'],
+    ['384 x 26, 80', '384 x 26, 80', '384 x 26, 80', '256 x 26, 80', '256 x 18, 64'],
+  ]);
 });
 
 test('every GPU that can hold a tile has one by the model, in two groups where there is room', (t) => {

@@ -33,6 +33,18 @@ test('small arrays get small tiles, and what the shape says goes first', (t) => 
   t.is(tuningFor(onesweep, h200, { ...u32, tuning: { keysPerItem: 3 } }, 2 ** 16).keysPerItem, 3);
 });
 
+test('values of 1 and 2 bytes, which take registers and memory of 4, have the parameters that were measured for those', (t) => {
+  for (const algorithm of [onesweep, tiledRadix]) {
+    for (const keyBits of [8, 16, 32, 64] as const) {
+      for (const n of [2 ** 16, 2 ** 24, 2 ** 28]) {
+        const of = (valueBytes: number) => tuningFor(algorithm, h200, { keyBits, valueBytes }, n);
+        for (const valueBytes of [1, 2]) t.deepEqual(of(valueBytes), of(4), `${keyBits}+${valueBytes}`);
+        if (n > 2 ** 18) t.notDeepEqual(of(4), of(0));
+      }
+    }
+  }
+});
+
 test('a tile shrinks until the device can hold it', (t) => {
   for (const valueBytes of [0, 4, 8]) {
     for (const keyBits of [8, 32, 64] as const) {

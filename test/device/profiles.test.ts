@@ -148,8 +148,9 @@ test.serial('less local memory can be asked for, and only less', (t) => {
     for (const kib of [48, 64, 99, 163, 500]) {
       process.env.CLSORT_LOCAL_BYTES = String(kib * 1024);
       const device = knownDevice(h200);
-      const { groupLocalBytes } = device.capabilities;
+      const { groupLocalBytes, unit } = device.capabilities;
       t.is(groupLocalBytes, Math.min(kib, 227) * 1024);
+      t.is(unit.localBytes, 228 * 1024, 'as many groups as before run on a unit');
       const tuning = tuningFor(onesweep, device, shape, 2 ** 24);
       // The compiler takes 1 KiB besides, also where a group has no more than the driver admits.
       t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= groupLocalBytes - 1024);
