@@ -11,30 +11,22 @@
  *               element depends on the segment that it is in, so that none may have gone to another
  */
 #include "key_codec.clh"
-
-#ifndef LOCAL_SIZE
-# error "LOCAL_SIZE: work-items of a group, a power of two, set by src/sort/proof/verify.ts"
-#endif
+#include "group_sums.clh"
 #ifndef SEGMENTS
 # define SEGMENTS 0
+#endif
+#if SEGMENTS
+# include "segment_of.clh"
 #endif
 
 #define VERIFY_ORDER 1u   /* count neighbours out of order */
 #define VERIFY_INDICES 2u /* values are positions: not read but made (input), or checked for stability (output) */
 #define VERIFY_FROM_SEGMENT 4u /* positions are counted from the beginning of each segment */
 
-/* Sebastiano Vigna's finalizer of splitmix64 (2015): every input bit reaches every output bit. */
-INLINE ulong mix(ulong x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9UL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebUL;
-    return x ^ (x >> 31);
-}
-
 #if HAS_VALUES
 INLINE ulong hash_pair(key_t key, value_t value)
 {
-    ulong hash = mix((ulong)key + 0x9e3779b97f4a7c15UL);
+    ulong hash = hash_key(key);
 # if VALUE_BYTES == 16
     hash = mix(hash + (((ulong)value.s1 << 32) | value.s0));
     return mix(hash + (((ulong)value.s3 << 32) | value.s2));
@@ -46,38 +38,12 @@ INLINE ulong hash_pair(key_t key, value_t value)
 }
 #endif
 
-#if SEGMENTS
-/* A segment: of the elements [first, last). */
-typedef struct {
-    uint number;
-    ulong first, last;
-} segment_t;
-
-/* @return the segment of element i; whatever the offsets are, one of theirs */
-INLINE segment_t segment_of(ulong i, __global const uint *offsets, uint segments)
-{
-    uint low = 0, high = segments;
-    while (high - low > 1) {
-        const uint middle = low + (high - low) / 2;
-        if (offsets[middle] <= i)
-            low = middle;
-        else
-            high = middle;
-    }
-    segment_t segment;
-    segment.number = low;
-    segment.first = offsets[low];
-    segment.last = offsets[low + 1];
-    return segment;
-}
-#endif
-
 /* Elements that a group asks all its questions about before it goes on. */
 #define BLOCK (LOCAL_SIZE == 1 ? 2048 : 16 * LOCAL_SIZE)
 
 /* Each group takes `per_group` neighbouring elements.
  * @post partials[2 * group] = sum of hashes (mod 2^64), partials[2 * group + 1] = neighbours out of order */
-__kernel __attribute__((reqd_work_group_size(LOCAL_SIZE, 1, 1)))
+CHECK_KERNEL
 void verify(__global const key_t *keys,
 #if HAS_VALUES
             __global const value_t *values,
@@ -104,7 +70,7 @@ void verify(__global const key_t *keys,
     for (ulong i = first + lid; i < last; i += LOCAL_SIZE) {
         if (i < segment.first || i >= segment.last)
             segment = segment_of(i, offsets, segments);
-        ulong hash = mix((ulong)keys[i] + 0x9e3779b97f4a7c15UL);
+        ulong hash = hash_key(keys[i]);
 # if HAS_VALUES
         value_t value;
 #  if VALUE_BYTES == 4
@@ -144,7 +110,7 @@ void verify(__global const key_t *keys,
             hashes += hash_pair(own[i], beside[i]);
 #else
         for (uint i = lid; i < count; i += LOCAL_SIZE)
-            hashes += mix((ulong)own[i] + 0x9e3779b97f4a7c15UL);
+            hashes += hash_key(own[i]);
 #endif
         if (!order)
             continue;
@@ -173,17 +139,5 @@ void verify(__global const key_t *keys,
         inversions += wrong;
     }
 #endif
-    sums[lid] = hashes;
-    sums[LOCAL_SIZE + lid] = inversions;
-    for (uint half_size = LOCAL_SIZE / 2; half_size > 0; half_size /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lid < half_size) {
-            sums[lid] += sums[lid + half_size];
-            sums[LOCAL_SIZE + lid] += sums[LOCAL_SIZE + lid + half_size];
-        }
-    }
-    if (lid == 0) {
-        partials[2 * get_group_id(0)] = sums[0];
-        partials[2 * get_group_id(0) + 1] = sums[LOCAL_SIZE];
-    }
+    leave_sums(sums, hashes, inversions, partials);
 }

@@ -40,6 +40,7 @@ export {
 } from './sort/api/default-sorter.js';
 export { DeviceArray } from './sort/api/device-array.js';
 export type {
+  CheckedOptions,
   HistogramBins,
   HistogramOptions,
   Into,

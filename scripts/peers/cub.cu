@@ -8,45 +8,12 @@
  * different kernels, and either can be the faster one. `queued`: the same while the device has other work before, so
  * that it never waits for the host.
  */
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <numeric>
-#include <vector>
 #include <cub/cub.cuh>
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess)
-        return;
-    std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
-    std::exit(1);
-}
-
-template <class T> T *device_array(const std::vector<T> &data)
-{
-    T *array;
-    check(cudaMalloc(&array, std::max<size_t>(1, data.size()) * sizeof(T)));
-    check(cudaMemcpy(array, data.data(), data.size() * sizeof(T), cudaMemcpyHostToDevice));
-    return array;
-}
-
-struct Times {
-    double alone, queued;
-};
-
-/* Memory whose filling keeps the device busy while the host enqueues a sort. */
-constexpr size_t busy_bytes = size_t(1) << 28;
-
-double median(std::vector<float> &times)
-{
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
-}
+#include "cub-timing.cuh"
 
 template <class Count, class Key, class Value>
-Times median_ms(const std::vector<Key> &host_keys, bool pairs, int repeats)
+Times sort_ms(const std::vector<Key> &host_keys, bool pairs, int repeats)
 {
     const Count n = static_cast<Count>(host_keys.size());
     std::vector<Value> positions(pairs ? host_keys.size() : 0);
@@ -65,54 +32,27 @@ Times median_ms(const std::vector<Key> &host_keys, bool pairs, int repeats)
     sort();
     check(cudaMalloc(&scratch, scratch_bytes));
 
-    cudaEvent_t begin, end;
-    check(cudaEventCreate(&begin));
-    check(cudaEventCreate(&end));
-    void *busy;
-    check(cudaMalloc(&busy, busy_bytes));
-    std::vector<float> alone, queued;
-    for (int i = 0; i < 2 + 2 * repeats; i++) {
+    const auto restore = [&] {
         check(cudaMemcpy(keys, source, host_keys.size() * sizeof(Key), cudaMemcpyDeviceToDevice));
-        check(cudaDeviceSynchronize());
-        const bool behind = i >= 2 + repeats;
-        if (behind)
-            check(cudaMemsetAsync(busy, i, busy_bytes));
-        check(cudaEventRecord(begin));
-        sort();
-        check(cudaEventRecord(end));
-        check(cudaEventSynchronize(end));
-        float ms;
-        check(cudaEventElapsedTime(&ms, begin, end));
-        if (i >= 2) /* the first ones load code */
-            (behind ? queued : alone).push_back(ms);
-    }
+    };
+    const Times times = median_ms(restore, sort, repeats);
     for (void *array :
-         {(void *)source, (void *)keys, (void *)other_keys, (void *)values, (void *)other_values, scratch, busy})
+         {(void *)source, (void *)keys, (void *)other_keys, (void *)values, (void *)other_values, scratch})
         check(cudaFree(array));
-    return {median(alone), median(queued)};
+    return times;
 }
 
 template <class Key, class Value> void report(const std::vector<Key> &keys, bool pairs, int repeats)
 {
-    const Times wide = median_ms<size_t, Key, Value>(keys, pairs, repeats);
-    const Times narrow = keys.size() < (size_t(1) << 31) ? median_ms<int, Key, Value>(keys, pairs, repeats) : wide;
+    const Times wide = sort_ms<size_t, Key, Value>(keys, pairs, repeats);
+    const Times narrow = keys.size() < (size_t(1) << 31) ? sort_ms<int, Key, Value>(keys, pairs, repeats) : wide;
     std::printf("{\"int\": %.5f, \"size_t\": %.5f, \"queued\": {\"int\": %.5f, \"size_t\": %.5f}}\n", narrow.alone,
                 wide.alone, narrow.queued, wide.queued);
 }
 
 template <class Key> void run(const char *file, int value_bytes, int repeats)
 {
-    std::FILE *stream = std::fopen(file, "rb");
-    if (!stream) {
-        std::perror(file);
-        std::exit(1);
-    }
-    std::fseek(stream, 0, SEEK_END);
-    std::vector<Key> keys(std::ftell(stream) / sizeof(Key));
-    std::rewind(stream);
-    if (std::fread(keys.data(), sizeof(Key), keys.size(), stream) != keys.size())
-        std::exit(1);
-    std::fclose(stream);
+    const std::vector<Key> keys = read_file<Key>(file);
     if (value_bytes == 8)
         report<Key, uint64_t>(keys, true, repeats);
     else

@@ -425,11 +425,11 @@ export class Queue {
    * @param ahead enqueues what keeps the device busy until all is enqueued: then the host's part is not in the time
    * @returns device seconds, after waiting for it; null where the device does not tell
    */
-  async measure(enqueue: () => void, ahead?: () => void): Promise<number | null> {
+  async measure(enqueue: () => void | Promise<void>, ahead?: () => void): Promise<number | null> {
     await this.finish();
     ahead?.();
     const begin = this.#mark();
-    enqueue();
+    await enqueue();
     this.submit();
     const end = this.#mark();
     try {

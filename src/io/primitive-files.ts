@@ -115,6 +115,7 @@ export async function scanFiles(
     readonly to?: string | undefined;
     readonly inclusive: boolean;
     readonly op: ScanOp;
+    readonly verify?: boolean;
   },
   context: FileContext,
 ): Promise<{
@@ -122,7 +123,7 @@ export async function scanFiles(
   readonly dtype: KeyReader['dtype'];
   readonly formats: readonly [string, string];
 }> {
-  const { out, to, header, delimiter, inclusive, op, dtype } = job;
+  const { out, to, header, delimiter, inclusive, op, dtype, verify = false } = job;
   return withInputs(job.in, context, async (open) => {
     const reader = await open(inputOf(job));
     const model = { ...reader, dtypeSaid: dtype !== undefined };
@@ -132,7 +133,8 @@ export async function scanFiles(
       const keys = await readKeys(reader);
       assertGoing(context.signal);
       n = keys.length;
-      const sums = await sorter.scan(keys as Uint32Array, { ...optionsOf(reader, context), inclusive, op });
+      const how = { ...optionsOf(reader, context), inclusive, op, verify };
+      const sums = await sorter.scan(keys as Uint32Array, how);
       const facts = { dtype: reader.dtype, n, shape: [n], column: reader.column };
       const writer = await target.create(output, facts);
       await writeKeys(writer, sums);

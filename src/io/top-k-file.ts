@@ -18,7 +18,7 @@ import { type FileContext, type FileSortOptions, sortOptions } from './sort-file
 export interface TopKJob
   extends Pick<
     FileSortOptions,
-    'dtype' | 'format' | 'column' | 'header' | 'delimiter' | 'to' | 'nan' | 'bits' | 'argsort'
+    'dtype' | 'format' | 'column' | 'header' | 'delimiter' | 'to' | 'nan' | 'bits' | 'argsort' | 'verify'
   > {
   /** Files, `-` for stdin; of several the keys of all. */
   readonly in: readonly string[];
@@ -108,9 +108,9 @@ async function topOf(
   context: FileContext,
 ): Promise<{ readonly n: number; readonly top: Top }> {
   const { dtype } = reader;
-  const { k, largest = true, nan, bits } = job;
+  const { k, largest = true, nan, bits, verify } = job;
   const count = groupKeys(job, dtypeInfo(dtype).bytes);
-  const options = { ...sortOptions({ nan, bits }, context), dtype, largest } as TopKOptions;
+  const options = { ...sortOptions({ nan, bits, verify }, context), dtype, largest } as TopKOptions;
   const best = async (keys: KeyArray): Promise<{ keys: KeyArray; indices: Uint32Array }> => {
     const found = await sorter.topK<KeyArray>(keys, k, options);
     return { keys: found.keys, indices: found.indices as Uint32Array };

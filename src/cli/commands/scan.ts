@@ -15,8 +15,8 @@ const RESULTS: Readonly<Record<ScanOp, string>> = {
 };
 
 export async function run(args: ScanArguments, console: Console): Promise<ExitCode> {
-  const { inclusive, in: inputs, op, out } = args;
-  const job = { ...readInput(args), in: inputs, out, to: readTo(args), inclusive, op: op as ScanOp };
+  const { inclusive, in: inputs, op, out, verify } = args;
+  const job = { ...readInput(args), in: inputs, out, to: readTo(args), inclusive, op: op as ScanOp, verify };
   const { n, dtype, formats } = await runWithSorter(args, console, (sorter, context) =>
     scanFiles(sorter, job, context),
   );

@@ -9,12 +9,12 @@ import { grouped } from '../table.js';
 import { runWithSorter, tellMade } from '../verb.js';
 
 export async function run(args: TopKArguments, console: Console): Promise<ExitCode> {
-  const { smallest, argsort, in: inputs, out, dtype } = args;
+  const { smallest, argsort, in: inputs, out, dtype, verify } = args;
   const order = readOrder({ ...args, dtype, descending: !smallest });
   const { nan, bits } = order;
   const keys = { ...readInput(args), nan, ...(bits && { bits }), to: readTo(args) };
   const k = readCount(args.k, '-k');
-  const job = { ...keys, in: inputs, out, k, largest: !smallest, argsort, memory: readBudget(args) };
+  const job = { ...keys, in: inputs, out, k, largest: !smallest, argsort, verify, memory: readBudget(args) };
   const report = await runWithSorter(args, console, (sorter, context) => topKFile(sorter, job, context));
   const { n, written, formats } = report;
   const [from, to] = formats;

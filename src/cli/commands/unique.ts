@@ -13,9 +13,9 @@ import { runWithSorter, tellMade } from '../verb.js';
 
 export async function run(args: UniqueArguments, console: Console): Promise<ExitCode> {
   const records = readRecords(args);
-  const { counts, format, in: inputs, out } = args;
+  const { counts, format, in: inputs, out, verify } = args;
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args) };
-  const how = { ...readMemory(args), out, unique: true, counts };
+  const how = { ...readMemory(args), out, unique: true, counts, verify };
   const report = await runWithSorter(args, console, (sorter, context) =>
     records
       ? sortRecordFile(sorter, { ...records, ...how, format, in: onlyInput(inputs) }, context)

@@ -10,6 +10,7 @@ export const describe = 'Write the prefix sums of the keys of files';
 export interface ScanArguments extends InOutArguments, InputArguments, OutputArguments, RunArguments {
   readonly inclusive: boolean;
   readonly op: string;
+  readonly verify: boolean;
 }
 
 export const builder = (yargs: Argv) =>
@@ -24,6 +25,11 @@ export const builder = (yargs: Argv) =>
       default: 'sum',
       choices: [...SCAN_OPS],
       describe: 'by what keys are combined',
+    })
+    .option('verify', {
+      type: 'boolean',
+      default: false,
+      describe: 'check that each result follows from the one before',
     })
     .example('$0 scan lengths.u64 -o offsets.u64', 'where each of them begins')
     .example('$0 scan sales.npy -o running.npy --inclusive', 'running totals')

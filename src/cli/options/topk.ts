@@ -18,6 +18,7 @@ export interface TopKArguments
   readonly nan: string;
   readonly bits: string | undefined;
   readonly argsort: boolean;
+  readonly verify: boolean;
 }
 
 export const builder = (yargs: Argv) =>
@@ -44,6 +45,11 @@ export const builder = (yargs: Argv) =>
       type: 'boolean',
       default: false,
       describe: 'write where the keys are instead of them',
+    })
+    .option('verify', {
+      type: 'boolean',
+      default: false,
+      describe: 'check that they are in order, and that no other key comes before them',
     })
     .example('$0 topk prices.f64 -k 100 -o top.f64', 'the largest first')
     .example('$0 topk latency.npy -k 10 --smallest --argsort -o fastest.npy', 'where the ten smallest are')

@@ -20,10 +20,16 @@ export interface UniqueArguments
     RecordArguments,
     RunArguments {
   readonly dtype: string | undefined;
+  readonly verify: boolean;
 }
 
 export const builder = (yargs: Argv) =>
   withInOut(withRun(withCounts(withMemory(withTo(withInput(withRecords(withOrder(yargs))))))))
+    .option('verify', {
+      type: 'boolean',
+      default: false,
+      describe: 'check order and permutation of the sort',
+    })
     .example('$0 unique ids.u64 -o distinct.u64', 'each key once, in order')
     .example('$0 unique in.npy -o distinct.npy --counts counts.npy', 'and how often it was there')
     .example('$0 unique in.dat -o out.dat --record 100 --key 0:10', 'the first record of each key')

@@ -10,7 +10,9 @@ import type { Task } from '../calls/calls.js';
 import type { Link } from '../calls/link.js';
 import { DeviceArray } from './device-array.js';
 import {
+  type CheckedOptions,
   type PrimitiveOptions,
+  parseCheckedOptions,
   parsePrimitiveOptions,
   parseSortOptions,
   type SortOptions,
@@ -111,8 +113,16 @@ export function parse(options: SortOptions = {}, without: readonly (keyof SortOp
 }
 
 /** Options of operations that sort nothing, checked. */
-export function parsePrimitive(options: PrimitiveOptions = {}): SortSettings {
-  const settings = parsePrimitiveOptions(options);
+export function parsePrimitive(options?: PrimitiveOptions): SortSettings {
+  return ready(options, parsePrimitiveOptions(options));
+}
+
+/** The same of operations whose results can be checked. */
+export function parseChecked(options?: CheckedOptions): SortSettings {
+  return ready(options, parseCheckedOptions(options));
+}
+
+function ready(options: PrimitiveOptions = {}, settings: SortSettings): SortSettings {
   if (options.device !== undefined || options.devices !== undefined) throw deviceIsOpen();
   throwIfAborted(settings.signal);
   return settings;

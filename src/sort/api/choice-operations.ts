@@ -13,13 +13,14 @@ import {
   assertIndexable,
   type Positions,
   parse,
+  parseChecked,
   parsePrimitive,
   readKeys,
   taskOf,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import type { MadeWith } from './made-with.js';
-import type { Into, PrimitiveOptions } from './options.js';
+import type { CheckedOptions, Into, PrimitiveOptions } from './options.js';
 
 /** One byte for each key: those where it is not 0 are chosen. */
 export type Mask<K extends Keys> = K extends DeviceArray ? DeviceArray<'u8'> : Uint8Array;
@@ -47,11 +48,11 @@ export class ChoiceOperations {
   filter<K extends Keys>(
     keys: Awaitable<K>,
     by: Awaitable<Mask<K>> | Predicate,
-    options?: PrimitiveOptions,
+    options?: CheckedOptions,
   ): Promise<K> {
     return this.#calls.linked([keys, by], async (link) => {
       const array = link.array(keys);
-      const settings = parsePrimitive(options);
+      const settings = parseChecked(options);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       const choice = this.#choice(input, array, link.array(by as Awaitable<Keys>) as Keys | Predicate);
@@ -72,11 +73,11 @@ export class ChoiceOperations {
   partition<K extends Keys>(
     keys: Awaitable<K>,
     by: Awaitable<Mask<K>> | Predicate,
-    { into, ...options }: PrimitiveOptions & Into<K> = {},
+    { into, ...options }: CheckedOptions & Into<K> = {},
   ): Promise<{ keys: K; count: number }> {
     return this.#calls.linked([keys, by], async (link) => {
       const array = link.array(keys);
-      const settings = parsePrimitive(options);
+      const settings = parseChecked(options);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       assertApart(array, into);

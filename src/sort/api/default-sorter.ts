@@ -5,6 +5,7 @@ import type { Predicate } from '../operations/predicate.js';
 import type { Offsets } from '../operations/segmented-sort.js';
 import type { MergeOptions, SearchSortedOptions } from './choice-operations.js';
 import type {
+  CheckedOptions,
   HistogramOptions,
   Into,
   LexsortColumn,
@@ -269,7 +270,7 @@ export async function gather<V extends KeyArray>(
 export function filter<K extends KeyArray>(
   keys: K,
   by: Uint8Array | Predicate,
-  options?: PrimitiveOptions,
+  options?: CheckedOptions,
 ): Promise<K> {
   return withSorter(options, (sorter, rest) => sorter.filter<KeyArray>(keys, by, rest)) as Promise<K>;
 }
@@ -283,7 +284,7 @@ export function filter<K extends KeyArray>(
 export function partition<K extends KeyArray>(
   keys: K,
   by: Uint8Array | Predicate,
-  options?: PrimitiveOptions & Into<K>,
+  options?: CheckedOptions & Into<K>,
 ): Promise<{ keys: K; count: number }> {
   return withSorter(options, (sorter, rest) => sorter.partition<KeyArray>(keys, by, rest)) as Promise<{
     keys: K;

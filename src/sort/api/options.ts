@@ -65,7 +65,8 @@ export interface SortOptions extends Order {
    */
   readonly radixBits?: number;
   /**
-   * Check order and permutation of the result on the device.
+   * Check the result on the device by what defines it: order and permutation of a sort; that each result of a scan follows
+   * from the one before; that chosen, distinct or first keys are those of the input.
    *
    * @defaultValue `false`
    */
@@ -143,8 +144,21 @@ export type PrimitiveOptions = Pick<
   'dtype' | 'device' | 'devices' | 'signal' | 'timeout' | 'onWarning'
 >;
 
+/** What operations that sort nothing take whose results can be checked. */
+export type CheckedOptions = PrimitiveOptions & {
+  /**
+   * Check the result by what defines it, however it was made: that each result of a scan follows from the one before, or
+   * that chosen keys are those of the input, in their order. Sums and products of floats are compared with those of the
+   * host, within their bounds.
+   *
+   * @defaultValue `false`
+   * @throws MismatchError when it is wrong
+   */
+  readonly verify?: boolean;
+};
+
 /** What `scan` takes. */
-export type ScanOptions = PrimitiveOptions & {
+export type ScanOptions = CheckedOptions & {
   /**
    * What keys are combined by.
    *
@@ -407,6 +421,12 @@ export function parseSortOptions(options: SortOptions = {}): SortSettings {
  *
  * @throws UsageError for an unknown name or an impossible value
  */
+export function parseCheckedOptions(options: CheckedOptions = {}): SortSettings {
+  check(options, [...PRIMITIVE_OPTIONS, 'verify']);
+  return parseSortOptions(options);
+}
+
+/** As `parseCheckedOptions`, where there is nothing to check. */
 export function parsePrimitiveOptions(options: PrimitiveOptions = {}): SortSettings {
   check(options, PRIMITIVE_OPTIONS);
   return parseSortOptions(options);

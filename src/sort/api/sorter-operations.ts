@@ -48,6 +48,7 @@ import { DeviceArray } from './device-array.js';
 import { argsortMany, sortMany } from './many.js';
 import {
   bitWindow,
+  type CheckedOptions,
   chosenParameters,
   type HistogramOptions,
   type Into,
@@ -408,7 +409,7 @@ export class SorterOperations implements AsyncDisposable {
   filter<K extends Keys>(
     keys: Awaitable<K>,
     by: Awaitable<Mask<K>> | Predicate,
-    options?: PrimitiveOptions,
+    options?: CheckedOptions,
   ): Promise<K> {
     return this.#choices.filter(keys, by, options);
   }
@@ -422,7 +423,7 @@ export class SorterOperations implements AsyncDisposable {
   partition<K extends Keys>(
     keys: Awaitable<K>,
     by: Awaitable<Mask<K>> | Predicate,
-    options?: PrimitiveOptions & Into<K>,
+    options?: CheckedOptions & Into<K>,
   ): Promise<{ keys: K; count: number }> {
     return this.#choices.partition(keys, by, options);
   }

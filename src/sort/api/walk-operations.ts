@@ -13,6 +13,7 @@ import {
   MAX_INDICES,
   type Positions,
   parse,
+  parseChecked,
   parsePrimitive,
   readKeys,
   type Spreadable,
@@ -64,7 +65,7 @@ export class WalkOperations {
       if (!SCAN_OPS.includes(op)) {
         throw new UsageError(`unknown operation '${op}' of a scan: expected ${SCAN_OPS.join(', ')}`);
       }
-      const settings = parsePrimitive(rest);
+      const settings = parseChecked(rest);
       const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
       return this.#arrays.making(async (make) => {

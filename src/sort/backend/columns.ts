@@ -1,10 +1,20 @@
 import type { Dtype } from '../../keys/dtype.js';
+import type { ColumnChecks } from '../operations/column-checks.js';
 import type { ColumnSteps } from '../operations/column-steps.js';
 import type { Column } from './column.js';
+
+/** A column of the host, and what works there. */
+export interface ThereColumn {
+  readonly keys: Column;
+  readonly steps: ColumnSteps;
+  readonly checks: ColumnChecks;
+}
 
 /** The columns of one operation, temporary ones among them, which end with it. */
 export interface Columns {
   readonly steps: ColumnSteps;
+  /** Of results where steps make them. */
+  readonly checks: ColumnChecks;
 
   /** A column until the end of the operation. @throws MemoryError */
   temporary(dtype: Dtype, n: number): Column;
@@ -21,8 +31,8 @@ export interface Columns {
   /** Are there no doubles, which some operations need for such keys? */
   lacksDoubles(dtype: Dtype): boolean;
 
-  /** The keys in host memory, after a wait, and the steps that work there. */
-  onHost(keys: Column): Promise<{ readonly keys: Column; readonly steps: ColumnSteps }>;
+  /** The keys in host memory, after a wait, and the steps and checks that work there. */
+  onHost(keys: Column): Promise<ThereColumn>;
 
   /** Does it pay to select the first keys of so many before they are sorted? */
   selects(n: number): boolean;

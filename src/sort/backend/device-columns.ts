@@ -4,17 +4,21 @@ import { copyBytes, newArray, part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { MismatchError } from '../../util/errors.js';
 import type { SortSettings } from '../api/options.js';
+import type { ColumnChecks } from '../operations/column-checks.js';
 import type { ColumnSteps } from '../operations/column-steps.js';
+import { DeviceColumnChecks } from '../operations/device-column-checks.js';
 import { DeviceColumnSteps } from '../operations/device-column-steps.js';
+import { HostColumnChecks } from '../operations/host-column-checks.js';
 import { HostColumnSteps } from '../operations/host-column-steps.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { borrow, download, type Lent, lendInput, lendOutput, upload } from '../transfer/lent.js';
 import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
-import type { Columns } from './columns.js';
+import type { Columns, ThereColumn } from './columns.js';
 
 /** Columns of the device; those of the host are copied there and back. */
 export class DeviceColumns implements Columns {
   readonly steps: ColumnSteps;
+  readonly checks: ColumnChecks;
   readonly #device: Device;
   readonly #settings: SortSettings;
   readonly #transfers: CheckedTransfers;
@@ -27,6 +31,8 @@ export class DeviceColumns implements Columns {
     this.#settings = settings;
     this.#transfers = transfers;
     this.steps = new DeviceColumnSteps(device);
+    const fetch = async (from: Column) => (await this.onHost(from)).keys;
+    this.checks = new DeviceColumnChecks(device, fetch, settings.signal);
     this.#failure = device.queue.lastFailure;
   }
 
@@ -71,13 +77,14 @@ export class DeviceColumns implements Columns {
     return dtype === 'f64' && !this.#device.capabilities.fp64;
   }
 
-  async onHost(keys: Column): Promise<{ keys: Column; steps: ColumnSteps }> {
-    const steps = new HostColumnSteps(this.#settings.signal);
-    if (!isOnDevice(keys.place)) return { keys, steps };
+  async onHost(keys: Column): Promise<ThereColumn> {
+    const { signal } = this.#settings;
+    const there = { steps: new HostColumnSteps(signal), checks: new HostColumnChecks(signal) };
+    if (!isOnDevice(keys.place)) return { keys, ...there };
     const copy = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
     await this.copy(keys, copy);
     await this.finish();
-    return { keys: copy, steps };
+    return { keys: copy, ...there };
   }
 
   selects(n: number): boolean {

@@ -2,10 +2,12 @@ import { newArray, part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import type { SortSettings } from '../api/options.js';
 import { copySteps, inTurns } from '../host/steps.js';
+import type { ColumnChecks } from '../operations/column-checks.js';
 import type { ColumnSteps } from '../operations/column-steps.js';
+import { HostColumnChecks } from '../operations/host-column-checks.js';
 import { HostColumnSteps, viewOf } from '../operations/host-column-steps.js';
 import { byteLengthOf, type Column, column } from './column.js';
-import type { Columns } from './columns.js';
+import type { Columns, ThereColumn } from './columns.js';
 
 /** Above so many keys they are selected first, by a sort of their positions. */
 const SELECT_ABOVE = 4096;
@@ -13,10 +15,12 @@ const SELECT_ABOVE = 4096;
 /** Columns in host memory, where everything is done as soon as it is asked for. */
 export class HostColumns implements Columns {
   readonly steps: ColumnSteps;
+  readonly checks: ColumnChecks;
   readonly #selectAbove: number;
 
   constructor({ signal, tuning }: SortSettings) {
     this.steps = new HostColumnSteps(signal);
+    this.checks = new HostColumnChecks(signal);
     this.#selectAbove = tuning.select ?? SELECT_ABOVE;
   }
 
@@ -41,8 +45,8 @@ export class HostColumns implements Columns {
     return false;
   }
 
-  async onHost(keys: Column): Promise<{ keys: Column; steps: ColumnSteps }> {
-    return { keys, steps: this.steps };
+  async onHost(keys: Column): Promise<ThereColumn> {
+    return { keys, steps: this.steps, checks: this.checks };
   }
 
   selects(n: number): boolean {

@@ -15,6 +15,7 @@ import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { type HostJob, hostJob, requestOf, type SortJob, sortJob, valueBytesOf } from '../backend/job.js';
 import { hostPlan, type Plan } from '../backend/plan.js';
+import type { ColumnChecks, Found } from '../operations/column-checks.js';
 import { sortInChunks } from './chunked.js';
 import { assertIntact, type Span, whileIntact } from './intact.js';
 
@@ -154,6 +155,8 @@ export class Call {
   readonly #lent: PendingSort[] = [];
   /** Memory of the caller that the call reads and writes. */
   readonly #spans: Span[] = [];
+  /** What is asked after the wait. */
+  readonly #found: Found[] = [];
   /** Keys of the largest sort. */
   #most = 0;
   /** Something was enqueued that nobody has waited for. */
@@ -223,6 +226,17 @@ export class Call {
     this.#sorts.push({ ...(await this.#enqueue(job)), report });
   }
 
+  /**
+   * Has a result checked, if that is wanted: `settle` throws what is wrong. There is no other way to make it.
+   *
+   * @param make enqueues a check of what the device holds, before that is copied elsewhere
+   */
+  async verify(make: (checks: ColumnChecks) => Promise<Found>): Promise<void> {
+    if (!this.settings.verify) return;
+    this.#inFlight = true;
+    this.#found.push(await make(this.columns.checks));
+  }
+
   /** Is there a way to make this sort that was not refused? One that does not work is told in a warning. */
   async canSort({ settings: own, ...rest }: Sort): Promise<boolean> {
     const settings = { ...this.settings, ...own };
@@ -238,7 +252,7 @@ export class Call {
    * Waits for what was enqueued so far, and checks it.
    *
    * @param isStale tells whether what was read must not be used
-   * @throws Refusal when it must be made another way; Stale
+   * @throws Refusal when it must be made another way; Stale; MismatchError for a result of no sort that is wrong
    */
   async settle(isStale?: () => Promise<boolean | undefined>): Promise<void> {
     if (this.#inFlight) await this.columns.finish();
@@ -250,6 +264,12 @@ export class Call {
       done.push(() => report(outcome));
     }
     await this.columns.check();
+    for (const found of this.#found.splice(0)) {
+      const wrong = found();
+      if (wrong === undefined) continue;
+      const who = this.#by.backend.info?.name ?? 'the host engine';
+      throw new MismatchError(`${who} made a wrong result, which is not used: ${wrong}`);
+    }
     for (const report of done) report();
   }
 

@@ -157,7 +157,22 @@ const mixB = (hash: number, word: number): number => {
   return Math.imul(h, 0x27d4eb2f) ^ (h >>> 15);
 };
 
-/** Sum of two independent 32-bit hashes of every element: the same in any order. */
+/**
+ * Sum of two independent 32-bit hashes of every key, the same in any order.
+ *
+ * @param times how often each key counts; once without it
+ */
+export function* hashKeys(words: KeyWords, { bytes: unit }: DtypeInfo, times?: Uint32Array): Steps<bigint> {
+  let [sumA, sumB] = [0, 0];
+  yield* inSlices(words.length, (start, end) => {
+    const [a, b] = hashSlice(words.subarray(start, end), unit, undefined, 0, times?.subarray(start, end));
+    sumA = (sumA + a) >>> 0;
+    sumB = (sumB + b) >>> 0;
+  });
+  return (BigInt(sumA) << 32n) | BigInt(sumB);
+}
+
+/** The same of every element, with the values beside the keys. */
 function* hashSum(
   words: KeyWords,
   { bytes: unit }: DtypeInfo,
@@ -179,6 +194,7 @@ function hashSlice(
   unit: number,
   values: Uint8Array | undefined,
   width: number,
+  times?: Uint32Array,
 ): [sumA: number, sumB: number] {
   const narrow = unit < 4;
   const halves = narrow
@@ -200,8 +216,9 @@ function hashSlice(
         b = mixB(b, values[j] as number);
       }
     }
-    sumA = (sumA + mixA(a, 1)) >>> 0;
-    sumB = (sumB + mixB(b, 2)) >>> 0;
+    const count = times ? (times[i] as number) : 1;
+    sumA = (sumA + Math.imul(mixA(a, 1), count)) >>> 0;
+    sumB = (sumB + Math.imul(mixB(b, 2), count)) >>> 0;
   }
   return [sumA, sumB];
 }

@@ -26,6 +26,7 @@ export async function filter<R extends { readonly keys: Column }>(
   const chosen = await columns.steps.compact(input, by, all, false);
   await call.settle();
   const result = make(chosen());
+  await call.verify((checks) => checks.compact(input, by, { ...all, n: result.keys.n }, false, chosen));
   if (result.keys.n > 0) await call.copy(all, result.keys);
   return result;
 }
@@ -43,6 +44,7 @@ export async function partition(
   let chosen = () => 0;
   await call.into(to, async (out) => {
     chosen = await call.columns.steps.compact(input, by, out, true);
+    await call.verify((checks) => checks.compact(input, by, out, true, chosen));
   });
   return () => chosen();
 }

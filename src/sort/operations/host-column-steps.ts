@@ -241,7 +241,7 @@ export function viewOf({ place }: Pick<Column, 'place'>): ArrayBufferView {
 }
 
 /** The bits of a column's keys. */
-function wordsOf(column: Column): KeyWords {
+export function wordsOf(column: Column): KeyWords {
   return keyWords(part(viewOf(column), 0, byteLengthOf(column)), column.info);
 }
 

@@ -1,4 +1,5 @@
 import { keyCodec } from '../../keys/key-codec.js';
+import { bitWindow } from '../api/options.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 
@@ -19,22 +20,31 @@ export async function topK(
   const k = out.keys.n;
   const { columns, settings } = call;
   const input = await call.bring(keys);
-  const { bits } = settings;
-  const whole = !bits || (bits[0] === 0 && bits[1] === info.width);
+  const bits = bitWindow(settings.bits, info);
+  const whole = bits[0] === 0 && bits[1] === info.width;
+  const codec = keyCodec(dtype, settings);
+  /** What is to be checked has to be where the device can read it. */
+  const checked = async (found: { readonly keys: Column; readonly positions: Column }): Promise<void> => {
+    await call.verify((checks) => checks.top(input, { ...found, k, codec, bits }));
+    await call.copy(found.keys, out.keys);
+    await call.copy(found.positions, out.positions);
+  };
   if (whole && k <= n * SELECT_SHARE && columns.selects(n)) {
     const selected = { keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) };
-    await columns.steps.select(input, keyCodec(dtype, settings), selected);
+    await columns.steps.select(input, codec, selected);
+    const found = settings.verify
+      ? { keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) }
+      : out;
     await call.sort({
       keys: selected.keys,
-      sorted: out.keys.place,
+      sorted: found.keys.place,
       values: { place: selected.positions.place, bytes: 4 },
-      moved: out.positions.place,
+      moved: found.positions.place,
     });
-    return;
+    return found === out ? undefined : checked(found);
   }
   const sorted = columns.temporary(dtype, n);
   const positions = columns.temporary('u32', n);
   await call.sort({ keys: input, sorted: sorted.place, moved: positions.place });
-  await call.copy(sorted, out.keys);
-  await call.copy(positions, out.positions);
+  await checked({ keys: { ...sorted, n: k }, positions: { ...positions, n: k } });
 }

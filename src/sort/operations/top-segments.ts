@@ -1,3 +1,5 @@
+import { keyCodec } from '../../keys/key-codec.js';
+import { bitWindow } from '../api/options.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { type SegmentColumn, segmentedSort } from './segmented-sort.js';
@@ -31,16 +33,27 @@ export async function topSegments<
   const result = make(Number(sum()));
   await call.copy(begins, result.offsets);
   const total = result.keys.n;
-  if (total === 0) return result;
+  if (total === 0) {
+    await call.verify(async () => () => (n === 0 || k === 0 ? undefined : 'no keys of any segment'));
+    return result;
+  }
   const positions = columns.temporary('u32', total);
   await steps.topPositions(order, offsets, begins, positions);
   const input = await call.bring(keys);
-  await call.into(result.keys, (to) => steps.gather(input, positions, to));
-  if (fromSegment) {
-    const ids = columns.temporary('u32', total);
-    await steps.segmentIds(begins, ids);
-    await steps.subtractBegins(positions, ids, offsets);
-  }
+  await call.into(result.keys, async (to) => {
+    await steps.gather(input, positions, to);
+    if (fromSegment) {
+      const ids = columns.temporary('u32', total);
+      await steps.segmentIds(begins, ids);
+      await steps.subtractBegins(positions, ids, offsets);
+    }
+    await call.verify((checks) => {
+      const codec = keyCodec(keys.dtype, call.settings);
+      const bits = bitWindow(call.settings.bits, keys.info);
+      const segments = { offsets, begins, fromSegment };
+      return checks.top(input, { keys: to, positions, segments, k, codec, bits });
+    });
+  });
   await call.copy(positions, result.positions);
   return result;
 }

@@ -1,3 +1,4 @@
+import { keyCodec } from '../../keys/key-codec.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 
@@ -18,8 +19,14 @@ export async function unique<R extends { readonly keys: Column; readonly counts:
   const { input, firsts, places, distinct } = await groupEqual(call, keys);
   await call.settle();
   const result = make(distinct());
-  await call.into(result.keys, (to) => steps.gather(input, firsts, to));
-  await call.into(result.counts, (to) => steps.counts(places, keys.n, to));
+  await call.into(result.keys, async (found) => {
+    await steps.gather(input, firsts, found);
+    await call.into(result.counts, async (counts) => {
+      await steps.counts(places, keys.n, counts);
+      const codec = keyCodec(keys.dtype, call.settings);
+      await call.verify((checks) => checks.unique(input, found, counts, codec));
+    });
+  });
   return result;
 }
 

@@ -37,10 +37,14 @@ export async function scan(call: Call, keys: Column, to: Column, { op, inclusive
     const there = await call.onHost('prefix sums and products of f64 need fp64', keys);
     const sums = { ...there.keys, place: new Uint8Array(byteLengthOf(keys)) };
     await there.steps.scan(there.keys, sums, op, inclusive);
+    await call.verify(() => there.checks.scan(there.keys, sums, op, inclusive));
     return call.copy(sums, to);
   }
   const input = await call.bring(keys);
-  await call.into(to, (out) => columns.steps.scan(input, out, op, inclusive));
+  await call.into(to, async (out) => {
+    await columns.steps.scan(input, out, op, inclusive);
+    await call.verify((checks) => checks.scan(input, out, op, inclusive));
+  });
 }
 
 /** Counts keys between edges, which need not be keys themselves. */

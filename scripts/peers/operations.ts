@@ -1,0 +1,324 @@
+/** Operations on keys that lie on a device, as calls enqueue them, and what must come out. */
+import { untestedAlgorithm } from '../../src/algorithms/registry.js';
+import { enqueueWithScratch } from '../../src/algorithms/run.js';
+import type { Buffer } from '../../src/device/buffer.js';
+import type { Device } from '../../src/device/device.js';
+import { generate } from '../../src/io/gen.js';
+import { bytesOf, newArray } from '../../src/keys/array.js';
+import { keyCodec } from '../../src/keys/key-codec.js';
+import type { Sorter } from '../../src/sort/api/sorter.js';
+import { type Column, column } from '../../src/sort/backend/column.js';
+import { DeviceColumnSteps } from '../../src/sort/operations/device-column-steps.js';
+import { segmentColumn } from '../../src/sort/operations/segmented-sort.js';
+import { UnsupportedError } from '../../src/util/errors.js';
+import { Random } from '../../src/util/random.js';
+
+/** Of keys: CUB knows more, but these two tell what there is to tell. */
+export type KeyDtype = 'u32' | 'u64';
+type Keys = Uint32Array | BigUint64Array;
+
+/** What an operation is made with. */
+export interface OperationInputs {
+  readonly dtype: KeyDtype;
+  readonly keys: Keys;
+  /** Of operations on segments: where they begin, and at last n. */
+  readonly offsets?: Uint32Array;
+}
+
+/** An operation whose inputs lie on the device. */
+export interface Prepared {
+  /** Enqueues it. */
+  readonly enqueue: () => Promise<void>;
+  /** Spoils results, so that what is left of an earlier run cannot pass for one. */
+  readonly poison: () => void;
+  /** The bytes of each result, after a wait. */
+  readonly read: () => Promise<Uint8Array[]>;
+  readonly release: () => void;
+}
+
+export interface Operation {
+  readonly name: string;
+  readonly inputs: (dtype: KeyDtype, n: number) => OperationInputs;
+  /** The bytes of each result, by the host engine. */
+  readonly expected: (host: Sorter, inputs: OperationInputs) => Promise<Uint8Array[]>;
+  /** @param sizes bytes of each expected result */
+  readonly prepare: (device: Device, inputs: OperationInputs, sizes: readonly number[]) => Promise<Prepared>;
+}
+
+const SEED = 1;
+/** Values that the keys of runs have. */
+const DISTINCT = 1000;
+/** Longest segment of the mix of lengths. */
+const LONGEST = 65536;
+const POISON = 0xa5a5a5a5;
+
+const bitsOf = (dtype: KeyDtype): 32 | 64 => (dtype === 'u32' ? 32 : 64);
+
+function uniform(dtype: KeyDtype, n: number): Keys {
+  const { buffer, byteOffset } = generate({ dtype, count: n, distribution: 'uniform', seed: SEED });
+  return dtype === 'u32' ? new Uint32Array(buffer, byteOffset, n) : new BigUint64Array(buffer, byteOffset, n);
+}
+
+/** Sorted keys of `DISTINCT` values at most, whose runs are of any length. */
+function runs(dtype: KeyDtype, n: number): Keys {
+  const random = new Random(SEED);
+  const cuts = Uint32Array.from({ length: DISTINCT - 1 }, () => random.below(n)).sort();
+  const keys = dtype === 'u32' ? new Uint32Array(n) : new BigUint64Array(n);
+  for (let run = 0; run < DISTINCT; run++) {
+    const [from, to] = [run === 0 ? 0 : cuts[run - 1], run === DISTINCT - 1 ? n : cuts[run]];
+    if (keys instanceof Uint32Array) keys.fill(run, from, to);
+    else keys.fill(BigInt(run) << 32n, from, to);
+  }
+  return keys;
+}
+
+function offsetsOf(n: number, length: number | 'zipf'): Uint32Array {
+  const random = new Random(SEED);
+  const offsets = [0];
+  for (let end = 0; end < n; ) {
+    end += length === 'zipf' ? Math.floor(LONGEST ** (random.u32() / 2 ** 32)) : length;
+    offsets.push(Math.min(n, end));
+  }
+  return Uint32Array.from(offsets);
+}
+
+const word = (value: number | bigint): BigUint64Array => BigUint64Array.of(BigInt.asUintN(64, BigInt(value)));
+
+/** Columns of the device that live together. */
+class Columns {
+  readonly #device: Device;
+  readonly #all: Buffer[] = [];
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  room(dtype: KeyDtype, n: number): Column {
+    const buffer = this.#device.buffer(Math.max(16, n * (bitsOf(dtype) / 8)));
+    this.#all.push(buffer);
+    return column(dtype, n, buffer);
+  }
+
+  upload(dtype: KeyDtype, keys: Keys): Column {
+    const to = this.room(dtype, keys.length);
+    this.#device.queue.write(to.place as Buffer, keys);
+    return to;
+  }
+
+  poison(to: Column): void {
+    this.#device.queue.fill(to.place as Buffer, POISON);
+  }
+
+  /** The first n keys. */
+  async read(from: Column, n: number): Promise<Uint8Array> {
+    const keys = newArray(from.dtype, n);
+    this.#device.queue.read(from.place as Buffer, keys);
+    await this.#device.queue.finish();
+    return bytesOf(keys);
+  }
+
+  release = (): void => {
+    for (const buffer of this.#all.splice(0)) buffer.release();
+  };
+}
+
+type Steps = { readonly columns: Columns; readonly steps: DeviceColumnSteps; readonly keys: Column };
+
+/** Columns with the keys; what is made is released when it cannot be made in whole. */
+async function prepared(
+  device: Device,
+  { dtype, keys }: OperationInputs,
+  make: (with_: Steps) => Omit<Prepared, 'release'> | Promise<Omit<Prepared, 'release'>>,
+): Promise<Prepared> {
+  const columns = new Columns(device);
+  try {
+    const steps = new DeviceColumnSteps(device);
+    const made = await make({ columns, steps, keys: columns.upload(dtype, keys) });
+    await device.queue.finish();
+    return { ...made, release: columns.release };
+  } catch (error) {
+    columns.release();
+    throw error;
+  }
+}
+
+/** One column as the result, of which as many keys count as `made` tells. */
+function oneColumn(
+  { columns }: Steps,
+  to: Column,
+  enqueue: () => Promise<(() => number) | undefined>,
+): Omit<Prepared, 'release'> {
+  let told: (() => number) | undefined;
+  return {
+    enqueue: async () => {
+      told = await enqueue();
+    },
+    poison: () => columns.poison(to),
+    read: async () => [await columns.read(to, told?.() ?? to.n)],
+  };
+}
+
+/** Numbers that come with the wait as the result. */
+function numbers(enqueue: () => Promise<() => ArrayBufferView>): Omit<Prepared, 'release'> {
+  let told: (() => ArrayBufferView) | undefined;
+  return {
+    enqueue: async () => {
+      told = await enqueue();
+    },
+    poison: () => {
+      told = undefined;
+    },
+    read: async () => (told ? [bytesOf(told())] : []),
+  };
+}
+
+const ofKeys = (dtype: KeyDtype, n: number): OperationInputs => ({ dtype, keys: uniform(dtype, n) });
+const ofRuns = (dtype: KeyDtype, n: number): OperationInputs => ({ dtype, keys: runs(dtype, n) });
+
+const scan = (name: string, op: 'sum' | 'max', inclusive: boolean): Operation => ({
+  name,
+  inputs: ofKeys,
+  expected: async (host, { keys }) => [bytesOf(await host.scan(keys, { op, inclusive }))],
+  prepare: (device, inputs) =>
+    prepared(device, inputs, (with_) => {
+      const to = with_.columns.room(inputs.dtype, inputs.keys.length);
+      return oneColumn(with_, to, async () => {
+        await with_.steps.scan(with_.keys, to, op, inclusive);
+        return undefined;
+      });
+    }),
+});
+
+/** The results of CUB: sums of 64 bits, and maxima of the keys' own. */
+const reduce = (name: string, op: 'sum' | 'max'): Operation => {
+  const asResult = (value: number | bigint, dtype: KeyDtype): ArrayBufferView =>
+    op === 'max' && dtype === 'u32' ? Uint32Array.of(Number(value)) : word(value);
+  return {
+    name,
+    inputs: ofKeys,
+    expected: async (host, { keys, dtype }) => [bytesOf(asResult(await host.reduce(keys, op), dtype))],
+    prepare: (device, inputs) =>
+      prepared(device, inputs, ({ steps, keys }) =>
+        numbers(async () => {
+          const told = await steps.reduce(keys, op);
+          return () => asResult(told(), inputs.dtype);
+        }),
+      ),
+  };
+};
+
+const histogram: Operation = {
+  name: 'histogram',
+  inputs: ofKeys,
+  expected: async (host, { keys, dtype }) => [
+    bytesOf(await host.histogram(keys, { bits: [bitsOf(dtype) - 8, bitsOf(dtype)] })),
+  ],
+  prepare: (device, inputs) =>
+    prepared(device, inputs, ({ steps, keys }) => {
+      const bits = [bitsOf(inputs.dtype) - 8, bitsOf(inputs.dtype)] as const;
+      return numbers(() => steps.histogram(keys, { bits }));
+    }),
+};
+
+const filter: Operation = {
+  name: 'filter',
+  inputs: ofKeys,
+  expected: async (host, { keys, dtype }) => [
+    bytesOf(await host.filter(keys, { below: 1n << BigInt(bitsOf(dtype) - 1) })),
+  ],
+  prepare: (device, inputs) =>
+    prepared(device, inputs, (with_) => {
+      const to = with_.columns.room(inputs.dtype, inputs.keys.length);
+      const choice = { low: 0n, high: (1n << BigInt(bitsOf(inputs.dtype) - 1)) - 1n, not: false };
+      return oneColumn(with_, to, () => with_.steps.compact(with_.keys, choice, to, false));
+    }),
+};
+
+/** Keys of runs, that is of a sorted array: the first of each, and with `lengths` how long each run is. */
+const unique = (name: string, lengths: boolean): Operation => ({
+  name,
+  inputs: ofRuns,
+  expected: async (host, inputs) => {
+    const { keys, counts } = await host.unique(inputs.keys);
+    return [bytesOf(keys), ...(lengths ? [bytesOf(counts)] : [])];
+  },
+  prepare: (device, inputs, [bytes = 0]) =>
+    prepared(device, inputs, ({ columns, steps, keys }) => {
+      const { n } = keys;
+      // A call makes room for its results when it knows how many there are; they are timed without that wait.
+      const distinct = (bytes * 8) / bitsOf(inputs.dtype);
+      const [positions, firsts, places] = [
+        columns.upload(
+          'u32',
+          Uint32Array.from({ length: n }, (_, i) => i),
+        ),
+        columns.room('u32', n),
+        columns.room('u32', n),
+      ];
+      const [to, counts] = [columns.room(inputs.dtype, distinct), columns.room('u32', distinct)];
+      let told = () => 0;
+      return {
+        enqueue: async () => {
+          told = await steps.distinct(keys, positions, { firsts, places });
+          await steps.gather(keys, firsts, to);
+          if (lengths) await steps.counts(places, n, counts);
+        },
+        // Positions that are left of an earlier run are inside, those of poison are not.
+        poison: () => {
+          for (const one of [to, counts]) columns.poison(one);
+        },
+        read: async () => {
+          const n = Math.min(told(), distinct);
+          return [await columns.read(to, n), ...(lengths ? [await columns.read(counts, n)] : [])];
+        },
+      };
+    }),
+});
+
+const segments = (length: number | 'zipf'): Operation => ({
+  name: `segments-${length}`,
+  inputs: (dtype, n) => ({ ...ofKeys(dtype, n), offsets: offsetsOf(n, length) }),
+  expected: async (host, { keys, offsets = new Uint32Array() }) => [
+    bytesOf(await host.segmentedSort(keys, offsets)),
+  ],
+  prepare: (device, inputs) =>
+    prepared(device, inputs, async (with_) => {
+      const { dtype, keys, offsets = new Uint32Array() } = inputs;
+      const { length: n } = keys;
+      const bits = [0, bitsOf(dtype)] as const;
+      const algorithm = await untestedAlgorithm(device, 'segmented', { dtype, n, bits, valueBytes: 0 });
+      if (typeof algorithm === 'string') throw new UnsupportedError(algorithm);
+      const to = with_.columns.room(dtype, n);
+      const { longest } = segmentColumn(offsets, n);
+      const where = {
+        offsets: with_.columns.upload('u32', offsets).place as Buffer,
+        count: offsets.length - 1,
+        ...(longest !== undefined && { longest }),
+      };
+      const work = {
+        n,
+        input: with_.keys.place as Buffer,
+        output: to.place as Buffer,
+        codec: keyCodec(dtype),
+        bits,
+        segments: where,
+      };
+      return oneColumn(with_, to, async () => {
+        enqueueWithScratch(algorithm, device.queue, work).release();
+        return undefined;
+      });
+    }),
+});
+
+/** Those that scripts/peers/cub-operations.cu has, by the same names. */
+export const OPERATIONS: readonly Operation[] = [
+  scan('scan', 'sum', false),
+  scan('scanMax', 'max', true),
+  reduce('reduce', 'sum'),
+  reduce('reduceMax', 'max'),
+  histogram,
+  filter,
+  unique('unique', false),
+  unique('runLengths', true),
+  ...([32, 256, 4096, 65536, 'zipf'] as const).map(segments),
+];
