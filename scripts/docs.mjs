@@ -3,7 +3,7 @@
 //
 //   node scripts/docs.mjs [--check [PART …]] [--serve]
 //
-//   --check   looks whether it holds: links, spelling, examples, pages (in headless Chromium), or the parts that are named
+//   --check   looks whether it holds: links, spelling, recordings (of the course), examples, pages (in headless Chromium), or the parts that are named
 //   --serve   shows it on http://localhost:4173
 //
 // Sets up the library and the packages of docs/, which has a lock file of its own, where that is not done yet.
@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { asScript, root, setUp } from './setup.mjs';
 
 const docs = join(root, 'docs');
-const PARTS = ['links', 'spelling', 'examples', 'pages'];
+const PARTS = ['links', 'spelling', 'recordings', 'examples', 'pages'];
 
 /** @throws Error when it fails */
 function run(command, args, options = {}) {

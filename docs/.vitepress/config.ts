@@ -119,6 +119,32 @@ const performance = [
   },
 ];
 
+const course = [
+  {
+    text: 'How a GPU sorts',
+    items: [
+      { text: 'What this is', link: '/course/' },
+      ...[
+        'work-items',
+        'reduce',
+        'scan',
+        'histogram',
+        'radix',
+        'networks',
+        'merge',
+        'votes',
+        'look-back',
+        'measured',
+        'exercises',
+      ].map((name, i) => ({
+        text: `${i + 1}. ${titleOf(join(docs, 'course', `${name}.md`))}`,
+        link: `/course/${name}`,
+      })),
+      { text: 'The lab', link: '/lab' },
+    ],
+  },
+];
+
 export default defineConfig({
   title: 'clsort',
   description: 'Sorts large numeric arrays from Node.js on any OpenCL device, and proves the result',
@@ -147,8 +173,15 @@ export default defineConfig({
     nav: [
       { text: 'Guides', link: '/guides/first-sort', activeMatch: '^/(guides|files|batches|devices)' },
       { text: 'Reference', link: '/reference/', activeMatch: '^/reference' },
+      { text: 'Course', link: '/course/', activeMatch: '^/(course|lab)' },
       { text: 'Performance', link: '/performance/', activeMatch: '^/performance' },
     ],
-    sidebar: { '/reference/': reference, '/performance/': performance, '/': guides },
+    sidebar: {
+      '/reference/': reference,
+      '/course/': course,
+      '/lab': course,
+      '/performance/': performance,
+      '/': guides,
+    },
   },
 });

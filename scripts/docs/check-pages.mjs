@@ -1,5 +1,6 @@
 // Visits every page of the built site in headless Chromium: no error, no missing file, nothing wider than a phone, and text that can be read
-// on its ground, light and dark. Search finds, and the page for own measurements compares them.
+// on its ground, light and dark. Search finds, the page for own measurements compares them, and the
+// course's pictures move.
 
 import { execFileSync } from 'node:child_process';
 import { createReadStream, existsSync, statSync } from 'node:fs';
@@ -230,6 +231,69 @@ async function compare(browser, url) {
   return problems.map((problem) => `performance/compare.html: ${problem}`);
 }
 
+/** The course: its animation goes on by hand, by itself and by its rules, and its recordings are pages that walk. */
+async function course(browser, url) {
+  const page = await browser.newPage();
+  const problems = [];
+  const expect = (holds, problem) => {
+    if (!holds) problems.push(problem);
+  };
+  try {
+    await page.setViewport(PHONE);
+    await page.goto(`${url}course/look-back.html`, { waitUntil: 'load' });
+    await page.waitForFunction(() => document.querySelector('#app')?.__vue_app__ !== undefined);
+    const tick = () => page.$eval('.look-back-tick', (element) => element.textContent);
+    const click = (selector) => page.$eval(`.look-back ${selector}`, (element) => element.click());
+    await click('[aria-label="step forth"]');
+    expect(/^Tick 1 of/.test(await tick()), `a step forth leads to '${await tick()}'`);
+    await click('.look-back-play');
+    await page.waitForFunction(
+      () => /^Tick [2-9]/.test(document.querySelector('.look-back-tick').textContent),
+      {
+        timeout: 30_000,
+      },
+    );
+    await click('[aria-label="step back"]');
+    expect(
+      (await page.$eval('.look-back-play', (one) => one.textContent)).includes('play'),
+      'a step does not pause',
+    );
+    await page.select('.look-back [name=special]', 'mute');
+    await page.$eval('.look-back [type=range]', (slider) => {
+      slider.value = slider.max;
+      slider.dispatchEvent(new Event('input'));
+    });
+    const done = await page.$$eval(
+      '.look-back tbody tr',
+      (rows) => rows.filter((row) => /done/.test(row.textContent)).length,
+    );
+    expect(done === 12, `in the end ${done} of 12 tiles are done`);
+    await page.goto(`${url}course/scan.html`, { waitUntil: 'load' });
+    const handle = await page.waitForSelector('.recording iframe');
+    await handle.evaluate((frame) => frame.scrollIntoView());
+    const frame = await handle.contentFrame();
+    await frame.waitForSelector('#lines td');
+    await frame.$eval('#forth', (button) => button.click());
+    expect(
+      (await frame.$eval('#position', (one) => one.textContent)).startsWith('step 2 of'),
+      'a recording does not walk',
+    );
+    const hidden = await handle.evaluate(
+      (one) => one.contentDocument.body.getBoundingClientRect().height - one.clientHeight,
+    );
+    expect(hidden < 20, `${hidden} pixels of a recording are cut off`);
+    const wide = await frame.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(wide <= 0, `a recording is ${wide} pixels too wide`);
+  } catch (error) {
+    problems.push(error.message);
+  } finally {
+    await page.close();
+  }
+  return problems.map((problem) => `course: ${problem}`);
+}
+
 export async function check() {
   const puppeteer = createRequire(join(docs, 'package.json'))('puppeteer-core');
   const { server, url } = await serve();
@@ -244,7 +308,11 @@ export async function check() {
         problems.push(...(await visit(browser, url, path)));
     };
     await Promise.all(Array.from({ length: AT_ONCE }, take));
-    problems.push(...(await search(browser, url)), ...(await compare(browser, url)));
+    problems.push(
+      ...(await search(browser, url)),
+      ...(await compare(browser, url)),
+      ...(await course(browser, url)),
+    );
     return { told: `${pages.length} pages, light and dark, ${PHONE.width} pixels wide`, problems };
   } finally {
     await browser.close();

@@ -1,0 +1,39 @@
+// The recordings of the course: each is what its command shows now, and stands on a page. Where the kernels' source is laid out otherwise or
+// has moved by some lines, that is no fault; other numbers are.
+
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { docs, writtenPages } from './pages.mjs';
+import { kept, keptNames, RECORDINGS, record } from './recordings.mjs';
+
+/** What has to be the same: all but where in the source the steps are. */
+const shown = ({ command, explanation: { sources, ...rest } }) => ({
+  command,
+  ...rest,
+  kernels: Object.keys(sources).sort(),
+  steps: rest.steps.map(({ source, ...step }) => ({ ...step, kernel: source.name })),
+});
+
+function difference(name) {
+  const [now, then] = [record(RECORDINGS[name]), kept(name)].map(shown);
+  if (isDeepStrictEqual(now, then)) return [];
+  const fields = Object.keys(now).filter((field) => !isDeepStrictEqual(now[field], then[field]));
+  return [
+    `${name} is not what its command shows now (${fields.join(', ')}): node scripts/docs/recordings.mjs`,
+  ];
+}
+
+export function check() {
+  const names = Object.keys(RECORDINGS);
+  const files = new Set(keptNames());
+  const text = writtenPages()
+    .filter((page) => page.startsWith('course/'))
+    .map((page) => readFileSync(`${docs}/${page}`, 'utf8'))
+    .join('\n');
+  const problems = names.flatMap((name) => [
+    ...(files.has(name) ? difference(name) : [`${name} is not kept: node scripts/docs/recordings.mjs`]),
+    ...(text.includes(`recordings/${name}.json`) ? [] : [`${name} stands on no page of the course`]),
+  ]);
+  for (const file of files) if (!names.includes(file)) problems.push(`${file} is nobody's`);
+  return { told: `${names.length} recordings`, problems };
+}
