@@ -5,8 +5,9 @@
 //
 //   node scripts/bench-files.mjs [--count 5e6] [--runs 3] [--folder DIR] [--only NAME] [--json FILE]
 //
-// The best of the runs counts, which take turns, since other work on a machine makes single ones uneven. What is not
-// installed is left out, and said. Needs `npm run build`, GNU time, and room for about ten times the keys in the folder.
+// --only takes what has this in its name or format, such as 'npy'. The best of the runs counts, which take turns, since
+// other work on a machine makes single ones uneven. What is not installed is left out, and said. Needs `npm run build`,
+// GNU time, and room for about ten times the keys in the folder.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -136,7 +137,9 @@ const check = (name) =>
 
 try {
   await makeKeys(path('in.f64'));
-  const wanted = SORTS.filter(({ name }) => name.toLowerCase().includes(values.only.toLowerCase()));
+  const wanted = SORTS.filter(({ name, format }) =>
+    `${name}, ${format}`.toLowerCase().includes(values.only.toLowerCase()),
+  );
   for (const { name, format, missing } of wanted) {
     if (missing) console.error(`${name}, ${format}: left out, ${missing}`);
   }
