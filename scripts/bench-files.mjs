@@ -1,16 +1,18 @@
 #!/usr/bin/env node
 // Sorts one file of doubles with clsort, GNU sort, DuckDB and NumPy, in the formats that each of them has, and prints one
-// table: seconds and peak memory of whole processes, from a file to a file. Every result is checked: order and permutation.
+// table: seconds by the clock and of the processors, and peak memory, of whole processes, from a file to a file. Every
+// result is checked: order and permutation.
 //
 //   node scripts/bench-files.mjs [--count 5e6] [--runs 3] [--folder DIR] [--only NAME] [--json FILE]
 //
-// The best of the runs counts, which take turns, since other work on a machine makes single ones uneven. What is not
-// installed is left out, and said. Needs `npm run build`, GNU time, and room for about ten times the keys in the folder.
+// --only takes what has this in its name or format, such as 'npy'. The best of the runs counts, which take turns, since
+// other work on a machine makes single ones uneven. What is not installed is left out, and said. Needs `npm run build`,
+// GNU time, and room for about ten times the keys in the folder.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -45,8 +47,12 @@ const DUCKDB = `
   const format = how === 'csv' ? 'FORMAT csv, HEADER true' : 'FORMAT parquet';
   await connection.run(\`COPY (SELECT * FROM \${read} ORDER BY 1) TO '\${to}' (\${format})\`);
 `;
-const python = [process.env.CLSORT_PYTHON ?? 'python3', '/usr/bin/python3'].find(
-  (one) => spawnSync(one, ['-c', 'import numpy']).status === 0,
+/** Each NumPy that is there, by its version: the user's own and the system's. */
+const pythons = new Map(
+  [process.env.CLSORT_PYTHON ?? 'python3', '/usr/bin/python3'].flatMap((python) => {
+    const { status, stdout } = spawnSync(python, ['-c', 'import numpy; print(numpy.__version__)']);
+    return status === 0 ? [[String(stdout).trim(), python]] : [];
+  }),
 );
 const hasDuckDB = await import('@duckdb/node-api').then(
   () => true,
@@ -69,12 +75,11 @@ const SORTS = [
   { name: 'cp', format: 'f64', command: (from, to) => ['cp', from, to], sorts: false },
   { name: 'clsort', format: 'f64', command: clsort },
   { name: 'clsort', format: 'npy', command: clsort },
-  {
-    name: 'NumPy',
+  ...[...pythons].map(([version, python]) => ({
+    name: `NumPy ${version}`,
     format: 'npy',
     command: (from, to) => [python, '-c', NUMPY, from, to],
-    missing: python ? undefined : 'no Python has NumPy',
-  },
+  })),
   { name: 'clsort', format: 'csv', command: clsort },
   {
     name: 'GNU sort -g', // to which the header is no number, so that it stays in front
@@ -111,17 +116,17 @@ async function makeKeys(to) {
   await file.close();
 }
 
-/** Runs a command under GNU time. @returns seconds and bytes */
+/** Runs a command under GNU time. @returns seconds by the clock and of all processors, and bytes */
 function measured(command) {
   const times = path('times');
-  execFileSync('/usr/bin/time', ['-f', '%e %M', '-o', times, ...command], {
+  execFileSync('/usr/bin/time', ['-f', '%e %U %S %M', '-o', times, ...command], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const [seconds, kibibytes] = execFileSync('tail', ['-n', '1', times], { encoding: 'utf8' })
+  const [seconds, user, system, kibibytes] = execFileSync('tail', ['-n', '1', times], { encoding: 'utf8' })
     .split(' ')
     .map(Number);
-  return { seconds, bytes: kibibytes * 1024 };
+  return { seconds, cpuSeconds: user + system, bytes: kibibytes * 1024 };
 }
 
 /** @throws when a result is not in order, or holds other keys */
@@ -132,43 +137,56 @@ const check = (name) =>
 
 try {
   await makeKeys(path('in.f64'));
-  const wanted = SORTS.filter(({ name }) => name.toLowerCase().includes(values.only.toLowerCase()));
+  const wanted = SORTS.filter(({ name, format }) =>
+    `${name}, ${format}`.toLowerCase().includes(values.only.toLowerCase()),
+  );
   for (const { name, format, missing } of wanted) {
     if (missing) console.error(`${name}, ${format}: left out, ${missing}`);
   }
+  if (pythons.size === 0) console.error('NumPy: left out, no Python has it');
   const there = wanted.filter(({ missing }) => missing === undefined);
   for (const format of new Set(there.map((sort) => sort.format))) {
     if (format === 'f64') continue;
     const convert = ['convert', path('in.f64'), path(`in.${format}`), '-q'];
     execFileSync(CLSORT[0], [CLSORT[1], ...convert], { stdio: ['ignore', 'ignore', 'inherit'] });
   }
-  const results = there.map(({ name, format }) => ({ name, format, seconds: Infinity, bytes: 0 }));
+  const results = there.map(({ name, format }) => ({
+    name,
+    format,
+    seconds: Infinity,
+    cpuSeconds: Infinity,
+    bytes: 0,
+  }));
   for (let run = 0; run < runs; run++) {
     for (const [i, { name, format, command, sorts = true }] of there.entries()) {
       const out = path(`out.${format}`);
-      const { seconds, bytes } = measured(command(path(`in.${format}`), out));
+      const { seconds, cpuSeconds, bytes } = measured(command(path(`in.${format}`), out));
       if (run === 0 && sorts) check(out);
       console.error(`${name}, ${format}: ${seconds} s`);
       results[i].seconds = Math.min(results[i].seconds, seconds);
+      results[i].cpuSeconds = Math.min(results[i].cpuSeconds, cpuSeconds);
       results[i].bytes = Math.max(results[i].bytes, bytes);
       rmSync(out);
     }
   }
+  const machine = `${cpus()[0]?.model}, ${cpus().length} cores`;
+  const load = loadavg().map((each) => Number(each.toFixed(2)));
   const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
-  const rows = results.map(({ name, format, seconds, bytes }) => [
+  const rows = results.map(({ name, format, seconds, cpuSeconds, bytes }) => [
     name,
     format,
     megabytes(statSync(path(`in.${format}`)).size),
     seconds.toFixed(2),
+    cpuSeconds.toFixed(2),
     megabytes(bytes),
   ]);
-  const head = ['', 'format', 'file, MB', 'seconds', 'peak memory, MB'];
-  console.log(`${count.toLocaleString('en')} doubles, best of ${runs}, ${cpus().length} cores\n`);
+  const head = ['', 'format', 'file, MB', 'seconds', 'of processors', 'peak memory, MB'];
+  console.log(`${count.toLocaleString('en')} doubles, best of ${runs}, ${machine}, load ${load[0]}\n`);
   for (const row of [head, head.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`);
   if (values.json) {
     writeFileSync(
       values.json,
-      `${JSON.stringify({ count, runs, cores: cpus().length, results }, null, 2)}\n`,
+      `${JSON.stringify({ date: new Date().toISOString(), machine, node: process.version, load, count, runs, results }, null, 2)}\n`,
     );
   }
 } finally {
