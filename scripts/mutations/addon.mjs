@@ -129,6 +129,6 @@ export const ADDON = [
     file: 'src/native/gate.cc',
     find: 'still = AnyUnderWay() ? 0 : still + 1;',
     replace: 'still = kStillLooks;',
-    tests: [tests('opencl/gate')],
+    tests: [tests('opencl/gate', '*three looks*')],
   },
 ];

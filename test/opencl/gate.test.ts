@@ -1,5 +1,6 @@
 /** User events that fail, with all that waits for them. */
 import test from 'ava';
+import { underLayer } from '../layer/layer.js';
 import { where } from '../where.js';
 import { opened } from './devices.js';
 import { run } from './run.js';
@@ -22,4 +23,16 @@ for (const { name, version, singleThreaded, userEvents } of opened) {
       }
     });
   }
+
+  where(
+    able && name === 'pocl',
+    'only PoCL gives up commands that end at that moment',
+    test.serial,
+  )(`${name}: a user event fails only after three looks that find no command under way`, async (t) => {
+    const { result, control } = await underLayer((env) => run('stillness', [name], env));
+    control.close();
+    t.is(result.code, 0, result.stderr);
+    // A marker that waits, and one in each of two queues from before the user event: more looks while those still run.
+    t.true(Number(result.stdout) >= 3 * 3, result.stdout);
+  });
 }
