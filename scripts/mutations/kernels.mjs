@@ -426,9 +426,9 @@ export const KERNELS = [
   {
     name: 'bitonic: no barrier between steps in a block',
     file: 'cl/bitonic.cl',
-    find: `             distance >>= 1, stride = distance) {
+    find: `distance >>= 1, stride = distance) {
             ${BARRIER}`,
-    replace: '             distance >>= 1, stride = distance) {',
+    replace: 'distance >>= 1, stride = distance) {',
     tests: [races('bitonic')],
   },
   {

@@ -270,18 +270,18 @@ export type SortSettings = Required<
   >;
 
 /** Says whether a value will do, and if not what is expected. */
-interface Rule {
+interface Check {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
 }
 
-const boolean: Rule = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' };
-const callback: Rule = { expected: 'a function', accepts: (value) => typeof value === 'function' };
-const word: Rule = {
+const boolean: Check = { expected: 'true or false', accepts: (value) => typeof value === 'boolean' };
+const callback: Check = { expected: 'a function', accepts: (value) => typeof value === 'function' };
+const word: Check = {
   expected: 'a name',
   accepts: (value) => typeof value === 'string' && value.trim() !== '',
 };
-const oneOf = (...values: readonly unknown[]): Rule => ({
+const oneOf = (...values: readonly unknown[]): Check => ({
   expected: values.map((value) => (typeof value === 'string' ? `'${value}'` : value)).join(', '),
   accepts: (value) => values.includes(value),
 });
@@ -295,7 +295,7 @@ const isWindow = (value: unknown): boolean =>
 const isTuning = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.values(value).every(Number.isFinite);
 
-const SORT_RULES: Readonly<Record<keyof SortOptions, Rule>> = {
+const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
   descending: boolean,
   nan: oneOf('first', 'last'),
   bits: { expected: '[begin, end] with 0 <= begin <= end <= the width of a key', accepts: isWindow },
@@ -325,8 +325,8 @@ const SORT_RULES: Readonly<Record<keyof SortOptions, Rule>> = {
   tuning: { expected: 'an object of numbers', accepts: isTuning },
 };
 
-const RULES: Readonly<Record<string, Rule>> = {
-  ...SORT_RULES,
+const CHECKS: Readonly<Record<string, Check>> = {
+  ...SORT_CHECKS,
   poolBytes: {
     expected: 'a whole number of bytes from 0 on',
     accepts: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
@@ -334,7 +334,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 /** What an option of `SortOptions` or `OpenOptions` accepts, in words, as its UsageError says it. */
-export const expectedOf = (name: string): string | undefined => RULES[name]?.expected;
+export const expectedOf = (name: string): string | undefined => CHECKS[name]?.expected;
 
 const PRIMITIVE_OPTIONS = [
   'dtype',
@@ -367,7 +367,7 @@ function check(options: unknown, names: readonly string[]): void {
         details: { option: name },
       });
     }
-    const { expected, accepts } = RULES[name] as Rule;
+    const { expected, accepts } = CHECKS[name] as Check;
     if (value !== undefined && !accepts(value)) {
       throw new UsageError(`option '${name}' is ${shown(value)}: expected ${expected}`, {
         details: { option: name, value },
@@ -400,7 +400,7 @@ const shown = (value: unknown): string =>
  * @throws UsageError for an unknown name or an impossible value
  */
 export function parseSortOptions(options: SortOptions = {}): SortSettings {
-  check(options, Object.keys(SORT_RULES));
+  check(options, Object.keys(SORT_CHECKS));
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   return {
     descending: false,
