@@ -11,15 +11,22 @@ import type { Device } from '../src/device/device.js';
 import type { DeviceInfo } from '../src/device/platform.js';
 import { programOptions, programSource } from '../src/device/source.js';
 import { DTYPES, dtypeInfo } from '../src/keys/dtype.js';
+import { buildCompaction } from '../src/primitives/compact.js';
 import { createGather } from '../src/primitives/gather.js';
 import { buildForGroups } from '../src/primitives/group.js';
 import { HISTOGRAM_STEPS, Histogram } from '../src/primitives/histogram.js';
+import { buildHistogramColumns } from '../src/primitives/histogram-columns.js';
 import { HISTOGRAM_LAB_STEPS, HistogramLab } from '../src/primitives/histogram-lab.js';
-import { REDUCE_OPS } from '../src/primitives/possible.js';
+import { KINDS, REDUCE_OPS, SCAN_OPS } from '../src/primitives/possible.js';
+import { buildScan } from '../src/primitives/prefix-scan.js';
 import { Reduction } from '../src/primitives/reduce.js';
+import { buildReduceOnce } from '../src/primitives/reduce-once.js';
+import { buildReduceRuns } from '../src/primitives/reduce-runs.js';
 import { SCAN_LAB_STEPS, SCAN_STEPS, Scan } from '../src/primitives/scan.js';
+import { walkTuning } from '../src/primitives/walk.js';
 import { SELECT_BITS } from '../src/sort/operations/device-column-steps.js';
 import { Checksums } from '../src/sort/proof/checksum.js';
+import { GroupSums } from '../src/sort/proof/group-sums.js';
 import { Verifier } from '../src/sort/proof/verify.js';
 import { RunCutter } from '../src/sort/transfer/run-cutter.js';
 import { UnsupportedError, UsageError } from '../src/util/errors.js';
@@ -174,11 +181,46 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
     for (const step of HISTOGRAM_STEPS) await ifPossible(() => Histogram.create(device, { dtype, step }));
     if (dtypeInfo(dtype).width >= 32) await ifPossible(() => Scan.create(device, { dtype }));
   }
+  await walks(noting, device);
   await labs(noting, device);
   for (let elementBytes = 1; elementBytes <= 16; elementBytes++) {
     for (const indexBits of [32, 64] as const) {
       for (const checked of [false, true]) await createGather(device, { elementBytes, indexBits, checked });
     }
+  }
+}
+
+/** Scans, compactions, reductions and histograms, and the checks of their results. */
+async function walks(noting: NotingDevice, device: Device): Promise<void> {
+  for (const dtype of DTYPES) {
+    noting.purpose = `walks over ${dtype} keys`;
+    const { kind, width } = dtypeInfo(dtype);
+    const shape = { KEY_BITS: width, VALUE_BYTES: 0 };
+    const tuned = walkTuning(device, dtype);
+    // Where groups cannot wait for each other, and where they can.
+    const tunings = [{ ...tuned, lookBack: 0 }, ...(tuned.lookBack > 0 ? [tuned] : [])];
+    for (const op of SCAN_OPS) {
+      for (const tuning of tunings) await ifPossible(() => buildScan(device, { dtype, op, tuning }));
+      if (kind === 'float' && (op === 'sum' || op === 'product')) continue;
+      const defines = { ...shape, OP: SCAN_OPS.indexOf(op), KIND: KINDS[kind], WIDE: 0 };
+      await GroupSums.create(device, 'verify_scan', defines);
+    }
+    for (const op of REDUCE_OPS) {
+      if (dtype === 'f16' && op === 'sum') continue;
+      await buildReduceOnce(device, { dtype, op, tuning: tuned });
+      await buildReduceRuns(device, { dtype, op });
+    }
+    for (const by of ['mask', 'range', 'heads'] as const) {
+      for (const tuning of tunings) await buildCompaction(device, { dtype, by, tuning });
+    }
+    for (const by of ['bits', 'even', 'edges'] as const) {
+      for (const columns of [1, 32])
+        await buildHistogramColumns(device, { dtype, by, columns, tuning: tuned });
+    }
+    for (const choose of [0, 1, 2]) {
+      await GroupSums.create(device, 'verify_sequence', { ...shape, CHOOSE: choose });
+    }
+    for (const name of ['verify_unique', 'verify_top']) await GroupSums.create(device, name, shape);
   }
 }
 

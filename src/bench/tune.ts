@@ -9,6 +9,7 @@ import type { Tuning, Value } from '../algorithms/parameters.js';
 import { ALGORITHMS } from '../algorithms/registry.js';
 import type { Which } from '../algorithms/tuning-rows.js';
 import type { Device } from '../device/device.js';
+import { isWalk, WALK_PARAMETERS } from '../sort/operations/walk-tuning.js';
 import { isSlower, type Timing } from './statistics.js';
 
 /** What a sort is compiled for. */
@@ -17,7 +18,7 @@ export interface TuneShape {
   readonly valueBytes: 0 | 4 | 8;
 }
 
-/** One search: an algorithm, what it is compiled for, and the numbers of keys that its result is for. */
+/** One search: an algorithm or a walk over keys, what it is compiled for, and the numbers of keys that its result is for. */
 export interface TuneCase {
   readonly algorithm: string;
   readonly which: Which & TuneShape;
@@ -45,7 +46,8 @@ export function searchedOn({ capabilities }: Pick<Device, 'capabilities'>): stri
 /** What can be varied for a case: some of it matters to sorts with values only, some to those without. */
 export function axesOf({ algorithm, which }: TuneCase): Axes {
   const form = which.valueBytes > 0 ? 'values' : 'keys';
-  const parameters = ALGORITHMS.find(({ name }) => name === algorithm)?.parameters ?? {};
+  const factory = ALGORITHMS.find(({ name }) => name === algorithm);
+  const parameters = isWalk(algorithm) ? WALK_PARAMETERS : (factory?.parameters ?? {});
   return Object.fromEntries(
     Object.entries(parameters).flatMap(([name, { axis, onlyWith = form }]) =>
       axis && onlyWith === form ? [[name, axis]] : [],

@@ -45,6 +45,15 @@ export interface CompactShape {
 const CHOOSE = { mask: 0, range: 1, heads: 2 } as const;
 const ANY_RANGE: CodeRange = { low: 1n, high: 0n, not: false };
 
+const definesOf = ({ by }: CompactShape) => ({ CHOOSE: CHOOSE[by], GIVE: by === 'heads' ? 2 : 1 });
+
+/** The program of a compaction. @throws UnsupportedError, BuildError */
+export function buildCompaction(device: Device, shape: CompactShape): Promise<WalkProgram> {
+  const { dtype, tuning = walkTuning(device, dtype) } = shape;
+  const kernels = ['compact_part_counts', 'compact_parts', 'compact_once'];
+  return buildWalk(device, 'compact.cl', kernels, dtype, definesOf(shape), tuning);
+}
+
 /**
  * Puts the chosen elements one behind the other, in input order.
  *
@@ -68,12 +77,8 @@ export class Compaction {
 
   /** @throws UnsupportedError, BuildError */
   static async create(device: Device, shape: CompactShape): Promise<Compaction> {
-    const { dtype, by } = shape;
-    const tuning = shape.tuning ?? walkTuning(device, dtype);
-    const defines = { CHOOSE: CHOOSE[by], GIVE: by === 'heads' ? 2 : 1 };
-    const kernels = ['compact_part_counts', 'compact_parts', 'compact_once'];
-    const walk = await buildWalk(device, 'compact.cl', kernels, dtype, defines, tuning);
-    const name = JSON.stringify(['compact', dtypeInfo(dtype).width, defines, walk.tuning]);
+    const walk = await buildCompaction(device, shape);
+    const name = JSON.stringify(['compact', dtypeInfo(shape.dtype).width, definesOf(shape), walk.tuning]);
     const test = () => selfTest(new Compaction(device, walk, shape, true));
     const once = walk.tuning.lookBack > 0 && (await passes(device, name, test));
     return new Compaction(device, walk, shape, once);

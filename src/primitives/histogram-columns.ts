@@ -4,7 +4,7 @@ import { local, u32, u64, vector } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, keyCodec } from '../keys/key-codec.js';
 import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
-import { buildWalk, VECTOR_BYTES, type WalkTuning, walkTuning } from './walk.js';
+import { buildWalk, VECTOR_BYTES, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
 
 /** Local memory for counters, of which several groups are to be resident on a unit. */
 const COLUMN_BYTES = 32 * 1024;
@@ -40,6 +40,26 @@ function evenOf(edges: readonly bigint[]): Even | undefined {
   return isEven && high <= low + BigInt(bins) * width ? { low, high, shift } : undefined;
 }
 
+/** What is compiled for a histogram. */
+export interface HistogramColumnsShape {
+  readonly dtype: Dtype;
+  readonly by: 'bits' | 'even' | 'edges';
+  /** Counters of a bin, a power of two. */
+  readonly columns: number;
+  readonly tuning: WalkTuning;
+}
+
+const BY = { bits: 0, even: 1, edges: 2 } as const;
+
+/** The program of a histogram. @throws BuildError */
+export function buildHistogramColumns(
+  device: Device,
+  { dtype, by, columns, tuning }: HistogramColumnsShape,
+): Promise<WalkProgram> {
+  const defines = { COLUMNS: columns, BY: BY[by] };
+  return buildWalk(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuning);
+}
+
 /**
  * Enqueues the counting of keys by bin, in private counters of groups that walk over all keys.
  *
@@ -65,9 +85,8 @@ export async function enqueueHistogramColumns(
   const tuned = work.tuning ?? walkTuning(device, dtype);
   // A work-item that counts alone has as many columns as it takes for neighbours not to wait for each other.
   const columns = Math.min(2 ** Math.floor(Math.log2(most)), tuned.groupSize === 1 ? 4 : MOST_COLUMNS);
-  const defines = { COLUMNS: columns, BY: byEdges ? (even ? 1 : 2) : 0 };
-  const walk = await buildWalk(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuned);
-  const { program, tuning } = walk;
+  const by = byEdges ? (even ? 'even' : 'edges') : 'bits';
+  const { program, tuning } = await buildHistogramColumns(device, { dtype, by, columns, tuning: tuned });
   const size = tuning.groupSize;
   const share = 4 * size * (VECTOR_BYTES / info.bytes);
   const groups = Math.max(

@@ -1,5 +1,6 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import { certificateOf, keepCertificate } from '../util/certificates.js';
 
 /** Numbers that launches can have: see TOLD in cl/look_back.clh. */
 const LAUNCHES = 2 ** 14;
@@ -47,11 +48,12 @@ export class LookBack {
   }
 }
 
-/** Self-tests by their names, for each device: what they found. */
+/** Self-tests by their names, for each device: what they found in this process. */
 const found = new WeakMap<Device, Map<string, Promise<boolean>>>();
 
 /**
- * Has a self-test passed on the device? It is run when that is asked for the first time.
+ * Has a self-test passed on the device? It is run when that is asked for the first time; what it found is kept with the
+ * certificates of sorts, for the same driver and the same kernels.
  *
  * @param test tells whether results were right; what it throws is told to whoever asked, and counts for nothing
  */
@@ -60,9 +62,18 @@ export function passes(device: Device, name: string, test: () => Promise<boolean
   found.set(device, known);
   let verdict = known.get(name);
   if (!verdict) {
-    verdict = test();
+    verdict = kept(device, name, test);
     verdict.catch(() => known.delete(name));
     known.set(name, verdict);
   }
   return verdict;
+}
+
+async function kept({ info }: Device, name: string, test: () => Promise<boolean>): Promise<boolean> {
+  const parts = [info.platform, info.name, info.driver, 'look-back', name] as const;
+  const known = certificateOf(parts);
+  if (known) return known.ok;
+  const ok = await test();
+  keepCertificate(parts, ok ? undefined : 'its results are not those of two launches');
+  return ok;
 }

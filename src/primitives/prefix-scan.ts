@@ -24,6 +24,21 @@ export interface PrefixScanShape {
   readonly tuning?: WalkTuning;
 }
 
+const definesOf = ({ dtype, op }: PrefixScanShape): Readonly<Record<string, number>> => ({
+  OP: SCAN_OPS.indexOf(op),
+  KIND: KINDS[dtypeInfo(dtype).kind],
+  WIDE: 0,
+});
+
+/** The program of a scan. @throws UnsupportedError, BuildError */
+export async function buildScan(device: Device, shape: PrefixScanShape): Promise<WalkProgram> {
+  const { dtype, op } = shape;
+  assertScannable(dtype, op);
+  const tuning = shape.tuning ?? walkTuning(device, dtype);
+  const kernels = ['scan_part_totals', 'scan_parts', ...(tuning.lookBack > 0 ? ['scan_once'] : [])];
+  return buildWalk(device, 'prefix_scan.cl', kernels, dtype, definesOf(shape), tuning);
+}
+
 /**
  * Scans of any n by sum, product, minimum or maximum.
  *
@@ -59,12 +74,9 @@ export class PrefixScan {
     if (byFloats && dtype === 'f64' && !device.capabilities.fp64) {
       throw new UnsupportedError(`${device.info.name} has no fp64, which scans of f64 need`);
     }
-    const tuning = shape.tuning ?? walkTuning(device, dtype);
-    const wanted = tuning.lookBack > 0 && !byFloats;
-    const kernels = ['scan_part_totals', 'scan_parts', ...(wanted ? ['scan_once'] : [])];
-    const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[info.kind], WIDE: 0 };
-    const walk = await buildWalk(device, 'prefix_scan.cl', kernels, dtype, defines, tuning);
-    const name = JSON.stringify(['scan', info.width, defines, walk.tuning]);
+    const walk = await buildScan(device, shape);
+    const wanted = walk.tuning.lookBack > 0 && !byFloats;
+    const name = JSON.stringify(['scan', info.width, definesOf(shape), walk.tuning]);
     const once =
       wanted && (await passes(device, name, () => selfTest(new PrefixScan(device, walk, shape, true))));
     return new PrefixScan(device, walk, shape, once);

@@ -7,7 +7,7 @@ import { codecVector, keyCodec } from '../keys/key-codec.js';
 import { LookBack } from './look-back.js';
 import { KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
 import { reducedValue } from './reduce.js';
-import { buildWalk, VECTOR_BYTES, type WalkTuning, walkTuning } from './walk.js';
+import { buildWalk, VECTOR_BYTES, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
 
 /** A reduction of keys in device memory, at least one. */
 export interface ReduceOnceWork {
@@ -21,6 +21,15 @@ export interface ReduceOnceWork {
 /** Can the groups of a launch hand what they have to the one that is last? Not where loops are ended without a word. */
 export const reducesOnce = ({ capabilities: { quirks } }: Pick<Device, 'capabilities'>): boolean =>
   !Number.isFinite(quirks.maxLoopIterations);
+
+/** The program of a reduction. @throws BuildError */
+export function buildReduceOnce(
+  device: Device,
+  { dtype, op, tuning = walkTuning(device, dtype) }: Pick<ReduceOnceWork, 'dtype' | 'op' | 'tuning'>,
+): Promise<WalkProgram> {
+  const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[dtypeInfo(dtype).kind], WIDE: 1 };
+  return buildWalk(device, 'reduce_once.cl', ['reduce_once'], dtype, defines, tuning);
+}
 
 /**
  * Enqueues a reduction of one launch: groups leave what their parts come to, and the one that ends last combines it. It
@@ -36,10 +45,7 @@ export async function enqueueReduceOnce(
 ): Promise<() => number | bigint> {
   const { keys, n, dtype, op } = work;
   const info = dtypeInfo(dtype);
-  const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[info.kind], WIDE: 1 };
-  const tuned = work.tuning ?? walkTuning(device, dtype);
-  const walk = await buildWalk(device, 'reduce_once.cl', ['reduce_once'], dtype, defines, tuned);
-  const { program, tuning } = walk;
+  const { program, tuning } = await buildReduceOnce(device, work);
   const local = tuning.groupSize;
   const share = local * tuning.rounds * (VECTOR_BYTES / info.bytes);
   const groups = Math.max(

@@ -21,6 +21,17 @@ export interface ReduceRunsWork {
   readonly results: Buffer;
 }
 
+/** The program of reductions of runs. @throws BuildError */
+export function buildReduceRuns(
+  device: Device,
+  { dtype, op }: Pick<ReduceRunsWork, 'dtype' | 'op'>,
+): ReturnType<typeof buildForGroups> {
+  const { width, kind } = dtypeInfo(dtype);
+  const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[kind], WIDE: 1, ITEMS };
+  const kernels = ['reduce_run_tiles', 'reduce_run_ends'];
+  return buildForGroups(device, 'reduce_runs.cl', kernels, { KEY_BITS: width, VALUE_BYTES: 0, ...defines });
+}
+
 /**
  * Enqueues a reduction of each run.
  *
@@ -28,20 +39,7 @@ export interface ReduceRunsWork {
  */
 export async function enqueueReduceRuns(device: Device, work: ReduceRunsWork): Promise<void> {
   const { values, n, dtype, op, places, runs, results } = work;
-  const info = dtypeInfo(dtype);
-  const { program, groupSize } = await buildForGroups(
-    device,
-    'reduce_runs.cl',
-    ['reduce_run_tiles', 'reduce_run_ends'],
-    {
-      KEY_BITS: info.width,
-      VALUE_BYTES: 0,
-      OP: SCAN_OPS.indexOf(op),
-      KIND: KINDS[info.kind],
-      WIDE: 1,
-      ITEMS,
-    },
-  );
+  const { program, groupSize } = await buildReduceRuns(device, work);
   const tiles = Math.ceil(n / (groupSize * ITEMS));
   const codec = vector(codecVector(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' })));
   const local = groupSize;

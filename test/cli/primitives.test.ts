@@ -120,7 +120,16 @@ for (const where of WHERE) {
 }
 
 test('scan --op combines keys by other operations', async (t) => {
-  const args = ['scan', path('keys.u32'), '-o', path('highest.u32'), '--op', 'max', '--inclusive', '--verify'];
+  const args = [
+    'scan',
+    path('keys.u32'),
+    '-o',
+    path('highest.u32'),
+    '--op',
+    'max',
+    '--inclusive',
+    '--verify',
+  ];
   const { code, out, err } = await clsort([...args, '--device', 'host', '--json']);
   t.is(code, 0, err);
   t.like(JSON.parse(out), { op: 'max', inclusive: true });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SortOptions } from '../../src/index.js';
-import type { Certificate } from '../../src/sort/proof/certify.js';
+import type { Certificate } from '../../src/util/certificates.js';
 import { tellingFixture } from '../layer/fixture.js';
 import { type LayerControl, layerEnvironment, type Spoof } from '../layer/layer.js';
 

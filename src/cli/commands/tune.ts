@@ -14,6 +14,7 @@ import {
   axesOf,
   type Found,
   gain,
+  SHAPES,
   search,
   searchedOn,
   TUNABLE,
@@ -22,9 +23,11 @@ import {
   tuneCases,
 } from '../../bench/tune.js';
 import { CaseBench, fits, fitted, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
+import { WalkBench, walkCases } from '../../bench/tune-walks.js';
 import { tuningSource, whereOf } from '../../bench/tuning-source.js';
 import { Device } from '../../device/device.js';
 import { dtypeInfo } from '../../keys/dtype.js';
+import { isWalk, WALKS } from '../../sort/operations/walk-tuning.js';
 import { distinct } from '../../util/distinct.js';
 import { DeviceLostError, IoError, UsageError } from '../../util/errors.js';
 import { suggestion } from '../../util/suggest.js';
@@ -50,8 +53,8 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
   if (!(args.time > 0)) throw new UsageError(`--time is ${args.time}: expected seconds above 0`);
   const named = args.algorithm === undefined ? undefined : listed(args.algorithm);
   for (const name of named ?? []) {
-    if (!Object.hasOwn(TUNABLE, name)) {
-      const known = Object.keys(TUNABLE);
+    if (!Object.hasOwn(TUNABLE, name) && !isWalk(name)) {
+      const known = [...Object.keys(TUNABLE), ...WALKS];
       throw new UsageError(
         `nothing to tune in '${name}': expected of ${known.join(' ')}${suggestion(name, known)}`,
       );
@@ -65,8 +68,10 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
       print(console, `${device.info.name}: back to the parameters that clsort comes with`);
       return EXIT.ok;
     }
-    const algorithms = named ?? searchedOn(device);
-    return await tune(device, tuneCases(algorithms, shapes), args, console);
+    const algorithms = named?.filter((name) => !isWalk(name)) ?? searchedOn(device);
+    const walks = named?.filter(isWalk) ?? WALKS;
+    const cases = [...tuneCases(algorithms, shapes), ...walkCases(device, walks, shapes ?? SHAPES)];
+    return await tune(device, cases, args, console);
   } finally {
     await device.close();
   }
@@ -135,6 +140,7 @@ async function tune(
 /** @returns undefined when the algorithm does not work on the device as it is, or the keys do not fit it */
 async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
   if (!fits(device, one)) return undefined;
+  if (isWalk(one.algorithm)) return tuneWalk(device, one, more);
   const bench = await CaseBench.open(device, one);
   try {
     const attempt = (tuning: Tuning) => bench.attempt(tuning);
@@ -144,6 +150,18 @@ async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Pro
     if (!found) return undefined;
     const refused = gain(found) > 0 ? await bench.selfTest(found.tuning) : undefined;
     return { ...one, ...found, wrong: found.wrong.length, ...(refused && { refused }) };
+  } finally {
+    bench.close();
+  }
+}
+
+/** As `tuneCase`; a walk by look-back passes its self-test before it is tried. */
+async function tuneWalk(device: Device, one: TuneCase, more: () => boolean): Promise<Row | undefined> {
+  const bench = await WalkBench.open(device, one);
+  try {
+    const attempt = (tuning: Tuning) => bench.attempt(tuning);
+    const found = await search(axesOf(one), bench.present, { attempt, more });
+    return found && { ...one, ...found, wrong: found.wrong.length };
   } finally {
     bench.close();
   }

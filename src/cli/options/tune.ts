@@ -2,7 +2,8 @@ import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
 
 export const command = 'tune';
-export const describe = 'Find the parameters with which this device sorts fastest, and use them from now on';
+export const describe =
+  'Find the parameters with which this device sorts and scans fastest, and use them from now on';
 
 export interface TuneArguments extends DeviceArguments {
   readonly time: number;
@@ -19,7 +20,8 @@ export const builder = (yargs: Argv) =>
     .option('time', { type: 'number', default: 60, describe: 'seconds to search for, compilation included' })
     .option('algorithm', {
       type: 'string',
-      describe: 'names, with commas; default: those that the device uses',
+      describe:
+        'names, with commas, scan compact reduce histogram among them; default: those that the device uses',
     })
     .option('shape', {
       type: 'string',

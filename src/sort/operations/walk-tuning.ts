@@ -9,7 +9,9 @@ export const WALKS = ['scan', 'compact', 'reduce', 'histogram'] as const;
 /** What walks over keys, by the name that its parameters are stored by. */
 export type Walk = (typeof WALKS)[number];
 
-/** What `scripts/tune-walks.ts` varies. */
+export const isWalk = (name: string): name is Walk => (WALKS as readonly string[]).includes(name);
+
+/** What `clsort tune` varies. */
 export const WALK_PARAMETERS: Parameters = {
   groupSize: whole(1, 1024, { axis: [64, 128, 256, 512, 1024] }),
   rounds: whole(1, 16, { axis: [1, 2, 4, 8] }),

@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Algorithm } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueTrial, type Trial } from '../../algorithms/trial.js';
@@ -10,23 +7,17 @@ import type { Queue } from '../../device/queue.js';
 import { keyColumn } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec, type Order } from '../../keys/key-codec.js';
-import { addToCache, readCache } from '../../util/cache.js';
+import {
+  type Certificate,
+  type CertificateParts,
+  certificateOf,
+  keepCertificate,
+} from '../../util/certificates.js';
 import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../util/errors.js';
-import { packageFolder } from '../../util/package.js';
 import { Random } from '../../util/random.js';
 import { segmentSteps } from '../host/host-segments.js';
 import { hostSort } from '../host/host-sort.js';
 import { atOnce } from '../host/steps.js';
-
-const FILE = 'certified.sealed';
-
-/** What the self-test of a variant found: it may be used, or why not. */
-export interface Certificate {
-  readonly ok: boolean;
-  readonly reason?: string;
-  /** Day of the test, ISO. */
-  readonly date: string;
-}
 
 /** Numbers of keys, in the order in which they are tried: until one is too many or time is up. */
 const SIZES = [1, 2, 32, 64, 257, 1_000, 4_000, 8_192, 70_001, 300_007];
@@ -43,49 +34,14 @@ const DEADLINE = 60;
 const UNSIGNED = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 const ODD_ORDER = { 8: 'i8', 16: 'f16', 32: 'f32', 64: 'f64' } as const satisfies Record<number, Dtype>;
 
-let hash: string | undefined;
-
-/** Changes with every kernel and with the package, so that an old certificate never serves new code. */
-function sourceHash(): string {
-  if (hash === undefined) {
-    const sum = createHash('sha256');
-    const folder = join(packageFolder(), 'cl');
-    for (const file of readdirSync(folder).toSorted()) sum.update(readFileSync(join(folder, file)));
-    sum.update(readFileSync(join(packageFolder(), 'package.json')));
-    hash = sum.digest('hex').slice(0, 16);
-  }
-  return hash;
-}
-
-function certificateKey({ name, shape, device }: Algorithm): string {
+function partsOf({ name, shape, device }: Algorithm): CertificateParts {
   const { platform, name: deviceName, driver } = device.info;
   const tuning = JSON.stringify(Object.entries(shape.tuning ?? {}).toSorted());
-  return [platform, deviceName, driver, sourceHash(), name, shape.keyBits, shape.valueBytes, tuning].join(
-    ' | ',
-  );
+  return [platform, deviceName, driver, name, shape.keyBits, shape.valueBytes, tuning];
 }
 
 /** Variants in whose self-test the device failed, in this process. */
 const failedOnce = new Set<string>();
-
-/** Verdicts that the cache did not take. */
-const unwritten = new Map<string, Certificate>();
-
-function knownCertificate(key: string): Certificate | undefined {
-  const known = readCache(FILE)[key] as Partial<Certificate> | undefined;
-  return typeof known?.ok === 'boolean' ? (known as Certificate) : unwritten.get(key);
-}
-
-function keep(key: string, reason: string | undefined): Certificate {
-  const certificate: Certificate = {
-    ok: reason === undefined,
-    ...(reason !== undefined && { reason }),
-    date: new Date().toISOString().slice(0, 10),
-  };
-  failedOnce.delete(key);
-  if (!addToCache(FILE, { [key]: certificate })) unwritten.set(key, certificate);
-  return certificate;
-}
 
 /**
  * Says whether a compiled variant may be used on its device: by the certificate on disk, else by a
@@ -98,17 +54,22 @@ function keep(key: string, reason: string | undefined): Certificate {
  * @throws DeviceLostError when the device failed, or let the deadline of the self-test pass
  */
 export async function certify(algorithm: Algorithm, { again = false } = {}): Promise<Certificate> {
-  const key = certificateKey(algorithm);
-  const known = knownCertificate(key);
+  const parts = partsOf(algorithm);
+  const key = parts.join(' | ');
+  const known = certificateOf(parts);
   if (known && !again) return known;
+  const keep = (reason: string | undefined): Certificate => {
+    failedOnce.delete(key);
+    return keepCertificate(parts, reason);
+  };
   for (;;) {
     try {
-      return keep(key, await selfTest(algorithm));
+      return keep(await selfTest(algorithm));
     } catch (error) {
       if (!(error instanceof DeviceLostError || error instanceof MemoryError)) throw error;
       const lost = error instanceof DeviceLostError || !(await answers(algorithm.device));
       if (failedOnce.has(key)) {
-        const certificate = keep(key, `the device failed in it twice: ${error.message}`);
+        const certificate = keep(`the device failed in it twice: ${error.message}`);
         if (!lost) return certificate;
       } else {
         failedOnce.add(key);

@@ -1,0 +1,199 @@
+/** What a search needs of a real device for walks over keys: walks with given parameters, compared, then timed. */
+import type { Tuning } from '../algorithms/parameters.js';
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { generate } from '../io/gen.js';
+import { bytesOf, keyWords, newArray } from '../keys/array.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { Compaction } from '../primitives/compact.js';
+import { enqueueHistogramColumns } from '../primitives/histogram-columns.js';
+import { PrefixScan } from '../primitives/prefix-scan.js';
+import { enqueueReduceOnce, reducesOnce } from '../primitives/reduce-once.js';
+import type { WalkTuning } from '../primitives/walk.js';
+import { type Column, column } from '../sort/backend/column.js';
+import { HostColumnSteps } from '../sort/operations/host-column-steps.js';
+import { isWalk, WALKS, type Walk, walkTuningFor } from '../sort/operations/walk-tuning.js';
+import { BuildError, MemoryError, UnsupportedError, UsageError } from '../util/errors.js';
+import { BusyWork } from './busy-work.js';
+import { SEED } from './sorts.js';
+import { timing } from './statistics.js';
+import type { Tried, TuneCase, TuneShape } from './tune.js';
+
+const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
+
+/** Keys of the measured walks: those of a CPU take longer. */
+const KEYS = { gpu: 2 ** 24, cpu: 2 ** 22 } as const;
+const WARM_UPS = 3;
+const REPEATS = 15;
+
+/** A digit, as many bits as most histograms have. */
+const DIGIT_BITS = 8;
+
+/** The searches for some walks, and for keys without values. */
+export function walkCases(
+  { capabilities }: Pick<Device, 'capabilities'>,
+  walks: readonly Walk[],
+  shapes: readonly TuneShape[],
+): TuneCase[] {
+  const n = KEYS[capabilities.type === 'cpu' ? 'cpu' : 'gpu'];
+  const possible = walks.filter((walk) => walk !== 'reduce' || reducesOnce({ capabilities }));
+  return shapes
+    .filter(({ valueBytes }) => valueBytes === 0)
+    .flatMap((shape) => possible.map((algorithm) => ({ algorithm, which: { ...shape }, n })));
+}
+
+/** The walks of one case, on arrays that all tries share. */
+export class WalkBench {
+  readonly #device: Device;
+  readonly #walk: Walk;
+  readonly #dtype: Dtype;
+  readonly #n: number;
+  readonly #busyWork: BusyWork | undefined;
+  readonly #arrays: Buffer[] = [];
+  readonly #expected: Uint8Array;
+
+  private constructor(device: Device, walk: Walk, keys: Column, expected: Uint8Array) {
+    this.#device = device;
+    this.#walk = walk;
+    this.#dtype = keys.dtype;
+    this.#n = keys.n;
+    this.#expected = expected;
+    this.#busyWork = BusyWork.open(device);
+    try {
+      const bytes = keys.n * keys.info.bytes;
+      for (let i = 0; i < 2; i++) this.#arrays.push(device.buffer(bytes));
+      device.queue.write(this.#input, keys.place as ArrayBufferView);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** The host engine says what is right. @throws UsageError for what is no walk; MemoryError */
+  static async open(device: Device, { algorithm: walk, which, n }: TuneCase): Promise<WalkBench> {
+    if (!isWalk(walk)) throw new UsageError(`'${walk}' is none of ${WALKS.join(' ')}`);
+    const dtype = DTYPES[which.keyBits];
+    const bytes = generate({ dtype, count: n, distribution: 'uniform', seed: SEED });
+    const keys = column(dtype, n, keyWords(bytes, dtypeInfo(dtype)));
+    const bench = new WalkBench(device, walk, keys, await expectedOf(walk, keys));
+    await device.queue.finish();
+    return bench;
+  }
+
+  close(): void {
+    this.#busyWork?.close();
+    for (const array of this.#arrays.splice(0)) array.release();
+  }
+
+  /** The present parameters. */
+  get present(): Tuning {
+    return { ...walkTuningFor(this.#device, this.#walk, this.#dtype, this.#n) };
+  }
+
+  /** Tries parameters: compiles, compares what is made, and times what is right. */
+  async attempt(parameters: Tuning): Promise<Tried> {
+    const tuning = parameters as unknown as WalkTuning;
+    try {
+      const { queue } = this.#device;
+      queue.fill(this.#output, 0);
+      const made = await this.#enqueue(tuning);
+      await queue.finish();
+      if (globalThis.Buffer.compare(await made(), this.#expected) !== 0) {
+        return { result: 'wrong', reason: 'other bytes than those of the host' };
+      }
+      const seconds: number[] = [];
+      for (let i = -WARM_UPS; i < REPEATS; i++) {
+        const started = performance.now();
+        const enqueue = async (): Promise<void> => {
+          await this.#enqueue(tuning);
+        };
+        const measured = await queue.measure(enqueue, () => this.#busyWork?.enqueue());
+        if (i >= 0) seconds.push(measured ?? (performance.now() - started) / 1000);
+      }
+      return { result: 'ok', time: timing(seconds) };
+    } catch (error) {
+      // Too large groups show at the compilation or at the launch.
+      const types = [BuildError, MemoryError, UnsupportedError];
+      if (!(error instanceof Error) || !types.some((type) => error instanceof type)) throw error;
+      return { result: 'unsupported', reason: error.message };
+    }
+  }
+
+  /** Enqueues a walk. @returns the bytes that it makes, to be asked after the wait */
+  async #enqueue(tuning: WalkTuning): Promise<() => Promise<Uint8Array>> {
+    const [device, dtype, n] = [this.#device, this.#dtype, this.#n];
+    const [input, output] = [this.#input, this.#output];
+    switch (this.#walk) {
+      case 'scan': {
+        const scan = await PrefixScan.create(device, { dtype, op: 'sum', tuning });
+        scan.enqueue({ input, output, n, inclusive: false });
+        return () => this.#read(n);
+      }
+      case 'compact': {
+        const compaction = await Compaction.create(device, { dtype, by: 'range', tuning });
+        const choice = lowerHalf(dtype);
+        const chosen = compaction.enqueue({ keys: input, n, choice, to: output });
+        return () => this.#read(chosen());
+      }
+      case 'reduce': {
+        const told = await enqueueReduceOnce(device, { keys: input, n, dtype, op: 'sum', tuning });
+        return async () => bytesOf(BigUint64Array.of(BigInt(told())));
+      }
+      case 'histogram': {
+        const binning = { bits: topDigit(dtype) };
+        const told = await enqueueHistogramColumns(device, { keys: input, n, dtype, binning, tuning });
+        return async () => bytesOf(told());
+      }
+    }
+  }
+
+  async #read(n: number): Promise<Uint8Array> {
+    const keys = newArray(this.#dtype, Math.min(n, this.#n));
+    this.#device.queue.read(this.#output, keys);
+    await this.#device.queue.finish();
+    return bytesOf(keys);
+  }
+
+  get #input(): Buffer {
+    return this.#arrays[0] as Buffer;
+  }
+
+  get #output(): Buffer {
+    return this.#arrays[1] as Buffer;
+  }
+}
+
+const lowerHalf = (dtype: Dtype) => ({
+  low: 0n,
+  high: (1n << BigInt(dtypeInfo(dtype).width - 1)) - 1n,
+  not: false,
+});
+
+const topDigit = (dtype: Dtype): readonly [number, number] => {
+  const { width } = dtypeInfo(dtype);
+  return [width - DIGIT_BITS, width];
+};
+
+async function expectedOf(walk: Walk, keys: Column): Promise<Uint8Array> {
+  const steps = new HostColumnSteps(undefined);
+  const { dtype, n } = keys;
+  const made = newArray(dtype, walk === 'scan' || walk === 'compact' ? n : 0);
+  const to = column(dtype, n, made);
+  switch (walk) {
+    case 'scan':
+      await steps.scan(keys, to, 'sum', false);
+      return bytesOf(made);
+    case 'compact': {
+      const chosen = await steps.compact(keys, lowerHalf(dtype), to, false);
+      return bytesOf(made, 0, chosen() * keys.info.bytes);
+    }
+    case 'reduce': {
+      const sum = await steps.reduce(keys, 'sum');
+      return bytesOf(BigUint64Array.of(BigInt(sum())));
+    }
+    case 'histogram': {
+      const counts = await steps.histogram(keys, { bits: topDigit(dtype) });
+      return bytesOf(counts());
+    }
+  }
+}

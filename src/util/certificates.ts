@@ -1,0 +1,63 @@
+/** What self-tests of kernels have found, kept on disk. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addToCache, readCache } from './cache.js';
+import { packageFolder } from './package.js';
+
+const FILE = 'certified.sealed';
+
+/** What the self-test of a variant found: it may be used, or why not. */
+export interface Certificate {
+  readonly ok: boolean;
+  readonly reason?: string;
+  /** Day of the test, ISO. */
+  readonly date: string;
+}
+
+/** What a certificate is for: platform, device and driver first, in words. */
+export type CertificateParts = readonly [
+  platform: string,
+  device: string,
+  driver: string,
+  ...variant: (string | number)[],
+];
+
+let hash: string | undefined;
+
+/** Changes with every kernel and with the package, so that an old certificate never serves new code. */
+function sourceHash(): string {
+  if (hash === undefined) {
+    const sum = createHash('sha256');
+    const folder = join(packageFolder(), 'cl');
+    for (const file of readdirSync(folder).toSorted()) sum.update(readFileSync(join(folder, file)));
+    sum.update(readFileSync(join(packageFolder(), 'package.json')));
+    hash = sum.digest('hex').slice(0, 16);
+  }
+  return hash;
+}
+
+const keyOf = ([platform, device, driver, ...variant]: CertificateParts): string =>
+  [platform, device, driver, sourceHash(), ...variant].join(' | ');
+
+/** Verdicts that the cache did not take. */
+const unwritten = new Map<string, Certificate>();
+
+/** @returns undefined where nothing is kept */
+export function certificateOf(parts: CertificateParts): Certificate | undefined {
+  const key = keyOf(parts);
+  const known = readCache(FILE)[key] as Partial<Certificate> | undefined;
+  return typeof known?.ok === 'boolean' ? (known as Certificate) : unwritten.get(key);
+}
+
+/** Keeps a verdict, for this process at least. @param reason why a variant must not be used; none if it may */
+export function keepCertificate(parts: CertificateParts, reason: string | undefined): Certificate {
+  const key = keyOf(parts);
+  const certificate: Certificate = {
+    ok: reason === undefined,
+    ...(reason !== undefined && { reason }),
+    date: new Date().toISOString().slice(0, 10),
+  };
+  if (!addToCache(FILE, { [key]: certificate })) unwritten.set(key, certificate);
+  return certificate;
+}

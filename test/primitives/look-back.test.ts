@@ -1,0 +1,39 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import type { Device } from '../../src/device/device.js';
+import { passes } from '../../src/primitives/look-back.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'clsort-look-back-'));
+process.env.CLSORT_CACHE_DIR = folder;
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+/** As much of a device as a verdict is kept for: another object is another process to it. */
+const opened = (driver = '1'): Device =>
+  ({ info: { platform: 'p', name: 'd', driver } }) as unknown as Device;
+
+test('what a self-test of look-back found is kept for the device and its driver', async (t) => {
+  let tests = 0;
+  const finds = (ok: boolean) => async () => {
+    tests++;
+    return ok;
+  };
+  t.true(await passes(opened(), 'sound', finds(true)));
+  t.true(await passes(opened(), 'sound', finds(false)), 'not tested again');
+  t.false(await passes(opened(), 'unsound', finds(false)));
+  t.false(await passes(opened(), 'unsound', finds(true)));
+  t.is(tests, 2);
+  t.false(await passes(opened('2'), 'sound', finds(false)), 'another driver');
+  t.is(tests, 3);
+  t.regex(readFileSync(join(folder, 'certified.sealed'), 'utf8'), /look-back/);
+});
+
+test('a self-test in which the device fails tells so, and counts for nothing', async (t) => {
+  const device = opened();
+  const fail = async () => {
+    throw new Error('lost');
+  };
+  await t.throwsAsync(passes(device, 'failing', fail), { message: 'lost' });
+  t.true(await passes(device, 'failing', async () => true));
+});
