@@ -42,96 +42,115 @@ INLINE bool is_chosen(key_t key, ulong low, ulong high, codec_t codec)
     return code >= low && code <= high;
 }
 
-/* Which of its elements of the tile from `start` on a work-item has chosen: bit i of chosen[round] is for element i.
- * @post own[round] = how many of the round */
-INLINE void choose(CHOICE_PARAMETERS, ulong start, uint chosen[ROUNDS], uint own[ROUNDS])
+/* Which of the VECTOR_KEYS elements from `at` on are chosen: bit i is for element i.
+ * @post keys = the elements; *own = how many of them are chosen */
+INLINE uint choose_vector(CHOICE_PARAMETERS, ulong at, key_t keys[VECTOR_KEYS], uint *own)
+{
+    uint bits = 0, count = 0; /* OpenCL C 1.1 has no popcount */
+    if (at + VECTOR_KEYS <= n) {
+        load_keys(in + at, keys);
+    } else {
+#pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++)
+            keys[i] = at + i < n ? in[at + i] : (key_t)0;
+    }
+#if CHOOSE == 2
+    key_t last = at > 0 && at < n ? in[at - 1] : (key_t)0;
+#endif
+#pragma unroll
+    for (uint i = 0; i < VECTOR_KEYS; i++) {
+#if CHOOSE == 0
+        const bool is_one = at + i < n && mask[at + i] != 0;
+#elif CHOOSE == 1
+        const bool is_one = at + i < n && is_chosen(keys[i], low, high, codec) != (invert != 0);
+#else
+        const bool is_one = at + i < n && (at + i == 0 || keys[i] != last);
+        last = keys[i];
+#endif
+        bits |= (uint)is_one << i;
+        count += is_one;
+    }
+    *own = count;
+    return bits;
+}
+
+/* The same for the tile from `start` on, by rounds. */
+INLINE void choose(CHOICE_PARAMETERS, ulong start, key_t keys[ROUNDS][VECTOR_KEYS], uint chosen[ROUNDS], uint own[ROUNDS])
 {
     const uint item = (uint)get_local_id(0);
 #pragma unroll
-    for (uint round = 0; round < ROUNDS; round++) {
-        const ulong at = start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS;
-        uint bits = 0, count = 0; /* OpenCL C 1.1 has no popcount */
-#if CHOOSE == 0
-# pragma unroll
-        for (uint i = 0; i < VECTOR_KEYS; i++) {
-            const uint is_one = at + i < n && mask[at + i] != 0;
-            bits |= is_one << i;
-            count += is_one;
-        }
-#else
-        key_t keys[VECTOR_KEYS];
-        if (at + VECTOR_KEYS <= n) {
-            load_keys(in + at, keys);
-        } else {
-# pragma unroll
-            for (uint i = 0; i < VECTOR_KEYS; i++)
-                keys[i] = at + i < n ? in[at + i] : (key_t)0;
-        }
-# if CHOOSE == 1
-#  pragma unroll
-        for (uint i = 0; i < VECTOR_KEYS; i++) {
-            const uint is_one = at + i < n && is_chosen(keys[i], low, high, codec) != (invert != 0);
-            bits |= is_one << i;
-            count += is_one;
-        }
-# else
-        key_t last = at > 0 && at < n ? in[at - 1] : (key_t)0;
-#  pragma unroll
-        for (uint i = 0; i < VECTOR_KEYS; i++) {
-            const uint is_one = at + i < n && (at + i == 0 || keys[i] != last);
-            bits |= is_one << i;
-            count += is_one;
-            last = keys[i];
-        }
-# endif
-#endif
-        chosen[round] = bits;
-        own[round] = count;
-    }
+    for (uint round = 0; round < ROUNDS; round++)
+        chosen[round] =
+            choose_vector(CHOICE, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS, keys[round], &own[round]);
 }
 
-/* How many of a tile are chosen, for every work-item. */
+INLINE uint count_vector(CHOICE_PARAMETERS, ulong at)
+{
+    key_t keys[VECTOR_KEYS];
+    uint count;
+    choose_vector(CHOICE, at, keys, &count);
+    return count;
+}
+
+/* How many of a tile are chosen, for every work-item: seldom needed, and so by few registers rather than at once. */
 INLINE uint count_tile(CHOICE_PARAMETERS, ulong start, __local uint *scratch)
 {
-    uint chosen[ROUNDS], own[ROUNDS], count = 0;
-    choose(CHOICE, start, chosen, own);
-#pragma unroll
+    const uint item = (uint)get_local_id(0);
+    uint count = 0;
+#pragma unroll 1
     for (uint round = 0; round < ROUNDS; round++)
-        count += own[round];
+        count += count_vector(CHOICE, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS);
     return combine_group(count, scratch);
 }
 
-/* Puts one element where it belongs. */
-INLINE void place(__global const key_t *in, PLACE_PARAMETERS, ulong from, ulong to)
+/* What a group orders in local memory: keys, or, where what is moved lies elsewhere, their numbers in the tile. */
+#if GIVE == 1
+typedef key_t placed_t;
+#else
+typedef uint placed_t;
+#endif
+
+/* Puts one element where it belongs.
+ * @param from  where the tile of numbers begins */
+INLINE void place(PLACE_PARAMETERS, placed_t placed, ulong from, ulong to)
 {
 #if GIVE == 1
-    out[to] = in[from];
+    out[to] = placed;
 #else
-    moved[to] = carried[from];
-    places[to] = (uint)from;
+    moved[to] = carried[from + placed];
+    places[to] = (uint)(from + placed);
 #endif
 }
 
 /* Brings the tile's chosen elements, and perhaps the others, to where they belong.
- * @param before   chosen ones of the tile before each round of the work-item
- * @param origin   where the first chosen one goes
- * @param rest     where the first other one goes, or NO_REST
- * @param numbers  TILE_KEYS words of local memory
+ * @param before  chosen ones of the tile before each round of the work-item
+ * @param origin  where the first chosen one goes
+ * @param rest    where the first other one goes, or NO_REST
+ * @param placed  TILE_KEYS entries of local memory, or 1 where a group is one work-item
  */
 #define NO_REST 0xffffffffffffffffUL
-INLINE void place_tile(__global const key_t *in, PLACE_PARAMETERS, ulong start, ulong n, const uint chosen[ROUNDS],
-                       const uint before[ROUNDS], uint total, ulong origin, ulong rest, __local uint *numbers)
+#if GROUP_SIZE == 1
+# define PLACED 1
+#else
+# define PLACED TILE_KEYS
+#endif
+INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS][VECTOR_KEYS], const uint chosen[ROUNDS],
+                       const uint before[ROUNDS], uint total, ulong origin, ulong rest, __local placed_t *placed)
 {
     const uint item = (uint)get_local_id(0);
+#if GIVE == 1
+# define PLACED_OF(round, i) keys[round][i]
+#else
+# define PLACED_OF(round, i) ((round * GROUP_SIZE + item) * VECTOR_KEYS + i)
+#endif
 #if GROUP_SIZE == 1
     ulong to = origin, other = rest;
     for (uint round = 0; round < ROUNDS; round++) {
         for (uint i = 0; i < VECTOR_KEYS; i++) {
-            const ulong at = start + round * VECTOR_KEYS + i;
             if (chosen[round] >> i & 1)
-                place(in, PLACES, at, to++);
-            else if (rest != NO_REST && at < n)
-                place(in, PLACES, at, other++);
+                place(PLACES, PLACED_OF(round, i), start, to++);
+            else if (rest != NO_REST && start + round * VECTOR_KEYS + i < n)
+                place(PLACES, PLACED_OF(round, i), start, other++);
         }
     }
 #else
@@ -144,7 +163,7 @@ INLINE void place_tile(__global const key_t *in, PLACE_PARAMETERS, ulong start, 
         for (uint i = 0; i < VECTOR_KEYS; i++) {
             const uint is_one = chosen[round] >> i & 1;
             if (is_one || rest != NO_REST)
-                numbers[is_one ? rank : total + first + i - rank] = first + i;
+                placed[is_one ? rank : total + first + i - rank] = PLACED_OF(round, i);
             rank += is_one;
         }
     }
@@ -152,7 +171,7 @@ INLINE void place_tile(__global const key_t *in, PLACE_PARAMETERS, ulong start, 
     const uint all = (uint)min(n - start, (ulong)TILE_KEYS);
     const uint last = rest == NO_REST ? total : all;
     for (uint i = item; i < last; i += GROUP_SIZE)
-        place(in, PLACES, start + numbers[i], i < total ? origin + i : rest + (i - total));
+        place(PLACES, placed[i], start, i < total ? origin + i : rest + (i - total));
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 }
@@ -163,12 +182,11 @@ COMPACT_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts
     __local uint scratch[GROUP_SIZE];
     const ulong first = (ulong)get_group_id(0) * tiles * TILE_KEYS;
     uint count = 0;
+    const ulong own = first + (ulong)get_local_id(0) * VECTOR_KEYS;
     for (uint tile = 0; tile < tiles; tile++) {
-        uint chosen[ROUNDS], own[ROUNDS];
-        choose(CHOICE, first + (ulong)tile * TILE_KEYS, chosen, own);
 #pragma unroll
         for (uint round = 0; round < ROUNDS; round++)
-            count += own[round];
+            count += count_vector(CHOICE, own + ((ulong)tile * ROUNDS + round) * GROUP_SIZE * VECTOR_KEYS);
     }
     const uint all = combine_group(count, scratch);
     if (get_local_id(0) == 0)
@@ -181,11 +199,7 @@ COMPACT_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global 
                                   uint with_rest, __global uint *told, uint slot)
 {
     __local uint scratch[TILE_SCAN_OPERANDS];
-#if GROUP_SIZE == 1
-    __local uint *numbers = scratch;
-#else
-    __local uint numbers[TILE_KEYS];
-#endif
+    __local placed_t placed[PLACED];
     const uint part = (uint)get_group_id(0), parts = (uint)get_num_groups(0);
     const ulong first = (ulong)part * tiles * TILE_KEYS;
     uint below = 0, all = 0;
@@ -202,10 +216,11 @@ COMPACT_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global 
         const ulong start = first + (ulong)tile * TILE_KEYS;
         if (start >= n)
             return;
+        key_t keys[ROUNDS][VECTOR_KEYS];
         uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
-        choose(CHOICE, start, chosen, own);
+        choose(CHOICE, start, keys, chosen, own);
         const uint total = tile_scan(own, before, scratch);
-        place_tile(in, PLACES, start, n, chosen, before, total, origin, rest, numbers);
+        place_tile(PLACES, start, n, keys, chosen, before, total, origin, rest, placed);
         origin += total;
         rest += with_rest ? TILE_KEYS - total : 0;
     }
@@ -217,14 +232,15 @@ COMPACT_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global 
 COMPACT_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch,
                                  __global uint *told, uint slot)
 {
-    __local uint scratch[TILE_SCAN_OPERANDS], numbers[TILE_KEYS];
-    __local uint heard[LOOK_BACK], heads[LOOK_BACK], shared;
+    __local uint scratch[TILE_SCAN_OPERANDS], heard[HEARD], heads[HEARD], shared;
+    __local placed_t placed[PLACED];
     __global uint *states = control + CONTROL_MARGIN;
     const uint tile = take_tile(control, &shared);
     const ulong start = (ulong)tile * TILE_KEYS;
 
+    key_t keys[ROUNDS][VECTOR_KEYS];
     uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
-    choose(CHOICE, start, chosen, own);
+    choose(CHOICE, start, keys, chosen, own);
     const uint total = tile_scan(own, before, scratch);
     if (tile > 0 && get_local_id(0) == 0)
         tell(states, tile, launch, TELLS_TILE, total);
@@ -234,5 +250,5 @@ COMPACT_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global u
         if (tile == (uint)get_num_groups(0) - 1)
             told[slot] = origin + total;
     }
-    place_tile(in, PLACES, start, n, chosen, before, total, origin, NO_REST, numbers);
+    place_tile(PLACES, start, n, keys, chosen, before, total, origin, NO_REST, placed);
 }

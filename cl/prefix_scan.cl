@@ -13,25 +13,29 @@
 #define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
 #define SCAN_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
-/* The operands of the tile from `start` on: IDENTITY behind the last key. */
+/* The VECTOR_KEYS operands from `at` on: IDENTITY behind the last key. */
+INLINE void load_operands(__global const key_t *in, ulong at, ulong n, codec_t codec, operand_t operands[VECTOR_KEYS])
+{
+    key_t keys[VECTOR_KEYS];
+    if (at + VECTOR_KEYS <= n) {
+        load_keys(in + at, keys);
+#pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++)
+            operands[i] = operand_of(keys[i], codec);
+    } else {
+#pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++)
+            operands[i] = at + i < n ? operand_of(in[at + i], codec) : IDENTITY;
+    }
+}
+
+/* The operands of the tile from `start` on. */
 INLINE void load_tile(__global const key_t *in, ulong start, ulong n, codec_t codec, operand_t operands[ROUNDS][VECTOR_KEYS])
 {
     const uint item = (uint)get_local_id(0);
 #pragma unroll
-    for (uint round = 0; round < ROUNDS; round++) {
-        const ulong at = start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS;
-        key_t keys[VECTOR_KEYS];
-        if (at + VECTOR_KEYS <= n) {
-            load_keys(in + at, keys);
-#pragma unroll
-            for (uint i = 0; i < VECTOR_KEYS; i++)
-                operands[round][i] = operand_of(keys[i], codec);
-        } else {
-#pragma unroll
-            for (uint i = 0; i < VECTOR_KEYS; i++)
-                operands[round][i] = at + i < n ? operand_of(in[at + i], codec) : IDENTITY;
-        }
-    }
+    for (uint round = 0; round < ROUNDS; round++)
+        load_operands(in, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS, n, codec, operands[round]);
 }
 
 /* What each round of a work-item comes to. */
@@ -75,15 +79,19 @@ INLINE void store_tile(__global key_t *out, ulong start, ulong n, codec_t codec,
     }
 }
 
-/* All keys of a tile combined, for every work-item. */
+/* All keys of a tile combined, for every work-item: seldom needed, and so by few registers rather than at once. */
 INLINE operand_t tile_total(__global const key_t *in, ulong start, ulong n, codec_t codec, __local operand_t *scratch)
 {
-    operand_t operands[ROUNDS][VECTOR_KEYS], own[ROUNDS], total = IDENTITY;
-    load_tile(in, start, n, codec, operands);
-    combine_rounds(operands, own);
+    const uint item = (uint)get_local_id(0);
+    operand_t total = IDENTITY;
+#pragma unroll 1
+    for (uint round = 0; round < ROUNDS; round++) {
+        operand_t operands[VECTOR_KEYS];
+        load_operands(in, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS, n, codec, operands);
 #pragma unroll
-    for (uint round = 0; round < ROUNDS; round++)
-        total = COMBINE(total, own[round]);
+        for (uint i = 0; i < VECTOR_KEYS; i++)
+            total = COMBINE(total, operands[i]);
+    }
     return combine_group(total, scratch);
 }
 
@@ -165,8 +173,8 @@ SCAN_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *re
                            uint launch, uint inclusive, codec_t codec)
 {
     __local operand_t scratch[TILE_SCAN_OPERANDS];
-    __local operand_t heard[LOOK_BACK];
-    __local uint heads[LOOK_BACK], shared;
+    __local operand_t heard[HEARD];
+    __local uint heads[HEARD], shared;
     __global uint *states = control + CONTROL_MARGIN;
     const uint tile = take_tile(control, &shared);
     const ulong start = (ulong)tile * TILE_KEYS;
