@@ -38,8 +38,7 @@ INLINE code_t load_padded(__global const key_t *keys, size_t i, ulong n, codec_t
 /* Counts the digits of one block per group.
  * @post buckets[block * 256 + bin] = keys of the block with that digit; each block sums to 256 */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void histogram(__global const key_t *keys, __global uint *buckets, ulong n,
-               codec_t codec, uint flags, uint shift, uint bits)
+void histogram(__global const key_t *keys, __global uint *buckets, ulong n, codec_t codec, uint flags, uint shift, uint bits)
 {
     __local uint bins[RADIX];
     const uint lid = get_local_id(0);

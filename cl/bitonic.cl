@@ -78,8 +78,7 @@ GROUP_KERNEL void bitonic_block(__global const key_t *keys_in, __global key_t *k
 #if TIES
                                 __global uint *order_out,
 #endif
-                                ulong n, ulong window, uint first_size, uint last_size, uint tail, codec_t codec,
-                                uint flags)
+                                ulong n, ulong window, uint first_size, uint last_size, uint tail, codec_t codec, uint flags)
 {
     __local key_t keys[BLOCK];
 #if HAS_VALUES
@@ -103,8 +102,7 @@ GROUP_KERNEL void bitonic_block(__global const key_t *keys_in, __global key_t *k
     }
     for (uint size = first_size; size <= last_size; size <<= 1) {
         /* The first step of a size is the mirror step, except after the steps on global memory. */
-        for (uint distance = size >> 1, stride = tail ? distance : 0; distance > 0;
-             distance >>= 1, stride = distance) {
+        for (uint distance = size >> 1, stride = tail ? distance : 0; distance > 0; distance >>= 1, stride = distance) {
             barrier(CLK_LOCAL_MEM_FENCE);
             for (uint t = item; t < BLOCK / 2; t += GROUP_SIZE) {
                 ulong b;

@@ -25,15 +25,12 @@ typedef uint operand_t;
 #define COMPACT_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
 /* What says which keys are chosen. */
-#define CHOICE_PARAMETERS                                                                                              \
-    __global const key_t *in, __global const uchar *mask, ulong n, ulong low, ulong high, uint invert, \
-        codec_t codec
+#define CHOICE_PARAMETERS \
+    __global const key_t *in, __global const uchar *mask, ulong n, ulong low, ulong high, uint invert, codec_t codec
 #define CHOICE in, mask, n, low, high, invert, codec
 
 /* Where chosen elements go. */
-#define PLACE_PARAMETERS                                                                                \
-    __global key_t *out, __global const uint *carried, __global uint *moved, \
-        __global uint *places
+#define PLACE_PARAMETERS __global key_t *out, __global const uint *carried, __global uint *moved, __global uint *places
 #define PLACES out, carried, moved, places
 
 INLINE bool is_chosen(key_t key, ulong low, ulong high, codec_t codec)

@@ -30,8 +30,7 @@ INLINE ulong sum(const __local ulong *counts, uint end)
  * @param begin     first bit of the codes that is compared; `width` of them are
  */
 __kernel __attribute__((reqd_work_group_size(RUNS, 1, 1)))
-void cut_runs(RUN_PARAMETERS(key_t), __global ulong *cuts, ulong n, ulong run_keys, uint begin, uint width,
-              codec_t codec)
+void cut_runs(RUN_PARAMETERS(key_t), __global ulong *cuts, ulong n, ulong run_keys, uint begin, uint width, codec_t codec)
 {
     __local ulong counts[RUNS];
     const uint item = (uint)get_local_id(0);

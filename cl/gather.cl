@@ -32,7 +32,8 @@ typedef ulong index_t;
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n, ulong length
 #if CHECKED
-            , __global uint *told, uint slot
+            ,
+            __global uint *told, uint slot
 #endif
 )
 {

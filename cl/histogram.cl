@@ -16,10 +16,10 @@
 # error "LAYOUT: 0 or 1, set by src/primitives/histogram.ts"
 #endif
 
-#define HISTOGRAM_KERNEL(name)                                                                      \
-    __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name(                     \
-        __global const key_t *keys, __global uint *counts, __global const key_t *edges, ulong n,    \
-        uint bins, uint shift, uint by_edges, codec_t codec)
+#define HISTOGRAM_KERNEL(name)                                                                                          \
+    __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name(                                         \
+        __global const key_t *keys, __global uint *counts, __global const key_t *edges, ulong n, uint bins, uint shift, \
+        uint by_edges, codec_t codec)
 
 /* @return the bin of key i, or `bins` when it is in none: beyond n or outside of the edges.
  *         Bin b holds edges[b] <= code < edges[b + 1], the last one its upper edge too. */

@@ -58,18 +58,18 @@ void histogram_columns(__global const key_t *in, __global uint *counts, __global
 
 #if GROUP_SIZE == 1
     /* Neighbours are often alike: each lane of a vector has a column, so that a counter is not read before it was written. */
-# define COUNT(key, lane)                                                                                        \
-    {                                                                                                            \
-        const uint bin = bin_of(encode_key(key, codec), bins, shift, (code_t)low, (code_t)high, edges);          \
-        if (BY == 0 || bin != NO_BIN)                                                                            \
-            columns[bin * COLUMNS + (lane) % COLUMNS]++;                                                         \
+# define COUNT(key, lane)                                                                               \
+    {                                                                                                   \
+        const uint bin = bin_of(encode_key(key, codec), bins, shift, (code_t)low, (code_t)high, edges); \
+        if (BY == 0 || bin != NO_BIN)                                                                   \
+            columns[bin * COLUMNS + (lane) % COLUMNS]++;                                                \
     }
 #else
-# define COUNT(key, lane)                                                                                        \
-    {                                                                                                            \
-        const uint bin = bin_of(encode_key(key, codec), bins, shift, (code_t)low, (code_t)high, edges);          \
-        if (BY == 0 || bin != NO_BIN)                                                                            \
-            atomic_inc(&columns[bin * COLUMNS + item % COLUMNS]);                                                \
+# define COUNT(key, lane)                                                                               \
+    {                                                                                                   \
+        const uint bin = bin_of(encode_key(key, codec), bins, shift, (code_t)low, (code_t)high, edges); \
+        if (BY == 0 || bin != NO_BIN)                                                                   \
+            atomic_inc(&columns[bin * COLUMNS + item % COLUMNS]);                                       \
     }
 #endif
     for (ulong at = get_global_id(0); at < vectors; at += stride) {

@@ -28,10 +28,10 @@
 # endif
 #endif
 
-#define LAB_KERNEL(name, traced)                                                                    \
-    __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name(                     \
-        __global const key_t *keys, __global uint *counts, __global const key_t *edges, ulong n,    \
-        uint bins, uint shift, uint by_edges, codec_t codec TRACED(traced))
+#define LAB_KERNEL(name, traced)                                                                                        \
+    __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name(                                         \
+        __global const key_t *keys, __global uint *counts, __global const key_t *edges, ulong n, uint bins, uint shift, \
+        uint by_edges, codec_t codec TRACED(traced))
 
 /* A byte for each work-item and bin, and one flush at the end, whose reads are free of bank conflicts in every layout:
  * what differs is the counting.
@@ -172,7 +172,7 @@ LAB_KERNEL(histogram_bytes_vector, uint)
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong i = get_global_id(0); i < vectors; i += get_global_size(0)) {
         const uint4 four = vload4(i, (__global const uint *)keys);
-        const uint words[4] = { four.x, four.y, four.z, four.w };
+        const uint words[4] = {four.x, four.y, four.z, four.w};
         for (uint word = 0; word < 4; word++)
             for (uint byte = 0; byte < 32; byte += 8)
                 atomic_inc(&own[(words[word] >> (byte + shift)) & (bins - 1)]);

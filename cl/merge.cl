@@ -49,8 +49,8 @@ GROUP_KERNEL void merge_pairs(__global const key_t *keys, __global key_t *keys_o
     for (ulong to = base; to < end; to++) {
         bool left = a < middle;
         if (left && b < end)
-            left = (load_code(keys, a, codec, flags) & (code_t)window) <=
-                   (load_code(keys, b, codec, flags) & (code_t)window);
+            left =
+                (load_code(keys, a, codec, flags) & (code_t)window) <= (load_code(keys, b, codec, flags) & (code_t)window);
         /* Not `left ? a++ : b++`, on which Intel's compiler of 2022 (IGC 1.0.12504) crashes. */
         const ulong from = left ? a : b;
         a += left;
@@ -120,8 +120,7 @@ GROUP_KERNEL void merge_tiles(__global const key_t *keys, __global key_t *keys_o
 #if HAS_VALUES
                               __global const value_t *values, __global value_t *values_out,
 #endif
-                              __global const ulong *splits, ulong n, ulong window, ulong width, codec_t codec,
-                              uint flags)
+                              __global const ulong *splits, ulong n, ulong window, ulong width, codec_t codec, uint flags)
 {
     __local key_t part[TILE];
     const uint item = (uint)get_local_id(0);

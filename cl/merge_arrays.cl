@@ -13,18 +13,18 @@
 #define MERGE_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
 /* How many of the first `diagonal` keys of the result are from `a` (the merge path of O. Green, S. Odeh and Y. Birk, 2012). */
-#define MERGE_PATH(path, code_of_a, code_of_b, a_length, b_length, diagonal)                       \
-    {                                                                                              \
-        ulong low_ = (ulong)max((long)(diagonal) - (long)(b_length), 0L);                         \
-        ulong high_ = min((ulong)(diagonal), (ulong)(a_length));                                   \
-        while (low_ < high_) {                                                                     \
-            const ulong in_a = (low_ + high_) >> 1, in_b = (diagonal) - 1 - in_a;                  \
-            if (code_of_a <= code_of_b)                                                            \
-                low_ = in_a + 1;                                                                   \
-            else                                                                                   \
-                high_ = in_a;                                                                      \
-        }                                                                                          \
-        path = low_;                                                                               \
+#define MERGE_PATH(path, code_of_a, code_of_b, a_length, b_length, diagonal)      \
+    {                                                                             \
+        ulong low_ = (ulong)max((long)(diagonal) - (long)(b_length), 0L);         \
+        ulong high_ = min((ulong)(diagonal), (ulong)(a_length));                  \
+        while (low_ < high_) {                                                    \
+            const ulong in_a = (low_ + high_) >> 1, in_b = (diagonal) - 1 - in_a; \
+            if (code_of_a <= code_of_b)                                           \
+                low_ = in_a + 1;                                                  \
+            else                                                                  \
+                high_ = in_a;                                                     \
+        }                                                                         \
+        path = low_;                                                              \
     }
 
 MERGE_KERNEL void merge_arrays(__global const key_t *a, __global const key_t *b, __global key_t *out, ulong a_length,

@@ -179,8 +179,7 @@ typedef long4 offset4_t;
  * @param state   of the tile before the first
  * @pre   called by all work-items of the group, which use `memory` for nothing else
  */
-INLINE void publish_begins(__local uint *memory, __global const uint *counts, uint histogram_groups,
-                           __global state_t *state)
+INLINE void publish_begins(__local uint *memory, __global const uint *counts, uint histogram_groups, __global state_t *state)
 {
     const uint item = (uint)get_local_id(0);
     __local offset_t *sums = (__local offset_t *)memory;

@@ -57,8 +57,8 @@ INLINE sum_t load(__global const key_t *keys, ulong i, ulong n, codec_t codec)
     return i < n ? value_of(keys[i], codec) : IDENTITY;
 }
 
-#define LADDER(name)                                                                              \
-    __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name(                   \
+#define LADDER(name)                                                            \
+    __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name( \
         __global const key_t *keys, __global sum_t *partials, ulong n, codec_t codec TRACED(sum_t))
 
 #define TRACE_SUMS TRACE_LOCAL(sums[word], GROUP_SIZE)
@@ -143,12 +143,12 @@ LADDER(reduce_unrolled)
     const sum_t first = load(keys, i, n, codec), second = load(keys, i + GROUP_SIZE, n, codec);
     sums[item] = COMBINE(first, second);
     TRACE_SUMS
-#define LEVEL(distance)                                                  \
-    if (GROUP_SIZE > (distance)) {                                       \
-        barrier(CLK_LOCAL_MEM_FENCE);                                    \
-        if (item < (distance))                                           \
-            sums[item] = COMBINE(sums[item], sums[item + (distance)]);   \
-        TRACE_SUMS                                                       \
+#define LEVEL(distance)                                                \
+    if (GROUP_SIZE > (distance)) {                                     \
+        barrier(CLK_LOCAL_MEM_FENCE);                                  \
+        if (item < (distance))                                         \
+            sums[item] = COMBINE(sums[item], sums[item + (distance)]); \
+        TRACE_SUMS                                                     \
     }
     LEVEL(128)
     LEVEL(64)
@@ -164,11 +164,11 @@ LADDER(reduce_unrolled)
 
 /* One more value of a long sum. Floats carry the rounding error along (W. Kahan, 1965), so that the
  * error does not grow with the number of values a work-item adds up; at infinity there is none. */
-#define ADD(value)                                              \
-    {                                                           \
-        const sum_t next = COMBINE(sum, (value) - lost);        \
+#define ADD(value)                                                       \
+    {                                                                    \
+        const sum_t next = COMBINE(sum, (value) - lost);                 \
         lost = isinf(next) ? (sum_t)0 : (next - sum) - ((value) - lost); \
-        sum = next;                                             \
+        sum = next;                                                      \
     }
 #if OP != 0 || KIND != 2
 # undef ADD

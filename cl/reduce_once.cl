@@ -48,7 +48,8 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
     __local uint last;
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
     const ulong stride = get_global_size(0), vectors = n / VECTOR_KEYS;
-    operand_t sums[VECTOR_KEYS], losts[VECTOR_KEYS]; /* each lane of a vector by itself: additions need not wait for each other */
+    operand_t sums[VECTOR_KEYS],
+        losts[VECTOR_KEYS]; /* each lane of a vector by itself: additions need not wait for each other */
 #pragma unroll
     for (uint i = 0; i < VECTOR_KEYS; i++) {
         sums[i] = IDENTITY;

@@ -83,12 +83,16 @@ GROUP_KERNEL void row_sort(__global const key_t *keys, __global key_t *keys_out,
             /* A sub-group wider than 32 spans rows; each row takes its own word of the vote. */
             const uint in_sub = get_sub_group_local_id();
             if (in_sub % LANES == 0)
-                atomic_or(&zeros[row * WORDS + k], (in_sub < 32 ? vote.x : in_sub < 64 ? vote.y :
-                                                    in_sub < 96 ? vote.z : vote.w) << lane);
+                atomic_or(&zeros[row * WORDS + k], (in_sub < 32   ? vote.x
+                                                    : in_sub < 64 ? vote.y
+                                                    : in_sub < 96 ? vote.z
+                                                                  : vote.w)
+                                                       << lane);
 #else
             uint vote;
             asm volatile("{ .reg .pred zero; setp.ne.u32 zero, %1, 0; vote.sync.ballot.b32 %0, zero, 0xffffffff; }"
-                         : "=r"(vote) : "r"(zero[k]));
+                         : "=r"(vote)
+                         : "r"(zero[k]));
             if (lane == 0)
                 zeros[row * WORDS + k] = vote;
 #endif

@@ -23,52 +23,51 @@ typedef float scan_t;
 typedef double scan_t;
 #endif
 
-#define SCAN_KERNEL(name)                                                                          \
-    __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name(                    \
-        __global const scan_t *in, __global scan_t *out, __global scan_t *sums, ulong n, uint inclusive \
-        TRACED(scan_t))
+#define SCAN_KERNEL(name)                                                       \
+    __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1))) void name( \
+        __global const scan_t *in, __global scan_t *out, __global scan_t *sums, ulong n, uint inclusive TRACED(scan_t))
 
 /* Work-efficient scan of 2 * GROUP_SIZE values: sums up a tree, then prefixes down it.
  * AT is where an index lies in local memory. */
-#define SWEEP_BODY(AT)                                                                    \
-    const uint item = (uint)get_local_id(0);                                              \
-    const ulong first = (ulong)get_group_id(0) * 2 * GROUP_SIZE;                          \
-    const ulong i = first + item, j = i + GROUP_SIZE;                                     \
-    const scan_t own_i = i < n ? in[i] : (scan_t)0, own_j = j < n ? in[j] : (scan_t)0;    \
-    tree[AT(item)] = own_i;                                                               \
-    tree[AT(item + GROUP_SIZE)] = own_j;                                                  \
-    TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                           \
-    uint distance = 1;                                                                    \
-    for (uint pairs = GROUP_SIZE; pairs > 0; pairs >>= 1) {                               \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                     \
-        if (item < pairs) {                                                               \
-            const uint left = distance * (2 * item + 1) - 1, right = left + distance;     \
-            tree[AT(right)] += tree[AT(left)];                                            \
-        }                                                                                 \
-        TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                       \
-        distance <<= 1;                                                                   \
-    }                                                                                     \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                         \
-    if (item == 0) {                                                                      \
-        sums[get_group_id(0)] = tree[AT(2 * GROUP_SIZE - 1)];                             \
-        tree[AT(2 * GROUP_SIZE - 1)] = 0;                                                 \
-    }                                                                                     \
-    TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                           \
-    for (uint pairs = 1; pairs <= GROUP_SIZE; pairs <<= 1) {                              \
-        distance >>= 1;                                                                   \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                     \
-        if (item < pairs) {                                                               \
-            const uint left = distance * (2 * item + 1) - 1, right = left + distance;     \
-            const scan_t sum = tree[AT(left)];                                            \
-            tree[AT(left)] = tree[AT(right)];                                             \
-            tree[AT(right)] += sum;                                                       \
-        }                                                                                 \
-        TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                       \
-    }                                                                                     \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                         \
-    if (i < n)                                                                            \
-        out[i] = inclusive ? tree[AT(item)] + own_i : tree[AT(item)];                     \
-    if (j < n)                                                                            \
+#define SWEEP_BODY(AT)                                                                 \
+    const uint item = (uint)get_local_id(0);                                           \
+    const ulong first = (ulong)get_group_id(0) * 2 * GROUP_SIZE;                       \
+    const ulong i = first + item, j = i + GROUP_SIZE;                                  \
+    const scan_t own_i = i < n ? in[i] : (scan_t)0, own_j = j < n ? in[j] : (scan_t)0; \
+    tree[AT(item)] = own_i;                                                            \
+    tree[AT(item + GROUP_SIZE)] = own_j;                                               \
+    TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                        \
+    uint distance = 1;                                                                 \
+    for (uint pairs = GROUP_SIZE; pairs > 0; pairs >>= 1) {                            \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                  \
+        if (item < pairs) {                                                            \
+            const uint left = distance * (2 * item + 1) - 1, right = left + distance;  \
+            tree[AT(right)] += tree[AT(left)];                                         \
+        }                                                                              \
+        TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                    \
+        distance <<= 1;                                                                \
+    }                                                                                  \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                      \
+    if (item == 0) {                                                                   \
+        sums[get_group_id(0)] = tree[AT(2 * GROUP_SIZE - 1)];                          \
+        tree[AT(2 * GROUP_SIZE - 1)] = 0;                                              \
+    }                                                                                  \
+    TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                        \
+    for (uint pairs = 1; pairs <= GROUP_SIZE; pairs <<= 1) {                           \
+        distance >>= 1;                                                                \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                  \
+        if (item < pairs) {                                                            \
+            const uint left = distance * (2 * item + 1) - 1, right = left + distance;  \
+            const scan_t sum = tree[AT(left)];                                         \
+            tree[AT(left)] = tree[AT(right)];                                          \
+            tree[AT(right)] += sum;                                                    \
+        }                                                                              \
+        TRACE_LOCAL(tree[AT(word)], 2 * GROUP_SIZE)                                    \
+    }                                                                                  \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                      \
+    if (i < n)                                                                         \
+        out[i] = inclusive ? tree[AT(item)] + own_i : tree[AT(item)];                  \
+    if (j < n)                                                                         \
         out[j] = inclusive ? tree[AT(item + GROUP_SIZE)] + own_j : tree[AT(item + GROUP_SIZE)];
 
 #define PLAIN(index) (index)

@@ -95,7 +95,11 @@ GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *ke
     if (s < segments)
         segment = checked_segment(offsets, s, segments, n, state, told, at);
     const uint length = segment.length;
-    const uint kind = length <= most.s0 ? 0 : length <= most.s1 ? 1 : length <= most.s2 ? 2 : length <= most.s3 ? 3 : CLASSES;
+    const uint kind = length <= most.s0   ? 0
+                      : length <= most.s1 ? 1
+                      : length <= most.s2 ? 2
+                      : length <= most.s3 ? 3
+                                          : CLASSES;
     const bool listed = length > TINY && kind < CLASSES;
     uint place = 0;
     if (listed)

@@ -22,9 +22,10 @@
 /* @param kind  whose segments are sorted
  * @param list   their numbers
  */
-TILE_KERNEL void segment_tiles(__global const key_t *keys_in, __global key_t *keys_out, VALUE_PARAMETERS
-                               __global const uint *offsets, __global const uint *state, __global const uint *lists,
-                               uint list_at, uint kind, uint begin, uint end, codec_t codec, uint flags)
+TILE_KERNEL void segment_tiles(__global const key_t *keys_in, __global key_t *keys_out,
+                               VALUE_PARAMETERS __global const uint *offsets, __global const uint *state,
+                               __global const uint *lists, uint list_at, uint kind, uint begin, uint end, codec_t codec,
+                               uint flags)
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0);
@@ -64,8 +65,8 @@ INLINE void count_run(__local uint *memory, __global const key_t *keys, uint sta
  * and the alternate array.
  * @pre  keys_in is not keys_out if the number of passes is odd
  */
-TILE_KERNEL void segment_passes(__global const key_t *keys_in, __global key_t *keys_out, VALUE_PARAMETERS
-                                __global key_t *keys_alternate,
+TILE_KERNEL void segment_passes(__global const key_t *keys_in, __global key_t *keys_out,
+                                VALUE_PARAMETERS __global key_t *keys_alternate,
 #if HAS_VALUES
                                 __global value_t *values_alternate,
 #endif
@@ -172,9 +173,10 @@ TILE_KERNEL void segment_places(__global const uint *offsets, __global const uin
     }
 }
 
-TILE_KERNEL void segment_move(__global const key_t *keys_in, __global key_t *keys_out, VALUE_PARAMETERS
-                              __global const uint *offsets, __global const uint *state, __global const uint2 *owners,
-                              __global const uint *counts, uint run_keys, uint shift, uint bits, codec_t codec, uint flags)
+TILE_KERNEL void segment_move(__global const key_t *keys_in, __global key_t *keys_out,
+                              VALUE_PARAMETERS __global const uint *offsets, __global const uint *state,
+                              __global const uint2 *owners, __global const uint *counts, uint run_keys, uint shift,
+                              uint bits, codec_t codec, uint flags)
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0), runs = state[STATE_INVALID] ? 0 : state[STATE_RUNS];
@@ -187,7 +189,8 @@ TILE_KERNEL void segment_move(__global const key_t *keys_in, __global key_t *key
 #pragma unroll
         for (uint j = 0; j < BINS_PER_ITEM; j++) {
             const uint bin = item * BINS_PER_ITEM + j;
-            next[j] = item < BIN_ITEMS ? (offset_t)(run.first + counts[run.counts_at + (size_t)bin * run.of + run.number]) : 0;
+            next[j] =
+                item < BIN_ITEMS ? (offset_t)(run.first + counts[run.counts_at + (size_t)bin * run.of + run.number]) : 0;
         }
 #if HAS_VALUES
         move_run(memory, keys_in, keys_out, values_in, values_out, run.start - (flags & FLAG_FROM_SEGMENT ? run.first : 0),

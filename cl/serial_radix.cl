@@ -39,7 +39,7 @@ typedef ulong offset_t;
 
 /* The keys in their three places, and the values where there are any. */
 #if HAS_VALUES
-# define ARRAYS                                                                                            \
+# define ARRAYS                                                                                               \
     __global key_t *input, __global key_t *output, __global key_t *alternate, __global value_t *input_values, \
         __global value_t *output_values, __global value_t *alternate_values
 #else
@@ -129,16 +129,16 @@ void serial_scan(__global offset_t *restrict counts, uint entries, __global cons
 #endif
 
 /* Move elements [first, last) of the output out of the line that they lie in. */
-#define WRITE_LINE(element, line, output, first, last)                                                      \
-    do {                                                                                                    \
-        __global element *to = (output) + (first);                                                          \
-        if ((last) - (first) == LINE && ((size_t)to & 63) == 0) {                                           \
-            for (uint v = 0; v < VECTORS(element); v++)                                                     \
-                STREAM((line)[v], (__global uint16 *)to + v);                                               \
-        } else {                                                                                            \
-            for (offset_t i = (first); i < (last); i++)                                                     \
-                (output)[i] = ((const element *)(line))[i % LINE];                                          \
-        }                                                                                                   \
+#define WRITE_LINE(element, line, output, first, last)             \
+    do {                                                           \
+        __global element *to = (output) + (first);                 \
+        if ((last) - (first) == LINE && ((size_t)to & 63) == 0) {  \
+            for (uint v = 0; v < VECTORS(element); v++)            \
+                STREAM((line)[v], (__global uint16 *)to + v);      \
+        } else {                                                   \
+            for (offset_t i = (first); i < (last); i++)            \
+                (output)[i] = ((const element *)(line))[i % LINE]; \
+        }                                                          \
     } while (0)
 #endif
 

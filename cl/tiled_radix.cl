@@ -25,7 +25,7 @@ TILE_KERNEL void tiled_upsweep(__global const key_t *restrict keys, __global off
 {
     __local uint bins[DIGIT_COUNTERS];
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
-    const digit_t digits[DIGITS] = { counted_digit(shift, bits) };
+    const digit_t digits[DIGITS] = {counted_digit(shift, bits)};
     for (uint i = item; i < DIGIT_COUNTERS; i += GROUP_SIZE)
         bins[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -67,8 +67,8 @@ TILE_KERNEL void tiled_downsweep(__global const key_t *restrict keys_in, __globa
 #if HAS_VALUES
                                  __global const value_t *restrict values_in, __global value_t *restrict values_out,
 #endif
-                                 __global const offset_t *restrict counts, __global const offset_t *restrict totals,
-                                 ulong n, uint tiles_per_group, uint shift, uint bits, codec_t codec, uint flags)
+                                 __global const offset_t *restrict counts, __global const offset_t *restrict totals, ulong n,
+                                 uint tiles_per_group, uint shift, uint bits, codec_t codec, uint flags)
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);

@@ -26,8 +26,8 @@
 
 /* @pre  counts are zero
  * @post counts[d] = keys with digit d at `shift` whose code agrees with the threshold above it */
-GROUP_KERNEL void select_count(__global const key_t *keys, __global const ulong *state, __global uint *counts,
-                               ulong n, uint shift, uint bits, codec_t codec)
+GROUP_KERNEL void select_count(__global const key_t *keys, __global const ulong *state, __global uint *counts, ulong n,
+                               uint shift, uint bits, codec_t codec)
 {
     __local uint bins[SELECT_BINS];
     const uint item = (uint)get_local_id(0);
@@ -113,8 +113,7 @@ GROUP_KERNEL void select_sums(__global const key_t *keys, __global const ulong *
 /* @pre  sums = the exclusive scan of select_sums; per_group is a multiple of GROUP_SIZE
  * @post the k selected keys and their positions, in input order */
 GROUP_KERNEL void select_write(__global const key_t *keys, __global const ulong *state, __global const uint *sums,
-                               __global key_t *selected, __global uint *positions, ulong n, ulong per_group,
-                               codec_t codec)
+                               __global key_t *selected, __global uint *positions, ulong n, ulong per_group, codec_t codec)
 {
     __local uint scratch[WORK_GROUP_SCAN_WORDS];
     __local uint total;

@@ -78,7 +78,7 @@ void verify(__global const key_t *keys,
             value = (uint)(i - (flags & VERIFY_FROM_SEGMENT ? segment.first : 0));
         else
 #  endif
-        value = values[i];
+            value = values[i];
         hash = hash_pair(keys[i], value);
 # endif
         hashes += mix(hash + segment.number);
@@ -106,8 +106,8 @@ void verify(__global const key_t *keys,
                 hashes += hash_pair(own[i], (uint)(block + i));
         } else
 # endif
-        for (uint i = lid; i < count; i += LOCAL_SIZE)
-            hashes += hash_pair(own[i], beside[i]);
+            for (uint i = lid; i < count; i += LOCAL_SIZE)
+                hashes += hash_pair(own[i], beside[i]);
 #else
         for (uint i = lid; i < count; i += LOCAL_SIZE)
             hashes += hash_key(own[i]);

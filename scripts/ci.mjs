@@ -239,6 +239,7 @@ async function main() {
     failures.push(['set-up did something again that was done already', lastLines(again.output, 60)]);
   }
   await check('lint', 'node_modules/.bin/biome', ['ci', '--colors=off', '.']);
+  await check('layout of C++ and OpenCL C', process.execPath, ['scripts/format.mjs', '--check']);
   await check('types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']);
   await check('the API is complete', process.execPath, ['scripts/check-opencl-api.mjs']);
   await tests('npm test', [], {

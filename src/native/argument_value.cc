@@ -18,7 +18,7 @@ cl_half ToHalf(double number) {
   uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return static_cast<cl_half>(sign | 0x7e00);
   if (magnitude >= 0x477ff000) return static_cast<cl_half>(sign | 0x7c00);  // rounds to 65536 and beyond
-  if (magnitude < 0x38800000) {  // a denormal: count units of 2^-24
+  if (magnitude < 0x38800000) {                                             // a denormal: count units of 2^-24
     double units = std::nearbyint(std::ldexp(std::fabs(single), 24));
     return static_cast<cl_half>(sign | static_cast<uint32_t>(units));
   }
@@ -71,14 +71,22 @@ struct Scalar {
 };
 
 const std::map<std::string, Scalar> kScalars = {
-    {"char", {AppendInteger<cl_char>, 1}},     {"uchar", {AppendInteger<cl_uchar>, 1}},
-    {"short", {AppendInteger<cl_short>, 2}},   {"ushort", {AppendInteger<cl_ushort>, 2}},
-    {"int", {AppendInteger<cl_int>, 4}},       {"uint", {AppendInteger<cl_uint>, 4}},
-    {"long", {AppendInteger<cl_long>, 8}},     {"ulong", {AppendInteger<cl_ulong>, 8}},
-    {"half", {AppendHalf, 2}},                 {"float", {AppendFloat, 4}},
-    {"double", {AppendDouble, 8}},             {"bool", {AppendBool, 4}},
-    {"unsigned char", {AppendInteger<cl_uchar>, 1}},   {"unsigned short", {AppendInteger<cl_ushort>, 2}},
-    {"unsigned int", {AppendInteger<cl_uint>, 4}},     {"unsigned", {AppendInteger<cl_uint>, 4}},
+    {"char", {AppendInteger<cl_char>, 1}},
+    {"uchar", {AppendInteger<cl_uchar>, 1}},
+    {"short", {AppendInteger<cl_short>, 2}},
+    {"ushort", {AppendInteger<cl_ushort>, 2}},
+    {"int", {AppendInteger<cl_int>, 4}},
+    {"uint", {AppendInteger<cl_uint>, 4}},
+    {"long", {AppendInteger<cl_long>, 8}},
+    {"ulong", {AppendInteger<cl_ulong>, 8}},
+    {"half", {AppendHalf, 2}},
+    {"float", {AppendFloat, 4}},
+    {"double", {AppendDouble, 8}},
+    {"bool", {AppendBool, 4}},
+    {"unsigned char", {AppendInteger<cl_uchar>, 1}},
+    {"unsigned short", {AppendInteger<cl_ushort>, 2}},
+    {"unsigned int", {AppendInteger<cl_uint>, 4}},
+    {"unsigned", {AppendInteger<cl_uint>, 4}},
     {"unsigned long", {AppendInteger<cl_ulong>, 8}},
 };
 
@@ -125,18 +133,13 @@ class Reader {
 
   void Typed(Takes takes, const std::string& type, v8::Local<v8::Value> value) {
     switch (takes) {
-      case Takes::kLocal:
-        return Local(value);
-      case Takes::kSampler:
-        return Handle(value, Kind::kSampler, takes, CL_INVALID_SAMPLER);
-      case Takes::kQueue:
-        return Handle(value, Kind::kCommandQueue, takes, CL_INVALID_DEVICE_QUEUE);
+      case Takes::kLocal: return Local(value);
+      case Takes::kSampler: return Handle(value, Kind::kSampler, takes, CL_INVALID_SAMPLER);
+      case Takes::kQueue: return Handle(value, Kind::kCommandQueue, takes, CL_INVALID_DEVICE_QUEUE);
       case Takes::kBuffer:
       case Takes::kImage:
-      case Takes::kPipe:
-        return Memory(value);
-      default:
-        return Value(type, value);
+      case Takes::kPipe: return Memory(value);
+      default: return Value(type, value);
     }
   }
 
@@ -150,8 +153,9 @@ class Reader {
     bool is_memory = HostMemory::Of(value, &memory);
     if (is_memory && argument_.takes == Takes::kGuessed && memory.bytes == sizeof(void*)) {
       call_.Fail(CL_INVALID_ARG_VALUE,
-                 Name() + " may be a value or an image, the driver does not tell: name the type, as in "
-                          "setKernelArg(k, i, 'ulong', bytes)");
+                 Name() +
+                     " may be a value or an image, the driver does not tell: name the type, as in "
+                     "setKernelArg(k, i, 'ulong', bytes)");
     } else if (is_memory) {
       Store(memory.data, memory.bytes, 0);
     } else {
@@ -213,8 +217,8 @@ class Reader {
     if (is_memory) {
       bool fits = memory.bytes == bytes || (width == 3 && memory.bytes == scalar->bytes * 3);
       if (fits) return Store(memory.data, memory.bytes, bytes);
-      return (void)call_.Fail(CL_INVALID_ARG_SIZE, type + " has " + std::to_string(bytes) + " bytes, not " +
-                                                       std::to_string(memory.bytes));
+      return (void)call_.Fail(CL_INVALID_ARG_SIZE,
+                              type + " has " + std::to_string(bytes) + " bytes, not " + std::to_string(memory.bytes));
     }
     Bytes read;
     if (width == 1) {
@@ -264,12 +268,9 @@ ArgumentValue ReadArgument(Call& call, Object& kernel, size_t index, const std::
 bool SetArgument(Call& call, Object& kernel, ArgumentValue value) {
   if (value.object) return SetObject(call, kernel, value.index, std::move(value.object));
   switch (value.kind) {
-    case Takes::kLocal:
-      return SetLocal(call, kernel, value.index, value.local);
-    case Takes::kBuffer:
-      return SetPointer(call, kernel, value.index, value.pointer);
-    default:
-      return SetBytes(call, kernel, value.index, value.bytes.size(), value.bytes.data());
+    case Takes::kLocal: return SetLocal(call, kernel, value.index, value.local);
+    case Takes::kBuffer: return SetPointer(call, kernel, value.index, value.pointer);
+    default: return SetBytes(call, kernel, value.index, value.bytes.size(), value.bytes.data());
   }
 }
 

@@ -59,9 +59,7 @@ struct Layout {
   }
 };
 
-bool FailOverlap(Call& call) {
-  return call.Fail(CL_MEM_COPY_OVERLAP, "the copy would read what it writes");
-}
+bool FailOverlap(Call& call) { return call.Fail(CL_MEM_COPY_OVERLAP, "the copy would read what it writes"); }
 
 /** Whether [a, a + size) and [b, b + size) meet. */
 bool Meet(size_t a, size_t b, size_t size) { return a < b ? b - a < size : a - b < size; }
@@ -97,8 +95,9 @@ bool CheckRange(Call& call, Object& buffer, size_t offset, size_t size) {
   if (extent->type != CL_MEM_OBJECT_BUFFER) return call.Fail(CL_INVALID_MEM_OBJECT, "expected a buffer");
   if (size == 0) return call.Fail(CL_INVALID_VALUE, "expected a size of at least one byte");
   if (size > extent->bytes || offset > extent->bytes - size) {
-    return call.Fail(CL_INVALID_VALUE, "the buffer has " + std::to_string(extent->bytes) + " bytes: it does not reach to " +
-                                           std::to_string(size) + " bytes from byte " + std::to_string(offset));
+    return call.Fail(CL_INVALID_VALUE, "the buffer has " + std::to_string(extent->bytes) +
+                                           " bytes: it does not reach to " + std::to_string(size) +
+                                           " bytes from byte " + std::to_string(offset));
   }
   return true;
 }
@@ -123,9 +122,9 @@ bool CheckPixels(Call& call, Object& image, const Triple& origin, const Triple& 
     size_t size = extent->pixels[d];
     if (region[d] == 0) return call.Fail(CL_INVALID_VALUE, "a region has at least 1 in each dimension");
     if (region[d] > size || origin[d] > size - region[d]) {
-      return call.Fail(CL_INVALID_VALUE, "the image has " + std::to_string(size) + " in dimension " + std::to_string(d) +
-                                             ": it does not reach to " + std::to_string(region[d]) + " from " +
-                                             std::to_string(origin[d]));
+      return call.Fail(CL_INVALID_VALUE, "the image has " + std::to_string(size) + " in dimension " +
+                                             std::to_string(d) + ": it does not reach to " + std::to_string(region[d]) +
+                                             " from " + std::to_string(origin[d]));
     }
   }
   return true;
@@ -141,8 +140,7 @@ Triple OriginInWhole(const Extent& extent, const Box& box) {
 bool CheckOverlap(Call& call, Object& from, size_t from_offset, Object& to, size_t to_offset, size_t size) {
   const Extent *source = ExtentOf(call, from), *target = ExtentOf(call, to);
   if (!source || !target) return false;
-  bool overlap = source->whole == target->whole &&
-                 Meet(source->begin + from_offset, target->begin + to_offset, size);
+  bool overlap = source->whole == target->whole && Meet(source->begin + from_offset, target->begin + to_offset, size);
   return !overlap || FailOverlap(call);
 }
 
@@ -191,7 +189,8 @@ size_t BoxEnd(Call& call, const Box& box) {
   bool overflow = MultiplyOverflows(row, region[1], &rows);
   size_t slice = box.slice_pitch ? box.slice_pitch : rows;
   if (row < region[0] || (!overflow && slice < rows) || slice % row != 0) {
-    call.Fail(CL_INVALID_VALUE, "a row pitch is at least a row, a slice pitch at least its rows and a multiple of them");
+    call.Fail(CL_INVALID_VALUE,
+              "a row pitch is at least a row, a slice pitch at least its rows and a multiple of them");
     return 0;
   }
   overflow = overflow || AddOverflows(origin[0], region[0], &x) || AddOverflows(origin[1], region[1], &y) ||

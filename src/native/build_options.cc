@@ -67,7 +67,8 @@ std::string ProblemOfValue(const std::string& option, const std::string& value) 
 std::string ProblemOf(const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); i++) {
     const std::string& word = words[i];
-    if (word.size() < 2 || word[0] != '-') return "'" + word + "' is no option, nor the value of one that takes the next word";
+    if (word.size() < 2 || word[0] != '-')
+      return "'" + word + "' is no option, nor the value of one that takes the next word";
     if (!TakesNextWord(word)) continue;
     std::string problem = ProblemOfValue(word, ++i < words.size() ? words[i] : std::string());
     if (!problem.empty()) return problem;

@@ -23,8 +23,8 @@ Environment* EnvironmentOf(const Nan::FunctionCallbackInfo<v8::Value>& info) {
   return static_cast<Environment*>(info.Data().As<v8::External>()->Value());
 }
 
-v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const char* call,
-                               const std::string& reason, const std::string& log) {
+v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const char* call, const std::string& reason,
+                               const std::string& log) {
   Nan::EscapableHandleScope scope;
   v8::Local<v8::Value> arguments[] = {Nan::New(status), TextValue(call), TextValue(reason), TextValue(log)};
   if (environment.make_error.IsEmpty()) return scope.Escape(Nan::Error(call));
@@ -60,8 +60,7 @@ void Call::HandOut(const Object& object, cl_int status) {
   if (!first_object_) first_object_ = &object;
   if (object.platform != first_object_->platform) {
     Fail(object.kind == Kind::kDevice ? CL_INVALID_DEVICE : CL_INVALID_CONTEXT,
-         std::string("the ") + NameOf(object.kind) + " is of another platform than the " +
-             NameOf(first_object_->kind));
+         std::string("the ") + NameOf(object.kind) + " is of another platform than the " + NameOf(first_object_->kind));
     return;
   }
   environment_->handed_out().push_back({&object, {}, 0, status});
@@ -73,8 +72,8 @@ bool Call::CheckAgain() {
   for (size_t i = first_handed_out_; i < handed_out.size(); i++) {
     const HandedOut& one = handed_out[i];
     if (one.object && (!one.object->raw || one.object->HostDetached())) {
-      return Fail(one.status, std::string("the ") + NameOf(one.object->kind) +
-                                  " was released while the arguments were read");
+      return Fail(one.status,
+                  std::string("the ") + NameOf(one.object->kind) + " was released while the arguments were read");
     }
     if (one.end > 0 && one.buffer->ByteLength() < one.end) {
       return Fail(one.status, "the ArrayBuffer was detached or shrunk while the arguments were read");
@@ -194,8 +193,7 @@ bool Call::Element(v8::Local<v8::Array> array, uint32_t k, v8::Local<v8::Value>*
   return !failed_;
 }
 
-std::vector<v8::Local<v8::Value>> Call::Elements(v8::Local<v8::Value> value, cl_int status,
-                                                 const std::string& what) {
+std::vector<v8::Local<v8::Value>> Call::Elements(v8::Local<v8::Value> value, cl_int status, const std::string& what) {
   auto array = Array(value, status, what);
   std::vector<v8::Local<v8::Value>> elements(failed_ ? 0 : array->Length());
   for (uint32_t k = 0; k < elements.size(); k++) {
@@ -213,8 +211,8 @@ std::vector<size_t> Call::Sizes(int i, size_t length, cl_int status) {
   if (failed_ || !Has(i)) return sizes;
   auto elements = Elements(i, status);
   if (!failed_ && elements.size() != length) {
-    Fail(status, Ordinal(i) + ": expected " + std::to_string(length) + " numbers, got " +
-                     std::to_string(elements.size()));
+    Fail(status,
+         Ordinal(i) + ": expected " + std::to_string(length) + " numbers, got " + std::to_string(elements.size()));
   }
   for (auto element : elements) sizes.push_back(Unsigned(element, status, SIZE_MAX));
   if (failed_) sizes.clear();
@@ -230,8 +228,7 @@ WorkSize Call::Work(int i, cl_uint dimensions, cl_int status) {
   if (failed_) return work;
   uint32_t length = alone ? 1 : array->Length();
   if (length != dimensions) {
-    Fail(status, Ordinal(i) + ": expected " + std::to_string(dimensions) + " numbers, got " +
-                     std::to_string(length));
+    Fail(status, Ordinal(i) + ": expected " + std::to_string(dimensions) + " numbers, got " + std::to_string(length));
     return work;
   }
   if (alone) {
@@ -266,8 +263,8 @@ HostMemory Call::Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status)
   if (!HostMemory::Of(value, &memory)) {
     Fail(status, "expected a Buffer, a typed array, a DataView or an ArrayBuffer");
   } else if (memory.bytes < bytes) {
-    Fail(status, "the host memory has " + std::to_string(memory.bytes) + " bytes, the call uses " +
-                     std::to_string(bytes));
+    Fail(status,
+         "the host memory has " + std::to_string(memory.bytes) + " bytes, the call uses " + std::to_string(bytes));
   }
   if (failed_) return {};
   if (!memory.buffer.IsEmpty() && memory.bytes > 0) {
@@ -297,7 +294,8 @@ WaitList Call::Events(int i) {
     cl_int state = CL_COMPLETE;
     AskState(event, &state);
     if (state >= CL_COMPLETE) continue;
-    Fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, Ordinal(i) + ": an event has failed with " + std::to_string(state));
+    Fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+         Ordinal(i) + ": an event has failed with " + std::to_string(state));
     break;
   }
   return list;

@@ -118,9 +118,7 @@ class Call {
   v8::Local<v8::Value> Property(v8::Local<v8::Object> object, const char* name);
   /** Host memory of at least `bytes` bytes; `status` is thrown for anything else. */
   HostMemory Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status);
-  HostMemory Memory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) {
-    return Memory(info_[i], bytes, status);
-  }
+  HostMemory Memory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) { return Memory(info_[i], bytes, status); }
   /** Like `Memory`, for memory that is used after the call has returned. */
   HostMemory LastingMemory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE);
   WaitList Events(int i);
@@ -137,9 +135,7 @@ class Call {
   /** Throws; always false. `reason` says what is wrong with which argument. */
   bool Fail(cl_int status, const std::string& reason = {}, const std::string& log = {});
   /** Throws unless the status is CL_SUCCESS. */
-  bool Check(cl_int status, const std::string& log = {}) {
-    return status == CL_SUCCESS ? ok() : Fail(status, {}, log);
-  }
+  bool Check(cl_int status, const std::string& log = {}) { return status == CL_SUCCESS ? ok() : Fail(status, {}, log); }
   /** `Check` for a call that has waited: host memory in flight may be free now, or turn out to be lost. */
   bool CheckWait(cl_int status);
 

@@ -23,8 +23,10 @@ constexpr cl_uint kQueues = 0x1294, kNumQueues = 0x1295, kReferenceCount = 0x129
                   kProperties = 0x1298;
 
 const std::vector<InfoRow> kCommandBufferInfo = {
-    {kQueues, Info::kHandles, Kind::kCommandQueue}, {kNumQueues, Info::kUint},
-    {kReferenceCount, Info::kUint},                 {kState, Info::kUint},
+    {kQueues, Info::kHandles, Kind::kCommandQueue},
+    {kNumQueues, Info::kUint},
+    {kReferenceCount, Info::kUint},
+    {kState, Info::kUint},
     {kProperties, Info::kProperties},
 };
 
@@ -155,9 +157,9 @@ class Command {
     Recording& recording = *RecordingOf(*handle_);
     SyncPoint point = 0;
     // One queue means null: the driver has had it from the start.
-    cl_int status = (recording.functions->*function)(recording.buffer, nullptr, arguments...,
-                                                     static_cast<cl_uint>(waits_.size()),
-                                                     waits_.empty() ? nullptr : waits_.data(), &point, nullptr);
+    cl_int status =
+        (recording.functions->*function)(recording.buffer, nullptr, arguments..., static_cast<cl_uint>(waits_.size()),
+                                         waits_.empty() ? nullptr : waits_.data(), &point, nullptr);
     if (!call_.Check(status)) return;
     for (Retained& held : kept_) recording.kept.push_back(std::move(held));
     recording.svm.insert(recording.svm.end(), svm_.begin(), svm_.end());
@@ -210,7 +212,8 @@ NAN_METHOD(CommandCopyBufferRectKHR) {
   }
   const Extent &source = *ExtentOf(call, *from), &target = *ExtentOf(call, *to);
   command.Record(&ExtensionFunctions::clCommandCopyBufferRectKHR, source.whole, target.whole,
-                 OriginInWhole(source, from_box).data(), OriginInWhole(target, to_box).data(), region.data(), from_row, from_slice, to_row, to_slice);
+                 OriginInWhole(source, from_box).data(), OriginInWhole(target, to_box).data(), region.data(), from_row,
+                 from_slice, to_row, to_slice);
 }
 
 NAN_METHOD(CommandCopyBufferToImageKHR) {
@@ -338,8 +341,8 @@ NAN_METHOD(CommandNDRangeKernelKHR) {
   }
   for (const void* memory : kernel->indirect_svm) command.KeepSvm(memory);
   const cl_ulong* list = properties.empty() ? nullptr : properties.data();
-  command.Record(&ExtensionFunctions::clCommandNDRangeKernelKHR, list, kept, dimensions,
-                 offset.data(), global.data(), local.data());
+  command.Record(&ExtensionFunctions::clCommandNDRangeKernelKHR, list, kept, dimensions, offset.data(), global.data(),
+                 local.data());
 }
 
 NAN_METHOD(EnqueueCommandBufferKHR) {
@@ -363,10 +366,9 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
   auto execution = std::make_shared<Retained>(call.Hold(*handle));
   cl_event event = nullptr;
   auto pass = gate.Pass();
-  if (!call.ok() ||
-      !call.Check(recording.functions->clEnqueueCommandBufferKHR(queues.empty() ? 0 : 1, queues.empty() ? nullptr : &raw,
-                                                                 recording.buffer, waits.count(), waits.data(),
-                                                                 &event))) {
+  if (!call.ok() || !call.Check(recording.functions->clEnqueueCommandBufferKHR(
+                        queues.empty() ? 0 : 1, queues.empty() ? nullptr : &raw, recording.buffer, waits.count(),
+                        waits.data(), &event))) {
     return;
   }
   pass = {};
@@ -390,17 +392,18 @@ NAN_METHOD(GetCommandBufferInfoKHR) {
   if (!call.ok()) return;
   Recording& recording = *RecordingOf(*handle);
   if (name == kReferenceCount) return call.Return(Nan::New(recording.references.load()));
-  ReturnInfo(call, name, kCommandBufferInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               if (name == kQueues) {  // PoCL 3 gives pointers to what is none
-                 auto queue = recording.kept[0].As<cl_command_queue>();
-                 if (needed) *needed = sizeof queue;
-                 if (value) std::memcpy(value, &queue, sizeof queue);
-                 return CL_SUCCESS;
-               }
-               return recording.functions->clGetCommandBufferInfoKHR(recording.buffer, name, bytes, value, needed);
-             },
-             handle->platform);
+  ReturnInfo(
+      call, name, kCommandBufferInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        if (name == kQueues) {  // PoCL 3 gives pointers to what is none
+          auto queue = recording.kept[0].As<cl_command_queue>();
+          if (needed) *needed = sizeof queue;
+          if (value) std::memcpy(value, &queue, sizeof queue);
+          return CL_SUCCESS;
+        }
+        return recording.functions->clGetCommandBufferInfoKHR(recording.buffer, name, bytes, value, needed);
+      },
+      handle->platform);
 }
 
 }  // namespace

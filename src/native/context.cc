@@ -167,11 +167,12 @@ NAN_METHOD(GetContextInfo) {
   Call call(info, "clGetContextInfo");
   auto context = call.Handle(0, Kind::kContext);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kContextInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetContextInfo(context->As<cl_context>(), name, bytes, value, needed);
-             },
-             context ? context->platform : nullptr);
+  ReturnInfo(
+      call, name, kContextInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetContextInfo(context->As<cl_context>(), name, bytes, value, needed);
+      },
+      context ? context->platform : nullptr);
 }
 
 void CL_CALLBACK OnContextDestroyed(cl_context, void* user_data) { PostOnce(user_data); }

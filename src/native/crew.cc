@@ -50,7 +50,8 @@ class Helper final : public Job {
 
 void InCrew(Environment& environment, unsigned threads, size_t count, const std::function<void(size_t)>& work) {
   auto crew = std::make_shared<Crew>(count, &work);
-  for (size_t t = 1; t < std::min<size_t>(threads, count); t++) environment.Start(std::make_unique<Helper>(crew), nullptr);
+  for (size_t t = 1; t < std::min<size_t>(threads, count); t++)
+    environment.Start(std::make_unique<Helper>(crew), nullptr);
   crew->Work();
   std::unique_lock<std::mutex> lock(crew->guard);
   crew->over = true;

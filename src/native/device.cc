@@ -145,11 +145,12 @@ NAN_METHOD(GetDeviceInfo) {
   Call call(info, "clGetDeviceInfo");
   auto device = call.Handle(0, Kind::kDevice);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kDeviceInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetDeviceInfo(device->As<cl_device_id>(), name, bytes, value, needed);
-             },
-             device ? device->platform : nullptr);
+  ReturnInfo(
+      call, name, kDeviceInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetDeviceInfo(device->As<cl_device_id>(), name, bytes, value, needed);
+      },
+      device ? device->platform : nullptr);
 }
 
 NAN_METHOD(CreateSubDevices) {
@@ -161,8 +162,7 @@ NAN_METHOD(CreateSubDevices) {
   cl_uint count = 0;
   if (!call.Check(api.clCreateSubDevices(device->As<cl_device_id>(), list, 0, nullptr, &count))) return;
   std::vector<cl_device_id> devices(count);
-  if (!call.Check(
-          api.clCreateSubDevices(device->As<cl_device_id>(), list, count, devices.data(), nullptr))) {
+  if (!call.Check(api.clCreateSubDevices(device->As<cl_device_id>(), list, count, devices.data(), nullptr))) {
     return;
   }
   call.Return(WrapAll(call, devices, device->platform, 1));

@@ -46,8 +46,7 @@ std::shared_ptr<Environment> Environment::Create(v8::Local<v8::Object> exports) 
 
   // An environment owns itself until it ends. The asynchronous hook covers workers and a main script that
   // runs to its end; process.exit() of the main thread skips it and runs the AtExit callbacks only.
-  self->cleanup_hook_ =
-      node::AddEnvironmentCleanupHook(isolate, OnCleanup, new std::shared_ptr<Environment>(self));
+  self->cleanup_hook_ = node::AddEnvironmentCleanupHook(isolate, OnCleanup, new std::shared_ptr<Environment>(self));
   node::AtExit(node::GetCurrentEnvironment(context), OnExit, new std::weak_ptr<Environment>(self));
 
   self->context_.Reset(context);

@@ -47,11 +47,12 @@ NAN_METHOD(GetEventInfo) {
   Call call(info, "clGetEventInfo");
   auto event = call.Handle(0, Kind::kEvent);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kEventInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetEventInfo(event->As<cl_event>(), name, bytes, value, needed);
-             },
-             event ? event->platform : nullptr);
+  ReturnInfo(
+      call, name, kEventInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetEventInfo(event->As<cl_event>(), name, bytes, value, needed);
+      },
+      event ? event->platform : nullptr);
   // A program that polls may go on with the memory as soon as it knows.
   call.environment().in_flight().Sweep();
 }
@@ -60,11 +61,12 @@ NAN_METHOD(GetEventProfilingInfo) {
   Call call(info, "clGetEventProfilingInfo");
   auto event = call.Handle(0, Kind::kEvent);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kProfilingInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetEventProfilingInfo(event->As<cl_event>(), name, bytes, value, needed);
-             },
-             event ? event->platform : nullptr);
+  ReturnInfo(
+      call, name, kProfilingInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetEventProfilingInfo(event->As<cl_event>(), name, bytes, value, needed);
+      },
+      event ? event->platform : nullptr);
 }
 
 /**

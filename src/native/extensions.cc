@@ -73,7 +73,7 @@ std::string ProblemOf(const Platform& platform, cl_device_id device, const char*
     }
   }
   const ExtensionFunctions& functions = ExtensionsOf(platform);
-#define CLSORT_CHECK(of, function, ...)                                                    \
+#define CLSORT_CHECK(of, function, ...) \
   if (std::strcmp(#of, extension) == 0 && !functions.function) return "the driver lacks " #function;
   CLSORT_EXTENSION_FUNCTIONS(CLSORT_CHECK)
 #undef CLSORT_CHECK
@@ -84,7 +84,8 @@ std::vector<cl_device_id> DevicesOf(cl_platform_id platform) {
   cl_uint count = 0;
   if (api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) return {};
   std::vector<cl_device_id> devices(count);
-  if (count && api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS) return {};
+  if (count && api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS)
+    return {};
   return devices;
 }
 

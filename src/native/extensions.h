@@ -23,54 +23,52 @@ using SyncPoint = cl_uint;
 #define CLSORT_WAIT_LIST cl_uint, const cl_event*, cl_event*
 
 // X(extension, function, type)
-#define CLSORT_EXTENSION_FUNCTIONS(X)                                                                                \
-  X(cl_khr_command_buffer, clCreateCommandBufferKHR,                                                                 \
-    CommandBufferHandle(cl_uint, const cl_command_queue*, const cl_ulong*, cl_int*))                                 \
-  X(cl_khr_command_buffer, clFinalizeCommandBufferKHR, cl_int(CommandBufferHandle))                                  \
-  X(cl_khr_command_buffer, clReleaseCommandBufferKHR, cl_int(CommandBufferHandle))                                   \
-  X(cl_khr_command_buffer, clEnqueueCommandBufferKHR,                                                                \
-    cl_int(cl_uint, cl_command_queue*, CommandBufferHandle, CLSORT_WAIT_LIST))                                       \
-  X(cl_khr_command_buffer, clCommandBarrierWithWaitListKHR,                                                          \
-    cl_int(CommandBufferHandle, cl_command_queue, CLSORT_SYNC_POINTS))                                               \
-  X(cl_khr_command_buffer, clCommandCopyBufferKHR,                                                                   \
-    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, CLSORT_SYNC_POINTS))       \
-  X(cl_khr_command_buffer, clCommandCopyBufferRectKHR,                                                               \
-    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, const size_t*,       \
-           size_t, size_t, size_t, size_t, CLSORT_SYNC_POINTS))                                                      \
-  X(cl_khr_command_buffer, clCommandCopyBufferToImageKHR,                                                            \
-    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, size_t, const size_t*, const size_t*,              \
-           CLSORT_SYNC_POINTS))                                                                                      \
-  X(cl_khr_command_buffer, clCommandCopyImageKHR,                                                                    \
-    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, const size_t*,       \
-           CLSORT_SYNC_POINTS))                                                                                      \
-  X(cl_khr_command_buffer, clCommandCopyImageToBufferKHR,                                                            \
-    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, size_t,              \
-           CLSORT_SYNC_POINTS))                                                                                      \
-  X(cl_khr_command_buffer, clCommandFillBufferKHR,                                                                   \
-    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, const void*, size_t, size_t, size_t, CLSORT_SYNC_POINTS))  \
-  X(cl_khr_command_buffer, clCommandFillImageKHR,                                                                    \
-    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, const void*, const size_t*, const size_t*,                 \
-           CLSORT_SYNC_POINTS))                                                                                      \
-  X(cl_khr_command_buffer, clCommandNDRangeKernelKHR,                                                                \
-    cl_int(CommandBufferHandle, cl_command_queue, const cl_ulong*, cl_kernel, cl_uint, const size_t*, const size_t*, \
-           const size_t*, CLSORT_SYNC_POINTS))                                                                       \
-  X(cl_khr_command_buffer, clGetCommandBufferInfoKHR,                                                                \
-    cl_int(CommandBufferHandle, cl_uint, size_t, void*, size_t*))                                                    \
-  X(cl_khr_external_memory, clEnqueueAcquireExternalMemObjectsKHR,                                                   \
-    cl_int(cl_command_queue, cl_uint, const cl_mem*, CLSORT_WAIT_LIST))                                              \
-  X(cl_khr_external_memory, clEnqueueReleaseExternalMemObjectsKHR,                                                   \
-    cl_int(cl_command_queue, cl_uint, const cl_mem*, CLSORT_WAIT_LIST))                                              \
-  X(cl_intel_unified_shared_memory, clHostMemAllocINTEL,                                                             \
-    void*(cl_context, const cl_ulong*, size_t, cl_uint, cl_int*))                                                    \
-  X(cl_intel_unified_shared_memory, clSharedMemAllocINTEL,                                                           \
-    void*(cl_context, cl_device_id, const cl_ulong*, size_t, cl_uint, cl_int*))                                      \
-  X(cl_intel_unified_shared_memory, clMemFreeINTEL, cl_int(cl_context, void*))                                       \
-  X(cl_intel_unified_shared_memory, clGetMemAllocInfoINTEL,                                                          \
-    cl_int(cl_context, const void*, cl_uint, size_t, void*, size_t*))                                                \
-  X(cl_intel_unified_shared_memory, clSetKernelArgMemPointerINTEL, cl_int(cl_kernel, cl_uint, const void*))          \
-  X(cl_intel_unified_shared_memory, clEnqueueMemcpyINTEL,                                                            \
-    cl_int(cl_command_queue, cl_bool, void*, const void*, size_t, CLSORT_WAIT_LIST))                                 \
-  X(cl_intel_unified_shared_memory, clEnqueueMemFillINTEL,                                                           \
+#define CLSORT_EXTENSION_FUNCTIONS(X)                                                                                  \
+  X(cl_khr_command_buffer, clCreateCommandBufferKHR,                                                                   \
+    CommandBufferHandle(cl_uint, const cl_command_queue*, const cl_ulong*, cl_int*))                                   \
+  X(cl_khr_command_buffer, clFinalizeCommandBufferKHR, cl_int(CommandBufferHandle))                                    \
+  X(cl_khr_command_buffer, clReleaseCommandBufferKHR, cl_int(CommandBufferHandle))                                     \
+  X(cl_khr_command_buffer, clEnqueueCommandBufferKHR,                                                                  \
+    cl_int(cl_uint, cl_command_queue*, CommandBufferHandle, CLSORT_WAIT_LIST))                                         \
+  X(cl_khr_command_buffer, clCommandBarrierWithWaitListKHR,                                                            \
+    cl_int(CommandBufferHandle, cl_command_queue, CLSORT_SYNC_POINTS))                                                 \
+  X(cl_khr_command_buffer, clCommandCopyBufferKHR,                                                                     \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, CLSORT_SYNC_POINTS))         \
+  X(cl_khr_command_buffer, clCommandCopyBufferRectKHR,                                                                 \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, const size_t*, size_t, \
+           size_t, size_t, size_t, CLSORT_SYNC_POINTS))                                                                \
+  X(cl_khr_command_buffer, clCommandCopyBufferToImageKHR,                                                              \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, size_t, const size_t*, const size_t*,                \
+           CLSORT_SYNC_POINTS))                                                                                        \
+  X(cl_khr_command_buffer, clCommandCopyImageKHR,                                                                      \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, const size_t*,         \
+           CLSORT_SYNC_POINTS))                                                                                        \
+  X(cl_khr_command_buffer, clCommandCopyImageToBufferKHR,                                                              \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, cl_mem, const size_t*, const size_t*, size_t,                \
+           CLSORT_SYNC_POINTS))                                                                                        \
+  X(cl_khr_command_buffer, clCommandFillBufferKHR,                                                                     \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, const void*, size_t, size_t, size_t, CLSORT_SYNC_POINTS))    \
+  X(cl_khr_command_buffer, clCommandFillImageKHR,                                                                      \
+    cl_int(CommandBufferHandle, cl_command_queue, cl_mem, const void*, const size_t*, const size_t*,                   \
+           CLSORT_SYNC_POINTS))                                                                                        \
+  X(cl_khr_command_buffer, clCommandNDRangeKernelKHR,                                                                  \
+    cl_int(CommandBufferHandle, cl_command_queue, const cl_ulong*, cl_kernel, cl_uint, const size_t*, const size_t*,   \
+           const size_t*, CLSORT_SYNC_POINTS))                                                                         \
+  X(cl_khr_command_buffer, clGetCommandBufferInfoKHR, cl_int(CommandBufferHandle, cl_uint, size_t, void*, size_t*))    \
+  X(cl_khr_external_memory, clEnqueueAcquireExternalMemObjectsKHR,                                                     \
+    cl_int(cl_command_queue, cl_uint, const cl_mem*, CLSORT_WAIT_LIST))                                                \
+  X(cl_khr_external_memory, clEnqueueReleaseExternalMemObjectsKHR,                                                     \
+    cl_int(cl_command_queue, cl_uint, const cl_mem*, CLSORT_WAIT_LIST))                                                \
+  X(cl_intel_unified_shared_memory, clHostMemAllocINTEL, void*(cl_context, const cl_ulong*, size_t, cl_uint, cl_int*)) \
+  X(cl_intel_unified_shared_memory, clSharedMemAllocINTEL,                                                             \
+    void*(cl_context, cl_device_id, const cl_ulong*, size_t, cl_uint, cl_int*))                                        \
+  X(cl_intel_unified_shared_memory, clMemFreeINTEL, cl_int(cl_context, void*))                                         \
+  X(cl_intel_unified_shared_memory, clGetMemAllocInfoINTEL,                                                            \
+    cl_int(cl_context, const void*, cl_uint, size_t, void*, size_t*))                                                  \
+  X(cl_intel_unified_shared_memory, clSetKernelArgMemPointerINTEL, cl_int(cl_kernel, cl_uint, const void*))            \
+  X(cl_intel_unified_shared_memory, clEnqueueMemcpyINTEL,                                                              \
+    cl_int(cl_command_queue, cl_bool, void*, const void*, size_t, CLSORT_WAIT_LIST))                                   \
+  X(cl_intel_unified_shared_memory, clEnqueueMemFillINTEL,                                                             \
     cl_int(cl_command_queue, void*, const void*, size_t, size_t, CLSORT_WAIT_LIST))
 
 /** The functions that a driver gave an address for; null for the others. */

@@ -157,8 +157,8 @@ void InFlight::ExpectDetached(v8::Local<v8::ArrayBuffer> buffer) {
 void InFlight::Sweep() {
   if (entries_.empty()) return;
   Nan::HandleScope scope;
-  auto first = std::stable_partition(entries_.begin(), entries_.end(),
-                                     [](const Entry& entry) { return !Ended(entry.event); });
+  auto first =
+      std::stable_partition(entries_.begin(), entries_.end(), [](const Entry& entry) { return !Ended(entry.event); });
   if (first == entries_.end()) return;
   // Out of the list before they die: memory may be the last to hold an object, whose end comes back here.
   std::vector<Entry> done(std::make_move_iterator(first), std::make_move_iterator(entries_.end()));
@@ -217,9 +217,8 @@ void Mappings::Remove(const Mapping* mapping) {
 }
 
 void Mappings::Drop(const Object* object, ForeignMemory& foreign) {
-  auto first = std::stable_partition(mappings_.begin(), mappings_.end(), [object](const Mapping& mapping) {
-    return mapping.object.get() != object;
-  });
+  auto first = std::stable_partition(mappings_.begin(), mappings_.end(),
+                                     [object](const Mapping& mapping) { return mapping.object.get() != object; });
   if (first == mappings_.end()) return;
   // Out of the list before they die: a mapping may be the last to hold its object, which comes back here.
   std::vector<Mapping> dropped(std::make_move_iterator(first), std::make_move_iterator(mappings_.end()));

@@ -50,18 +50,14 @@ size_t Channels(cl_channel_order order) {
     case CL_A:
     case CL_INTENSITY:
     case CL_LUMINANCE:
-    case CL_DEPTH:
-      return 1;
+    case CL_DEPTH: return 1;
     case CL_RG:
     case CL_RA:
-    case CL_Rx:
-      return 2;
+    case CL_Rx: return 2;
     case CL_RGB:
     case CL_RGx:
-    case CL_sRGB:
-      return 3;
-    default:
-      return 4;
+    case CL_sRGB: return 3;
+    default: return 4;
   }
 }
 
@@ -69,24 +65,19 @@ size_t Channels(cl_channel_order order) {
 size_t FormatBytes(const cl_image_format& format) {
   switch (format.image_channel_data_type) {
     case CL_UNORM_SHORT_565:
-    case CL_UNORM_SHORT_555:
-      return 2;
+    case CL_UNORM_SHORT_555: return 2;
     case CL_UNORM_INT_101010:
-    case CL_UNORM_INT_101010_2:
-      return 4;
+    case CL_UNORM_INT_101010_2: return 4;
     case CL_SNORM_INT8:
     case CL_UNORM_INT8:
     case CL_SIGNED_INT8:
-    case CL_UNSIGNED_INT8:
-      return Channels(format.image_channel_order);
+    case CL_UNSIGNED_INT8: return Channels(format.image_channel_order);
     case CL_SNORM_INT16:
     case CL_UNORM_INT16:
     case CL_SIGNED_INT16:
     case CL_UNSIGNED_INT16:
-    case CL_HALF_FLOAT:
-      return 2 * Channels(format.image_channel_order);
-    default:
-      return 4 * Channels(format.image_channel_order);
+    case CL_HALF_FLOAT: return 2 * Channels(format.image_channel_order);
+    default: return 4 * Channels(format.image_channel_order);
   }
 }
 
@@ -143,7 +134,8 @@ bool CheckShape(Call& call, const cl_image_format& format, const Shape& shape, c
   if (!call.ok()) return false;
   const cl_image_desc& desc = shape.desc;
   if (desc.num_mip_levels || desc.num_samples) {
-    return call.Fail(CL_INVALID_IMAGE_DESCRIPTOR, "images with mip levels or samples are not supported here: expected 0");
+    return call.Fail(CL_INVALID_IMAGE_DESCRIPTOR,
+                     "images with mip levels or samples are not supported here: expected 0");
   }
   Footprint footprint(format, desc);
   if (!CheckAlignment(call, footprint, flags, host)) return false;
@@ -219,9 +211,9 @@ NAN_METHOD(CreateImageWithProperties) {
   if (!call.ok() || !call.Supported(api.clCreateImageWithProperties, context->platform)) return;
   if (!CheckShape(call, format, shape, flags, host, CL_INVALID_IMAGE_DESCRIPTOR)) return;
   cl_int status = CL_SUCCESS;
-  cl_mem image = api.clCreateImageWithProperties(context->As<cl_context>(),
-                                                 properties.empty() ? nullptr : properties.data(), flags,
-                                                 &format, &shape.desc, host.data, &status);
+  cl_mem image =
+      api.clCreateImageWithProperties(context->As<cl_context>(), properties.empty() ? nullptr : properties.data(),
+                                      flags, &format, &shape.desc, host.data, &status);
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
@@ -239,8 +231,8 @@ NAN_METHOD(CreateImage2D) {
   HostMemory host = ReadHostPointer(call, 6, flags, Footprint(format, shape).Bytes());
   if (!call.Loaded(api.clCreateImage2D) || !CheckShape(call, format, made, flags, host, CL_INVALID_IMAGE_SIZE)) return;
   cl_int status = CL_SUCCESS;
-  cl_mem image = api.clCreateImage2D(context->As<cl_context>(), flags, &format, shape.image_width,
-                                     shape.image_height, shape.image_row_pitch, host.data, &status);
+  cl_mem image = api.clCreateImage2D(context->As<cl_context>(), flags, &format, shape.image_width, shape.image_height,
+                                     shape.image_row_pitch, host.data, &status);
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
@@ -260,9 +252,9 @@ NAN_METHOD(CreateImage3D) {
   HostMemory host = ReadHostPointer(call, 8, flags, Footprint(format, shape).Bytes());
   if (!call.Loaded(api.clCreateImage3D) || !CheckShape(call, format, made, flags, host, CL_INVALID_IMAGE_SIZE)) return;
   cl_int status = CL_SUCCESS;
-  cl_mem image = api.clCreateImage3D(context->As<cl_context>(), flags, &format, shape.image_width,
-                                     shape.image_height, shape.image_depth, shape.image_row_pitch,
-                                     shape.image_slice_pitch, host.data, &status);
+  cl_mem image =
+      api.clCreateImage3D(context->As<cl_context>(), flags, &format, shape.image_width, shape.image_height,
+                          shape.image_depth, shape.image_row_pitch, shape.image_slice_pitch, host.data, &status);
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
@@ -292,11 +284,12 @@ NAN_METHOD(GetImageInfo) {
   Call call(info, "clGetImageInfo");
   auto image = call.Handle(0, Kind::kMemObject);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kImageInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetImageInfo(image->As<cl_mem>(), name, bytes, value, needed);
-             },
-             image ? image->platform : nullptr);
+  ReturnInfo(
+      call, name, kImageInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetImageInfo(image->As<cl_mem>(), name, bytes, value, needed);
+      },
+      image ? image->platform : nullptr);
 }
 
 }  // namespace

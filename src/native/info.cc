@@ -102,41 +102,27 @@ void ReturnInfo(Call& call, cl_uint name, const std::vector<InfoRow>& table, con
   }
   if (!row) return call.Return(ByLength(bytes));
   switch (row->type) {
-    case Info::kText:
-      return call.Return(Text(bytes.data(), bytes.size()));
-    case Info::kBool:
-      return call.Return(Nan::New(At<cl_bool>(bytes) != CL_FALSE));
+    case Info::kText: return call.Return(Text(bytes.data(), bytes.size()));
+    case Info::kBool: return call.Return(Nan::New(At<cl_bool>(bytes) != CL_FALSE));
     case Info::kUint:
-    case Info::kVersion:
-      return call.Return(Nan::New(At<cl_uint>(bytes)));
-    case Info::kInt:
-      return call.Return(Nan::New(At<cl_int>(bytes)));
-    case Info::kSize:
-      return call.Return(Nan::New(static_cast<double>(At<size_t>(bytes))));
-    case Info::kBits:
-      return call.Return(Nan::New(static_cast<double>(At<cl_bitfield>(bytes))));
-    case Info::kLong:
-      return call.Return(HighLow(At<cl_ulong>(bytes)));
-    case Info::kSizes:
-      return call.Return(Numbers<size_t>(bytes));
-    case Info::kProperties:
-      return call.Return(Numbers<intptr_t>(bytes));
-    case Info::kHandle:
-      return call.Return(NewHandle(call, row->kind, At<void*>(bytes), platform));
+    case Info::kVersion: return call.Return(Nan::New(At<cl_uint>(bytes)));
+    case Info::kInt: return call.Return(Nan::New(At<cl_int>(bytes)));
+    case Info::kSize: return call.Return(Nan::New(static_cast<double>(At<size_t>(bytes))));
+    case Info::kBits: return call.Return(Nan::New(static_cast<double>(At<cl_bitfield>(bytes))));
+    case Info::kLong: return call.Return(HighLow(At<cl_ulong>(bytes)));
+    case Info::kSizes: return call.Return(Numbers<size_t>(bytes));
+    case Info::kProperties: return call.Return(Numbers<intptr_t>(bytes));
+    case Info::kHandle: return call.Return(NewHandle(call, row->kind, At<void*>(bytes), platform));
     case Info::kHandles: {
       auto array = Nan::New<v8::Array>();
       for (size_t i = 0; i < bytes.size() / sizeof(void*); i++) {
-        Nan::Set(array, static_cast<uint32_t>(i),
-                 NewHandle(call, row->kind, At<void*>(bytes, i), platform));
+        Nan::Set(array, static_cast<uint32_t>(i), NewHandle(call, row->kind, At<void*>(bytes, i), platform));
       }
       return call.Return(array);
     }
-    case Info::kVersions:
-      return call.Return(Versions(bytes));
-    case Info::kFormat:
-      return call.Return(Format(At<cl_image_format>(bytes)));
-    case Info::kPointer:
-      return call.Return(Nan::New(At<void*>(bytes) != nullptr));
+    case Info::kVersions: return call.Return(Versions(bytes));
+    case Info::kFormat: return call.Return(Format(At<cl_image_format>(bytes)));
+    case Info::kPointer: return call.Return(Nan::New(At<void*>(bytes) != nullptr));
   }
 }
 

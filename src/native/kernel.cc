@@ -25,19 +25,14 @@ const std::vector<InfoRow> kArgumentInfo = {
 };
 
 const std::vector<InfoRow> kWorkGroupInfo = {
-    {CL_KERNEL_WORK_GROUP_SIZE, Info::kSize},
-    {CL_KERNEL_COMPILE_WORK_GROUP_SIZE, Info::kSizes},
-    {CL_KERNEL_LOCAL_MEM_SIZE, Info::kLong},
-    {CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, Info::kSize},
-    {CL_KERNEL_PRIVATE_MEM_SIZE, Info::kLong},
-    {CL_KERNEL_GLOBAL_WORK_SIZE, Info::kSizes},
+    {CL_KERNEL_WORK_GROUP_SIZE, Info::kSize},  {CL_KERNEL_COMPILE_WORK_GROUP_SIZE, Info::kSizes},
+    {CL_KERNEL_LOCAL_MEM_SIZE, Info::kLong},   {CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, Info::kSize},
+    {CL_KERNEL_PRIVATE_MEM_SIZE, Info::kLong}, {CL_KERNEL_GLOBAL_WORK_SIZE, Info::kSizes},
 };
 
 const std::vector<InfoRow> kSubGroupInfo = {
-    {CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, Info::kSize},
-    {CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, Info::kSize},
-    {CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, Info::kSizes},
-    {CL_KERNEL_MAX_NUM_SUB_GROUPS, Info::kSize},
+    {CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, Info::kSize},  {CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, Info::kSize},
+    {CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, Info::kSizes}, {CL_KERNEL_MAX_NUM_SUB_GROUPS, Info::kSize},
     {CL_KERNEL_COMPILE_NUM_SUB_GROUPS, Info::kSize},
 };
 
@@ -161,11 +156,12 @@ NAN_METHOD(GetKernelInfo) {
   Call call(info, "clGetKernelInfo");
   auto kernel = call.Handle(0, Kind::kKernel);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kKernelInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetKernelInfo(kernel->As<cl_kernel>(), name, bytes, value, needed);
-             },
-             kernel ? kernel->platform : nullptr);
+  ReturnInfo(
+      call, name, kKernelInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetKernelInfo(kernel->As<cl_kernel>(), name, bytes, value, needed);
+      },
+      kernel ? kernel->platform : nullptr);
 }
 
 NAN_METHOD(GetKernelArgInfo) {
@@ -177,14 +173,16 @@ NAN_METHOD(GetKernelArgInfo) {
   size_t needed = 0;
   cl_int status = api.clGetKernelArgInfo(kernel->As<cl_kernel>(), index, name, 0, nullptr, &needed);
   if (status == CL_KERNEL_ARG_INFO_NOT_AVAILABLE) {
-    return (void)call.Fail(status, "programs made from binaries, or by other hands without -cl-kernel-arg-info, "
-                                   "lack it: make them from source");
+    return (void)call.Fail(status,
+                           "programs made from binaries, or by other hands without -cl-kernel-arg-info, "
+                           "lack it: make them from source");
   }
-  ReturnInfo(call, name, kArgumentInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetKernelArgInfo(kernel->As<cl_kernel>(), index, name, bytes, value, needed);
-             },
-             kernel->platform);
+  ReturnInfo(
+      call, name, kArgumentInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetKernelArgInfo(kernel->As<cl_kernel>(), index, name, bytes, value, needed);
+      },
+      kernel->platform);
 }
 
 NAN_METHOD(GetKernelWorkGroupInfo) {
@@ -195,11 +193,12 @@ NAN_METHOD(GetKernelWorkGroupInfo) {
   cl_uint name = call.Uint(2);
   if (!call.ok()) return;
   cl_device_id id = device ? device->As<cl_device_id>() : nullptr;
-  ReturnInfo(call, name, kWorkGroupInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetKernelWorkGroupInfo(kernel->As<cl_kernel>(), id, name, bytes, value, needed);
-             },
-             kernel->platform);
+  ReturnInfo(
+      call, name, kWorkGroupInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetKernelWorkGroupInfo(kernel->As<cl_kernel>(), id, name, bytes, value, needed);
+      },
+      kernel->platform);
 }
 
 NAN_METHOD(GetKernelSubGroupInfo) {
@@ -216,18 +215,18 @@ NAN_METHOD(GetKernelSubGroupInfo) {
   }
   if (!call.ok() || !call.Supported(api.clGetKernelSubGroupInfo, kernel->platform)) return;
   cl_device_id id = device ? device->As<cl_device_id>() : nullptr;
-  ReturnInfo(call, name, kSubGroupInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               // The one answer whose length the caller chooses: a work-group size in three dimensions.
-               if (name == CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT && !value) {
-                 *needed = 3 * sizeof(size_t);
-                 return CL_SUCCESS;
-               }
-               return api.clGetKernelSubGroupInfo(kernel->As<cl_kernel>(), id, name,
-                                                  input.size() * sizeof(size_t),
-                                                  input.empty() ? nullptr : input.data(), bytes, value, needed);
-             },
-             kernel->platform);
+  ReturnInfo(
+      call, name, kSubGroupInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        // The one answer whose length the caller chooses: a work-group size in three dimensions.
+        if (name == CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT && !value) {
+          *needed = 3 * sizeof(size_t);
+          return CL_SUCCESS;
+        }
+        return api.clGetKernelSubGroupInfo(kernel->As<cl_kernel>(), id, name, input.size() * sizeof(size_t),
+                                           input.empty() ? nullptr : input.data(), bytes, value, needed);
+      },
+      kernel->platform);
 }
 
 NAN_METHOD(EnqueueNDRangeKernel) {
@@ -249,8 +248,8 @@ NAN_METHOD(EnqueueNDRangeKernel) {
   if (!CheckLaunch(call, *queue, *kernel, dimensions, offset.data(), global.data(), local.data())) return;
   cl_event event = nullptr;
   cl_int status = Launch(call, *kernel, wanted, &event, [&](cl_event* place) {
-    return api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions,
-                                      offset.data(), global.data(), local.data(), waits.count(), waits.data(), place);
+    return api.clEnqueueNDRangeKernel(queue->As<cl_command_queue>(), kernel->As<cl_kernel>(), dimensions, offset.data(),
+                                      global.data(), local.data(), waits.count(), waits.data(), place);
   });
   call.ReturnEvent(status, wanted, event, *queue);
 }

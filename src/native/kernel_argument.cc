@@ -14,20 +14,13 @@ namespace {
 
 const char* NameOf(Takes takes) {
   switch (takes) {
-    case Takes::kLocal:
-      return "a size of local memory";
-    case Takes::kBuffer:
-      return "a buffer";
-    case Takes::kImage:
-      return "an image";
-    case Takes::kPipe:
-      return "a pipe";
-    case Takes::kSampler:
-      return "a sampler";
-    case Takes::kQueue:
-      return "a queue of the device";
-    default:
-      return "a value";
+    case Takes::kLocal: return "a size of local memory";
+    case Takes::kBuffer: return "a buffer";
+    case Takes::kImage: return "an image";
+    case Takes::kPipe: return "a pipe";
+    case Takes::kSampler: return "a sampler";
+    case Takes::kQueue: return "a queue of the device";
+    default: return "a value";
   }
 }
 
@@ -36,14 +29,10 @@ cl_int StatusOf(Takes takes) {
   switch (takes) {
     case Takes::kBuffer:
     case Takes::kImage:
-    case Takes::kPipe:
-      return CL_INVALID_MEM_OBJECT;
-    case Takes::kSampler:
-      return CL_INVALID_SAMPLER;
-    case Takes::kQueue:
-      return CL_INVALID_DEVICE_QUEUE;
-    default:
-      return CL_INVALID_ARG_VALUE;
+    case Takes::kPipe: return CL_INVALID_MEM_OBJECT;
+    case Takes::kSampler: return CL_INVALID_SAMPLER;
+    case Takes::kQueue: return CL_INVALID_DEVICE_QUEUE;
+    default: return CL_INVALID_ARG_VALUE;
   }
 }
 
@@ -53,9 +42,12 @@ cl_mem_object_type ImageType(const std::string& type) {
     const char* prefix;
     cl_mem_object_type type;
   } types[] = {
-      {"image1d_array", CL_MEM_OBJECT_IMAGE1D_ARRAY}, {"image1d_buffer", CL_MEM_OBJECT_IMAGE1D_BUFFER},
-      {"image1d", CL_MEM_OBJECT_IMAGE1D},             {"image2d_array", CL_MEM_OBJECT_IMAGE2D_ARRAY},
-      {"image2d", CL_MEM_OBJECT_IMAGE2D},             {"image3d", CL_MEM_OBJECT_IMAGE3D},
+      {"image1d_array", CL_MEM_OBJECT_IMAGE1D_ARRAY},
+      {"image1d_buffer", CL_MEM_OBJECT_IMAGE1D_BUFFER},
+      {"image1d", CL_MEM_OBJECT_IMAGE1D},
+      {"image2d_array", CL_MEM_OBJECT_IMAGE2D_ARRAY},
+      {"image2d", CL_MEM_OBJECT_IMAGE2D},
+      {"image3d", CL_MEM_OBJECT_IMAGE3D},
   };
   for (const auto& candidate : types) {
     if (type.compare(0, std::strlen(candidate.prefix), candidate.prefix) == 0) return candidate.type;
@@ -110,19 +102,13 @@ Takes Probe(cl_kernel scratch, cl_uint index) {
   const void* null = nullptr;
   switch (api.clSetKernelArg(scratch, index, sizeof null, &null)) {
     case CL_SUCCESS:
-      return api.clSetKernelArg(scratch, index, sizeof null, nullptr) == CL_SUCCESS ? Takes::kBuffer
-                                                                                      : Takes::kGuessed;
-    case CL_INVALID_ARG_SIZE:
-      return Takes::kValue;
-    case CL_INVALID_MEM_OBJECT:
-      return Takes::kImage;
-    case CL_INVALID_SAMPLER:
-      return Takes::kSampler;
-    case CL_INVALID_DEVICE_QUEUE:
-      return Takes::kQueue;
+      return api.clSetKernelArg(scratch, index, sizeof null, nullptr) == CL_SUCCESS ? Takes::kBuffer : Takes::kGuessed;
+    case CL_INVALID_ARG_SIZE: return Takes::kValue;
+    case CL_INVALID_MEM_OBJECT: return Takes::kImage;
+    case CL_INVALID_SAMPLER: return Takes::kSampler;
+    case CL_INVALID_DEVICE_QUEUE: return Takes::kQueue;
     default:
-      return api.clSetKernelArg(scratch, index, sizeof null, nullptr) == CL_SUCCESS ? Takes::kLocal
-                                                                                      : Takes::kGuessed;
+      return api.clSetKernelArg(scratch, index, sizeof null, nullptr) == CL_SUCCESS ? Takes::kLocal : Takes::kGuessed;
   }
 }
 
@@ -199,8 +185,8 @@ bool CheckOffer(Call& call, const KernelArgument& argument, size_t index, Takes 
     if (takes == Takes::kGuessed) fits = fits || offered == Takes::kImage || offered == Takes::kPipe;
   }
   return fits ? call.ok()
-              : call.Fail(StatusOf(takes), NameArgument(argument, index) + " takes " + NameOf(takes) + ", not " +
-                                               NameOf(offered));
+              : call.Fail(StatusOf(takes),
+                          NameArgument(argument, index) + " takes " + NameOf(takes) + ", not " + NameOf(offered));
 }
 
 bool CheckBytes(Call& call, const KernelArgument& argument, size_t index, size_t bytes) {
@@ -244,7 +230,8 @@ bool SetBytes(Call& call, Object& kernel, size_t index, size_t bytes, const void
 }
 
 bool SetLocal(Call& call, Object& kernel, size_t index, size_t bytes) {
-  return SetLocalArgument(call, kernel, static_cast<cl_uint>(index), bytes) && Remember(kernel, index, nullptr, nullptr);
+  return SetLocalArgument(call, kernel, static_cast<cl_uint>(index), bytes) &&
+         Remember(kernel, index, nullptr, nullptr);
 }
 
 bool SetPointer(Call& call, Object& kernel, size_t index, void* pointer) {

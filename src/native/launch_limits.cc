@@ -33,11 +33,10 @@ const QueueLimits* LimitsOfQueue(Call& call, Object& queue) {
   auto limits = std::make_shared<QueueLimits>();
   cl_device_id& device = limits->device;
   cl_uint bits = 64;
-  if (!call.Check(api.clGetCommandQueueInfo(queue.As<cl_command_queue>(), CL_QUEUE_DEVICE, sizeof device, &device,
-                                            nullptr)) ||
+  if (!call.Check(
+          api.clGetCommandQueueInfo(queue.As<cl_command_queue>(), CL_QUEUE_DEVICE, sizeof device, &device, nullptr)) ||
       !AskDevice(call, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, &limits->group) ||
-      !AskLocalBytes(call, device, &limits->local_bytes) ||
-      !AskDevice(call, device, CL_DEVICE_ADDRESS_BITS, &bits)) {
+      !AskLocalBytes(call, device, &limits->local_bytes) || !AskDevice(call, device, CL_DEVICE_ADDRESS_BITS, &bits)) {
     return nullptr;
   }
   if (bits < 64) limits->last_id = (size_t{1} << bits) - 1;
@@ -104,8 +103,8 @@ bool AskMostLocalBytes(Call& call, Object& kernel, cl_ulong* most) {
 std::string Show(size_t number) { return std::to_string(number); }
 
 bool FailLocal(Call& call, cl_ulong needed, cl_ulong has) {
-  return call.Fail(CL_OUT_OF_RESOURCES, "the kernel needs " + Show(needed) + " bytes of local memory, the device has " +
-                                            Show(has));
+  return call.Fail(CL_OUT_OF_RESOURCES,
+                   "the kernel needs " + Show(needed) + " bytes of local memory, the device has " + Show(has));
 }
 
 bool CheckGroup(Call& call, const QueueLimits& device, const KernelLimits& kernel, cl_uint dimensions,
@@ -119,8 +118,8 @@ bool CheckGroup(Call& call, const QueueLimits& device, const KernelLimits& kerne
     }
     // CL_KERNEL_WORK_GROUP_SIZE is left to the driver: rusticl tells 32 and takes 1024.
     if (size > device.group / items) {
-      return call.Fail(CL_INVALID_WORK_GROUP_SIZE, "the device has at most " + Show(device.group) +
-                                                       " work-items in a work-group");
+      return call.Fail(CL_INVALID_WORK_GROUP_SIZE,
+                       "the device has at most " + Show(device.group) + " work-items in a work-group");
     }
     items *= size;
     if (device.uniform && global[d] % size != 0) {

@@ -97,8 +97,8 @@ NAN_METHOD(EnqueueKernels) {
     if (!words.ok()) {
       return (void)call.Fail(CL_INVALID_VALUE, "argument 2: the words end within a launch, or are no whole numbers");
     }
-    if (!CheckArguments(call, *kernel) ||
-        !CheckLaunch(call, *queue, *kernel, static_cast<cl_uint>(dimensions), nullptr, global, grouped ? local : nullptr)) {
+    if (!CheckArguments(call, *kernel) || !CheckLaunch(call, *queue, *kernel, static_cast<cl_uint>(dimensions), nullptr,
+                                                       global, grouped ? local : nullptr)) {
       return;
     }
     cl_event event = nullptr;

@@ -155,9 +155,9 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
 
 /** The functions of the OpenCL loader (libOpenCL), opened at run time. */
 struct Loader {
-#define CLSORT_MEMBER(name, since) \
-  Function<decltype(&::name)> name{#name,              since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), \
-                                   BlockingFlag(#name), nullptr};
+#define CLSORT_MEMBER(name, since)  \
+  Function<decltype(&::name)> name{ \
+      #name, since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), BlockingFlag(#name), nullptr};
   CLSORT_FUNCTIONS(CLSORT_MEMBER)
 #undef CLSORT_MEMBER
 

@@ -47,9 +47,8 @@ NAN_METHOD(CreateBufferWithProperties) {
   HostMemory host = ReadHostPointer(call, 4, flags, size);
   if (!call.ok() || !call.Supported(api.clCreateBufferWithProperties, context->platform)) return;
   cl_int status = CL_SUCCESS;
-  cl_mem memory = api.clCreateBufferWithProperties(context->As<cl_context>(),
-                                                   properties.empty() ? nullptr : properties.data(), flags,
-                                                   size, host.data, &status);
+  cl_mem memory = api.clCreateBufferWithProperties(
+      context->As<cl_context>(), properties.empty() ? nullptr : properties.data(), flags, size, host.data, &status);
   ReturnMemObject(call, status, memory, context->platform, flags, host);
 }
 
@@ -89,11 +88,12 @@ NAN_METHOD(GetMemObjectInfo) {
   Call call(info, "clGetMemObjectInfo");
   auto memory = call.Handle(0, Kind::kMemObject);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kMemInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetMemObjectInfo(memory->As<cl_mem>(), name, bytes, value, needed);
-             },
-             memory ? memory->platform : nullptr);
+  ReturnInfo(
+      call, name, kMemInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetMemObjectInfo(memory->As<cl_mem>(), name, bytes, value, needed);
+      },
+      memory ? memory->platform : nullptr);
 }
 
 void CL_CALLBACK OnMemObjectDestroyed(cl_mem, void* user_data) { PostOnce(user_data); }

@@ -144,8 +144,7 @@ NAN_METHOD(MultisetAsync) {
   for (uint64_t one : given) {
     if (one >= kPrime) return (void)call.Fail(CL_INVALID_VALUE, "a point is below 2^61 - 1");
   }
-  StartPromise(call, std::make_unique<MultisetJob>(call.environment(), host, width, given, products, threads),
-               nullptr);
+  StartPromise(call, std::make_unique<MultisetJob>(call.environment(), host, width, given, products, threads), nullptr);
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ class Keys {
  * @return whether it came to an end, within so many moves
  */
 template <typename Key>
-bool Insert(Keys<Key> keys, const Codec<Key>& codec, size_t floor, size_t begin, size_t end, bool ordered, size_t moves) {
+bool Insert(Keys<Key> keys, const Codec<Key>& codec, size_t floor, size_t begin, size_t end, bool ordered,
+            size_t moves) {
   if (begin == 0) return true;
   Key last = codec.CodeOf(keys[begin - 1]);
   for (size_t i = begin; i < end; i++) {

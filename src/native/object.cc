@@ -40,69 +40,51 @@ NAN_METHOD(Construct) {
 
 const char* NameOf(Kind kind) {
   static const char* const names[kKinds] = {"Platform", "Device",  "Context", "CommandQueue", "MemObject",
-                                            "Sampler",  "Program", "Kernel",  "Event",   "CommandBuffer"};
+                                            "Sampler",  "Program", "Kernel",  "Event",        "CommandBuffer"};
   return names[static_cast<size_t>(kind)];
 }
 
 cl_int InvalidStatus(Kind kind) {
-  static const cl_int statuses[kKinds] = {CL_INVALID_PLATFORM,      CL_INVALID_DEVICE,  CL_INVALID_CONTEXT,
-                                          CL_INVALID_COMMAND_QUEUE, CL_INVALID_MEM_OBJECT,
-                                          CL_INVALID_SAMPLER,       CL_INVALID_PROGRAM, CL_INVALID_KERNEL,
-                                          CL_INVALID_EVENT,         -1138 /* CL_INVALID_COMMAND_BUFFER_KHR */};
+  static const cl_int statuses[kKinds] = {CL_INVALID_PLATFORM,   CL_INVALID_DEVICE,
+                                          CL_INVALID_CONTEXT,    CL_INVALID_COMMAND_QUEUE,
+                                          CL_INVALID_MEM_OBJECT, CL_INVALID_SAMPLER,
+                                          CL_INVALID_PROGRAM,    CL_INVALID_KERNEL,
+                                          CL_INVALID_EVENT,      -1138 /* CL_INVALID_COMMAND_BUFFER_KHR */};
   return statuses[static_cast<size_t>(kind)];
 }
 
 cl_int Retain(Kind kind, const Platform* platform, void* raw) {
   switch (kind) {
-    case Kind::kPlatform:
-      return CL_SUCCESS;
+    case Kind::kPlatform: return CL_SUCCESS;
     case Kind::kDevice:
       return platform->version < api.clRetainDevice.since ? CL_SUCCESS
                                                           : api.clRetainDevice(static_cast<cl_device_id>(raw));
-    case Kind::kContext:
-      return api.clRetainContext(static_cast<cl_context>(raw));
-    case Kind::kCommandQueue:
-      return api.clRetainCommandQueue(static_cast<cl_command_queue>(raw));
-    case Kind::kMemObject:
-      return api.clRetainMemObject(static_cast<cl_mem>(raw));
-    case Kind::kSampler:
-      return api.clRetainSampler(static_cast<cl_sampler>(raw));
-    case Kind::kProgram:
-      return api.clRetainProgram(static_cast<cl_program>(raw));
-    case Kind::kKernel:
-      return api.clRetainKernel(static_cast<cl_kernel>(raw));
-    case Kind::kEvent:
-      return api.clRetainEvent(static_cast<cl_event>(raw));
-    case Kind::kCommandBuffer:
-      return RetainRecording(raw);
+    case Kind::kContext: return api.clRetainContext(static_cast<cl_context>(raw));
+    case Kind::kCommandQueue: return api.clRetainCommandQueue(static_cast<cl_command_queue>(raw));
+    case Kind::kMemObject: return api.clRetainMemObject(static_cast<cl_mem>(raw));
+    case Kind::kSampler: return api.clRetainSampler(static_cast<cl_sampler>(raw));
+    case Kind::kProgram: return api.clRetainProgram(static_cast<cl_program>(raw));
+    case Kind::kKernel: return api.clRetainKernel(static_cast<cl_kernel>(raw));
+    case Kind::kEvent: return api.clRetainEvent(static_cast<cl_event>(raw));
+    case Kind::kCommandBuffer: return RetainRecording(raw);
   }
   return CL_INVALID_VALUE;
 }
 
 cl_int Release(Kind kind, const Platform* platform, void* raw) {
   switch (kind) {
-    case Kind::kPlatform:
-      return CL_SUCCESS;
+    case Kind::kPlatform: return CL_SUCCESS;
     case Kind::kDevice:
-      return platform->version < api.clReleaseDevice.since
-                 ? CL_SUCCESS
-                 : api.clReleaseDevice(static_cast<cl_device_id>(raw));
-    case Kind::kContext:
-      return api.clReleaseContext(static_cast<cl_context>(raw));
-    case Kind::kCommandQueue:
-      return api.clReleaseCommandQueue(static_cast<cl_command_queue>(raw));
-    case Kind::kMemObject:
-      return api.clReleaseMemObject(static_cast<cl_mem>(raw));
-    case Kind::kSampler:
-      return api.clReleaseSampler(static_cast<cl_sampler>(raw));
-    case Kind::kProgram:
-      return api.clReleaseProgram(static_cast<cl_program>(raw));
-    case Kind::kKernel:
-      return api.clReleaseKernel(static_cast<cl_kernel>(raw));
-    case Kind::kEvent:
-      return api.clReleaseEvent(static_cast<cl_event>(raw));
-    case Kind::kCommandBuffer:
-      return ReleaseRecording(raw);
+      return platform->version < api.clReleaseDevice.since ? CL_SUCCESS
+                                                           : api.clReleaseDevice(static_cast<cl_device_id>(raw));
+    case Kind::kContext: return api.clReleaseContext(static_cast<cl_context>(raw));
+    case Kind::kCommandQueue: return api.clReleaseCommandQueue(static_cast<cl_command_queue>(raw));
+    case Kind::kMemObject: return api.clReleaseMemObject(static_cast<cl_mem>(raw));
+    case Kind::kSampler: return api.clReleaseSampler(static_cast<cl_sampler>(raw));
+    case Kind::kProgram: return api.clReleaseProgram(static_cast<cl_program>(raw));
+    case Kind::kKernel: return api.clReleaseKernel(static_cast<cl_kernel>(raw));
+    case Kind::kEvent: return api.clReleaseEvent(static_cast<cl_event>(raw));
+    case Kind::kCommandBuffer: return ReleaseRecording(raw);
   }
   return CL_INVALID_VALUE;
 }
@@ -160,9 +142,7 @@ void Object::TellMemory(size_t bytes) {
   if (change != 0) environment->isolate()->AdjustAmountOfExternalAllocatedMemory(change);
 }
 
-bool Object::HostDetached() const {
-  return !host_buffer.IsEmpty() && Nan::New(host_buffer)->WasDetached();
-}
+bool Object::HostDetached() const { return !host_buffer.IsEmpty() && Nan::New(host_buffer)->WasDetached(); }
 
 std::vector<std::shared_ptr<Object>> ObjectRegistry::OfKind(Kind kind) const {
   std::vector<std::shared_ptr<Object>> found;
@@ -206,13 +186,11 @@ void InitializeClasses(Environment& environment, v8::Local<v8::Object> exports) 
   }
 }
 
-v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform,
-                           unsigned references) {
+v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform, unsigned references) {
   Nan::EscapableHandleScope scope;
   auto constructor = Nan::New(environment.templates[static_cast<size_t>(kind)]);
   auto object = Nan::NewInstance(constructor->InstanceTemplate()).ToLocalChecked();
-  auto* handle = new Handle{
-      &environment, std::make_shared<Object>(&environment, kind, raw, platform, references), {}};
+  auto* handle = new Handle{&environment, std::make_shared<Object>(&environment, kind, raw, platform, references), {}};
   Nan::SetInternalFieldPointer(object, 0, handle);
   environment.objects().Add(handle);
   v8::Global<v8::Object>& weak = handle->handle;

@@ -178,8 +178,7 @@ class ObjectRegistry {
 void InitializeClasses(Environment& environment, v8::Local<v8::Object> exports);
 
 /** A new handle that owns a reference, or none; a null `raw` gives a handle that counts as released. */
-v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform,
-                           unsigned references = 1);
+v8::Local<v8::Object> Wrap(Environment& environment, Kind kind, void* raw, Platform* platform, unsigned references = 1);
 
 /** The object behind a handle of this kind; empty for anything else, released handles included. */
 std::shared_ptr<Object> Unwrap(Environment& environment, Kind kind, v8::Local<v8::Value> value);

@@ -32,11 +32,12 @@ NAN_METHOD(GetPipeInfo) {
   auto pipe = call.Handle(0, Kind::kMemObject);
   cl_uint name = call.Uint(1);
   if (!call.ok() || !call.Supported(api.clGetPipeInfo, pipe->platform)) return;
-  ReturnInfo(call, name, kPipeInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetPipeInfo(pipe->As<cl_mem>(), name, bytes, value, needed);
-             },
-             pipe->platform);
+  ReturnInfo(
+      call, name, kPipeInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetPipeInfo(pipe->As<cl_mem>(), name, bytes, value, needed);
+      },
+      pipe->platform);
 }
 
 }  // namespace

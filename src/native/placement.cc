@@ -182,10 +182,10 @@ NAN_METHOD(PlaceAsync) {
   }
   uint64_t words[kCodecWords];
   std::memcpy(words, codec.data, sizeof words);
-  StartPromise(call,
-               std::make_unique<PlaceJob>(call.environment(), keys, width, words, std::move(thresholds), to, counts,
-                                          threads),
-               nullptr);
+  StartPromise(
+      call,
+      std::make_unique<PlaceJob>(call.environment(), keys, width, words, std::move(thresholds), to, counts, threads),
+      nullptr);
 }
 
 }  // namespace

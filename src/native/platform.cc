@@ -38,11 +38,12 @@ NAN_METHOD(GetPlatformInfo) {
   Call call(info, "clGetPlatformInfo");
   auto platform = call.Handle(0, Kind::kPlatform);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kPlatformInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetPlatformInfo(platform->As<cl_platform_id>(), name, bytes, value, needed);
-             },
-             platform ? platform->platform : nullptr);
+  ReturnInfo(
+      call, name, kPlatformInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetPlatformInfo(platform->As<cl_platform_id>(), name, bytes, value, needed);
+      },
+      platform ? platform->platform : nullptr);
 }
 
 NAN_METHOD(UnloadPlatformCompiler) {

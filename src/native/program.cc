@@ -106,9 +106,8 @@ NAN_METHOD(CreateProgramWithBinary) {
     }
   }
   cl_int status = CL_SUCCESS;
-  cl_program program =
-      api.clCreateProgramWithBinary(context->As<cl_context>(), static_cast<cl_uint>(count), ids.data(),
-                                    lengths.data(), pointers.data(), nullptr, &status);
+  cl_program program = api.clCreateProgramWithBinary(context->As<cl_context>(), static_cast<cl_uint>(count), ids.data(),
+                                                     lengths.data(), pointers.data(), nullptr, &status);
   call.ReturnHandle(status, Kind::kProgram, program, context->platform);
 }
 
@@ -175,8 +174,7 @@ struct BuildWork {
       std::vector<const char*> names;
       for (const std::string& name : header_names) names.push_back(name.c_str());
       status = api.clCompileProgram(raw, device_count, device_list, options.c_str(),
-                                    static_cast<cl_uint>(headers.size()),
-                                    headers.empty() ? nullptr : headers.data(),
+                                    static_cast<cl_uint>(headers.size()), headers.empty() ? nullptr : headers.data(),
                                     names.empty() ? nullptr : names.data(), nullptr, nullptr);
     } else {
       status = api.clBuildProgram(raw, device_count, device_list, options.c_str(), nullptr, nullptr);
@@ -194,8 +192,8 @@ constexpr char kArgumentInfo[] = " -cl-kernel-arg-info";
  */
 void AskArgumentInfo(Object& program, std::string* options) {
   size_t bytes = 0;
-  bool source = api.clGetProgramInfo(program.As<cl_program>(), CL_PROGRAM_SOURCE, 0, nullptr, &bytes) == CL_SUCCESS &&
-                bytes > 1;
+  bool source =
+      api.clGetProgramInfo(program.As<cl_program>(), CL_PROGRAM_SOURCE, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1;
   program.asked_argument_info = source && program.platform->version >= api.clGetKernelArgInfo.since &&
                                 options->find(kArgumentInfo + 1) == std::string::npos;
   if (program.asked_argument_info) *options += kArgumentInfo;
@@ -221,8 +219,8 @@ BuildWork ReadBuild(Call& call, bool compile) {
   work.compile = compile;
   auto program = call.Handle(0, Kind::kProgram);
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
-  work.options = ReadBuildOptions(call, 2, program.get(),
-                                  compile ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS);
+  work.options =
+      ReadBuildOptions(call, 2, program.get(), compile ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS);
   std::vector<std::shared_ptr<Object>> headers;
   if (compile) {
     headers = call.Handles(3, Kind::kProgram, CL_INVALID_VALUE);
@@ -291,9 +289,9 @@ void Build(Call& call, bool compile, int callback) {
     if (call.Check(status, work.log)) call.ReturnSuccess();
     return;
   }
-  call.environment().Start(std::make_unique<BuildWithCallback>(std::move(work), function, call[callback + 1],
-                                                               call[0].As<v8::Object>()),
-                           program->platform);
+  call.environment().Start(
+      std::make_unique<BuildWithCallback>(std::move(work), function, call[callback + 1], call[0].As<v8::Object>()),
+      program->platform);
   call.ReturnSuccess();
 }
 
@@ -326,8 +324,7 @@ NAN_METHOD(CompileProgramAsync) {
 }
 
 /** Calls `function(data, program)` on a later turn of the loop. */
-void CallLater(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data,
-               v8::Local<v8::Object> subject) {
+void CallLater(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data, v8::Local<v8::Object> subject) {
   auto callback = std::make_unique<Callback>();
   callback->function.Reset(function);
   callback->data.Reset(data);
@@ -355,8 +352,8 @@ NAN_METHOD(LinkProgram) {
   for (auto& input : inputs) programs.push_back(input->As<cl_program>());
   cl_int status = CL_SUCCESS;
   cl_program program = api.clLinkProgram(
-      context->As<cl_context>(), static_cast<cl_uint>(ids.size()), ids.empty() ? nullptr : ids.data(),
-      options.c_str(), static_cast<cl_uint>(programs.size()), programs.data(), nullptr, nullptr, &status);
+      context->As<cl_context>(), static_cast<cl_uint>(ids.size()), ids.empty() ? nullptr : ids.data(), options.c_str(),
+      static_cast<cl_uint>(programs.size()), programs.data(), nullptr, nullptr, &status);
   if (status != CL_SUCCESS) {
     std::string log = program ? BuildLog(program) : std::string();
     if (program) api.clReleaseProgram(program);
@@ -410,11 +407,12 @@ NAN_METHOD(GetProgramInfo) {
   if (!call.ok()) return;
   if (name == CL_PROGRAM_BINARIES) return ReturnBinaries(call, program->As<cl_program>());
   if (name == CL_PROGRAM_IL) return ReturnIL(call, program->As<cl_program>());
-  ReturnInfo(call, name, kProgramInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetProgramInfo(program->As<cl_program>(), name, bytes, value, needed);
-             },
-             program->platform);
+  ReturnInfo(
+      call, name, kProgramInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetProgramInfo(program->As<cl_program>(), name, bytes, value, needed);
+      },
+      program->platform);
 }
 
 /** The options of a build as they were given. */
@@ -422,8 +420,8 @@ void ReturnBuildOptions(Call& call, cl_program program, cl_device_id device) {
   size_t bytes = 0;
   if (!call.Check(api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, nullptr, &bytes))) return;
   std::string options(bytes + 1, '\0');
-  if (!call.Check(api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, bytes, options.data(),
-                                            nullptr))) {
+  if (!call.Check(
+          api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, bytes, options.data(), nullptr))) {
     return;
   }
   options = options.c_str();
@@ -440,12 +438,13 @@ NAN_METHOD(GetProgramBuildInfo) {
   if (call.ok() && name == CL_PROGRAM_BUILD_OPTIONS && program->asked_argument_info) {
     return ReturnBuildOptions(call, program->As<cl_program>(), device->As<cl_device_id>());
   }
-  ReturnInfo(call, name, kBuildInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetProgramBuildInfo(program->As<cl_program>(), device->As<cl_device_id>(), name,
-                                                bytes, value, needed);
-             },
-             program ? program->platform : nullptr);
+  ReturnInfo(
+      call, name, kBuildInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetProgramBuildInfo(program->As<cl_program>(), device->As<cl_device_id>(), name, bytes, value,
+                                         needed);
+      },
+      program ? program->platform : nullptr);
 }
 
 void CL_CALLBACK OnProgramReleased(cl_program, void* user_data) { PostOnce(user_data); }
@@ -472,8 +471,7 @@ NAN_METHOD(SetProgramSpecializationConstant) {
   size_t bytes = 0;
   api.clGetProgramInfo(program->As<cl_program>(), CL_PROGRAM_IL, 0, nullptr, &bytes);
   if (bytes == 0) return (void)call.Fail(CL_INVALID_PROGRAM, "argument 1: expected a program of createProgramWithIL");
-  if (call.Check(api.clSetProgramSpecializationConstant(program->As<cl_program>(), id, value.bytes,
-                                                        value.data))) {
+  if (call.Check(api.clSetProgramSpecializationConstant(program->As<cl_program>(), id, value.bytes, value.data))) {
     call.ReturnSuccess();
   }
 }

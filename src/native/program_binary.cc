@@ -82,7 +82,10 @@ std::string NameOf(const Platform& platform) {
 
 std::string ProblemOfBinary(const Platform& platform, const unsigned char* bytes, size_t length) {
   Reader file(bytes, length);
-  if (file.Begins("\x7f" "ELF", 4)) return ProblemOfElf(file);
+  if (file.Begins("\x7f"
+                  "ELF",
+                  4))
+    return ProblemOfElf(file);
   if (file.Begins("poclbin", 8)) return ProblemOfPocl(file);
   if (NameOf(platform) == "rusticl") return ProblemOfRusticl(file);
   return {};

@@ -24,8 +24,8 @@ NAN_METHOD(CreateCommandQueue) {
   cl_command_queue_properties properties = call.Bits(2);
   if (!call.ok() || !call.Supported(api.clCreateCommandQueue, context->platform)) return;
   cl_int status = CL_SUCCESS;
-  cl_command_queue queue = api.clCreateCommandQueue(context->As<cl_context>(), device->As<cl_device_id>(),
-                                                    properties, &status);
+  cl_command_queue queue =
+      api.clCreateCommandQueue(context->As<cl_context>(), device->As<cl_device_id>(), properties, &status);
   call.ReturnHandle(status, Kind::kCommandQueue, queue, context->platform);
 }
 
@@ -70,11 +70,12 @@ NAN_METHOD(GetCommandQueueInfo) {
   Call call(info, "clGetCommandQueueInfo");
   auto queue = call.Handle(0, Kind::kCommandQueue);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kQueueInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetCommandQueueInfo(queue->As<cl_command_queue>(), name, bytes, value, needed);
-             },
-             queue ? queue->platform : nullptr);
+  ReturnInfo(
+      call, name, kQueueInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetCommandQueueInfo(queue->As<cl_command_queue>(), name, bytes, value, needed);
+      },
+      queue ? queue->platform : nullptr);
 }
 
 NAN_METHOD(SetCommandQueueProperty) {

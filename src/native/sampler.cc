@@ -5,12 +5,9 @@ namespace clsort {
 namespace {
 
 const std::vector<InfoRow> kSamplerInfo = {
-    {CL_SAMPLER_REFERENCE_COUNT, Info::kUint},
-    {CL_SAMPLER_CONTEXT, Info::kHandle, Kind::kContext},
-    {CL_SAMPLER_NORMALIZED_COORDS, Info::kBool},
-    {CL_SAMPLER_ADDRESSING_MODE, Info::kUint},
-    {CL_SAMPLER_FILTER_MODE, Info::kUint},
-    {CL_SAMPLER_PROPERTIES, Info::kProperties},
+    {CL_SAMPLER_REFERENCE_COUNT, Info::kUint},   {CL_SAMPLER_CONTEXT, Info::kHandle, Kind::kContext},
+    {CL_SAMPLER_NORMALIZED_COORDS, Info::kBool}, {CL_SAMPLER_ADDRESSING_MODE, Info::kUint},
+    {CL_SAMPLER_FILTER_MODE, Info::kUint},       {CL_SAMPLER_PROPERTIES, Info::kProperties},
 };
 
 NAN_METHOD(CreateSampler) {
@@ -21,8 +18,8 @@ NAN_METHOD(CreateSampler) {
   cl_filter_mode filter = call.Uint(3);
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
-  cl_sampler sampler = api.clCreateSampler(context->As<cl_context>(), normalized ? CL_TRUE : CL_FALSE,
-                                           addressing, filter, &status);
+  cl_sampler sampler =
+      api.clCreateSampler(context->As<cl_context>(), normalized ? CL_TRUE : CL_FALSE, addressing, filter, &status);
   call.ReturnHandle(status, Kind::kSampler, sampler, context->platform);
 }
 
@@ -32,8 +29,8 @@ NAN_METHOD(CreateSamplerWithProperties) {
   auto properties = call.Properties<cl_sampler_properties>(1, CL_INVALID_VALUE);
   if (!call.ok() || !call.Supported(api.clCreateSamplerWithProperties, context->platform)) return;
   cl_int status = CL_SUCCESS;
-  cl_sampler sampler = api.clCreateSamplerWithProperties(
-      context->As<cl_context>(), properties.empty() ? nullptr : properties.data(), &status);
+  cl_sampler sampler = api.clCreateSamplerWithProperties(context->As<cl_context>(),
+                                                         properties.empty() ? nullptr : properties.data(), &status);
   call.ReturnHandle(status, Kind::kSampler, sampler, context->platform);
 }
 
@@ -51,11 +48,12 @@ NAN_METHOD(GetSamplerInfo) {
   Call call(info, "clGetSamplerInfo");
   auto sampler = call.Handle(0, Kind::kSampler);
   cl_uint name = call.Uint(1);
-  ReturnInfo(call, name, kSamplerInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return api.clGetSamplerInfo(sampler->As<cl_sampler>(), name, bytes, value, needed);
-             },
-             sampler ? sampler->platform : nullptr);
+  ReturnInfo(
+      call, name, kSamplerInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return api.clGetSamplerInfo(sampler->As<cl_sampler>(), name, bytes, value, needed);
+      },
+      sampler ? sampler->platform : nullptr);
 }
 
 }  // namespace

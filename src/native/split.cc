@@ -2,8 +2,8 @@
 #include <cstring>
 #include <vector>
 
-#include "key_codec.h"
 #include "crew.h"
+#include "key_codec.h"
 #include "wait.h"
 
 namespace clsort {
@@ -63,7 +63,8 @@ bool IsWidth(size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || by
 /** Host memory and what keeps it in place. */
 struct Kept {
   Kept() = default;
-  explicit Kept(const HostMemory& memory) : store(memory.store), data(static_cast<char*>(memory.data)), bytes(memory.bytes) {}
+  explicit Kept(const HostMemory& memory)
+      : store(memory.store), data(static_cast<char*>(memory.data)), bytes(memory.bytes) {}
 
   std::shared_ptr<v8::BackingStore> store;
   char* data = nullptr;
@@ -89,7 +90,10 @@ struct Split {
 class SplitJob final : public PromiseJob {
  public:
   SplitJob(Environment& environment, Split split)
-      : PromiseJob("splitAsync"), environment_(environment), split_(std::move(split)), n_(split_.keys.bytes / split_.width) {}
+      : PromiseJob("splitAsync"),
+        environment_(environment),
+        split_(std::move(split)),
+        n_(split_.keys.bytes / split_.width) {}
 
   /**
    * One stable counting pass. Shares are told once and kept, so that whatever becomes of the keys meanwhile, nothing is

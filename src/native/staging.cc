@@ -125,9 +125,9 @@ class StagedTransfer final : public PromiseJob {
     size_t offset = offset_ + i * piece_;
     char* slot = ring_ + i % slots_ * piece_;
     cl_event event = nullptr;
-    cl_int status =
-        write_ ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event)
-               : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event);
+    cl_int status = write_
+                        ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event)
+                        : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event);
     if (status != CL_SUCCESS) return Fail(status);
     api.clFlush(queue);
     std::lock_guard<std::mutex> lock(guard_);
@@ -378,7 +378,8 @@ NAN_METHOD(AllocateHostMemory) {
     return call.Return(plain);
   }
   call.Return(v8::ArrayBuffer::New(environment.isolate(), store));
-  if (threads > 0 && touch) environment.Start(std::make_unique<TouchJob>(environment, std::move(store), threads), nullptr);
+  if (threads > 0 && touch)
+    environment.Start(std::make_unique<TouchJob>(environment, std::move(store), threads), nullptr);
 }
 
 }  // namespace

@@ -124,7 +124,8 @@ NAN_METHOD(EnqueueSVMFree) {
   } else if (!wanted || api.clRetainEvent(event) == CL_SUCCESS) {
     // A command that fails tells nobody; its memory goes all the same.
     std::shared_ptr<void> ended(nullptr, [notify](void*) { notify->Tell(); });
-    environment.in_flight().Keep(std::move(ended), wanted ? event : std::exchange(event, nullptr), environment.mailbox());
+    environment.in_flight().Keep(std::move(ended), wanted ? event : std::exchange(event, nullptr),
+                                 environment.mailbox());
   }
   call.ReturnEvent(status, wanted, event, *queue);
 }
@@ -168,9 +169,8 @@ NAN_METHOD(EnqueueSVMMap) {
   bool wanted = call.Bool(6);
   if (!call.ok() || !call.Supported(api.clEnqueueSVMMap, queue->platform)) return;
   cl_event event = nullptr;
-  cl_int status = api.clEnqueueSVMMap(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE, flags,
-                                      memory.data, size, waits.count(), waits.data(),
-                                      wanted ? &event : nullptr);
+  cl_int status = api.clEnqueueSVMMap(queue->As<cl_command_queue>(), blocking ? CL_TRUE : CL_FALSE, flags, memory.data,
+                                      size, waits.count(), waits.data(), wanted ? &event : nullptr);
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
@@ -182,8 +182,8 @@ NAN_METHOD(EnqueueSVMUnmap) {
   bool wanted = call.Bool(3);
   if (!call.ok() || !call.Supported(api.clEnqueueSVMUnmap, queue->platform)) return;
   cl_event event = nullptr;
-  cl_int status = api.clEnqueueSVMUnmap(queue->As<cl_command_queue>(), memory.data, waits.count(),
-                                        waits.data(), wanted ? &event : nullptr);
+  cl_int status = api.clEnqueueSVMUnmap(queue->As<cl_command_queue>(), memory.data, waits.count(), waits.data(),
+                                        wanted ? &event : nullptr);
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
@@ -205,9 +205,9 @@ NAN_METHOD(EnqueueSVMMigrateMem) {
     if (sizes[i] > memories[i].bytes) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: beyond the memory");
   }
   cl_event event = nullptr;
-  cl_int status = api.clEnqueueSVMMigrateMem(
-      queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()), pointers.data(),
-      sizes.empty() ? nullptr : sizes.data(), flags, waits.count(), waits.data(), wanted ? &event : nullptr);
+  cl_int status = api.clEnqueueSVMMigrateMem(queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()),
+                                             pointers.data(), sizes.empty() ? nullptr : sizes.data(), flags,
+                                             waits.count(), waits.data(), wanted ? &event : nullptr);
   call.ReturnEvent(status, wanted, event, *queue);
 }
 

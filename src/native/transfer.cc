@@ -51,9 +51,7 @@ void FinishHost(Call& call, Command& command, cl_int status, bool blocking, cons
 }
 
 /** Where the driver puts the event: needed for host memory in flight even if JavaScript wants none. */
-cl_event* EventSlot(Command& command, bool needed) {
-  return command.wanted || needed ? &command.event : nullptr;
-}
+cl_event* EventSlot(Command& command, bool needed) { return command.wanted || needed ? &command.event : nullptr; }
 
 HostMemory ReadHost(Call& call, int i, bool blocking, size_t bytes) {
   return blocking ? call.Memory(i, bytes) : call.LastingMemory(i, bytes);
@@ -69,9 +67,8 @@ void ReadOrWriteBuffer(Call& call, const Enqueue& enqueue) {
   HostMemory host = ReadHost(call, 5, blocking, size);
   ReadTail(call, &command, 6);
   if (!call.ok() || !CheckRange(call, *buffer, offset, size)) return;
-  cl_int status = enqueue(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, offset, size,
-                          host.data, command.waits.count(), command.waits.data(),
-                          EventSlot(command, !blocking));
+  cl_int status = enqueue(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, offset, size, host.data,
+                          command.waits.count(), command.waits.data(), EventSlot(command, !blocking));
   FinishHost(call, command, status, blocking, host);
 }
 
@@ -98,10 +95,9 @@ void ReadOrWriteRect(Call& call, const Enqueue& enqueue) {
   ReadTail(call, &command, 11);
   if (!call.ok() || !call.Supported(enqueue, command.queue->platform)) return;
   if (!CheckBox(call, *buffer, {buffer_origin, region, buffer_row, buffer_slice})) return;
-  cl_int status = enqueue(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE,
-                          buffer_origin.data(), host_origin.data(), region.data(), buffer_row, buffer_slice,
-                          host_row, host_slice, host.data, command.waits.count(), command.waits.data(),
-                          EventSlot(command, !blocking));
+  cl_int status = enqueue(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, buffer_origin.data(),
+                          host_origin.data(), region.data(), buffer_row, buffer_slice, host_row, host_slice, host.data,
+                          command.waits.count(), command.waits.data(), EventSlot(command, !blocking));
   FinishHost(call, command, status, blocking, host);
 }
 
@@ -127,9 +123,8 @@ NAN_METHOD(EnqueueCopyBuffer) {
     return;
   }
   Finish(call, command,
-         api.clEnqueueCopyBuffer(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_offset, to_offset,
-                                 size, command.waits.count(), command.waits.data(),
-                                 EventSlot(command, false)));
+         api.clEnqueueCopyBuffer(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_offset, to_offset, size,
+                                 command.waits.count(), command.waits.data(), EventSlot(command, false)));
 }
 
 NAN_METHOD(EnqueueCopyBufferRect) {
@@ -150,8 +145,8 @@ NAN_METHOD(EnqueueCopyBufferRect) {
   const Extent &source = *ExtentOf(call, *from), &target = *ExtentOf(call, *to);
   Finish(call, command,
          api.clEnqueueCopyBufferRect(command.raw(), source.whole, target.whole, OriginInWhole(source, from_box).data(),
-                                     OriginInWhole(target, to_box).data(), region.data(), from_row, from_slice, to_row, to_slice,
-                                     command.waits.count(), command.waits.data(), EventSlot(command, false)));
+                                     OriginInWhole(target, to_box).data(), region.data(), from_row, from_slice, to_row,
+                                     to_slice, command.waits.count(), command.waits.data(), EventSlot(command, false)));
 }
 
 NAN_METHOD(EnqueueFillBuffer) {
@@ -164,9 +159,8 @@ NAN_METHOD(EnqueueFillBuffer) {
   if (!call.ok() || !call.Supported(api.clEnqueueFillBuffer, command.queue->platform)) return;
   if (!CheckRange(call, *buffer, offset, size) || !CheckPattern(call, pattern.size(), offset, size)) return;
   Finish(call, command,
-         api.clEnqueueFillBuffer(command.raw(), buffer->As<cl_mem>(), pattern.data(), pattern.size(), offset,
-                                 size, command.waits.count(), command.waits.data(),
-                                 EventSlot(command, false)));
+         api.clEnqueueFillBuffer(command.raw(), buffer->As<cl_mem>(), pattern.data(), pattern.size(), offset, size,
+                                 command.waits.count(), command.waits.data(), EventSlot(command, false)));
 }
 
 template <typename Enqueue>
@@ -183,9 +177,9 @@ void ReadOrWriteImage(Call& call, const Enqueue& enqueue) {
   HostMemory host = ReadHost(call, 7, blocking, bytes);
   ReadTail(call, &command, 8);
   if (!call.ok()) return;
-  cl_int status = enqueue(command.raw(), image->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, origin.data(),
-                          region.data(), row, slice, host.data, command.waits.count(), command.waits.data(),
-                          EventSlot(command, !blocking));
+  cl_int status =
+      enqueue(command.raw(), image->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, origin.data(), region.data(), row,
+              slice, host.data, command.waits.count(), command.waits.data(), EventSlot(command, !blocking));
   FinishHost(call, command, status, blocking, host);
 }
 
@@ -209,9 +203,8 @@ NAN_METHOD(EnqueueFillImage) {
   if (!call.ok() || !call.Supported(api.clEnqueueFillImage, command.queue->platform)) return;
   if (!CheckPixels(call, *image, origin, region)) return;
   Finish(call, command,
-         api.clEnqueueFillImage(command.raw(), image->As<cl_mem>(), color.data(), origin.data(),
-                                region.data(), command.waits.count(), command.waits.data(),
-                                EventSlot(command, false)));
+         api.clEnqueueFillImage(command.raw(), image->As<cl_mem>(), color.data(), origin.data(), region.data(),
+                                command.waits.count(), command.waits.data(), EventSlot(command, false)));
 }
 
 NAN_METHOD(EnqueueCopyImage) {
@@ -225,10 +218,10 @@ NAN_METHOD(EnqueueCopyImage) {
       !CheckOverlap(call, *from, from_origin, *to, to_origin, region)) {
     return;
   }
-  Finish(call, command,
-         api.clEnqueueCopyImage(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_origin.data(),
-                                to_origin.data(), region.data(), command.waits.count(), command.waits.data(),
-                                EventSlot(command, false)));
+  Finish(
+      call, command,
+      api.clEnqueueCopyImage(command.raw(), from->As<cl_mem>(), to->As<cl_mem>(), from_origin.data(), to_origin.data(),
+                             region.data(), command.waits.count(), command.waits.data(), EventSlot(command, false)));
 }
 
 NAN_METHOD(EnqueueCopyImageToBuffer) {
@@ -246,8 +239,8 @@ NAN_METHOD(EnqueueCopyImageToBuffer) {
   const Extent& to = *ExtentOf(call, *buffer);
   Finish(call, command,
          api.clEnqueueCopyImageToBuffer(command.raw(), image->As<cl_mem>(), to.whole, origin.data(), region.data(),
-                                        to.begin + offset, command.waits.count(),
-                                        command.waits.data(), EventSlot(command, false)));
+                                        to.begin + offset, command.waits.count(), command.waits.data(),
+                                        EventSlot(command, false)));
 }
 
 NAN_METHOD(EnqueueCopyBufferToImage) {
@@ -265,8 +258,8 @@ NAN_METHOD(EnqueueCopyBufferToImage) {
   const Extent& from = *ExtentOf(call, *buffer);
   Finish(call, command,
          api.clEnqueueCopyBufferToImage(command.raw(), from.whole, image->As<cl_mem>(), from.begin + offset,
-                                        origin.data(), region.data(), command.waits.count(),
-                                        command.waits.data(), EventSlot(command, false)));
+                                        origin.data(), region.data(), command.waits.count(), command.waits.data(),
+                                        EventSlot(command, false)));
 }
 
 /** What a mapping holds of the driver, to be taken before the memory is mapped. */
@@ -333,10 +326,11 @@ NAN_METHOD(EnqueueMapBuffer) {
   Keepers keepers = HoldForMapping(call, command, *buffer);
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
-  void* pointer = api.clEnqueueMapBuffer(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE,
-                                         flags, offset, size, command.waits.count(), command.waits.data(),
-                                         EventSlot(command, !blocking), &status);
-  if (call.Check(status)) ReturnMapping(call, command, buffer, std::move(keepers), pointer, size, flags, copied, blocking);
+  void* pointer =
+      api.clEnqueueMapBuffer(command.raw(), buffer->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, flags, offset, size,
+                             command.waits.count(), command.waits.data(), EventSlot(command, !blocking), &status);
+  if (call.Check(status))
+    ReturnMapping(call, command, buffer, std::move(keepers), pointer, size, flags, copied, blocking);
 }
 
 void SetNumber(v8::Local<v8::Object> object, const char* name, size_t number) {
@@ -357,10 +351,9 @@ NAN_METHOD(EnqueueMapImage) {
   if (!call.ok()) return;
   size_t row = 0, slice = 0;
   cl_int status = CL_SUCCESS;
-  void* pointer =
-      api.clEnqueueMapImage(command.raw(), image->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, flags,
-                            origin.data(), region.data(), &row, &slice, command.waits.count(),
-                            command.waits.data(), EventSlot(command, false), &status);
+  void* pointer = api.clEnqueueMapImage(command.raw(), image->As<cl_mem>(), blocking ? CL_TRUE : CL_FALSE, flags,
+                                        origin.data(), region.data(), &row, &slice, command.waits.count(),
+                                        command.waits.data(), EventSlot(command, false), &status);
   if (!call.Check(status)) return;
   size_t bytes = HostBytes(call, *ExtentOf(call, *image), region, row, slice);
   v8::Local<v8::ArrayBuffer> mapped;
@@ -384,9 +377,10 @@ bool CheckUnmappable(Call& call, const Mapping& mapping, const HostMemory& host,
   size_t known = users.size() + (attached ? 1 : 0);
   if (mapping.Holders() > known) {
     return call.Fail(CL_INVALID_OPERATION,
-                     attached ? "argument 3: its memory is still in use, by a transfer or checksum whose promise has not "
-                                "settled, or by a memory object that lives in it; wait for the one, release the other"
-                              : "argument 3: the ArrayBuffer was transferred; unmap the one that has its memory now");
+                     attached
+                         ? "argument 3: its memory is still in use, by a transfer or checksum whose promise has not "
+                           "settled, or by a memory object that lives in it; wait for the one, release the other"
+                         : "argument 3: the ArrayBuffer was transferred; unmap the one that has its memory now");
   }
   if (mapping.copied && !users.empty()) {
     return call.Fail(CL_INVALID_OPERATION,
@@ -406,7 +400,8 @@ bool WaitAlso(Call& call, Command* command, const std::vector<cl_event>& events)
   api.clGetCommandQueueInfo(command->raw(), CL_QUEUE_CONTEXT, sizeof context, &context, nullptr);
   for (cl_event event : events) {
     if (contextOf(event) != context) {
-      return call.Fail(CL_INVALID_OPERATION, "argument 3: a command of another context still uses the memory; wait for it");
+      return call.Fail(CL_INVALID_OPERATION,
+                       "argument 3: a command of another context still uses the memory; wait for it");
     }
     command->waits.events.push_back(event);
   }
@@ -433,8 +428,7 @@ NAN_METHOD(EnqueueUnmapMemObject) {
     std::memcpy(mapping->region->pointer, mapping->store->Data(), mapping->bytes);
   }
   cl_int status = api.clEnqueueUnmapMemObject(command.raw(), object->As<cl_mem>(), mapping->region->pointer,
-                                              command.waits.count(), command.waits.data(),
-                                              EventSlot(command, false));
+                                              command.waits.count(), command.waits.data(), EventSlot(command, false));
   if (status == CL_SUCCESS) {
     mapping->region->unmapped = true;
     environment.foreign().Detach(host.buffer);
@@ -454,7 +448,8 @@ NAN_METHOD(EnqueueMigrateMemObjects) {
   std::vector<cl_mem> list;
   for (auto& object : objects) list.push_back(object->As<cl_mem>());
   // Where memory is to be is a hint, and the event is that of a migration all the same.
-  if (command.queue->platform->migrates_aside) flags &= ~static_cast<cl_mem_migration_flags>(CL_MIGRATE_MEM_OBJECT_HOST);
+  if (command.queue->platform->migrates_aside)
+    flags &= ~static_cast<cl_mem_migration_flags>(CL_MIGRATE_MEM_OBJECT_HOST);
   Finish(call, command,
          api.clEnqueueMigrateMemObjects(command.raw(), static_cast<cl_uint>(list.size()),
                                         list.empty() ? nullptr : list.data(), flags, command.waits.count(),
@@ -466,8 +461,7 @@ void MarkerOrBarrier(Call& call, const Enqueue& enqueue) {
   Command command = ReadCommand(call);
   ReadTail(call, &command, 1);
   if (!call.ok() || !call.Supported(enqueue, command.queue->platform)) return;
-  Finish(call, command,
-         enqueue(command.raw(), command.waits.count(), command.waits.data(), EventSlot(command, false)));
+  Finish(call, command, enqueue(command.raw(), command.waits.count(), command.waits.data(), EventSlot(command, false)));
 }
 
 NAN_METHOD(EnqueueMarkerWithWaitList) {
@@ -510,9 +504,8 @@ NAN_METHOD(EnqueueWaitForEvents) {
   // Where its replacement exists the old call may not: PoCL ends the process in it.
   bool replaced = command.queue->platform->version >= api.clEnqueueBarrierWithWaitList.since;
   Finish(call, command,
-         replaced
-             ? api.clEnqueueBarrierWithWaitList(command.raw(), waits.count(), waits.data(), nullptr)
-             : api.clEnqueueWaitForEvents(command.raw(), waits.count(), waits.data()));
+         replaced ? api.clEnqueueBarrierWithWaitList(command.raw(), waits.count(), waits.data(), nullptr)
+                  : api.clEnqueueWaitForEvents(command.raw(), waits.count(), waits.data()));
 }
 
 }  // namespace

@@ -100,12 +100,13 @@ NAN_METHOD(GetMemAllocInfoINTEL) {
   HostMemory memory = ReadShared(call, call[1], 0, true);
   cl_uint name = call.Uint(2);
   if (!call.ok() || !CheckContext(call, *context)) return;
-  ReturnInfo(call, name, kAllocationInfo,
-             [&](size_t bytes, void* value, size_t* needed) {
-               return ExtensionsOf(*context->platform)
-                   .clGetMemAllocInfoINTEL(context->As<cl_context>(), memory.data, name, bytes, value, needed);
-             },
-             context->platform);
+  ReturnInfo(
+      call, name, kAllocationInfo,
+      [&](size_t bytes, void* value, size_t* needed) {
+        return ExtensionsOf(*context->platform)
+            .clGetMemAllocInfoINTEL(context->As<cl_context>(), memory.data, name, bytes, value, needed);
+      },
+      context->platform);
 }
 
 NAN_METHOD(SetKernelArgMemPointerINTEL) {

@@ -29,9 +29,7 @@ v8::Local<v8::Promise::Resolver> ReturnPromise(Call& call) {
 
 }  // namespace
 
-void PromiseJob::Finish(Environment& environment) {
-  Settle(environment, Nan::New(resolver_), call_, status_, log_);
-}
+void PromiseJob::Finish(Environment& environment) { Settle(environment, Nan::New(resolver_), call_, status_, log_); }
 
 void StartPromise(Call& call, std::unique_ptr<PromiseJob> job, const Platform* platform) {
   auto resolver = ReturnPromise(call);

@@ -1,4 +1,5 @@
 /** What can be reduced and scanned, on a device or on the host. */
+import type { KnownDevice } from '../device/device.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { InputError, UnsupportedError } from '../util/errors.js';
 
@@ -24,6 +25,13 @@ export function assertScannable(dtype: Dtype, op: ScanOp): void {
     throw new UnsupportedError(
       `${op === 'sum' ? 'prefix sums' : 'products'} of f16 are not supported: convert to f32`,
     );
+  }
+}
+
+/** @throws UnsupportedError where a device lacks the arithmetic of f64 that sums and products need */
+export function assertArithmetic({ info, capabilities }: KnownDevice, dtype: Dtype, op: ScanOp): void {
+  if (dtype === 'f64' && (op === 'sum' || op === 'product') && !capabilities.fp64) {
+    throw new UnsupportedError(`${info.name} has no fp64, which sums and products of f64 need`);
   }
 }
 

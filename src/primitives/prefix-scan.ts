@@ -3,9 +3,8 @@ import type { Device } from '../device/device.js';
 import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, keyCodec } from '../keys/key-codec.js';
-import { UnsupportedError } from '../util/errors.js';
 import { LookBack, passes } from './look-back.js';
-import { assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
+import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
 import { buildWalk, partsOf, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
 
 /** One scan of keys in device memory. */
@@ -34,6 +33,7 @@ const definesOf = ({ dtype, op }: PrefixScanShape): Readonly<Record<string, numb
 export async function buildScan(device: Device, shape: PrefixScanShape): Promise<WalkProgram> {
   const { dtype, op } = shape;
   assertScannable(dtype, op);
+  assertArithmetic(device, dtype, op);
   const tuning = shape.tuning ?? walkTuning(device, dtype);
   const kernels = ['scan_part_totals', 'scan_parts', ...(tuning.lookBack > 0 ? ['scan_once'] : [])];
   return buildWalk(device, 'prefix_scan.cl', kernels, dtype, definesOf(shape), tuning);
@@ -68,12 +68,8 @@ export class PrefixScan {
   /** @throws UnsupportedError, BuildError */
   static async create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
     const { dtype, op } = shape;
-    assertScannable(dtype, op);
     const info = dtypeInfo(dtype);
     const byFloats = info.kind === 'float' && (op === 'sum' || op === 'product');
-    if (byFloats && dtype === 'f64' && !device.capabilities.fp64) {
-      throw new UnsupportedError(`${device.info.name} has no fp64, which scans of f64 need`);
-    }
     const walk = await buildScan(device, shape);
     const wanted = walk.tuning.lookBack > 0 && !byFloats;
     const name = JSON.stringify(['scan', info.width, definesOf(shape), walk.tuning]);

@@ -5,7 +5,7 @@ import { u32, u64, vector } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, keyCodec } from '../keys/key-codec.js';
 import { LookBack } from './look-back.js';
-import { KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
+import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
 import { reducedValue } from './reduce.js';
 import { buildWalk, VECTOR_BYTES, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
 
@@ -22,11 +22,12 @@ export interface ReduceOnceWork {
 export const reducesOnce = ({ capabilities: { quirks } }: Pick<Device, 'capabilities'>): boolean =>
   !Number.isFinite(quirks.maxLoopIterations);
 
-/** The program of a reduction. @throws BuildError */
-export function buildReduceOnce(
+/** The program of a reduction. @throws UnsupportedError, BuildError */
+export async function buildReduceOnce(
   device: Device,
   { dtype, op, tuning = walkTuning(device, dtype) }: Pick<ReduceOnceWork, 'dtype' | 'op' | 'tuning'>,
 ): Promise<WalkProgram> {
+  assertArithmetic(device, dtype, op);
   const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[dtypeInfo(dtype).kind], WIDE: 1 };
   return buildWalk(device, 'reduce_once.cl', ['reduce_once'], dtype, defines, tuning);
 }

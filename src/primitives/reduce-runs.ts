@@ -4,7 +4,7 @@ import { u32, u64, vector } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, keyCodec } from '../keys/key-codec.js';
 import { buildForGroups } from './group.js';
-import { KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
+import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
 
 const ITEMS = 8;
 
@@ -21,11 +21,12 @@ export interface ReduceRunsWork {
   readonly results: Buffer;
 }
 
-/** The program of reductions of runs. @throws BuildError */
-export function buildReduceRuns(
+/** The program of reductions of runs. @throws UnsupportedError, BuildError */
+export async function buildReduceRuns(
   device: Device,
   { dtype, op }: Pick<ReduceRunsWork, 'dtype' | 'op'>,
 ): ReturnType<typeof buildForGroups> {
+  assertArithmetic(device, dtype, op);
   const { width, kind } = dtypeInfo(dtype);
   const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[kind], WIDE: 1, ITEMS };
   const kernels = ['reduce_run_tiles', 'reduce_run_ends'];

@@ -7,7 +7,7 @@ import { codecVector, decode, type KeyCodec, keyCodec } from '../keys/key-codec.
 import { keyValue } from '../keys/value.js';
 import { UnsupportedError } from '../util/errors.js';
 import { buildForGroups, type LabOptions, walkingGroups } from './group.js';
-import { assertReducible, type ReduceOp } from './possible.js';
+import { assertArithmetic, assertReducible, type ReduceOp } from './possible.js';
 
 /** The ladder of the lectures from its first step on, and last the kernel that is used. */
 export const REDUCE_STEPS = ['interleaved', 'compacted', 'halving', 'two_loads', 'unrolled', 'grid'] as const;
@@ -80,9 +80,7 @@ export class Reduction {
   ): Promise<Reduction> {
     const info = dtypeInfo(dtype);
     assertReducible(dtype, op);
-    if (op === 'sum' && dtype === 'f64' && !device.capabilities.fp64) {
-      throw new UnsupportedError(`${device.info.name} has no fp64, which sums of f64 need`);
-    }
+    assertArithmetic(device, dtype, op);
     const steps: readonly ReduceStep[] = subGroups ? [SUBGROUPS] : REDUCE_STEPS;
     const kernels = [...steps.map((step) => `reduce_${step}`), 'reduce_partials'];
     const file = subGroups ? 'reduce_lab.cl' : 'reduce.cl';
