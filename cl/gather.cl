@@ -25,17 +25,19 @@ typedef uint index_t;
 typedef ulong index_t;
 #endif
 
+#if CHECKED
+# define TOLD_PARAMETERS , __global uint *told, uint slot
+#else
+# define TOLD_PARAMETERS
+#endif
+
 /* @param told  word number `slot` is 0 before
  * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`;
  *        told[slot] says by how much more than length - 1 the largest of them was, 0 if there was none
  */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n, ulong length
-#if CHECKED
-            ,
-            __global uint *told, uint slot
-#endif
-)
+void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n,
+            ulong length TOLD_PARAMETERS)
 {
     const ulong i = get_global_id(0);
     if (i >= n)
