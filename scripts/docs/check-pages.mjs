@@ -133,9 +133,9 @@ async function visit(browser, url, path) {
         problems.push(`${path}: asks ${request.url()}, which is elsewhere`);
     });
     await page.setViewport(PHONE);
-    await page.goto(url + path, { waitUntil: 'load', timeout: 30_000 });
+    await page.goto(url + path, { waitUntil: 'load', timeout: 120_000 });
     await page.waitForFunction(() => document.querySelector('#app')?.__vue_app__ !== undefined, {
-      timeout: 30_000,
+      timeout: 120_000,
     });
     for (const dark of [false, true]) {
       // Without the transitions of colours, which would be looked at half-way.
@@ -170,7 +170,7 @@ async function search(browser, url) {
     await page.click('.VPNavBarSearch button');
     await page.waitForSelector('#localsearch-input');
     await page.type('#localsearch-input', 'ERR_CLSORT_MISMATCH');
-    const results = await page.waitForSelector('#localsearch-list .result', { timeout: 15_000 });
+    const results = await page.waitForSelector('#localsearch-list .result', { timeout: 60_000 });
     const target = await results.evaluate((element) => element.getAttribute('href'));
     return target?.includes('errors') ? [] : [`search for ERR_CLSORT_MISMATCH leads to ${target}`];
   } catch (error) {
@@ -250,7 +250,7 @@ async function course(browser, url) {
     await page.waitForFunction(
       () => /^Tick [2-9]/.test(document.querySelector('.look-back-tick').textContent),
       {
-        timeout: 30_000,
+        timeout: 120_000,
       },
     );
     await click('[aria-label="step back"]');

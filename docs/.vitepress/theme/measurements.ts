@@ -118,6 +118,25 @@ function deviceRows(data: Data): Row[] {
   });
 }
 
+/** Those of scripts/bench-operations.ts, between markers behind other work, with CUB's fastest form beside them. */
+function operationRows(data: Data): Row[] {
+  return data.rows.flatMap((row: Data) => {
+    if (row.result !== 'ok' || !row.queuedMilliseconds) return [];
+    const { operation, dtype, n } = row;
+    const common = { ...origin(data), operation, measure: 'kernels' as Measure, dtype, n };
+    const cub = Object.values((row.cub ?? {}) as Data).flatMap((form: Data) =>
+      form.ok ? [form.queued] : [],
+    );
+    const timed = (who: string, isPeer: boolean, milliseconds: number): Row[] => [
+      { ...common, distribution: 'uniform', who, isPeer, seconds: milliseconds / 1e3 },
+    ];
+    return [
+      ...timed('clsort', false, row.queuedMilliseconds),
+      ...(cub.length > 0 ? timed('CUB', true, Math.min(...cub)) : []),
+    ];
+  });
+}
+
 const seen = (rows: readonly Row[]): Row[] => {
   const byName = new Map(rows.map((row) => [[row.who, caseOf(row), row.seconds, row.device].join('|'), row]));
   return [...byName.values()];
@@ -138,6 +157,7 @@ export function rowsOf(data: unknown): Row[] {
   if (schema.startsWith('clsort.bench.sorts/')) return sortRows(one);
   if (schema.startsWith('clsort.bench.calls/')) return callRows(one);
   if (schema.startsWith('clsort.bench.peers/')) return peerRows(one);
+  if (schema.startsWith('clsort.bench.operations/')) return operationRows(one);
   if (schema === 'clsort.results/1' || schema === '') return seen(deviceRows(one));
   throw new Error(
     `its schema is '${schema}': expected what 'clsort bench sorts --json' or 'clsort bench calls --json' prints`,
