@@ -28,7 +28,8 @@ interface Peers {
     readonly n: number;
     readonly sort: string;
     readonly mode: string;
-    readonly time?: Timing;
+    /** A word for a peer that was not there or was wrong. */
+    readonly time?: Timing | 'missing' | 'wrong';
   }[];
 }
 
@@ -77,7 +78,7 @@ const plotOf = (
 function peersPlot(file: string, mode: string, title: string): string {
   const peers = read(file) as Peers;
   const points = peers.rows.flatMap(({ n, sort, mode: own, time }) =>
-    own === mode && time ? [{ name: sort, x: n, y: n / time.median }] : [],
+    own === mode && typeof time === 'object' ? [{ name: sort, x: n, y: n / time.median }] : [],
   );
   return plotOf(title, peers, linesOf(points));
 }

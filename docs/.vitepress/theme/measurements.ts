@@ -87,7 +87,7 @@ function callRows(data: Data): Row[] {
 
 function peerRows(data: Data): Row[] {
   return data.rows.flatMap((row: Data) =>
-    row.time
+    row.time?.median > 0 // a peer that is missing has a word there
       ? [
           {
             ...{ ...origin(data), operation: 'sort', who: row.sort, isPeer: !row.sort.startsWith('clsort') },
@@ -176,7 +176,7 @@ export interface Crossover {
   readonly times: readonly [first: number, last: number];
 }
 
-/** Where clsort is faster than each peer, and where it is not. */
+/** Where clsort is faster than each peer, and where it is not; of several runs the best of each counts. */
 export function crossoversOf(rows: readonly Row[]): Crossover[] {
   const plain = rows.filter(({ dtype, distribution }) => dtype === 'u32' && distribution === 'uniform');
   const groups = new Map<string, Row[]>();
@@ -190,9 +190,13 @@ export function crossoversOf(rows: readonly Row[]): Crossover[] {
       Math.min(...group.filter((row) => !row.isPeer && row.n === n).map(({ seconds }) => seconds));
     const peers = [...new Set(group.filter(({ isPeer }) => isPeer).map(({ who }) => who))];
     return peers.flatMap((peer) => {
-      const points = group
-        .filter((row) => row.who === peer && Number.isFinite(ours(row.n)))
-        .map(({ n, seconds }) => ({ n, times: seconds / ours(n) }))
+      const own = group.filter(({ who }) => who === peer);
+      const points = [...new Set(own.map(({ n }) => n))]
+        .filter((n) => Number.isFinite(ours(n)))
+        .map((n) => {
+          const theirs = Math.min(...own.filter((row) => row.n === n).map(({ seconds }) => seconds));
+          return { n, times: theirs / ours(n) };
+        })
         .sort((a, b) => a.n - b.n);
       if (points.length === 0) return [];
       return [
@@ -211,6 +215,22 @@ export function crossoversOf(rows: readonly Row[]): Crossover[] {
 export function keysText(n: number): string {
   const power = Math.log2(n);
   return Number.isInteger(power) && power >= 10 ? `2^${power}` : n.toLocaleString('en');
+}
+
+/** Sizes as a list, where three and more that lie beside each other among all measured ones are a range. */
+export function sizesText(sizes: readonly number[], all: readonly number[]): string {
+  const places = sizes.map((n) => all.indexOf(n));
+  const runs: [number, number][] = [];
+  for (const place of places) {
+    const last = runs.at(-1);
+    if (last && last[1] === place - 1) last[1] = place;
+    else runs.push([place, place]);
+  }
+  const words = runs.flatMap(([first, last]) => {
+    const names = all.slice(first, last + 1).map(keysText);
+    return names.length > 2 ? [`${names[0]} … ${names.at(-1)}`] : names;
+  });
+  return words.length > 0 ? words.join(', ') : '–';
 }
 
 /** Seconds with a unit that leaves few zeros, three digits. */
