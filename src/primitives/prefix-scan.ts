@@ -29,13 +29,21 @@ const definesOf = ({ dtype, op }: PrefixScanShape): Readonly<Record<string, numb
   WIDE: 0,
 });
 
+/** Does rounding depend on what is combined first? Then groups do not look back. */
+const rounds = ({ dtype, op }: PrefixScanShape): boolean =>
+  dtypeInfo(dtype).kind === 'float' && (op === 'sum' || op === 'product');
+
 /** The program of a scan. @throws UnsupportedError, BuildError */
 export async function buildScan(device: Device, shape: PrefixScanShape): Promise<WalkProgram> {
   const { dtype, op } = shape;
   assertScannable(dtype, op);
   assertArithmetic(device, dtype, op);
   const tuning = shape.tuning ?? walkTuning(device, dtype);
-  const kernels = ['scan_part_totals', 'scan_parts', ...(tuning.lookBack > 0 ? ['scan_once'] : [])];
+  const kernels = [
+    'scan_part_totals',
+    'scan_parts',
+    ...(tuning.lookBack > 0 && !rounds(shape) ? ['scan_once'] : []),
+  ];
   return buildWalk(device, 'prefix_scan.cl', kernels, dtype, definesOf(shape), tuning);
 }
 
@@ -67,12 +75,9 @@ export class PrefixScan {
 
   /** @throws UnsupportedError, BuildError */
   static async create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
-    const { dtype, op } = shape;
-    const info = dtypeInfo(dtype);
-    const byFloats = info.kind === 'float' && (op === 'sum' || op === 'product');
     const walk = await buildScan(device, shape);
-    const wanted = walk.tuning.lookBack > 0 && !byFloats;
-    const name = JSON.stringify(['scan', info.width, definesOf(shape), walk.tuning]);
+    const wanted = walk.tuning.lookBack > 0 && !rounds(shape);
+    const name = JSON.stringify(['scan', dtypeInfo(shape.dtype).width, definesOf(shape), walk.tuning]);
     const once =
       wanted && (await passes(device, name, () => selfTest(new PrefixScan(device, walk, shape, true))));
     return new PrefixScan(device, walk, shape, once);

@@ -120,6 +120,19 @@ forEachDevice((title, device, small) => {
     }
   });
 
+  test.serial(title('sums and products of floats take two launches where others look back'), async (t) => {
+    const opened = await device();
+    const tuning = { ...walkTuning(opened, 'f32'), lookBack: 8 };
+    const keys = Float32Array.from({ length: 600 }, (_, i) => i % 7);
+    for (const op of ['sum', 'product'] as const) {
+      t.false((await PrefixScan.create(opened, { dtype: 'f32', op, tuning })).once);
+    }
+    const { result } = await scanned(opened, { dtype: 'f32', op: 'sum', tuning }, keys, { inclusive: true });
+    let sum = 0;
+    const expected = keys.map((key) => (sum += key));
+    t.deepEqual(new Float32Array(result.buffer as ArrayBuffer), expected);
+  });
+
   for (const dtype of ['f32', 'f64'] as const) {
     test.serial(
       title(`sums and products of ${dtype} within the stated error, the same bits every time`),
