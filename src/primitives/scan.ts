@@ -5,7 +5,7 @@ import { type Queue, u32, u64 } from '../device/queue.js';
 import type { Dtype } from '../keys/dtype.js';
 import { UnsupportedError } from '../util/errors.js';
 import { buildForGroups, type LabOptions } from './group.js';
-import { scanType } from './possible.js';
+import { assertArithmetic, scanType } from './possible.js';
 
 /** Up and down a tree, the same with padding against bank conflicts, and the one that is used. */
 export const SCAN_STEPS = ['sweep', 'padded', 'tile'] as const;
@@ -68,9 +68,7 @@ export class Scan {
     { dtype, step = 'tile', lab }: { dtype: Dtype; step?: ScanStep; lab?: LabOptions },
   ): Promise<Scan> {
     const type = scanType(dtype);
-    if (dtype === 'f64' && !device.capabilities.fp64) {
-      throw new UnsupportedError(`${device.info.name} has no fp64, which scans of f64 need`);
-    }
+    assertArithmetic(device, dtype, 'sum');
     if (step === 'single_pass' && type !== 0) {
       throw new UnsupportedError(
         `the single pass hands on sums of 32 bits: expected u32 or i32, not ${dtype}`,
