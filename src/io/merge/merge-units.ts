@@ -29,8 +29,7 @@ export async function* mergedUnits(
   { sorter, order, rooms, options }: MergeWork,
 ): AsyncGenerator<Uint8Array> {
   const [from, a, b] = rooms;
-  const fill = (): Promise<unknown> => Promise.all(inputs.map((input) => input.fill()));
-  let filling = fill();
+  let filling = fill(inputs);
   try {
     for (let round = 0; ; round++) {
       await filling;
@@ -45,7 +44,7 @@ export async function* mergedUnits(
         gathered.set(part, at);
         at += part.length;
       }
-      filling = fill(); // while these are sorted
+      filling = fill(inputs); // while these are sorted
       filling.catch(() => undefined); // it is awaited, perhaps after another failure
       if (!isSorted) {
         sorter.trim(); // scratch of another size than this one's
@@ -55,6 +54,16 @@ export async function* mergedUnits(
     }
   } finally {
     await Promise.allSettled([filling]);
+  }
+}
+
+/**
+ * Fills all windows. Each is waited for, so that none is being read when the files are closed, and where several fail it is
+ * the first of the inputs that is told, not the fastest: the same files give the same message.
+ */
+async function fill(inputs: readonly MergeInput[]): Promise<void> {
+  for (const filled of await Promise.allSettled(inputs.map((input) => input.fill()))) {
+    if (filled.status === 'rejected') throw filled.reason;
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { generate } from '../../../src/io/gen.js';
 import { type MergeJob, type MergeReport, mergeFiles } from '../../../src/io/merge/merge-files.js';
@@ -199,6 +200,22 @@ test('what is not sorted is refused with its name and the position, wherever tha
     message: /records0\.dat .*\(by 2:8, 0:1\)/,
   });
   t.false(existsSync(path('never.dat')));
+});
+
+test('of several inputs that are not sorted the first is named, however slow it is', async (t) => {
+  const { paths, all } = sortedFiles('u32', [300, 300], {}, 'slow');
+  const backwards = Buffer.from(all).reverse();
+  writeFileSync(paths[1] ?? '', backwards);
+  const late = async function* () {
+    await setTimeout(50);
+    yield backwards;
+  };
+  const job = { in: ['-', paths[1] ?? ''], out: path('never.u32'), dtype: 'u32', memory: memoryFor(2, 4) } as const;
+  await t.throwsAsync(merge(job, Readable.from(late())), {
+    instanceOf: InputError,
+    message: /stdin is not sorted/,
+  });
+  t.false(existsSync(path('never.u32')));
 });
 
 test('a pipe among files, and its order', async (t) => {
