@@ -3,7 +3,8 @@
  * which all work-items sort together, one digit at a time.
  *
  *   serial_check    checks the offsets and cuts long segments
- *   serial_segments sorts the others: few keys by insertion, more by all digits of the radix
+ *   serial_segments sorts the others: keys alone in the lanes of vectors, 16 segments at a time, as long as they are short,
+ *                   else few keys by insertion, and more by all digits of the radix
  *   serial_counts   counts one digit of each run
  *   serial_places   scans the counts of each segment that was cut
  *   serial_move     moves the keys of each run to their places in the segment
@@ -13,6 +14,9 @@
  */
 #include "elements.clh"
 #include "segments.clh"
+#if !HAS_VALUES
+# include "lane_sort.clh"
+#endif
 
 #ifndef RADIX_BITS
 # error "RADIX_BITS: bits of a digit, set by src/algorithms/segments/serial.ts"
@@ -167,8 +171,49 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
 #endif
 }
 
-/* @param own_codes  two halves for each work-item
- * @param room       elements of a half: at least `run_keys`
+#if !HAS_VALUES
+/* Keys of 16 segments below which each is inserted sooner. */
+#define LANES_FEWEST 48u
+
+/* @return how many lanes have to be full, on average, so that rows are not sorted faster one by one */
+INLINE uint full_lanes(uint longest)
+{
+    const uint steps = 32 - clz(longest - (longest > 0));
+    return 2 * (max(steps, 7u) - 6);
+}
+
+/* Sort the short ones of the next segments in the lanes of vectors: as long ones as leave few of the lanes empty.
+ * @return the fewest keys of a segment that is left to be sorted; UINT_MAX where none is
+ */
+INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out, __global const uint *offsets, uint s, uint stop,
+                       __global lanes_t *vectors, codec_t codec, uint flags)
+{
+    for (uint most = LANES_LONGEST; most >= 8; most /= 8) {
+        rows_t rows;
+        uint all = 0, left = 0;
+        rows.longest = 0;
+        rows.shortest = most;
+        for (uint lane = 0; lane < LANES; lane++) {
+            const uint first = offsets[min(s + lane, stop)], length = offsets[min(s + lane + 1, stop)] - first;
+            const uint own = length <= most ? length : 0;
+            left += length > most;
+            rows.first[lane] = first;
+            rows.length[lane] = own;
+            rows.longest = max(rows.longest, own);
+            rows.shortest = min(rows.shortest, own);
+            all += own;
+        }
+        if (all < max(LANES_FEWEST, rows.longest * full_lanes(rows.longest)))
+            continue;
+        sort_rows(keys, keys_out, &rows, vectors, codec, flags);
+        return left > 0 ? most + 1 : UINT_MAX;
+    }
+    return 1;
+}
+#endif
+
+/* @param own_codes  two halves for each work-item; of keys alone they hold LANES vectors of the longest short segment
+ * @param room       elements of a half: at least `run_keys`, and a multiple of 16
  * @param step       segments that a work-item takes at a time
  * @param mask       the window's bits of a code, once it is shifted to the right by `begin`: none of an empty window
  */
@@ -184,6 +229,10 @@ SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *k
                                    uint run_keys, uint room, uint begin, code_t mask, codec_t codec, uint flags)
 {
     const size_t own = (size_t)get_global_id(0) * 2 * room;
+#if !HAS_VALUES
+    __global lanes_t *vectors = (__global lanes_t *)(own_codes + own);
+    const bool is_whole = begin == 0 && mask == CODE_MAX; /* equal codes are of equal keys */
+#endif
     if (state[STATE_INVALID])
         return;
     for (;;) {
@@ -191,12 +240,22 @@ SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *k
         if (taken >= segments)
             return;
         const uint stop = taken + min(step, segments - taken);
+        uint fewest = 1; /* keys of a segment that is to be sorted yet */
         for (uint s = taken; s < stop; s++) {
+#if !HAS_VALUES
+            if (is_whole && (s - taken) % LANES == 0) {
+                fewest = sort_batch(keys, keys_out, offsets, s, stop, vectors, codec, flags);
+                if (fewest == UINT_MAX) {
+                    s += LANES - 1;
+                    continue;
+                }
+            }
+#endif
             const uint first = offsets[s], length = offsets[s + 1] - first;
 #if HAS_VALUES
             const uint position = flags & FLAG_FROM_SEGMENT ? 0 : first;
 #endif
-            if (length == 0 || length > run_keys)
+            if (length < fewest || length > run_keys)
                 continue;
             if (length <= INSERTED)
                 insert_keys(keys + first, keys_out + first,

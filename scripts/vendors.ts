@@ -59,6 +59,7 @@ function described(
       int64Atomics: true,
       unifiedMemory: false,
       deviceScopeAtomics: true,
+      vectorWords: 1,
       quirks: quirksOf(device),
       ...own,
     },

@@ -31,6 +31,8 @@ export interface Capabilities
   readonly unifiedMemory: boolean;
   /** Device-scope atomics of OpenCL C 2.0 and later, so that work-groups can hand data to each other. */
   readonly deviceScopeAtomics: boolean;
+  /** Words of 32 bits in a vector of the device's own, as its driver says: 16 with AVX-512, 1 where none tells. */
+  readonly vectorWords: number;
   /** `vendor` key of the tuning table: nvidia, amd, intel, pocl, mesa, oclgrind or other. */
   readonly family: string;
   readonly quirks: Quirks;
@@ -93,6 +95,7 @@ export function capabilitiesOf(info: DeviceInfo, ask: Ask): Capabilities {
       hardware.unlistedAtomics ||
       (version >= 2 && version < 3) ||
       (scope & cl.DEVICE_ATOMIC_SCOPE_DEVICE) !== 0,
+    vectorWords: numberFrom(ask(cl.DEVICE_NATIVE_VECTOR_WIDTH_INT)) || 1,
     family: FAMILIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'other',
     ptx,
     quirks: { ...quirks, inlinePtx: ptx !== undefined },

@@ -28,12 +28,16 @@ export function segmentColumn(offsets: Offsets, n: number): SegmentColumn {
   if (isTyped && offsets.length > FEW_OFFSETS) {
     return { offsets: column('u32', offsets.length, offsets.slice()) };
   }
-  assertOffsets(offsets, n);
+  if (!isTyped) assertOffsets(offsets, n); // words would be other numbers than these
   const words = Uint32Array.from(offsets);
   let longest = 0;
+  let isRight = words[0] === 0 && words[words.length - 1] === n;
   for (let i = 1; i < words.length; i++) {
-    longest = Math.max(longest, (words[i] as number) - (words[i - 1] as number));
+    const length = (words[i] as number) - (words[i - 1] as number);
+    if (length > longest) longest = length;
+    else if (length < 0) isRight = false;
   }
+  if (!isRight) assertOffsets(words, n);
   return { offsets: column('u32', words.length, words), longest };
 }
 

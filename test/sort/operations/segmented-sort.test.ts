@@ -1,7 +1,8 @@
-/** What is known of algorithms without loading them. */
+/** What is known of algorithms without loading them, and of the offsets of segments before anybody sorts them. */
 import test from 'ava';
 import { ALGORITHMS } from '../../../src/algorithms/registry.js';
-import { WAYS_FOR_SEGMENTS } from '../../../src/sort/operations/segmented-sort.js';
+import { segmentColumn, WAYS_FOR_SEGMENTS } from '../../../src/sort/operations/segmented-sort.js';
+import { InputError } from '../../../src/util/errors.js';
 
 test('the algorithms for segments are those that say so', (t) => {
   const saying = ALGORITHMS.filter(({ bySegments }) => bySegments).map(({ name }) => name);
@@ -9,4 +10,39 @@ test('the algorithms for segments are those that say so', (t) => {
     [...WAYS_FOR_SEGMENTS].filter((name) => name !== 'auto' && name !== 'host'),
     saying,
   );
+});
+
+test('offsets are copied, and the longest segment is known', (t) => {
+  const offsets = Uint32Array.of(0, 3, 3, 10, 12);
+  for (const given of [offsets, [...offsets]]) {
+    const { offsets: kept, longest } = segmentColumn(given, 12);
+    t.is(longest, 7);
+    t.deepEqual(kept.place, offsets as never);
+    t.not(kept.place, offsets as never);
+  }
+  t.is(segmentColumn(Uint32Array.of(0), 0).longest, 0);
+});
+
+test('of wrong offsets the first one is named', (t) => {
+  const wrong: readonly (readonly [offsets: readonly number[], at: number])[] = [
+    [[], 0],
+    [[1, 12], 0],
+    [[0, 5, 4, 12], 2],
+    [[0, 13, 12], 1],
+    [[0, 5, 11], 2],
+    [[0, 5, 2 ** 32 - 1, 12], 2],
+  ];
+  for (const [offsets, at] of wrong) {
+    for (const given of [offsets, Uint32Array.from(offsets)]) {
+      const error = t.throws(() => segmentColumn(given, 12), { instanceOf: InputError });
+      t.is(error?.details?.offset, at, JSON.stringify(offsets));
+    }
+  }
+  for (const given of [
+    [0, 2.5, 12],
+    [0, -1, 12],
+    [0, 2 ** 32, 12],
+  ]) {
+    t.throws(() => segmentColumn(given, 12), { instanceOf: InputError });
+  }
 });
