@@ -7,6 +7,7 @@
  *   CHOOSE  0 where the byte of a mask is not 0; 1 keys whose codes are in a range; 2 of keys in order the first of each run
  *           of equal ones
  *   GIVE    1 the keys; 2 instead their positions, and what `carried` has there
+ *   IN_LANES  1: a group is one work-item with a vector unit of its own, which chooses 16 keys at once
  */
 #include "key_codec.clh"
 #include "vector_keys.clh"
@@ -19,6 +20,13 @@ typedef uint operand_t;
 
 #if !defined(CHOOSE) || !defined(GIVE)
 # error "CHOOSE and GIVE: set by src/primitives/compact.ts"
+#endif
+
+#ifndef IN_LANES
+# error "IN_LANES: 0 or 1, set by src/primitives/walk.ts"
+#endif
+#if IN_LANES
+# include "lanes.clh"
 #endif
 
 #define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
@@ -173,11 +181,102 @@ INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS
 #endif
 }
 
+#if IN_LANES
+# if GROUP_SIZE != 1
+#  error "IN_LANES: groups of one work-item"
+# endif
+/* Which of the LANES elements from `at` on are chosen: -1 for each that is, else 0. @pre so many there are */
+INLINE int16 choose_lanes(CHOICE_PARAMETERS, ulong at, lanes_t keys)
+{
+# if CHOOSE == 0
+    return convert_int16(vload16(0, mask + at) != (uchar16)(uchar)0);
+# elif CHOOSE == 1
+    const lanes_t codes = encode_lanes(keys, codec), first = (lanes_t)(key_t)low, last = (lanes_t)(key_t)high;
+    return convert_int16((codes >= first) & (codes <= last)) ^ (int16)(invert != 0 ? -1 : 0);
+# else
+    const lanes_t before =
+        at > 0 ? vload16(0, in + at - 1) : (lanes_t)((key_t)~keys.s0, keys.s0123, keys.s456789ab, keys.scde);
+    return convert_int16(keys != before);
+# endif
+}
+
+/* Puts the elements of a part where they belong.
+ * @param at, stop  elements of the part
+ * @param to, rest  where the first chosen one goes, and the first other one, or NO_REST
+ * @param own       behind the places of chosen ones of this part, and of other ones
+ */
+INLINE void place_part(CHOICE_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop, ulong to, ulong rest, ulong2 own)
+{
+    key_t keys[LANES];
+    int chosen[LANES];
+    for (; at + LANES <= stop; at += LANES) {
+        const lanes_t all = vload16(0, in + at);
+        vstore16(all, 0, keys);
+        vstore16(choose_lanes(CHOICE, at, all), 0, chosen);
+# if GIVE == 1
+#  define PLACED_AT(i) keys[i]
+# else
+#  define PLACED_AT(i) i
+# endif
+        /* Which one is chosen nobody foretells: each is written, and what does not belong there is written over by the
+         * next one of this part. */
+        if (rest == NO_REST && to + LANES <= own.s0) {
+# pragma unroll
+            for (uint i = 0; i < LANES; i++) {
+                place(PLACES, PLACED_AT(i), at, to);
+                to -= (long)chosen[i];
+            }
+        } else if (to + LANES <= own.s0 && rest + LANES <= own.s1) {
+# pragma unroll
+            for (uint i = 0; i < LANES; i++) {
+                place(PLACES, PLACED_AT(i), at, to);
+                place(PLACES, PLACED_AT(i), at, rest);
+                to -= (long)chosen[i];
+                rest += (ulong)(chosen[i] + 1);
+            }
+        } else {
+            for (uint i = 0; i < LANES; i++) {
+                if (chosen[i])
+                    place(PLACES, PLACED_AT(i), at, to++);
+                else if (rest != NO_REST)
+                    place(PLACES, PLACED_AT(i), at, rest++);
+            }
+        }
+    }
+    for (; at < stop; at += VECTOR_KEYS) {
+        uint count;
+        const uint bits = choose_vector(CHOICE, at, keys, &count);
+        for (uint i = 0; i < VECTOR_KEYS && at + i < stop; i++) {
+            if (bits >> i & 1)
+                place(PLACES, PLACED_AT(i), at, to++);
+            else if (rest != NO_REST)
+                place(PLACES, PLACED_AT(i), at, rest++);
+        }
+    }
+}
+
+INLINE uint count_part(CHOICE_PARAMETERS, ulong at, ulong stop)
+{
+    uint16 counts = (uint16)0;
+    for (; at + LANES <= stop; at += LANES)
+        counts -= as_uint16(choose_lanes(CHOICE, at, vload16(0, in + at)));
+    const uint8 eight = counts.lo + counts.hi;
+    const uint4 four = eight.lo + eight.hi;
+    uint count = four.s0 + four.s1 + four.s2 + four.s3;
+    for (; at < stop; at += VECTOR_KEYS)
+        count += count_vector(CHOICE, at);
+    return count;
+}
+#endif
+
 /* @post counts[part] = how many of the part are chosen; a part is `tiles` tiles long */
 COMPACT_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts, uint tiles)
 {
     __local uint scratch[GROUP_SIZE];
     const ulong first = (ulong)get_group_id(0) * tiles * TILE_KEYS;
+#if IN_LANES
+    counts[get_group_id(0)] = count_part(CHOICE, first, min(first + (ulong)tiles * TILE_KEYS, n));
+#else
     uint count = 0;
     const ulong own = first + (ulong)get_local_id(0) * VECTOR_KEYS;
     for (uint tile = 0; tile < tiles; tile++) {
@@ -188,6 +287,7 @@ COMPACT_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts
     const uint all = combine_group(count, scratch);
     if (get_local_id(0) == 0)
         counts[get_group_id(0)] = all;
+#endif
 }
 
 /* @pre  counts as compact_part_counts has left them, for parts of as many tiles
@@ -209,6 +309,11 @@ COMPACT_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global 
     ulong rest = with_rest ? all + (first - origin) : NO_REST;
     if (part == 0 && get_local_id(0) == 0)
         told[slot] = all;
+#if IN_LANES
+    const ulong stop = min(first + (ulong)tiles * TILE_KEYS, n);
+    const ulong2 own = (ulong2)(origin + counts[part], rest + (stop - first - counts[part]));
+    place_part(CHOICE, PLACES, first, stop, origin, rest, own);
+#else
     for (uint tile = 0; tile < tiles; tile++) {
         const ulong start = first + (ulong)tile * TILE_KEYS;
         if (start >= n)
@@ -221,6 +326,7 @@ COMPACT_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global 
         origin += total;
         rest += with_rest ? TILE_KEYS - total : 0;
     }
+#endif
 }
 
 /* @param control  tickets, see take_tile; behind a margin the states of all tiles
@@ -239,13 +345,9 @@ COMPACT_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global u
     uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
     choose(CHOICE, start, keys, chosen, own);
     const uint total = tile_scan(own, before, scratch);
-    if (tile > 0 && get_local_id(0) == 0)
-        tell(states, tile, launch, TELLS_TILE, total);
-    LOOK_BACK_FROM(origin, states, tile, launch, heard, heads, count_tile(CHOICE, (ulong)missing * TILE_KEYS, scratch))
-    if (get_local_id(0) == 0) {
-        tell(states, tile, launch, TELLS_ALL, origin + total);
-        if (tile == (uint)get_num_groups(0) - 1)
-            told[slot] = origin + total;
-    }
+    LOOK_BACK_FROM(origin, total, states, tile, launch, heard, heads,
+                   count_tile(CHOICE, (ulong)missing * TILE_KEYS, scratch))
+    if (tile == (uint)get_num_groups(0) - 1 && get_local_id(0) == 0)
+        told[slot] = origin + total;
     place_tile(PLACES, start, n, keys, chosen, before, total, origin, NO_REST, placed);
 }

@@ -183,11 +183,8 @@ SCAN_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *re
     load_tile(in, start, n, codec, operands);
     combine_rounds(operands, own);
     const operand_t total = tile_scan(own, before, scratch);
-    if (tile > 0 && get_local_id(0) == 0)
-        tell(states, tile, launch, TELLS_TILE, total);
-    LOOK_BACK_FROM(carry, states, tile, launch, heard, heads, tile_total(in, (ulong)missing * TILE_KEYS, n, codec, scratch))
-    if (get_local_id(0) == 0)
-        tell(states, tile, launch, TELLS_ALL, COMBINE(carry, total));
+    LOOK_BACK_FROM(carry, total, states, tile, launch, heard, heads,
+                   tile_total(in, (ulong)missing * TILE_KEYS, n, codec, scratch))
     store_tile(out, start, n, codec, operands, before, carry, inclusive);
 }
 #endif

@@ -5,7 +5,7 @@ import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, keyCodec } from '../keys/key-codec.js';
 import { LookBack, passes } from './look-back.js';
-import { buildWalk, partsOf, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
+import { buildWalk, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
 
 /** Keys whose codes, of the ascending order, are from `low` to `high`; with `not` all others. */
 export interface CodeRange {
@@ -49,7 +49,7 @@ const definesOf = ({ by }: CompactShape) => ({ CHOOSE: CHOOSE[by], GIVE: by === 
 
 /** The program of a compaction. @throws UnsupportedError, BuildError */
 export function buildCompaction(device: Device, shape: CompactShape): Promise<WalkProgram> {
-  const { dtype, tuning = walkTuning(device, dtype) } = shape;
+  const { dtype, tuning = tileTuning(device, dtype) } = shape;
   const kernels = ['compact_part_counts', 'compact_parts', 'compact_once'];
   return buildWalk(device, 'compact.cl', kernels, dtype, definesOf(shape), tuning);
 }

@@ -5,7 +5,7 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, keyCodec } from '../keys/key-codec.js';
 import { LookBack, passes } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
-import { buildWalk, partsOf, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
+import { buildWalk, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
 
 /** One scan of keys in device memory. */
 export interface PrefixScanWork {
@@ -38,7 +38,7 @@ export async function buildScan(device: Device, shape: PrefixScanShape): Promise
   const { dtype, op } = shape;
   assertScannable(dtype, op);
   assertArithmetic(device, dtype, op);
-  const tuning = shape.tuning ?? walkTuning(device, dtype);
+  const tuning = shape.tuning ?? tileTuning(device, dtype);
   const kernels = [
     'scan_part_totals',
     'scan_parts',

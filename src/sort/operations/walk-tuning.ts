@@ -3,7 +3,7 @@ import { type Parameters, type Tuning, whole } from '../../algorithms/parameters
 import { tuningFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
-import { type WalkTuning, walkTuning } from '../../primitives/walk.js';
+import { tileTuning, type WalkTuning, walkTuning } from '../../primitives/walk.js';
 
 export const WALKS = ['scan', 'compact', 'reduce', 'histogram'] as const;
 /** What walks over keys, by the name that its parameters are stored by. */
@@ -14,7 +14,7 @@ export const isWalk = (name: string): name is Walk => (WALKS as readonly string[
 /** What `clsort tune` varies. */
 export const WALK_PARAMETERS: Parameters = {
   groupSize: whole(1, 1024, { axis: [64, 128, 256, 512, 1024] }),
-  rounds: whole(1, 16, { axis: [1, 2, 4, 8] }),
+  rounds: whole(1, 16, { axis: [1, 2, 4, 6, 8] }),
   lookBack: whole(0, 256, { axis: [0, 8, 16, 32, 64] }),
   spinLimit: whole(1, 2 ** 30),
   groupsPerUnit: whole(1, 64, { axis: [2, 4, 8, 16, 32] }),
@@ -28,7 +28,7 @@ export function walkTuningFor(device: KnownDevice, walk: Walk, dtype: Dtype, n: 
     name: walk,
     parameters: WALK_PARAMETERS,
     modelled: (known: KnownDevice, { keyBits }: { readonly keyBits: 8 | 16 | 32 | 64 }): Tuning => ({
-      ...walkTuning(known, DTYPES[keyBits]),
+      ...(walk === 'scan' || walk === 'compact' ? tileTuning : walkTuning)(known, DTYPES[keyBits]),
     }),
   };
   const keyBits = dtypeInfo(dtype).width;
