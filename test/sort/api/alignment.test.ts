@@ -1,0 +1,77 @@
+/** Arrays of the host may begin at any of their elements, wherever vectors of their keys would: devices read some in place. */
+import test from 'ava';
+import { ALGORITHMS } from '../../../src/algorithms/registry.js';
+import type { KeyArray } from '../../../src/keys/dtype.js';
+import { UnsupportedError } from '../../../src/util/errors.js';
+import { keysOf } from '../../distributions.js';
+import { forEachSorter } from '../../each-sorter.js';
+
+const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+/** The same elements, some elements behind the beginning of their memory. */
+function shifted<K extends KeyArray>(array: K, elements: number): K {
+  const larger = new (array.constructor as new (length: number) => K)(array.length + elements);
+  (larger as Uint8Array).set(array as Uint8Array, elements);
+  return larger.subarray(elements) as K;
+}
+
+forEachSorter((title, open, small) => {
+  const n = small ? 300 : 5003;
+  const dtypes = ['u8', 'u16', 'i32', 'u64'] as const;
+
+  // The host engine has one way to sort.
+  const names = title('').startsWith('host') ? [] : ALGORITHMS.map((algorithm) => algorithm.name);
+  for (const name of ['auto', ...names]) {
+    test.serial(title(`${name}: keys that begin anywhere`), async (t) => {
+      const sorter = await open();
+      let [right, refused] = [0, 0];
+      // Some sort few keys only.
+      for (const count of [n, 60]) {
+        for (const dtype of dtypes) {
+          const keys = keysOf(dtype, 'uniform', count);
+          const expected = await sorter.sort(keys, { algorithm: 'host' });
+          for (const elements of [1, 3]) {
+            try {
+              const sorted = await sorter.sort(shifted(keys, elements), { algorithm: name });
+              t.true(same(sorted, expected), `${count} ${dtype}, ${elements} elements behind`);
+              right++;
+            } catch (error) {
+              if (!(error instanceof UnsupportedError)) throw error;
+              refused++;
+            }
+          }
+        }
+      }
+      // A device may have no such algorithm at all.
+      t.true(right > 0 || refused === 2 * 2 * dtypes.length);
+    });
+  }
+
+  test.serial(title('operations: keys, values and results that begin anywhere'), async (t) => {
+    const sorter = await open();
+    for (const dtype of dtypes) {
+      const keys = keysOf(dtype, 'uniform', n);
+      const values = keysOf('u32', 'uniform', n);
+      const at = (array: KeyArray) => shifted(array, 1);
+      const isBelow = { below: keys[n >> 1] as number };
+      for (const [what, make] of Object.entries({
+        argsort: (own: KeyArray) => sorter.argsort(own),
+        scan: (own: KeyArray) => sorter.scan(own, { op: 'max' }),
+        filter: (own: KeyArray) => sorter.filter(own, isBelow),
+        unique: async (own: KeyArray) => (await sorter.unique(own)).keys,
+        topK: async (own: KeyArray) => (await sorter.topK(own, 100)).keys,
+        values: async (own: KeyArray) =>
+          (await sorter.sortPairs(own, own === keys ? values : at(values))).values as KeyArray,
+        into: (own: KeyArray) =>
+          own === keys ? sorter.sort(own) : sorter.sort(own, { into: at(keys) as never }),
+      })) {
+        t.true(
+          same((await make(at(keys))) as KeyArray, (await make(keys)) as KeyArray),
+          `${what} of ${dtype}`,
+        );
+      }
+      t.is(await sorter.reduce(at(keys), 'max'), await sorter.reduce(keys, 'max'), dtype);
+    }
+  });
+});
