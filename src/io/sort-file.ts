@@ -175,12 +175,18 @@ export interface SortParts {
 async function sortKeys(work: FileSort, parts: SortParts | undefined): Promise<FileReport> {
   const lines = work.job.unique ? undefined : linesOf(work.reader, work.job.axis);
   if (lines) return sortLines(work, lines);
+  if (work.sorter.isAside) {
+    // Other sorts do without.
+    const { sortOnDevice } = await import('./sort-on-device.js');
+    const report = await sortOnDevice(work);
+    if (report) return report;
+  }
   const looked = parts ? { ...work, reader: await parts.looked(work) } : work;
   return (await parts?.sort(looked)) ?? sortWhole(looked);
 }
 
 /** Runs `write` with the output, which is committed by who opened it. */
-const toOutput = (
+export const toOutput = (
   { output, job, context }: FileSort,
   write: (output: Output) => Promise<void>,
 ): Promise<void> => (output ? write(output) : withOutput(job.out, context, write));
@@ -287,7 +293,7 @@ async function sortedKeys(
 }
 
 /** Tells when a sort took place, as far as it is known: transfers at its two ends, and before it the wait for its turn. */
-function tellSort(onSpan: OnSpan, began: number, { stages, seconds }: SortReport): void {
+export function tellSort(onSpan: OnSpan, began: number, { stages, seconds }: SortReport): void {
   const all = (now() - began) / 1000;
   const ofStage = (name: string): number =>
     stages.reduce((sum, { stage, seconds: took }) => sum + (stage === name ? (took ?? 0) : 0), 0);

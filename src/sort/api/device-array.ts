@@ -7,6 +7,8 @@ import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
 export interface ArrayOwner {
   /** Copies `view` into the column from its element `offset` on. */
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+  /** The same into elements that no call knows of yet, whatever else is under way. */
+  fill(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`. */
   load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Discards the column when the array, which is not disposed of, is collected. */
@@ -68,6 +70,27 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
     const array = newArray(this.dtype, length);
     await this.#owner.load(column, array, offset);
     return array;
+  }
+
+  /**
+   * Copies as many elements as `view` has, from `offset` on, into `view`: an array of the same dtype (or of bits of its
+   * width, or bytes). What is used again, such as an array of `Sorter.alloc`, costs less than new ones do.
+   *
+   * @throws InputError when there are no such elements; UsageError after `dispose()`
+   */
+  async readInto(view: KeyArray, offset = 0): Promise<void> {
+    const column = this.#live();
+    const bits = keyColumn(view, this.dtype);
+    this.#check(offset, bits.n);
+    await this.#owner.load(column, bits.view, offset);
+  }
+
+  /** @internal As `write`, beside whatever is under way: for elements that no call was given yet. */
+  async fill(view: KeyArray, offset: number): Promise<void> {
+    const column = this.#live();
+    const bits = keyColumn(view, this.dtype);
+    this.#check(offset, bits.n);
+    await this.#owner.fill(column, bits.view, offset);
   }
 
   /**

@@ -112,6 +112,11 @@ export class SorterOperations implements AsyncDisposable {
     return this.#keeper.backend.info;
   }
 
+  /** @internal Has the device memory of its own, beside that of the host? */
+  get isAside(): boolean {
+    return this.#keeper.backend.isAside;
+  }
+
   /** All opened devices, the best one first; none when the host engine sorts. */
   get devices(): readonly DeviceInfo[] {
     const { device } = this;

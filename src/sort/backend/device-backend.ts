@@ -67,6 +67,11 @@ export class DeviceBackend implements Backend {
     return this.device.info;
   }
 
+  get isAside(): boolean {
+    const { type, unifiedMemory } = this.device.capabilities;
+    return type !== 'cpu' && !unifiedMemory;
+  }
+
   get lost(): boolean {
     return this.device.closed;
   }

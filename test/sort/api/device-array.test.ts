@@ -22,6 +22,14 @@ forEachSorter((title, open, small) => {
       t.true(same(await array.read(), keys), dtype);
       t.true(same(await array.read(7, 100), keys.subarray(7, 107)), dtype);
       t.is((await array.read(n)).length, 0);
+      const into = keys.slice();
+      into.fill(into[0] as never);
+      await array.readInto(into.subarray(3, 103), 7);
+      t.true(same(into.subarray(3, 103), keys.subarray(7, 107)), `${dtype} into an array`);
+      const raw = new Uint8Array(keys.byteLength);
+      await array.readInto(raw);
+      t.true(same(raw, keys), `${dtype} as bytes`);
+      await t.throwsAsync(array.readInto(into, 1), { instanceOf: InputError });
       array.dispose();
     }
   });

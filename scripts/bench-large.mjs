@@ -1,0 +1,180 @@
+#!/usr/bin/env node
+// Sorts one large raw file, in memory and under a budget, beside `cp` of the same file to the same folder. Each is a process
+// of its own, from its start to its end. Results are looked at by code of this script alone: the order of all keys, and that
+// they are the input's, each as often.
+//
+//   node scripts/bench-large.mjs [--device auto] [--dtype u64] [--size 16Gi] [--memory auto,4G] [--from DIR] [--to DIR]
+//     [--json FILE]
+//
+//   --dtype   u32, u64 or f64
+//   --memory  budgets of sorts, each of them once; auto is what clsort takes by itself
+//   --from    folder of the input
+//   --to      folder of results and temporary files, which wants room for about three times the input
+//
+// The input has just been written when the first of them begins, so that what fits lies in the page cache for all. Needs
+// `npm run build`.
+
+import { spawn } from 'node:child_process';
+import { randomFill } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    device: { type: 'string', default: 'auto' },
+    dtype: { type: 'string', default: 'u64' },
+    size: { type: 'string', default: '16Gi' },
+    memory: { type: 'string', default: 'auto,4G' },
+    from: { type: 'string', default: tmpdir() },
+    to: { type: 'string', default: tmpdir() },
+    json: { type: 'string' },
+  },
+});
+
+/** Whether a key may not stand behind another: words are little-endian, so that the upper one is the second. */
+const OUT_OF_ORDER = {
+  u32: (words) => countWhere(words.length, (i) => words[i - 1] > words[i]),
+  u64: (words) =>
+    countWhere(words.length / 2, (i) => {
+      const [high, next] = [words[2 * i - 1], words[2 * i + 1]];
+      return high > next || (high === next && words[2 * i - 2] > words[2 * i]);
+    }),
+  f64: (words) => {
+    const keys = new Float64Array(words.buffer, words.byteOffset, words.length / 2);
+    return countWhere(
+      keys.length,
+      (i) => keys[i - 1] > keys[i] || (Number.isNaN(keys[i - 1]) && !Number.isNaN(keys[i])),
+    );
+  },
+};
+const isOutOfOrder = OUT_OF_ORDER[values.dtype];
+const [, count, unit] = /^(\d+)(Mi|Gi)$/.exec(values.size) ?? [];
+if (!isOutOfOrder || !count) {
+  console.error('expected --dtype u32, u64 or f64, and a --size such as 512Mi or 16Gi');
+  process.exit(2);
+}
+const bytes = Number(count) * (unit === 'Gi' ? 2 ** 30 : 2 ** 20);
+const CHUNK = Math.min(bytes, 64 * 2 ** 20);
+const MAIN = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
+
+function countWhere(end, holds) {
+  let found = 0;
+  for (let i = 1; i < end; i++) if (holds(i)) found++;
+  return found;
+}
+
+/** Random bits, written by a few writers at once. */
+async function generate(path) {
+  const file = await open(path, 'w');
+  const fill = promisify(randomFill);
+  let next = 0;
+  const writer = async () => {
+    const chunk = Buffer.alloc(CHUNK);
+    while (next < bytes) {
+      const at = next;
+      next += CHUNK;
+      const length = Math.min(CHUNK, bytes - at);
+      await fill(chunk, 0, length);
+      await file.write(chunk, 0, length, at);
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, writer));
+  await file.close();
+}
+
+/** What a file holds whatever its order: its length and a sum of what each key is mixed to; and how many stand wrong. */
+function looked(path, width) {
+  const file = openSync(path, 'r');
+  // Before each chunk the last key of the one before.
+  const memory = new ArrayBuffer(width + CHUNK);
+  let [length, sum, wrong] = [0, 0, 0];
+  for (;;) {
+    const got = readSync(file, new Uint8Array(memory, width), 0, CHUNK, length);
+    if (got === 0) break;
+    const words = new Uint32Array(memory, width, got / 4);
+    const step = width / 4;
+    for (let i = 0; i < words.length; i += step) {
+      let mixed = Math.imul(words[i] ^ (words[i] >>> 15), 0x2c1b3c6d);
+      mixed = Math.imul(mixed ^ (mixed >>> 12) ^ words[i + step - 1], 0x297a2d39);
+      sum = (sum + (mixed ^ (mixed >>> 15))) | 0;
+    }
+    wrong += length === 0 ? isOutOfOrder(words) : isOutOfOrder(new Uint32Array(memory, 0, (width + got) / 4));
+    new Uint8Array(memory, 0, width).set(new Uint8Array(memory, got, width));
+    length += got;
+  }
+  closeSync(file);
+  return { length, sum, wrong };
+}
+
+/** Runs a program to its end. @returns its seconds, and the most that was resident of it, in MiB */
+function run(program, args) {
+  const started = performance.now();
+  const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  let peak = 0;
+  const look = () => {
+    try {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      peak = Math.max(peak, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
+    } catch {
+      // It has ended.
+    }
+  };
+  const timer = setInterval(look, 20);
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      clearInterval(timer);
+      const seconds = (performance.now() - started) / 1000;
+      if (code === 0) resolve({ seconds, peakMiB: Math.round(peak / 1024) });
+      else reject(new Error(`${program} ${args.join(' ')} ended with ${code}`));
+    });
+  });
+}
+
+const from = mkdtempSync(join(values.from, 'bench-large-'));
+const to = mkdtempSync(join(values.to, 'bench-large-'));
+const input = join(from, `keys.${values.dtype}`);
+const output = join(to, `sorted.${values.dtype}`);
+const width = values.dtype === 'u32' ? 4 : 8;
+try {
+  await generate(input);
+  const wanted = looked(input, width);
+  const rows = [{ what: 'cp', ...(await run('cp', [input, output])) }];
+  for (const memory of values.memory.split(',')) {
+    rmSync(output);
+    const budget = memory === 'auto' ? [] : ['--memory', memory, '--tmp', to];
+    const args = [MAIN, 'sort', input, '-o', output, '--device', values.device, '-q', ...budget];
+    const row = { what: `sort, memory ${memory}`, ...(await run(process.execPath, args)) };
+    const { length, sum, wrong } = looked(output, width);
+    if (length !== wanted.length || sum !== wanted.sum || wrong > 0) {
+      throw new Error(
+        `${row.what}: ${length} of ${wanted.length} bytes, ${wrong} keys out of order, sum ${sum} of ${wanted.sum}`,
+      );
+    }
+    rows.push(row);
+  }
+  rmSync(output);
+  rows.push({ what: 'cp', ...(await run('cp', [input, output])) });
+  const copy = Math.min(...rows.filter(({ what }) => what === 'cp').map(({ seconds }) => seconds));
+  console.log(
+    `${values.size} of ${values.dtype}, ${cpus()[0]?.model}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}`,
+  );
+  for (const { what, seconds, peakMiB } of rows) {
+    const rate = (bytes / seconds / 1e9).toFixed(2);
+    console.log(
+      `${what}: ${seconds.toFixed(2)} s, ${rate} GB/s, ${(seconds / copy).toFixed(2)} × cp, ${peakMiB} MiB`,
+    );
+  }
+  if (values.json) {
+    const machine = `${cpus()[0]?.model}, ${cpus().length} cores`;
+    const { device, dtype } = values;
+    const all = { date: new Date().toISOString(), machine, device, dtype, bytes, rows };
+    writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`);
+  }
+} finally {
+  for (const folder of [from, to]) rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,185 @@
+/**
+ * Files that are sorted in the memory of a device that has its own: keys go to it and come back through a few pieces of pinned
+ * memory, which are filled and emptied while others are on their way. What the host has of them is no more than these, however
+ * large the file, and each byte is copied by it as often as `cp` does.
+ */
+import { dtypeInfo } from '../keys/dtype.js';
+import type { DeviceArray } from '../sort/api/device-array.js';
+import type { SortReport } from '../sort/api/report.js';
+import { DeviceLostError, MemoryError } from '../util/errors.js';
+import { ArrayPool } from './array-pool.js';
+import { unfinished } from './external/session.js';
+import { positionDtype } from './positions.js';
+import { assertGoing } from './raw.js';
+import {
+  type FileContext,
+  type FileReport,
+  type FileSort,
+  factsOf,
+  inputsOf,
+  sortOptions,
+  tellSort,
+  timed,
+  toOutput,
+} from './sort-file.js';
+import { now, spanned } from './spans.js';
+import { throughRooms } from './through-rooms.js';
+
+/** Bytes of a piece: far more than what a transfer costs by itself, and near enough to the processor to be copied from there. */
+const PIECE_BYTES = 8 * 2 ** 20;
+/** Pieces that are read at a time, where they need not come in order. */
+const READ_AHEAD = 3;
+/** A sort takes its input, its output, and as much again to alternate with. */
+const COPIES = 3;
+/** Share of the device's memory that a sort may plan to take. */
+const MEMORY_SHARE = 0.9;
+
+/** How many keys go to the device at a time; tests have few of them. */
+export interface PieceOptions {
+  readonly pieceBytes?: number;
+}
+
+/**
+ * Sorts the keys of a file on the device, if they are to be sorted so: where they fit there, come from a file, and are at least
+ * two pieces. With `verify` transfers are to be checked as well, which is the way of arrays.
+ *
+ * @returns undefined where they are to be sorted in another way, also since the device has no room or is lost
+ * @throws as `sortFile`
+ */
+export async function sortOnDevice(
+  work: FileSort,
+  options: PieceOptions = {},
+): Promise<FileReport | undefined> {
+  const { job, context } = work;
+  if (!isForDevice(work, options)) return undefined;
+  const old = await unfinished(job.out, job.tmp);
+  if (old && job.resume) return undefined;
+  if (old) context.onNote?.(old);
+  try {
+    return await sorted(work, options);
+  } catch (error) {
+    if (error instanceof MemoryError || error instanceof DeviceLostError) return undefined;
+    throw error;
+  }
+}
+
+function isForDevice(
+  { sorter, reader, job, told, output }: FileSort,
+  { pieceBytes = PIECE_BYTES }: PieceOptions,
+): boolean {
+  const { device, devices } = sorter;
+  const { n, dtype, readAt } = reader;
+  if (!device || devices.length > 1 || n === undefined || !readAt) return false;
+  if (job.verify || job.unique || output || inputsOf(job).length > 1) return false;
+  const bytes = n * dtypeInfo(dtype).bytes;
+  if (bytes < 2 * pieceBytes) return false;
+  if (!told.argsort) return fits(device, bytes, bytes);
+  return positionDtype(n, job.wideFrom) === 'u32' && fits(device, bytes, bytes + 4 * n);
+}
+
+const fits = (
+  { maxAllocation, globalBytes }: { readonly maxAllocation: number; readonly globalBytes: number },
+  largest: number,
+  all: number,
+): boolean => largest <= maxAllocation && COPIES * all <= MEMORY_SHARE * globalBytes;
+
+async function sorted(work: FileSort, { pieceBytes = PIECE_BYTES }: PieceOptions): Promise<FileReport> {
+  const { sorter, reader, target, job, context, told } = work;
+  const n = reader.n as number;
+  const { onSpan, signal } = context;
+  const reports: SortReport[] = [];
+  const how = sortOptions(job, context, (one) => reports.push(one));
+  // What is read in another order than the file's is read once more to be hashed.
+  const ahead = context.hashes ? 1 : READ_AHEAD;
+  const pool = context.arrays ?? new ArrayPool(sorter, 0);
+  const rooms = Array.from({ length: ahead + 1 }, () => pool.take('u8', pieceBytes) as Uint8Array);
+  let array: DeviceArray | undefined;
+  let times = { readSeconds: 0, writeSeconds: 0 };
+  let isFree = false;
+  try {
+    await toOutput(work, async (output) => {
+      const facts = factsOf(work, n);
+      await output.reserve(target.bytes(facts) ?? 0);
+      const keys = sorter.allocate(reader.dtype, n);
+      array = keys;
+      const fill = () => upload(work, keys, { rooms, ahead });
+      const [, readSeconds] = await timed(() => spanned('read', onSpan, fill));
+      assertGoing(signal);
+      const began = now();
+      const result = told.argsort ? await sorter.argsort(keys, how) : await sorter.sortInPlace(keys, how);
+      if (result !== keys) keys.dispose();
+      array = result;
+      if (onSpan && reports[0]) tellSort(onSpan, began, reports[0]);
+      const empty = async (): Promise<void> => {
+        const writer = await target.create(output, facts);
+        await download(result, writer, rooms, context);
+        await writer.end();
+      };
+      const [, writeSeconds] = await timed(() => spanned('write', onSpan, empty));
+      times = { readSeconds, writeSeconds };
+    });
+    isFree = true;
+  } finally {
+    array?.dispose();
+    // What has failed may still be on its way.
+    for (const room of rooms) isFree ? pool.give(room) : pool.forget(room);
+  }
+  const [report] = reports;
+  if (!report) throw new Error('the Sorter sorted without a report');
+  return { ...report, ...told, shape: [n], ...times };
+}
+
+function tell(context: FileContext, phase: string, { dtype, length }: DeviceArray, bytes: number): void {
+  context.onProgress?.({ phase, done: bytes / dtypeInfo(dtype).bytes, total: length });
+}
+
+/** Reads all keys to the device. */
+async function upload(
+  { reader, context }: FileSort,
+  keys: DeviceArray,
+  { rooms, ahead }: { readonly rooms: readonly Uint8Array[]; readonly ahead: number },
+): Promise<void> {
+  const unit = dtypeInfo(keys.dtype).bytes;
+  const length = rooms[0]?.length as number;
+  const partOf = (piece: number, room: Uint8Array) => room.subarray(0, keys.byteLength - piece * length);
+  await throughRooms({
+    count: Math.ceil(keys.byteLength / length),
+    rooms,
+    ahead,
+    make: async (piece, room) => {
+      assertGoing(context.signal);
+      await reader.readAt?.(partOf(piece, room), piece * length);
+    },
+    take: async (piece, room) => {
+      const part = partOf(piece, room);
+      await keys.fill(part, (piece * length) / unit);
+      tell(context, 'reading', keys, piece * length + part.length);
+    },
+  });
+}
+
+/** Writes all of an array. */
+async function download(
+  array: DeviceArray,
+  writer: { write(piece: Uint8Array): Promise<void> },
+  rooms: readonly Uint8Array[],
+  context: FileContext,
+): Promise<void> {
+  const unit = dtypeInfo(array.dtype).bytes;
+  const length = rooms[0]?.length as number;
+  const partOf = (piece: number, room: Uint8Array) => room.subarray(0, array.byteLength - piece * length);
+  await throughRooms({
+    count: Math.ceil(array.byteLength / length),
+    rooms,
+    ahead: 1,
+    make: async (piece, room) => {
+      assertGoing(context.signal);
+      await array.readInto(partOf(piece, room), (piece * length) / unit);
+    },
+    take: async (piece, room) => {
+      const part = partOf(piece, room);
+      await writer.write(part);
+      tell(context, 'writing', array, piece * length + part.length);
+    },
+  });
+}

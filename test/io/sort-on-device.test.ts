@@ -1,0 +1,240 @@
+/** Files that are sorted in the memory of a device, as one that has its own. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import test from 'ava';
+import { ArrayPool } from '../../src/io/array-pool.js';
+import { FileHashes } from '../../src/io/file-hash.js';
+import type { KeyReader } from '../../src/io/formats/key-file.js';
+import { npyHeader } from '../../src/io/formats/npy-header.js';
+import { generate } from '../../src/io/gen.js';
+import {
+  type FileContext,
+  type FileReport,
+  type FileSort,
+  type LargeFileJob,
+  type SortParts,
+  sortFile,
+} from '../../src/io/sort-file.js';
+import { sortOnDevice } from '../../src/io/sort-on-device.js';
+import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
+import { DeviceArray } from '../../src/sort/api/device-array.js';
+import type { Sorter } from '../../src/sort/api/sorter.js';
+import { AbortedError, DeviceLostError, IoError, MemoryError } from '../../src/util/errors.js';
+import { scratchFolder } from '../cli/cli.js';
+import { forEachSorter } from '../each-sorter.js';
+import { type ReferenceOrder, referenceArgsort, referenceSort } from '../reference.js';
+import { nowhere } from './context.js';
+
+const { path, folder, remove } = scratchFolder();
+test.after.always(remove);
+
+/** Some pieces, of which the last one is shorter. */
+const PIECE_BYTES = 2 ** 12;
+const COUNT = 5001;
+
+/** Pieces that are read at a time: now, and the most there were. */
+const reading = { now: 0, most: 0 };
+
+/** The same keys, with an eye on how many are read at a time. */
+function watched(reader: KeyReader): KeyReader {
+  const readAt = async (into: Uint8Array, position: number): Promise<void> => {
+    reading.most = Math.max(reading.most, ++reading.now);
+    await setImmediate();
+    await reader.readAt?.(into, position);
+    reading.now--;
+  };
+  return Object.create(reader, { readAt: { value: reader.readAt && readAt } });
+}
+
+/** Sorts by way of the device, or tells by undefined that it is to be another way. */
+async function sortSo(
+  sorter: Sorter,
+  job: LargeFileJob,
+  context: Partial<FileContext> = {},
+): Promise<FileReport | undefined> {
+  let report: FileReport | undefined;
+  const asked: SortParts = {
+    looked: async ({ reader }) => reader,
+    sort: async (work: FileSort) => {
+      reading.most = 0;
+      report = await sortOnDevice({ ...work, reader: watched(work.reader) }, { pieceBytes: PIECE_BYTES });
+      return report;
+    },
+  };
+  await sortFile(sorter, job, { ...nowhere, ...context }, asked);
+  return report;
+}
+
+function keysOf(dtype: Dtype, count = COUNT): { readonly keys: Uint8Array; readonly from: string } {
+  const keys = generate({ dtype, count, distribution: 'special', seed: 3 });
+  const from = path(`${count}.${dtype}`);
+  writeFileSync(from, keys);
+  return { keys, from };
+}
+
+const positionsOf = (keys: Uint8Array, dtype: Dtype, order?: ReferenceOrder): Uint8Array =>
+  new Uint8Array(Uint32Array.from(referenceArgsort(keys, dtype, order)).buffer);
+
+const left = (): string[] => readdirSync(folder).filter((name) => name.startsWith('.'));
+
+forEachSorter((title, open) => {
+  if (title('').startsWith('host')) return; // it has no device
+
+  for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
+    test.serial(title(`${dtype}: order and positions are those of the reference`), async (t) => {
+      const sorter = await open();
+      const { keys, from } = keysOf(dtype, (COUNT * 4) / Math.min(4, dtypeInfo(dtype).bytes));
+      for (const order of [{}, { descending: true, nan: 'first', bits: [1, 6] }] as const) {
+        const out = path(`out.${dtype}`);
+        const progress: string[] = [];
+        const onProgress = ({ phase, done, total }: { phase: string; done: number; total: number }) =>
+          void progress.push(`${phase} ${done / total}`);
+        const report = await sortSo(sorter, { in: from, out, ...order } as LargeFileJob, { onProgress });
+        t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, dtype, order as ReferenceOrder));
+        t.is(report?.n, keys.length / dtypeInfo(dtype).bytes);
+        t.deepEqual(report?.shape, [report?.n]);
+        t.true(progress.includes('reading 1') && progress.includes('writing 1'));
+        const positions = path('positions.u32');
+        t.truthy(await sortSo(sorter, { in: from, out: positions, argsort: true, ...order } as LargeFileJob));
+        const expected = positionsOf(keys, dtype, order as ReferenceOrder);
+        t.deepEqual(new Uint8Array(readFileSync(positions)), expected);
+      }
+      t.is(sorter.memory().used, 0);
+    });
+  }
+
+  test.serial(title('formats, byte orders, its own input, rooms of a pool, and checksums'), async (t) => {
+    const sorter = await open();
+    const { keys } = keysOf('f32');
+    const sorted = referenceSort(keys, 'f32');
+    const npy = path('keys.npy');
+    writeFileSync(npy, Buffer.concat([npyHeader('f32', [COUNT]), keys]));
+    const pool = new ArrayPool(sorter, 2 ** 24);
+    for (const [name, bytes] of [
+      ['big.f32be', Buffer.from(sorted).swap32()],
+      ['out.npy', Buffer.concat([npyHeader('f32', [COUNT]), sorted])],
+      ['keys.npy', Buffer.concat([npyHeader('f32', [COUNT]), sorted])],
+    ] as const) {
+      const hashes = new FileHashes();
+      const out = path(name);
+      const before = statSync(npy).size;
+      const report = await sortSo(sorter, { in: npy, out }, { hashes, arrays: pool });
+      t.truthy(report, name);
+      t.deepEqual(readFileSync(out), bytes, name);
+      t.is(hashes.ofInput(npy).bytes, before, 'all was hashed as it was read');
+      t.is(reading.most, 1, 'since it was read in order');
+      t.is(hashes.ofOutput(out).bytes, bytes.length, 'and as it was written');
+    }
+    const read = await sortSo(sorter, { in: path('big.f32be'), out: path('little.f32') });
+    t.truthy(read);
+    t.is(reading.most, 3);
+    t.deepEqual(new Uint8Array(readFileSync(path('little.f32'))), sorted);
+  });
+
+  test.serial(title('what is to go another way does, and is right'), async (t) => {
+    const sorter = await open();
+    const { keys, from } = keysOf('u32');
+    const { from: few } = keysOf('u32', 2000);
+    const out = path('other.u32');
+    for (const job of [
+      { in: from, verify: true },
+      { in: from, unique: true },
+      { in: [from, few] },
+      { in: few },
+    ]) {
+      t.is(await sortSo(sorter, { ...job, out }), undefined, JSON.stringify(job));
+    }
+    await sortSo(sorter, { in: from, verify: true, out });
+    t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, 'u32'));
+  });
+
+  test.serial(title('without room, or without its device, the sort goes another way'), async (t) => {
+    const sorter = await open();
+    const { keys, from } = keysOf('u32');
+    const out = path('lost.u32');
+    const { allocate } = sorter;
+    const { readInto } = DeviceArray.prototype;
+    let reads = 0;
+    for (const spoil of [
+      () => {
+        sorter.allocate = () => {
+          throw new MemoryError('no room');
+        };
+      },
+      () => {
+        DeviceArray.prototype.readInto = async function (this: DeviceArray, ...args) {
+          if (++reads === 3) throw new DeviceLostError('gone');
+          return readInto.apply(this, args);
+        };
+      },
+    ]) {
+      writeFileSync(out, 'as it was');
+      spoil();
+      try {
+        t.is(await sortSo(sorter, { in: from, out }), undefined);
+      } finally {
+        sorter.allocate = allocate;
+        DeviceArray.prototype.readInto = readInto;
+      }
+      t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, 'u32'));
+      t.is(sorter.memory().used, 0);
+    }
+    t.is(reads, 3);
+    t.deepEqual(left(), []);
+  });
+
+  test.serial(
+    title('an end by force, and a file that is cut meanwhile, leave the output as it was'),
+    async (t) => {
+      const sorter = await open();
+      const { from } = keysOf('u32');
+      const out = path('aborted.u32');
+      for (const phase of ['reading', 'writing']) {
+        writeFileSync(out, 'as it was');
+        const controller = new AbortController();
+        const onProgress = (told: { phase: string }) => told.phase === phase && controller.abort();
+        await t.throwsAsync(sortSo(sorter, { in: from, out }, { signal: controller.signal, onProgress }), {
+          instanceOf: AbortedError,
+        });
+        t.is(readFileSync(out, 'utf8'), 'as it was');
+      }
+      const { fill } = DeviceArray.prototype;
+      DeviceArray.prototype.fill = async function (this: DeviceArray, ...args) {
+        writeFileSync(from, 'cut');
+        return fill.apply(this, args);
+      };
+      try {
+        await t.throwsAsync(sortSo(sorter, { in: from, out }), {
+          instanceOf: IoError,
+          message: /was cut meanwhile/,
+        });
+      } finally {
+        DeviceArray.prototype.fill = fill;
+      }
+      t.is(readFileSync(out, 'utf8'), 'as it was');
+      t.is(sorter.memory().used, 0);
+      t.deepEqual(left(), []);
+    },
+  );
+
+  test.serial(
+    title('files of a device with memory of its own are sorted so, whatever the memory of the host'),
+    async (t) => {
+      const sorter = await open();
+      const keys = generate({ dtype: 'u32', count: 2 ** 22 + 5, distribution: 'uniform', seed: 4 });
+      const [from, out] = [path('large.u32'), path('large-sorted.u32')];
+      writeFileSync(from, keys);
+      t.false(sorter.isAside, 'it shares the memory of the host');
+      Object.defineProperty(sorter, 'isAside', { value: true, configurable: true });
+      try {
+        const never: SortParts = { looked: () => t.fail() as never, sort: () => t.fail() as never };
+        const report = await sortFile(sorter, { in: from, out, memory: 2 ** 20 }, nowhere, never);
+        t.is(report.external, undefined);
+      } finally {
+        Reflect.deleteProperty(sorter, 'isAside');
+      }
+      const sorted = new Uint32Array(keys.slice().buffer).sort();
+      t.true(Buffer.from(sorted.buffer).equals(readFileSync(out)));
+    },
+  );
+});
