@@ -2,6 +2,7 @@
 // Runs the tests on drivers newer than Debian 12's: PoCL 6, whose CPU device has sub-groups, and rusticl 25.
 //
 //   node scripts/newer-drivers.mjs [TEST FILE …]        (as root, with debootstrap; default: all tests)
+//   node scripts/newer-drivers.mjs --matrix FILE        a report of `clsort matrix` on PoCL 6 instead, in this tree
 //
 // The drivers are installed into a Debian 13 below .setup, where this tree is mounted, for the time of the
 // tests only, with the running Node. The tree has to be built: npm run build.
@@ -38,6 +39,12 @@ const debian = await makeDebian('debian-13', { suite: 'trixie', packages: PACKAG
 // A Node that brings its libraries; the addon that was built here fits every release of the same major version.
 const node = join(fetchNode(process.versions.node.split('.')[0]), 'bin', 'node');
 copyFileSync(node, join(debian, 'usr', 'local', 'bin', 'node'));
+if (chosen[0] === '--matrix' && chosen.length === 2) {
+  // The shell is given the name as an argument.
+  const report = `exec node dist/src/cli/main.js matrix --device 'Portable Computing Language' --seed 1 --json > "$1"`;
+  inDebianWithTree(debian, ['sh', '-c', report, 'sh', chosen[1]]);
+  process.exit();
+}
 for (const { name, env, files } of DRIVERS) {
   console.log(`=== ${name}`);
   const tests = chosen.length > 0 ? chosen : files;

@@ -52,6 +52,26 @@ test('rows as JSON lines where stdout is no terminal, the same keys for the same
   t.deepEqual(seeds(rowsOf(again.out)), seeds(rows));
 });
 
+test('types and algorithms are named with commas, or one by one', async (t) => {
+  const tried = async (...how: string[]) => {
+    const ran = await clsort([...POCL, '--quick', ...how], { env });
+    t.is(ran.code, 0, ran.err);
+    return new Set(rowsOf(ran.out).map(({ dtype, algorithm }) => `${dtype} ${algorithm}`));
+  };
+  const types = await tried('--only', 'gather', '--dtype', 'u32,f64');
+  t.deepEqual([...types].toSorted(), ['f64 none', 'u32 none']);
+  t.deepEqual(await tried('--only', 'gather', '--dtype', 'u32', '--dtype', 'f64'), types);
+  const algorithms = await tried(
+    '--only',
+    'operation=sort',
+    '--dtype',
+    'u32',
+    '--algorithm',
+    'serial, merge',
+  );
+  t.deepEqual([...algorithms].toSorted(), ['u32 merge', 'u32 serial']);
+});
+
 test('every operation on the device, as a report, a page, JUnit and Markdown, which other runs can draw', async (t) => {
   const files = ['--html', path('page.html'), '--junit', path('report.xml')];
   const ran = await clsort([...POCL, '--quick', '--only', 'dtype=f32|u64', '--json', ...files], { env });

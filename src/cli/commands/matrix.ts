@@ -24,7 +24,7 @@ import {
 import { isBad } from '../../matrix/row.js';
 import { CaseRunner, planOf } from '../../matrix/run-case.js';
 import { NoDeviceError, UsageError } from '../../util/errors.js';
-import { readDtypes, readSeconds, readSeed } from '../arguments.js';
+import { listed, readDtypes, readSeconds, readSeed } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readAlgorithms, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -70,8 +70,8 @@ export async function run(args: MatrixArguments, console: Console): Promise<Exit
 function readWanted({ quick, full, only, algorithm, dtype, seed }: MatrixArguments): Wanted {
   if (quick && full) throw new UsageError('--quick and --full are at odds: give one of them');
   const own = {
-    ...(algorithm && { algorithm: readAlgorithms(algorithm) }),
-    ...(dtype && { dtype: readDtypes(dtype) }),
+    ...(algorithm && { algorithm: readAlgorithms(algorithm.flatMap(listed)) }),
+    ...(dtype && { dtype: readDtypes(dtype.flatMap(listed)) }),
   };
   const filters = (only ?? []).map((text) => ({ ...own, ...readFilter(text) }));
   return {

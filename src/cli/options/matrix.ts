@@ -42,8 +42,16 @@ export const builder = (yargs: Argv) =>
       nargs: 1,
       describe: 'only cases such as algorithm=tiled,dtype=u32|f64, or by names: topK,u32; may be repeated',
     })
-    .option('algorithm', { type: 'string', array: true, describe: 'only these algorithms' })
-    .option('dtype', { type: 'string', array: true, describe: `only these types, of ${DTYPES.join(' ')}` })
+    .option('algorithm', {
+      type: 'string',
+      array: true,
+      describe: 'only these algorithms; with commas, or repeated',
+    })
+    .option('dtype', {
+      type: 'string',
+      array: true,
+      describe: `only these types, of ${DTYPES.join(' ')}; with commas, or repeated`,
+    })
     .option('seed', { type: 'string', nargs: 1, default: '1', describe: 'where all keys come from' })
     .option('timeout', { type: 'number', default: 120, describe: 'seconds for one case' })
     .option('json', { type: 'boolean', default: false, describe: 'print one report of all cells as JSON' })
