@@ -293,6 +293,14 @@ export function excesses({ budget }, { file }, kernels) {
   ]);
 }
 
+/** Kernels that a program is asked for and has not, in words; ocloc tells of those that spill registers only. */
+export const absent = ({ compiler }, { kernels: asked }, kernels) =>
+  compiler === 'ocloc'
+    ? []
+    : [...asked]
+        .filter((name) => !kernels.some((kernel) => kernel.name === name))
+        .map((name) => `it is asked for ${name}, which it has not`);
+
 /** Runs `work` on each of a list, as many at once as there are processors. */
 async function inParallel(list, work) {
   const left = [...list.entries()];
@@ -343,7 +351,7 @@ async function main() {
     const worst = { registers: 0, spilledBytes: 0, localBytes: 0 };
     await inParallel(chosen, async (variant, i) => {
       const { kernels, errors } = await COMPILERS[compiler].build(variant, one, folder, `${target}-${i}`);
-      const wrong = [...errors, ...excesses(one, variant, kernels)];
+      const wrong = [...errors, ...absent(one, variant, kernels), ...excesses(one, variant, kernels)];
       built++;
       if (wrong.length > 0) {
         failed++;

@@ -39,6 +39,8 @@ export interface Variant {
   readonly options: string;
   /** What it is built for, in words. */
   readonly purpose: string;
+  /** Kernels that it is asked for. */
+  readonly kernels: Set<string>;
 }
 
 /** As much of a device as deciding what to build takes. */
@@ -86,15 +88,24 @@ class NotingDevice {
   ): Promise<unknown> {
     const all = programOptions(this.capabilities.quirks, defines, options);
     const key = `${file} ${all}`;
-    if (!this.noted.has(key)) {
-      this.noted.set(key, { file, source: programSource(file), options: all, purpose: this.purpose });
-    }
-    const kernel = (name: string) => ({
-      name,
-      workGroupLimit: this.capabilities.maxWorkGroup,
-      localBytes: 0,
-      subGroupSize: () => Number(defines.SUB_GROUP_SIZE ?? 0),
-    });
+    const { purpose } = this;
+    const variant = this.noted.get(key) ?? {
+      file,
+      source: programSource(file),
+      options: all,
+      purpose,
+      kernels: new Set<string>(),
+    };
+    this.noted.set(key, variant);
+    const kernel = (name: string) => {
+      variant.kernels.add(name);
+      return {
+        name,
+        workGroupLimit: this.capabilities.maxWorkGroup,
+        localBytes: 0,
+        subGroupSize: () => Number(defines.SUB_GROUP_SIZE ?? 0),
+      };
+    };
     return { kernel };
   }
 

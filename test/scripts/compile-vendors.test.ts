@@ -139,6 +139,15 @@ test('budgets: local memory by target, spills by file', async (t) => {
   t.is(excesses(target, { file: 'a.cl' }, [{ ...kernel, localBytes: 1001, spilledBytes: 65 }]).length, 2);
 });
 
+test('a program without a kernel that it is asked for is wrong, unless its compiler does not list all', async (t) => {
+  const { absent } = await script('compile-vendors.mjs');
+  const variant = { kernels: new Set(['scan', 'scan_once']) };
+  const nvptx = { compiler: 'nvptx' };
+  t.deepEqual(absent(nvptx, variant, [{ name: 'scan' }, { name: 'scan_once' }, { name: 'more' }]), []);
+  t.deepEqual(absent({ compiler: 'ocloc' }, variant, [{ name: 'scan' }]), []);
+  t.deepEqual(absent(nvptx, variant, [{ name: 'scan' }]), ['it is asked for scan_once, which it has not']);
+});
+
 test('programs are drawn by the seed, every file as often as any other', async (t) => {
   const { drawn } = await script('compile-vendors.mjs');
   const variants = ['a', 'b', 'c'].flatMap((file) =>
@@ -187,5 +196,7 @@ test('the programs of a device are listed without it: every file of cl/, no tile
       'votes of sub-groups',
     );
     for (const { source } of variants.slice(0, 5)) t.regex(source, /^#line 1 "/);
+    for (const { kernels } of variants.filter(({ file }) => file === 'prefix_scan.cl'))
+      t.true(kernels.size > 0);
   }
 });
