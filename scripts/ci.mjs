@@ -243,7 +243,7 @@ async function main() {
   await check('types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', '--noEmit']);
   await check('the API is complete', process.execPath, ['scripts/check-opencl-api.mjs']);
   await tests('npm test', [], {
-    minutes: 45,
+    minutes: 50,
     env: { CLSORT_REQUIRE_BROWSER: '1', CLSORT_REQUIRE_NUMPY: '1', CLSORT_REQUIRE_REDIS: '1' },
   });
   for (const device of ['rusticl', 'clover']) {

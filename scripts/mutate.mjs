@@ -72,6 +72,10 @@ export function shareOf(mutations, share, seed) {
 
 // ---------------------------------------------------------------- the copy
 
+const ADDON_FILE = join('build', 'Release', 'clsort.node');
+/** The same without a fault. */
+const SOUND_ADDON = join('build', 'sound.node');
+
 /** A copy of the tree as it is, with what was built from it. */
 function copyTree() {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-mutate-'));
@@ -90,6 +94,7 @@ function copyTree() {
     if (!existsSync(join(root, built))) throw new Error(`${built} is missing: npm run build`);
     cpSync(join(root, built), join(folder, built), { recursive: true, preserveTimestamps: true });
   }
+  cpSync(join(folder, ADDON_FILE), join(folder, SOUND_ADDON));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
@@ -107,8 +112,6 @@ async function outputs(folder, file, text) {
   if (!existsSync(made)) throw new Error(`${made} is missing: npm run build`);
   return [[made, await compile(text, file)]];
 }
-
-const ADDON_FILE = join('build', 'Release', 'clsort.node');
 
 /** Compiles what has changed of the addon. @throws Error when it does not compile */
 function rebuild(folder) {
@@ -183,7 +186,8 @@ async function seen(folder, suites) {
 
 /** Runs the tests of one fault, which is taken back afterwards. @returns whether they see it */
 async function tryMutation(folder, mutation) {
-  const text = readFileSync(join(root, mutation.file), 'utf8');
+  // Of the copy, since the tree may change meanwhile.
+  const text = readFileSync(join(folder, mutation.file), 'utf8');
   const isAddon = mutation.file.startsWith('src/native/');
   try {
     for (const [path, content] of await outputs(folder, mutation.file, mutated(text, mutation))) {
@@ -193,7 +197,7 @@ async function tryMutation(folder, mutation) {
     return await seen(folder, mutation.tests);
   } finally {
     for (const [path, content] of await outputs(folder, mutation.file, text)) writeFileSync(path, content);
-    if (isAddon) cpSync(join(root, ADDON_FILE), join(folder, ADDON_FILE));
+    if (isAddon) cpSync(join(folder, SOUND_ADDON), join(folder, ADDON_FILE));
     rmSync(join(folder, 'cache'), { recursive: true, force: true });
   }
 }

@@ -9,6 +9,8 @@ const primitives = (title) => tests('primitives/primitives', title);
 const operations = (title) => tests('sort/operations/operations', title);
 const verify = tests('sort/proof/verify');
 const columnChecks = tests('sort/operations/column-checks');
+const walks = tests('primitives/walks', '*compaction*');
+const lanes = tests('algorithms/segments-serial');
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
 /** A barrier that is not there any more. */
@@ -290,6 +292,64 @@ export const KERNELS = [
     find: 'if (number < n) {',
     replace: 'if (number <= n) {',
     tests: [accesses('group')],
+  },
+  // --- segments in lanes
+  {
+    name: 'lanes: a pad that is smaller than keys',
+    file: 'cl/lane_sort.clh',
+    find: 'own[i] = all > (lanes_t)(key_t)i ? own[i] : (lanes_t)(key_t)CODE_MAX;',
+    replace: 'own[i] = all >= (lanes_t)(key_t)i ? own[i] : (lanes_t)(key_t)CODE_MAX;',
+    tests: [lanes],
+  },
+  {
+    name: 'lanes: the first step of a merge leaves out a pair',
+    file: 'cl/lane_sort.clh',
+    find: 'for (uint i = run - end; i < run; i++)',
+    replace: 'for (uint i = run - end + 1; i < run; i++)',
+    tests: [lanes],
+  },
+  {
+    name: 'lanes: quarters in the wrong place',
+    file: 'cl/lane_sort.clh',
+    find: 'block[i + 4] = QUARTERS_EVEN(odd, next_odd);',
+    replace: 'block[i + 4] = QUARTERS_ODD(odd, next_odd);',
+    tests: [lanes],
+  },
+  {
+    name: 'lanes: keys whose codes are equal on a window change places',
+    file: 'cl/serial_segments.cl',
+    find: 'begin == 0 && mask == CODE_MAX;',
+    replace: 'begin == 0;',
+    tests: [lanes],
+  },
+  {
+    name: 'lanes: a segment that did not fit is left out',
+    file: 'cl/serial_segments.cl',
+    find: 'return left > 0 ? most + 1 : UINT_MAX;',
+    replace: 'return left > 1 ? most + 1 : UINT_MAX;',
+    tests: [lanes],
+  },
+  // --- compaction in lanes
+  {
+    name: 'compaction in lanes: a place too many is written',
+    file: 'cl/compact.cl',
+    find: 'if (to + LANES <= own.s0 && rest + LANES <= own.s1) {',
+    replace: 'if (rest != NO_REST) {',
+    tests: [walks],
+  },
+  {
+    name: 'compaction in lanes: the first key of all is compared with itself',
+    file: 'cl/compact.cl',
+    find: '(key_t)~keys.s0',
+    replace: '(key_t)keys.s0',
+    tests: [walks],
+  },
+  {
+    name: 'compaction in lanes: others count as chosen',
+    file: 'cl/compact.cl',
+    find: '(invert != 0 ? -1 : 0)',
+    replace: '0',
+    tests: [walks],
   },
   // --- turns, serial
   {

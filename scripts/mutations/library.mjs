@@ -296,4 +296,32 @@ export const LIBRARY = [
     replace: '  if (!same && index < 0)\n',
     tests: [engineSort],
   },
+  {
+    name: 'rooms: a piece is made in a room that is not free',
+    file: 'src/io/through-rooms.ts',
+    find: 'for (let i = 0; i < ahead; i++) begin();',
+    replace: 'for (let i = 0; i <= ahead; i++) begin();',
+    tests: [tests('io/through-rooms')],
+  },
+  {
+    name: 'rooms: a failure does not wait for those who use them',
+    file: 'src/io/through-rooms.ts',
+    find: 'await Promise.allSettled(made);',
+    replace: 'void Promise.allSettled(made);',
+    tests: [tests('io/through-rooms')],
+  },
+  {
+    name: 'sort on device: the last piece is as long as any',
+    file: 'src/io/sort-on-device.ts',
+    find: 'room.subarray(0, array.byteLength - piece * length);',
+    replace: 'room;',
+    tests: [tests('io/sort-on-device')],
+  },
+  {
+    name: 'sort on device: files are hashed out of order',
+    file: 'src/io/sort-on-device.ts',
+    find: 'const ahead = context.hashes ? 1 : READ_AHEAD;',
+    replace: 'const ahead = READ_AHEAD;',
+    tests: [tests('io/sort-on-device')],
+  },
 ];

@@ -95,7 +95,16 @@ for (const operation of OPERATIONS) {
   }
 }
 
-for (const operation of [...OPERATIONS, 'sort in chunks', 'top 100', 'segments', 'many arrays']) {
+for (const operation of [
+  ...OPERATIONS,
+  'sort in chunks',
+  'top 100',
+  'segments',
+  'many arrays',
+  'scans of the host',
+  'unique of the host',
+  'choices of the host, verified',
+]) {
   test.serial(
     `${operation}, verified: a word that changes on its way is never part of an answer`,
     async (t) => {
@@ -121,6 +130,9 @@ for (const operation of [
   'many arrays',
   'choices on the device',
   'choices of the host',
+  'choices of the host, verified',
+  'scans of the host',
+  'unique of the host',
   'totals by key',
   'top 3 of segments',
 ]) {
