@@ -210,7 +210,12 @@ test('of several inputs that are not sorted the first is named, however slow it 
     await setTimeout(50);
     yield backwards;
   };
-  const job = { in: ['-', paths[1] ?? ''], out: path('never.u32'), dtype: 'u32', memory: memoryFor(2, 4) } as const;
+  const job = {
+    in: ['-', paths[1] ?? ''],
+    out: path('never.u32'),
+    dtype: 'u32',
+    memory: memoryFor(2, 4),
+  } as const;
   await t.throwsAsync(merge(job, Readable.from(late())), {
     instanceOf: InputError,
     message: /stdin is not sorted/,
