@@ -22,12 +22,14 @@ export const ADDED = [
   'openclInfo',
   'placeAsync',
   'readBufferAsync',
+  'readBufferToFileAsync',
   'releaseAll',
   'releaseAsync',
   'setSingleThreaded',
   'splitAsync',
   'waitForEventsAsync',
   'writeBufferAsync',
+  'writeBufferFromFileAsync',
 ];
 /** Functions of extensions, from cl_ext.h. */
 export const EXTENSIONS = [

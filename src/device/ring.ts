@@ -5,7 +5,6 @@ import type { Pinned } from './pinned.js';
 export const RING_BYTES = 64 * 2 ** 20;
 /** Parts of it, of which small transfers take one, so that several are under way at once; others take all. */
 const LANES = 4;
-const LANE_BYTES = RING_BYTES / LANES;
 /** Threads of a staged transfer: more of them keep each other waiting for pieces. */
 const MOST_COPIERS = 8;
 /** Of one of several at once. */
@@ -14,11 +13,22 @@ const LANE_COPIERS = 4;
 /** Memory that transfers of one direction pass through, in lanes. */
 export class Ring {
   readonly pinned: Pinned;
-  readonly #admission = new Admission(LANES);
-  readonly #free = Array.from({ length: LANES }, (_, lane) => lane);
+  readonly #lanes: number;
+  readonly #laneBytes: number;
+  readonly #admission: Admission;
+  readonly #free: number[];
 
-  constructor(pinned: Pinned) {
+  constructor(pinned: Pinned, lanes = LANES) {
     this.pinned = pinned;
+    this.#lanes = lanes;
+    this.#laneBytes = pinned.memory.byteLength / lanes;
+    this.#admission = new Admission(lanes);
+    this.#free = Array.from({ length: lanes }, (_, lane) => lane);
+  }
+
+  /** Runs `transfer` with a lane of the memory, when one is free. */
+  runInLane(transfer: (memory: Uint8Array) => Promise<unknown>): Promise<unknown> {
+    return this.run(this.#laneBytes, transfer);
   }
 
   /** Runs `transfer` with memory for so many bytes, or with all there is, when it is its turn. */
@@ -27,13 +37,13 @@ export class Ring {
     transfer: (memory: Uint8Array, mostThreads: number) => Promise<unknown>,
   ): Promise<unknown> {
     const { memory } = this.pinned;
-    if (bytes > LANE_BYTES) {
-      return this.#admission.run(LANES, () => transfer(new Uint8Array(memory), MOST_COPIERS));
+    if (bytes > this.#laneBytes) {
+      return this.#admission.run(this.#lanes, () => transfer(new Uint8Array(memory), MOST_COPIERS));
     }
     return this.#admission.run(1, async () => {
       const lane = this.#free.shift() ?? 0;
       try {
-        return await transfer(new Uint8Array(memory, lane * LANE_BYTES, LANE_BYTES), LANE_COPIERS);
+        return await transfer(new Uint8Array(memory, lane * this.#laneBytes, this.#laneBytes), LANE_COPIERS);
       } finally {
         this.#free.push(lane);
       }

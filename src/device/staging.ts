@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { getSystemErrorMap } from 'node:util';
 import * as cl from '../opencl/index.js';
 import type { Buffer } from './buffer.js';
 import { type Pinned, pin, unpin } from './pinned.js';
@@ -24,10 +25,45 @@ function pieceOf(bytes: number): number {
   return Math.min(Math.max(piece, SMALLEST_PIECE), LARGEST_PIECE);
 }
 
+/** Bytes of a file that the device transfers at once: they are near the processor when they are hashed. */
+const FILE_PIECE = 2 * 2 ** 20;
+/** Files that go in one direction at once; each has two pieces under way. */
+const FILE_LANES = 8;
+/** Threads of a file: one moves a piece while the other one hashes another. Systems let no more of them write it at once. */
+const FILE_THREADS = 2;
+
+/** A stretch of an open file that goes to a buffer, or comes from one. */
+export interface FileStretch {
+  /** May be closed meanwhile. */
+  readonly fd: number;
+  /** Bytes from the file's start. */
+  readonly position: number;
+  readonly bytes: number;
+  /** The words of a hash that goes on with these bytes, but for the first ones, which it has seen. */
+  readonly hash?: { readonly words: BigUint64Array; readonly skipped: number } | undefined;
+  /** Ends it early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What became of a stretch. */
+export interface FileMoved {
+  /** Bytes from the first one on: fewer where the file ends before, something failed or the signal fired. */
+  readonly moved: number;
+  /** What the system said. */
+  readonly error: NodeJS.ErrnoException | undefined;
+}
+
 /** The queues of large transfers: those in one direction pass those in the other. */
 export interface Ways {
   readonly up: Queue;
   readonly down: Queue;
+}
+
+/** As Node has it; undefined for 0. */
+function systemError(errno: number): NodeJS.ErrnoException | undefined {
+  if (errno === 0) return undefined;
+  const [code, message] = getSystemErrorMap().get(-errno) ?? [`E${errno}`, `error ${errno}`];
+  return Object.assign(new Error(`${code}: ${message}`), { errno: -errno, code });
 }
 
 /**
@@ -43,6 +79,7 @@ export class Staging {
   readonly #threads: number;
   readonly #allocated = new Map<ArrayBufferLike, Pinned>();
   readonly #rings: { up?: Ring; down?: Ring } = {};
+  readonly #fileRings: { up?: Ring; down?: Ring } = {};
 
   /**
    * @param queue on which the device works
@@ -88,6 +125,48 @@ export class Staging {
     }
   }
 
+  /** Copies a stretch of a file into the buffer from `offset` on. Nothing that is enqueued may use the buffer. */
+  writeFrom(buffer: Buffer, file: FileStretch, offset = 0): Promise<FileMoved> {
+    return this.#transferFile('up', buffer, file, offset);
+  }
+
+  /** Copies the buffer from `offset` on into a stretch of a file. Nothing that is enqueued may write the buffer. */
+  readTo(buffer: Buffer, file: FileStretch, offset = 0): Promise<FileMoved> {
+    return this.#transferFile('down', buffer, file, offset);
+  }
+
+  async #transferFile(
+    way: 'up' | 'down',
+    { handle }: Buffer,
+    { fd, position, bytes, hash, signal }: FileStretch,
+    offset: number,
+  ): Promise<FileMoved> {
+    const [start, doing] =
+      way === 'up'
+        ? ([cl.writeBufferFromFileAsync, 'uploading'] as const)
+        : ([cl.readBufferToFileAsync, 'downloading'] as const);
+    const { STOP, MOVED, ERROR, WORDS } = cl.FILE_TRANSFER;
+    const told = new BigInt64Array(WORDS);
+    const stop = (): void => {
+      told[STOP] = 1n;
+    };
+    signal?.addEventListener('abort', stop);
+    try {
+      this.#fileRings[way] ??= new Ring(this.#pin(2 * FILE_PIECE * FILE_LANES), FILE_LANES);
+      await this.#fileRings[way].runInLane((memory) => {
+        const { handle: queue } = this.#ways()[way];
+        const { words = null, skipped = 0 } = hash ?? {};
+        const how = [memory, FILE_PIECE, FILE_THREADS, words, skipped, told] as const;
+        return start(queue, handle, offset, fd, position, bytes, ...how);
+      });
+    } catch (error) {
+      throw typedError(error, `${doing} ${bytes} bytes`);
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+    return { moved: Number(told[MOVED]), error: systemError(Number(told[ERROR])) };
+  }
+
   /** Pinned memory of zeros, until `free` or `release`. @throws MemoryError */
   allocate(bytes: number): ArrayBuffer {
     const pinned = this.#pin(bytes);
@@ -112,10 +191,12 @@ export class Staging {
   release(): void {
     for (const pinned of this.#allocated.values()) this.#unpin(pinned);
     this.#allocated.clear();
-    for (const way of ['up', 'down'] as const) {
-      const ring = this.#rings[way];
-      if (ring) this.#unpin(ring.pinned);
-      delete this.#rings[way];
+    for (const rings of [this.#rings, this.#fileRings]) {
+      for (const way of ['up', 'down'] as const) {
+        const ring = rings[way];
+        if (ring) this.#unpin(ring.pinned);
+        delete rings[way];
+      }
     }
   }
 

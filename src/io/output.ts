@@ -25,7 +25,24 @@ export interface Output {
    * @throws IoError when there is not; `details` has `needed` and `free`, in bytes
    */
   reserve(bytes: number): Promise<void>;
+  /** Writes what follows. Where `atOnce` is set, the next ones may be written while this is. */
   write(bytes: Uint8Array): Promise<void>;
+  readonly atOnce?: boolean | undefined;
+  /**
+   * Has somebody else write the next bytes, when all before are written; there for files that are written aside.
+   *
+   * @param write writes so many bytes of the file from `position` on, and has them hashed
+   */
+  readonly writeBy?:
+    | ((
+        bytes: number,
+        write: (file: {
+          readonly fd: number;
+          readonly position: number;
+          readonly hash?: FileHash;
+        }) => Promise<void>,
+      ) => Promise<void>)
+    | undefined;
   /** Writes over bytes that are written already, from `position` on; there for files that are written aside. */
   readonly patch?: ((bytes: Uint8Array, position: number) => Promise<void>) | undefined;
   /** Puts the whole output in its place. */
@@ -94,6 +111,7 @@ export async function openOutput(path: string, context: OutputContext): Promise<
 
 class FileOutput implements Output {
   readonly name: string;
+  readonly atOnce = true;
   readonly #target: string;
   readonly #aside: string;
   readonly #asides: OutputContext['asides'];
@@ -167,8 +185,14 @@ class FileOutput implements Output {
   async write(bytes: Uint8Array): Promise<void> {
     const position = this.#position;
     this.#position += bytes.length;
-    await writeFully(this.#handle, bytes, this.name, this.#hash && { hash: this.#hash, position });
+    await writeFully(this.#handle, bytes, this.name, { position, hash: this.#hash });
   }
+
+  readonly writeBy: NonNullable<Output['writeBy']> = async (bytes, write) => {
+    const position = this.#position;
+    this.#position += bytes;
+    await write({ fd: this.#handle.fd, position, ...(this.#hash && { hash: this.#hash }) });
+  };
 
   async patch(bytes: Uint8Array, position: number): Promise<void> {
     this.#hash?.drop();

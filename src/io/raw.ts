@@ -34,8 +34,10 @@ export interface Source {
   readonly name: string;
   /** Bytes in all; undefined while that is not known, as for a pipe. */
   readonly bytes: number | undefined;
-  /** The file itself, for a process that reads it by itself; undefined for streams. */
+  /** The file itself, for who reads it by itself; undefined for streams. */
   readonly fd?: number | undefined;
+  /** Gets what is read of the file, also by others. */
+  readonly hash?: FileHash | undefined;
   /** The first `most` bytes, or all if there are fewer; they are read again by what follows. */
   head(most: number): Promise<Uint8Array>;
   /** The last `most` bytes; undefined where they cannot be had without reading all. */
@@ -159,6 +161,7 @@ function fileSource(
     name,
     bytes,
     fd: handle.fd,
+    hash,
     head: (most) => part(0, Math.min(most, bytes)),
     tail: (most) => part(Math.max(0, bytes - most), bytes),
     assertWhole: (unit) => assertWhole(bytes, unit, name),
@@ -282,15 +285,22 @@ function concatenated(chunks: readonly Uint8Array[], bytes: number): Uint8Array<
   return all;
 }
 
-/** Writes all bytes from the file's position on. @param hashed gets them, and where that is */
+/** Where bytes are written to, and who gets them. */
+interface WrittenTo {
+  readonly position: number;
+  readonly hash: FileHash | undefined;
+}
+
+/** Writes all bytes, from where the file stands or from `to` on. */
 export async function writeFully(
   handle: FileHandle,
   bytes: Uint8Array,
   name: string,
-  hashed?: { readonly hash: FileHash; readonly position: number },
+  to?: WrittenTo,
 ): Promise<void> {
-  await inSlices(bytes, { position: 0, ...hashed, most: PIECE_BYTES }, async (at, length) => {
-    const { bytesWritten } = await handle.write(bytes, at, length).catch((error) => {
+  await inSlices(bytes, { position: 0, ...to, most: PIECE_BYTES }, async (at, length) => {
+    const position = to && to.position + at;
+    const { bytesWritten } = await handle.write(bytes, at, length, position).catch((error) => {
       throw ioError('write', name, error);
     });
     return bytesWritten;

@@ -9,6 +9,8 @@ import type { SortReport } from '../sort/api/report.js';
 import { DeviceLostError, MemoryError } from '../util/errors.js';
 import { ArrayPool } from './array-pool.js';
 import { unfinished } from './external/session.js';
+import type { KeyWriter } from './formats/key-file.js';
+import { moveFile } from './move-file.js';
 import { positionDtype } from './positions.js';
 import { assertGoing } from './raw.js';
 import {
@@ -27,16 +29,21 @@ import { throughRooms } from './through-rooms.js';
 
 /** Bytes of a piece: far more than what a transfer costs by itself, and near enough to the processor to be copied from there. */
 const PIECE_BYTES = 8 * 2 ** 20;
-/** Pieces that are read at a time, where they need not come in order. */
-const READ_AHEAD = 3;
+/** Pieces that are read at a time. */
+const READ_AHEAD = 2;
+/** Pieces that may be under way in all. */
+const ROOMS = 3;
+/** Threads of the addon's read and write files; on Windows they do not, and JavaScript does. */
+const BY_THREADS = process.platform !== 'win32';
 /** A sort takes its input, its output, and as much again to alternate with. */
 const COPIES = 3;
 /** Share of the device's memory that a sort may plan to take. */
 const MEMORY_SHARE = 0.9;
 
-/** How many keys go to the device at a time; tests have few of them. */
+/** For tests: bytes that go to the device at a time, and whether JavaScript moves them where threads could. */
 export interface PieceOptions {
   readonly pieceBytes?: number;
+  readonly byThreads?: boolean;
 }
 
 /**
@@ -83,16 +90,37 @@ const fits = (
   all: number,
 ): boolean => largest <= maxAllocation && COPIES * all <= MEMORY_SHARE * globalBytes;
 
-async function sorted(work: FileSort, { pieceBytes = PIECE_BYTES }: PieceOptions): Promise<FileReport> {
+/** Memory that keys pass through where JavaScript reads or writes them, made when it does. */
+class Rooms {
+  readonly #pool: ArrayPool;
+  readonly #bytes: number;
+  #rooms: readonly Uint8Array[] = [];
+
+  constructor(pool: ArrayPool, bytes: number) {
+    this.#pool = pool;
+    this.#bytes = bytes;
+  }
+
+  get all(): readonly Uint8Array[] {
+    if (this.#rooms.length === 0) {
+      this.#rooms = Array.from({ length: ROOMS }, () => this.#pool.take('u8', this.#bytes) as Uint8Array);
+    }
+    return this.#rooms;
+  }
+
+  /** @param isFree false after a failure: what is under way may still use them */
+  end(isFree: boolean): void {
+    for (const room of this.#rooms) isFree ? this.#pool.give(room) : this.#pool.forget(room);
+  }
+}
+
+async function sorted(work: FileSort, options: PieceOptions): Promise<FileReport> {
   const { sorter, reader, target, job, context, told } = work;
   const n = reader.n as number;
   const { onSpan, signal } = context;
   const reports: SortReport[] = [];
   const how = sortOptions(job, context, (one) => reports.push(one));
-  // What is read in another order than the file's is read once more to be hashed.
-  const ahead = context.hashes ? 1 : READ_AHEAD;
-  const pool = context.arrays ?? new ArrayPool(sorter, 0);
-  const rooms = Array.from({ length: ahead + 1 }, () => pool.take('u8', pieceBytes) as Uint8Array);
+  const rooms = new Rooms(context.arrays ?? new ArrayPool(sorter, 0), options.pieceBytes ?? PIECE_BYTES);
   let array: DeviceArray | undefined;
   let times = { readSeconds: 0, writeSeconds: 0 };
   let isFree = false;
@@ -102,7 +130,7 @@ async function sorted(work: FileSort, { pieceBytes = PIECE_BYTES }: PieceOptions
       await output.reserve(target.bytes(facts) ?? 0);
       const keys = sorter.allocate(reader.dtype, n);
       array = keys;
-      const fill = () => upload(work, keys, { rooms, ahead });
+      const fill = () => upload(work, keys, rooms, options);
       const [, readSeconds] = await timed(() => spanned('read', onSpan, fill));
       assertGoing(signal);
       const began = now();
@@ -112,7 +140,7 @@ async function sorted(work: FileSort, { pieceBytes = PIECE_BYTES }: PieceOptions
       if (onSpan && reports[0]) tellSort(onSpan, began, reports[0]);
       const empty = async (): Promise<void> => {
         const writer = await target.create(output, facts);
-        await download(result, writer, rooms, context);
+        await download(work, result, { writer, name: output.name }, rooms, options);
         await writer.end();
       };
       const [, writeSeconds] = await timed(() => spanned('write', onSpan, empty));
@@ -121,8 +149,7 @@ async function sorted(work: FileSort, { pieceBytes = PIECE_BYTES }: PieceOptions
     isFree = true;
   } finally {
     array?.dispose();
-    // What has failed may still be on its way.
-    for (const room of rooms) isFree ? pool.give(room) : pool.forget(room);
+    rooms.end(isFree);
   }
   const [report] = reports;
   if (!report) throw new Error('the Sorter sorted without a report');
@@ -137,15 +164,25 @@ function tell(context: FileContext, phase: string, { dtype, length }: DeviceArra
 async function upload(
   { reader, context }: FileSort,
   keys: DeviceArray,
-  { rooms, ahead }: { readonly rooms: readonly Uint8Array[]; readonly ahead: number },
+  rooms: Rooms,
+  { byThreads = BY_THREADS, pieceBytes: partBytes }: PieceOptions,
 ): Promise<void> {
   const unit = dtypeInfo(keys.dtype).bytes;
-  const length = rooms[0]?.length as number;
+  const { name, plainAt, file } = reader;
+  const onMoved = (bytes: number): void => tell(context, 'reading', keys, bytes);
+  if (byThreads && plainAt !== undefined && file?.fd !== undefined) {
+    const { signal } = context;
+    const { fd, hash } = file;
+    const moved = { name, fd, position: plainAt, bytes: keys.byteLength, hash, signal, partBytes };
+    return moveFile('read', moved, (part, at) => keys.fillFrom(part, at / unit), onMoved);
+  }
+  const { all } = rooms;
+  const length = all[0]?.length as number;
   const partOf = (piece: number, room: Uint8Array) => room.subarray(0, keys.byteLength - piece * length);
   await throughRooms({
     count: Math.ceil(keys.byteLength / length),
-    rooms,
-    ahead,
+    rooms: all,
+    ahead: READ_AHEAD,
     make: async (piece, room) => {
       assertGoing(context.signal);
       await reader.readAt?.(partOf(piece, room), piece * length);
@@ -153,24 +190,39 @@ async function upload(
     take: async (piece, room) => {
       const part = partOf(piece, room);
       await keys.fill(part, (piece * length) / unit);
-      tell(context, 'reading', keys, piece * length + part.length);
+      onMoved(piece * length + part.length);
     },
   });
 }
 
 /** Writes all of an array. */
 async function download(
+  { context }: FileSort,
   array: DeviceArray,
-  writer: { write(piece: Uint8Array): Promise<void> },
-  rooms: readonly Uint8Array[],
-  context: FileContext,
+  { writer, name }: { readonly writer: KeyWriter; readonly name: string },
+  rooms: Rooms,
+  { byThreads = BY_THREADS, pieceBytes: partBytes }: PieceOptions,
 ): Promise<void> {
   const unit = dtypeInfo(array.dtype).bytes;
-  const length = rooms[0]?.length as number;
-  const partOf = (piece: number, room: Uint8Array) => room.subarray(0, array.byteLength - piece * length);
+  const onMoved = (bytes: number): void => tell(context, 'writing', array, bytes);
+  const bytes = array.byteLength;
+  if (byThreads && writer.writeBy) {
+    const { signal } = context;
+    return writer.writeBy(bytes, (file) =>
+      moveFile(
+        'write',
+        { name, ...file, bytes, signal, partBytes },
+        (part, at) => array.readTo(part, at / unit),
+        onMoved,
+      ),
+    );
+  }
+  const { all } = rooms;
+  const length = all[0]?.length as number;
+  const partOf = (piece: number, room: Uint8Array) => room.subarray(0, bytes - piece * length);
   await throughRooms({
-    count: Math.ceil(array.byteLength / length),
-    rooms,
+    count: Math.ceil(bytes / length),
+    rooms: writer.atOnce ? all : all.slice(0, 2),
     ahead: 1,
     make: async (piece, room) => {
       assertGoing(context.signal);
@@ -179,7 +231,7 @@ async function download(
     take: async (piece, room) => {
       const part = partOf(piece, room);
       await writer.write(part);
-      tell(context, 'writing', array, piece * length + part.length);
+      onMoved(piece * length + part.length);
     },
   });
 }

@@ -99,6 +99,7 @@ NAN_MODULE_INIT(Init) {
   ExportSvm(exports);
   ExportLaunches(exports);
   ExportStaging(exports);
+  ExportFileTransfer(exports);
   ExportChecksum(exports);
   ExportHash(exports);
   ExportMultiset(exports);

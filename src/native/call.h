@@ -217,6 +217,7 @@ void ExportTransfer(Exports& exports);
 void ExportSvm(Exports& exports);
 void ExportLaunches(Exports& exports);
 void ExportStaging(Exports& exports);
+void ExportFileTransfer(Exports& exports);
 void ExportChecksum(Exports& exports);
 void ExportHash(Exports& exports);
 void ExportMultiset(Exports& exports);

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <cstring>
 #include <list>
 #include <map>
@@ -11,10 +9,9 @@
 #include <unistd.h>
 #endif
 
-#include "bounds.h"
 #include "crew.h"
 #include "info.h"
-#include "wait.h"
+#include "ring_transfer.h"
 
 namespace clsort {
 
@@ -27,46 +24,17 @@ constexpr size_t kHugePage = size_t{2} << 20;
 /** What a thread copies at a time. */
 constexpr size_t kChunk = size_t{256} << 10;
 
-/**
- * Copies between ordinary host memory and a device through a ring of memory that the device can reach directly, piece
- * by piece: several threads copy one while the device transfers others. A driver that is given ordinary memory does
- * the same, but mostly with a single thread. Pieces are large, since each costs the driver some 20 microseconds.
- */
-class StagedTransfer final : public PromiseJob {
+/** Copies between ordinary host memory and a device. A driver does the same, but mostly with a single thread. */
+class StagedTransfer final : public RingTransfer {
  public:
-  StagedTransfer(Environment& environment, bool write, Retained queue, Retained buffer, size_t offset,
-                 const HostMemory& host, const HostMemory& ring, size_t piece, unsigned threads)
-      : PromiseJob(write ? "clEnqueueWriteBuffer" : "clEnqueueReadBuffer"),
-        environment_(environment),
-        write_(write),
-        queue_(std::move(queue)),
-        buffer_(std::move(buffer)),
-        offset_(offset),
-        host_(host.store),
-        data_(static_cast<char*>(host.data)),
-        bytes_(host.bytes),
-        ring_store_(ring.store),
-        ring_(static_cast<char*>(ring.data)),
-        piece_(piece),
-        slots_(ring.bytes / piece),
-        threads_(threads) {
+  StagedTransfer(Environment& environment, RingArguments arguments, const HostMemory& host)
+      : RingTransfer(environment, std::move(arguments)), host_(host.store), data_(static_cast<char*>(host.data)) {
     if (!host.buffer.IsEmpty()) host_buffer_.Reset(host.buffer);
-    if (!ring.buffer.IsEmpty()) ring_buffer_.Reset(ring.buffer);
   }
 
   void Run() override {
-    size_t count = (bytes_ + piece_ - 1) / piece_;
-    if (count == 0) return;
-    pieces_ = std::vector<Piece>(count);
-    for (size_t i = 0; i < count; i++) pieces_[i].chunks = ChunksOf(Length(i));
-    size_t chunks = (count - 1) * ChunksOf(piece_) + pieces_.back().chunks;
-    if (!write_) {
-      for (size_t i = 0; i < std::min(slots_, count); i++) Transfer(i);
-    }
-    InCrew(environment_, threads_, chunks, [&](size_t i) { Copy(i); });
-    // What is still under way uses the ring, whatever has failed.
-    for (Piece& piece : pieces_) Settle(piece);
-    status_ = failure_;
+    MoveAll([](size_t bytes) { return (bytes + kChunk - 1) / kChunk; },
+            [&](size_t piece, size_t chunk) { Copy(piece, chunk * kChunk); });
   }
 
   void Finish(Environment& environment) override {
@@ -77,129 +45,36 @@ class StagedTransfer final : public PromiseJob {
   }
 
  private:
-  struct Piece {
-    /** That are to be copied yet. */
-    std::atomic<size_t> chunks{0};
-    /** Of its transfer, once that is enqueued; set under `guard_`. */
-    cl_event event = nullptr;
-  };
-
   /**
-   * Copies a chunk. Chunks are begun in order, so a thread that waits does so for chunks that others have begun.
+   * Copies a chunk.
    *
    * A program may give memory of its ring as the array, and gets then what it asks for: no copy of overlapping memory
    * is undefined.
    */
-  void Copy(size_t chunk) {
-    if (failure_ != CL_SUCCESS) return;
-    size_t piece = chunk / ChunksOf(piece_), start = chunk % ChunksOf(piece_) * kChunk;
+  void Copy(size_t piece, size_t start) {
     size_t length = std::min(kChunk, Length(piece) - start);
-    char* slot = ring_ + piece % slots_ * piece_ + start;
+    char* slot = Enter(piece);
+    if (!slot) return;
     char* data = data_ + piece * piece_ + start;
     if (write_) {
-      bool reused = piece >= slots_;
-      if (reused && !Await(pieces_[piece - slots_])) return;
-      std::memmove(slot, data, length);
-      if (--pieces_[piece].chunks > 0) return;
-      if (reused) Settle(pieces_[piece - slots_]);
-      Transfer(piece);
+      std::memmove(slot + start, data, length);
     } else {
-      if (!Await(pieces_[piece])) return;
-      std::memmove(data, slot, length);
-      if (--pieces_[piece].chunks > 0) return;
-      Settle(pieces_[piece]);
-      if (piece + slots_ < pieces_.size()) Transfer(piece + slots_);
+      std::memmove(data, slot + start, length);
     }
+    Leave(piece);
   }
 
-  void Fail(cl_int status) {
-    std::lock_guard<std::mutex> lock(guard_);
-    if (failure_ == CL_SUCCESS) failure_ = status;
-    changed_.notify_all();
-  }
-
-  /** Enqueues the transfer of a piece. */
-  void Transfer(size_t i) {
-    auto queue = queue_.As<cl_command_queue>();
-    auto buffer = buffer_.As<cl_mem>();
-    size_t offset = offset_ + i * piece_;
-    char* slot = ring_ + i % slots_ * piece_;
-    cl_event event = nullptr;
-    cl_int status = write_
-                        ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event)
-                        : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, Length(i), slot, 0, nullptr, &event);
-    if (status != CL_SUCCESS) return Fail(status);
-    api.clFlush(queue);
-    std::lock_guard<std::mutex> lock(guard_);
-    pieces_[i].event = event;
-    changed_.notify_all();
-  }
-
-  /** Waits for the transfer of a piece, which others may do at the same time. @return false after a failure */
-  bool Await(Piece& piece) {
-    cl_event event = nullptr;
-    {
-      std::unique_lock<std::mutex> lock(guard_);
-      changed_.wait(lock, [&] { return piece.event || failure_ != CL_SUCCESS; });
-      if (failure_ != CL_SUCCESS) return false;
-      event = piece.event;
-    }
-    cl_int status = api.clWaitForEvents(1, &event);
-    if (status != CL_SUCCESS) Fail(status);
-    return status == CL_SUCCESS;
-  }
-
-  /** Waits for the transfer of a piece, if there was one, when nobody else does any more. */
-  void Settle(Piece& piece) {
-    if (!piece.event) return;
-    cl_int status = api.clWaitForEvents(1, &piece.event);
-    api.clReleaseEvent(piece.event);
-    piece.event = nullptr;
-    if (status != CL_SUCCESS) Fail(status);
-  }
-
-  static size_t ChunksOf(size_t bytes) { return (bytes + kChunk - 1) / kChunk; }
-  size_t Length(size_t piece) const { return std::min(piece_, bytes_ - piece * piece_); }
-
-  Environment& environment_;  // waits for its jobs before it ends
-  bool write_;
-  Retained queue_, buffer_;
-  size_t offset_;
   std::shared_ptr<v8::BackingStore> host_;
   char* data_;
-  size_t bytes_;
-  std::shared_ptr<v8::BackingStore> ring_store_;
-  char* ring_;
-  size_t piece_;
-  size_t slots_;
-  unsigned threads_;
-  std::vector<Piece> pieces_;
-  std::mutex guard_;
-  std::condition_variable changed_;
-  std::atomic<cl_int> failure_{CL_SUCCESS};
-  Nan::Global<v8::ArrayBuffer> host_buffer_, ring_buffer_;
+  Nan::Global<v8::ArrayBuffer> host_buffer_;
 };
 
 void StartTransfer(Call& call, bool write) {
-  auto queue = call.Handle(0, Kind::kCommandQueue);
-  auto buffer = call.Handle(1, Kind::kMemObject);
-  size_t offset = call.Size(2);
   HostMemory host = call.LastingMemory(3, 0);
-  HostMemory ring = call.LastingMemory(4, 0);
-  size_t piece = call.Size(5);
-  auto threads = static_cast<unsigned>(call.Unsigned(call[6], CL_INVALID_VALUE, kMaxCrew));
-  if (!call.ok() || (host.bytes > 0 && !CheckRange(call, *buffer, offset, host.bytes))) return;
-  if (piece == 0 || piece > ring.bytes) {
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 5: expected pieces of 1 byte to those of the ring");
-  }
-  if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "argument 6: expected at least one thread");
-  if (queue->platform->single_threaded) threads = 1;  // each of them calls the driver
-  Retained held_queue = call.Hold(*queue), held_buffer = call.Hold(*buffer);
-  if (!call.ok()) return;
-  StartPromise(call,
-               std::make_unique<StagedTransfer>(call.environment(), write, std::move(held_queue),
-                                                std::move(held_buffer), offset, host, ring, piece, threads),
-               queue->platform);
+  RingArguments arguments;
+  if (!ReadRing(call, 4, write, host.bytes, &arguments)) return;
+  const Platform* platform = arguments.platform;
+  StartPromise(call, std::make_unique<StagedTransfer>(call.environment(), std::move(arguments), host), platform);
 }
 
 NAN_METHOD(WriteBufferAsync) {

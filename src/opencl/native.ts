@@ -126,6 +126,7 @@ export interface Native {
   nearSortAsync: NativeFunction;
   placeAsync: NativeFunction;
   readBufferAsync: NativeFunction;
+  readBufferToFileAsync: NativeFunction;
   releaseAll: NativeFunction;
   releaseAsync: NativeFunction;
   releaseCommandBufferKHR: NativeFunction;
@@ -167,4 +168,5 @@ export interface Native {
   waitForEvents: NativeFunction;
   waitForEventsAsync: NativeFunction;
   writeBufferAsync: NativeFunction;
+  writeBufferFromFileAsync: NativeFunction;
 }

@@ -43,6 +43,89 @@ export function readBufferAsync(
   return native().readBufferAsync(queue, buffer, offset, host, ring, piece, threads);
 }
 
+/** What a transfer between a file and a buffer tells, and is told: three words of 64 bits. */
+export const FILE_TRANSFER = { STOP: 0, MOVED: 1, ERROR: 2, WORDS: 3 } as const;
+
+/**
+ * File to device, through memory that the device can reach directly: several threads read pieces into it while the device
+ * takes others, and hash them on the way. Calls clEnqueueWriteBuffer on other threads; nothing else may be enqueued meanwhile
+ * that has to come after it. Not on Windows.
+ *
+ * @param offset bytes from the buffer's start
+ * @param fd a descriptor of an open file; it may be closed meanwhile
+ * @param position bytes from the file's start
+ * @param ring, piece, threads as of `writeBufferAsync`
+ * @param hash words as of `hashAsync`, to which what is moved is added; null for none
+ * @param skipped bytes from the first one on that are not added
+ * @param told `FILE_TRANSFER` words: if `STOP` is not 0 the transfer ends early; in the end `MOVED` has the bytes from the first
+ * one on that were moved, fewer where it ended early or the file did, and `ERROR` what the system said (its errno) or 0
+ * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, UnsupportedError; (rejects) what the transfers end with
+ */
+export function writeBufferFromFileAsync(
+  queue: CommandQueue,
+  buffer: MemObject,
+  offset: Size,
+  fd: number,
+  position: Size,
+  bytes: Size,
+  ring: HostMemory,
+  piece: Size,
+  threads: number,
+  hash: BigUint64Array | null,
+  skipped: Size,
+  told: BigInt64Array,
+): Promise<void> {
+  return native().writeBufferFromFileAsync(
+    queue,
+    buffer,
+    offset,
+    fd,
+    position,
+    bytes,
+    ring,
+    piece,
+    threads,
+    hash,
+    skipped,
+    told,
+  );
+}
+
+/**
+ * Device to file, the way that `writeBufferFromFileAsync` goes, backwards: waits for what was enqueued before.
+ *
+ * @throws as `writeBufferFromFileAsync`
+ */
+export function readBufferToFileAsync(
+  queue: CommandQueue,
+  buffer: MemObject,
+  offset: Size,
+  fd: number,
+  position: Size,
+  bytes: Size,
+  ring: HostMemory,
+  piece: Size,
+  threads: number,
+  hash: BigUint64Array | null,
+  skipped: Size,
+  told: BigInt64Array,
+): Promise<void> {
+  return native().readBufferToFileAsync(
+    queue,
+    buffer,
+    offset,
+    fd,
+    position,
+    bytes,
+    ring,
+    piece,
+    threads,
+    hash,
+    skipped,
+    told,
+  );
+}
+
 /**
  * An ArrayBuffer of zeros for large data: it begins on a multiple of a page and, on Linux, is made of few
  * large pages, so that touching it for the first time takes less.

@@ -6,6 +6,7 @@ import test from 'ava';
 import { FileHash, FileHashes } from '../../src/io/file-hash.js';
 import { openOutput } from '../../src/io/output.js';
 import { openSource } from '../../src/io/raw.js';
+import * as cl from '../../src/opencl/index.js';
 import { scratchFolder } from '../cli/cli.js';
 
 const { path, remove } = scratchFolder();
@@ -99,6 +100,61 @@ test('what is read out of order, twice or not at all is read for the checksum', 
   );
   dropped.drop();
   t.is(await dropped.end(bytes.length, path('file'), signal), expected, 'what was changed is forgotten');
+});
+
+test('what several move at a time is hashed in the order in which they began', async (t) => {
+  const bytes = random(1_000_000);
+  const expected = xxh64(bytes);
+  const hash = new FileHash();
+  const part = 100_000;
+  const turns = Array.from({ length: 10 }, () => hash.turn());
+  for (const i of [3, 0, 9, 1, 2, 8, 7, 4, 6, 5]) {
+    const turn = turns[i];
+    void turn?.add(bytes.subarray(i * part, i * part + 40_000), i * part);
+    void turn?.add(bytes.subarray(i * part + 40_000, (i + 1) * part), i * part + 40_000);
+    turn?.end();
+  }
+  t.is(await hash.end(bytes.length, '/nonexistent', signal), expected);
+  writeFileSync(path('gap'), bytes);
+  const gap = new FileHash();
+  const [first, failed, last] = [gap.turn(), gap.turn(), gap.turn()];
+  void last.add(bytes.subarray(2 * part), 2 * part);
+  last.end();
+  failed.end(); // it has moved nothing
+  void first.add(bytes.subarray(0, part), 0);
+  first.end();
+  t.is(await gap.end(bytes.length, path('gap'), signal), expected, 'what is missing is read');
+});
+
+test('who moves bytes may hash them', async (t) => {
+  const bytes = random(300_000);
+  const expected = xxh64(bytes);
+  writeFileSync(path('along'), bytes);
+  const hash = new FileHash();
+  await hash.add(bytes.subarray(0, 100), 0);
+  const moved = await hash.along(80, async (state) => {
+    t.is(state?.skipped, 20);
+    await cl.hashAsync(bytes.subarray(100, 200_000), state?.words as BigUint64Array);
+    return 200_000 - 80;
+  });
+  t.is(moved, 200_000 - 80);
+  t.is(hash.bytes, 200_000);
+  await hash.add(bytes.subarray(200_000), 200_000);
+  t.is(await hash.end(bytes.length, '/nonexistent', signal), expected);
+  const unknown = new FileHash();
+  await unknown.along(1, async (state) => {
+    t.is(state, undefined, 'a byte before is not known');
+    return 5;
+  });
+  t.is(unknown.bytes, 0);
+  const spoilt = new FileHash();
+  await spoilt.add(bytes.subarray(0, 70_000), 0);
+  const failing = spoilt.along(70_000, async (state) => {
+    await cl.hashAsync(bytes.subarray(0, 10), state?.words as BigUint64Array);
+    throw new Error('on the way');
+  });
+  await t.throwsAsync(failing, { message: 'on the way' });
+  t.is(await spoilt.end(bytes.length, path('along'), signal), expected);
 });
 
 test('sources and outputs tell what they read and write', async (t) => {

@@ -47,7 +47,8 @@ function watched(reader: KeyReader): KeyReader {
 }
 
 /** Sorts by way of the device, or tells by undefined that it is to be another way. */
-async function sortSo(
+async function sortBy(
+  byThreads: boolean,
   sorter: Sorter,
   job: LargeFileJob,
   context: Partial<FileContext> = {},
@@ -57,7 +58,8 @@ async function sortSo(
     looked: async ({ reader }) => reader,
     sort: async (work: FileSort) => {
       reading.most = 0;
-      report = await sortOnDevice({ ...work, reader: watched(work.reader) }, { pieceBytes: PIECE_BYTES });
+      const options = { pieceBytes: PIECE_BYTES, byThreads };
+      report = await sortOnDevice({ ...work, reader: watched(work.reader) }, options);
       return report;
     },
   };
@@ -77,8 +79,19 @@ const positionsOf = (keys: Uint8Array, dtype: Dtype, order?: ReferenceOrder): Ui
 
 const left = (): string[] => readdirSync(folder).filter((name) => name.startsWith('.'));
 
+/** Whether threads of the addon move files where they can, or JavaScript does. */
+const WAYS = process.platform === 'win32' ? [false] : [true, false];
+
 forEachSorter((title, open) => {
   if (title('').startsWith('host')) return; // it has no device
+  for (const byThreads of WAYS) {
+    sortsOf((claim) => title(byThreads ? claim : `${claim}, by JavaScript`), open, byThreads);
+  }
+});
+
+function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, byThreads: boolean): void {
+  const sortSo = (sorter: Sorter, job: LargeFileJob, context?: Partial<FileContext>) =>
+    sortBy(byThreads, sorter, job, context);
 
   for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
     test.serial(title(`${dtype}: order and positions are those of the reference`), async (t) => {
@@ -122,12 +135,12 @@ forEachSorter((title, open) => {
       t.truthy(report, name);
       t.deepEqual(readFileSync(out), bytes, name);
       t.is(hashes.ofInput(npy).bytes, before, 'all was hashed as it was read');
-      t.is(reading.most, 1, 'since it was read in order');
+      t.is(reading.most, byThreads ? 0 : 2, 'by whom it was to be read');
       t.is(hashes.ofOutput(out).bytes, bytes.length, 'and as it was written');
     }
     const read = await sortSo(sorter, { in: path('big.f32be'), out: path('little.f32') });
     t.truthy(read);
-    t.is(reading.most, 3);
+    t.is(reading.most, 2, 'threads swap no bytes');
     t.deepEqual(new Uint8Array(readFileSync(path('little.f32'))), sorted);
   });
 
@@ -153,8 +166,11 @@ forEachSorter((title, open) => {
     const { keys, from } = keysOf('u32');
     const out = path('lost.u32');
     const { allocate } = sorter;
-    const { readInto } = DeviceArray.prototype;
+    const { readInto, readTo } = DeviceArray.prototype;
     let reads = 0;
+    const read = (): void => {
+      if (++reads === 3) throw new DeviceLostError('gone');
+    };
     for (const spoil of [
       () => {
         sorter.allocate = () => {
@@ -163,8 +179,12 @@ forEachSorter((title, open) => {
       },
       () => {
         DeviceArray.prototype.readInto = async function (this: DeviceArray, ...args) {
-          if (++reads === 3) throw new DeviceLostError('gone');
+          read();
           return readInto.apply(this, args);
+        };
+        DeviceArray.prototype.readTo = async function (this: DeviceArray, ...args) {
+          read();
+          return readTo.apply(this, args);
         };
       },
     ]) {
@@ -174,7 +194,7 @@ forEachSorter((title, open) => {
         t.is(await sortSo(sorter, { in: from, out }), undefined);
       } finally {
         sorter.allocate = allocate;
-        DeviceArray.prototype.readInto = readInto;
+        Object.assign(DeviceArray.prototype, { readInto, readTo });
       }
       t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, 'u32'));
       t.is(sorter.memory().used, 0);
@@ -198,10 +218,14 @@ forEachSorter((title, open) => {
         });
         t.is(readFileSync(out, 'utf8'), 'as it was');
       }
-      const { fill } = DeviceArray.prototype;
+      const { fill, fillFrom } = DeviceArray.prototype;
       DeviceArray.prototype.fill = async function (this: DeviceArray, ...args) {
         writeFileSync(from, 'cut');
         return fill.apply(this, args);
+      };
+      DeviceArray.prototype.fillFrom = async function (this: DeviceArray, ...args) {
+        writeFileSync(from, 'cut');
+        return fillFrom.apply(this, args);
       };
       try {
         await t.throwsAsync(sortSo(sorter, { in: from, out }), {
@@ -209,7 +233,7 @@ forEachSorter((title, open) => {
           message: /was cut meanwhile/,
         });
       } finally {
-        DeviceArray.prototype.fill = fill;
+        Object.assign(DeviceArray.prototype, { fill, fillFrom });
       }
       t.is(readFileSync(out, 'utf8'), 'as it was');
       t.is(sorter.memory().used, 0);
@@ -237,4 +261,4 @@ forEachSorter((title, open) => {
       t.true(Buffer.from(sorted.buffer).equals(readFileSync(out)));
     },
   );
-});
+}

@@ -7,11 +7,14 @@ for (const [ahead, places] of [
   [3, 4],
   [2, 5],
 ] as const) {
-  test(`pieces are taken in order out of ${places} rooms, ${ahead} made at a time`, async (t) => {
+  const behind = places - ahead;
+  test(`pieces are taken in order out of ${places} rooms, ${ahead} made at a time, ${behind} taken`, async (t) => {
     const rooms = Array.from({ length: places }, () => ({ piece: -1 }));
-    const taken: number[] = [];
+    const begun: number[] = [];
     let making = 0;
     let most = 0;
+    let taking = 0;
+    let mostTaken = 0;
     await throughRooms({
       count: 20,
       rooms,
@@ -23,14 +26,18 @@ for (const [ahead, places] of [
         making--;
       },
       take: async (piece, room) => {
+        begun.push(piece);
+        mostTaken = Math.max(mostTaken, ++taking);
         t.is(room.piece, piece);
-        await setImmediate();
+        for (let i = 0; i < 1 + ((5 * piece) % 4); i++) await setImmediate();
         t.is(room.piece, piece, 'nobody else has the room meanwhile');
-        taken.push(piece);
+        taking--;
       },
     });
-    t.deepEqual(taken, [...Array(20).keys()]);
+    t.deepEqual(begun, [...Array(20).keys()]);
     t.is(most, ahead);
+    t.true(mostTaken <= behind);
+    t.is(taking, 0);
   });
 }
 

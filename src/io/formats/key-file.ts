@@ -29,6 +29,8 @@ export interface KeyReader extends KeyFacts {
    * read at any position; undefined where they have to be taken in order.
    */
   readonly plainAt: number | undefined;
+  /** The file that has them from `plainAt` on, for who reads it by itself; undefined where it is no file, or one of several. */
+  readonly file?: Pick<Source, 'fd' | 'hash'> | undefined;
   /**
    * Fills `into` with whole keys, as little-endian bytes, from byte `position` of all of them on; there wherever `plainAt` is, and
    * where the keys can be had so although the file has them otherwise. `n` is what is there then, not what is claimed.
@@ -75,6 +77,10 @@ export interface ReadRequest {
 export interface KeyWriter {
   /** @param piece whole keys as little-endian bytes; may be used again when this is fulfilled */
   write(piece: Uint8Array): Promise<void>;
+  /** Whether the next pieces may be written while one is; as the output's. */
+  readonly atOnce?: boolean | undefined;
+  /** As the output's, where keys are written as they are. */
+  readonly writeBy?: Output['writeBy'];
   /** Writes what a format has at its end. The output is committed by who opened it. */
   end(): Promise<void>;
 }

@@ -90,12 +90,13 @@ class StoredKeys {
   }
 
   /** Access to the keys from `begin` on where the file has them in the order that they are to have. */
-  #plain(begin: number): Pick<KeyReader, 'plainAt' | 'readAt'> {
+  #plain(begin: number): Pick<KeyReader, 'plainAt' | 'file' | 'readAt'> {
     const random = this.#random();
     if (!random) return { plainAt: undefined };
     const first = begin * this.#info.bytes;
     return {
       plainAt: this.#header.bigEndian ? undefined : this.#header.begin + first,
+      file: this.#header.bigEndian ? undefined : this.#source,
       readAt: (into, position) => random(into, first + position),
     };
   }
@@ -172,6 +173,13 @@ async function create(output: Output, facts: KeyFacts): Promise<KeyWriter> {
   await output.write(npyHeader(dtype, shape ?? [n ?? 0]));
   let written = 0;
   return {
+    atOnce: output.atOnce,
+    writeBy:
+      output.writeBy &&
+      (async (length, write) => {
+        written += length / bytes;
+        await output.writeBy?.(length, write);
+      }),
     async write(piece) {
       written += piece.length / bytes;
       await output.write(piece);

@@ -37,6 +37,7 @@ export const raw: KeyFormat = {
       shape: n === undefined ? undefined : [n],
       bigEndian: isSwapped,
       plainAt: readAt && !isSwapped ? 0 : undefined,
+      file: isSwapped ? undefined : source,
       readAt: readAt && isSwapped ? readSwapped : readAt,
       pieces: () => (isSwapped ? swapped(source.pieces(info.bytes), info) : source.pieces(info.bytes)),
       close: () => source.close(),
@@ -45,6 +46,8 @@ export const raw: KeyFormat = {
   async create(output, { dtype }, { bigEndian = false }) {
     const info = dtypeInfo(dtype);
     return {
+      atOnce: output.atOnce,
+      writeBy: bigEndian && info.bytes > 1 ? undefined : output.writeBy,
       async write(piece) {
         if (!bigEndian || info.bytes === 1) return output.write(piece);
         const turned = piece.slice();

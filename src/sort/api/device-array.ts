@@ -1,3 +1,4 @@
+import type { FileMoved, FileStretch } from '../../device/staging.js';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { DeviceLostError, InputError, UsageError } from '../../util/errors.js';
@@ -11,6 +12,10 @@ export interface ArrayOwner {
   fill(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`. */
   load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+  /** As `fill`, of a stretch of a file. */
+  fillFrom(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
+  /** Copies elements that are there, and that no call overwrites, into a stretch of a file, whatever else is under way. */
+  loadTo(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
   /** Discards the column when the array, which is not disposed of, is collected. */
   watch(array: DeviceArray, column: Column): void;
   /** Ends `watch`. */
@@ -91,6 +96,20 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
     const bits = keyColumn(view, this.dtype);
     this.#check(offset, bits.n);
     await this.#owner.fill(column, bits.view, offset);
+  }
+
+  /** @internal As `fill`, of a stretch of a file that holds elements. */
+  async fillFrom(file: FileStretch, offset: number): Promise<FileMoved> {
+    const column = this.#live();
+    this.#check(offset, file.bytes / column.info.bytes);
+    return this.#owner.fillFrom(column, file, offset);
+  }
+
+  /** @internal Copies elements into a stretch of a file, whatever else is under way: of an array that a call has made. */
+  async readTo(file: FileStretch, offset: number): Promise<FileMoved> {
+    const column = this.#live();
+    this.#check(offset, file.bytes / column.info.bytes);
+    return this.#owner.loadTo(column, file, offset);
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { FileMoved, FileStretch } from '../../device/staging.js';
 import {
   type ArrayOf,
   copyBytes,
@@ -128,6 +129,16 @@ export class ArrayStore implements ArrayOwner {
     return this.#turns.beside(n, () => this.#transfer((memory) => memory.store(to, view, offset)));
   }
 
+  /** As `fill`, of a stretch of a file. */
+  fillFrom(to: Column, file: FileStretch, offset: number): Promise<FileMoved> {
+    return this.#turns.apart(() => this.#transfer((memory) => memory.storeFile(to, file, offset)));
+  }
+
+  /** As `load`, into a stretch of a file, of a column that no call overwrites and that is complete. */
+  loadTo(from: Column, file: FileStretch, offset: number): Promise<FileMoved> {
+    return this.#turns.apart(() => this.#transfer((memory) => memory.loadFile(from, file, offset)));
+  }
+
   /** Copies `count` elements from `offset` of one column on to `start` of another, which nobody knows of yet. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
     return this.#turns.beside(count, () =>
@@ -135,7 +146,7 @@ export class ArrayStore implements ArrayOwner {
     );
   }
 
-  #transfer(transfer: (memory: ColumnMemory) => Promise<void>): Promise<void> {
+  #transfer<T>(transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
     return this.#keeper.run(({ memory }) => transfer(memory), { again: false });
   }
 

@@ -14,12 +14,14 @@ export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   /** Calls that are not done, those that wait for their turn among them. */
   readonly #underWay = new Set<Promise<unknown>>();
+  /** What is under way beside all calls. */
+  readonly #apart = new Set<Promise<unknown>>();
   #closed = false;
   readonly #besides = new Admission(MOST_KEYS, MOST_CALLS);
 
   /** Nothing runs or waits. */
   get idle(): boolean {
-    return this.#underWay.size === 0;
+    return this.#underWay.size === 0 && this.#apart.size === 0;
   }
 
   /** @throws UsageError after `close()` */
@@ -30,7 +32,7 @@ export class Turns {
   /** Runs `use` when everything that was asked for before is done, and nothing beside it. */
   async alone<T>(use: () => Promise<T>): Promise<T> {
     this.assertOpen();
-    const before = this.settled();
+    const before = Promise.all(this.#underWay);
     const done = this.#last.then(() => before).then(use);
     this.#last = done.catch(() => undefined);
     return this.#track(done);
@@ -56,9 +58,15 @@ export class Turns {
     return this.#track(this.#last.then(() => this.#besides.run(n, use)));
   }
 
+  /** Runs at once what uses only memory that no call knows of, and what no call waits for. */
+  async apart<T>(use: () => Promise<T>): Promise<T> {
+    this.assertOpen();
+    return track(this.#apart, use());
+  }
+
   /** Waits for everything that was asked for up to now. */
   async settled(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all([...this.#underWay, ...this.#apart]);
   }
 
   /** Lets nothing more in, and waits for what is. */
@@ -68,8 +76,13 @@ export class Turns {
   }
 
   #track<T>(call: Promise<T>): Promise<T> {
-    const done: Promise<unknown> = call.catch(() => undefined).finally(() => this.#underWay.delete(done));
-    this.#underWay.add(done);
-    return call;
+    return track(this.#underWay, call);
   }
+}
+
+/** Has a call in a set until it is done. */
+function track<T>(under: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {
+  const done: Promise<unknown> = call.catch(() => undefined).finally(() => under.delete(done));
+  under.add(done);
+  return call;
 }

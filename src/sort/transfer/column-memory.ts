@@ -1,5 +1,6 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
+import type { FileMoved, FileStretch } from '../../device/staging.js';
 import { type ArrayOf, fixed, type MemorySource, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { tellExternalBytes } from '../../opencl/external-bytes.js';
@@ -40,6 +41,10 @@ export interface ColumnMemory {
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`, and waits for it. */
   load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+  /** As `store`, of a stretch of a file. @throws UnsupportedError where the memory is the host's */
+  storeFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
+  /** As `load`, into a stretch of a file, of a column that is complete. @throws as `storeFile` */
+  loadFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
   /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void>;
 }
@@ -105,6 +110,15 @@ export class DeviceMemory implements ColumnMemory {
   async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await download(this.#device, bufferOf(place), view, { offset: offset * info.bytes });
     await this.#device.queue.finish();
+  }
+
+  async storeFile({ place, info }: Column, file: FileStretch, offset: number): Promise<FileMoved> {
+    await this.#device.queue.settle(); // whoever had the memory before may still use it
+    return this.#device.staging.writeFrom(bufferOf(place), file, offset * info.bytes);
+  }
+
+  async loadFile({ place, info }: Column, file: FileStretch, offset: number): Promise<FileMoved> {
+    return this.#device.staging.readTo(bufferOf(place), file, offset * info.bytes);
   }
 
   async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {

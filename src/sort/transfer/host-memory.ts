@@ -47,6 +47,14 @@ export class HostMemory implements ColumnMemory {
     copyBytes(part(viewOf(place), start, start + view.byteLength), view);
   }
 
+  async storeFile(): Promise<never> {
+    throw new UnsupportedError('files go straight to memory of a device only, not to that of the host');
+  }
+
+  async loadFile(): Promise<never> {
+    throw new UnsupportedError('files come straight from memory of a device only, not from that of the host');
+  }
+
   async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
     const { bytes } = from.info;
     copyBytes(

@@ -365,6 +365,22 @@ const staged: readonly Taken[] = [
   k.count(1, 4),
 ];
 
+/** No descriptor is open: whatever one of the process's own would name is nothing to write to. */
+const fromFile: readonly Taken[] = [
+  k.queue,
+  k.buffer,
+  k.offset,
+  { right: () => value(2 ** 30), wrong: (draft) => value(draft.pick([-1, 2 ** 31, 0.5, null])) },
+  k.count(0, 64),
+  k.count(0, 64),
+  k.hostOf(64),
+  { right: (draft) => value(draft.pick([64, 32, 16])), wrong: k.length().wrong },
+  k.count(1, 4),
+  k.optional(k.hostOf(80)),
+  k.count(0, 64),
+  k.hostOf(24),
+];
+
 /** Where a fill begins, and its size: multiples of every pattern. */
 /** A transfer between an image and host memory, whose rows and slices may have pitches. */
 const imageTransfer: readonly Taken[] = [
@@ -1034,6 +1050,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
   'handle.equals': { takes: [handle('event', 'context', 'buffer', 'kernel'), anything], weight: 0.3 },
   writeBufferAsync: { takes: staged, weight: 1 },
   readBufferAsync: { takes: staged, weight: 1 },
+  writeBufferFromFileAsync: { takes: fromFile, weight: 0.5 },
+  readBufferToFileAsync: { takes: fromFile, weight: 0.5 },
   allocateHostMemory: {
     takes: [
       {

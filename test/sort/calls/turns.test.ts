@@ -114,6 +114,41 @@ test('calls side by side wait for those that run alone, and only those wait for 
   await Promise.all([first, a.call, b.call, ordered, last]);
 });
 
+test('what stands apart begins at once, and only the end waits for it', async (t) => {
+  const turns = new Turns();
+  const { log, alone, inOrder, finish } = noted(turns);
+  const calls = [inOrder('a'), alone('b')];
+  let end: () => void = () => undefined;
+  const apart = turns.apart(async () => {
+    log.push('apart');
+    await new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    return 7;
+  });
+  await idle();
+  t.deepEqual(log.toSorted(), ['a', 'apart']);
+  await finish('a');
+  await finish('b');
+  await Promise.all(calls);
+  t.deepEqual(log.slice(2), ['a done', 'b', 'b done'], 'nobody waits for it');
+  t.false(turns.idle);
+  let closed = false;
+  const closing = turns.close().then(() => {
+    closed = true;
+  });
+  await idle();
+  t.false(closed);
+  end();
+  t.is(await apart, 7);
+  await closing;
+  t.true(turns.idle);
+  await t.throwsAsync(
+    turns.apart(async () => 1),
+    { instanceOf: UsageError },
+  );
+});
+
 test('of calls side by side so many run at once as are worth it, by their number and their keys, first come first', async (t) => {
   const turns = new Turns();
   const most = { calls: 0, keys: 0 };

@@ -1,0 +1,57 @@
+/** Stretches of files that somebody else reads or writes, and hashes on the way. */
+import type { FileMoved, FileStretch } from '../device/staging.js';
+import { IoError } from '../util/errors.js';
+import type { FileHash } from './file-hash.js';
+import { assertGoing, ioError } from './raw.js';
+
+/** Bytes that are moved before it is told how far it is; tests have fewer. */
+const PART_BYTES = 128 * 2 ** 20;
+
+/** What is to be moved. */
+export interface MovedFile {
+  /** For messages. */
+  readonly name: string;
+  readonly fd: number;
+  /** Bytes from the file's start. */
+  readonly position: number;
+  readonly bytes: number;
+  readonly hash?: FileHash | undefined;
+  readonly signal: AbortSignal;
+  readonly partBytes?: number | undefined;
+}
+
+/**
+ * Moves a stretch of a file in parts.
+ *
+ * @param move moves one, which begins at byte `at` of all
+ * @param onMoved hears how many bytes were moved so far
+ * @throws IoError, AbortedError; what `move` throws
+ */
+export async function moveFile(
+  what: 'read' | 'write',
+  { name, fd, position, bytes, hash, signal, partBytes = PART_BYTES }: MovedFile,
+  move: (file: FileStretch, at: number) => Promise<FileMoved>,
+  onMoved: (bytes: number) => void,
+): Promise<void> {
+  for (let at = 0; at < bytes; at += partBytes) {
+    assertGoing(signal);
+    const part = { fd, position: position + at, bytes: Math.min(partBytes, bytes - at), signal };
+    let made: FileMoved = { moved: 0, error: undefined };
+    const go = async (state?: FileStretch['hash']): Promise<number> => {
+      made = await move({ ...part, hash: state }, at);
+      return made.moved;
+    };
+    await (hash ? hash.along(part.position, go) : go());
+    assertGoing(signal);
+    if (made.error) throw ioError(what, name, made.error);
+    if (made.moved < part.bytes) {
+      throw new IoError(
+        `cannot ${what} ${name}: it ends at byte ${part.position + made.moved}; it was cut meanwhile`,
+        {
+          details: { path: name },
+        },
+      );
+    }
+    onMoved(at + part.bytes);
+  }
+}

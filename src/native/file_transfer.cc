@@ -1,0 +1,194 @@
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#if !defined(_WIN32)
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
+#include "hash.h"
+#include "ring_transfer.h"
+
+namespace clsort {
+
+namespace {
+
+#if !defined(_WIN32)
+
+/** No status of OpenCL's: the transfer ends early, as `Told` says, which is no failure of the driver. */
+constexpr cl_int kEndedEarly = 1;
+
+/** What a transfer and the program tell each other while it is under way. */
+struct Told {
+  /** Set by the program: the transfer is to end. */
+  int64_t stop;
+  /** Bytes from the beginning that were moved, when it ends. */
+  int64_t moved;
+  /** What the system said when it could not read or write; 0 otherwise, also where the file ended early. */
+  int64_t error;
+};
+
+/** The hash that is to go on with what is moved, but for the first bytes. */
+struct HashedFrom {
+  HostMemory words;
+  size_t skipped;
+};
+
+/** A file descriptor of its own: the program may close its one at any time. */
+class File {
+ public:
+  explicit File(int fd) : fd_(fcntl(fd, F_DUPFD_CLOEXEC, 0)) {}
+  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~File() {
+    if (fd_ >= 0) close(fd_);
+  }
+  bool open() const { return fd_ >= 0; }
+
+  /** Reads or writes bytes at a position. @return how many, fewer at the file's end; -1 for a failure, which `errno` tells */
+  ssize_t Move(bool read, char* data, size_t bytes, off_t position) const {
+    size_t moved = 0;
+    while (moved < bytes) {
+      off_t at = position + static_cast<off_t>(moved);
+      ssize_t some = read ? pread(fd_, data + moved, bytes - moved, at) : pwrite(fd_, data + moved, bytes - moved, at);
+      if (some < 0 && errno == EINTR) continue;
+      if (some < 0) return -1;
+      if (some == 0) break;
+      moved += static_cast<size_t>(some);
+    }
+    return static_cast<ssize_t>(moved);
+  }
+
+ private:
+  int fd_;
+};
+
+/**
+ * Moves bytes between a file and a device, and hashes them on the way, while they are near the processor: nothing is copied
+ * but by the system, and JavaScript is asked for nothing until the end. Pieces are read several at a time; they
+ * are written, and hashed, in their order, one beside the other.
+ */
+class FileTransfer final : public RingTransfer {
+ public:
+  FileTransfer(Environment& environment, RingArguments arguments, File file, off_t position, const HashedFrom& hash,
+               const HostMemory& told)
+      : RingTransfer(environment, std::move(arguments)),
+        file_(std::move(file)),
+        position_(position),
+        words_store_(hash.words.store),
+        words_(hash.words.data),
+        skipped_(hash.skipped),
+        told_store_(told.store),
+        told_(static_cast<Told*>(told.data)) {}
+
+  void Run() override {
+    if (words_) std::memcpy(&hash_, words_, sizeof hash_);
+    MoveAll([](size_t) { return 1; }, [&](size_t piece, size_t) { Move(piece); });
+    if (words_) std::memcpy(words_, &hash_, sizeof hash_);
+    told_->moved = static_cast<int64_t>(moved_);
+    told_->error = error_;
+    if (status_ == kEndedEarly) status_ = CL_SUCCESS;
+  }
+
+ private:
+  void Move(size_t piece) {
+    char* slot = Enter(piece);
+    if (!slot) return;
+    if (__atomic_load_n(&told_->stop, __ATOMIC_RELAXED)) return Fail(kEndedEarly);
+    size_t length = Length(piece);
+    // Systems let one thread at a time write a file, and have the others burn a processor each until then.
+    if (!write_ && !AwaitTurn(written_, piece)) return;
+    ssize_t some = file_.Move(write_, slot, length, position_ + static_cast<off_t>(piece * piece_));
+    int error = some < 0 ? errno : 0;
+    if (!write_) EndTurn(written_);
+    if (!AwaitTurn(hashed_, piece)) return;
+    auto whole = static_cast<size_t>(std::max<ssize_t>(some, 0));
+    if (words_ && whole == length) Hashed(slot, piece * piece_, length);
+    if (whole < length) {
+      error_ = error;
+      return Fail(kEndedEarly);
+    }
+    moved_ += length;
+    EndTurn(hashed_);
+    Leave(piece);
+  }
+
+  /** Waits until it is a piece's turn. @return false after a failure */
+  bool AwaitTurn(const size_t& turn, size_t piece) {
+    std::unique_lock<std::mutex> lock(guard_);
+    changed_.wait(lock, [&] { return turn == piece || Failed(); });
+    return !Failed();
+  }
+
+  void EndTurn(size_t& turn) {
+    std::lock_guard<std::mutex> lock(guard_);
+    turn++;
+    changed_.notify_all();
+  }
+
+  void Hashed(const char* slot, size_t start, size_t length) {
+    size_t skipped = std::min(length, skipped_ > start ? skipped_ - start : 0);
+    hash_.Add(reinterpret_cast<const unsigned char*>(slot) + skipped, length - skipped);
+  }
+
+  File file_;
+  const off_t position_;
+  const std::shared_ptr<v8::BackingStore> words_store_;
+  void* const words_;
+  const size_t skipped_;
+  const std::shared_ptr<v8::BackingStore> told_store_;
+  Told* const told_;
+  Hash hash_{};
+  /** The pieces whose turn it is to be written, and to be hashed; under `guard_`. */
+  size_t written_ = 0, hashed_ = 0;
+  size_t moved_ = 0;
+  int error_ = 0;
+};
+
+#endif
+
+/** (queue, buffer, offset, fd, position, bytes, ring, piece, threads, hash or null, skipped, told) */
+void StartTransfer(Call& call, bool write) {
+#if defined(_WIN32)
+  call.Fail(kUnsupported, "files that threads read at positions of their own are POSIX's");
+#else
+  cl_int fd = call.Int(call[3], CL_INVALID_VALUE);
+  auto position = call.Unsigned(call[4], CL_INVALID_VALUE, INT64_MAX);
+  size_t bytes = call.Size(5);
+  HashedFrom hash{{}, call.Size(10)};
+  if (call.Has(9)) hash.words = call.LastingMemory(9, sizeof(Hash));
+  HostMemory told = call.LastingMemory(11, sizeof(Told));
+  RingArguments arguments;
+  if (!ReadRing(call, 6, write, bytes, &arguments)) return;
+  if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: no file is as long as that");
+  if (reinterpret_cast<uintptr_t>(told.data) % alignof(Told) != 0) {
+    return (void)call.Fail(CL_INVALID_VALUE, "argument 11: expected three words of 64 bits");
+  }
+  File file(fd);
+  if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected the descriptor of an open file");
+  const Platform* platform = arguments.platform;
+  StartPromise(call,
+               std::make_unique<FileTransfer>(call.environment(), std::move(arguments), std::move(file),
+                                              static_cast<off_t>(position), hash, told),
+               platform);
+#endif
+}
+
+NAN_METHOD(WriteBufferFromFileAsync) {
+  Call call(info, "clEnqueueWriteBuffer");
+  StartTransfer(call, true);
+}
+
+NAN_METHOD(ReadBufferToFileAsync) {
+  Call call(info, "clEnqueueReadBuffer");
+  StartTransfer(call, false);
+}
+
+}  // namespace
+
+void ExportFileTransfer(Exports& exports) {
+  exports.Set<WriteBufferFromFileAsync>("writeBufferFromFileAsync");
+  exports.Set<ReadBufferToFileAsync>("readBufferToFileAsync");
+}
+
+}  // namespace clsort

@@ -1,0 +1,125 @@
+/** Transfers between files and buffers, by threads of the addon's. */
+import { closeSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import test from 'ava';
+import * as cl from '../../src/opencl/index.js';
+import { scratchFolder } from '../cli/cli.js';
+import { opened, thrown } from './devices.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
+
+const { STOP, MOVED, ERROR, WORDS } = cl.FILE_TRANSFER;
+const BYTES = 100_003;
+const data = Uint8Array.from({ length: BYTES }, (_, i) => i * 31 + (i >> 8));
+const hashed = async (...parts: readonly Uint8Array[]): Promise<BigUint64Array> => {
+  const words = new BigUint64Array(10);
+  for (const part of parts) await cl.hashAsync(part, words);
+  return words;
+};
+
+for (const one of opened) {
+  const { name, context, queue } = one;
+  const title = (claim: string): string => `${name}: ${claim}`;
+  // PoCL's basic device runs commands on whatever thread waits for them, and hung now and then when two did.
+  const most = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 4;
+  const ring = new Uint8Array(4 * 4096);
+
+  test.serial(title('files go to buffers and back, hashed on the way'), async (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES + 10);
+    writeFileSync(path('in'), data);
+    for (const piece of [1000, 4096, ring.length]) {
+      for (const threads of new Set([1, most])) {
+        for (const [position, skipped] of [
+          [0, 0],
+          [77, 0],
+          [77, 5000],
+        ] as const) {
+          const bytes = BYTES - position;
+          const told = new BigInt64Array(WORDS);
+          const words = await hashed(data.subarray(0, position + skipped));
+          const fd = openSync(path('in'), 'r');
+          const way = [ring, piece, threads, words, skipped, told] as const;
+          const read = cl.writeBufferFromFileAsync(queue, buffer, 10, fd, position, bytes, ...way);
+          closeSync(fd); // it has one of its own
+          await read;
+          t.deepEqual([...told], [0n, BigInt(bytes), 0n]);
+          t.is(words[0], (await hashed(data))[0], `pieces of ${piece}, from ${position}, ${skipped} known`);
+
+          const out = openSync(path('out'), 'w+');
+          const back = new BigUint64Array(10);
+          const to = [ring, piece, threads, back, 0, told] as const;
+          await cl.readBufferToFileAsync(queue, buffer, 10, out, 3, bytes, ...to);
+          closeSync(out);
+          const expected = data.subarray(position);
+          t.deepEqual([...told], [0n, BigInt(bytes), 0n]);
+          t.true(readFileSync(path('out')).equals(Buffer.concat([new Uint8Array(3), expected])));
+          t.is(back[0], (await hashed(expected))[0]);
+        }
+      }
+    }
+    cl.releaseMemObject(buffer);
+  });
+
+  test.serial(title('a transfer that ends early tells how far it came, and why'), async (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES);
+    writeFileSync(path('short'), data);
+    truncateSync(path('short'), 50_000);
+    const move = async (
+      start: typeof cl.readBufferToFileAsync,
+      mode: string,
+      stop = 0n,
+    ): Promise<{ words: BigUint64Array; told: BigInt64Array }> => {
+      const told = new BigInt64Array(WORDS);
+      told[STOP] = stop;
+      const words = new BigUint64Array(10);
+      const fd = openSync(path('short'), mode);
+      try {
+        await start(queue, buffer, 0, fd, 0, BYTES, ring, 4096, most, words, 0, told);
+      } finally {
+        closeSync(fd);
+      }
+      return { words, told };
+    };
+    const cut = await move(cl.writeBufferFromFileAsync, 'r');
+    t.is(cut.told[ERROR], 0n, 'the end of a file is no failure of the system');
+    t.is(cut.told[MOVED], 49_152n, 'whole pieces');
+    t.is(cut.words[0], (await hashed(data.subarray(0, 49_152)))[0]);
+    const refused = await move(cl.readBufferToFileAsync, 'r');
+    t.deepEqual([refused.told[MOVED], refused.told[ERROR]], [0n, BigInt(constants.errno.EBADF)]);
+    const stopped = await move(cl.writeBufferFromFileAsync, 'r', 1n);
+    t.deepEqual([stopped.told[MOVED], stopped.told[ERROR], stopped.words[0]], [0n, 0n, 0n]);
+    cl.releaseMemObject(buffer);
+  });
+
+  test.serial(title('arguments of transfers of files are checked'), (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES);
+    const fd = openSync(path('in'), 'r');
+    const told = new BigInt64Array(WORDS);
+    type Arguments = Parameters<typeof cl.writeBufferFromFileAsync>;
+    const right: Arguments = [queue, buffer, 0, fd, 0, 100, ring, 4096, 1, null, 0, told];
+    const but = (changes: Record<number, unknown>) => () =>
+      cl.writeBufferFromFileAsync(...(right.map((one, i) => (i in changes ? changes[i] : one)) as Arguments));
+    for (const [wrong, message] of [
+      [{ 3: 2 ** 30 }, /argument 3: expected the descriptor of an open file/],
+      [{ 3: 'a' }, /whole number/],
+      [{ 4: -1 }, /whole number/],
+      [{ 4: 2n ** 63n - 1n }, /argument 4: no file is as long as that/],
+      [{ 7: ring.length + 1 }, /argument 7/],
+      [{ 7: 0 }, /argument 7/],
+      [{ 8: 0 }, /argument 8: expected at least one thread/],
+      [{ 9: new BigUint64Array(9) }, /uses 80/],
+      [{ 11: new BigInt64Array(2) }, /uses 24/],
+      [{ 11: new Uint8Array(new ArrayBuffer(40), 4, 24) }, /argument 11: expected three words/],
+    ] as const) {
+      const error = thrown(but(wrong));
+      t.is(error.code, cl.INVALID_VALUE.code);
+      t.regex(String((error as { reason?: string }).reason), message);
+    }
+    t.is(thrown(but({ 5: BYTES + 1 })).code, cl.INVALID_VALUE.code, 'more than the buffer has');
+    t.is(thrown(but({ 0: buffer })).code, cl.INVALID_COMMAND_QUEUE.code);
+    cl.releaseMemObject(buffer);
+    t.is(thrown(but({})).code, cl.INVALID_MEM_OBJECT.code);
+    closeSync(fd);
+  });
+}
