@@ -25,12 +25,18 @@ function pieceOf(bytes: number): number {
   return Math.min(Math.max(piece, SMALLEST_PIECE), LARGEST_PIECE);
 }
 
-/** Bytes of a file that the device transfers at once: they are near the processor when they are hashed. */
-const FILE_PIECE = 2 * 2 ** 20;
-/** Files that go in one direction at once; each has two pieces under way. */
+/** Files that go in one direction at once, and bytes of each that are under way. */
 const FILE_LANES = 8;
-/** Threads of a file: one moves a piece while the other one hashes another. Systems let no more of them write it at once. */
-const FILE_THREADS = 2;
+const FILE_BYTES = 4 * 2 ** 20;
+/** Bytes that the device transfers at once, and threads, */
+const FILE_WAYS = {
+  /** of files that are hashed: one moves a piece while the other one hashes another, which is near the processor yet; */
+  hashed: { piece: 2 * 2 ** 20, threads: 2 },
+  /** that are not; */
+  up: { piece: 2 ** 20, threads: 4 },
+  /** and that are written: systems let one thread at a time write a file, and handing it on takes some time. */
+  down: { piece: 2 ** 20, threads: 1 },
+};
 
 /** A stretch of an open file that goes to a buffer, or comes from one. */
 export interface FileStretch {
@@ -152,11 +158,12 @@ export class Staging {
     };
     signal?.addEventListener('abort', stop);
     try {
-      this.#fileRings[way] ??= new Ring(this.#pin(2 * FILE_PIECE * FILE_LANES), FILE_LANES);
+      this.#fileRings[way] ??= new Ring(this.#pin(FILE_BYTES * FILE_LANES), FILE_LANES);
       await this.#fileRings[way].runInLane((memory) => {
         const { handle: queue } = this.#ways()[way];
         const { words = null, skipped = 0 } = hash ?? {};
-        const how = [memory, FILE_PIECE, FILE_THREADS, words, skipped, told] as const;
+        const { piece, threads } = FILE_WAYS[hash ? 'hashed' : way];
+        const how = [memory, piece, Math.min(threads, this.#threads), words, skipped, told] as const;
         return start(queue, handle, offset, fd, position, bytes, ...how);
       });
     } catch (error) {

@@ -45,12 +45,10 @@ export async function moveFile(
     assertGoing(signal);
     if (made.error) throw ioError(what, name, made.error);
     if (made.moved < part.bytes) {
-      throw new IoError(
-        `cannot ${what} ${name}: it ends at byte ${part.position + made.moved}; it was cut meanwhile`,
-        {
-          details: { path: name },
-        },
-      );
+      const end = part.position + part.bytes;
+      throw new IoError(`cannot ${what} ${name}: it has fewer than ${end} bytes; it was cut meanwhile`, {
+        details: { path: name },
+      });
     }
     onMoved(at + part.bytes);
   }

@@ -85,7 +85,9 @@ class FileTransfer final : public RingTransfer {
     if (words_) std::memcpy(&hash_, words_, sizeof hash_);
     MoveAll([](size_t) { return 1; }, [&](size_t piece, size_t) { Move(piece); });
     if (words_) std::memcpy(words_, &hash_, sizeof hash_);
-    told_->moved = static_cast<int64_t>(moved_);
+    // Pieces are ended in order where they are hashed; where they are not, the first one that was not moved tells.
+    size_t whole = words_ ? hashed_ : ended_;
+    told_->moved = static_cast<int64_t>(whole <= bytes_ / piece_ ? whole * piece_ : bytes_);
     told_->error = error_;
     if (status_ == kEndedEarly) status_ = CL_SUCCESS;
   }
@@ -93,24 +95,31 @@ class FileTransfer final : public RingTransfer {
  private:
   void Move(size_t piece) {
     char* slot = Enter(piece);
-    if (!slot) return;
-    if (__atomic_load_n(&told_->stop, __ATOMIC_RELAXED)) return Fail(kEndedEarly);
+    if (!slot) return EndAt(piece, 0);
+    if (__atomic_load_n(&told_->stop, __ATOMIC_RELAXED)) return EndAt(piece, 0);
     size_t length = Length(piece);
     // Systems let one thread at a time write a file, and have the others burn a processor each until then.
     if (!write_ && !AwaitTurn(written_, piece)) return;
     ssize_t some = file_.Move(write_, slot, length, position_ + static_cast<off_t>(piece * piece_));
     int error = some < 0 ? errno : 0;
     if (!write_) EndTurn(written_);
-    if (!AwaitTurn(hashed_, piece)) return;
-    auto whole = static_cast<size_t>(std::max<ssize_t>(some, 0));
-    if (words_ && whole == length) Hashed(slot, piece * piece_, length);
-    if (whole < length) {
-      error_ = error;
-      return Fail(kEndedEarly);
+    if (words_ && !AwaitTurn(hashed_, piece)) return;
+    if (some < static_cast<ssize_t>(length)) return EndAt(piece, error);
+    if (words_) {
+      Hashed(slot, piece * piece_, length);
+      EndTurn(hashed_);
     }
-    moved_ += length;
-    EndTurn(hashed_);
     Leave(piece);
+  }
+
+  /** Ends the transfer before a piece that could not be moved as a whole. */
+  void EndAt(size_t piece, int error) {
+    {
+      std::lock_guard<std::mutex> lock(guard_);
+      ended_ = std::min(ended_, piece);
+      if (error_ == 0) error_ = error;
+    }
+    Fail(kEndedEarly);
   }
 
   /** Waits until it is a piece's turn. @return false after a failure */
@@ -141,7 +150,8 @@ class FileTransfer final : public RingTransfer {
   Hash hash_{};
   /** The pieces whose turn it is to be written, and to be hashed; under `guard_`. */
   size_t written_ = 0, hashed_ = 0;
-  size_t moved_ = 0;
+  /** The first piece that was not moved, and what the system said; under `guard_`. */
+  size_t ended_ = SIZE_MAX;
   int error_ = 0;
 };
 

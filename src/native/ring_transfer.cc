@@ -31,15 +31,14 @@ void RingTransfer::MoveAll(const std::function<size_t(size_t bytes)>& shares,
   if (!write_) {
     for (size_t i = 0; i < std::min(slots_, count); i++) Transfer(i);
   }
-  InCrew(environment_, threads_, all, [&](size_t i) {
-    if (!Failed()) move(i / each, i % each);
-  });
+  InCrew(environment_, threads_, all, [&](size_t i) { move(i / each, i % each); });
   // What is still under way uses the ring, whatever has failed.
   for (Piece& piece : pieces_) Settle(piece);
   status_ = failure_;
 }
 
 char* RingTransfer::Enter(size_t piece) {
+  if (Failed()) return nullptr;
   if (!write_) return Await(pieces_[piece]) ? Slot(piece) : nullptr;
   return piece < slots_ || Await(pieces_[piece - slots_]) ? Slot(piece) : nullptr;
 }

@@ -85,6 +85,14 @@ for (const one of opened) {
     t.is(cut.told[ERROR], 0n, 'the end of a file is no failure of the system');
     t.is(cut.told[MOVED], 49_152n, 'whole pieces');
     t.is(cut.words[0], (await hashed(data.subarray(0, 49_152)))[0]);
+    const unhashed = new BigInt64Array(WORDS);
+    const fd = openSync(path('short'), 'r');
+    await cl.writeBufferFromFileAsync(queue, buffer, 0, fd, 0, BYTES, ring, 4096, most, null, 0, unhashed);
+    t.true(Number(unhashed[MOVED]) <= 49_152, 'others may have been ended with it');
+    t.is(unhashed[ERROR], 0n);
+    await cl.writeBufferFromFileAsync(queue, buffer, 0, fd, 0, 50_000, ring, 4096, most, null, 0, unhashed);
+    t.deepEqual([...unhashed], [0n, 50_000n, 0n]);
+    closeSync(fd);
     const refused = await move(cl.readBufferToFileAsync, 'r');
     t.deepEqual([refused.told[MOVED], refused.told[ERROR]], [0n, BigInt(constants.errno.EBADF)]);
     const stopped = await move(cl.writeBufferFromFileAsync, 'r', 1n);
