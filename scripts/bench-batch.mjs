@@ -12,10 +12,11 @@
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { defaultParallel } from '../dist/src/batch/runner.js';
 import { Sorter } from '../dist/src/index.js';
 import { Random } from '../dist/src/util/random.js';
 
@@ -61,7 +62,7 @@ function batchSeconds() {
 }
 
 /** Copies at once: as many as a batch has jobs by default. */
-const copies = values.parallel ?? String(Math.min(8, Math.max(3, availableParallelism() >> 1)));
+const copies = values.parallel ?? String(defaultParallel());
 
 /** Seconds of copying the files. */
 function copySeconds() {

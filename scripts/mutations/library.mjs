@@ -299,15 +299,15 @@ export const LIBRARY = [
   {
     name: 'rooms: a piece is made in a room that is not free',
     file: 'src/io/through-rooms.ts',
-    find: 'if (piece >= behind) await taken[piece - behind];',
-    replace: 'if (piece > behind) await taken[piece - behind - 1];',
+    find: 'for (let i = 0; i < ahead; i++) begin();',
+    replace: 'for (let i = 0; i <= ahead; i++) begin();',
     tests: [tests('io/through-rooms')],
   },
   {
     name: 'rooms: a failure does not wait for those who use them',
     file: 'src/io/through-rooms.ts',
-    find: 'await Promise.allSettled([...made, ...taken]);',
-    replace: 'void Promise.allSettled([...made, ...taken]);',
+    find: 'await Promise.allSettled(made);',
+    replace: 'void Promise.allSettled(made);',
     tests: [tests('io/through-rooms')],
   },
   {
@@ -318,11 +318,11 @@ export const LIBRARY = [
     tests: [tests('io/sort-on-device')],
   },
   {
-    name: 'file hash: what is moved at a time is hashed as it comes',
-    file: 'src/io/file-hash.ts',
-    find: 'last = last.then(() => this.add(piece, position));',
-    replace: 'last = this.add(piece, position);',
-    tests: [tests('io/file-hash')],
+    name: 'sort on device: files are hashed out of order',
+    file: 'src/io/sort-on-device.ts',
+    find: 'context.hashes ? 1 : READ_AHEAD);',
+    replace: 'READ_AHEAD);',
+    tests: [tests('io/sort-on-device')],
   },
   {
     name: 'file hash: what is known already is hashed once more',

@@ -18,14 +18,6 @@ interface State {
   crc: number | undefined;
 }
 
-/** One of several who move bytes of a file at a time. */
-export interface HashTurn {
-  /** As `FileHash.add`, once those before have ended their turns. */
-  add(piece: Uint8Array, position: number): Promise<void>;
-  /** Nothing more comes. */
-  end(): void;
-}
-
 /**
  * The checksum of one file, which may be read or written in any order: what comes in the file's order is taken, and what is
  * missing in the end is read.
@@ -38,8 +30,6 @@ export class FileHash {
   #few: Uint8Array[] = [];
   #fewBytes = 0;
   #adding: Promise<void> = Promise.resolve();
-  /** Until those who began before have added what they have. */
-  #turns: Promise<void> = Promise.resolve();
 
   /** Bytes from the beginning of the file that are known. */
   get bytes(): number {
@@ -72,26 +62,6 @@ export class FileHash {
   }
 
   /**
-   * A turn for who is about to move bytes that follow those of the turn before: several may be moved at a time, and are taken
-   * in the order in which they began. Each turn has to be ended.
-   */
-  turn(): HashTurn {
-    let last = this.#turns;
-    let end: (added: Promise<void>) => void = () => undefined;
-    this.#turns = new Promise((resolve) => {
-      end = resolve;
-    });
-    return {
-      add: (piece, position) => {
-        last = last.then(() => this.add(piece, position));
-        last.catch(() => undefined); // it is awaited, perhaps after another failure
-        return last;
-      },
-      end: () => end(last.catch(() => undefined)), // what is missing is read in the end
-    };
-  }
-
-  /**
    * Lets somebody move bytes and hash them on the way.
    *
    * @param move gets the words of the hash and how many of the first bytes are in it already; nothing, where what comes before
@@ -101,7 +71,6 @@ export class FileHash {
     position: number,
     move: (hash?: { readonly words: BigUint64Array; readonly skipped: number }) => Promise<number>,
   ): Promise<number> {
-    await this.#turns;
     await this.#adding;
     const few = this.#takeFew();
     if (few) await take(few, this.#state);
@@ -130,7 +99,6 @@ export class FileHash {
    * @throws what reading throws
    */
   async end(bytes: number, file: string | FileHandle, signal: AbortSignal): Promise<string> {
-    await this.#turns;
     if (this.#bytes > bytes) this.drop();
     await this.#adding;
     if (this.#bytes < bytes) await this.#readRest(bytes, file, signal);

@@ -25,9 +25,7 @@ export interface Output {
    * @throws IoError when there is not; `details` has `needed` and `free`, in bytes
    */
   reserve(bytes: number): Promise<void>;
-  /** Writes what follows. Where `atOnce` is set, the next ones may be written while this is. */
   write(bytes: Uint8Array): Promise<void>;
-  readonly atOnce?: boolean | undefined;
   /**
    * Has somebody else write the next bytes, when all before are written; there for files that are written aside.
    *
@@ -111,7 +109,6 @@ export async function openOutput(path: string, context: OutputContext): Promise<
 
 class FileOutput implements Output {
   readonly name: string;
-  readonly atOnce = true;
   readonly #target: string;
   readonly #aside: string;
   readonly #asides: OutputContext['asides'];

@@ -5,8 +5,7 @@ import type { FileHash } from './file-hash.js';
 const HASHED_BYTES = 4 * 2 ** 20;
 
 /**
- * Reads or writes bytes in slices, and hashes each while the next one is on its way. Who begins several one after the other
- * may wait for all at once: they are hashed in the order in which they began.
+ * Reads or writes bytes in slices, and hashes each while the next one is on its way.
  *
  * @param most bytes of a slice where nothing is hashed
  * @param move tells how many bytes it has moved
@@ -17,16 +16,14 @@ export async function inSlices(
   move: (at: number, length: number) => Promise<number>,
 ): Promise<void> {
   const length = hash ? Math.min(most, HASHED_BYTES) : most;
-  const turn = hash?.turn();
   let hashing: Promise<void> | undefined;
   try {
     for (let at = 0; at < bytes.length; ) {
       const moved = await move(at, Math.min(bytes.length - at, length));
-      hashing = turn?.add(bytes.subarray(at, at + moved), position + at);
+      hashing = hash?.add(bytes.subarray(at, at + moved), position + at);
       at += moved;
     }
   } finally {
-    turn?.end();
     await hashing; // the bytes are the caller's again
   }
 }

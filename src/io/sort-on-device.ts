@@ -29,10 +29,8 @@ import { throughRooms } from './through-rooms.js';
 
 /** Bytes of a piece: far more than what a transfer costs by itself, and near enough to the processor to be copied from there. */
 const PIECE_BYTES = 8 * 2 ** 20;
-/** Pieces that are read at a time. */
-const READ_AHEAD = 2;
-/** Pieces that may be under way in all. */
-const ROOMS = 3;
+/** Pieces that are read at a time, where they need not come in order. */
+const READ_AHEAD = 3;
 /** Threads of the addon's read and write files; on Windows they do not, and JavaScript does. */
 const BY_THREADS = process.platform !== 'win32';
 /** A sort takes its input, its output, and as much again to alternate with. */
@@ -94,16 +92,20 @@ const fits = (
 class Rooms {
   readonly #pool: ArrayPool;
   readonly #bytes: number;
+  /** Pieces that are read at a time. */
+  readonly ahead: number;
   #rooms: readonly Uint8Array[] = [];
 
-  constructor(pool: ArrayPool, bytes: number) {
+  constructor(pool: ArrayPool, bytes: number, ahead: number) {
     this.#pool = pool;
     this.#bytes = bytes;
+    this.ahead = ahead;
   }
 
   get all(): readonly Uint8Array[] {
     if (this.#rooms.length === 0) {
-      this.#rooms = Array.from({ length: ROOMS }, () => this.#pool.take('u8', this.#bytes) as Uint8Array);
+      const take = () => this.#pool.take('u8', this.#bytes) as Uint8Array;
+      this.#rooms = Array.from({ length: this.ahead + 1 }, take);
     }
     return this.#rooms;
   }
@@ -120,7 +122,9 @@ async function sorted(work: FileSort, options: PieceOptions): Promise<FileReport
   const { onSpan, signal } = context;
   const reports: SortReport[] = [];
   const how = sortOptions(job, context, (one) => reports.push(one));
-  const rooms = new Rooms(context.arrays ?? new ArrayPool(sorter, 0), options.pieceBytes ?? PIECE_BYTES);
+  const pool = context.arrays ?? new ArrayPool(sorter, 0);
+  // What is read in another order than the file's is read once more to be hashed.
+  const rooms = new Rooms(pool, options.pieceBytes ?? PIECE_BYTES, context.hashes ? 1 : READ_AHEAD);
   let array: DeviceArray | undefined;
   let times = { readSeconds: 0, writeSeconds: 0 };
   let isFree = false;
@@ -182,7 +186,7 @@ async function upload(
   await throughRooms({
     count: Math.ceil(keys.byteLength / length),
     rooms: all,
-    ahead: READ_AHEAD,
+    ahead: rooms.ahead,
     make: async (piece, room) => {
       assertGoing(context.signal);
       await reader.readAt?.(partOf(piece, room), piece * length);
@@ -222,7 +226,7 @@ async function download(
   const partOf = (piece: number, room: Uint8Array) => room.subarray(0, bytes - piece * length);
   await throughRooms({
     count: Math.ceil(bytes / length),
-    rooms: writer.atOnce ? all : all.slice(0, 2),
+    rooms: all,
     ahead: 1,
     make: async (piece, room) => {
       assertGoing(context.signal);

@@ -102,30 +102,6 @@ test('what is read out of order, twice or not at all is read for the checksum', 
   t.is(await dropped.end(bytes.length, path('file'), signal), expected, 'what was changed is forgotten');
 });
 
-test('what several move at a time is hashed in the order in which they began', async (t) => {
-  const bytes = random(1_000_000);
-  const expected = xxh64(bytes);
-  const hash = new FileHash();
-  const part = 100_000;
-  const turns = Array.from({ length: 10 }, () => hash.turn());
-  for (const i of [3, 0, 9, 1, 2, 8, 7, 4, 6, 5]) {
-    const turn = turns[i];
-    void turn?.add(bytes.subarray(i * part, i * part + 40_000), i * part);
-    void turn?.add(bytes.subarray(i * part + 40_000, (i + 1) * part), i * part + 40_000);
-    turn?.end();
-  }
-  t.is(await hash.end(bytes.length, '/nonexistent', signal), expected);
-  writeFileSync(path('gap'), bytes);
-  const gap = new FileHash();
-  const [first, failed, last] = [gap.turn(), gap.turn(), gap.turn()];
-  void last.add(bytes.subarray(2 * part), 2 * part);
-  last.end();
-  failed.end(); // it has moved nothing
-  void first.add(bytes.subarray(0, part), 0);
-  first.end();
-  t.is(await gap.end(bytes.length, path('gap'), signal), expected, 'what is missing is read');
-});
-
 test('who moves bytes may hash them', async (t) => {
   const bytes = random(300_000);
   const expected = xxh64(bytes);

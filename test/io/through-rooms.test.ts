@@ -7,14 +7,11 @@ for (const [ahead, places] of [
   [3, 4],
   [2, 5],
 ] as const) {
-  const behind = places - ahead;
-  test(`pieces are taken in order out of ${places} rooms, ${ahead} made at a time, ${behind} taken`, async (t) => {
+  test(`pieces are taken in order out of ${places} rooms, ${ahead} made at a time`, async (t) => {
     const rooms = Array.from({ length: places }, () => ({ piece: -1 }));
-    const begun: number[] = [];
+    const taken: number[] = [];
     let making = 0;
     let most = 0;
-    let taking = 0;
-    let mostTaken = 0;
     await throughRooms({
       count: 20,
       rooms,
@@ -26,18 +23,14 @@ for (const [ahead, places] of [
         making--;
       },
       take: async (piece, room) => {
-        begun.push(piece);
-        mostTaken = Math.max(mostTaken, ++taking);
         t.is(room.piece, piece);
-        for (let i = 0; i < 1 + ((5 * piece) % 4); i++) await setImmediate();
+        await setImmediate();
         t.is(room.piece, piece, 'nobody else has the room meanwhile');
-        taking--;
+        taken.push(piece);
       },
     });
-    t.deepEqual(begun, [...Array(20).keys()]);
+    t.deepEqual(taken, [...Array(20).keys()]);
     t.is(most, ahead);
-    t.true(mostTaken <= behind);
-    t.is(taking, 0);
   });
 }
 

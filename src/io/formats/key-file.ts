@@ -77,8 +77,6 @@ export interface ReadRequest {
 export interface KeyWriter {
   /** @param piece whole keys as little-endian bytes; may be used again when this is fulfilled */
   write(piece: Uint8Array): Promise<void>;
-  /** Whether the next pieces may be written while one is; as the output's. */
-  readonly atOnce?: boolean | undefined;
   /** As the output's, where keys are written as they are. */
   readonly writeBy?: Output['writeBy'];
   /** Writes what a format has at its end. The output is committed by who opened it. */

@@ -173,7 +173,6 @@ async function create(output: Output, facts: KeyFacts): Promise<KeyWriter> {
   await output.write(npyHeader(dtype, shape ?? [n ?? 0]));
   let written = 0;
   return {
-    atOnce: output.atOnce,
     writeBy:
       output.writeBy &&
       (async (length, write) => {

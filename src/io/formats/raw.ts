@@ -46,7 +46,6 @@ export const raw: KeyFormat = {
   async create(output, { dtype }, { bigEndian = false }) {
     const info = dtypeInfo(dtype);
     return {
-      atOnce: output.atOnce,
       writeBy: bigEndian && info.bytes > 1 ? undefined : output.writeBy,
       async write(piece) {
         if (!bigEndian || info.bytes === 1) return output.write(piece);
