@@ -1,22 +1,33 @@
 #!/usr/bin/env node
-// Sorts one large raw file, in memory and under a budget, beside `cp` of the same file to the same folder. Each is a process
-// of its own, from its start to its end. Results are looked at by code of this script alone: the order of all keys, and that
-// they are the input's, each as often.
+// Sorts one large file, in memory and under a budget, beside `cp` of the same file to the same folder. Each is a process
+// of its own, from its start to its end. Results are looked at by code of this script alone, or by sort-benchmark.mjs: the
+// order of all keys, and that they are the input's, each as often.
 //
-//   node scripts/bench-large.mjs [--device auto] [--dtype u64] [--size 16Gi] [--memory auto,4G] [--from DIR] [--to DIR]
-//     [--json FILE]
+//   node scripts/bench-large.mjs [--device auto] [--dtype u64] [--size 16Gi] [--memory auto,4G] [--kills N] [--sync]
+//     [--from DIR] [--to DIR] [--json FILE]
 //
-//   --dtype   u32, u64 or f64
+//   --dtype   u32, u64 or f64, or records: the Sort Benchmark's, of 100 bytes
 //   --memory  budgets of sorts, each of them once; auto is what clsort takes by itself
+//   --kills   after each of them once more, killed by SIGKILL so often at random times, and resumed to the same bytes
+//   --sync    all is on the disk before the clock stops, and the file is copied twice, one copy after the other
 //   --from    folder of the input
 //   --to      folder of results and temporary files, which wants room for about three times the input
 //
 // The input has just been written when the first of them begins, so that what fits lies in the page cache for all. Needs
 // `npm run build`.
 
-import { spawn } from 'node:child_process';
-import { randomFill } from 'node:crypto';
-import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash, randomFill } from 'node:crypto';
+import {
+  closeSync,
+  createReadStream,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +40,8 @@ const { values } = parseArgs({
     dtype: { type: 'string', default: 'u64' },
     size: { type: 'string', default: '16Gi' },
     memory: { type: 'string', default: 'auto,4G' },
+    kills: { type: 'string', default: '0' },
+    sync: { type: 'boolean', default: false },
     from: { type: 'string', default: tmpdir() },
     to: { type: 'string', default: tmpdir() },
     json: { type: 'string' },
@@ -52,14 +65,21 @@ const OUT_OF_ORDER = {
   },
 };
 const isOutOfOrder = OUT_OF_ORDER[values.dtype];
+const ofRecords = values.dtype === 'records';
 const [, count, unit] = /^(\d+)(Mi|Gi)$/.exec(values.size) ?? [];
-if (!isOutOfOrder || !count) {
-  console.error('expected --dtype u32, u64 or f64, and a --size such as 512Mi or 16Gi');
+const kills = Number(values.kills);
+if (!(isOutOfOrder || ofRecords) || !count || !Number.isSafeInteger(kills) || kills < 0) {
+  console.error(
+    'expected --dtype u32, u64, f64 or records, a --size such as 512Mi or 16Gi, and a number of --kills',
+  );
   process.exit(2);
 }
-const bytes = Number(count) * (unit === 'Gi' ? 2 ** 30 : 2 ** 20);
+const RECORD = 100;
+const size = Number(count) * (unit === 'Gi' ? 2 ** 30 : 2 ** 20);
+const bytes = ofRecords ? size - (size % RECORD) : size;
 const CHUNK = Math.min(bytes, 64 * 2 ** 20);
 const MAIN = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
+const RECORDS = fileURLToPath(new URL('sort-benchmark.mjs', import.meta.url));
 
 function countWhere(end, holds) {
   let found = 0;
@@ -110,11 +130,45 @@ function looked(path, width) {
   return { length, sum, wrong };
 }
 
-/** Runs a program to its end. @returns its seconds, and the most that was resident of it, in MiB */
-function run(program, args) {
+/** @throws when the output is not what the input's keys are in order */
+function check() {
+  if (ofRecords) {
+    execFileSync(process.execPath, [RECORDS, 'check', output, '--of', input], { stdio: 'inherit' });
+    return;
+  }
+  wanted ??= looked(input, width);
+  const { length, sum, wrong } = looked(output, width);
+  if (length !== wanted.length || sum !== wanted.sum || wrong > 0) {
+    throw new Error(
+      `${length} of ${wanted.length} bytes, ${wrong} keys out of order, sum ${sum} of ${wanted.sum}`,
+    );
+  }
+}
+
+async function hashOf(path) {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 20 })) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** Runs a program that writes the file. @returns its seconds, and the most that was resident of it, in MiB */
+async function timed(path, program, args) {
+  const { seconds, peakMiB } = await run(program, args);
+  const started = performance.now();
+  if (values.sync) execFileSync('sync', [path]);
+  return { seconds: seconds + (performance.now() - started) / 1000, peakMiB };
+}
+
+/**
+ * Runs a program to its end, or to its being killed.
+ *
+ * @returns its seconds, the most that was resident of it, in MiB, and whether it was killed
+ */
+function run(program, args, killAfter = Infinity) {
   const started = performance.now();
   const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   let peak = 0;
+  const kill = killAfter === Infinity ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfter * 1000);
   const look = () => {
     try {
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
@@ -126,10 +180,12 @@ function run(program, args) {
   const timer = setInterval(look, 20);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('exit', (code) => {
+    child.on('exit', (code, signal) => {
       clearInterval(timer);
+      clearTimeout(kill);
       const seconds = (performance.now() - started) / 1000;
-      if (code === 0) resolve({ seconds, peakMiB: Math.round(peak / 1024) });
+      const killed = signal === 'SIGKILL' && killAfter !== Infinity;
+      if (code === 0 || killed) resolve({ seconds, peakMiB: Math.round(peak / 1024), killed });
       else reject(new Error(`${program} ${args.join(' ')} ended with ${code}`));
     });
   });
@@ -137,36 +193,73 @@ function run(program, args) {
 
 const from = mkdtempSync(join(values.from, 'bench-large-'));
 const to = mkdtempSync(join(values.to, 'bench-large-'));
-const input = join(from, `keys.${values.dtype}`);
-const output = join(to, `sorted.${values.dtype}`);
+const input = join(from, ofRecords ? 'keys.dat' : `keys.${values.dtype}`);
+const output = join(to, ofRecords ? 'sorted.dat' : `sorted.${values.dtype}`);
 const width = values.dtype === 'u32' ? 4 : 8;
+let wanted;
+
+/** Copies the file, with --sync twice, and then the copy. */
+async function copied() {
+  const first = await timed(output, 'cp', [input, output]);
+  if (!values.sync) return { what: 'cp', ...first };
+  const again = `${output}.again`;
+  const second = await timed(again, 'cp', [output, again]);
+  rmSync(again);
+  return { what: 'cp twice', seconds: first.seconds + second.seconds, peakMiB: first.peakMiB };
+}
+
+/** Kills the sort at random times, and lets it go on to its end. @throws when it writes other bytes */
+async function resumed(args, memory, seconds, hash) {
+  const killedAfter = [];
+  let peakMiB = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    const after = (0.1 + 0.8 * Math.random()) * seconds;
+    const ran = await run(process.execPath, [...args, '--resume'], after);
+    peakMiB = Math.max(peakMiB, ran.peakMiB);
+    if (!ran.killed) rmSync(output); // it was quicker than the kill, and there is nothing left to go on with
+    killedAfter.push(ran.killed ? Number(after.toFixed(1)) : `ended in ${ran.seconds.toFixed(1)} s`);
+  }
+  const last = await run(process.execPath, [...args, '--resume']);
+  check();
+  if ((await hashOf(output)) !== hash) throw new Error(`resumed after ${killedAfter}, it wrote other bytes`);
+  return {
+    what: `sort, memory ${memory}, resumed`,
+    seconds: last.seconds,
+    peakMiB: Math.max(peakMiB, last.peakMiB),
+    killedAfter,
+  };
+}
+
+const load = () => Number(loadavg()[0].toFixed(1));
 try {
-  await generate(input);
-  const wanted = looked(input, width);
-  const rows = [{ what: 'cp', ...(await run('cp', [input, output])) }];
+  if (ofRecords) execFileSync(process.execPath, [RECORDS, 'gen', `${bytes / RECORD}`, input]);
+  else await generate(input);
+  const rows = [{ ...(await copied()), load: load() }];
   for (const memory of values.memory.split(',')) {
     rmSync(output);
     const budget = memory === 'auto' ? [] : ['--memory', memory, '--tmp', to];
-    const args = [MAIN, 'sort', input, '-o', output, '--device', values.device, '-q', ...budget];
-    const row = { what: `sort, memory ${memory}`, ...(await run(process.execPath, args)) };
-    const { length, sum, wrong } = looked(output, width);
-    if (length !== wanted.length || sum !== wanted.sum || wrong > 0) {
-      throw new Error(
-        `${row.what}: ${length} of ${wanted.length} bytes, ${wrong} keys out of order, sum ${sum} of ${wanted.sum}`,
-      );
-    }
-    rows.push(row);
+    const keys = ofRecords ? ['--record', `${RECORD}`, '--key', '0:10'] : [];
+    const args = [MAIN, 'sort', input, '-o', output, '--device', values.device, '-q', ...keys, ...budget];
+    const row = { what: `sort, memory ${memory}`, ...(await timed(output, process.execPath, args)) };
+    rows.push({ ...row, load: load() });
+    console.error(`${row.what}: ${row.seconds.toFixed(1)} s, ${row.peakMiB} MiB`);
+    check();
+    if (kills === 0) continue;
+    const hash = await hashOf(output);
+    rmSync(output);
+    rows.push({ ...(await resumed(args, memory, row.seconds, hash)), load: load() });
   }
   rmSync(output);
-  rows.push({ what: 'cp', ...(await run('cp', [input, output])) });
-  const copy = Math.min(...rows.filter(({ what }) => what === 'cp').map(({ seconds }) => seconds));
+  rows.push({ ...(await copied()), load: load() });
+  const copy = Math.min(...rows.filter(({ what }) => what.startsWith('cp')).map(({ seconds }) => seconds));
   console.log(
-    `${values.size} of ${values.dtype}, ${cpus()[0]?.model}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}`,
+    `${bytes} bytes of ${values.dtype}, ${cpus()[0]?.model}, ${cpus().length} cores, load ${load()}`,
   );
-  for (const { what, seconds, peakMiB } of rows) {
+  for (const { what, seconds, peakMiB, killedAfter } of rows) {
     const rate = (bytes / seconds / 1e9).toFixed(2);
+    const killed = killedAfter ? `, killed after ${killedAfter.join(', ')} s` : '';
     console.log(
-      `${what}: ${seconds.toFixed(2)} s, ${rate} GB/s, ${(seconds / copy).toFixed(2)} × cp, ${peakMiB} MiB`,
+      `${what}: ${seconds.toFixed(2)} s, ${rate} GB/s, ${(seconds / copy).toFixed(2)} × ${rows[0].what}, ${peakMiB} MiB${killed}`,
     );
   }
   if (values.json) {
