@@ -56,6 +56,9 @@ test('what is said of a file must not contradict it', async (t) => {
     [['check', path('a.npy'), '--bits', '0:33'], 2, /32 bits/],
     [['concat', path('a.npy'), path('a.u16'), '-o', path('no')], 2, /i32 keys and .*a\.u16 u16 keys/],
     [['convert', path('a.npy'), path('no.u32')], 2, /says that it holds u32 keys/],
+    [['convert', path('a.npy')], 2, /no output/],
+    [['convert', path('a.npy'), path('no'), '-o', path('no.npy')], 2, /two outputs/],
+    [['convert', path('a.npy'), '-o'], 2, /-o needs a value/],
   ] as const) {
     writeFileSync(path('a.u16'), 'abcd');
     const ran = await clsort(args);
@@ -184,6 +187,12 @@ test('convert and concat write the same keys in other formats', async (t) => {
   const convert = await clsort(['convert', path('a.npy'), path('c.i32be.gz')]);
   t.is(convert.code, 0, convert.err);
   t.regex(convert.out, /c\.i32be\.gz: 3,000 i32 keys, npy to raw/);
+  for (const out of [['-o', path('d.i32be')], [`--out=${path('d.i32be')}`], ['-o', '-', '--to', 'raw']]) {
+    const other = await clsort(['convert', path('c.i32be.gz'), ...out]);
+    t.is(other.code, 0, other.err);
+    if (out.includes('-')) t.deepEqual(other.stdout, Buffer.from(keys).swap32());
+    else t.deepEqual(readFileSync(path('d.i32be')), Buffer.from(keys).swap32());
+  }
   const concat = await clsort(
     ['concat', path('c.i32be.gz'), '-', path('a.npy'), '-o', path('all.npy'), '--dtype', 'i32'],
     { input: keys },

@@ -1,7 +1,17 @@
+import { UsageError } from '../../util/errors.js';
 import type { Console } from '../console.js';
 import { runCopy } from '../copy-files.js';
 import type { ExitCode } from '../exit-code.js';
 import type { ConvertArguments } from '../options/convert.js';
 
-export const run = (args: ConvertArguments, console: Console): Promise<ExitCode> =>
-  runCopy([args.in], args.out, args, console);
+export const run = async (args: ConvertArguments, console: Console): Promise<ExitCode> =>
+  runCopy([args.in], outOf(args), args, console);
+
+/** @throws UsageError where no output is named, or two */
+function outOf({ result, out = result }: ConvertArguments): string {
+  if (out === undefined) throw new UsageError("no output: name one, as in '-o keys.npy'");
+  if (result !== undefined && result !== out) {
+    throw new UsageError(`two outputs, '${result}' and --out '${out}': give one of them`);
+  }
+  return out;
+}
