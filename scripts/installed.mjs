@@ -55,5 +55,5 @@ export async function proveInstalled(archive, folder, node) {
   process.stdout.write(await node(['program.mjs']));
   // What npm would have run finds the addon and has nothing to say.
   assert.equal(await node(['node_modules/clsort/scripts/install.mjs']), '');
-  process.stdout.write(await node(['node_modules/clsort/dist/src/cli/main.js', 'devices']));
+  process.stdout.write(await node(['node_modules/clsort/dist/bin/clsort.js', 'devices']));
 }

@@ -20,8 +20,8 @@ if (found.length > 0) {
     "Build them: 'node scripts/prebuild.mjs', as root on Debian with debootstrap and qemu-user-static.",
   );
 }
-if (!existsSync(join(root, 'dist', 'src', 'index.js'))) {
-  refusals.push("dist/src is missing: 'npm run build' compiles it.");
+if (!existsSync(join(root, 'dist', 'bin', 'clsort.js'))) {
+  refusals.push("dist/bin is missing: 'npm run build' compiles it.");
 }
 
 // The manual page, which npm installs with the command.

@@ -163,15 +163,17 @@ function addon() {
 }
 
 function typescript() {
+  const bundle = join(root, 'scripts', 'bundle.mjs');
   const sources = [join(root, 'tsconfig.json'), ...['src', 'test', 'scripts'].flatMap(filesBelow)].filter(
-    (file) => /\.(ts|json)$/.test(file),
+    (file) => /\.(ts|json)$/.test(file) || file === bundle,
   );
-  once('TypeScript', hashOf(sources), 'dist/src/index.js', () => {
+  once('TypeScript', hashOf(sources), 'dist/bin/clsort.js', () => {
     // Not incremental: what was compiled from a file that is gone must go, too.
     rmSync(join(root, 'dist'), { recursive: true, force: true });
     run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root], {
       quiet: true,
     });
+    run(process.execPath, [bundle]);
   });
 }
 

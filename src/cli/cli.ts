@@ -1,7 +1,7 @@
 import { ClsortError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { asked } from './about.js';
-import { type Console, print, say } from './console.js';
+import { type Console, print, say, ThreadNeeded } from './console.js';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
 
 /**
@@ -9,6 +9,7 @@ import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
  *
  * @param argv what follows the program's name
  * @returns the exit code; everything to be read went to the console
+ * @throws ThreadNeeded where this thread must not do it
  */
 export async function runCli(argv: readonly string[], console: Console): Promise<ExitCode> {
   try {
@@ -27,6 +28,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
     const { runCommand } = await import('./run-command.js');
     return await runCommand(name, words, console);
   } catch (error) {
+    if (error instanceof ThreadNeeded) throw error;
     return explain(error, console);
   }
 }

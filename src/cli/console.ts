@@ -8,8 +8,15 @@ export interface Console extends OutputContext {
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** Fires when the user interrupts, or nobody reads stdout any more. */
   readonly signal: AbortSignal;
+  /** Whether this thread may be held up by a driver: not the one that hears signals. */
+  readonly mayBlock: boolean;
   /** The user wants to see no progress and no report. */
   readonly quiet?: boolean;
+}
+
+/** What is about to be done may hold up a thread that must not be. */
+export class ThreadNeeded extends Error {
+  override readonly name = 'ThreadNeeded';
 }
 
 /** A result line. */

@@ -1,12 +1,19 @@
-/** What the two threads of the command tell each other. */
+/** What who hears signals and who works tell each other, be they two threads or one. */
 
-/** To the thread that works: the user interrupts. */
+/** To who works: the user interrupts. */
 export interface Interruption {
   readonly signal: NodeJS.Signals;
 }
 
-/** From it: a file is about to be written aside, or no longer there. */
+/** From there: a file is about to be written aside, or no longer there. */
 export interface AsideMessage {
   readonly aside: string;
   readonly change: 'add' | 'delete';
+}
+
+/** Who hears signals, for who works. */
+export interface Supervision {
+  /** `hear` gets every interruption, also one that came before. */
+  onInterruption(hear: (interruption: Interruption) => void): void;
+  tell(message: AsideMessage): void;
 }

@@ -1,5 +1,5 @@
 /** What is handed over to a scheduler: submitted, or printed for who does that. */
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import type { Chain, NodeOptions } from '../engines/chain.js';
 import type { JobFolder } from '../engines/job-folder.js';
 import { kubernetesManifest } from '../engines/kubernetes.js';
@@ -44,8 +44,8 @@ export function assertScheduler({
   }
 }
 
-/** How clsort is called here: by this Node, and this file. */
-const ownCommand = (): string[] => [process.execPath, fileURLToPath(new URL('./main.js', import.meta.url))];
+/** How clsort is called here: by this Node, and the file that both threads run. */
+const ownCommand = (): string[] => [process.execPath, resolve(process.argv[1] ?? '')];
 
 const words = (text: string | undefined): string[] | undefined =>
   text?.split(/\s+/).filter((word) => word !== '');

@@ -5,6 +5,7 @@ import { namedDtype } from '../keys/dtype-name.js';
 import { hostSorter, sorterOfFew } from '../sort/api/host-sorter.js';
 import type { OpenOptions } from '../sort/api/options.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
+import { type Console, ThreadNeeded } from './console.js';
 import type { SortArguments } from './options/sort.js';
 
 /** What tells who is to sort. */
@@ -16,7 +17,7 @@ type SorterArguments = Pick<SortArguments, 'in' | 'device'> & {
  * Opens what sorts a file. Where the host does, nothing of what drives devices is loaded: for small files that takes
  * longer than the sort.
  *
- * @throws as `Sorter.open`
+ * @throws ThreadNeeded where a device may be opened and this thread must not be held up; and as `Sorter.open`
  */
 export async function sorterFor(
   {
@@ -29,6 +30,7 @@ export async function sorterFor(
     'radix-bits': radixBits,
   }: SorterArguments,
   onWarning: NonNullable<OpenOptions['onWarning']>,
+  { mayBlock }: Pick<Console, 'mayBlock'>,
 ): Promise<SorterOperations> {
   const specs = deviceSpecs(device ?? ['auto']);
   const [only] = specs.length === 1 ? specs : [];
@@ -39,6 +41,7 @@ export async function sorterFor(
     const sorter = mostKeys === undefined ? undefined : sorterOfFew(mostKeys, onWarning);
     if (sorter) return sorter;
   }
+  if (!mayBlock) throw new ThreadNeeded();
   const { Sorter } = await import('../sort/api/sorter.js');
   return Sorter.open({ devices: specs, onWarning });
 }

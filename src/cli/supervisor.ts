@@ -2,7 +2,9 @@ import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { endWithParent } from '../util/end-with-parent.js';
-import type { AsideMessage, Interruption } from './messages.js';
+import { ThreadNeeded } from './console.js';
+import type { AsideMessage, Interruption, Supervision } from './messages.js';
+import { isSmallSort } from './small-sort.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -20,7 +22,8 @@ const CHILD = '--child';
 
 /**
  * Runs the command on a thread of its own and leaves this one free to hear signals: a driver, a disk or a
- * pipe that blocks can hold up that thread, and even the end of the process, for ever.
+ * pipe that blocks can hold up that thread, and even the end of the process, for ever. Small sorts, which open nothing
+ * that blocks, are done here, since such a thread takes as long to start as they take.
  *
  * After a signal the command has a moment to end by itself, with 128 and the signal's number. Then, or with a second
  * signal, what it wrote aside is removed and the signal does what it does by default, which nothing holds up;
@@ -33,27 +36,70 @@ export function supervise(main: URL, argv: readonly string[]): void {
   }
   const asides = new Set<string>();
   let heard: { readonly signal: (typeof SIGNALS)[number]; readonly at: number } | undefined;
+  let interrupt: (interruption: Interruption) => void = () => undefined;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       if (!heard) {
         heard = { signal, at: performance.now() };
-        worker.postMessage({ signal } satisfies Interruption);
+        interrupt({ signal });
         setTimeout(cutOff, GRACE_MS, signal).unref();
       } else if (performance.now() - heard.at > ECHO_MS) {
         cutOff(heard.signal);
       }
     });
   }
-  const worker = new Worker(main, { argv: [...argv] });
-  worker.on('message', ({ aside, change }: AsideMessage) => asides[change](aside));
-  worker.on('error', (error) => {
+  if (isSmallSort(argv)) workHere();
+  else workOnThread();
+
+  function workOnThread(): void {
+    const worker = new Worker(main, { argv: [...argv] });
+    interrupt = (interruption) => worker.postMessage(interruption);
+    if (heard) interrupt(heard);
+    worker.on('message', note);
+    worker.on('error', defect);
+    worker.on('exit', (code) => {
+      removeAsides(); // a thread that ran out of memory removes nothing
+      process.exitCode ??= codeOfSignal() ?? code;
+    });
+  }
+
+  async function workHere(): Promise<void> {
+    const here: Supervision = {
+      onInterruption: (hear) => {
+        interrupt = hear;
+        if (heard) hear(heard);
+      },
+      tell: note,
+    };
+    process.on('exit', () => {
+      removeAsides();
+      process.exitCode = codeOfSignal() ?? process.exitCode;
+    });
+    process.on('uncaughtException', (error) => {
+      defect(error);
+      process.exit();
+    });
+    const { work } = await import('./work.js');
+    try {
+      await work(argv, here);
+    } catch (error) {
+      if (error instanceof ThreadNeeded) workOnThread();
+      else defect(error);
+    }
+  }
+
+  function note({ aside, change }: AsideMessage): void {
+    asides[change](aside);
+  }
+
+  function defect(error: unknown): void {
     process.stderr.write(`clsort: internal error: ${(error as Error)?.stack ?? String(error)}\n`);
     process.exitCode = DEFECT;
-  });
-  worker.on('exit', (code) => {
-    removeAsides(); // a thread that ran out of memory removes nothing
-    process.exitCode ??= heard ? 128 + constants.signals[heard.signal] : code;
-  });
+  }
+
+  function codeOfSignal(): number | undefined {
+    return heard && 128 + constants.signals[heard.signal];
+  }
 
   function removeAsides(): void {
     for (const aside of asides) {

@@ -27,7 +27,7 @@ export async function runWithSorter<T>(
     if (!console.quiet) tell(text);
   };
   const onProgress = ({ phase, done, total }: Progress) => bar.update(phase, done, total);
-  const sorter = await sorterFor(args, onWarning);
+  const sorter = await sorterFor(args, onWarning, console);
   try {
     return await work(sorter, { ...console, onWarning, onNote, onProgress });
   } finally {

@@ -4,23 +4,37 @@ import { flushed, readableOf, writableOf } from '../io/streams.js';
 import { runCli } from './cli.js';
 import { type Console, say } from './console.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
-import type { AsideMessage, Interruption } from './messages.js';
+import type { AsideMessage, Interruption, Supervision } from './messages.js';
 
-/** Runs one command line on this thread, and ends the thread with the command's exit code. */
-export async function work(argv: readonly string[]): Promise<void> {
+/** The main thread, to another one; what is only asked about the command has nobody. */
+const MAIN_THREAD: Supervision = {
+  onInterruption(hear) {
+    parentPort?.on('message', hear);
+    parentPort?.unref(); // hearing of signals is no reason to stay
+  },
+  tell: (message) => parentPort?.postMessage(message),
+};
+
+/**
+ * Runs one command line on this thread, and ends the thread with the command's exit code.
+ *
+ * @param supervision of this thread's own, which nothing may hold up then
+ * @throws ThreadNeeded where something would, before anything is done
+ */
+export async function work(argv: readonly string[], supervision?: Supervision): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
-  parentPort?.on('message', (interruption: Interruption) => controller.abort(interruption));
-  parentPort?.unref(); // hearing of signals is no reason to stay
-  const tell = (change: AsideMessage['change'], aside: string) =>
-    parentPort?.postMessage({ aside, change } satisfies AsideMessage);
+  const { onInterruption, tell } = supervision ?? MAIN_THREAD;
+  onInterruption((interruption: Interruption) => controller.abort(interruption));
+  const change = (how: AsideMessage['change']) => (aside: string) => tell({ aside, change: how });
   const console: Console = {
     // Streams of this thread's own: those that Node gives it go through the main thread, and fail there.
     stdin: readableOf(0),
     stdout: writableOf(1),
     stderr: writableOf(2),
     signal,
-    asides: { add: (aside) => tell('add', aside), delete: (aside) => tell('delete', aside) },
+    asides: { add: change('add'), delete: change('delete') },
+    mayBlock: supervision === undefined,
   };
   // What cannot be told any more is not worth doing: the command ends as by an interruption.
   console.stdout.on('error', (cause) => controller.abort(outputError('stdout', cause)));

@@ -29,13 +29,18 @@ export interface RunOptions {
   /** What stdin gives; `open` leaves it open without data. Default: nothing. */
   readonly input?: Uint8Array | 'open';
   readonly env?: NodeJS.ProcessEnv;
+  /** Another file than `MAIN` that is the command. */
+  readonly main?: string;
   /** Gets the running process, to send signals. */
   readonly onStart?: (child: ChildProcess) => void;
 }
 
-export function clsort(args: readonly string[], { input, env, onStart }: RunOptions = {}): Promise<Ran> {
+export function clsort(
+  args: readonly string[],
+  { input, env, main = MAIN, onStart }: RunOptions = {},
+): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [main, ...args], {
       cwd: NOWHERE,
       env: { ...process.env, XDG_CONFIG_HOME: NO_CONFIG, ...env },
     });

@@ -17,13 +17,14 @@ export async function load(url, context, next) {
  * Runs the command.
  *
  * @param path names a file in a folder for scratch
- * @returns how it went, and the modules: files of src without their extension, names of packages and of Node's modules
+ * @returns how it went, the modules: files of src without their extension, names of packages and of Node's modules; and on
+ * how many threads the command ran
  */
 export async function loadedBy(
   args: readonly string[],
   path: (name: string) => string,
   { env, ...options }: RunOptions = {},
-): Promise<{ ran: Ran; modules: string[] }> {
+): Promise<{ ran: Ran; modules: string[]; threads: number }> {
   const list = path('loaded');
   writeFileSync(list, '');
   writeFileSync(path('hooks.mjs'), HOOKS);
@@ -31,8 +32,9 @@ export async function loadedBy(
   writeFileSync(path('register.mjs'), register);
   const NODE_OPTIONS = `--import ${pathToFileURL(path('register.mjs'))}`;
   const ran = await clsort(args, { ...options, env: { ...env, NODE_OPTIONS, LOADED: list } });
-  const urls = new Set(readFileSync(list, 'utf8').split('\n').filter(Boolean));
-  return { ran, modules: [...urls].map(nameOf).filter((name) => name !== 'register') };
+  const loaded = readFileSync(list, 'utf8').split('\n').filter(Boolean).map(nameOf);
+  const modules = [...new Set(loaded)].filter((name) => name !== 'register');
+  return { ran, modules, threads: loaded.filter((name) => name === 'cli/main').length };
 }
 
 function nameOf(url: string): string {

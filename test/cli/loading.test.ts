@@ -44,8 +44,9 @@ for (const args of [[], ...COMMAND_NAMES.map((name) => [name])]) {
 test('a sort loads its own files and no other command, nor what lays out help; few keys open no device', async (t) => {
   const env = { CLSORT_ADDON: path('no-such-addon.node') };
   const args = ['sort', path('in.u32'), '-o', path('out.u32'), '--dtype', 'u32', '--json'];
-  const { ran, modules } = await loadedBy(args, path, { env });
+  const { ran, modules, threads } = await loadedBy(args, path, { env });
   t.is(ran.code, 0, ran.err);
+  t.is(threads, 1);
   t.is(ran.err, '', 'the addon that is not there was not looked for');
   const { algorithm, reason, warnings } = JSON.parse(ran.out);
   t.is(algorithm, 'host');
@@ -78,6 +79,35 @@ test('a sort loads its own files and no other command, nor what lays out help; f
   t.false(modules.includes('yargs'));
   t.true(modules.includes('yargs-parser'));
   t.true(modules.includes('cli/supervisor'));
+});
+
+test('a small sort has no thread of its own, unless a device may be opened or anything else may take long', async (t) => {
+  const to = path('out.u32');
+  const small = ['sort', path('in.u32'), '-o', to, '--dtype', 'u32', '-q'];
+  writeFileSync(path('large.u32'), new Uint32Array(2 ** 15));
+  for (const args of [
+    small,
+    [...small, '-ru', '--verify'],
+    ['sort', path('in.u32'), `--out=${to}`, '--dtype=u32', '-q'],
+  ]) {
+    const { ran, threads } = await loadedBy(args, path);
+    t.is(ran.code, 0, ran.err);
+    t.is(threads, 1, args.join(' '));
+  }
+  const input = new Uint8Array(keys.buffer);
+  for (const [args, code, options] of [
+    [[...small, '--device', 'host'], 0, {}],
+    [small, 0, { env: { CLSORT_SORT_DEVICE: 'cpu' } }],
+    [small, 3, { env: { CLSORT_SORT_DEVICE: 'no such device' } }],
+    [['sort', path('large.u32'), '-o', to, '-q'], 0, {}],
+    [['sort', '-', '-o', to, '--dtype', 'u32', '-q'], 0, { input }],
+    [['check', path('in.u32'), '-q'], 1, {}],
+  ] as const) {
+    const { ran, threads } = await loadedBy(args, path, options);
+    t.is(ran.code, code, ran.err);
+    t.is(threads, 2, args.join(' '));
+    t.is(ran.err.match(/^clsort: /gm)?.length ?? 0, code === 3 ? 1 : 0, 'what is said is said once');
+  }
 });
 
 test('a device is opened where somebody asks for one, or for what only a device has', async (t) => {

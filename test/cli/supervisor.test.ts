@@ -39,6 +39,13 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(20);
 }
 
+/** The processes that a process has started and that run. */
+const childrenOf = (pid: number | undefined): number[] =>
+  spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter(Boolean)
+    .map(Number);
+
 /** The files that a process has open, as Linux tells. */
 const opens = (pid: number | undefined): string[] =>
   readdirSync(`/proc/${pid}/fd`).map((fd) => {
@@ -198,6 +205,25 @@ test('a signal ends a command in its first moments', async (t) => {
   }
 });
 
+test('a signal ends a sort that has no thread of its own', async (t) => {
+  writeFileSync(
+    path('small.csv'),
+    `x\n${Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009).join('\n')}\n`,
+  );
+  const small = ['sort', path('small.csv'), '-o', path('small-out.csv')];
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // It reads in a process of its own, which is held up meanwhile.
+    await ends(t, small, signal, (child) =>
+      until(() => {
+        const [reader] = childrenOf(child.pid);
+        if (reader) process.kill(reader, 'SIGSTOP');
+        return reader !== undefined;
+      }),
+    );
+  }
+  t.is((await clsort([...small, '-q'])).code, 0);
+});
+
 test('a second signal does not wait', async (t) => {
   await ends(t, ['sort', fifo('twice'), '-o', path('out'), '--dtype', 'u32'], 'SIGINT', async (child) => {
     await until(() => asides().length > 0);
@@ -207,16 +233,14 @@ test('a second signal does not wait', async (t) => {
 });
 
 test('the matrix takes its child along', async (t) => {
-  const children = (pid: number | undefined): string =>
-    spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' }).stdout.trim();
-  let child = '';
+  let child: number | undefined;
   await ends(t, ['matrix'], 'SIGTERM', (running) =>
     until(() => {
-      child = children(running.pid);
-      return child !== '';
+      [child] = childrenOf(running.pid);
+      return child !== undefined;
     }),
   );
-  const isGone = () => spawnSync('ps', ['-p', child]).status !== 0;
+  const isGone = () => spawnSync('ps', ['-p', String(child)]).status !== 0;
   await until(isGone);
   t.true(isGone());
 });

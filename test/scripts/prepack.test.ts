@@ -27,9 +27,9 @@ test('the package is packed with all the addons that it promises, of its version
   const { PROMISED, prebuiltAddon, writeRecord } = prebuilds;
   withTree((tree) => {
     const { folder } = tree;
-    mkdirSync(join(folder, 'dist/src'), { recursive: true });
-    writeFileSync(join(folder, 'dist/src/index.js'), '');
-    mkdirSync(join(folder, 'dist/src/cli'));
+    mkdirSync(join(folder, 'dist/src/cli'), { recursive: true });
+    mkdirSync(join(folder, 'dist/bin'));
+    writeFileSync(join(folder, 'dist/bin/clsort.js'), '');
     writeFileSync(join(folder, 'dist/src/cli/main.js'), "console.log('.TH CLSORT 1')");
     const refused = (what: RegExp) => {
       const { status, stderr } = pack(tree);

@@ -107,7 +107,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
       };
       failure = await sortEach(jobs, each, console);
     } else {
-      const sorter = await sorterFor(args, onWarning);
+      const sorter = await sorterFor(args, onWarning, console);
       try {
         for (const file of files) done(await sortOne(sorter, file), file);
       } finally {

@@ -1,7 +1,12 @@
 /** What cores are worth when all of them work: threads of one core share it, and all share caches and memory. */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { packageFolder } from '../../util/package.js';
+
+/** What such a thread runs, from the folder of the package on: the code here may have become part of another file. */
+const PROGRAM = ['dist', 'src', 'engines', 'forecast', 'core-load.js'];
 
 /** So many times each, of which the least counts. */
 const TRIES = 3;
@@ -10,7 +15,7 @@ const TRIES = 3;
 export async function measureFull(): Promise<number> {
   const threads = Array.from(
     { length: availableParallelism() },
-    () => new Worker(new URL('./core-load.js', import.meta.url)),
+    () => new Worker(join(packageFolder(), ...PROGRAM)),
   );
   const timed = async (some: readonly Worker[]): Promise<number> => {
     let least = Number.POSITIVE_INFINITY;
