@@ -21,6 +21,12 @@ test('the tables are those of the reports beside them', async (t) => {
   const platforms = devices.map(({ platform }) => platform);
   for (const platform of ['Clover', 'Oclgrind', 'Portable Computing Language', 'rusticl'])
     t.true(platforms.includes(platform));
+  const pocl = devices.filter(({ platform }) => platform === 'Portable Computing Language');
+  t.deepEqual(
+    pocl.map(({ driver }) => Number.parseInt(driver, 10)),
+    [3, 6],
+    'with sub-groups and without',
+  );
 });
 
 for (const file of files) {
