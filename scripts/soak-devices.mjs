@@ -46,6 +46,8 @@ class Soak {
     Object.assign(this, { random, sorters, open, control, jobs, folder });
     this.tally = {};
     this.failures = 0;
+    /** Calls that are not done: none when a round ends, or the faults of the next one would be theirs. */
+    this.underWay = 0;
   }
 
   fail(what) {
@@ -71,6 +73,7 @@ class Soak {
     const [name, request] = this.one(Object.entries(requests));
     const job = this.one(this.jobs);
     const what = `${name} of ${job.keys.length} ${job.dtype} on ${sorter.device?.name}`;
+    this.underWay++;
     try {
       const results = await request(sorter, { ...job, options: { ...job.options, ...own } });
       if (!results.every(([made, wanted]) => isSame(made, wanted))) this.fail(`${what}: wrong`);
@@ -79,6 +82,8 @@ class Soak {
       if (typeof error?.code === 'string' && error.code.startsWith('ERR_CLSORT_') && mayFail(error)) {
         this.count(error.code);
       } else this.fail(`${what}: ${error?.stack ?? error}`);
+    } finally {
+      this.underWay--;
     }
   }
 
@@ -130,6 +135,7 @@ class Soak {
       workerData: { device: this.one(this.sorters).device.id },
     });
     let left = 1 + this.random.below(20);
+    const beside = this.calls();
     await new Promise((resolve, reject) => {
       worker.on('message', (message) => {
         if (message !== 'right') this.fail(`in a worker: ${message}`);
@@ -137,9 +143,8 @@ class Soak {
       });
       worker.on('error', reject);
       worker.on('exit', resolve);
-      void this.calls();
     });
-    await this.calls();
+    await Promise.all([beside, this.calls()]);
     this.count('workers');
   }
 
@@ -225,6 +230,7 @@ export async function soakDevices({ minutes, seed }) {
         late.addEventListener('abort', () => reject(new Error(`${kind} hung`)));
       });
       await Promise.race([soak[kind](), hung]);
+      if (soak.underWay > 0) soak.fail(`${soak.underWay} calls are still under way when their round ends`);
       if (soak.failures > before) console.log(`in round ${rounds}, ${kind}`);
       rounds++;
       if (elapsed() > told + 60 || elapsed() >= end) {
