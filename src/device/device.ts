@@ -130,7 +130,7 @@ export class Device {
   buffer(bytes: number, options?: BufferOptions): Buffer {
     // Launches that use the buffer may still wait to be handed over.
     return Buffer.create(this.context, bytes, {
-      beforeRelease: () => this.queue.submitBeforeRelease(),
+      beforeRelease: () => this.queue.submitForLater(),
       ...options,
     });
   }

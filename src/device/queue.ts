@@ -209,8 +209,8 @@ export class Queue {
     launches.forget(); // the arguments are not those that the last `run` has set
   }
 
-  /** As `submit`, before something goes that the launches use; a failure is told by the next wait. */
-  submitBeforeRelease(): void {
+  /** As `submit`, but a failure is told by the next wait: for who releases what the launches use, or waits itself. */
+  submitForLater(): void {
     try {
       this.submit();
     } catch (error) {
@@ -329,10 +329,11 @@ export class Queue {
    * Waits, off the JavaScript thread, until everything enqueued so far is done.
    *
    * @param deadlineSeconds gives the device up after that time
-   * @throws TimeoutError, DeviceLostError, MemoryError
+   * @throws TimeoutError, DeviceLostError, MemoryError, once all that the driver took is done
    */
   async finish(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
-    this.submit();
+    // A refusal is told after the wait: what the driver took before still uses memory that the caller has back then.
+    this.submitForLater();
     const failure = this.#failure;
     this.#failure = undefined;
     const done = this.#milestones.reached();
@@ -346,7 +347,7 @@ export class Queue {
 
   /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
   async settle(deadlineSeconds?: number): Promise<void> {
-    this.submit();
+    this.submitForLater();
     const known = this.#failure === undefined && this.#words.length === 0 && this.hasPassed(this.#enqueued);
     if (!known) await this.finish(deadlineSeconds);
   }

@@ -108,6 +108,25 @@ forEachDevice((title, open) => {
     for (const buffer of [a, b, indices]) buffer.release();
   });
 
+  test.serial(
+    title('a wait whose last launches are refused waits for what was enqueued before them'),
+    async (t) => {
+      const { device, queue, kernel } = await mover();
+      const [a, b] = [device.buffer(N * 4), device.buffer(N * 4)];
+      queue.fill(b, 7);
+      const out = new Uint32Array(N);
+      queue.read(b, out);
+      const { position } = queue;
+      a.release();
+      queue.run(kernel, [a, b, b, u64(N), u64(N)], { global: N, local: 1, stage: 'the stage' });
+      await t.throwsAsync(queue.finish(), { message: /the stage/ });
+      t.true(queue.hasPassed(position), 'the caller may have its memory back');
+      t.true(out.every((word) => word === 7));
+      await t.notThrowsAsync(queue.finish(), 'it is told once');
+      b.release();
+    },
+  );
+
   test.serial(title('a launch that the driver refuses is a typed error that names the kernel'), async (t) => {
     const { device, queue, kernel } = await mover();
     const [a, indices] = [device.buffer(N * 4), device.buffer(N * 4)];
