@@ -88,3 +88,7 @@ function axisNamed(name: string): AxisName {
 /** Does a filter let a case through? Its sizes say which cases there are, and are not asked here. */
 export const matches = (filter: Filter, one: Readonly<Record<Exclude<AxisName, 'n'>, string>>): boolean =>
   WORDED.every((axis) => filter[axis]?.includes(one[axis]) ?? true);
+
+/** What `readFilter` reads as that filter. */
+export const filterText = (filter: Filter): string =>
+  AXIS_NAMES.flatMap((axis) => (filter[axis] ? [`${axis}=${filter[axis].join('|')}`] : [])).join(',');

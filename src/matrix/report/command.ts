@@ -13,12 +13,13 @@ const variables = ({ environment }: How): string[] =>
 
 const levelFlag = ({ level }: How): string[] => (level === 'default' ? [] : [`--${level}`]);
 
-/** The line that tries all of a device. */
-export const deviceCommandOf = (device: How): string =>
+/** The line that tries all of a device once more that was tried. */
+export const deviceCommandOf = (device: How & Pick<DeviceReport, 'only'>): string =>
   [
     ...variables(device),
     ...['clsort', 'matrix', '--device', quoted(device.spec), '--seed', quoted(device.seed)],
     ...levelFlag(device),
+    ...(device.only ?? []).flatMap((filter) => ['--only', quoted(filter)]),
   ].join(' ');
 
 /** What stands before the terms of `--only` and behind them, and what says the level, which a single case does not need. */

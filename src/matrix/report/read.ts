@@ -35,8 +35,9 @@ function isWhole({ devices }: MatrixReport): boolean {
 }
 
 function isDevice(device: DeviceReport): boolean {
-  const { platform, name, driver, spec, seed, level, environment, cells } = device ?? {};
+  const { platform, name, driver, spec, seed, level, only, environment, cells } = device ?? {};
   if (![platform, name, driver, spec, seed, level].every(isText)) return false;
+  if (only !== undefined && !(Array.isArray(only) && only.every(isText))) return false;
   if (typeof environment !== 'object' || environment === null) return false;
   return (
     Array.isArray(cells) &&

@@ -5,6 +5,7 @@ import { DTYPES } from '../../keys/dtype.js';
 import { VERSION } from '../../util/package.js';
 import { algorithmNames, type Keys, type Level, type Order } from '../axes.js';
 import type { MatrixCell, MatrixScope } from '../case.js';
+import { filterText } from '../filter.js';
 import { OPERATIONS } from '../operations.js';
 import { isBad, type MatrixRow, OUTCOMES, type Outcome, worstOf } from '../row.js';
 
@@ -62,6 +63,8 @@ export interface DeviceReport {
   readonly date: string;
   readonly seed: string;
   readonly level: Level;
+  /** What `--only` let through; left out where that was everything. */
+  readonly only?: readonly string[];
   /** What `--device` takes for it. */
   readonly spec: string;
   /** Variables without which the driver may not show it. */
@@ -89,6 +92,7 @@ export class DeviceRows {
     this.#device = {
       ...{ platform: info.platform, name: info.name, driver: info.driver, type: info.type },
       ...{ opencl: info.version, clsort: VERSION, date: new Date().toISOString().slice(0, 10), seed, level },
+      ...(filters.length > 0 && { only: filters.map(filterText) }),
       spec: specOf(info, all),
       environment: driverEnvironment(),
     };

@@ -3,7 +3,7 @@ import test from 'ava';
 import { specNamed } from '../../../src/cli/commands.js';
 import { parseArguments } from '../../../src/cli/parse.js';
 import { readFilter } from '../../../src/matrix/filter.js';
-import { commandOf } from '../../../src/matrix/report/command.js';
+import { commandOf, deviceCommandOf } from '../../../src/matrix/report/command.js';
 import { compareReports, isWorse } from '../../../src/matrix/report/compare.js';
 import { junitReport } from '../../../src/matrix/report/junit.js';
 import { markdownReport } from '../../../src/matrix/report/markdown.js';
@@ -63,6 +63,24 @@ test('the line that repeats a cell is one that the command takes, for a device w
     ...{ order: ['ascending'], keys: ['uniform'] },
   };
   t.deepEqual(readFilter(args.only[0] ?? ''), only);
+});
+
+test('the line that repeats a device tries what was tried of it, and no more', async (t) => {
+  const device = deviceOf(mixed());
+  const line = deviceCommandOf(device);
+  t.is(
+    line,
+    "clsort matrix --device Device --seed 5 --quick --only 'operation=sort,algorithm=tiled|amd,dtype=u8|u32|f64'",
+  );
+  const [, filter = ''] = /--only '(.*)'$/.exec(line) ?? [];
+  t.deepEqual(readFilter(filter), readFilter('sort,tiled|amd,u8|u32|f64'));
+  const { only: _, ...whole } = device;
+  t.is(deviceCommandOf(whole), 'clsort matrix --device Device --seed 5 --quick', 'all of a level');
+  for (const only of ['sort', [1]]) {
+    const file = path('wrong.json');
+    writeFileSync(file, JSON.stringify({ ...mixed(), devices: [{ ...device, only }] }));
+    await t.throwsAsync(readReport(file), { instanceOf: UsageError });
+  }
 });
 
 test('JSON is read as it was written, a line for each cell; other files are refused', async (t) => {
