@@ -162,7 +162,8 @@ try {
       const out = path(`out.${format}`);
       const { seconds, cpuSeconds, bytes } = measured(command(path(`in.${format}`), out));
       if (run === 0 && sorts) check(out);
-      console.error(`${name}, ${format}: ${seconds} s`);
+      const peak = (bytes / 1e6).toFixed(0);
+      console.error(`${name}, ${format}: ${seconds} s, ${cpuSeconds.toFixed(2)} of processors, ${peak} MB`);
       results[i].seconds = Math.min(results[i].seconds, seconds);
       results[i].cpuSeconds = Math.min(results[i].cpuSeconds, cpuSeconds);
       results[i].bytes = Math.max(results[i].bytes, bytes);
