@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -146,5 +146,12 @@ test.serial(
     const folder = await clsort([...sort, '--memory', '16M', '--tmp', path('nowhere')]);
     t.is(folder.code, 5);
     t.regex(folder.err, /no such folder for temporary files/);
+    const away = [sort[0], sort[1], '-o', path('nowhere/some.out'), ...sort.slice(4)] as string[];
+    for (const memory of [[], ['--memory', '16M'], ['--memory', '16M', '--tmp', path('.')]]) {
+      const ran = await clsort([...away, ...memory]);
+      t.is(ran.code, 5, memory.join(' '));
+      t.regex(ran.err, /nowhere.*its folder does not exist/);
+    }
+    t.false(existsSync(path('nowhere')), 'a folder whose name is mistyped is not made');
   },
 );

@@ -86,7 +86,10 @@ export class State {
    */
   static async open(folder: string): Promise<State> {
     try {
-      await mkdir(folder, { recursive: true });
+      // The folder around it is not made: a name that is mistyped is told.
+      await mkdir(folder).catch((error) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
       const state = new State(folder);
       const text = await readFile(join(folder, OWNER), 'utf8').catch(() => '');
       const owner = parsed(text) as Owner | undefined;
