@@ -15,6 +15,9 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
+/** Letters are left out more often than the first one is mistaken. */
+const beginAlike = (a: string, b: string): number => (a[0]?.toLowerCase() === b[0]?.toLowerCase() ? 1 : 0);
+
 /** The known word that `word` was probably meant to be, when one is near enough; none for a word that is known. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (known.includes(word)) return undefined;
@@ -22,7 +25,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   const [best] = known
     .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))
     .filter(({ edits }) => edits <= limit)
-    .toSorted((a, b) => a.edits - b.edits);
+    .toSorted((a, b) => a.edits - b.edits || beginAlike(b.name, word) - beginAlike(a.name, word));
   return best?.name;
 }
 

@@ -15,6 +15,11 @@ test('two letters that changed places are one edit, also in short words', (t) =>
   t.is(nearest('war', ['auto', 'raw']), undefined);
 });
 
+test('of words that are as near, the one that begins alike is meant', (t) => {
+  t.is(nearest('fsh', ['bash', 'zsh', 'fish']), 'fish');
+  t.is(nearest('dsc', ['asc', 'desc']), 'desc');
+});
+
 test('a word that is known is meant, although there is no such thing', (t) => {
   t.is(nearest('gpu', ['auto', 'cpu', 'gpu']), undefined);
   t.is(nearest('GPU', ['auto', 'cpu', 'gpu']), 'gpu');
