@@ -48,6 +48,27 @@ for (const [args, message] of [
   });
 }
 
+test('what stands between columns and whether there are names is said for tables, too, and holds for the output', async (t) => {
+  writeFileSync(path('plain.csv'), '3;"x;y"\n1;z\n');
+  const sort = ['sort', path('plain.csv'), '-o', path('plain-out.csv'), '--by', '0'];
+  for (const [said, expected] of [
+    [['-t', ';', '--no-header'], '1;z\n3;"x;y"\n'],
+    [['--delimiter=;', '--header'], '3;"x;y"\n1;z\n'],
+  ] as const) {
+    const ran = await clsort([...sort, ...said]);
+    t.is(ran.code, 0, ran.err);
+    t.is(readFileSync(path('plain-out.csv'), 'utf8'), expected);
+  }
+  for (const [said, message] of [
+    [['-t', ''], /delimiter/],
+    [['-t'], /-t needs a value/],
+  ] as const) {
+    const ran = await clsort([...sort, ...said]);
+    t.is(ran.code, 2, ran.err);
+    t.regex(ran.err, message);
+  }
+});
+
 test('jobs of a batch', async (t) => {
   const jobs = [
     { in: 't.csv', out: 'job.csv', by: ['shop', { column: 'id', descending: true }], uniqueBy: ['shop'] },

@@ -80,8 +80,9 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     reports.push(report);
     if (!args.json) tell(report, file, args, console);
   };
-  const { nan, to } = keys;
-  const tableJob = (file: SortPath) => ({ ...table, ...how, nan, to, format: args.format, ...file });
+  const { nan, to, header, delimiter } = keys;
+  const text = { format: args.format, header, delimiter };
+  const tableJob = (file: SortPath) => ({ ...table, ...how, nan, to, ...text, ...file });
   const recordJob = (file: SortPath) => ({
     ...{ ...records, ...how, format: args.format, ...file },
     in: onlyInput(file.in),
