@@ -21,6 +21,8 @@ export const DISTRIBUTIONS = [
   'and3',
   'and9',
   'and15',
+  'timestamps',
+  'runs',
   'special',
 ] as const;
 
@@ -41,13 +43,23 @@ export interface GenRequest {
 /** One key of a 'nearly-sorted' sequence in so many is anywhere. */
 const STRAY_EVERY = 64;
 
+/** Seconds since 1970 of the first of the 'timestamps', how many keys there are in a second, and by how much they are late at most. */
+const FIRST_SECOND = 1_700_000_000;
+const KEYS_A_SECOND = 1000;
+const JITTER_SECONDS = 30;
+
+/** Keys side by side that are equal in 'runs'. */
+const RUN_LENGTH = 32;
+
 /**
  * Makes keys from a seed, piece by piece, so that files larger than memory can be written. The keys do not
  * depend on where the pieces end.
  *
- * `uniform`, `low-byte`, `high-byte`, `multiples` (of 16, as addresses are) and `and3` … `and15` (bits set with a
- * chance of 2^-3 …) are about bit patterns, so that floats come with NaNs and infinities; `sorted`, `reversed` and `nearly-sorted` about
- * codes in ascending order; `special` draws from zeros, infinities, NaN payloads, denormals and extremes.
+ * `uniform`, `low-byte`, `high-byte`, `multiples` (of 16, as addresses are), `and3` … `and15` (bits set with a
+ * chance of 2^-3 …) and `runs` (32 times the same uniform key, so that each digit comes in runs as well) are about bit patterns, so that floats
+ * come with NaNs and infinities; `sorted`, `reversed` and `nearly-sorted` about codes in ascending order; `timestamps` are whole seconds since
+ * 1970 that rise by one every 1000 keys, each of them late by 0 to 29 seconds (narrow integers have their low bits); `special` draws
+ * from zeros, infinities, NaN payloads, denormals and extremes.
  */
 export class Generator {
   readonly #request: GenRequest;
@@ -135,6 +147,22 @@ export class Generator {
         out[word] = bits;
       }
     };
+    let run: readonly [number, number] = [0, 0];
+    const inRuns = (at: number, out: Uint32Array, i: number): void => {
+      if (at % RUN_LENGTH === 0) run = [random.u32(), wide ? random.u32() : 0];
+      out[i] = run[0];
+      if (wide) out[i + 1] = run[1];
+    };
+    const inTime = (at: number, out: Uint32Array, i: number): void => {
+      const seconds = FIRST_SECOND + Math.floor(at / KEYS_A_SECOND) + random.below(JITTER_SECONDS);
+      if (this.#info.kind !== 'float') {
+        out[i] = seconds;
+        return;
+      }
+      const bits = numberBits(seconds, this.#info);
+      out[i] = Number(bits & 0xffff_ffffn);
+      if (wide) out[i + 1] = Number(bits >> 32n);
+    };
     const rising = (at: number, out: Uint32Array, i: number): void =>
       placeCode((at + random.u32() / 2 ** 32) / this.#request.count, width, out, i);
     switch (distribution) {
@@ -169,6 +197,10 @@ export class Generator {
         return and(9);
       case 'and15':
         return and(15);
+      case 'timestamps':
+        return inTime;
+      case 'runs':
+        return inRuns;
       case 'special':
         return oneOf(specialKeys(this.#info));
     }

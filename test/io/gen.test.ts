@@ -2,6 +2,7 @@ import test from 'ava';
 import { DISTRIBUTIONS, Generator, generate } from '../../src/io/gen.js';
 import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
 import { UsageError } from '../../src/util/errors.js';
+import { keysOf } from '../distributions.js';
 import { patterns, referenceSort } from '../reference.js';
 
 const request = { dtype: 'u32', count: 5000, distribution: 'uniform', seed: 1n } as const;
@@ -52,6 +53,9 @@ for (const dtype of DTYPES) {
     t.true(make('high-byte').some((key) => key >> BigInt(width - 1) === 1n));
     t.is(new Set(make('constant')).size, 1);
     t.is(new Set(make('two')).size, 2);
+    const runs = make('runs');
+    t.true(runs.every((key, i) => key === runs[i - (i % 32)]));
+    t.true(new Set(runs).size > (width === 8 ? 90 : 123), '125 runs of keys that are drawn');
     const ones = (keys: bigint[]) =>
       keys.reduce((sum, key) => sum + key.toString(2).replaceAll('0', '').length, 0) / (keys.length * width);
     t.true(Math.abs(ones(make('uniform')) - 1 / 2) < 0.02);
@@ -59,6 +63,18 @@ for (const dtype of DTYPES) {
     t.true(ones(make('and15')) < 0.01);
   });
 }
+
+test('timestamps rise by a second every 1000 keys, and each is late by less than 30', (t) => {
+  const first = 1_700_000_000;
+  for (const dtype of ['u32', 'i32', 'u64', 'i64', 'f64'] as const) {
+    const keys = [...keysOf(dtype, 'timestamps', 5000)].map(Number);
+    const late = keys.map((key, i) => key - first - Math.floor(i / 1000));
+    t.is(new Set(late).size, 30, dtype);
+    t.deepEqual([Math.min(...late), Math.max(...late)], [0, 29], dtype);
+  }
+  const narrow = keysOf('u8', 'timestamps', 1000);
+  t.true([...narrow].every((key) => ((Number(key) - first) & 255) < 30));
+});
 
 test('special floats hold both zeros, infinities, denormals and NaNs of both signs', (t) => {
   const floats = new Float32Array(generate({ ...request, dtype: 'f32', distribution: 'special' }).buffer);

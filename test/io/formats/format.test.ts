@@ -119,8 +119,9 @@ test('no keys of any type and distribution are taken for a format', (t) => {
   const taken: string[] = [];
   for (const dtype of DTYPES) {
     for (const distribution of DISTRIBUTIONS) {
+      const count = distribution === 'runs' ? 64 * 32 : 64; // two keys of 16 bits may well be text
       for (let seed = 0; seed < 100; seed++) {
-        const bytes = generate({ dtype, count: 64, distribution, seed });
+        const bytes = generate({ dtype, count, distribution, seed });
         const found = formatOfBytes(bytes, bytes.subarray(-TAIL_BYTES));
         if (found) taken.push(`${dtype} ${distribution} ${seed}: ${found.name}`);
       }
