@@ -15,11 +15,10 @@
  *   HISTOGRAM_SIZE      work-items of a histogram group
  *   HISTOGRAM_COLUMNS   copies of the counters in a group, a power of two: work-items side by side count in
  *                       different copies, hence in different banks, however skewed the keys are
- *   LOOK_BACK           predecessors read at once
- *   SPIN_LIMIT          futile reads before a group gives up
+ *   LOOK_BACK, SPIN_LIMIT  see tile_look_back.clh
  */
 #include "count_rows.clh"
-#include "radix_tile.clh"
+#include "tile_look_back.clh"
 
 #ifndef HISTOGRAM_SIZE
 # error "HISTOGRAM_SIZE: work-items of a histogram group, set by src/algorithms/onesweep.ts"
@@ -37,88 +36,6 @@
 #define DIGITS PASSES
 #define DIGIT_COLUMNS HISTOGRAM_COLUMNS
 #include "digit_count.clh"
-
-#ifndef LOOK_BACK
-# error "LOOK_BACK: predecessors read at once, set by src/algorithms/onesweep.ts"
-#endif
-#ifndef SPIN_LIMIT
-# error "SPIN_LIMIT: futile reads before a group gives up, set by src/algorithms/onesweep.ts"
-#endif
-
-/* Words of the buffer `control`. The first CONTROL_WORDS are those of one sort. */
-#define CONTROL_STATUS 0
-#define CONTROL_TICKETS 1
-#define CONTROL_WORDS 16
-#define CONTROL_ANY 16 /* all bits of all statuses since the host has cleared it: one look tells of any number of sorts */
-
-/* Ticket of a group that must leave its tile alone: a pass before gave up, so that the histogram does not fit the keys any
- * more and places might lie outside of the output. */
-#define NO_TICKET 0xffffffffu
-
-/* State of one bin of one tile: what is known, and the keys that are counted in it. */
-#if OFFSET_BITS == 32
-typedef uint state_t;
-#else
-typedef ulong state_t;
-#endif
-#define STATE_COUNT ((state_t)1 << (OFFSET_BITS - 2)) /* keys of the tile */
-#define STATE_SUM ((state_t)2 << (OFFSET_BITS - 2))   /* keys of this tile and all before, and of all smaller digits */
-#define STATE_VALUE(state) ((state) & (STATE_COUNT - 1))
-
-/* What a group publishes carries all its meaning in one word, so no other access needs to be ordered with it. */
-#if INLINE_PTX
-# if OFFSET_BITS == 32
-#  define PTX_STATE(op) op ".relaxed.gpu.global.u32"
-#  define PTX_STATE_REGISTER "r"
-# else
-#  define PTX_STATE(op) op ".relaxed.gpu.global.u64"
-#  define PTX_STATE_REGISTER "l"
-# endif
-#elif OFFSET_BITS == 32
-# define LOAD_STATE(word) atomic_or(word, 0)
-# define STORE_STATE(word, value) atomic_xchg(word, value)
-#else
-# pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-# define LOAD_STATE(word) atom_add(word, 0)
-# define STORE_STATE(word, value) atom_xchg(word, value)
-#endif
-
-INLINE state_t load_state(__global state_t *state)
-{
-#if INLINE_PTX
-    state_t value;
-    asm volatile(PTX_STATE("ld") " %0, [%1];" : "=" PTX_STATE_REGISTER(value) : "l"(state) : "memory");
-    return value;
-#else
-    return LOAD_STATE(state);
-#endif
-}
-
-INLINE void publish_state(__global state_t *state, state_t value)
-{
-#if INLINE_PTX
-    asm volatile(PTX_STATE("st") " [%0], %1;" :: "l"(state), PTX_STATE_REGISTER(value) : "memory");
-#else
-    STORE_STATE(state, value);
-#endif
-}
-
-/* Has a group given up? */
-INLINE bool gave_up(__global uint *control)
-{
-#if INLINE_PTX
-    return ((volatile __global uint *)control)[CONTROL_STATUS] != 0;
-#else
-    return atomic_or(&control[CONTROL_STATUS], 0) != 0;
-#endif
-}
-
-/* Say why the result is not to be used. */
-INLINE void give_up(__global uint *control, uint status)
-{
-    atomic_or(&control[CONTROL_STATUS], status);
-    atomic_or(&control[CONTROL_ANY], status);
-}
 
 /* Count the digits of every pass over the window [begin, end) of the codes.
  * @param counts        of digits, [pass][group][bin], for all PASSES: those past the window count in bin 0
@@ -158,8 +75,7 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
 }
 
 /* Rows of the state: [pass][1 + tiles][bin]. The first row of a pass is that of a tile before the first, whose sums
- * are where the digits begin in the whole array. Before them all lie rows that are read but never used. */
-#define STATE_MARGIN (LOOK_BACK - 1)
+ * are where the digits begin in the whole array. Before them all lie STATE_MARGIN rows. */
 
 /* The groups of the histogram are cut into PARTS, whose counts the work-items add up side by side: every tile waits
  * for the sum. */
@@ -219,44 +135,6 @@ INLINE void publish_begins(__local uint *memory, __global const uint *counts, ui
             publish_state(&state[item * BINS_PER_ITEM + j], STATE_SUM | (state_t)(before + begins[j]));
 }
 
-/* Keys of the tiles before this one with the bin's digit, and keys of the whole array with a smaller digit.
- * @param state  of this tile and bin
- */
-INLINE offset_t look_back(__global state_t *state, __global uint *control)
-{
-    offset_t before = 0;
-    uint spins = 0;
-    for (;;) {
-        state_t seen[LOOK_BACK];
-#pragma unroll
-        for (uint i = 0; i < LOOK_BACK; i++)
-            seen[i] = load_state(state - (i + 1) * BINS);
-        bool more = true, found = false;
-        uint steps = 0;
-#pragma unroll
-        for (uint i = 0; i < LOOK_BACK; i++) {
-            more = more && seen[i] != 0;
-            before += more ? (offset_t)STATE_VALUE(seen[i]) : 0;
-            steps += more;
-            if (seen[i] & STATE_SUM) {
-                found |= more;
-                more = false;
-            }
-        }
-        if (found)
-            return before;
-        state -= steps * BINS;
-        if (steps == 0) {
-            spins++;
-            if (spins >= SPIN_LIMIT || (spins % 1024 == 0 && gave_up(control)))
-                break;
-        }
-    }
-    /* Never reached where groups make progress. Sums that are too small still lead to places inside the output. */
-    give_up(control, STATUS_WAITED);
-    return before;
-}
-
 /* Sort by one digit, stably.
  * @param counts  of all passes and histogram groups, [pass][group][bin]
  * @param state   of all passes, [pass][1 + tiles][bin]; that of this pass is zero
@@ -306,7 +184,11 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     scan_bins(tile, totals, smaller);
 
     digit = next_phase(tile, digit);
-    exchange_codes(tile, digit, codes, ranks, places);
+#if RANK == RANK_LANES
+    const bool copied = is_copied(tile);
+    if (!copied)
+#endif
+        exchange_codes(tile, digit, codes, ranks, places);
 #if HAS_VALUES
     value_t values[KEYS_PER_ITEM];
     load_values(tile, values_in + start, start, flags, values);
@@ -324,6 +206,12 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
     digit = next_phase(tile, digit);
+#if RANK == RANK_LANES
+    if (copied) {
+        copy_tile(tile, digit, codes, keys_out, codec, flags);
+        return;
+    }
+#endif
 #if HAS_VALUES
     uint digits[DIGIT_WORDS];
 #endif

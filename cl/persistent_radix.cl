@@ -181,7 +181,11 @@ TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t 
         scan_bins(tile, totals, smaller);
 
         digit = next_phase(tile, digit);
-        exchange_codes(tile, digit, codes, ranks, places);
+#if RANK == RANK_LANES
+        const bool copied = is_copied(tile);
+        if (!copied)
+#endif
+            exchange_codes(tile, digit, codes, ranks, places);
 #if HAS_VALUES
         value_t values[KEYS_PER_ITEM];
         load_values(tile, (first ? values_in : values_out) + start, start, first ? flags & FLAG_POSITIONS : 0, values);
@@ -198,11 +202,17 @@ TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t 
 #if HAS_VALUES
         uint digits[DIGIT_WORDS];
 #endif
-        ordered &= store_tile(tile, digit, keys_out,
-#if HAS_VALUES
-                              values_out, digits,
+        const uint store_flags = (last ? flags & FLAG_DECODE : 0) | (first ? FLAG_FIRST : 0);
+#if RANK == RANK_LANES
+        if (copied)
+            copy_tile(tile, digit, codes, keys_out, codec, store_flags);
+        else
 #endif
-                              codec, (last ? flags & FLAG_DECODE : 0) | (first ? FLAG_FIRST : 0), CODE_BYTES * 8 - shift);
+            ordered &= store_tile(tile, digit, keys_out,
+#if HAS_VALUES
+                                  values_out, digits,
+#endif
+                                  codec, store_flags, CODE_BYTES * 8 - shift);
 #if HAS_VALUES && VALUES_AFTER
         store_values(tile, values, places, digits, values_out);
 #endif

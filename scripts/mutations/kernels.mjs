@@ -11,6 +11,7 @@ const verify = tests('sort/proof/verify');
 const columnChecks = tests('sort/operations/column-checks');
 const walks = tests('primitives/walks', '*compaction*');
 const lanes = tests('algorithms/segments-serial');
+const checkedLanes = tests('algorithms/radix-sorts', 'onesweep: lanes in order*');
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
 /** A barrier that is not there any more. */
@@ -168,6 +169,27 @@ export const KERNELS = [
     replace: '    exchange_values(tile, loaded, places);',
     tests: [racesIn('algorithms/several-groups', '*values after*')],
   },
+  {
+    name: 'copied tile: placed as if it were of the first bin',
+    file: 'cl/radix_tile.clh',
+    find: 'keys += load_origin(tile, digit_offset(codes[0], digit)) + tile.first;',
+    replace: 'keys += load_origin(tile, 0) + tile.first;',
+    tests: [checkedLanes],
+  },
+  {
+    name: 'copied tile: left encoded by the last pass',
+    file: 'cl/radix_tile.clh',
+    find: 'keys[k * ROW_ITEMS] = decode_key(codes[k], codec);',
+    replace: 'keys[k * ROW_ITEMS] = (key_t)codes[k];',
+    tests: [checkedLanes],
+  },
+  {
+    name: 'copied tile: any crowded one is taken for it',
+    file: 'cl/radix_tile.clh',
+    find: 'if (totals[j] == TILE)',
+    replace: 'if (totals[j] > CROWD)',
+    tests: [checkedLanes],
+  },
   // --- tiled
   {
     name: 'tiled: carry of the spine dropped',
@@ -208,28 +230,28 @@ export const KERNELS = [
   // --- onesweep
   {
     name: 'look-back: counts of tiles are not added',
-    file: 'cl/onesweep.cl',
+    file: 'cl/tile_look_back.clh',
     find: 'before += more ? (offset_t)STATE_VALUE(seen[i]) : 0;',
     replace: 'before += more && seen[i] & STATE_SUM ? (offset_t)STATE_VALUE(seen[i]) : 0;',
     tests: [several('look-back')],
   },
   {
     name: 'look-back: steps back by one tile too few',
-    file: 'cl/onesweep.cl',
+    file: 'cl/tile_look_back.clh',
     find: 'state -= steps * BINS;',
     replace: 'state -= (steps > 1 ? steps - 1 : steps) * BINS;',
     tests: [several('look-back')],
   },
   {
     name: 'look-back: gives up without telling',
-    file: 'cl/onesweep.cl',
+    file: 'cl/tile_look_back.clh',
     find: '    give_up(control, STATUS_WAITED);\n',
     replace: '',
     tests: [several('look-back')],
   },
   {
     name: 'look-back: a sum and what lies before it are both added',
-    file: 'cl/onesweep.cl',
+    file: 'cl/tile_look_back.clh',
     find: `                found |= more;
                 more = false;`,
     replace: '                found |= more;',

@@ -238,7 +238,7 @@ await forEachOpened((title, device, small) => {
       async (t) => {
         const n = name === 'onesweep' ? 2501 : 200;
         for (const dtype of ['u8', 'f32', 'u64'] as const) {
-          for (const distribution of ['uniform', 'two', 'sorted'] as const) {
+          for (const distribution of ['uniform', 'two', 'sorted', 'constant', 'high-byte', 'runs'] as const) {
             for (const keysPerItem of [1, 5]) {
               if (factory === persistentRadix && keysPerItem * 64 < n) continue;
               const keys = bytesOf(keysOf(dtype, distribution, n));

@@ -24,6 +24,7 @@ const SIZES = [1, 2, 32, 64, 257, 1_000, 4_000, 8_192, 70_001, 300_007];
 
 /** Sorts of the largest size that follow, for variants whose work-groups hand data to each other. */
 const STRESS_ROUNDS = 8;
+const STRESS_PATTERNS: readonly Pattern[] = ['constant', 'random', 'runs'];
 
 /** Seconds that a self-test may take before it ends with what it has seen; sizes up to 257 always run. */
 const BUDGET = 1;
@@ -124,7 +125,12 @@ async function selfTest(algorithm: Algorithm): Promise<string | undefined> {
   const largest = sizes.at(-1) ?? 0;
   const stress = Array.from({ length: STRESS_ROUNDS }, (_, round): Try => {
     const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
-    return { dtype: plain, order: {}, n, pattern: round % 2 ? 'random' : 'constant' };
+    return {
+      dtype: plain,
+      order: {},
+      n,
+      pattern: STRESS_PATTERNS[round % STRESS_PATTERNS.length] ?? 'random',
+    };
   });
   try {
     for (const [i, one] of [...tries, ...stress].entries()) {
@@ -216,11 +222,15 @@ function mixedEnds(n: number, seed: number): number[] {
   return [...ends, n];
 }
 
-type Pattern = 'random' | 'few' | 'constant';
+type Pattern = 'random' | 'few' | 'constant' | 'runs';
+
+/** Bytes side by side that are equal in 'runs'. */
+const RUN_BYTES = 256;
 
 function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
   if (pattern === 'constant') return new Uint8Array(length).fill(0xff);
   const bytes = new Random(seed).bytes(length);
+  if (pattern === 'runs') return bytes.map((_, i) => bytes[i - (i % RUN_BYTES)] ?? 0);
   return pattern === 'few' ? bytes.map((byte) => byte & 1) : bytes;
 }
 
