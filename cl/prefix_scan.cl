@@ -4,6 +4,8 @@
  *   scan_part_totals   elsewhere two launches: each group combines its part of the keys,
  *   scan_parts         and scans it, beginning with what the parts before hold
  *
+ *   IN_LANES  1: a group is one work-item with a vector unit of its own, which scans 16 keys at once
+ *
  * See combine.clh, vector_keys.clh, tile_scan.clh and look_back.clh for what the host sets.
  */
 #include "combine.clh"
@@ -98,11 +100,91 @@ INLINE operand_t tile_total(__global const key_t *in, ulong start, ulong n, code
 /* Products of floats are of neighbours only: those of every second key may be far larger than any that is asked for. */
 #define ONLY_NEIGHBOURS (FLOAT_OPERANDS && OP == 3)
 
+#ifndef IN_LANES
+# error "IN_LANES: 0 or 1, set by src/primitives/walk.ts"
+#endif
+/* Operands of the keys' own width are scanned in lanes, modulo which integers wrap. */
+#define SCAN_IN_LANES (IN_LANES && !FLOAT_OPERANDS)
+#if SCAN_IN_LANES
+# include "lanes.clh"
+# if GROUP_SIZE != 1
+#  error "IN_LANES: groups of one work-item"
+# endif
+# define NONE ((key_t)IDENTITY)
+
+INLINE lanes_t operand_lanes(lanes_t keys, codec_t codec)
+{
+# if OP == 1 || OP == 2
+    return encode_lanes(keys, codec);
+# else
+    return keys;
+# endif
+}
+
+INLINE lanes_t key_lanes(lanes_t operands, codec_t codec)
+{
+# if OP == 1 || OP == 2
+    return decode_lanes(operands, codec);
+# else
+    return operands;
+# endif
+}
+
+/* All keys from `at` to `stop` combined. */
+INLINE key_t combine_part(__global const key_t *in, ulong at, ulong stop, codec_t codec)
+{
+    lanes_t sums = (lanes_t)(NONE);
+    for (; at + LANES <= stop; at += LANES)
+        sums = COMBINE(sums, operand_lanes(vload16(0, in + at), codec));
+    key_t own[LANES];
+    vstore16(sums, 0, own);
+    key_t sum = NONE;
+# pragma unroll
+    for (uint i = 0; i < LANES; i++)
+        sum = (key_t)COMBINE(sum, own[i]);
+    for (; at < stop; at++)
+        sum = (key_t)COMBINE(sum, (key_t)operand_of(in[at], codec));
+    return sum;
+}
+
+/* Each lane combined with all before it. */
+INLINE lanes_t scan_lanes(lanes_t own)
+{
+    own = COMBINE(own, (lanes_t)(NONE, own.s01234567, own.s89ab, own.scd, own.se));
+    own = COMBINE(own, (lanes_t)(NONE, NONE, own.s01234567, own.s89ab, own.scd));
+    own = COMBINE(own, (lanes_t)(NONE, NONE, NONE, NONE, own.s01234567, own.s89ab));
+    return COMBINE(own, (lanes_t)(NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, own.s01234567));
+}
+
+/* What scan_parts does for the keys from `at` to `stop`, with a constant `inclusive`.
+ * @param carry  what lies before them
+ */
+INLINE void scan_part(__global const key_t *in, __global key_t *out, ulong at, ulong stop, key_t carry, codec_t codec,
+                      bool inclusive)
+{
+    for (; at + LANES <= stop; at += LANES) {
+        const lanes_t own = scan_lanes(operand_lanes(vload16(0, in + at), codec));
+        const lanes_t sums = COMBINE(own, (lanes_t)(carry));
+        const lanes_t given = inclusive ? sums : (lanes_t)(carry, sums.s01234567, sums.s89ab, sums.scd, sums.se);
+        vstore16(key_lanes(given, codec), 0, out + at);
+        carry = sums.sf;
+    }
+    for (; at < stop; at++) {
+        const key_t sum = (key_t)COMBINE(carry, (key_t)operand_of(in[at], codec));
+        out[at] = key_of(inclusive ? sum : carry, codec);
+        carry = sum;
+    }
+}
+#endif
+
 /* @post totals[part] = all keys of the part combined; a part is `tiles` tiles long */
 SCAN_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *totals, ulong n, uint tiles, codec_t codec)
 {
-    __local operand_t scratch[TILE_SCAN_OPERANDS];
     const ulong first = (ulong)get_group_id(0) * tiles * TILE_KEYS;
+#if SCAN_IN_LANES
+    totals[get_group_id(0)] = combine_part(in, first, min(first + (ulong)tiles * TILE_KEYS, n), codec);
+#else
+    __local operand_t scratch[TILE_SCAN_OPERANDS];
     operand_t sum = IDENTITY;
     LOST_OPERAND
     for (uint tile = 0; tile < tiles; tile++) {
@@ -127,6 +209,7 @@ SCAN_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *
 #endif
     if (get_local_id(0) == 0)
         totals[get_group_id(0)] = all;
+#endif
 }
 
 /* @pre  totals as scan_part_totals has left them, for parts of as many tiles; `in` may be `out` */
@@ -149,6 +232,13 @@ SCAN_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __glo
 #if FLOAT_OPERANDS && OP == 0
     lost = 0;
 #endif
+#if SCAN_IN_LANES
+    const ulong stop = min(first + (ulong)tiles * TILE_KEYS, n);
+    if (inclusive)
+        scan_part(in, out, first, stop, (key_t)carry, codec, true);
+    else
+        scan_part(in, out, first, stop, (key_t)carry, codec, false);
+#else
     for (uint tile = 0; tile < tiles; tile++) {
         const ulong start = first + (ulong)tile * TILE_KEYS;
         if (start >= n)
@@ -160,6 +250,7 @@ SCAN_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __glo
         store_tile(out, start, n, codec, operands, before, carry, inclusive);
         ADD_OPERAND(carry, total)
     }
+#endif
 }
 
 #if !FLOAT_OPERANDS

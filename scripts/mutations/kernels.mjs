@@ -11,6 +11,7 @@ const verify = tests('sort/proof/verify');
 const columnChecks = tests('sort/operations/column-checks');
 const walks = tests('primitives/walks', '*compaction*');
 const lanes = tests('algorithms/segments-serial');
+const scansInLanes = tests('primitives/prefix-scan', 'scans of u32*');
 const checkedLanes = tests('algorithms/radix-sorts', 'onesweep: lanes in order*');
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
@@ -189,6 +190,29 @@ export const KERNELS = [
     find: 'if (totals[j] == TILE)',
     replace: 'if (totals[j] > CROWD)',
     tests: [checkedLanes],
+  },
+  // --- scans in lanes
+  {
+    name: 'scan in lanes: a step of the scan is left out',
+    file: 'cl/prefix_scan.cl',
+    find: 'own = COMBINE(own, (lanes_t)(NONE, NONE, own.s01234567, own.s89ab, own.scd));',
+    replace: '',
+    tests: [scansInLanes],
+  },
+  {
+    name: 'scan in lanes: keys behind the last lanes are not in the total of a part',
+    file: 'cl/prefix_scan.cl',
+    find: `for (; at < stop; at++)
+        sum = (key_t)COMBINE(sum, (key_t)operand_of(in[at], codec));`,
+    replace: '',
+    tests: [scansInLanes],
+  },
+  {
+    name: 'scan in lanes: an exclusive one begins with its own keys',
+    file: 'cl/prefix_scan.cl',
+    find: '(lanes_t)(carry, sums.s01234567, sums.s89ab, sums.scd, sums.se)',
+    replace: '(lanes_t)(sums.s0, sums.s01234567, sums.s89ab, sums.scd, sums.se)',
+    tests: [scansInLanes],
   },
   // --- tiled
   {
