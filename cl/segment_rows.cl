@@ -76,6 +76,7 @@ INLINE void sort_tiny(__global const key_t *keys, __global key_t *keys_out,
  * @param lists_at  where the list of each class begins in `lists`, and at last where they end
  * @param told      word `at` gets what is wrong with the offsets
  * @param runs      runs that there is room for in `owners`
+ * @param run_keys  keys of a run of the segments that are cut
  */
 GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *keys_out,
 #if HAS_VALUES
@@ -83,7 +84,8 @@ GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *ke
 #endif
                                   __global const uint *offsets, __global uint *state, __global uint *lists,
                                   __global uint2 *owners, __global uint *told, uint at, uint segments, uint n, uint4 most,
-                                  uint8 lists_at, uint runs, uint begin, code_t mask, codec_t codec, uint flags)
+                                  uint8 lists_at, uint runs, uint run_keys, uint begin, code_t mask, codec_t codec,
+                                  uint flags)
 {
     __local uint counts[CLASSES], places[CLASSES];
     const uint item = (uint)get_local_id(0), s = (uint)get_global_id(0);
@@ -115,7 +117,7 @@ GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *ke
         if (place < lists_end - lists_begin) /* offsets that are wrong may make more */
             lists[lists_begin + place] = s;
     } else if (length > TINY) {
-        cut_segment(s, length, most.s3, state, owners, runs);
+        cut_segment(s, length, run_keys, state, owners, runs);
     } else if (length > 0) {
         sort_tiny(keys, keys_out,
 #if HAS_VALUES

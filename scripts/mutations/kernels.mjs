@@ -12,6 +12,7 @@ const columnChecks = tests('sort/operations/column-checks');
 const walks = tests('primitives/walks', '*compaction*');
 const lanes = tests('algorithms/segments-serial');
 const scansInLanes = tests('primitives/prefix-scan', 'scans of u32*');
+const sweeps = tests('algorithms/segmented', '*by sweeps');
 const checkedLanes = tests('algorithms/radix-sorts', 'onesweep: lanes in order*');
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
@@ -190,6 +191,43 @@ export const KERNELS = [
     find: 'if (totals[j] == TILE)',
     replace: 'if (totals[j] > CROWD)',
     tests: [checkedLanes],
+  },
+  // --- segments by sweeps
+  {
+    name: 'sweep: positions of a run are counted from its beginning',
+    file: 'cl/segment_sweep.cl',
+    find: 'run.start - (flags & FLAG_FROM_SEGMENT ? run.first : 0)',
+    replace: 'flags & FLAG_FROM_SEGMENT ? 0 : run.start',
+    tests: [sweeps],
+  },
+  {
+    name: 'sweep: counts of the segment before are not added when the next one begins',
+    file: 'cl/segment_sweep.cl',
+    find: 'if (r + 1 == behind || run.number + 1 == run.of)',
+    replace: 'if (r + 1 == behind)',
+    tests: [sweeps],
+  },
+  {
+    name: 'sweep: the first run takes its own keys for keys before it',
+    file: 'cl/segment_sweep.cl',
+    find: '(STATE_VALUE(load_state(&state[j])) - totals[j])',
+    replace: '(STATE_VALUE(load_state(&state[j])))',
+    tests: [sweeps],
+  },
+  {
+    name: 'sweep: counts without a flag are taken for those of a run',
+    file: 'cl/tile_look_back.clh',
+    find: 'more = more && seen[i] >= STATE_COUNT;',
+    replace: 'more = more && seen[i] != 0;',
+    tests: [sweeps],
+  },
+  {
+    name: 'sweep: no barrier between two scans',
+    file: 'cl/segment_sweep.cl',
+    find: `        ${BARRIER}
+    } else if (item < BIN_ITEMS) {`,
+    replace: '    } else if (item < BIN_ITEMS) {',
+    tests: [racesIn('algorithms/segmented', '*a huge one among tiny ones, by sweeps')],
   },
   // --- scans in lanes
   {

@@ -14,7 +14,7 @@ import { choice, whole } from './parameters.js';
 import { carriesValues } from './passes.js';
 import { SegmentsInGroups } from './segments-in-groups.js';
 import { SerialSegments } from './segments-serial.js';
-import { TILE_PARAMETERS, tileAvailable } from './tile.js';
+import { SPIN_LIMIT, TILE_PARAMETERS, tileAvailable } from './tile.js';
 import { tuningFor } from './tuning.js';
 
 /** Keys from which on positions need 64 bits: differences of positions are signed. */
@@ -75,12 +75,17 @@ export const segmentedSort: AlgorithmFactory = {
   name: 'segmented',
   stable: true,
   bySegments: true,
+  waits: true, // where its parameters have a sweep
   parameters: {
     form: choice(['serial', 'groups']),
     ...Object.fromEntries(
       Object.entries(TILE_PARAMETERS).map(([name, { axis: _, ...parameter }]) => [name, parameter]),
     ),
     radixBits: whole(1, 8),
+    sweepGroupSize: whole(1, 2 ** 16),
+    sweepKeysPerItem: whole(0, 2 ** 12),
+    lookBack: whole(1, 64),
+    spinLimit: SPIN_LIMIT,
   },
 
   available(device, shape) {

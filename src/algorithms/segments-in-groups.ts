@@ -1,6 +1,7 @@
+import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type Queue, u32, vector } from '../device/queue.js';
+import { type KernelArgument, type Queue, u32, vector } from '../device/queue.js';
 import { codecVector } from '../keys/key-codec.js';
 import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';
@@ -12,11 +13,12 @@ import {
   type Cut,
   cutOf,
   FLAG_FROM_SEGMENT,
+  type SegmentBuffers,
   segmentArrays,
   segmentScratch,
   windowMask,
 } from './segments.js';
-import { buildTile, fitTile, type TileTuning } from './tile.js';
+import { buildTile, fitColumns, fitTile, numberOf, type TileTuning } from './tile.js';
 
 /** Most keys of a segment that a work-item sorts alone, and that a row does: cl/segment_rows.cl. */
 const TINY = 8;
@@ -31,15 +33,34 @@ const SMALL_KEYS = 4;
 const TILES_PER_RUN = 8;
 /** Groups that walk over a list, for each unit of the device. */
 const GROUPS_PER_UNIT = 16;
+/** The same for groups that count for a sweep: each has counters of its own to add up. */
+const COUNTERS_PER_UNIT = 4;
+/** Copies of these counters, if they fit. */
+const COUNT_COLUMNS = 8;
 /** Most runs of one segment, where drivers end long loops: one group scans their counts. */
 const MOST_RUNS = 4096;
 
+/** Look-back of a sweep: bytes of `control` in cl/tile_look_back.clh, words of tickets, and segments that are too long for it. */
+const CONTROL_BYTES = 80;
+const ANY_AT = 64;
+const TICKETS = 64;
+const TOO_LONG = 2 ** 30;
+
 const KERNELS = ['segment_tiles', 'segment_passes', 'segment_counts', 'segment_places', 'segment_move'];
+
+const SWEEP_KERNELS = ['segment_sweep_counts', 'segment_sweep'];
 
 /** Programs for tiles of one size. */
 interface Tiles {
   readonly program: Program;
   readonly tile: TileTuning;
+}
+
+/** The program that moves each key once a digit, and what it keeps. */
+interface Sweep extends Tiles {
+  readonly lookBack: number;
+  /** Kept, so that what one word of it says of many sorts is there when somebody looks. */
+  readonly control: Buffer;
 }
 
 const keysOf = ({ tile }: Tiles): number => tile.groupSize * tile.keysPerItem;
@@ -51,17 +72,19 @@ export class SegmentsInGroups {
   readonly #rows: Fitted;
   readonly #small: Tiles;
   readonly #tiles: Tiles;
+  readonly #sweep: Sweep | undefined;
 
   private constructor(
     device: Device,
     shape: AlgorithmShape,
-    programs: { rows: Fitted; small: Tiles; tiles: Tiles },
+    programs: { rows: Fitted; small: Tiles; tiles: Tiles; sweep: Sweep | undefined },
   ) {
     this.#device = device;
     this.#shape = shape;
     this.#rows = programs.rows;
     this.#small = programs.small;
     this.#tiles = programs.tiles;
+    this.#sweep = programs.sweep;
   }
 
   /** @throws BuildError, UnsupportedError */
@@ -77,24 +100,29 @@ export class SegmentsInGroups {
     const groupSize = Math.min(SMALL_GROUP, tiles.tile.groupSize);
     const keysPerItem = Math.min(SMALL_KEYS, tiles.tile.keysPerItem);
     const small = await build({ ...tiles.tile, groupSize, keysPerItem });
-    return new SegmentsInGroups(device, shape, { rows, small, tiles });
+    const sweep = await sweepOf(device, shape, tuning);
+    return new SegmentsInGroups(device, shape, { rows, small, tiles, sweep });
   }
 
   supports(n: number): true | string {
     const { maxLoopIterations } = this.#device.capabilities.quirks;
     if (this.#rows.groupSize < LANES) return `needs work-groups of ${LANES} work-items`;
-    const tooMany = maxLoopIterations < Number.POSITIVE_INFINITY && n / this.#cut(n).runKeys > MOST_RUNS;
+    const tooMany =
+      maxLoopIterations < Number.POSITIVE_INFINITY && n / this.#cut(n, n, n).runKeys > MOST_RUNS;
     return !tooMany || 'the driver ends the loops of a work-item';
   }
 
   scratch(n: number, options: ScratchOptions): ScratchSizes {
     const { count = 1, longest = n } = options.segments ?? {};
     const { radixBits } = this.#tiles.tile;
-    const cut = this.#cut(n, longest);
+    const cut = this.#cut(n, count, longest);
     const alternates = Math.min(n, longest) > keysOf(this.#tiles);
+    const sweep = cut.runs > 0 ? this.#sweepFor(n, longest) : undefined;
+    const { counts, ...others } = segmentScratch(this.#shape, n, options, { radixBits, cut, alternates });
     return {
-      ...segmentScratch(this.#shape, n, options, { radixBits, cut, alternates }),
+      ...others,
       lists: Math.max(1, this.#lists(n, count, longest).at(-1) ?? 0) * 4,
+      ...(sweep ? { sweep: this.#sweepBytes(sweep, cut) } : counts !== undefined && { counts }),
     };
   }
 
@@ -105,7 +133,8 @@ export class SegmentsInGroups {
     const { radixBits } = this.#tiles.tile;
     const digits = digitsOf(bits, radixBits);
     const arrays = segmentArrays(queue, this.#shape, digits.length, work);
-    const { runKeys, runs } = this.#cut(n, longest);
+    const cut = this.#cut(n, count, longest);
+    const { runKeys, runs } = cut;
     const lists = this.#lists(n, count, longest);
     const [list, owners] = [scratchOf(work, 'lists'), scratchOf(work, 'owners')];
     const fromSegment = segments.fromSegment ? FLAG_FROM_SEGMENT : 0;
@@ -120,9 +149,9 @@ export class SegmentsInGroups {
       this.#rows.program.kernel('segment_classes'),
       [
         ...[...only, offsets, state, list, owners, ...told, u32(count), u32(n)],
-        vector(Uint32Array.of(...this.#most(runKeys))),
+        vector(Uint32Array.of(...this.#most(cut))),
         vector(Uint32Array.of(...lists, 0, 0, 0)),
-        ...[u32(runs), ...compared, flags],
+        ...[u32(runs), u32(runKeys), ...compared, flags],
       ],
       { global: Math.ceil(count / local) * local, local },
     );
@@ -152,8 +181,10 @@ export class SegmentsInGroups {
       onStage?.({ kernel: 'segment_passes', buffers: onlyOutputs });
     }
     if (runs === 0) return {};
+    const sweep = this.#sweepFor(n, longest);
+    if (sweep) return this.#enqueueSweep(queue, work, { segments, state, told }, { sweep, cut, arrays });
     const counts = scratchOf(work, 'counts');
-    const cut = [offsets, state, owners, counts];
+    const runsOf = [offsets, state, owners, counts];
     for (const [pass, { shift, bits: width }] of digits.entries()) {
       const step = arrays.passes[pass];
       if (!step) break;
@@ -162,27 +193,87 @@ export class SegmentsInGroups {
       const launch = { global: this.#walkers(runs) * tile.groupSize, local: tile.groupSize, pass };
       queue.run(
         program.kernel('segment_counts'),
-        [step.from, ...cut, ...digit, u32(own & FLAG_ENCODE)],
+        [step.from, ...runsOf, ...digit, u32(own & FLAG_ENCODE)],
         launch,
       );
       onStage?.({ kernel: 'segment_counts', pass, buffers: { counts } });
-      queue.run(program.kernel('segment_places'), [...cut, u32(runKeys)], launch);
+      queue.run(program.kernel('segment_places'), [...runsOf, u32(runKeys)], launch);
       onStage?.({ kernel: 'segment_places', pass, buffers: { counts } });
-      const moved = [step.from, step.to, ...passValues(step), ...cut];
+      const moved = [step.from, step.to, ...passValues(step), ...runsOf];
       queue.run(program.kernel('segment_move'), [...moved, ...digit, u32(own)], launch);
       onStage?.({ kernel: 'segment_move', pass, buffers: passOutputs(step) });
     }
     return {};
   }
 
-  /** Most keys of a segment of each kind: rows, small tiles, tiles, runs. */
-  #most(runKeys: number): readonly number[] {
-    return [ROW, Math.max(ROW, keysOf(this.#small)), Math.max(ROW, keysOf(this.#tiles)), runKeys];
+  /** Enqueues what sorts the segments that are cut by a sweep for each digit. */
+  #enqueueSweep(
+    queue: Queue,
+    work: SortWork,
+    { segments, state }: SegmentBuffers,
+    { sweep, cut, arrays }: { sweep: Sweep; cut: Cut; arrays: ReturnType<typeof segmentArrays> },
+  ): Enqueued {
+    const { bits, codec, onStage } = work;
+    const { program, tile, control } = sweep;
+    const digits = digitsOf(bits, tile.radixBits);
+    const first = arrays.passes[0];
+    if (!first) return {};
+    const rows = scratchOf(work, 'sweep');
+    const fromSegment = segments.fromSegment ? FLAG_FROM_SEGMENT : 0;
+    const codecWords = vector(codecVector(codec));
+    const flagsOf = (pass: number): number =>
+      passFlags(work, { first: pass === 0, last: pass === digits.length - 1 }) | fromSegment;
+    const runsOf: KernelArgument[] = [
+      segments.offsets,
+      state,
+      scratchOf(work, 'owners'),
+      rows,
+      control,
+      u32(cut.runs),
+    ];
+    const local = tile.groupSize;
+    queue.fill(rows, 0, { bytes: this.#sweepBytes(sweep, cut) });
+    queue.run(
+      program.kernel('segment_sweep_counts'),
+      [first.from, ...runsOf, u32(bits[0]), u32(bits[1]), codecWords, u32(flagsOf(0) & FLAG_ENCODE)],
+      { global: this.#walkers(cut.runs, COUNTERS_PER_UNIT) * local, local },
+    );
+    onStage?.({ kernel: 'segment_sweep_counts', buffers: { sweep: rows, control } });
+    for (const [pass, { shift, bits: width }] of digits.entries()) {
+      const step = arrays.passes[pass];
+      if (!step) break;
+      queue.run(
+        program.kernel('segment_sweep'),
+        [
+          ...[step.from, step.to, ...passValues(step), ...runsOf],
+          ...[u32(pass), u32(shift), u32(width), codecWords, u32(flagsOf(pass))],
+        ],
+        { global: cut.runs * local, local, pass },
+      );
+      onStage?.({ kernel: 'segment_sweep', pass, buffers: { ...passOutputs(step), sweep: rows, control } });
+    }
+    return { status: control, anyAt: ANY_AT };
+  }
+
+  /** The sweep, unless a segment may be too long for its sums. */
+  #sweepFor(n: number, longest: number): Sweep | undefined {
+    return Math.min(n, longest) < TOO_LONG ? this.#sweep : undefined;
+  }
+
+  #sweepBytes({ tile: { radixBits }, lookBack }: Sweep, { runs }: Cut): number {
+    const { keyBits } = this.#shape;
+    const passes = digitsOf([0, keyBits], radixBits).length;
+    return (TICKETS + (passes * runs + lookBack - 1) * 2 ** radixBits) * 4;
+  }
+
+  /** Most keys of a segment of each kind: rows, small tiles, tiles, passes of one group. What is longer is cut. */
+  #most({ whole }: Cut): readonly number[] {
+    return [ROW, Math.max(ROW, keysOf(this.#small)), Math.max(ROW, keysOf(this.#tiles)), whole];
   }
 
   /** Where the list of each kind begins, and at last where they end: there cannot be more segments of a length. */
   #lists(n: number, count: number, longest: number): number[] {
-    const most = this.#most(this.#cut(n, longest).runKeys);
+    const most = this.#most(this.#cut(n, count, longest));
     const ends: number[] = [0];
     for (const [kind, keys] of most.entries()) {
       const fewest = (most[kind - 1] ?? TINY) + 1;
@@ -192,17 +283,40 @@ export class SegmentsInGroups {
     return ends;
   }
 
-  #cut(n: number, longest?: number): Cut {
+  #cut(n: number, count: number, longest: number): Cut {
     const { computeUnits, quirks } = this.#device.capabilities;
+    const sweep = this.#sweepFor(n, longest);
     const tile = keysOf(this.#tiles);
+    if (sweep) return cutOf(n, keysOf(sweep), { count, longest, whole: Math.max(ROW, tile) });
     const share = Number.isFinite(quirks.maxLoopIterations) ? 0 : Math.ceil(n / (computeUnits * 4));
-    return cutOf(n, Math.ceil(Math.max(TILES_PER_RUN * tile, share) / tile) * tile, longest);
+    return cutOf(n, Math.ceil(Math.max(TILES_PER_RUN * tile, share) / tile) * tile, { longest });
   }
 
   /** Groups that walk over a list; one for each entry where drivers end long loops. */
-  #walkers(entries: number): number {
+  #walkers(entries: number, perUnit = GROUPS_PER_UNIT): number {
     const { computeUnits, quirks } = this.#device.capabilities;
     const limited = Number.isFinite(quirks.maxLoopIterations);
-    return Math.max(1, limited ? entries : Math.min(entries, computeUnits * GROUPS_PER_UNIT));
+    return Math.max(1, limited ? entries : Math.min(entries, computeUnits * perUnit));
   }
+}
+
+/** The program of a sweep, where the parameters have one. @throws BuildError, UnsupportedError */
+async function sweepOf(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<Sweep | undefined> {
+  const keysPerItem = numberOf(tuning, 'sweepKeysPerItem', 0);
+  const { capabilities } = device;
+  if (keysPerItem === 0 || Number.isFinite(capabilities.quirks.maxLoopIterations)) return undefined;
+  const own = {
+    ...tuning,
+    keysPerItem,
+    groupSize: numberOf(tuning, 'sweepGroupSize', numberOf(tuning, 'groupSize')),
+  };
+  const fitted = { ...fitTile(device, shape, own), valuesAfter: false };
+  const lookBack = numberOf(tuning, 'lookBack', 4);
+  const counterBytes = digitsOf([0, shape.keyBits], fitted.radixBits).length * 2 ** fitted.radixBits * 4;
+  const { program, tile } = await buildTile(device, 'segment_sweep.cl', shape, fitted, SWEEP_KERNELS, {
+    COUNT_COLUMNS: fitColumns(capabilities, COUNT_COLUMNS, counterBytes),
+    LOOK_BACK: lookBack,
+    SPIN_LIMIT: numberOf(tuning, 'spinLimit', 2 ** 21),
+  });
+  return { program, tile, lookBack, control: device.keep(CONTROL_BYTES) };
 }

@@ -134,7 +134,7 @@ export class SerialSegments {
 
   #cut(n: number, longest?: number): Cut {
     const share = Math.ceil(n / (4 * this.#items));
-    return cutOf(n, Math.min(LONGEST_RUN, Math.max(SHORTEST_RUN, share)), longest);
+    return cutOf(n, Math.min(LONGEST_RUN, Math.max(SHORTEST_RUN, share)), { longest });
   }
 
   /** Most keys of a segment that is sorted in lanes; 0 where there are values, which would not find along. */

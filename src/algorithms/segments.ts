@@ -14,17 +14,27 @@ const STATE_WORDS = 8;
 
 /** Which segments a sort cuts into runs, and how many there are at most. */
 export interface Cut {
-  /** Keys of a run, and most keys of a segment that is not cut. */
   readonly runKeys: number;
+  /** Most keys of a segment that is not cut. */
+  readonly whole: number;
   /** Most runs that right offsets can make; 0 where no segment is that long. */
   readonly runs: number;
 }
 
-/** @param longest most keys of a segment, if known */
-export function cutOf(n: number, runKeys: number, longest = n): Cut {
-  if (Math.min(longest, n) <= runKeys) return { runKeys, runs: 0 };
-  // Each segment that is cut is longer than a run, and has one run at most that is shorter.
-  return { runKeys, runs: Math.floor(n / runKeys) + Math.floor(n / (runKeys + 1)) + 1 };
+/** What is known of the segments that are cut. */
+interface Known {
+  readonly count?: number | undefined;
+  /** Most keys of a segment. */
+  readonly longest?: number | undefined;
+  /** Most keys of a segment that is not cut; default: a run. */
+  readonly whole?: number;
+}
+
+export function cutOf(n: number, runKeys: number, { count, longest = n, whole = runKeys }: Known = {}): Cut {
+  if (Math.min(longest, n) <= whole) return { runKeys, whole, runs: 0 };
+  // Each segment that is cut has one run at most that is shorter than others.
+  const cut = Math.min(Math.floor(n / (whole + 1)), count ?? n);
+  return { runKeys, whole, runs: Math.floor(n / runKeys) + cut + 1 };
 }
 
 /** Scratch of every segmented sort. @param alternates whether some segment goes by passes through memory */

@@ -16,6 +16,9 @@ const POISON = 0xa5a5a5a5;
 /** Tiles of 32 keys, runs of 256: a few hundred keys are work for every kernel. */
 const SMALL_TILES: Tuning = { form: 'groups', groupSize: 16, keysPerItem: 2, radixBits: 4 };
 
+/** The same, and runs of 48 keys that look back. */
+const SWEEP: Tuning = { ...SMALL_TILES, sweepGroupSize: 16, sweepKeysPerItem: 3 };
+
 interface Mix {
   readonly lengths: readonly number[];
   readonly bits?: readonly [begin: number, end: number];
@@ -135,6 +138,7 @@ await forEachOpened((title, device, small) => {
     ['by single work-items', { form: 'serial' }, serial],
     ['by groups', { form: 'groups' }, true],
     ['by groups of small tiles', SMALL_TILES, true],
+    ['by sweeps', SWEEP, serial],
   ];
   const most = small ? 1500 : 40_000;
   const adversarial: Record<string, number[]> = {
