@@ -12,8 +12,16 @@ import { localBudget, rowItems, TILE_PARAMETERS, type TileTuning, tileBytes } fr
 
 /** Share of its time that a group waits for memory, barriers and other groups. */
 const WAITING = 0.3;
-/** What a tile costs besides its keys, in keys: for each bin, look-back and short runs of equal digits; and for each counter of a row. */
-const KEYS_PER_BIN = 10;
+/**
+ * What a tile costs besides its keys, in keys: for each bin, look-back and short runs of equal digits, which are two with values;
+ * groups of a unit beyond which no more of that waiting is hidden; and the most keys of an item that were measured.
+ */
+const COSTS = {
+  keys: { perBin: 10, busyGroups: Number.POSITIVE_INFINITY, mostKeys: 32 },
+  pairs: { perBin: 15, busyGroups: 2, mostKeys: 36 },
+} as const;
+const costsOf = ({ valueBytes }: AlgorithmShape) => COSTS[valueBytes > 0 ? 'pairs' : 'keys'];
+/** The same for each counter of a row. */
 const KEYS_PER_COUNTER = 0.3;
 /** Work-items of a unit below which its lanes idle. */
 const BUSY_ITEMS = 512;
@@ -70,8 +78,10 @@ export function occupancyOf(capabilities: Capabilities, shape: AlgorithmShape, t
           ),
         );
   const [keys, bins] = [groupSize * keysPerItem, 2 ** radixBits];
-  const each = keys / (keys + (KEYS_PER_BIN + KEYS_PER_COUNTER * (groupSize / rowItems(tile))) * bins);
-  const busy = (1 - WAITING ** groups) * Math.min(1, Math.sqrt((groups * groupSize) / BUSY_ITEMS));
+  const { perBin, busyGroups } = costsOf(shape);
+  const each = keys / (keys + (perBin + KEYS_PER_COUNTER * (groupSize / rowItems(tile))) * bins);
+  const busy =
+    (1 - WAITING ** Math.min(groups, busyGroups)) * Math.min(1, Math.sqrt((groups * groupSize) / BUSY_ITEMS));
   // Evenly spaced keys are equally many in each bin, whose first ones then lie in few banks.
   const halvings = keys % bins === 0 ? Math.log2(commonPower(keys / bins, BANKS)) : 0;
   const score = each * busy * (1 - HALF_THE_BANKS * halvings) * (tile.valuesAfter ? VALUES_AFTER : 1);
@@ -128,7 +138,7 @@ function bestTile(
     .filter((groupSize) => groupSize <= capabilities.maxWorkGroup)
     .flatMap((groupSize) =>
       (keysPerItem ?? numbers(TILE_PARAMETERS.keysPerItem?.axis))
-        .filter((count) => rank === 'ptx' || count <= MOST_MASKED)
+        .filter((count) => count <= (rank === 'ptx' ? costsOf(shape).mostKeys : MOST_MASKED))
         .flatMap((count) =>
           (valuesAfter && shape.valueBytes > 0 ? [false, true] : [false]).map(
             (after): TileTuning => ({

@@ -39,7 +39,7 @@ export const TILE_PARAMETERS: Parameters = {
   rank: choice(CERTAIN, { axis: CERTAIN }),
   groupSize: whole(1, 2 ** 16, { axis: [64, 128, 256, 384, 448, 512, 640, 768, 1024] }),
   keysPerItem: whole(1, 2 ** 12, {
-    axis: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 25, 26, 28, 30, 32],
+    axis: [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 24, 25, 26, 28, 30, 32, 36],
   }),
   maxRegisters: whole(0, 255, { axis: [40, 48, 56, 64, 72, 80, 96, 128] }),
   subGroupSize: whole(1, 128),
