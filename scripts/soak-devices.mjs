@@ -22,8 +22,13 @@ const FAULTY_CALLS = 80;
 const ROUNDS = 12;
 /** What memory may grow by over all of the run. */
 const MOST_GROWTH = 96 * 2 ** 20;
-/** Seconds of a run from which on memory is judged. */
-const JUDGED_FROM = 300;
+/**
+ * From when on memory is judged, and no earlier than that: until then programs come for the first time, which drivers keep,
+ * and on a busy machine five minutes are few rounds.
+ */
+const JUDGED_FROM = { seconds: 300, rounds: 800 };
+/** A run is judged when no more than this share of it has passed by then. */
+const MOST_WARM_UP = 0.7;
 /** Seconds after which a round counts as hung. */
 const ROUND_SECONDS = 300;
 const MOST_TOLD = 10;
@@ -214,6 +219,7 @@ export async function soakDevices({ minutes, seed }) {
   );
   let rounds = 0;
   let told = 0;
+  let judgedFrom = Number.POSITIVE_INFINITY;
   console.log(`devices: ${chosen.map(({ id, name }) => `${id} ${name}`).join(', ')}; seed ${seed}`);
   if (!control.loaded)
     throw new Error('the layer is not at work: does the OpenCL loader know OPENCL_LAYERS?');
@@ -233,6 +239,7 @@ export async function soakDevices({ minutes, seed }) {
       if (soak.underWay > 0) soak.fail(`${soak.underWay} calls are still under way when their round ends`);
       if (soak.failures > before) console.log(`in round ${rounds}, ${kind}`);
       rounds++;
+      if (rounds === JUDGED_FROM.rounds) judgedFrom = Math.max(JUDGED_FROM.seconds, elapsed());
       if (elapsed() > told + 60 || elapsed() >= end) {
         told = elapsed();
         const kept = Object.entries(control.live).map(([what, count]) => `${count} ${what}`);
@@ -255,14 +262,13 @@ export async function soakDevices({ minutes, seed }) {
   // What failed while it was made, or released, may leave what the driver did not tell of: once for a fault, not more.
   const objects = Object.values(left).reduce((sum, count) => sum + count, 0);
   console.log(`devices: ${objects} objects are left when all is closed: ${JSON.stringify(left)}`);
-  // Until then most of the time goes to programs that come for the first time, which drivers keep.
-  const growth = elapsed() >= JUDGED_FROM ? growthOf(samples, JUDGED_FROM) : 0;
+  const isJudged = judgedFrom <= samples.at(-1).seconds * MOST_WARM_UP;
+  const growth = isJudged ? growthOf(samples, judgedFrom) : 0;
   const flat = growth <= MOST_GROWTH;
+  const grown = `${(growth / 2 ** 20).toFixed(1)} MiB more after the first ${judgedFrom.toFixed(0)} s: ${flat ? 'flat' : 'GROWS'}`;
+  const memory = isJudged ? grown : 'too short a run to judge memory by';
+  console.log(`devices: ${soak.failures} failures in ${rounds} rounds; ${memory}`);
   if (!flat) soak.failures++;
-  console.log(
-    `devices: ${soak.failures} failures in ${rounds} rounds; ${(growth / 2 ** 20).toFixed(1)} MiB more after the warm-up: ` +
-      `${flat ? 'flat' : 'GROWS'}`,
-  );
   control.close();
   rmSync(folder, { recursive: true, force: true });
   return soak.failures;
