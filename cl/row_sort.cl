@@ -21,7 +21,7 @@
 # error "ROW_VOTE: 0 masks, 1 sub-group ballots, 2 PTX votes, set by src/algorithms/row-sort.ts"
 #endif
 #ifndef ROW_TRACE
-# define ROW_TRACE 0
+# error "ROW_TRACE: 0 or 1, set by src/algorithms/row-sort.ts"
 #endif
 #if ROW_VOTE == 1
 # pragma OPENCL EXTENSION cl_khr_subgroups : enable

@@ -26,9 +26,6 @@
 # error "LINES: 1 or 0, set by src/algorithms/serial-radix.ts"
 #endif
 
-#ifndef OFFSET_BITS
-# define OFFSET_BITS 32
-#endif
 #if OFFSET_BITS == 32
 typedef uint offset_t;
 #elif OFFSET_BITS == 64

@@ -13,7 +13,7 @@
 #include "key_codec.clh"
 #include "group_sums.clh"
 #ifndef SEGMENTS
-# define SEGMENTS 0
+# error "SEGMENTS: 0 or 1, set by src/sort/proof/verify.ts"
 #endif
 #if SEGMENTS
 # include "segment_of.clh"
