@@ -232,6 +232,16 @@ await forEachOpened((title, device, small, name) => {
     }
   });
 
+  testIf(
+    threads,
+    title('persistent: groups that have fewer work-items than a tile has fours of bins'),
+    async (t) => {
+      const tuning = { groupSize: 32, keysPerItem: 8, groupsPerUnit: 1, spinLimit: PATIENT };
+      for (const n of [31, 255, 257, 512]) t.is(await sorted(t, device, persistentRadix, n, { tuning }), 0);
+      t.is(await sorted(t, device, persistentRadix, 500, { bits: [3, 21], tuning }), 0);
+    },
+  );
+
   testIf(threads, title('persistent: too many groups give up, and the next sort is right'), async (t) => {
     // Four groups for each thread cannot all be there at a time.
     const tuning = { groupSize: 64, keysPerItem: 1, groupsPerUnit: 4, spinLimit: 10_000 };
