@@ -345,4 +345,32 @@ export const LIBRARY = [
     replace: 'const before = this.settled();',
     tests: [tests('sort/calls/turns')],
   },
+  {
+    name: 'small sort: any option is harmless',
+    file: 'src/cli/small-sort.ts',
+    find: 'HARMLESS.test(word)',
+    replace: "word !== ''",
+    tests: [tests('cli/loading', 'a small sort*')],
+  },
+  {
+    name: 'small sort: a device is opened on the thread that hears signals',
+    file: 'src/cli/sorter-for.ts',
+    find: 'if (!mayBlock) throw new ThreadNeeded();',
+    replace: '',
+    tests: [tests('cli/loading', 'a small sort*')],
+  },
+  {
+    name: 'small sort: the signal that ended it is not told',
+    file: 'src/cli/supervisor.ts',
+    find: 'process.exitCode = codeOfSignal() ?? process.exitCode;',
+    replace: '',
+    tests: [tests('cli/supervisor', 'a signal ends a sort that has no thread*')],
+  },
+  {
+    name: 'state: the folder around it is made',
+    file: 'src/io/external/state.ts',
+    find: 'await mkdir(folder).catch',
+    replace: 'await mkdir(folder, { recursive: true }).catch',
+    tests: [tests('cli/memory-options', 'too little memory*')],
+  },
 ];
