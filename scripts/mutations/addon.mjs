@@ -13,6 +13,20 @@ const checksum = tests('sort/proof/checksum', 'the host sums*');
 
 export const ADDON = [
   {
+    name: 'split: keys at the border of two shares belong to the second, wherever they stand',
+    file: 'src/native/split.cc',
+    find: 'size_t before = border.position <= first ? 0 : std::min<uint64_t>(border.position - first, keys);',
+    replace: 'size_t before = 0;',
+    tests: [tests('sort/spread/split')],
+  },
+  {
+    name: 'split: two shares are written behind the room that there is for them',
+    file: 'src/native/split.cc',
+    find: 'size_t begin = next_[2 * i + s], end',
+    replace: 'size_t begin = next_[2 * i + s] + 1, end',
+    tests: [tests('sort/spread/split')],
+  },
+  {
     name: 'file transfer: what was hashed before is hashed once more',
     file: 'src/native/file_transfer.cc',
     find: 'size_t skipped = std::min(length, skipped_ > start ? skipped_ - start : 0);',

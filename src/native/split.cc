@@ -50,6 +50,60 @@ void Move(const char* data, size_t elements, const uint8_t* shares, uint32_t* ne
   }
 }
 
+/** Keys that are divided before they are written, so that places are written by many at a time. */
+constexpr size_t kFew = 1024;
+
+/**
+ * The same for keys between two shares, whose codes are below a border and above it; `equals` says where those at the border
+ * belong. What is told of a key is forgotten, being as soon told again.
+ */
+template <typename Key>
+size_t CountAbove(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
+  size_t above = 0;
+  for (size_t i = 0; i < keys; i++) {
+    Key key;
+    std::memcpy(&key, data + i * sizeof key, sizeof key);
+    Key code = codec.CodeOf(key);
+    above += (code > border) | ((code == border) & equals);
+  }
+  return above;
+}
+
+/** Room for some bytes, which others that come are not written to. */
+struct Room {
+  char* to;
+  size_t bytes;
+
+  void Put(const void* data, size_t count) {
+    count = std::min(count, bytes);
+    if (!to || count == 0) return;
+    std::memcpy(to, data, count);
+    to += count;
+    bytes -= count;
+  }
+};
+
+/** Moves keys to the two shares that `CountAbove` has counted. Nothing branches on a key. */
+template <typename Key>
+void Divide(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals, Room* below, Room* above) {
+  Key low[kFew], high[kFew];
+  for (size_t start = 0; start < keys; start += kFew) {
+    size_t lows = 0, highs = 0;
+    for (size_t i = start; i < std::min(start + kFew, keys); i++) {
+      Key key;
+      std::memcpy(&key, data + i * sizeof key, sizeof key);
+      Key code = codec.CodeOf(key);
+      bool is_above = (code > border) | ((code == border) & equals);
+      low[lows] = key;
+      high[highs] = key;
+      lows += !is_above;
+      highs += is_above;
+    }
+    below->Put(low, lows * sizeof(Key));
+    above->Put(high, highs * sizeof(Key));
+  }
+}
+
 void Number(uint64_t position, size_t elements, const uint8_t* shares, uint32_t* next, char* const* to) {
   for (size_t i = 0; i < elements; i++) {
     size_t share = shares[i];
@@ -96,13 +150,13 @@ class SplitJob final : public PromiseJob {
         n_(split_.keys.bytes / split_.width) {}
 
   /**
-   * One stable counting pass. Shares are told once and kept, so that whatever becomes of the keys meanwhile, nothing is
-   * written elsewhere.
+   * One stable counting pass. Shares are told once and kept, or have room for what was counted and no more, so that whatever
+   * becomes of the keys meanwhile, nothing is written elsewhere.
    */
   void Run() override {
     size_t shares = split_.borders.size() + 1;
     size_t pieces = (n_ + kPiece - 1) / kPiece;
-    share_.reset(new uint8_t[n_]);
+    if (!IsDivided()) share_.reset(new uint8_t[n_]);
     next_.resize(pieces * shares);
     InCrew(environment_, split_.threads, pieces, [&](size_t i) { CountPiece(i); });
     std::vector<uint32_t> counts(shares);
@@ -116,18 +170,53 @@ class SplitJob final : public PromiseJob {
     std::memcpy(split_.counts.data, counts.data(), shares * sizeof(uint32_t));
     auto to_keys = Places(split_.to_keys, split_.width, counts);
     auto to_values = Places(split_.to_values, split_.value_bytes, counts);
-    InCrew(environment_, split_.threads, pieces, [&](size_t i) { MovePiece(i, to_keys, to_values); });
+    InCrew(environment_, split_.threads, pieces, [&](size_t i) {
+      if (!IsDivided()) return MovePiece(i, to_keys, to_values);
+      switch (split_.width) {
+        case 1: return DividePiece<uint8_t>(i, to_keys, counts);
+        case 2: return DividePiece<uint16_t>(i, to_keys, counts);
+        case 4: return DividePiece<uint32_t>(i, to_keys, counts);
+        default: return DividePiece<uint64_t>(i, to_keys, counts);
+      }
+    });
   }
 
  private:
   size_t In(size_t piece) const { return std::min(kPiece, n_ - piece * kPiece); }
 
+  /** Are there two shares, and keys alone? */
+  bool IsDivided() const { return split_.borders.size() == 1 && split_.value_bytes == 0; }
+
+  /** Calls `use(data, keys, codec, border, equals)` for the two parts of a piece: equals of the border differ in their share. */
+  template <typename Key, typename Use>
+  void ByEquals(size_t i, const Use& use) {
+    const Codec<Key> codec(split_.codec);
+    const Border& border = split_.borders[0];
+    uint64_t first = split_.position + i * kPiece;
+    size_t keys = In(i);
+    size_t before = border.position <= first ? 0 : std::min<uint64_t>(border.position - first, keys);
+    const char* data = split_.keys.data + i * kPiece * sizeof(Key);
+    auto code = static_cast<Key>(border.code);
+    use(data, before, codec, code, false);
+    use(data + before * sizeof(Key), keys - before, codec, code, true);
+  }
+
   void CountPiece(size_t i) {
     size_t first = i * kPiece;
     const char* data = split_.keys.data + first * split_.width;
     auto count = [&](auto key) {
-      Count<decltype(key)>(data, In(i), split_.position + first, split_.codec, split_.borders, &share_[first],
-                           &next_[i * (split_.borders.size() + 1)]);
+      using Key = decltype(key);
+      if (IsDivided()) {
+        size_t above = 0;
+        ByEquals<Key>(i, [&](const char* part, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
+          above += CountAbove(part, keys, codec, border, equals);
+        });
+        next_[2 * i] = static_cast<uint32_t>(In(i) - above);
+        next_[2 * i + 1] = static_cast<uint32_t>(above);
+        return;
+      }
+      Count<Key>(data, In(i), split_.position + first, split_.codec, split_.borders, &share_[first],
+                 &next_[i * (split_.borders.size() + 1)]);
     };
     switch (split_.width) {
       case 1: return count(uint8_t{});
@@ -165,6 +254,19 @@ class SplitJob final : public PromiseJob {
     };
     move(split_.keys.data, split_.width, to_keys);
     if (split_.value_bytes > 0) move(split_.values.data, split_.value_bytes, to_values);
+  }
+
+  /** @param counts of all pieces: where the last one ends */
+  template <typename Key>
+  void DividePiece(size_t i, const std::vector<char*>& to, const std::vector<uint32_t>& counts) {
+    Room rooms[2];
+    for (size_t s = 0; s < 2; s++) {
+      size_t begin = next_[2 * i + s], end = 2 * i + 2 < next_.size() ? next_[2 * i + 2 + s] : counts[s];
+      rooms[s] = {to[s] ? to[s] + begin * sizeof(Key) : nullptr, (end - begin) * sizeof(Key)};
+    }
+    ByEquals<Key>(i, [&](const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
+      Divide(data, keys, codec, border, equals, &rooms[0], &rooms[1]);
+    });
   }
 
   Environment& environment_;

@@ -17,7 +17,7 @@ import { hostSort } from '../host/host-sort.js';
 const SAMPLES = 2 ** 13;
 
 /** Bytes of keys, or of what travels with them, that are split at a time. */
-const PIECE_BYTES = 2 ** 24;
+const PIECE_BYTES = 2 ** 25;
 
 /** Threads that split at once. */
 const MOST_THREADS = 32;

@@ -82,6 +82,44 @@ for (const dtype of DTYPES) {
   });
 }
 
+for (const dtype of DTYPES) {
+  test(`${dtype}: two shares of keys alone are those of keys with their positions`, async (t) => {
+    const { bytes, width } = dtypeInfo(dtype);
+    for (const [distribution, n] of [
+      ['uniform', 999],
+      ['special', 999],
+      ['constant', 140_003],
+      ['two', 140_003],
+    ] as const) {
+      const keys = keysOf(dtype, distribution, n);
+      for (const options of [
+        {},
+        { descending: true },
+        { nan: 'first', bits: [Math.floor(width / 3), width - 1] },
+      ] as const) {
+        for (const weights of [
+          [1, 1],
+          [1, 9],
+          [70, 1],
+        ]) {
+          const job = jobOf(dtype, keys, options);
+          const { moved: _, ...alone } = job;
+          const [expected, shares] = [await split(job, weights), await split(alone, weights)];
+          t.deepEqual(
+            shares.map(({ count }) => count),
+            expected.map(({ count }) => count),
+          );
+          for (const [s, { keys: wanted, count }] of expected.entries()) {
+            const got = shares[s]?.keys.subarray(0, count * bytes) ?? new Uint8Array(0);
+            t.is(Buffer.compare(got, wanted.subarray(0, count * bytes)), 0, `${distribution} ${weights}`);
+            t.true(shares[s]?.keys.subarray(count * bytes).every((byte) => byte === 0));
+          }
+        }
+      }
+    }
+  });
+}
+
 const skewed: Readonly<Record<string, (i: number) => number>> = {
   'all keys equal': () => 7,
   'two values': (i) => i % 2,
@@ -99,7 +137,7 @@ for (const [name, key] of Object.entries(skewed)) {
 }
 
 test('several pieces, and shares that nobody wants', async (t) => {
-  const n = 5_000_003; // of 16 MiB each
+  const n = 9_000_003; // of 32 MiB each
   const keys = keysOf('u32', 'uniform', n) as Uint32Array;
   const job = jobOf('u32', keys, {});
   const whole = new Split(job, [1, 1]);
@@ -127,9 +165,12 @@ test('a share for which there is no room is counted', async (t) => {
     room: async () => ({ keys: small.keys, values: small.positions }),
     took: () => undefined,
   };
-  const [first, second] = await new Split(job, [1, 1]).into([sink, undefined]);
-  t.is((first ?? 0) + (second ?? 0), 1000);
-  t.true(small.keys.every((byte) => byte === 0));
+  const { moved: _, ...alone } = job;
+  for (const some of [job, alone]) {
+    const [first, second] = await new Split(some, [1, 1]).into([sink, undefined]);
+    t.is((first ?? 0) + (second ?? 0), 1000);
+    t.true(small.keys.every((byte) => byte === 0));
+  }
 });
 
 test('a share that is larger than a sample let expect is an error, and nothing is written behind its memory', async (t) => {
