@@ -2,13 +2,19 @@
 // Sorts files by one batch, the same keys from array to array by one Sorter, and copies the files by `cp`, as many at once as
 // the batch has jobs, in turns: what a batch takes beside its sorting, and beside the reading and writing of its files. A
 // batch's time is that from its first read to its last rename; what it takes until then, and all of it, are told apart. Results
-// are compared, all of them.
+// are compared, all of them. What jobs did, and the threads that moved files, is told of the last batch.
 //
-//   node scripts/bench-batch.mjs [--device cpu] [--files 24] [--keys 32Mi] [--repeats 3] [--parallel N]
-//     [--folder DIR] [--report FILE] [--json FILE]
+//   node scripts/bench-batch.mjs [--device cpu] [--files 24] [--inputs N] [--keys 32Mi] [--repeats 3] [--parallel N] [--no-pure]
+//     [--until SECONDS] [--folder DIR] [--report FILE] [--json FILE]
 //
-// The folder wants to be on a memory disk, with room for three times the keys. --report is that of the last batch, as of
-// `clsort batch`. Needs `npm run build`.
+//   --device   may be given several times, and each may be several devices with commas: a batch on each set, in turns
+//   --inputs   different files; jobs beyond take them once more. Default: as many as --files
+//   --no-pure  leaves sorting alone out
+//   --until    begins nothing new after so many seconds
+//
+// The folder wants to be on a memory disk, with room for three times the keys. Before each batch and each copy the files are
+// copied once: a virtual machine may have to find the pages first, which takes as long as the work. --report is that of the last
+// batch, as of `clsort batch`. Needs `npm run build`.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,19 +28,22 @@ import { Random } from '../dist/src/util/random.js';
 
 const { values } = parseArgs({
   options: {
-    device: { type: 'string', default: 'cpu' },
+    device: { type: 'string', multiple: true, default: ['cpu'] },
     files: { type: 'string', default: '24' },
+    inputs: { type: 'string' },
     keys: { type: 'string', default: '32Mi' },
     repeats: { type: 'string', default: '3' },
     parallel: { type: 'string' },
+    'no-pure': { type: 'boolean', default: false },
+    until: { type: 'string' },
     folder: { type: 'string', default: tmpdir() },
     report: { type: 'string' },
     json: { type: 'string' },
   },
 });
-const [files, repeats] = [values.files, values.repeats].map(Number);
+const [files, repeats, inputs] = [values.files, values.repeats, values.inputs ?? values.files].map(Number);
 const n = Number(values.keys.replace(/Mi$/, '')) * (values.keys.endsWith('Mi') ? 2 ** 20 : 1);
-if (![files, repeats, n].every((each) => Number.isSafeInteger(each) && each > 0)) {
+if (![files, repeats, inputs, n].every((each) => Number.isSafeInteger(each) && each > 0)) {
   console.error('expected positive numbers');
   process.exit(2);
 }
@@ -42,12 +51,23 @@ if (![files, repeats, n].every((each) => Number.isSafeInteger(each) && each > 0)
 const MAIN = fileURLToPath(new URL('../dist/src/cli/main.js', import.meta.url));
 const folder = mkdtempSync(join(values.folder, 'bench-batch-'));
 const path = (...names) => join(folder, ...names);
-const names = Array.from({ length: files }, (_, i) => `${i}.u32`);
+const names = Array.from({ length: inputs }, (_, i) => `${i}.u32`);
+const jobs = Array.from({ length: files }, (_, i) => ({ from: names[i % inputs], to: `${i}.u32` }));
+const began = performance.now();
+const isLate = () => (performance.now() - began) / 1000 > Number(values.until ?? Number.POSITIVE_INFINITY);
 
-/** Seconds of one batch of all files: from the first read to the last rename, and of the whole process. */
-function batchSeconds() {
+const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
+
+/** A batch of all files on a set of devices: seconds from the first read to the last rename, of the whole process, and by what. */
+function batch(device) {
   rmSync(path('out'), { recursive: true, force: true });
-  const args = ['batch', path('jobs.json'), '--device', values.device, '--force', '--json'];
+  const args = [
+    'batch',
+    path('jobs.json'),
+    '--force',
+    '--json',
+    ...device.split(',').flatMap((one) => ['--device', one]),
+  ];
   if (values.parallel) args.push('--parallel', values.parallel);
   if (values.report) args.push('--report', values.report);
   args.push('--report', path('report.json'));
@@ -55,91 +75,150 @@ function batchSeconds() {
   execFileSync(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
   const whole = (performance.now() - started) / 1000;
   const { timeline } = JSON.parse(readFileSync(path('report.json'), 'utf8'));
-  const spans = timeline.flatMap(({ rows }) => rows.flat());
+  const spans = timeline.filter(({ name }) => name.startsWith('jobs on ')).flatMap(({ rows }) => rows.flat());
   const begins = spans.flatMap(({ kind, begin }) => (kind === 'read' ? [begin] : []));
   const ends = spans.flatMap(({ kind, begin, seconds }) => (kind === 'sync' ? [begin + seconds] : []));
-  return { moving: Math.max(...ends) - Math.min(...begins), whole };
+  const kinds = {};
+  const threads = {};
+  for (const { kind, seconds, threads: did = {} } of spans) {
+    kinds[kind] = (kinds[kind] ?? 0) + seconds;
+    for (const [what, took] of Object.entries(did)) {
+      threads[`${kind}: ${what}`] = (threads[`${kind}: ${what}`] ?? 0) + took;
+    }
+  }
+  return { moving: Math.max(...ends) - Math.min(...begins), whole, kinds, threads };
 }
 
-/** Copies at once: as many as a batch has jobs by default. */
-const copies = values.parallel ?? String(defaultParallel());
+/** Runs a command on two files of each job, several at once. */
+function forEachJob(workers, command, from, to) {
+  const input = jobs.map((job) => `${from(job)}\n${to(job)}`).join('\n');
+  execFileSync('xargs', ['-P', String(workers), '-d', '\\n', '-n', '2', command], {
+    input,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+}
 
-/** Seconds of copying the files. */
-function copySeconds() {
+/** Seconds of copying the files, so many at once. */
+function copySeconds(workers) {
   rmSync(path('copies'), { recursive: true, force: true });
   mkdirSync(path('copies'));
   const started = performance.now();
-  execFileSync('xargs', ['-P', copies, '-I', '{}', 'cp', path('in', '{}'), path('copies', '{}')], {
-    input: names.join('\n'),
-  });
+  forEachJob(
+    workers,
+    'cp',
+    (job) => path('in', job.from),
+    (job) => path('copies', job.to),
+  );
   const seconds = (performance.now() - started) / 1000;
   rmSync(path('copies'), { recursive: true });
   return seconds;
 }
 
-/** Seconds of sorting the same keys one after the other, each to a new array; what is read and compared is not in it. */
-async function pureSeconds(sorter) {
+/** Sorts the same keys one after the other, each to a new array. @param use gets the keys of each file, sorted */
+async function sortAll(sorter, use = () => undefined) {
   let milliseconds = 0;
   for (const name of names) {
-    const keys = keysOf(path('in', name));
+    const bytes = readFileSync(path('in', name));
+    const keys = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     const started = performance.now();
     const sorted = await sorter.sort(keys);
     milliseconds += performance.now() - started;
-    const wanted = Buffer.from(sorted.buffer, sorted.byteOffset, sorted.byteLength);
-    if (!wanted.equals(readFileSync(path('out', name)))) throw new Error(`${name} is not sorted right`);
+    use(name, sorted);
   }
-  return milliseconds / 1000;
+  return (milliseconds / 1000) * (files / inputs);
 }
 
-function keysOf(file) {
-  const bytes = readFileSync(file);
-  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-}
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
+const told = (seconds) =>
+  Object.entries(seconds)
+    .map(([what, took]) => `${what} ${took.toFixed(2)}`)
+    .join(', ');
 
 try {
-  mkdirSync(path('in'));
+  for (const name of ['in', 'right']) mkdirSync(path(name));
   const random = new Random(1);
   const keys = new Uint32Array(n);
   for (const name of names) {
     for (let i = 0; i < n; i++) keys[i] = random.u32();
     writeFileSync(path('in', name), keys);
   }
-  const job = { in: path('in', '*.u32'), out: path('out', '{name}{ext}') };
-  writeFileSync(path('jobs.json'), JSON.stringify({ jobs: [job] }));
-  const sorter = await Sorter.open({ device: values.device });
-  const times = { batch: [], whole: [], pure: [], copy: [] };
+  const manifest = { jobs: jobs.map(({ from, to }) => ({ in: path('in', from), out: path('out', to) })) };
+  writeFileSync(path('jobs.json'), JSON.stringify(manifest));
+  const sorter = await Sorter.open({ device: values.device[0].split(',')[0] });
+  const sets = values.device.map((device) => {
+    const workers = Number(values.parallel ?? defaultParallel()) * device.split(',').length;
+    return { device, workers, seconds: { batch: [], whole: [] }, last: undefined };
+  });
+  const copies = new Map(sets.map(({ workers }) => [workers, []]));
+  const pure = [];
   try {
     await sorter.sort(keys); // compiles
-    for (let i = 0; i < repeats; i++) {
-      const { moving, whole } = batchSeconds();
-      times.batch.push(moving);
-      times.whole.push(whole);
-      times.pure.push(await pureSeconds(sorter));
-      times.copy.push(copySeconds());
+    await sortAll(sorter, (name, sorted) => {
+      if (sorted.some((key, i) => i > 0 && key < sorted[i - 1]))
+        throw new Error(`${name} is not sorted right`);
+      writeFileSync(path('right', name), sorted);
+    });
+    const most = Math.max(...copies.keys());
+    for (let i = 0; i < repeats && !isLate(); i++) {
+      for (const set of sets) {
+        copySeconds(most);
+        const made = batch(set.device);
+        forEachJob(
+          most,
+          'cmp',
+          (job) => path('right', job.from),
+          (job) => path('out', job.to),
+        );
+        set.seconds.batch.push(made.moving);
+        set.seconds.whole.push(made.whole);
+        set.last = made;
+      }
+      if (!values['no-pure']) pure.push(await sortAll(sorter));
+      rmSync(path('out'), { recursive: true, force: true });
+      for (const [workers, seconds] of copies) {
+        copySeconds(most);
+        seconds.push(copySeconds(workers));
+      }
     }
   } finally {
     await sorter.close();
   }
-  const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
-  const [batch, whole, pure, copy] = [times.batch, times.whole, times.pure, times.copy].map(median);
   const machine = `${cpus()[0]?.model}, ${cpus().length} cores`;
   const load = loadavg().map((each) => Number(each.toFixed(2)));
   console.log(
-    `${files} files of ${(n * 4) / 2 ** 20} MiB on ${machine}, medians of ${repeats}, load ${load[0]}`,
+    `${files} files of ${(n * 4) / 2 ** 20} MiB on ${machine}, medians of ${repeats}, load ${load[0]}` +
+      (pure.length > 0 ? `; sorting alone ${median(pure).toFixed(2)} s` : ''),
   );
-  console.log(
-    `batch ${batch.toFixed(2)} s of ${whole.toFixed(2)} s, sorting alone ${pure.toFixed(2)} s: ${(batch / pure).toFixed(2)} times; ` +
-      `${copies} cp at once ${copy.toFixed(2)} s: ${(batch / copy).toFixed(2)} times`,
-  );
+  const [first] = sets;
+  for (const { device, workers, seconds, last } of sets) {
+    const [took, whole, copy] = [seconds.batch, seconds.whole, copies.get(workers)].map(median);
+    const beside = [
+      `${workers} cp at once ${copy.toFixed(2)} s: ${(took / copy).toFixed(2)} times`,
+      ...(pure.length > 0 ? [`${(took / median(pure)).toFixed(2)} times the sorting`] : []),
+      ...(device === first.device
+        ? []
+        : [`${(median(first.seconds.batch) / took).toFixed(2)} times as fast as ${first.device}`]),
+    ];
+    console.log(`${device}: batch ${took.toFixed(2)} s of ${whole.toFixed(2)} s; ${beside.join('; ')}`);
+    console.log(`  seconds of all jobs: ${told(last.kinds)}`);
+    if (sum(Object.values(last.threads)) > 0) console.log(`  seconds of threads: ${told(last.threads)}`);
+  }
   if (values.json) {
     const all = {
       date: new Date().toISOString(),
       machine,
-      device: values.device,
       load,
-      files,
-      keys: n,
-      seconds: times,
+      ...{ files, inputs, keys: n },
+      sets: sets.map(({ device, workers, seconds, last }) => {
+        const { kinds, threads } = last;
+        return {
+          device,
+          workers,
+          seconds: { ...seconds, copy: copies.get(workers) },
+          last: { kinds, threads },
+        };
+      }),
+      ...(pure.length > 0 && { pure }),
     };
     writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`);
   }
