@@ -9,6 +9,7 @@ export const LEFT_OUT = {
 
 /** What the binding has beyond the header. */
 export const ADDED = [
+  'allocateFileAsync',
   'allocateHostMemory',
   'buildProgramAsync',
   'checksumAsync',
@@ -21,6 +22,7 @@ export const ADDED = [
   'nearSortAsync',
   'openclInfo',
   'placeAsync',
+  'prepareMappingAsync',
   'readBufferAsync',
   'readBufferToFileAsync',
   'releaseAll',

@@ -311,6 +311,13 @@ export const LIBRARY = [
     tests: [tests('io/through-rooms')],
   },
   {
+    name: 'output: a disk that has no room ahead is not told of',
+    file: 'src/io/output.ts',
+    find: 'if (code) throw outputError',
+    replace: 'if (code && bytes < 0) throw outputError',
+    tests: [tests('io/output')],
+  },
+  {
     name: 'sort on device: the last piece is as long as any',
     file: 'src/io/sort-on-device.ts',
     find: 'room.subarray(0, bytes - piece * length);',

@@ -53,6 +53,7 @@ async function open({ device, idleBytes }: Extract<ToChild, { is: 'open' }>): Pr
     arrays = new ArrayPool(sorter, idleBytes);
     // Where nobody asked for a device, few keys make no trip to it.
     together = device !== 'auto' && sorter.device ? new SortsTogether(sorter) : undefined;
+    await sorter.prepareFiles().catch(() => undefined); // whoever needs it will be told
     say({ is: 'opened' });
   } catch (error) {
     say({ is: 'refused', error: toldError(error) });

@@ -12,12 +12,28 @@ export interface Pinned {
 export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number): Pinned {
   const buffer = Buffer.create(context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
   try {
-    const flags = cl.MAP_READ | cl.MAP_WRITE;
-    return { buffer, memory: cl.enqueueMapBuffer(queue, buffer.handle, true, flags, 0, buffer.bytes) };
+    return map(queue, buffer);
   } catch (error) {
     buffer.release();
     throw typedError(error, `pinning ${bytes} bytes of host memory`);
   }
+}
+
+/** As `pin`, while this thread goes on: the driver makes the memory on another one. @throws MemoryError */
+export async function pinAside(context: cl.Context, queue: cl.CommandQueue, bytes: number): Promise<Pinned> {
+  const buffer = Buffer.create(context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
+  try {
+    await cl.prepareMappingAsync(queue, buffer.handle);
+    return map(queue, buffer);
+  } catch (error) {
+    buffer.release();
+    throw typedError(error, `pinning ${bytes} bytes of host memory`);
+  }
+}
+
+function map(queue: cl.CommandQueue, buffer: Buffer): Pinned {
+  const flags = cl.MAP_READ | cl.MAP_WRITE;
+  return { buffer, memory: cl.enqueueMapBuffer(queue, buffer.handle, true, flags, 0, buffer.bytes) };
 }
 
 /** Gives it back, and detaches it. @param queue that has mapped it */

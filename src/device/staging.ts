@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 import * as cl from '../opencl/index.js';
 import type { Buffer } from './buffer.js';
-import { type Pinned, pin, unpin } from './pinned.js';
+import { type Pinned, pin, pinAside, unpin } from './pinned.js';
 import type { Queue } from './queue.js';
 import { RING_BYTES, Ring } from './ring.js';
 import { typedError } from './status.js';
@@ -30,8 +30,11 @@ const FILE_LANES = 8;
 const FILE_BYTES = 4 * 2 ** 20;
 /** Bytes that the device transfers at once, and threads, */
 const FILE_WAYS = {
-  /** of files that are hashed: one moves a piece while the other one hashes another, which is near the processor yet; */
-  hashed: { piece: 2 * 2 ** 20, threads: 2 },
+  /**
+   * of files that are hashed: one moves a piece while the other one hashes another, which is near the processor yet, and others
+   * are on their way;
+   */
+  hashed: { piece: 2 ** 20, threads: 2 },
   /** that are not; */
   up: { piece: 2 ** 20, threads: 4 },
   /** and that are written: systems let one thread at a time write a file, and handing it on takes some time. */
@@ -51,12 +54,24 @@ export interface FileStretch {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Seconds that threads spent on moving files, all of them together. */
+export interface ThreadSeconds {
+  /** Reading and writing. */
+  readonly file: number;
+  readonly hash: number;
+  /** Waiting for one another. */
+  readonly turn: number;
+  /** Waiting for the device, and telling it what to transfer. */
+  readonly device: number;
+}
+
 /** What became of a stretch. */
 export interface FileMoved {
   /** Bytes from the first one on: fewer where the file ends before, something failed or the signal fired. */
   readonly moved: number;
   /** What the system said. */
   readonly error: NodeJS.ErrnoException | undefined;
+  readonly threads: ThreadSeconds;
 }
 
 /** The queues of large transfers: those in one direction pass those in the other. */
@@ -85,7 +100,7 @@ export class Staging {
   readonly #threads: number;
   readonly #allocated = new Map<ArrayBufferLike, Pinned>();
   readonly #rings: { up?: Ring; down?: Ring } = {};
-  readonly #fileRings: { up?: Ring; down?: Ring } = {};
+  readonly #fileRings: { up?: Promise<Ring>; down?: Promise<Ring> } = {};
 
   /**
    * @param queue on which the device works
@@ -151,15 +166,15 @@ export class Staging {
       way === 'up'
         ? ([cl.writeBufferFromFileAsync, 'uploading'] as const)
         : ([cl.readBufferToFileAsync, 'downloading'] as const);
-    const { STOP, MOVED, ERROR, WORDS } = cl.FILE_TRANSFER;
+    const { STOP, MOVED, ERROR, FILING, HASHING, WAITING, TRANSFERRING, WORDS } = cl.FILE_TRANSFER;
     const told = new BigInt64Array(WORDS);
     const stop = (): void => {
       told[STOP] = 1n;
     };
     signal?.addEventListener('abort', stop);
     try {
-      this.#fileRings[way] ??= new Ring(this.#pin(FILE_BYTES * FILE_LANES), FILE_LANES);
-      await this.#fileRings[way].runInLane((memory) => {
+      const ring = await this.#fileRing(way);
+      await ring.runInLane((memory) => {
         const { handle: queue } = this.#ways()[way];
         const { words = null, skipped = 0 } = hash ?? {};
         const { piece, threads } = FILE_WAYS[hash ? 'hashed' : way];
@@ -171,7 +186,37 @@ export class Staging {
     } finally {
       signal?.removeEventListener('abort', stop);
     }
-    return { moved: Number(told[MOVED]), error: systemError(Number(told[ERROR])) };
+    const seconds = (word: number): number => Number(told[word]) / 1e9;
+    return {
+      moved: Number(told[MOVED]),
+      error: systemError(Number(told[ERROR])),
+      threads: {
+        file: seconds(FILING),
+        hash: seconds(HASHING),
+        turn: seconds(WAITING),
+        device: seconds(TRANSFERRING),
+      },
+    };
+  }
+
+  /** Makes the memory that files pass through, which is made else when the first one comes. @throws MemoryError */
+  async prepareFiles(): Promise<void> {
+    await Promise.all([this.#fileRing('up'), this.#fileRing('down')]);
+  }
+
+  #fileRing(way: 'up' | 'down'): Promise<Ring> {
+    const rings = this.#fileRings;
+    const make = async (): Promise<Ring> => {
+      try {
+        const queue = this.#ways()[way].handle;
+        return new Ring(await pinAside(this.#context, queue, FILE_BYTES * FILE_LANES), FILE_LANES);
+      } catch (error) {
+        delete rings[way]; // there may be room for it another time
+        throw error;
+      }
+    };
+    rings[way] ??= make();
+    return rings[way];
   }
 
   /** Pinned memory of zeros, until `free` or `release`. @throws MemoryError */
@@ -198,12 +243,13 @@ export class Staging {
   release(): void {
     for (const pinned of this.#allocated.values()) this.#unpin(pinned);
     this.#allocated.clear();
-    for (const rings of [this.#rings, this.#fileRings]) {
-      for (const way of ['up', 'down'] as const) {
-        const ring = rings[way];
-        if (ring) this.#unpin(ring.pinned);
-        delete rings[way];
-      }
+    for (const way of ['up', 'down'] as const) {
+      const ring = this.#rings[way];
+      if (ring) this.#unpin(ring.pinned);
+      delete this.#rings[way];
+      // One that is being made goes when it is there.
+      this.#fileRings[way]?.then(({ pinned }) => this.#unpin(pinned)).catch(() => undefined);
+      delete this.#fileRings[way];
     }
   }
 

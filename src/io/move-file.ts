@@ -1,5 +1,5 @@
 /** Stretches of files that somebody else reads or writes, and hashes on the way. */
-import type { FileMoved, FileStretch } from '../device/staging.js';
+import type { FileMoved, FileStretch, ThreadSeconds } from '../device/staging.js';
 import { IoError } from '../util/errors.js';
 import type { FileHash } from './file-hash.js';
 import { assertGoing, ioError } from './raw.js';
@@ -25,6 +25,7 @@ export interface MovedFile {
  *
  * @param move moves one, which begins at byte `at` of all
  * @param onMoved hears how many bytes were moved so far
+ * @returns what the threads did that moved them
  * @throws IoError, AbortedError; what `move` throws
  */
 export async function moveFile(
@@ -32,11 +33,12 @@ export async function moveFile(
   { name, fd, position, bytes, hash, signal, partBytes = PART_BYTES }: MovedFile,
   move: (file: FileStretch, at: number) => Promise<FileMoved>,
   onMoved: (bytes: number) => void,
-): Promise<void> {
+): Promise<ThreadSeconds> {
+  let threads: ThreadSeconds = { file: 0, hash: 0, turn: 0, device: 0 };
   for (let at = 0; at < bytes; at += partBytes) {
     assertGoing(signal);
     const part = { fd, position: position + at, bytes: Math.min(partBytes, bytes - at), signal };
-    let made: FileMoved = { moved: 0, error: undefined };
+    let made: FileMoved = { moved: 0, error: undefined, threads };
     const go = async (state?: FileStretch['hash']): Promise<number> => {
       made = await move({ ...part, hash: state }, at);
       return made.moved;
@@ -50,6 +52,15 @@ export async function moveFile(
         details: { path: name },
       });
     }
+    threads = sumOf(threads, made.threads);
     onMoved(at + part.bytes);
   }
+  return threads;
 }
+
+const sumOf = (a: ThreadSeconds, b: ThreadSeconds): ThreadSeconds => ({
+  file: a.file + b.file,
+  hash: a.hash + b.hash,
+  turn: a.turn + b.turn,
+  device: a.device + b.device,
+});

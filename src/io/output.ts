@@ -1,5 +1,6 @@
 import { constants, unlinkSync } from 'node:fs';
 import { access, chmod, type FileHandle, open, realpath, rename, stat, statfs } from 'node:fs/promises';
+import { constants as os } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,6 +26,11 @@ export interface Output {
    * @throws IoError when there is not; `details` has `needed` and `free`, in bytes
    */
   reserve(bytes: number): Promise<void>;
+  /**
+   * Has the system find room for so many bytes in all, beside what the caller does until it writes: memory disks spend half the
+   * time of a write on that. There for files that are written aside.
+   */
+  readonly allocate?: ((bytes: number) => void) | undefined;
   write(bytes: Uint8Array): Promise<void>;
   /**
    * Has somebody else write the next bytes, when all before are written; there for files that are written aside.
@@ -107,6 +113,12 @@ export async function openOutput(path: string, context: OutputContext): Promise<
   }
 }
 
+/** What the system says where there is no room, and what is told of it. */
+const FULL = new Map([
+  [os.errno.ENOSPC, 'ENOSPC'],
+  [os.errno.EDQUOT, 'EDQUOT'],
+]);
+
 class FileOutput implements Output {
   readonly name: string;
   readonly #target: string;
@@ -115,6 +127,7 @@ class FileOutput implements Output {
   readonly #handle: FileHandle;
   readonly #dropped = new AbortController();
   readonly #hash: FileHash | undefined;
+  #allocated: Promise<void> | undefined;
   #position = 0;
   #open = true;
 
@@ -179,15 +192,34 @@ class FileOutput implements Output {
     );
   }
 
+  readonly allocate = (bytes: number): void => {
+    if (process.platform !== 'linux') return;
+    this.#allocated = this.#allocate(bytes);
+    this.#allocated.catch(() => undefined); // it is awaited, perhaps after another failure
+  };
+
+  /** @throws IoError where there is no room */
+  async #allocate(bytes: number): Promise<void> {
+    // Most outputs are written by who has no addon.
+    const { allocateFileAsync } = await import('../opencl/index.js');
+    if (!this.#open) return;
+    const told = new BigInt64Array(1);
+    await allocateFileAsync(this.#handle.fd, 0, bytes, told);
+    const code = FULL.get(Number(told[0])); // whatever else it is, a write will tell
+    if (code) throw outputError(this.name, Object.assign(new Error(code), { code }));
+  }
+
   async write(bytes: Uint8Array): Promise<void> {
     const position = this.#position;
     this.#position += bytes.length;
+    await this.#allocated;
     await writeFully(this.#handle, bytes, this.name, { position, hash: this.#hash });
   }
 
   readonly writeBy: NonNullable<Output['writeBy']> = async (bytes, write) => {
     const position = this.#position;
     this.#position += bytes;
+    await this.#allocated;
     await write({ fd: this.#handle.fd, position, ...(this.#hash && { hash: this.#hash }) });
   };
 

@@ -3,6 +3,7 @@
  * memory, which are filled and emptied while others are on their way. What the host has of them is no more than these, however
  * large the file, and each byte is copied by it as often as `cp` does.
  */
+import type { ThreadSeconds } from '../device/staging.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { DeviceArray } from '../sort/api/device-array.js';
 import type { SortReport } from '../sort/api/report.js';
@@ -24,7 +25,7 @@ import {
   timed,
   toOutput,
 } from './sort-file.js';
-import { now, spanned } from './spans.js';
+import { now, spannedMove } from './spans.js';
 import { throughRooms } from './through-rooms.js';
 
 /** Bytes of a piece: far more than what a transfer costs by itself, and near enough to the processor to be copied from there. */
@@ -131,23 +132,29 @@ async function sorted(work: FileSort, options: PieceOptions): Promise<FileReport
   try {
     await toOutput(work, async (output) => {
       const facts = factsOf(work, n);
-      await output.reserve(target.bytes(facts) ?? 0);
+      const bytes = target.bytes(facts) ?? 0;
+      await output.reserve(bytes);
+      output.allocate?.(bytes);
       const keys = sorter.allocate(reader.dtype, n);
       array = keys;
       const fill = () => upload(work, keys, rooms, options);
-      const [, readSeconds] = await timed(() => spanned('read', onSpan, fill));
+      // Compiled while it is read; what goes wrong will be told by the sort.
+      const { onReport: _, onProgress: __, ...plain } = how;
+      sorter.prepareSort(keys, plain, { positions: told.argsort }).catch(() => undefined);
+      const [, readSeconds] = await timed(() => spannedMove('read', onSpan, fill));
       assertGoing(signal);
       const began = now();
       const result = told.argsort ? await sorter.argsort(keys, how) : await sorter.sortInPlace(keys, how);
       if (result !== keys) keys.dispose();
       array = result;
       if (onSpan && reports[0]) tellSort(onSpan, began, reports[0]);
-      const empty = async (): Promise<void> => {
+      const empty = async (): Promise<ThreadSeconds | undefined> => {
         const writer = await target.create(output, facts);
-        await download(work, result, { writer, name: output.name }, rooms, options);
+        const threads = await download(work, result, { writer, name: output.name }, rooms, options);
         await writer.end();
+        return threads;
       };
-      const [, writeSeconds] = await timed(() => spanned('write', onSpan, empty));
+      const [, writeSeconds] = await timed(() => spannedMove('write', onSpan, empty));
       times = { readSeconds, writeSeconds };
     });
     isFree = true;
@@ -164,13 +171,13 @@ function tell(context: FileContext, phase: string, { dtype, length }: DeviceArra
   context.onProgress?.({ phase, done: bytes / dtypeInfo(dtype).bytes, total: length });
 }
 
-/** Reads all keys to the device. */
+/** Reads all keys to the device. @returns what threads did, if any */
 async function upload(
   { reader, context }: FileSort,
   keys: DeviceArray,
   rooms: Rooms,
   { byThreads = BY_THREADS, pieceBytes: partBytes }: PieceOptions,
-): Promise<void> {
+): Promise<ThreadSeconds | undefined> {
   const unit = dtypeInfo(keys.dtype).bytes;
   const { name, plainAt, file } = reader;
   const onMoved = (bytes: number): void => tell(context, 'reading', keys, bytes);
@@ -197,29 +204,28 @@ async function upload(
       onMoved(piece * length + part.length);
     },
   });
+  return undefined;
 }
 
-/** Writes all of an array. */
+/** Writes all of an array. @returns as `upload` */
 async function download(
   { context }: FileSort,
   array: DeviceArray,
   { writer, name }: { readonly writer: KeyWriter; readonly name: string },
   rooms: Rooms,
   { byThreads = BY_THREADS, pieceBytes: partBytes }: PieceOptions,
-): Promise<void> {
+): Promise<ThreadSeconds | undefined> {
   const unit = dtypeInfo(array.dtype).bytes;
   const onMoved = (bytes: number): void => tell(context, 'writing', array, bytes);
   const bytes = array.byteLength;
   if (byThreads && writer.writeBy) {
     const { signal } = context;
-    return writer.writeBy(bytes, (file) =>
-      moveFile(
-        'write',
-        { name, ...file, bytes, signal, partBytes },
-        (part, at) => array.readTo(part, at / unit),
-        onMoved,
-      ),
-    );
+    let threads: ThreadSeconds | undefined;
+    await writer.writeBy(bytes, async (file) => {
+      const moved = { name, ...file, bytes, signal, partBytes };
+      threads = await moveFile('write', moved, (part, at) => array.readTo(part, at / unit), onMoved);
+    });
+    return threads;
   }
   const { all } = rooms;
   const length = all[0]?.length as number;
@@ -238,4 +244,5 @@ async function download(
       onMoved(piece * length + part.length);
     },
   });
+  return undefined;
 }

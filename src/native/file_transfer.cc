@@ -1,4 +1,6 @@
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -27,6 +29,21 @@ struct Told {
   int64_t moved;
   /** What the system said when it could not read or write; 0 otherwise, also where the file ended early. */
   int64_t error;
+  /** Nanoseconds of all threads together, by what they did: read or write, hash, wait for their turn, and for the device. */
+  int64_t filing, hashing, waiting, transferring;
+};
+
+/** Adds the time from its beginning to its end to what was spent. */
+class Spent {
+ public:
+  explicit Spent(std::atomic<int64_t>& nanoseconds) : nanoseconds_(nanoseconds) {}
+  ~Spent() { nanoseconds_ += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - began_).count(); }
+  Spent(const Spent&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::atomic<int64_t>& nanoseconds_;
+  const Clock::time_point began_ = Clock::now();
 };
 
 /** The hash that is to go on with what is moved, but for the first bytes. */
@@ -44,6 +61,16 @@ class File {
     if (fd_ >= 0) close(fd_);
   }
   bool open() const { return fd_ >= 0; }
+
+  /** Has the system find room for bytes, where it can, without changing what the file holds. @return 0 or `errno` */
+  int Allocate(off_t position, off_t bytes) const {
+#if defined(__linux__)
+    while (fallocate(fd_, FALLOC_FL_KEEP_SIZE, position, bytes) != 0) {
+      if (errno != EINTR) return errno;
+    }
+#endif
+    return 0;
+  }
 
   /** Reads or writes bytes at a position. @return how many, fewer at the file's end; -1 for a failure, which `errno` tells */
   ssize_t Move(bool read, char* data, size_t bytes, off_t position) const {
@@ -89,19 +116,23 @@ class FileTransfer final : public RingTransfer {
     size_t whole = words_ ? hashed_ : ended_;
     told_->moved = static_cast<int64_t>(whole <= bytes_ / piece_ ? whole * piece_ : bytes_);
     told_->error = error_;
+    told_->filing = filing_;
+    told_->hashing = hashing_;
+    told_->waiting = waiting_;
+    told_->transferring = transferring_;
     if (status_ == kEndedEarly) status_ = CL_SUCCESS;
   }
 
  private:
   void Move(size_t piece) {
-    char* slot = Enter(piece);
+    char* slot = Entered(piece);
     if (!slot) return EndAt(piece, 0);
     if (__atomic_load_n(&told_->stop, __ATOMIC_RELAXED)) return EndAt(piece, 0);
     size_t length = Length(piece);
     // Systems let one thread at a time write a file, and have the others burn a processor each until then.
     if (!write_ && !AwaitTurn(written_, piece)) return;
-    ssize_t some = file_.Move(write_, slot, length, position_ + static_cast<off_t>(piece * piece_));
-    int error = some < 0 ? errno : 0;
+    int error = 0;
+    ssize_t some = MoveFile(slot, piece, &error);
     if (!write_) EndTurn(written_);
     if (words_ && !AwaitTurn(hashed_, piece)) return;
     if (some < static_cast<ssize_t>(length)) return EndAt(piece, error);
@@ -109,7 +140,21 @@ class FileTransfer final : public RingTransfer {
       Hashed(slot, piece * piece_, length);
       EndTurn(hashed_);
     }
+    Spent spent(transferring_);
     Leave(piece);
+  }
+
+  char* Entered(size_t piece) {
+    Spent spent(transferring_);
+    return Enter(piece);
+  }
+
+  /** @return as `File::Move`; what the system said goes to `error` */
+  ssize_t MoveFile(char* slot, size_t piece, int* error) {
+    Spent spent(filing_);
+    ssize_t some = file_.Move(write_, slot, Length(piece), position_ + static_cast<off_t>(piece * piece_));
+    *error = some < 0 ? errno : 0;
+    return some;
   }
 
   /** Ends the transfer before a piece that could not be moved as a whole. */
@@ -124,6 +169,7 @@ class FileTransfer final : public RingTransfer {
 
   /** Waits until it is a piece's turn. @return false after a failure */
   bool AwaitTurn(const size_t& turn, size_t piece) {
+    Spent spent(waiting_);
     std::unique_lock<std::mutex> lock(guard_);
     changed_.wait(lock, [&] { return turn == piece || Failed(); });
     return !Failed();
@@ -136,6 +182,7 @@ class FileTransfer final : public RingTransfer {
   }
 
   void Hashed(const char* slot, size_t start, size_t length) {
+    Spent spent(hashing_);
     size_t skipped = std::min(length, skipped_ > start ? skipped_ - start : 0);
     hash_.Add(reinterpret_cast<const unsigned char*>(slot) + skipped, length - skipped);
   }
@@ -148,6 +195,7 @@ class FileTransfer final : public RingTransfer {
   const std::shared_ptr<v8::BackingStore> told_store_;
   Told* const told_;
   Hash hash_{};
+  std::atomic<int64_t> filing_{0}, hashing_{0}, waiting_{0}, transferring_{0};
   /** The pieces whose turn it is to be written, and to be hashed; under `guard_`. */
   size_t written_ = 0, hashed_ = 0;
   /** The first piece that was not moved, and what the system said; under `guard_`. */
@@ -155,7 +203,49 @@ class FileTransfer final : public RingTransfer {
   int error_ = 0;
 };
 
+/** Finds room for what will be written. */
+class AllocateJob final : public PromiseJob {
+ public:
+  AllocateJob(File file, off_t position, off_t bytes, const HostMemory& told)
+      : PromiseJob("allocateFileAsync"),
+        file_(std::move(file)),
+        position_(position),
+        bytes_(bytes),
+        told_store_(told.store),
+        told_(static_cast<int64_t*>(told.data)) {}
+  void Run() override {
+    int64_t error = bytes_ > 0 ? file_.Allocate(position_, bytes_) : 0;
+    std::memcpy(told_, &error, sizeof error);
+  }
+
+ private:
+  File file_;
+  const off_t position_, bytes_;
+  const std::shared_ptr<v8::BackingStore> told_store_;
+  int64_t* const told_;
+};
+
 #endif
+
+/** (fd, position, bytes, told) */
+NAN_METHOD(AllocateFileAsync) {
+  Call call(info, "allocateFileAsync");
+#if defined(_WIN32)
+  call.Fail(kUnsupported, "files that are allocated ahead are Linux's");
+#else
+  cl_int fd = call.Int(call[0], CL_INVALID_VALUE);
+  auto position = call.Unsigned(call[1], CL_INVALID_VALUE, INT64_MAX);
+  size_t bytes = call.Size(2);
+  HostMemory told = call.LastingMemory(3, sizeof(int64_t));
+  if (!call.ok()) return;
+  if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 1: no file is as long as that");
+  File file(fd);
+  if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 0: expected the descriptor of an open file");
+  auto job =
+      std::make_unique<AllocateJob>(std::move(file), static_cast<off_t>(position), static_cast<off_t>(bytes), told);
+  StartPromise(call, std::move(job), nullptr);
+#endif
+}
 
 /** (queue, buffer, offset, fd, position, bytes, ring, piece, threads, hash or null, skipped, told) */
 void StartTransfer(Call& call, bool write) {
@@ -172,7 +262,7 @@ void StartTransfer(Call& call, bool write) {
   if (!ReadRing(call, 6, write, bytes, &arguments)) return;
   if (bytes > INT64_MAX - position) return (void)call.Fail(CL_INVALID_VALUE, "argument 4: no file is as long as that");
   if (reinterpret_cast<uintptr_t>(told.data) % alignof(Told) != 0) {
-    return (void)call.Fail(CL_INVALID_VALUE, "argument 11: expected three words of 64 bits");
+    return (void)call.Fail(CL_INVALID_VALUE, "argument 11: expected seven words of 64 bits");
   }
   File file(fd);
   if (!file.open()) return (void)call.Fail(CL_INVALID_VALUE, "argument 3: expected the descriptor of an open file");
@@ -197,6 +287,7 @@ NAN_METHOD(ReadBufferToFileAsync) {
 }  // namespace
 
 void ExportFileTransfer(Exports& exports) {
+  exports.Set<AllocateFileAsync>("allocateFileAsync");
   exports.Set<WriteBufferFromFileAsync>("writeBufferFromFileAsync");
   exports.Set<ReadBufferToFileAsync>("readBufferToFileAsync");
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #endif
 
+#include "bounds.h"
 #include "crew.h"
 #include "info.h"
 #include "ring_transfer.h"
@@ -223,6 +224,42 @@ std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) 
 }
 #endif
 
+/** Maps a buffer and unmaps it: what the driver has to make of its memory for that is there afterwards. */
+class MapJob final : public PromiseJob {
+ public:
+  MapJob(Retained queue, Retained buffer, size_t bytes)
+      : PromiseJob("clEnqueueMapBuffer"), queue_(std::move(queue)), buffer_(std::move(buffer)), bytes_(bytes) {}
+  void Run() override {
+    auto queue = queue_.As<cl_command_queue>();
+    auto buffer = buffer_.As<cl_mem>();
+    void* pointer = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes_, 0, nullptr,
+                                           nullptr, &status_);
+    if (status_ != CL_SUCCESS) return;
+    cl_event event = nullptr;
+    status_ = api.clEnqueueUnmapMemObject(queue, buffer, pointer, 0, nullptr, &event);
+    if (status_ != CL_SUCCESS) return;
+    status_ = api.clWaitForEvents(1, &event);
+    api.clReleaseEvent(event);
+  }
+
+ private:
+  Retained queue_, buffer_;
+  const size_t bytes_;
+};
+
+NAN_METHOD(PrepareMappingAsync) {
+  Call call(info, "clEnqueueMapBuffer");
+  auto queue = call.Handle(0, Kind::kCommandQueue);
+  auto buffer = call.Handle(1, Kind::kMemObject);
+  if (!call.ok()) return;
+  const Extent* extent = ExtentOf(call, *buffer);
+  if (!extent || !CheckRange(call, *buffer, 0, extent->bytes)) return;
+  size_t bytes = extent->bytes;
+  const Platform* platform = queue->platform;
+  auto job = std::make_unique<MapJob>(call.Hold(*queue), call.Hold(*buffer), bytes);
+  if (call.ok()) StartPromise(call, std::move(job), platform);
+}
+
 void FailForWantOf(Call& call, size_t bytes) {
   call.Fail(CL_OUT_OF_HOST_MEMORY, "no " + std::to_string(bytes) + " bytes of memory");
 }
@@ -262,6 +299,7 @@ NAN_METHOD(AllocateHostMemory) {
 void ExportStaging(Exports& exports) {
   exports.Set<WriteBufferAsync>("writeBufferAsync");
   exports.Set<ReadBufferAsync>("readBufferAsync");
+  exports.Set<PrepareMappingAsync>("prepareMappingAsync");
   exports.Set<AllocateHostMemory>("allocateHostMemory");
 }
 

@@ -7,6 +7,7 @@ export type NativeFunction = (...args: readonly unknown[]) => InfoValue;
 export interface Native {
   SVMAlloc: NativeFunction;
   SVMFree: NativeFunction;
+  allocateFileAsync: NativeFunction;
   allocateHostMemory: NativeFunction;
   buildProgram: NativeFunction;
   buildProgramAsync: NativeFunction;
@@ -125,6 +126,7 @@ export interface Native {
   multisetAsync: NativeFunction;
   nearSortAsync: NativeFunction;
   placeAsync: NativeFunction;
+  prepareMappingAsync: NativeFunction;
   readBufferAsync: NativeFunction;
   readBufferToFileAsync: NativeFunction;
   releaseAll: NativeFunction;

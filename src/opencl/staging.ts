@@ -43,8 +43,28 @@ export function readBufferAsync(
   return native().readBufferAsync(queue, buffer, offset, host, ring, piece, threads);
 }
 
-/** What a transfer between a file and a buffer tells, and is told: three words of 64 bits. */
-export const FILE_TRANSFER = { STOP: 0, MOVED: 1, ERROR: 2, WORDS: 3 } as const;
+/**
+ * Maps a buffer and unmaps it, on another thread: drivers make the memory that MEM_ALLOC_HOST_PTR asks for when it is mapped
+ * for the first time, which takes NVIDIA's half a millisecond a MiB. `enqueueMapBuffer` is quick afterwards.
+ *
+ * @param queue waits for what was enqueued before
+ * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT; (rejects) what mapping ends with
+ */
+export function prepareMappingAsync(queue: CommandQueue, buffer: MemObject): Promise<void> {
+  return native().prepareMappingAsync(queue, buffer);
+}
+
+/** What a transfer between a file and a buffer tells, and is told: words of 64 bits. */
+export const FILE_TRANSFER = {
+  STOP: 0,
+  MOVED: 1,
+  ERROR: 2,
+  FILING: 3,
+  HASHING: 4,
+  WAITING: 5,
+  TRANSFERRING: 6,
+  WORDS: 7,
+} as const;
 
 /**
  * File to device, through memory that the device can reach directly: several threads read pieces into it while the device
@@ -58,7 +78,8 @@ export const FILE_TRANSFER = { STOP: 0, MOVED: 1, ERROR: 2, WORDS: 3 } as const;
  * @param hash words as of `hashAsync`, to which what is moved is added; null for none
  * @param skipped bytes from the first one on that are not added
  * @param told `FILE_TRANSFER` words: if `STOP` is not 0 the transfer ends early; in the end `MOVED` has the bytes from the first
- * one on that were moved, fewer where it ended early or the file did, and `ERROR` what the system said (its errno) or 0
+ * one on that were moved, fewer where it ended early or the file did, and `ERROR` what the system said (its errno) or 0; the
+ * others have nanoseconds of all threads together: in which they read or wrote, hashed, waited for one another and for the device
  * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE, UnsupportedError; (rejects) what the transfers end with
  */
 export function writeBufferFromFileAsync(
@@ -89,6 +110,24 @@ export function writeBufferFromFileAsync(
     skipped,
     told,
   );
+}
+
+/**
+ * Has the system find room for bytes of a file that will be written, on another thread; what the file holds, and how long it
+ * is, stay. Where the system cannot, nothing happens. Not on Windows.
+ *
+ * @param fd a descriptor of a file that is open for writing; it may be closed meanwhile
+ * @param position bytes from the file's start
+ * @param told a word that gets what the system said (its errno) or 0
+ * @throws INVALID_VALUE, UnsupportedError
+ */
+export function allocateFileAsync(
+  fd: number,
+  position: Size,
+  bytes: Size,
+  told: BigInt64Array,
+): Promise<void> {
+  return native().allocateFileAsync(fd, position, bytes, told);
 }
 
 /**

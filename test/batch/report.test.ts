@@ -136,6 +136,31 @@ test('a timeline has what jobs were at when they say it was, and what went on at
   t.is(drawn[0]?.busy, undefined);
 });
 
+test('what threads did that moved files is told of each move, and of all on the page', (t) => {
+  const timeline = new Timeline();
+  const began = Date.now();
+  const threads = { file: 0.3, hash: 0.1, turn: 0.05, device: 0.05 };
+  const spans = (['read', 'sort', 'write'] as const).map((kind, i) => ({
+    ...{ kind, began: began + 100 * i, seconds: 0.1 },
+    ...(kind !== 'sort' && { threads: { ...threads } }),
+  }));
+  timeline.hear(ended('moved', began, { spans }));
+  const drawn = timeline.drawn();
+  t.deepEqual(
+    drawn[0]?.rows[0]?.flatMap(({ kind, threads: did }) => (did ? [[kind, did]] : [])),
+    [
+      ['read', threads],
+      ['write', threads],
+    ],
+  );
+  const page = htmlReport({ ...report, timeline: drawn });
+  t.regex(
+    page,
+    /spent 1\.00 s, all together: reading and writing 60 %, checksums 20 %, waiting for one another 10 %/,
+  );
+  t.notRegex(htmlReport(report), /Threads that moved/);
+});
+
 test('of a job that does not say when, its lengths stand in the order of its steps', (t) => {
   const timeline = new Timeline();
   const began = Date.now();

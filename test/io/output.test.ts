@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
@@ -20,7 +21,15 @@ import { scratchFolder } from '../cli/cli.js';
 import { where } from '../where.js';
 
 const { path, folder, remove } = scratchFolder();
-ava.after.always(remove);
+const disk = path('small-disk');
+mkdirSync(disk);
+const isMounted =
+  process.platform === 'linux' &&
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]).status === 0;
+ava.after.always(() => {
+  if (isMounted) spawnSync('umount', ['-l', disk]);
+  remove();
+});
 const onUnix = where(process.platform !== 'win32', 'not on Windows', ava);
 
 const context = (over: Partial<OutputContext> = {}): OutputContext => ({
@@ -85,6 +94,28 @@ ava('room is asked for: more than there is is an error that says how much', asyn
   t.is(needed, 2 ** 52);
   t.true(free > 0 && free < needed);
   output.discard();
+});
+
+ava('room that is found ahead is no part of what a file holds', async (t) => {
+  const output = await openOutput(path('ahead'), context());
+  output.allocate?.(100_000);
+  await output.write(Buffer.from('abc'));
+  await output.commit();
+  t.is(readFileSync(path('ahead'), 'utf8'), 'abc');
+  const dropped = await openOutput(path('ahead'), context());
+  dropped.allocate?.(100_000);
+  dropped.discard();
+  t.is(readFileSync(path('ahead'), 'utf8'), 'abc');
+});
+
+const onSmallDisk = where(isMounted, 'no small disk can be mounted here', ava);
+
+onSmallDisk('a disk without room says so before anything is written', async (t) => {
+  const output = await openOutput(join(disk, 'out'), context());
+  output.allocate?.(1_000_000);
+  await t.throwsAsync(output.write(Buffer.from('abc')), { instanceOf: IoError, message: /no space is left/ });
+  output.discard();
+  t.deepEqual(readdirSync(disk), []);
 });
 
 ava('who is told of files aside hears of each before it is there and after it is gone', async (t) => {

@@ -1,5 +1,5 @@
 /** Transfers between files and buffers, by threads of the addon's. */
-import { closeSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
@@ -9,7 +9,7 @@ import { opened, thrown } from './devices.js';
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
-const { STOP, MOVED, ERROR, WORDS } = cl.FILE_TRANSFER;
+const { STOP, MOVED, ERROR, FILING, WORDS } = cl.FILE_TRANSFER;
 const BYTES = 100_003;
 const data = Uint8Array.from({ length: BYTES }, (_, i) => i * 31 + (i >> 8));
 const hashed = async (...parts: readonly Uint8Array[]): Promise<BigUint64Array> => {
@@ -43,7 +43,7 @@ for (const one of opened) {
           const read = cl.writeBufferFromFileAsync(queue, buffer, 10, fd, position, bytes, ...way);
           closeSync(fd); // it has one of its own
           await read;
-          t.deepEqual([...told], [0n, BigInt(bytes), 0n]);
+          t.deepEqual([...told.subarray(STOP, FILING)], [0n, BigInt(bytes), 0n]);
           t.is(words[0], (await hashed(data))[0], `pieces of ${piece}, from ${position}, ${skipped} known`);
 
           const out = openSync(path('out'), 'w+');
@@ -52,7 +52,7 @@ for (const one of opened) {
           await cl.readBufferToFileAsync(queue, buffer, 10, out, 3, bytes, ...to);
           closeSync(out);
           const expected = data.subarray(position);
-          t.deepEqual([...told], [0n, BigInt(bytes), 0n]);
+          t.deepEqual([...told.subarray(STOP, FILING)], [0n, BigInt(bytes), 0n]);
           t.true(readFileSync(path('out')).equals(Buffer.concat([new Uint8Array(3), expected])));
           t.is(back[0], (await hashed(expected))[0]);
         }
@@ -91,13 +91,46 @@ for (const one of opened) {
     t.true(Number(unhashed[MOVED]) <= 49_152, 'others may have been ended with it');
     t.is(unhashed[ERROR], 0n);
     await cl.writeBufferFromFileAsync(queue, buffer, 0, fd, 0, 50_000, ring, 4096, most, null, 0, unhashed);
-    t.deepEqual([...unhashed], [0n, 50_000n, 0n]);
+    t.deepEqual([...unhashed.subarray(STOP, FILING)], [0n, 50_000n, 0n]);
     closeSync(fd);
     const refused = await move(cl.readBufferToFileAsync, 'r');
     t.deepEqual([refused.told[MOVED], refused.told[ERROR]], [0n, BigInt(constants.errno.EBADF)]);
     const stopped = await move(cl.writeBufferFromFileAsync, 'r', 1n);
     t.deepEqual([stopped.told[MOVED], stopped.told[ERROR], stopped.words[0]], [0n, 0n, 0n]);
     cl.releaseMemObject(buffer);
+  });
+
+  test.serial(title('a transfer tells what its threads did'), async (t) => {
+    const { FILING, HASHING, WAITING, TRANSFERRING } = cl.FILE_TRANSFER;
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES);
+    const fd = openSync(path('in'), 'r');
+    for (const words of [new BigUint64Array(10), null]) {
+      const told = new BigInt64Array(WORDS);
+      const started = process.hrtime.bigint();
+      await cl.writeBufferFromFileAsync(queue, buffer, 0, fd, 0, BYTES, ring, 4096, most, words, 0, told);
+      const most4 = (process.hrtime.bigint() - started) * BigInt(most);
+      const [filing = 0n, hashing = 0n, waiting = 0n, transferring = 0n] = told.subarray(FILING, WORDS);
+      t.true(filing > 0n && transferring > 0n);
+      t.is(hashing > 0n, words !== null);
+      t.true(waiting >= 0n && filing + hashing + waiting + transferring <= most4);
+    }
+    t.deepEqual([FILING, HASHING, WAITING, TRANSFERRING], [3, 4, 5, 6]);
+    closeSync(fd);
+    cl.releaseMemObject(buffer);
+  });
+
+  test.serial(title('a buffer is mapped ahead'), async (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE | cl.MEM_ALLOC_HOST_PTR, 4096);
+    await cl.prepareMappingAsync(queue, buffer);
+    const memory = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_READ | cl.MAP_WRITE, 0, 4096);
+    new Uint8Array(memory).fill(7);
+    cl.enqueueUnmapMemObject(queue, buffer, memory);
+    const back = new Uint8Array(4096);
+    cl.enqueueReadBuffer(queue, buffer, true, 0, 4096, back);
+    t.true(back.every((byte) => byte === 7));
+    t.is(thrown(() => cl.prepareMappingAsync(buffer as never, buffer)).code, cl.INVALID_COMMAND_QUEUE.code);
+    cl.releaseMemObject(buffer);
+    t.is(thrown(() => cl.prepareMappingAsync(queue, buffer)).code, cl.INVALID_MEM_OBJECT.code);
   });
 
   test.serial(title('arguments of transfers of files are checked'), (t) => {
@@ -117,8 +150,8 @@ for (const one of opened) {
       [{ 7: 0 }, /argument 7/],
       [{ 8: 0 }, /argument 8: expected at least one thread/],
       [{ 9: new BigUint64Array(9) }, /uses 80/],
-      [{ 11: new BigInt64Array(2) }, /uses 24/],
-      [{ 11: new Uint8Array(new ArrayBuffer(40), 4, 24) }, /argument 11: expected three words/],
+      [{ 11: new BigInt64Array(6) }, /uses 56/],
+      [{ 11: new Uint8Array(new ArrayBuffer(72), 4, 56) }, /argument 11: expected seven words/],
     ] as const) {
       const error = thrown(but(wrong));
       t.is(error.code, cl.INVALID_VALUE.code);
@@ -131,3 +164,28 @@ for (const one of opened) {
     closeSync(fd);
   });
 }
+
+test('room is found for a file, whose contents and length stay', async (t) => {
+  writeFileSync(path('allocated'), 'abc');
+  const fd = openSync(path('allocated'), 'r+');
+  const told = BigInt64Array.of(-1n);
+  await cl.allocateFileAsync(fd, 0, 1_000_000, told);
+  const refusals = [0, constants.errno.EOPNOTSUPP];
+  t.true(refusals.includes(Number(told[0])), `the system said ${told[0]}`);
+  t.is(readFileSync(path('allocated'), 'utf8'), 'abc');
+  if (told[0] === 0n && process.platform === 'linux') t.true(fstatSync(fd).blocks * 512 >= 1_000_000);
+  closeSync(fd);
+  const readOnly = openSync(path('allocated'), 'r');
+  await cl.allocateFileAsync(readOnly, 0, 10, told);
+  t.is(Number(told[0]), process.platform === 'linux' ? constants.errno.EBADF : 0);
+  closeSync(readOnly);
+  for (const [fd, position, bytes, message] of [
+    [2 ** 30, 0, 10, /argument 0: expected the descriptor of an open file/],
+    [0, 2n ** 63n - 1n, 10, /argument 1: no file is as long as that/],
+    [0, -1, 10, /whole number/],
+  ] as const) {
+    const error = thrown(() => cl.allocateFileAsync(fd, position as number, bytes, told));
+    t.is(error.code, cl.INVALID_VALUE.code);
+    t.regex(String((error as { reason?: string }).reason), message);
+  }
+});

@@ -1,4 +1,5 @@
 /** A batch as one page that needs nothing else: what came of each job, and what took how long. */
+import type { ThreadSeconds } from '../../device/staging.js';
 import { escaped } from '../../util/markup.js';
 import { type BatchReport, headline, type ReportRow } from './report.js';
 import { KINDS, type Kind, type Span, type Track } from './timeline.js';
@@ -115,6 +116,7 @@ function timeline(tracks: readonly Track[]): string {
 <p>What each job was at, and beneath that what the devices, the transfers to and from them and the disk were; a row each for what
 goes on at the same time.</p>
 ${bound(tracks)}
+${threadsOf(spans)}
 <p class="legend">${legend.map((kind) => `<span><i style="background:${COLOURS[kind]}"></i>${kind}</span>`).join('')}</p>
 <figure><svg viewBox="0 0 ${WIDTH} ${y}" role="img" aria-label="Timeline">${ticks.join('')}${parts.join('\n')}</svg>
 ${left === 0 ? `<figcaption>The first ${MOST_SPANS} stretches of time.</figcaption>` : ''}</figure>`;
@@ -130,6 +132,26 @@ function bound(tracks: readonly Track[]): string {
       return `<li><meter min="0" max="100" value="${percent}">${percent} %</meter> ${percent} % ${escaped(name)}</li>`;
     });
   return `<p>At work, of the time from the first read to the end:</p>\n<ul class="busy">${parts.join('')}</ul>`;
+}
+
+const DOINGS: Readonly<Record<keyof ThreadSeconds, string>> = {
+  file: 'reading and writing',
+  hash: 'checksums',
+  turn: 'waiting for one another',
+  device: 'the device, and waiting for it',
+};
+
+/** What the threads did that moved files, if any did. */
+function threadsOf(spans: readonly Span[]): string {
+  const doings = Object.keys(DOINGS) as (keyof ThreadSeconds)[];
+  // Each job's spans stand in the disk's row once more.
+  const moves = new Set(spans.flatMap(({ threads }) => threads ?? []));
+  const seconds = (doing: keyof ThreadSeconds): number =>
+    [...moves].reduce((sum, threads) => sum + threads[doing], 0);
+  const all = doings.reduce((sum, doing) => sum + seconds(doing), 0);
+  if (all === 0) return '';
+  const parts = doings.map((doing) => `${DOINGS[doing]} ${Math.round((100 * seconds(doing)) / all)} %`);
+  return `<p>Threads that moved files spent ${all.toFixed(2)} s, all together: ${parts.join(', ')}.</p>`;
 }
 
 const endOf = ({ begin, seconds }: Span): number => begin + seconds;

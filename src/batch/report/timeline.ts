@@ -1,4 +1,5 @@
 /** When each device, the disk and the bus were at work. */
+import type { ThreadSeconds } from '../../device/staging.js';
 import type { WorkSpan } from '../../io/spans.js';
 import type { BatchEvent, JobResult } from '../events.js';
 
@@ -14,6 +15,8 @@ export interface Span {
   /** Seconds since the batch began. */
   readonly begin: number;
   readonly seconds: number;
+  /** What the threads did that moved a file. */
+  readonly threads?: ThreadSeconds;
 }
 
 /** Spans of a device, the disk or a bus, in rows in which none overlaps another. */
@@ -52,8 +55,8 @@ export class Timeline {
 
   #addDone(result: Ok): void {
     const { job, device } = result;
-    const spans = spansOf(result).map(({ kind, began, seconds }) => {
-      return { kind, job: job.name, begin: this.#since(began), seconds };
+    const spans = spansOf(result).map(({ began, ...span }) => {
+      return { ...span, job: job.name, begin: this.#since(began) };
     });
     place(rowsOf(this.#jobs, device), withGaps(spans, this.#since(result.began), result.seconds));
     const isOf = (...kinds: Kind[]) => spans.filter(({ kind }) => kinds.includes(kind));

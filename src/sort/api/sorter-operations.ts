@@ -16,6 +16,7 @@ import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
 import { Calls, type Few } from '../calls/calls.js';
 import { assertIntact } from '../calls/intact.js';
+import { Link } from '../calls/link.js';
 import { Turns } from '../calls/turns.js';
 import { gatherSteps } from '../host/host-sort.js';
 import { inTurns } from '../host/steps.js';
@@ -115,6 +116,27 @@ export class SorterOperations implements AsyncDisposable {
   /** @internal Has the device memory of its own, beside that of the host? */
   get isAside(): boolean {
     return this.#keeper.backend.isAside;
+  }
+
+  /** @internal Makes what files pass through on their way to a device aside, before the first one comes. @throws MemoryError */
+  async prepareFiles(): Promise<void> {
+    if (this.isAside) await this.#keeper.run(({ memory }) => memory.prepareFiles(), { again: false });
+  }
+
+  /** @internal Compiles what a sort of such an array takes, which it would do else: for who has yet to fill it. */
+  async prepareSort(
+    keys: DeviceArray,
+    options: SortOptions,
+    { positions }: { positions: boolean },
+  ): Promise<void> {
+    const settings = parse(options);
+    const input = readKeys(this.#arrays, keys, settings);
+    const result = positions ? { moved: input.place } : { sorted: input.place };
+    const task = { n: input.n, settings, link: new Link(), onHost: false, again: false };
+    await this.#calls.operate(task, async (call) => {
+      await call.canSort({ keys: input, ...result });
+      return () => undefined;
+    });
   }
 
   /** All opened devices, the best one first; none when the host engine sorts. */

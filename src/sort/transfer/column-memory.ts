@@ -41,6 +41,8 @@ export interface ColumnMemory {
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`, and waits for it. */
   load(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
+  /** Makes what files pass through, before the first one comes. @throws MemoryError */
+  prepareFiles(): Promise<void>;
   /** As `store`, of a stretch of a file. @throws UnsupportedError where the memory is the host's */
   storeFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
   /** As `load`, into a stretch of a file, of a column that is complete. @throws as `storeFile` */
@@ -110,6 +112,10 @@ export class DeviceMemory implements ColumnMemory {
   async load({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await download(this.#device, bufferOf(place), view, { offset: offset * info.bytes });
     await this.#device.queue.finish();
+  }
+
+  prepareFiles(): Promise<void> {
+    return this.#device.staging.prepareFiles();
   }
 
   async storeFile({ place, info }: Column, file: FileStretch, offset: number): Promise<FileMoved> {

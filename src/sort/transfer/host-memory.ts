@@ -47,6 +47,8 @@ export class HostMemory implements ColumnMemory {
     copyBytes(part(viewOf(place), start, start + view.byteLength), view);
   }
 
+  async prepareFiles(): Promise<void> {}
+
   async storeFile(): Promise<never> {
     throw new UnsupportedError('files go straight to memory of a device only, not to that of the host');
   }

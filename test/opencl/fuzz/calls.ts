@@ -378,7 +378,7 @@ const fromFile: readonly Taken[] = [
   k.count(1, 4),
   k.optional(k.hostOf(80)),
   k.count(0, 64),
-  k.hostOf(24),
+  k.hostOf(56),
 ];
 
 /** Where a fill begins, and its size: multiples of every pattern. */
@@ -1050,6 +1050,11 @@ export const CALLS: Readonly<Record<string, Call>> = {
   'handle.equals': { takes: [handle('event', 'context', 'buffer', 'kernel'), anything], weight: 0.3 },
   writeBufferAsync: { takes: staged, weight: 1 },
   readBufferAsync: { takes: staged, weight: 1 },
+  allocateFileAsync: {
+    takes: [fromFile[3] as Taken, k.count(0, 64), k.count(0, 64), k.hostOf(8)],
+    weight: 0.2,
+  },
+  prepareMappingAsync: { takes: [k.queue, k.buffer], weight: 0.3 },
   writeBufferFromFileAsync: { takes: fromFile, weight: 0.5 },
   readBufferToFileAsync: { takes: fromFile, weight: 0.5 },
   allocateHostMemory: {
