@@ -195,6 +195,27 @@ export const LIBRARY = [
     tests: [tests('device/queue')],
   },
   {
+    name: 'queue: launches that are refused end the wait at once',
+    file: 'src/device/queue.ts',
+    find: 'uses memory that the caller has back then.\n    this.submitForLater();',
+    replace: 'uses memory that the caller has back then.\n    this.submit();',
+    tests: [tests('device/queue')],
+  },
+  {
+    name: 'tile model: a third group of pairs counts',
+    file: 'src/algorithms/tile-model.ts',
+    find: 'pairs: { perBin: 15, busyGroups: 2,',
+    replace: 'pairs: { perBin: 15, busyGroups: 3,',
+    tests: [tests('algorithms/tile-model')],
+  },
+  {
+    name: 'matrix: the line that repeats a device leaves out what was let through',
+    file: 'src/matrix/report/report.ts',
+    find: '...(filters.length > 0 && { only: filters.map(filterText) }),',
+    replace: '',
+    tests: [tests('matrix/report/report')],
+  },
+  {
     name: 'milestones: whoever comes later is told too early',
     file: 'src/device/milestones.ts',
     find: 'if (!this.#current) return this.#ask();',
