@@ -6,8 +6,6 @@ import type { Task } from './engine.js';
 /** What stands before all keys of queues. */
 export const PREFIX = 'clsort';
 
-export const DEFAULT_QUEUE = 'default';
-
 /** @throws UsageError for what is no name of a queue */
 export function assertQueue(name: string): void {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return;

@@ -10,7 +10,7 @@ import { type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
 import { codec32, codeWordsOf, decode32, decodeRecords, encodeRecords } from '../../keys/codec-records.js';
 import { type KeyCodec, keyCodec, type Order } from '../../keys/key-codec.js';
 import { InputError } from '../../util/errors.js';
-import { atOnce, copySteps, inSlices, inTurns, SLICE, type Steps } from './steps.js';
+import { atOnce, copySteps, inSlices, SLICE, type Steps } from './steps.js';
 
 /** Order of a sort, and the window of the code's bits that it compares. */
 export interface HostOrder extends Order {
@@ -51,20 +51,6 @@ const WIDE_DIGIT = 11;
  */
 export function hostSort(keys: HostColumn, order: HostOrder, result: HostResult): void {
   atOnce(sortSteps(keys, order, result));
-}
-
-/**
- * `hostSort` that lets the process see to other things every few milliseconds, signals among them.
- *
- * @throws InputError as `hostSort`; AbortedError, with results half made, when `signal` fires
- */
-export function hostSortInTurns(
-  keys: HostColumn,
-  order: HostOrder,
-  result: HostResult,
-  signal?: AbortSignal,
-): Promise<void> {
-  return inTurns(sortSteps(keys, order, result), signal);
 }
 
 /** `hostSort` in steps. */

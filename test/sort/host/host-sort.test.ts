@@ -1,9 +1,9 @@
 import test from 'ava';
 import { bytesOf, emptyLike, keyColumn } from '../../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
-import { type HostOrder, hostSort, hostSortInTurns, sortSteps } from '../../../src/sort/host/host-sort.js';
+import { type HostOrder, hostSort, sortSteps } from '../../../src/sort/host/host-sort.js';
 import { verifySteps } from '../../../src/sort/host/host-verify.js';
-import type { Steps } from '../../../src/sort/host/steps.js';
+import { inTurns, type Steps } from '../../../src/sort/host/steps.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../../distributions.js';
 import { pick, referenceArgsort, referenceSort, sameMultiset } from '../../reference.js';
@@ -205,7 +205,7 @@ test('in turns: the same result, with other work done in between', async (t) => 
   const sorted = emptyLike(keys);
   let turns = 0;
   const others = setInterval(() => turns++, 1);
-  await hostSortInTurns(keyColumn(keys), {}, { sorted });
+  await inTurns(sortSteps(keyColumn(keys), {}, { sorted }));
   clearInterval(others);
   t.true(turns > 3, `${turns} turns`);
   t.true(same(sorted, sortKeys(keys, 'f64')));
@@ -215,7 +215,7 @@ test('in turns: a signal ends it', async (t) => {
   const keys = keysOf('u64', 'uniform', 3_000_000);
   const controller = new AbortController();
   setTimeout(() => controller.abort('enough'), 1);
-  const running = hostSortInTurns(keyColumn(keys), {}, { sorted: emptyLike(keys) }, controller.signal);
+  const running = inTurns(sortSteps(keyColumn(keys), {}, { sorted: emptyLike(keys) }), controller.signal);
   const error = await t.throwsAsync(running, { instanceOf: AbortedError });
   t.is(error?.cause, 'enough');
 });
