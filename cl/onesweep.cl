@@ -16,9 +16,11 @@
  *   HISTOGRAM_COLUMNS   copies of the counters in a group, a power of two: work-items side by side count in
  *                       different copies, hence in different banks, however skewed the keys are
  *   LOOK_BACK, SPIN_LIMIT  see tile_look_back.clh
+ *   PLANNED             1: which digits are sorted by, and between which arrays, was decided on the device, see wide.cl
  */
 #include "count_rows.clh"
 #include "tile_look_back.clh"
+#include "wide_plan.clh"
 
 #ifndef HISTOGRAM_SIZE
 # error "HISTOGRAM_SIZE: work-items of a histogram group, set by src/algorithms/onesweep.ts"
@@ -135,21 +137,54 @@ INLINE void publish_begins(__local uint *memory, __global const uint *counts, ui
             publish_state(&state[item * BINS_PER_ITEM + j], STATE_SUM | (state_t)(before + begins[j]));
 }
 
+#if PLANNED
+/* Sort by the digit that the plan has for this pass, if it has one, stably.
+ * @param counts       of all digits and histogram groups, [digit][group][bin]
+ * @param state        of all passes, [pass][1 + tiles][bin]; that of this pass is zero
+ * @param first_flags  for the first pass that moves anything, last_flags for the last one
+ */
+TILE_KERNEL void onesweep_pass(__global const key_t *input, __global key_t *output, __global key_t *alternate,
+# if HAS_VALUES
+                               __global const value_t *input_values, __global value_t *output_values,
+                               __global value_t *alternate_values,
+# endif
+                               __global const uint *restrict counts, __global state_t *state, __global uint *control,
+                               __global const uint *restrict plan, ulong n, uint pass, uint passes, uint histogram_groups,
+                               codec_t codec, uint first_flags, uint last_flags)
+#else
 /* Sort by one digit, stably.
  * @param counts  of all passes and histogram groups, [pass][group][bin]
  * @param state   of all passes, [pass][1 + tiles][bin]; that of this pass is zero
  */
 TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
-#if HAS_VALUES
+# if HAS_VALUES
                                __global const value_t *restrict values_in, __global value_t *restrict values_out,
-#endif
+# endif
                                __global const uint *restrict counts, __global state_t *state, __global uint *control,
                                ulong n, uint pass, uint shift, uint bits, uint histogram_groups, codec_t codec, uint flags)
+#endif
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0);
+#if PLANNED
+    const uint first_pass = plan[PLAN_FIRST], low = plan[PLAN_LOW], planned = plan[PLAN_DIGITS + pass];
+    if (pass < first_pass)
+        return;
+    const uint shift = PLANNED_SHIFT(planned), bits = PLANNED_BITS(planned), counted = PLANNED_NUMBER(planned);
+    const uint moves_left = passes - 1 - pass + (low > 0);
+    const bool to_output = moves_left % 2 == 0;
+    const uint flags = (pass == first_pass ? first_flags : 0) | (moves_left == 0 ? last_flags : 0);
+    __global const key_t *keys_in = pass == first_pass ? input : to_output ? alternate : output;
+    __global key_t *keys_out = to_output ? output : alternate;
+# if HAS_VALUES
+    __global const value_t *values_in = pass == first_pass ? input_values : to_output ? alternate_values : output_values;
+    __global value_t *values_out = to_output ? output_values : alternate_values;
+# endif
+#else
+    const uint counted = pass, low = 0;
+#endif
     digit_t digit = digit_at(shift, bits, 2);
-    counts += (size_t)pass * histogram_groups * BINS;
+    counts += (size_t)counted * histogram_groups * BINS;
     state += ((size_t)pass * get_num_groups(0) + STATE_MARGIN) * BINS;
 
     if (item == 0) {
@@ -219,7 +254,7 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
 #if HAS_VALUES
                                     values_out, digits,
 #endif
-                                    codec, flags, CODE_BYTES * 8 - shift - bits);
+                                    codec, flags, bits_of_codes(low, shift + bits));
 #if RANK == RANK_LANES
     if (!ascends)
         give_up(control, STATUS_DISORDER);

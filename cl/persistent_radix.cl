@@ -212,7 +212,7 @@ TILE_KERNEL void persistent_radix(__global const key_t *keys_in, __global key_t 
 #if HAS_VALUES
                                   values_out, digits,
 #endif
-                                  codec, store_flags, CODE_BYTES * 8 - shift);
+                                  codec, store_flags, bits_of_codes(0, shift));
 #if HAS_VALUES && VALUES_AFTER
         store_values(tile, values, places, digits, values_out);
 #endif

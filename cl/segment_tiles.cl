@@ -44,23 +44,6 @@ TILE_KERNEL void segment_tiles(__global const key_t *keys_in, __global key_t *ke
     }
 }
 
-/* Count a digit of the keys [start, end) in the first words of the group's memory.
- * @post visible to the group
- */
-INLINE void count_run(__local uint *memory, __global const key_t *keys, uint start, uint end, digit_t digit, codec_t codec,
-                      uint flags)
-{
-    const uint item = (uint)get_local_id(0), base = LOCAL_BASE(memory);
-    for (uint bin = item; bin < BINS; bin += GROUP_SIZE)
-        memory[COUNTERS_AT / 4 + bin] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = start + item; i < end; i += GROUP_SIZE) {
-        const code_t code = flags & FLAG_ENCODE ? encode_key(keys[i], codec) : (code_t)keys[i];
-        local_add(memory, base + COUNTERS_AT + digit_offset(code, digit), 1);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
 /* Sort each listed segment by all digits of the window [begin, end), its elements going to and fro between the output
  * and the alternate array.
  * @pre  keys_in is not keys_out if the number of passes is odd
@@ -92,25 +75,13 @@ TILE_KERNEL void segment_passes(__global const key_t *keys_in, __global key_t *k
             __global const key_t *from = pass == 0 ? keys_in : to_output ? keys_alternate : keys_out;
             __global key_t *to = to_output ? keys_out : keys_alternate;
 
-            count_run(memory, from, first, last, digit, codec, own);
-            offset_t next[BINS_PER_ITEM], sum = 0;
-#pragma unroll
-            for (uint j = 0; j < BINS_PER_ITEM; j++) {
-                next[j] = sum;
-                sum += item < BIN_ITEMS ? memory[COUNTERS_AT / 4 + item * BINS_PER_ITEM + j] : 0;
-            }
-            sum = (offset_t)work_group_scan((uint)sum, BIN_ITEMS, memory + SCAN_AT / 4);
-#pragma unroll
-            for (uint j = 0; j < BINS_PER_ITEM; j++)
-                next[j] += sum + (offset_t)first;
-            barrier(CLK_LOCAL_MEM_FENCE);
 #if HAS_VALUES
             __global const value_t *values_from = pass == 0 ? values_in : to_output ? values_alternate : values_out;
             __global value_t *values_to = to_output ? values_out : values_alternate;
-            move_run(memory, from, to, values_from, values_to, flags & FLAG_FROM_SEGMENT ? 0 : first, first, last, next,
-                     digit, codec, own);
+            sort_run(memory, from, to, values_from, values_to, flags & FLAG_FROM_SEGMENT ? 0 : first, first, last, digit,
+                     codec, own);
 #else
-            move_run(memory, from, to, first, last, next, digit, codec, own);
+            sort_run(memory, from, to, first, last, digit, codec, own);
 #endif
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         }

@@ -14,6 +14,7 @@ const lanes = tests('algorithms/segments-serial');
 const scansInLanes = tests('primitives/prefix-scan', 'scans of u32*');
 const sweeps = tests('algorithms/segmented', '*by sweeps');
 const checkedLanes = tests('algorithms/radix-sorts', 'onesweep: lanes in order*');
+const wide = (title) => tests('algorithms/wide', title);
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
 /** A barrier that is not there any more. */
@@ -336,6 +337,92 @@ export const KERNELS = [
     replace: `codec, flags & FLAG_ENCODE);
     for (uint entry = item; entry < PASSES * BINS;`,
     tests: [races('onesweep')],
+  },
+  // --- wide
+  {
+    name: 'wide: a digit that varies counts as constant',
+    file: 'cl/wide.cl',
+    find: 'const bool varies = same[number] != (uint)n;',
+    replace: 'const bool varies = same[number] < (uint)n / 2;',
+    tests: [wide('*plan*')],
+  },
+  {
+    name: 'wide: too few moves end in the output',
+    file: 'cl/wide.cl',
+    find: '(moves == 0 || (low == 0 && !ends_right(moves, parity)))',
+    replace: 'moves == 0',
+    tests: [wide('*plan*')],
+  },
+  {
+    name: 'wide: the sample is taken at intervals',
+    file: 'cl/wide.cl',
+    find: 'return from + mul_hi(mixed(i), (uint)length);',
+    replace: 'return from + mul_hi(mixed(0), (uint)length);',
+    tests: [wide('*sample sees*')],
+  },
+  {
+    name: 'wide: equal words of a bucket count as equal keys',
+    file: 'cl/wide.cl',
+    find: 'if (no_larger - smaller > 1)',
+    replace: 'if (no_larger - smaller > FINISH_WINDOW)',
+    tests: [wide('*each kernel*'), wide('*every size*')],
+  },
+  {
+    name: 'wide: equal keys of a bucket change places',
+    file: 'cl/wide_bucket.clh',
+    find: 'before += i < at ? other <= code : other < code;',
+    replace: 'before += i > at ? other <= code : other < code;',
+    tests: [wide('*every size*')],
+  },
+  {
+    name: 'wide: a bucket ends with the window',
+    file: 'cl/wide.cl',
+    find: 'if (before != 0 && behind != 0) {',
+    replace: 'if (before != 0) {',
+    tests: [wide('*every size*'), wide('*each kernel*')],
+  },
+  {
+    name: 'wide: a bucket begins with the window',
+    file: 'cl/wide.cl',
+    find: 'if (before != 0 && behind != 0) {',
+    replace: 'if (behind != 0) {',
+    tests: [wide('*every size*'), wide('*each kernel*')],
+  },
+  {
+    name: 'wide: the next tile is seen while this one is still counted',
+    file: 'cl/wide.cl',
+    find: `#endif
+        }
+        ${BARRIER}
+    }
+}`,
+    replace: `#endif
+        }
+    }
+}`,
+    tests: [racesIn('algorithms/wide', '*many tiles*')],
+  },
+  {
+    name: 'wide: a large bucket ends in the wrong array',
+    file: 'cl/wide_rest.cl',
+    find: 'passes += passes % 2 == 0;',
+    replace: 'passes += passes == 0;',
+    tests: [wide('*each kernel*'), wide('*misses*')],
+  },
+  {
+    name: 'wide: two words of differing bits are not waited for',
+    file: 'cl/wide_rest.cl',
+    find: `    atomic_or(&differing[1], (uint)(own >> 32));
+    ${BARRIER}`,
+    replace: '    atomic_or(&differing[1], (uint)(own >> 32));',
+    tests: [racesIn('algorithms/wide', '*many tiles*')],
+  },
+  {
+    name: 'wide: the first pass reads what none has written',
+    file: 'cl/onesweep.cl',
+    find: 'keys_in = pass == first_pass ? input : to_output ? alternate : output;',
+    replace: 'keys_in = pass == 0 ? input : to_output ? alternate : output;',
+    tests: [wide('*plan*')],
   },
   // --- persistent
   {

@@ -86,9 +86,16 @@ export const LIBRARY = [
   {
     name: 'onesweep: no group for where the digits begin',
     file: 'src/algorithms/onesweep.ts',
-    find: 'return 1 + Math.ceil(n / (this.#tuning.groupSize',
-    replace: 'return Math.ceil(n / (this.#tuning.groupSize',
+    find: '  1 + Math.ceil(n / (groupSize * keysPerItem));',
+    replace: '  Math.ceil(n / (groupSize * keysPerItem));',
     tests: [sorts('onesweep', 3001)],
+  },
+  {
+    name: 'wide: what is sorted in place is moved any number of times',
+    file: 'src/algorithms/wide.ts',
+    find: "const parity = !keysInPlace && !valuesInPlace ? 'any' :",
+    replace: "const parity = n > 0 ? 'any' :",
+    tests: [tests('algorithms/wide', '*plan*')],
   },
   {
     name: 'host: equal keys in reverse',

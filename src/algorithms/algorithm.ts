@@ -135,6 +135,8 @@ export interface AlgorithmFactory {
   readonly parameters: Parameters;
   /** Kinds of devices on which the planner takes it by itself, in the order of the registry; default: none. */
   readonly plannedOn?: readonly ('cpu' | 'gpu')[];
+  /** Fewest keys for which it does; default: any. */
+  readonly plannedFrom?: number;
   /** Does it take a pass for each digit of the window, so that constant ones are worth leaving out? */
   readonly byDigits?: boolean;
   /** Does it find out by itself, on the device, which of them those are? */

@@ -12,7 +12,7 @@ import type {
   SortWork,
 } from './algorithm.js';
 import { digitsOf } from './digits.js';
-import { whole } from './parameters.js';
+import { type Tuning, whole } from './parameters.js';
 import {
   alternateBytes,
   alternatingPasses,
@@ -42,23 +42,41 @@ import {
 import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
 
-const RADIX_BITS = 8;
-const BINS = 2 ** RADIX_BITS;
+export const RADIX_BITS = 8;
+export const BINS = 2 ** RADIX_BITS;
 /** Bytes of `control` in cl/onesweep.cl: a status word and a ticket for each pass, and then the word for all sorts. */
-const CONTROL_BYTES = 80;
-const ANY_AT = 64;
+export const CONTROL_BYTES = 80;
+export const ANY_AT = 64;
 /** Keys from which on look-back sums need 64-bit words: two bits of a word say what it holds. */
-const WIDE = 2 ** 30;
+export const WIDE = 2 ** 30;
 /** Up to so many keys, small tiles let more units take part. */
 const FEW_KEYS = 2 ** 18;
 /** Keys that a work-item of the histogram should have at least: fewer groups leave fewer counts to add. */
 const HISTOGRAM_KEYS = 16;
 
-interface OnesweepTuning extends TileTuning {
+/** What the kernels of cl/onesweep.cl were built with. */
+export interface OnesweepTuning extends TileTuning {
   readonly histogramSize: number;
   readonly histogramColumns: number;
   readonly lookBack: number;
 }
+
+/** Groups of a pass: one that tells where the digits begin, and one for each tile. */
+export const passGroups = ({ groupSize, keysPerItem }: OnesweepTuning, n: number): number =>
+  1 + Math.ceil(n / (groupSize * keysPerItem));
+
+export function histogramGroups(
+  { capabilities }: Pick<Device, 'capabilities'>,
+  { histogramSize }: OnesweepTuning,
+  n: number,
+): number {
+  const busy = Math.ceil(n / (histogramSize * HISTOGRAM_KEYS));
+  return Math.max(1, Math.min(capabilities.computeUnits, busy));
+}
+
+/** Of 16 bytes. */
+export const stateVectors = (tuning: OnesweepTuning, n: number, passes: number): number =>
+  ((passes * passGroups(tuning, n) + tuning.lookBack - 1) * BINS * (tuning.offsetBits / 8)) / 16;
 
 /**
  * One histogram of all digits, then one kernel per digit: every key is read and written once a pass.
@@ -108,8 +126,8 @@ class Onesweep implements Algorithm {
     return {
       ...alternateBytes(this.shape, n, passes, inPlace),
       // The histogram covers whole keys; digits outside of the window count in bin 0.
-      counts: (this.shape.keyBits / RADIX_BITS) * this.#histogramGroups(n) * BINS * 4,
-      state: this.#stateVectors(n, passes) * 16,
+      counts: (this.shape.keyBits / RADIX_BITS) * histogramGroups(this.device, this.#tuning, n) * BINS * 4,
+      state: stateVectors(this.#tuning, n, passes) * 16,
     };
   }
 
@@ -123,7 +141,7 @@ class Onesweep implements Algorithm {
     const control = this.#control;
     const codecWords = vector(codecVector(codec));
     const steps = alternatingPasses(queue, this.shape, digits.length, work);
-    const groups = this.#histogramGroups(n);
+    const groups = histogramGroups(this.device, this.#tuning, n);
 
     const first = steps[0];
     if (!first) return {};
@@ -137,7 +155,7 @@ class Onesweep implements Algorithm {
         u64(n),
         u32(bits[0]),
         u32(bits[1]),
-        u64(this.#stateVectors(n, digits.length)),
+        u64(stateVectors(this.#tuning, n, digits.length)),
         codecWords,
         u32(first.flags & FLAG_ENCODE),
       ],
@@ -163,27 +181,41 @@ class Onesweep implements Algorithm {
           codecWords,
           u32(step.flags),
         ],
-        { global: this.#groups(n) * groupSize, local: groupSize, pass },
+        { global: passGroups(this.#tuning, n) * groupSize, local: groupSize, pass },
       );
       onStage?.({ kernel: 'onesweep_pass', pass, buffers: { ...passOutputs(step), state, control } });
     }
     return { status: control, anyAt: ANY_AT };
   }
+}
 
-  /** Groups of a pass: one that tells where the digits begin, and one for each tile. */
-  #groups(n: number): number {
-    return 1 + Math.ceil(n / (this.#tuning.groupSize * this.#tuning.keysPerItem));
-  }
-
-  #histogramGroups(n: number): number {
-    const busy = Math.ceil(n / (this.#tuning.histogramSize * HISTOGRAM_KEYS));
-    return Math.max(1, Math.min(this.device.capabilities.computeUnits, busy));
-  }
-
-  #stateVectors(n: number, passes: number): number {
-    const { lookBack, offsetBits } = this.#tuning;
-    return ((passes * this.#groups(n) + lookBack - 1) * BINS * (offsetBits / 8)) / 16;
-  }
+/**
+ * Builds cl/onesweep.cl with parameters that the device can hold.
+ *
+ * @param isPlanned whether a plan that the device makes says what is sorted by
+ * @throws BuildError, UnsupportedError
+ */
+export async function buildOnesweep(
+  device: Device,
+  shape: AlgorithmShape,
+  wanted: Tuning,
+  isPlanned = false,
+): Promise<{ programs: RankedPrograms; tuning: OnesweepTuning }> {
+  const lookBack = numberOf(wanted, 'lookBack');
+  const histogramSize = numberOf(wanted, 'histogramSize');
+  const histogramColumns = numberOf(wanted, 'histogramColumns');
+  const defines = {
+    HISTOGRAM_SIZE: histogramSize,
+    HISTOGRAM_COLUMNS: histogramColumns,
+    LOOK_BACK: lookBack,
+    SPIN_LIMIT: numberOf(wanted, 'spinLimit'),
+    PLANNED: isPlanned ? 1 : 0,
+  };
+  const fitted = { ...fitTile(device, shape, wanted), radixBits: RADIX_BITS };
+  const build = (tile: TileTuning) =>
+    buildTile(device, 'onesweep.cl', shape, tile, ['onesweep_pass'], defines);
+  const { programs, tile } = await buildRanked(shape, fitted, wanted, build);
+  return { programs, tuning: { ...tile, histogramSize, histogramColumns, lookBack } };
 }
 
 export const onesweep: AlgorithmFactory = {
@@ -254,27 +286,7 @@ export const onesweep: AlgorithmFactory = {
   },
 
   async create(device, shape) {
-    const tuning = tuningFor(onesweep, device, shape);
-    const lookBack = numberOf(tuning, 'lookBack');
-    const [histogramSize, histogramColumns] = [
-      numberOf(tuning, 'histogramSize'),
-      numberOf(tuning, 'histogramColumns'),
-    ];
-    const defines = {
-      HISTOGRAM_SIZE: histogramSize,
-      HISTOGRAM_COLUMNS: histogramColumns,
-      LOOK_BACK: lookBack,
-      SPIN_LIMIT: numberOf(tuning, 'spinLimit'),
-    };
-    const fitted = { ...fitTile(device, shape, tuning), radixBits: RADIX_BITS };
-    const build = (tile: TileTuning) =>
-      buildTile(device, 'onesweep.cl', shape, tile, ['onesweep_pass'], defines);
-    const { programs, tile } = await buildRanked(shape, fitted, tuning, build);
-    return new Onesweep(device, shape, programs, {
-      ...tile,
-      histogramSize,
-      histogramColumns,
-      lookBack,
-    });
+    const { programs, tuning } = await buildOnesweep(device, shape, tuningFor(onesweep, device, shape));
+    return new Onesweep(device, shape, programs, tuning);
   },
 };

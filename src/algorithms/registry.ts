@@ -16,6 +16,7 @@ import { segmentedSort } from './segmented.js';
 import { serialRadix } from './serial-radix.js';
 import { splitRadix } from './split-radix.js';
 import { tiledRadix } from './tiled-radix.js';
+import { wide } from './wide.js';
 
 /**
  * Every sort that clsort has; bench, matrix, explain and `--algorithm` read this list. The planner tries those that are
@@ -24,6 +25,7 @@ import { tiledRadix } from './tiled-radix.js';
 export const ALGORITHMS: readonly AlgorithmFactory[] = [
   groupRadix,
   persistentRadix,
+  wide,
   onesweep,
   serialRadix,
   tiledRadix,

@@ -33,7 +33,7 @@ const MANY_GROUPS: Readonly<Record<string, Tuning>> = {
 };
 
 /** Algorithms that need what not every device has, or enough of it; the others have to serve all. */
-const OPTIONAL = new Set(['onesweep', 'persistent']);
+const OPTIONAL = new Set(['onesweep', 'persistent', 'wide']);
 
 const SHAPE: AlgorithmShape = { keyBits: 32, valueBytes: 4 };
 

@@ -57,7 +57,7 @@ test('planning and searching go by what the algorithms say of themselves', (t) =
   const device = (type: string) => ({ capabilities: { type } }) as Device;
   const planned = (type: string) => plannedOn(device(type)).map(({ name }) => name);
   t.deepEqual(planned('cpu'), ['group', 'serial', 'tiled', 'amd', 'merge', 'bitonic']);
-  const gpu = ['group', 'persistent', 'onesweep', 'tiled', 'amd', 'merge', 'bitonic'];
+  const gpu = ['group', 'persistent', 'wide', 'onesweep', 'tiled', 'amd', 'merge', 'bitonic'];
   t.deepEqual(planned('gpu'), gpu);
   t.deepEqual(planned('accelerator'), gpu);
   t.deepEqual(searchedOn(device('cpu')), ['serial', 'group']);

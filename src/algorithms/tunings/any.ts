@@ -20,6 +20,19 @@ export const anywhere: DeviceTuning = {
       },
     },
     {
+      algorithm: 'wide',
+      tuning: {
+        fewestDigits: 3,
+        mostDigits: 5,
+        sample: 8192,
+        crowd: 8,
+        bucket: 1024,
+        finishSize: 256,
+        finishKeys: 8,
+        finishGroups: 32,
+      },
+    },
+    {
       algorithm: 'tiled',
       tuning: {
         rank: 'masks',

@@ -106,6 +106,7 @@ export const hopper: DeviceTuning = {
         valuesAfter: false,
       },
     },
+    { algorithm: 'wide', tuning: { finishSize: 256, finishKeys: 8, finishGroups: 32 } },
     { algorithm: 'tiled', which: { keyBits: 32, valueBytes: 0 }, tuning: { keysPerItem: 22 } },
     {
       algorithm: 'tiled',

@@ -34,7 +34,7 @@ function candidates(
   if (algorithm !== 'auto') return [algorithmNamed(algorithm)];
   if (segments !== undefined) return ALGORITHMS.filter(({ bySegments }) => bySegments);
   const isTooMuch = (name: string) => name === 'group' && n > crossoversFor(device).group;
-  return plannedOn(device).filter(({ name }) => !isTooMuch(name));
+  return plannedOn(device).filter(({ name, plannedFrom = 0 }) => n >= plannedFrom && !isTooMuch(name));
 }
 
 /** Why the algorithm cannot have parameters that somebody chose, if so. */

@@ -1,0 +1,314 @@
+/* Sorting wide keys by few of their digits: of those that vary, passes of onesweep sort by the highest ones alone, and
+ * wide_finish puts in order what has these digits in common.
+ *
+ *   onesweep_histogram   counts all digits
+ *   wide_plan            sees which digits vary, and tries on a sample how many of them tell the keys apart
+ *   onesweep_pass        for each digit of the plan; after them equal prefixes stand side by side, in buckets
+ *   wide_finish          places each key in its bucket, by counting those of the bucket that come before it
+ *   wide_rest            sorts the buckets that are too large for counting, each by one group (wide_rest.cl)
+ *
+ * A key whose digits are all needed, since many keys have their highest digits in common, is sorted by passes alone: the
+ * last two kernels have nothing to do then. Either way the sort is stable and right: a sample decides only what is faster.
+ *
+ *   PLAN_SIZE     work-items of the group that plans
+ *   SAMPLE        most keys of the sample, a power of two
+ *   FINISH_SIZE   work-items of a group of wide_finish
+ *   FINISH_KEYS   keys that one of them places
+ *   BUCKET        most keys of a bucket whose keys are counted
+ *   INLINE_PTX    1: NVIDIA, rows of 32 work-items vote
+ */
+#include "wide_bucket.clh"
+
+#ifndef PLAN_SIZE
+# error "PLAN_SIZE: work-items of the group that plans, set by src/algorithms/wide.ts"
+#endif
+#ifndef SAMPLE
+# error "SAMPLE: most keys of the sample, set by src/algorithms/wide.ts"
+#endif
+#ifndef FINISH_SIZE
+# error "FINISH_SIZE: work-items of a group of wide_finish, set by src/algorithms/wide.ts"
+#endif
+#ifndef FINISH_KEYS
+# error "FINISH_KEYS: keys that a work-item of wide_finish places, set by src/algorithms/wide.ts"
+#endif
+#ifndef BUCKET
+# error "BUCKET: most keys of a bucket whose keys are counted, set by src/algorithms/wide.ts"
+#endif
+
+#define PASSES (KEY_BITS / RADIX_BITS)
+#define BINS (1u << RADIX_BITS)
+
+/* What a number of moves has to be: any, or such that the last one ends in the output. */
+#define PARITY_ANY 0u
+#define PARITY_ODD 1u
+#define PARITY_EVEN 2u
+
+INLINE bool ends_right(uint moves, uint parity)
+{
+    return parity == PARITY_ANY || moves % 2 == parity % 2;
+}
+
+INLINE uint mixed(uint x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+/* Words of the table of the sample, twice as many as it has keys. */
+#define TABLE (2 * SAMPLE)
+
+/* Put a prefix into the table, unless it is there. @return whether it was */
+INLINE bool was_there(volatile __local uint *table, ulong prefix)
+{
+    const uint hash = mixed((uint)prefix + mixed((uint)(prefix >> 32) + 0x9e3779b9u)), word = hash ? hash : 1;
+    for (uint place = hash & (TABLE - 1);; place = (place + 1) & (TABLE - 1)) {
+        const uint there = atomic_cmpxchg(&table[place], 0u, word);
+        if (there == 0 || there == word)
+            return there != 0;
+    }
+}
+
+/* Keys of the sample that a work-item looks at. */
+#define SAMPLE_KEYS ((SAMPLE + PLAN_SIZE - 1) / PLAN_SIZE)
+
+/* One key of each stretch of the array, anywhere in it: what comes at intervals does not hide. */
+INLINE ulong sampled_place(uint i, ulong n)
+{
+    const ulong from = i * n / SAMPLE, length = (i + 1) * n / SAMPLE - from;
+    return from + mul_hi(mixed(i), (uint)length);
+}
+
+/* Decide how to sort, by one group.
+ * @param counts         of all digits and histogram groups, [digit][group][bin]
+ * @param passes         digits of the window [begin, end)
+ * @param parity         what the number of moves has to be
+ * @param fewest, most   digits that may be sorted by before wide_finish; most 0: it is not there
+ * @param sampled        keys of the sample: SAMPLE, or all of fewer
+ * @param crowd          keys of a bucket that are too many, where prefixes could be told apart at best
+ * @param repeats        prefixes of the sample that may have been in it before
+ * @post  plan
+ */
+__kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
+    __global const key_t *restrict keys, __global const uint *restrict counts, __global uint *restrict plan, ulong n,
+    uint begin, uint end, uint passes, uint histogram_groups, uint parity, uint fewest, uint most, uint sampled,
+    uint repeats, uint crowd, codec_t codec, uint flags)
+{
+    __local uint table[TABLE];
+    __local uint digits[PASSES], first_bins[PASSES], same[PASSES];
+    __local uint repeated;
+    const uint item = (uint)get_local_id(0);
+
+    if (item == 0) {
+        const code_t code = flags & FLAG_ENCODE ? encode_key(keys[0], codec) : (code_t)keys[0];
+        uint shift = begin;
+        for (uint number = 0; number < passes; number++) {
+            const uint bits = digit_bits(shift, end);
+            digits[number] = PLANNED_DIGIT(shift, bits, number);
+            first_bins[number] = code_digit(code, shift, bits);
+            same[number] = 0;
+            shift += bits;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    /* A digit is constant if all keys have that of the first one. */
+    for (uint entry = item; entry < passes * histogram_groups; entry += PLAN_SIZE) {
+        const uint number = entry / histogram_groups;
+        atomic_add(&same[number], counts[(size_t)entry * BINS + first_bins[number]]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint varying = 0, vary = 0;
+    for (uint number = 0; number < passes; number++) {
+        const bool varies = same[number] != (uint)n;
+        varying |= (uint)varies << number;
+        vary += varies;
+    }
+
+    /* The sample: all keys of a work-item are on their way at once. */
+    const bool tries = fewest <= most && fewest + 1 < vary;
+    code_t codes[SAMPLE_KEYS];
+#pragma unroll
+    for (uint k = 0; k < SAMPLE_KEYS; k++) {
+        const uint i = k * PLAN_SIZE + item;
+        codes[k] = tries && i < sampled ? keys[sampled == SAMPLE ? sampled_place(i, n) : i] : 0;
+    }
+    if (flags & FLAG_ENCODE) {
+#pragma unroll
+        for (uint k = 0; k < SAMPLE_KEYS; k++)
+            codes[k] = encode_key(codes[k], codec);
+    }
+
+    /* The digits to sort by: of those that vary all, or the highest ones whose prefixes tell the keys of the sample apart. */
+    uint chosen = varying, moves = vary, low = 0;
+    for (uint tried = fewest; tried <= most && tried + 1 < vary; tried++) {
+        if (!ends_right(tried + 1, parity) || (tried * RADIX_BITS < 32 && n >> tried * RADIX_BITS > crowd))
+            continue;
+        uint kept = varying;
+        for (uint dropped = tried; dropped < vary; dropped++)
+            kept &= kept - 1; /* the lowest one */
+        uint lowest = 0;
+        while (!(kept >> lowest & 1))
+            lowest++;
+        const uint shift = PLANNED_SHIFT(digits[lowest]);
+
+        for (uint i = item; i < TABLE; i += PLAN_SIZE)
+            table[i] = 0;
+        if (item == 0)
+            repeated = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint own = 0;
+#pragma unroll
+        for (uint k = 0; k < SAMPLE_KEYS; k++)
+            if (k * PLAN_SIZE + item < sampled)
+                own += was_there(table, (ulong)codes[k] >> shift);
+        if (own > 0)
+            atomic_add(&repeated, own);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const bool tells = repeated <= repeats;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (tells) {
+            chosen = kept;
+            moves = tried;
+            low = shift;
+            break;
+        }
+    }
+
+    if (item == 0) {
+        /* At least one pass, since somebody has to bring the keys to the output, and as many as end there: by digits that
+         * do not vary a pass only copies. */
+        for (uint number = 0; number < passes && (moves == 0 || (low == 0 && !ends_right(moves, parity))); number++) {
+            if (!(chosen >> number & 1)) {
+                chosen |= 1u << number;
+                moves++;
+            }
+        }
+        plan[PLAN_FIRST] = passes - moves;
+        plan[PLAN_LOW] = low;
+        plan[PLAN_LISTED] = 0;
+        uint pass = passes - moves;
+        for (uint number = 0; number < passes; number++)
+            if (chosen >> number & 1)
+                plan[PLAN_DIGITS + pass++] = digits[number];
+    }
+}
+
+/* Keys of a tile of wide_finish, and those on either side of it that its group sees as well. */
+#define FINISH_TILE (FINISH_SIZE * FINISH_KEYS)
+#define FINISH_MARGIN 32
+#define FINISH_WINDOW (FINISH_TILE + 2 * FINISH_MARGIN)
+#define HEAD_WORDS (FINISH_WINDOW / 32)
+#if FINISH_TILE % 32 != 0
+# error "FINISH_SIZE and FINISH_KEYS: their product must be a multiple of 32"
+#endif
+
+/* The bits of a code that follow those of the prefix, 32 of them: they nearly always tell the keys of a bucket apart. */
+INLINE uint word_behind(code_t code, uint low)
+{
+    return low > 32 ? (uint)(code >> (low - 32)) : (uint)(code << (32 - low));
+}
+
+/* Set bit i of `heads` if it is one where a bucket begins. @pre called by 32 neighbours, for neighbouring bits */
+INLINE void set_head(volatile __local uint *heads, uint i, bool begins)
+{
+#if INLINE_PTX
+    uint all;
+    asm volatile("{ .reg .pred begins; setp.ne.u32 begins, %1, 0; vote.sync.ballot.b32 %0, begins, 0xffffffff; }"
+                 : "=r"(all)
+                 : "r"((uint)begins));
+    if (i % 32 == 0)
+        heads[i / 32] = all;
+#else
+    if (begins)
+        atomic_or(&heads[i / 32], 1u << i % 32);
+#endif
+}
+
+/* See key i of the window: write down what the others have to know of it. */
+INLINE void see_key(__global const key_t *keys, uint seen_from, uint i, uint n, uint low, __local uint *words,
+                    __local uint *heads)
+{
+    /* The window may begin before the array does, and end behind it. */
+    const int at = (int)(seen_from + i) - FINISH_MARGIN;
+    bool begins = at <= 0 || at >= (int)n;
+    if (at >= 0 && at < (int)n) {
+        const code_t code = keys[at];
+        begins = begins || !same_prefix(keys[at - 1], code, low);
+        words[i] = word_behind(code, low);
+    }
+    set_head(heads, i, begins);
+}
+
+/* Bring the keys, which are sorted by the bits from plan[PLAN_LOW] on, into the order of all bits, stably.
+ * @param list  gets where each bucket begins that is left out, and where it ends
+ */
+__kernel __attribute__((reqd_work_group_size(FINISH_SIZE, 1, 1))) void wide_finish(
+    __global const key_t *restrict keys_in, __global key_t *restrict keys_out,
+#if HAS_VALUES
+    __global const value_t *restrict values_in, __global value_t *restrict values_out,
+#endif
+    __global uint *restrict plan, __global uint2 *restrict list, uint n, codec_t codec, uint flags)
+{
+    __local uint words[FINISH_WINDOW], heads[HEAD_WORDS];
+    const uint item = (uint)get_local_id(0), low = plan[PLAN_LOW];
+    if (low == 0)
+        return;
+    for (uint start = (uint)get_group_id(0) * FINISH_TILE; start < n; start += (uint)get_num_groups(0) * FINISH_TILE) {
+#if !INLINE_PTX
+        for (uint i = item; i < HEAD_WORDS; i += FINISH_SIZE)
+            heads[i] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+        for (uint i = item; i < FINISH_WINDOW; i += FINISH_SIZE)
+            see_key(keys_in, start, i, n, low, words, heads);
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        const uint end = min(n, start + FINISH_TILE);
+        for (uint at = start + item; at < end; at += FINISH_SIZE) {
+            const code_t code = keys_in[at];
+            const uint seen = at - start + FINISH_MARGIN, word = words[seen];
+            /* The bucket, as numbers of the window. */
+            const uint up_to = 0xffffffffu >> (31 - seen % 32);
+            uint first = seen / 32, last = first;
+            uint before = heads[first] & up_to, behind = heads[last] & ~up_to;
+            while (before == 0 && first > 0)
+                before = heads[--first];
+            while (behind == 0 && last + 1 < HEAD_WORDS)
+                behind = heads[++last];
+            first = first * 32 + 31 - clz(before);
+            last = last * 32 + 31 - clz(behind & -behind);
+            uint bucket = start + first - FINISH_MARGIN, length = last - first;
+            uint smaller = 0;
+            if (before != 0 && behind != 0) {
+                if (length > 1 && length <= BUCKET) {
+                    uint no_larger = 0;
+                    for (uint i = first; i < last; i++) {
+                        const uint other = words[i];
+                        smaller += other < word;
+                        no_larger += other <= word;
+                    }
+                    if (no_larger - smaller > 1)
+                        smaller = keys_before(keys_in, bucket, length, at, code);
+                }
+            } else {
+                /* It begins or ends outside of the window. */
+                bucket = bucket_begin(keys_in, at, code, low);
+                length = bucket_end(keys_in, at + 1, n, code, low) - bucket;
+                if (length <= BUCKET)
+                    smaller = keys_before(keys_in, bucket, length, at, code);
+            }
+            if (length > BUCKET) {
+                if (bucket == at)
+                    list[atomic_inc(&plan[PLAN_LISTED])] = (uint2)(bucket, bucket + length);
+                continue;
+            }
+            keys_out[bucket + smaller] = flags & FLAG_DECODE ? decode_key(code, codec) : (key_t)code;
+#if HAS_VALUES
+            values_out[bucket + smaller] = values_in[at];
+#endif
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
