@@ -158,11 +158,18 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
         if (item == 0)
             repeated = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
+        /* The first of them often show that it is in vain. */
+        if (item < sampled && was_there(table, (ulong)codes[0] >> shift))
+            atomic_inc(&repeated);
+        barrier(CLK_LOCAL_MEM_FENCE);
         uint own = 0;
+        if (repeated <= repeats) {
 #pragma unroll
-        for (uint k = 0; k < SAMPLE_KEYS; k++)
-            if (k * PLAN_SIZE + item < sampled)
-                own += was_there(table, (ulong)codes[k] >> shift);
+            for (uint k = 1; k < SAMPLE_KEYS; k++)
+                if (k * PLAN_SIZE + item < sampled)
+                    own += was_there(table, (ulong)codes[k] >> shift);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
         if (own > 0)
             atomic_add(&repeated, own);
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -32,6 +32,10 @@ export const anywhere: DeviceTuning = {
         finishGroups: 32,
       },
     },
+    // A pass costs more, and counting does not.
+    { algorithm: 'wide', which: { valueBytes: 4 }, tuning: { crowd: 16 } },
+    { algorithm: 'wide', which: { valueBytes: 8 }, tuning: { crowd: 16 } },
+    { algorithm: 'wide', which: { n: 2 ** 24 }, tuning: { sample: 4096 } },
     {
       algorithm: 'tiled',
       tuning: {
