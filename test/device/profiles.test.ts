@@ -139,6 +139,18 @@ test('every device has a plan for every kind of sort, and the plan tells the bas
   }
 });
 
+test('many wide keys are planned to be sorted by few of their digits', (t) => {
+  const device = knownDevice(profileNamed('h200'));
+  const first = (dtype: 'u32' | 'u64', n: number) => {
+    const bits = [0, dtypeInfo(dtype).width] as const;
+    return [...devicePlans(device, { n, dtype, bits, valueBytes: 0, algorithm: 'auto' })][0]?.algorithm;
+  };
+  t.is(first('u64', 2 ** 24), 'wide');
+  t.is(first('u64', 2 ** 24 - 1), 'onesweep');
+  t.is(first('u64', 2 ** 30), 'onesweep');
+  t.is(first('u32', 2 ** 24), 'onesweep');
+});
+
 test.serial('less local memory can be asked for, and only less', (t) => {
   const h200 = profileNamed('h200');
   const shape = { keyBits: 32, valueBytes: 0 } as const;
