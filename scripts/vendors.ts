@@ -30,7 +30,14 @@ export interface Target extends Described {
 /** Kernels that keep a tile in registers. */
 const TILES = (bytes: number): Record<string, number> =>
   Object.fromEntries(
-    ['onesweep.cl', 'tiled_radix.cl', 'persistent_radix.cl', 'group_radix.cl'].map((file) => [file, bytes]),
+    [
+      'onesweep.cl',
+      'tiled_radix.cl',
+      'persistent_radix.cl',
+      'group_radix.cl',
+      'segment_tiles.cl',
+      'segment_sweep.cl',
+    ].map((file) => [file, bytes]),
   );
 
 const KIB = 1024;

@@ -107,6 +107,25 @@ export const hopper: DeviceTuning = {
       },
     },
     { algorithm: 'wide', tuning: { finishSize: 256, finishKeys: 8, finishGroups: 32 } },
+    // Measured on 2026-11-24 for keys alone; with values a sweep has about the registers that it needs.
+    {
+      algorithm: 'segmented',
+      tuning: {
+        rank: 'ptx',
+        groupSize: 256,
+        keysPerItem: 16,
+        maxRegisters: 80,
+        sweepGroupSize: 384,
+        sweepKeysPerItem: 22,
+      },
+    },
+    { algorithm: 'segmented', which: { valueBytes: 8 }, tuning: { sweepKeysPerItem: 16 } },
+    { algorithm: 'segmented', which: { keyBits: 64, valueBytes: 8 }, tuning: { maxRegisters: 96 } },
+    {
+      algorithm: 'segmented',
+      which: { keyBits: 32, valueBytes: 0 },
+      tuning: { maxRegisters: 64, sweepGroupSize: 512, sweepKeysPerItem: 16 },
+    },
     { algorithm: 'tiled', which: { keyBits: 32, valueBytes: 0 }, tuning: { keysPerItem: 22 } },
     {
       algorithm: 'tiled',
