@@ -10,7 +10,7 @@
 //   --device   may be given several times, and each may be several devices with commas: a batch on each set, in turns
 //   --inputs   different files; jobs beyond take them once more. Default: as many as --files
 //   --no-pure  leaves sorting alone out
-//   --until    begins nothing new after so many seconds
+//   --until    begins no further round after so many seconds
 //
 // The folder wants to be on a memory disk, with room for three times the keys. Before each batch and each copy the files are
 // copied once: a virtual machine may have to find the pages first, which takes as long as the work. --report is that of the last
@@ -159,7 +159,7 @@ try {
       writeFileSync(path('right', name), sorted);
     });
     const most = Math.max(...copies.keys());
-    for (let i = 0; i < repeats && !isLate(); i++) {
+    for (let i = 0; i < repeats && (i === 0 || !isLate()); i++) {
       for (const set of sets) {
         copySeconds(most);
         const made = batch(set.device);
@@ -183,13 +183,13 @@ try {
   } finally {
     await sorter.close();
   }
+  const [first] = sets;
   const machine = `${cpus()[0]?.model}, ${cpus().length} cores`;
   const load = loadavg().map((each) => Number(each.toFixed(2)));
   console.log(
-    `${files} files of ${(n * 4) / 2 ** 20} MiB on ${machine}, medians of ${repeats}, load ${load[0]}` +
+    `${files} files of ${(n * 4) / 2 ** 20} MiB on ${machine}, medians of ${first.seconds.batch.length}, load ${load[0]}` +
       (pure.length > 0 ? `; sorting alone ${median(pure).toFixed(2)} s` : ''),
   );
-  const [first] = sets;
   for (const { device, workers, seconds, last } of sets) {
     const [took, whole, copy] = [seconds.batch, seconds.whole, copies.get(workers)].map(median);
     const beside = [
