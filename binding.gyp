@@ -29,6 +29,7 @@
         'src/native/launch_limits.cc',
         'src/native/launches.cc',
         'src/native/loader.cc',
+        'src/native/look.cc',
         'src/native/memory.cc',
         'src/native/multiset.cc',
         'src/native/near_sort.cc',

@@ -124,7 +124,7 @@ if (options.count) {
   const arrays = arraysOf(most);
 
   // The competitor: a chain of sorts in a queue of its own, never idle.
-  const rival = new Queue(cl.createCommandQueue(device.context, device.handle, 0), device.capabilities);
+  const rival = new Queue(() => cl.createCommandQueue(device.context, device.handle, 0), device.capabilities);
   const rivalKeys = 2 ** 22;
   const rivalSort = await tiledRadix.create(device, { keyBits: 32, valueBytes: 0 });
   const rivalBits = [0, 32] as const;

@@ -20,16 +20,20 @@ export interface Slot {
 export class Board {
   readonly #device: Device;
   readonly #buffer: Buffer;
+  /** Words are zero when they are lent. */
+  readonly #blank: boolean;
   /** Where the words go at the next wait; its first `#taken` ones are lent. */
   #words: Uint32Array | undefined;
   #taken = 0;
 
-  private constructor(device: Device) {
+  private constructor(device: Device, blank: boolean) {
     this.#device = device;
+    this.#blank = blank;
     this.#buffer = device.keep(WORDS * 4);
   }
 
-  static readonly #boards = new WeakMap<Device, Board[]>();
+  static readonly #blanks = new WeakMap<Device, Board[]>();
+  static readonly #used = new WeakMap<Device, Board[]>();
 
   /**
    * Lends a word until the next wait, after which it is free: the launch is to be enqueued at once, before anybody can wait.
@@ -37,28 +41,41 @@ export class Board {
    * @throws MemoryError
    */
   static slot(device: Device): Slot {
-    const boards = Board.#boards.get(device) ?? [];
-    Board.#boards.set(device, boards);
-    for (const board of boards) {
-      const slot = board.#slot();
-      if (slot) return slot;
-    }
-    const added = new Board(device);
-    boards.push(added);
-    return added.#slot() as Slot; // none of its words is taken
+    return Board.#lend(device, Board.#blanks, 1)[0] as Slot;
   }
 
-  #slot(): Slot | undefined {
+  /** As `slot`, words of one board that the launch writes in any case: they need not be zero before. */
+  static slots(device: Device, count: number): Slot[] {
+    return Board.#lend(device, Board.#used, count);
+  }
+
+  static #lend(device: Device, of: WeakMap<Device, Board[]>, count: number): Slot[] {
+    const boards = of.get(device) ?? [];
+    of.set(device, boards);
+    for (const board of boards) {
+      const slots = board.#slots(count);
+      if (slots) return slots;
+    }
+    const added = new Board(device, of === Board.#blanks);
+    boards.push(added);
+    return added.#slots(count) as Slot[]; // none of its words is taken
+  }
+
+  #slots(count: number): Slot[] | undefined {
     const { queue } = this.#device;
     const words = queue.readAtWait(this.#buffer, 0, WORDS);
     if (words !== this.#words) {
       // Those before this wait may not be read yet, or not be zero.
-      if (this.#words?.some((word) => word !== 0)) queue.fill(this.#buffer, 0);
+      if (this.#blank && this.#words?.some((word) => word !== 0)) queue.fill(this.#buffer, 0);
       this.#words = words;
       this.#taken = 0;
     }
-    if (this.#taken === WORDS) return undefined;
-    const at = this.#taken++;
-    return { board: this.#buffer, at, word: () => words[at] ?? 0 };
+    if (this.#taken + count > WORDS) return undefined;
+    const first = this.#taken;
+    this.#taken += count;
+    return Array.from({ length: count }, (_, i) => {
+      const at = first + i;
+      return { board: this.#buffer, at, word: () => words[at] ?? 0 };
+    });
   }
 }

@@ -24,7 +24,10 @@ const LARGE_BYTES = 2 ** 20;
 const LARGE_RESULT_BYTES = 2 ** 15;
 
 const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
-  new Queue(cl.createCommandQueue(context, handle, cl.QUEUE_PROFILING_ENABLE), capabilities);
+  new Queue(
+    (timed) => cl.createCommandQueue(context, handle, timed ? cl.QUEUE_PROFILING_ENABLE : 0),
+    capabilities,
+  );
 
 /** A device as far as plans and parameters depend on it, open or not. */
 export type KnownDevice = Pick<Device, 'capabilities' | 'info'>;
@@ -122,7 +125,7 @@ export class Device {
     try {
       return await use(second);
     } finally {
-      cl.releaseAsync(second.handle);
+      second.release();
     }
   }
 
@@ -202,7 +205,7 @@ export class Device {
       if (program.status === 'fulfilled') program.value.release();
     }
     this.#programs.clear();
-    for (const queue of this.#queues) cl.releaseAsync(queue.handle);
+    for (const queue of this.#queues) queue.release();
     cl.releaseAsync(this.context);
   }
 }

@@ -42,6 +42,8 @@ type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: 
 
 /** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
 const LONGEST_LIST = 8;
+/** How long this thread looks for the end of a wait in one turn of the loop, where nothing else happens on it meanwhile. */
+const LOOK_MICROSECONDS = 50;
 /** Sorts of more launches are long enough not to need it. */
 const LONGEST_RECORDING = 16;
 
@@ -62,7 +64,12 @@ const product = (range: readonly number[]): number => range.reduce((a, b) => a *
  * `finish()` at its end is the only wait. Nothing here blocks the JavaScript thread.
  */
 export class Queue {
-  readonly handle: cl.CommandQueue;
+  /** Gets all commands but those that are timed, where that is dear. */
+  readonly #plain: cl.CommandQueue;
+  /** Made when it is first wanted; `#plain` where that times its commands. */
+  #timing: cl.CommandQueue | undefined;
+  readonly #openTiming: () => cl.CommandQueue;
+  #handle: cl.CommandQueue;
   readonly #capabilities: Capabilities;
   readonly #launches = new LaunchList();
   readonly #milestones = new Milestones(() => this.#allDone());
@@ -79,12 +86,50 @@ export class Queue {
   /** What was enqueued since the beginning, and how much of that is done for sure. */
   #enqueued = 0;
   #passed = 0;
+  /** The last wait was short: the next one may be. */
+  #brief = true;
   /** Pinned memory for small transfers, or who makes it when there is one. */
   #tray: Tray | (() => Tray) | undefined;
 
-  constructor(handle: cl.CommandQueue, capabilities: Capabilities) {
-    this.handle = handle;
+  /** @param open makes a queue of the driver's, one that times its commands or not */
+  constructor(open: (timed: boolean) => cl.CommandQueue, capabilities: Capabilities) {
+    const timed = !capabilities.quirks.timesDearly;
+    this.#plain = open(timed);
+    if (timed) this.#timing = this.#plain;
+    this.#openTiming = () => open(true);
+    this.#handle = this.#plain;
     this.#capabilities = capabilities;
+  }
+
+  /** What commands are given to now. */
+  get handle(): cl.CommandQueue {
+    return this.#handle;
+  }
+
+  /** Gives the driver's queue back, without waiting. */
+  release(): void {
+    for (const one of new Set([this.#plain, this.#timing])) if (one) cl.releaseAsync(one);
+  }
+
+  /** Has commands timed from now on, or no longer; what is enqueued later comes behind all that was before. */
+  #time(timed: boolean): void {
+    if (timed) this.#timing ??= this.#openTiming();
+    const next = timed && this.#timing ? this.#timing : this.#plain;
+    if (next === this.#handle) return;
+    this.submit();
+    const mark = this.mark();
+    this.#handle = next;
+    this.waitFor(mark);
+  }
+
+  /** Ends timing; where that fails the device has, and what comes next is told. */
+  #endTiming(): void {
+    try {
+      this.#time(false);
+    } catch (error) {
+      this.#handle = this.#plain;
+      this.#failure ??= error;
+    }
   }
 
   /** Has small transfers pass through pinned memory, from the first one on. */
@@ -97,7 +142,11 @@ export class Queue {
     if (typeof this.#tray === 'function') {
       const make = this.#tray;
       this.#tray = undefined;
-      this.#tray = make();
+      try {
+        this.#tray = make();
+      } catch {
+        return undefined; // without pinned memory small transfers go the driver's own way
+      }
     }
     return this.#tray?.isFor(view) ? this.#tray : undefined;
   }
@@ -155,7 +204,7 @@ export class Queue {
   flush(): void {
     this.submit();
     try {
-      cl.flush(this.handle);
+      cl.flush(this.#handle);
     } catch (error) {
       throw typedError(error, 'handing commands to the device');
     }
@@ -164,10 +213,10 @@ export class Queue {
   #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[]): void {
     try {
       if (!this.#timed) {
-        cl.enqueueKernels(this.handle, launches);
+        cl.enqueueKernels(this.#handle, launches);
         this.#recorded?.push(...stages.map((stage) => ({ ...stage, seconds: null })));
       } else {
-        const events = cl.enqueueKernels(this.handle, launches, true);
+        const events = cl.enqueueKernels(this.#handle, launches, true);
         for (const [i, event] of events.entries()) this.#recorded?.push({ stage: '', ...stages[i], event });
       }
     } catch (error) {
@@ -261,13 +310,13 @@ export class Queue {
     if (this.#capabilities.version < 1.2 || !this.#capabilities.quirks.fills) {
       const words = new Uint32Array(bytes / 4).fill(word);
       this.#record(stage, (event) =>
-        cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, bytes, words, null, event),
+        cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, words, null, event),
       );
       return;
     }
     const pattern = globalThis.Buffer.from(Uint32Array.of(word).buffer);
     this.#record(stage, (event) =>
-      cl.enqueueFillBuffer(this.handle, buffer.handle, pattern, offset, bytes, null, event),
+      cl.enqueueFillBuffer(this.#handle, buffer.handle, pattern, offset, bytes, null, event),
     );
   }
 
@@ -275,7 +324,7 @@ export class Queue {
   copy(from: Buffer, to: Buffer, { bytes, fromOffset = 0, toOffset = 0, stage = 'copy' }: CopyOptions): void {
     if (bytes === 0) return;
     this.#record(stage, (event) =>
-      cl.enqueueCopyBuffer(this.handle, from.handle, to.handle, fromOffset, toOffset, bytes, null, event),
+      cl.enqueueCopyBuffer(this.#handle, from.handle, to.handle, fromOffset, toOffset, bytes, null, event),
     );
   }
 
@@ -285,7 +334,7 @@ export class Queue {
     if (bytes === 0) return;
     const from = this.#trayFor(view)?.copyOf(view) ?? view;
     this.#record('upload', (event) =>
-      cl.enqueueWriteBuffer(this.handle, buffer.handle, false, offset, bytes, from, null, event),
+      cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, from, null, event),
     );
   }
 
@@ -295,7 +344,7 @@ export class Queue {
     if (bytes === 0) return;
     const to = this.#trayFor(view)?.placeFor(view) ?? view;
     this.#record('download', (event) =>
-      cl.enqueueReadBuffer(this.handle, buffer.handle, false, offset, bytes, to, null, event),
+      cl.enqueueReadBuffer(this.#handle, buffer.handle, false, offset, bytes, to, null, event),
     );
   }
 
@@ -316,11 +365,10 @@ export class Queue {
   #readWords(): cl.Event | undefined {
     let last: cl.Event | undefined;
     for (const { buffer, offset, view } of this.#words.splice(0)) {
-      this.submit();
       this.#enqueued++;
       if (last) cl.releaseAsync(last);
       const { handle } = buffer;
-      last = cl.enqueueReadBuffer(this.handle, handle, false, offset, view.byteLength, view, null, true);
+      last = cl.enqueueReadBuffer(this.#handle, handle, false, offset, view.byteLength, view, null, true);
     }
     return last;
   }
@@ -357,7 +405,7 @@ export class Queue {
     this.submit();
     try {
       const mark = this.#mark();
-      cl.flush(this.handle);
+      cl.flush(this.#handle);
       return mark;
     } catch (error) {
       throw typedError(error, 'enqueueing a marker');
@@ -369,8 +417,8 @@ export class Queue {
     this.submit();
     this.#enqueued++;
     try {
-      if (this.#capabilities.version < 1.2) cl.enqueueWaitForEvents(this.handle, [mark]);
-      else cl.enqueueBarrierWithWaitList(this.handle, [mark]);
+      if (this.#capabilities.version < 1.2) cl.enqueueWaitForEvents(this.#handle, [mark]);
+      else cl.enqueueBarrierWithWaitList(this.#handle, [mark]);
     } catch (error) {
       throw typedError(error, 'waiting for another queue');
     } finally {
@@ -378,45 +426,90 @@ export class Queue {
     }
   }
 
+  /** Waits for all that calls have enqueued by the time when none of them has anything to do at once. */
+  async #allDone(): Promise<void> {
+    await new Promise<void>((resolve) => process.nextTick(resolve)); // which is behind all promises that are settled
+    try {
+      this.submit();
+    } catch {
+      // `lastFailure` tells it to those whose launches may be lost.
+    }
+    await (this.#capabilities.quirks.polls > 0 ? this.#looked() : this.#waited());
+  }
+
   /**
    * A wait for the event of a marker rather than clFinish, but for drivers known for better: rusticl's may
    * return, when it is called from another thread than the enqueues, before the last commands are done.
    */
-  async #allDone(): Promise<void> {
-    const { finishTells, polls } = this.#capabilities.quirks;
+  async #waited(): Promise<void> {
+    const { finishTells } = this.#capabilities.quirks;
     const last = this.#readWords() ?? (finishTells ? undefined : this.#mark());
-    const landed = this.#tray instanceof Tray ? this.#tray.mark() : undefined;
-    const position = this.#enqueued;
+    const passed = this.#pass();
     let well = false;
     try {
-      if (!last) await cl.finishAsync(this.handle);
-      else if (polls <= 0 || !(await this.#polled(last, polls))) await cl.waitForEventsAsync([last]);
+      await (last ? cl.waitForEventsAsync([last]) : cl.finishAsync(this.#handle));
       well = true;
-      this.#passed = Math.max(this.#passed, position);
     } finally {
       if (last) cl.releaseAsync(last);
-      landed?.(well);
+      passed(well);
     }
   }
 
-  /** Asks in each turn of the loop for so many seconds at most. @returns whether the command has ended well */
-  async #polled(event: cl.Event, seconds: number): Promise<boolean> {
-    cl.flush(this.handle);
-    const end = performance.now() + seconds * 1e3;
-    while (performance.now() < end) {
-      const status = cl.getEventInfo(event, cl.EVENT_COMMAND_EXECUTION_STATUS);
-      if (status <= cl.COMPLETE) return status === cl.COMPLETE;
-      await new Promise((resolve) => setImmediate(resolve));
+  /**
+   * A wait that looks for the end by itself at first, in each turn of the loop for a moment, since waking this thread
+   * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
+   */
+  async #looked(): Promise<void> {
+    const words = this.#words.splice(0);
+    // Into ordinary memory a driver copies by a thread of its own, which has to be woken.
+    const views = words.map(({ view }) => this.#trayFor(view)?.placeFor(view) ?? view);
+    this.#enqueued += Math.max(1, words.length);
+    const passed = this.#pass();
+    const start = performance.now();
+    const most = this.#brief ? this.#capabilities.quirks.polls * 1e3 : 0;
+    const moment = most > 0 ? LOOK_MICROSECONDS : 0;
+    let well = false;
+    let event: cl.Event | undefined;
+    try {
+      const buffers = words.map(({ buffer }) => buffer.handle);
+      const offsets = words.map(({ offset }) => offset);
+      event = cl.readAndLook(this.#handle, buffers, offsets, views, moment);
+      while (event) {
+        if (performance.now() - start >= most) {
+          await cl.waitForEventsAsync([event]);
+          break;
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+        const state = cl.lookAt(event, moment);
+        if (state === cl.COMPLETE) {
+          cl.releaseEvent(event); // at once: it is no work for another thread
+          event = undefined;
+        } else if (state < cl.COMPLETE) await cl.waitForEventsAsync([event]); // which says why
+      }
+      well = true;
+    } finally {
+      if (event) cl.releaseAsync(event);
+      this.#brief = performance.now() - start < 2e3 * this.#capabilities.quirks.polls;
+      passed(well);
     }
-    return false;
+  }
+
+  /** Notes where the queue is. @returns to be called when it has come to that point, or has failed to */
+  #pass(): (well: boolean) => void {
+    const position = this.#enqueued;
+    const landed = this.#tray instanceof Tray ? this.#tray.mark() : undefined;
+    return (well) => {
+      if (well) this.#passed = Math.max(this.#passed, position);
+      landed?.(well);
+    };
   }
 
   /** An event for all that was enqueued so far. */
   #mark(): cl.Event {
     this.#enqueued++;
     return this.#capabilities.version < 1.2
-      ? cl.enqueueMarker(this.handle, true)
-      : cl.enqueueMarkerWithWaitList(this.handle, null, true);
+      ? cl.enqueueMarker(this.#handle, true)
+      : cl.enqueueMarkerWithWaitList(this.#handle, null, true);
   }
 
   /**
@@ -428,11 +521,13 @@ export class Queue {
    */
   async measure(enqueue: () => void | Promise<void>, ahead?: () => void): Promise<number | null> {
     await this.finish();
+    this.#time(true);
     ahead?.();
     const begin = this.#mark();
     await enqueue();
     this.submit();
     const end = this.#mark();
+    this.#endTiming();
     try {
       await this.finish();
       const [from, to] = this.#capabilities.quirks.profiles ? [endOf(begin), endOf(end)] : [null, null];
@@ -451,6 +546,7 @@ export class Queue {
    */
   startProfile(timed = true): void {
     this.submit();
+    if (timed) this.#time(true);
     this.#recorded = [];
     this.#timed = timed;
   }
@@ -470,6 +566,7 @@ export class Queue {
     const recorded = this.#recorded ?? [];
     this.#recorded = undefined;
     this.#timed = false;
+    this.#endTiming();
     return () => {
       let first: number | undefined;
       return recorded.splice(0).map((one) => {

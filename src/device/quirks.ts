@@ -24,6 +24,8 @@ export interface Quirks {
   readonly finishTells: boolean;
   /** Seconds for which the end of a command is asked for again and again before a thread waits for it. */
   readonly polls: number;
+  /** Commands of a queue that times them take much longer to enqueue, whether anybody asks for the times or not. */
+  readonly timesDearly: boolean;
 }
 
 interface Row {
@@ -44,6 +46,7 @@ const NONE: Quirks = {
   zeroCopy: false,
   finishTells: false,
   polls: 0,
+  timesDearly: false,
 };
 
 const ROWS: readonly Row[] = [
@@ -79,7 +82,7 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),
-    quirks: { cachesPrograms: true, inlinePtx: true, finishTells: true, polls: 2.5e-4 },
+    quirks: { cachesPrograms: true, inlinePtx: true, finishTells: true, polls: 2.5e-4, timesDearly: true },
     reason:
       'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
       'event costs it 12 us, clFinish none; a thread that waits hears of an end 20 us later than who asks',

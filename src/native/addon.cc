@@ -98,6 +98,7 @@ NAN_MODULE_INIT(Init) {
   ExportTransfer(exports);
   ExportSvm(exports);
   ExportLaunches(exports);
+  ExportLook(exports);
   ExportStaging(exports);
   ExportFileTransfer(exports);
   ExportChecksum(exports);

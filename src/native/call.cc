@@ -274,8 +274,8 @@ HostMemory Call::Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status)
   return memory;
 }
 
-HostMemory Call::LastingMemory(int i, size_t bytes, cl_int status) {
-  HostMemory memory = Memory(i, bytes, status);
+HostMemory Call::LastingMemory(v8::Local<v8::Value> value, size_t bytes, cl_int status) {
+  HostMemory memory = Memory(value, bytes, status);
   if (memory.resizable) {
     Fail(status, "a resizable ArrayBuffer could lose its memory while the device uses it");
   }

@@ -120,7 +120,10 @@ class Call {
   HostMemory Memory(v8::Local<v8::Value> value, size_t bytes, cl_int status);
   HostMemory Memory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) { return Memory(info_[i], bytes, status); }
   /** Like `Memory`, for memory that is used after the call has returned. */
-  HostMemory LastingMemory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE);
+  HostMemory LastingMemory(v8::Local<v8::Value> value, size_t bytes, cl_int status);
+  HostMemory LastingMemory(int i, size_t bytes, cl_int status = CL_INVALID_VALUE) {
+    return LastingMemory(info_[i], bytes, status);
+  }
   WaitList Events(int i);
   /** A list of properties that ends with a 0, or an empty vector: numbers, booleans and handles. */
   template <typename T>
@@ -216,6 +219,7 @@ void ExportEvent(Exports& exports);
 void ExportTransfer(Exports& exports);
 void ExportSvm(Exports& exports);
 void ExportLaunches(Exports& exports);
+void ExportLook(Exports& exports);
 void ExportStaging(Exports& exports);
 void ExportFileTransfer(Exports& exports);
 void ExportChecksum(Exports& exports);

@@ -14,6 +14,7 @@ export * from './event.js';
 export * from './extensions.js';
 export * from './info.js';
 export * from './kernel.js';
+export * from './look.js';
 export * from './memory.js';
 export {
   CommandBuffer,

@@ -122,11 +122,13 @@ export interface Native {
   isSame: NativeFunction;
   linkProgram: NativeFunction;
   loaderInfo: NativeFunction;
+  lookAt: NativeFunction;
   memFreeINTEL: NativeFunction;
   multisetAsync: NativeFunction;
   nearSortAsync: NativeFunction;
   placeAsync: NativeFunction;
   prepareMappingAsync: NativeFunction;
+  readAndLook: NativeFunction;
   readBufferAsync: NativeFunction;
   readBufferToFileAsync: NativeFunction;
   releaseAll: NativeFunction;

@@ -1,5 +1,6 @@
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
+import { Kept } from '../util/kept.js';
 
 /** Work-items of a group where nothing else is known. */
 export const GROUP_SIZE = 256;
@@ -12,15 +13,37 @@ export interface LabOptions {
   readonly trace?: boolean;
 }
 
+/** A program, and the work-items of a group that all its kernels may have. */
+export interface GroupProgram {
+  readonly program: Program;
+  readonly groupSize: number;
+}
+
+/** Programs that were asked for. */
+const built = new Kept<GroupProgram>();
+
 /** Compiles a program for the largest power-of-two group, `most` at most, that all its kernels may have. */
-export async function buildForGroups(
+export function buildForGroups(
   device: Device,
   file: string,
   kernels: readonly string[],
   defines: Readonly<Record<string, number>>,
-  { groupSize: most = GROUP_SIZE, trace = false }: LabOptions = {},
+  lab: LabOptions = {},
   options: readonly string[] = [],
-): Promise<{ program: Program; groupSize: number }> {
+): Promise<GroupProgram> {
+  const chosen = [lab.groupSize, lab.trace, ...options];
+  const name = `${file} ${kernels} ${Object.keys(defines)} ${Object.values(defines)} ${chosen}`;
+  return built.of(device, name, () => build(device, file, kernels, defines, lab, options));
+}
+
+async function build(
+  device: Device,
+  file: string,
+  kernels: readonly string[],
+  defines: Readonly<Record<string, number>>,
+  { groupSize: most = GROUP_SIZE, trace = false }: LabOptions,
+  options: readonly string[],
+): Promise<GroupProgram> {
   let groupSize = 2 ** Math.floor(Math.log2(Math.min(most, device.capabilities.maxWorkGroup)));
   for (;;) {
     const all = { ...defines, ...(trace && { TRACE: 1 }), GROUP_SIZE: groupSize };

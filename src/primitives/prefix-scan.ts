@@ -3,6 +3,7 @@ import type { Device } from '../device/device.js';
 import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { Kept } from '../util/kept.js';
 import { LookBack, passes } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
 import { buildWalk, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
@@ -73,8 +74,16 @@ export class PrefixScan {
     this.#once = once;
   }
 
+  static readonly #created = new Kept<PrefixScan>();
+
   /** @throws UnsupportedError, BuildError */
-  static async create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
+  static create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
+    const { dtype, op, tuning = {} } = shape;
+    const name = `${dtype} ${op} ${Object.entries(tuning)}`;
+    return PrefixScan.#created.of(device, name, () => PrefixScan.#create(device, shape));
+  }
+
+  static async #create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
     const walk = await buildScan(device, shape);
     const wanted = walk.tuning.lookBack > 0 && !rounds(shape);
     const name = JSON.stringify(['scan', dtypeInfo(shape.dtype).width, definesOf(shape), walk.tuning]);

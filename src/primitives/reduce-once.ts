@@ -54,7 +54,7 @@ export async function enqueueReduceOnce(
     Math.min(Math.ceil(n / share), device.capabilities.computeUnits * tuning.groupsPerUnit),
   );
   const codec = vector(codecVector(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' })));
-  const [low, high] = slots(device);
+  const [low, high] = Board.slots(device, 2) as [Slot, Slot];
   const { control, launch } = LookBack.of(device).next(groups, 8);
   const args = [keys, control, u64(n), u32(launch), codec, low.board, u32(low.at), u32(high.at)];
   device.queue.run(program.kernel('reduce_once'), args, { global: groups * local, local });
@@ -62,11 +62,4 @@ export async function enqueueReduceOnce(
     const words = Uint32Array.of(low.word(), high.word());
     return reducedValue(dtype, op, new Uint8Array(words.buffer));
   };
-}
-
-/** Two words of one board. */
-function slots(device: Device): [Slot, Slot] {
-  const first = Board.slot(device);
-  const second = Board.slot(device);
-  return first.board === second.board ? [first, second] : [second, Board.slot(device)];
 }

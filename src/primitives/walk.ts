@@ -3,6 +3,7 @@ import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import type { Dtype } from '../keys/dtype.js';
 import { dtypeInfo } from '../keys/dtype.js';
+import { Kept } from '../util/kept.js';
 
 /** What can be chosen of a walk. */
 export interface WalkTuning {
@@ -65,8 +66,25 @@ export interface WalkProgram {
 const hasVectorUnit = ({ capabilities: { type, quirks } }: KnownDevice): boolean =>
   type === 'cpu' && quirks.maxLoopIterations === Number.POSITIVE_INFINITY;
 
+/** Programs that were asked for: small walks take little longer than finding out what they are compiled with. */
+const built = new Kept<WalkProgram>();
+
 /** Compiles a program for groups as large as the tuning says, or as all its kernels may have. */
-export async function buildWalk(
+export function buildWalk(
+  device: Device,
+  file: string,
+  kernels: readonly string[],
+  dtype: Dtype,
+  defines: Readonly<Record<string, number>>,
+  tuning: WalkTuning,
+): Promise<WalkProgram> {
+  const { groupSize, rounds, lookBack, spinLimit, groupsPerUnit, mute } = tuning;
+  const chosen = [groupSize, rounds, lookBack, spinLimit, groupsPerUnit, mute];
+  const name = `${file} ${kernels} ${dtype} ${Object.keys(defines)} ${Object.values(defines)} ${chosen}`;
+  return built.of(device, name, () => build(device, file, kernels, dtype, defines, tuning));
+}
+
+async function build(
   device: Device,
   file: string,
   kernels: readonly string[],

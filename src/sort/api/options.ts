@@ -345,6 +345,8 @@ const PRIMITIVE_OPTIONS = [
   'onWarning',
 ] as const satisfies readonly (keyof PrimitiveOptions)[];
 
+const CHECKED_OPTIONS = [...PRIMITIVE_OPTIONS, 'verify'];
+
 const OPEN_OPTIONS = [
   'device',
   'devices',
@@ -399,36 +401,41 @@ const shown = (value: unknown): string =>
  *
  * @throws UsageError for an unknown name or an impossible value
  */
-export function parseSortOptions(options: SortOptions = {}): SortSettings {
-  check(options, Object.keys(SORT_CHECKS));
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  return {
-    descending: false,
-    nan: 'last',
-    device: 'auto',
-    algorithm: 'auto',
-    scan: 'auto',
-    verify: false,
-    onMismatch: 'retry',
-    profile: false,
-    tuning: {},
-    ...given,
-  };
+export function parseSortOptions(options?: SortOptions): SortSettings {
+  if (options === undefined) return DEFAULTS;
+  check(options, SORT_OPTIONS);
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? DEFAULTS : { ...DEFAULTS, ...Object.fromEntries(given) };
 }
+
+const SORT_OPTIONS = Object.keys(SORT_CHECKS);
+
+/** One object for all calls without options. */
+const DEFAULTS: SortSettings = Object.freeze({
+  descending: false,
+  nan: 'last',
+  device: 'auto',
+  algorithm: 'auto',
+  scan: 'auto',
+  verify: false,
+  onMismatch: 'retry',
+  profile: false,
+  tuning: Object.freeze({}),
+});
 
 /**
  * `parseSortOptions` for operations that sort nothing.
  *
  * @throws UsageError for an unknown name or an impossible value
  */
-export function parseCheckedOptions(options: CheckedOptions = {}): SortSettings {
-  check(options, [...PRIMITIVE_OPTIONS, 'verify']);
+export function parseCheckedOptions(options?: CheckedOptions): SortSettings {
+  if (options !== undefined) check(options, CHECKED_OPTIONS);
   return parseSortOptions(options);
 }
 
 /** As `parseCheckedOptions`, where there is nothing to check. */
-export function parsePrimitiveOptions(options: PrimitiveOptions = {}): SortSettings {
-  check(options, PRIMITIVE_OPTIONS);
+export function parsePrimitiveOptions(options?: PrimitiveOptions): SortSettings {
+  if (options !== undefined) check(options, PRIMITIVE_OPTIONS);
   return parseSortOptions(options);
 }
 

@@ -60,6 +60,9 @@ export interface Backend {
    */
   prepare(plan: Plan): Promise<void>;
 
+  /** Is there nothing left for `prepare` to do, nor to find out? */
+  isReady(plan: Plan): boolean;
+
   /**
    * Enqueues a sort by a plan of its own, or by a plan of the host engine.
    *

@@ -20,7 +20,7 @@ import { Checksums, type Copy } from '../proof/checksum.js';
 import { type Verified, Verifier, verdict } from '../proof/verify.js';
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
-import { borrow, type Lent, lendInput, lendOutput } from '../transfer/lent.js';
+import { borrow, type Lent, lendInput, lendOutput, there } from '../transfer/lent.js';
 import { MAX_RUNS, RunCutter } from '../transfer/run-cutter.js';
 import { sortStreamed } from '../transfer/streamed.js';
 import type { Backend, Outcome, PendingSort } from './backend.js';
@@ -52,6 +52,8 @@ export class DeviceBackend implements Backend {
   readonly #survey: Survey;
   readonly #failures = new Map<string, number>();
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
+  /** Of plans that can be run as they are. */
+  readonly #ready = new WeakMap<Plan, Algorithm>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
   readonly #cutters = new Map<string, Promise<RunCutter>>();
   readonly #checksums = new Map<string, Promise<Checksums>>();
@@ -104,6 +106,10 @@ export class DeviceBackend implements Backend {
     if (plan.engine === 'device') await this.#algorithm(plan);
   }
 
+  isReady(plan: Plan): boolean {
+    return plan.engine !== 'device' || this.#ready.has(plan);
+  }
+
   columns(settings: SortSettings): Columns {
     return new DeviceColumns(this.device, settings, this.#transfersOf(settings));
   }
@@ -116,10 +122,10 @@ export class DeviceBackend implements Backend {
     const { keys, settings, values, moved, sorted, segments } = job;
     const { device } = this;
     const { queue } = device;
-    const algorithm = await this.#algorithm(plan);
+    const algorithm = this.#ready.get(plan) ?? (await this.#algorithm(plan));
     const verifier = settings.verify ? await this.#verifier(plan, segments !== undefined) : undefined;
     const transfers = this.#transfersOf(settings);
-    await transfers.prepare();
+    if (settings.verify) await transfers.prepare();
     const lent: { release(): void }[] = [];
     const keep = <L extends { release(): void }>(one: L): L => {
       lent.push(one);
@@ -130,8 +136,10 @@ export class DeviceBackend implements Backend {
     };
     if (settings.onReport) queue.startProfile(settings.profile);
     try {
-      const input = keep(await lendInput(device, keys.place));
-      const inputValues = values && keep(await lendInput(device, values.place));
+      const reach = async (place: Place) => keep(await lendInput(device, place));
+      const input = isOnDevice(keys.place) ? there(keys.place) : await reach(keys.place);
+      const inputValues =
+        values && (isOnDevice(values.place) ? there(values.place) : await reach(values.place));
       // The keys of an argsort are sorted too, but stay on the device.
       const output = keep(
         sorted
@@ -141,7 +149,7 @@ export class DeviceBackend implements Backend {
       const outputValues = moved && keep(lendOutput(device, moved));
       const codec = keyCodec(keys.dtype, settings);
       const offsets = segments && keep(await lendInput(device, segments.offsets.place));
-      const bits = await this.#narrowed(plan, job, input);
+      const bits = this.#narrows(plan, job) ? await this.#narrowed(plan, job, input) : plan.bits;
       const slot = segments && Board.slot(device); // nobody waits between this and what writes on it
       const work = {
         n: plan.n,
@@ -158,9 +166,9 @@ export class DeviceBackend implements Backend {
       const run = keep(enqueueWithScratch(algorithm, queue, { ...work, bits }));
       const after = verifier?.output(elements(work.output, work.outputValues), verification);
       const gaveUp = this.#statusOf(run, settings);
-      await transfers.watch([input, inputValues, offsets, output, outputValues].flatMap(copyOf));
-      await output.collect(settings.timeout);
-      await outputValues?.collect(settings.timeout);
+      const all = [input, inputValues, offsets, output, outputValues];
+      if (settings.verify) await transfers.watch(all.flatMap(copyOf));
+      for (const one of [output, outputValues]) if (one?.copy) await one.collect(settings.timeout);
       const times = queue.takeProfile();
       return {
         outcome: async () => {
@@ -172,9 +180,9 @@ export class DeviceBackend implements Backend {
           const verified = before && after && verdict(before, after);
           const wrong = gaveUp() ?? (verified && wrongIn(verified));
           if (wrong !== undefined) return wrong;
-          if (!(await transfers.same())) return 'does not hold the same data as the host';
-          const reason = `${plan.reason}; other bits are constant`;
-          const made = bits === plan.bits ? plan : { ...plan, bits, reason };
+          if (settings.verify && !(await transfers.same())) return 'does not hold the same data as the host';
+          const made =
+            bits === plan.bits ? plan : { ...plan, bits, reason: `${plan.reason}; other bits are constant` };
           return { plan: made, stages: times(), ...(verified && { verified }) };
         },
         release,
@@ -282,11 +290,15 @@ export class DeviceBackend implements Backend {
     }
   }
 
-  /** The window that a plan of ours sorts on, constant digits left out; what was asked for is done as asked. */
-  async #narrowed(plan: Plan, { keys, settings }: SortJob, input: Lent): Promise<Bits> {
-    const { bits, algorithm, shape } = plan;
+  /** Are constant digits of the keys to be left out by the host? What was asked for is done as asked. */
+  #narrows({ algorithm }: Plan, { keys, settings }: SortJob): boolean {
     const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
-    if (settings.algorithm !== 'auto' || !byDigits || skipsConstantDigits) return bits;
+    if (settings.algorithm !== 'auto' || !byDigits || skipsConstantDigits) return false;
+    return !isOnDevice(keys.place) || keys.origin !== undefined; // the survey looks at some of them there first
+  }
+
+  /** The window that a plan of ours sorts on, constant digits left out. */
+  async #narrowed({ bits, shape }: Plan, { keys, settings }: SortJob, input: Lent): Promise<Bits> {
     const radixBits = Number(shape?.tuning?.radixBits ?? 8);
     return this.#survey.narrow(keys, input.buffer, {
       bits,
@@ -314,6 +326,7 @@ export class DeviceBackend implements Backend {
     if (supported !== true) {
       throw new UnsupportedError(`algorithm '${name}' cannot sort this on ${this.info.name}: ${supported}`);
     }
+    this.#ready.set(plan, algorithm);
     return algorithm;
   }
 

@@ -42,12 +42,14 @@ export class DeviceColumns implements Columns {
   }
 
   async bring(from: Column): Promise<Column> {
+    if (isOnDevice(from.place)) return { ...from, origin: undefined };
     const { buffer, copy } = this.#keep(await lendInput(this.#device, from.place));
     if (copy) await this.#transfers.watch([{ buffer, copy }]);
-    return { ...from, place: buffer, origin: isOnDevice(from.place) ? undefined : from.place };
+    return { ...from, place: buffer, origin: from.place };
   }
 
   async into(to: Column, write: (to: Column) => Promise<void>): Promise<void> {
+    if (isOnDevice(to.place)) return write(to);
     const lent = this.#keep(lendOutput(this.#device, to.place));
     const { buffer, copy } = lent;
     await write({ ...to, place: buffer });

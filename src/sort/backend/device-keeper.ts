@@ -45,9 +45,14 @@ export class DeviceKeeper implements Keeper {
 
   async run<T>(use: (backend: Backend) => Promise<T>, call: KeptCall): Promise<T> {
     if (this.#backend.lost) await this.#reopen();
+    const backend = this.#backend;
     try {
-      return await this.complete(this.#backend, () => use(this.#backend), call);
+      const made = await use(backend);
+      this.#tellOfCache(call);
+      return made;
     } catch (error) {
+      this.#tellOfCache(call);
+      await this.#giveUpFor(error, backend);
       if (!call.again || !(error instanceof DeviceLostError)) throw error;
       const message = `the device was lost and is opened again: ${error.message}`;
       this.#warn(new DeviceLostError(message, { cause: error }), call);
@@ -63,9 +68,13 @@ export class DeviceKeeper implements Keeper {
       await this.#giveUpFor(error, backend);
       throw error;
     } finally {
-      const warning = takeCacheWarning();
-      if (warning) this.#warn(warning, call);
+      this.#tellOfCache(call);
     }
+  }
+
+  #tellOfCache(call: KeptCall): void {
+    const warning = takeCacheWarning();
+    if (warning) this.#warn(warning, call);
   }
 
   #warn(warning: ClsortError, { settings }: KeptCall): void {

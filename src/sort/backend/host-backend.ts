@@ -54,6 +54,10 @@ export class HostBackend implements Backend, Keeper {
 
   async prepare(): Promise<void> {}
 
+  isReady(): boolean {
+    return true;
+  }
+
   async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
     const host = hostJob(job);
     if (!host) throw new UnsupportedError('a column on the device, among those of the host');

@@ -6,7 +6,7 @@ import { devicePlans } from './planner.js';
 const MOST = 64;
 
 const nameOf = ({ n, dtype, bits, valueBytes, algorithm, segments, parameters }: PlanRequest): string =>
-  `${n} ${dtype} ${bits} ${valueBytes} ${algorithm} ${segments !== undefined} ${JSON.stringify(parameters)}`;
+  `${n} ${dtype} ${bits[0]} ${bits[1]} ${valueBytes} ${algorithm} ${segments !== undefined} ${Object.entries(parameters ?? {})}`;
 
 /** Plans that were made, and how the next ones are. */
 interface PlanList {

@@ -17,7 +17,7 @@ import { type HostJob, hostJob, requestOf, type SortJob, sortJob, valueBytesOf }
 import { hostPlan, type Plan } from '../backend/plan.js';
 import type { ColumnChecks, Found } from '../operations/column-checks.js';
 import { sortInChunks } from './chunked.js';
-import { assertIntact, type Span, whileIntact } from './intact.js';
+import { assertIntact, intactOr, type Span } from './intact.js';
 
 /** A call whose results are refused is tried on this many algorithms before the host sorts. */
 const DEVICE_ATTEMPTS = 2;
@@ -46,11 +46,6 @@ export type Use<T> = (call: Call) => Promise<() => T>;
 export interface Started<T> {
   /** Was it made once more, since a result could not be used? What read its results is to be made again then. */
   readonly repeated: boolean;
-  /**
-   * Has the device start, and gives back what the commands have borrowed before they are done: for calls that
-   * use nothing but memory of the device, which others get later in the queue.
-   */
-  leave(): Promise<void>;
   /**
    * Waits, checks, and does it all another way where a result must not be used.
    *
@@ -84,16 +79,20 @@ class Tried {
 /**
  * Enqueues a call.
  *
+ * @param leaves has the device start, and gives back what the commands have borrowed before they are done: for calls that
+ *   use nothing but memory of the device, which others get later in the queue
  * @throws what `use` throws
  */
-export async function start<T>(by: By, use: Use<T>): Promise<Started<T>> {
+export async function start<T>(by: By, use: Use<T>, leaves = false): Promise<Started<T>> {
   const tried = new Tried();
   /** Until a result is not refused while it is being made: operations may wait in between. */
   const attempt = async (): Promise<{ call: Call; result: () => T }> => {
     for (;;) {
       const call = new Call(by, tried);
       try {
-        return { call, result: await call.guard(() => use(call)) };
+        const result = await call.guard(() => use(call), leaves);
+        if (leaves) call.release();
+        return { call, result };
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         refuse(by, tried, error);
@@ -106,18 +105,14 @@ export async function start<T>(by: By, use: Use<T>): Promise<Started<T>> {
     get repeated() {
       return stale || tried.refused.size > 0;
     },
-    async leave() {
-      const { call } = current;
-      await call.guard(async () => call.columns.flush());
-      call.release();
-    },
     async complete(inputs) {
       const before = inputs?.();
       before?.catch(() => undefined); // told below, when nothing is in flight any more
+      const isStale = before && (async () => !stale && (await before));
       for (;;) {
         const { call, result } = current;
         try {
-          await call.guard(() => call.settle(async () => !stale && (await before)));
+          await call.guard(() => call.settle(isStale));
           call.release();
           return result();
         } catch (error) {
@@ -206,8 +201,8 @@ export class Call {
    * this returns; else `settle` waits for it.
    */
   async sort({ settings: own, ...rest }: Sort): Promise<void> {
-    const { onProgress: _, ...shared } = this.settings; // the progress of one sort is not that of the call
-    const settings = { ...shared, ...own };
+    const isSame = (own === undefined || own === this.settings) && !this.settings.onProgress;
+    const settings = isSame ? this.settings : settingsOf(this.settings, own);
     const job: SortJob = { ...rest, settings };
     const { n, dtype } = job.keys;
     const started = performance.now();
@@ -257,13 +252,13 @@ export class Call {
   async settle(isStale?: () => Promise<boolean | undefined>): Promise<void> {
     if (this.#inFlight) await this.columns.finish();
     this.#inFlight = false;
-    if (await isStale?.()) throw new Stale();
+    if (isStale && (await isStale())) throw new Stale();
     const done: (() => void)[] = [];
     for (const { plan, pending, report } of this.#sorts.splice(0)) {
       const outcome = await this.#accepted(plan, pending);
       done.push(() => report(outcome));
     }
-    await this.columns.check();
+    if (this.settings.verify) await this.columns.check();
     for (const found of this.#found.splice(0)) {
       const wrong = found();
       if (wrong === undefined) continue;
@@ -276,11 +271,18 @@ export class Call {
   /**
    * Runs a part of the call on arrays that are to stay where they are, and after a failure gives everything
    * back when nothing uses it any more.
+   *
+   * @param flushes whether the device is to start with what it has enqueued
    */
-  async guard<T>(use: () => Promise<T>): Promise<T> {
+  async guard<T>(use: () => Promise<T>, flushes = false): Promise<T> {
     try {
-      return await whileIntact(this.#spans, use);
-    } catch (error) {
+      assertIntact(this.#spans);
+      const result = await use();
+      assertIntact(this.#spans);
+      if (flushes) this.columns.flush();
+      return result;
+    } catch (cause) {
+      const error = intactOr(this.#spans, cause);
       // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
       if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
       this.release();
@@ -371,7 +373,7 @@ export class Call {
     const { refused, failures } = this.#tried;
     const request = requestOf(job);
     const spent = refused.size >= DEVICE_ATTEMPTS;
-    let plan = spent ? undefined : await this.#usable(request, job.settings);
+    let plan = spent ? undefined : (this.#ready(request) ?? (await this.#usable(request, job.settings)));
     if (!plan) {
       const why = [...failures].join('; ');
       if (refused.size === 0 && ![...failures].some((failure) => failure.endsWith(FAILED_BEFORE))) {
@@ -384,6 +386,16 @@ export class Call {
     const pending = await backend.sort(plan, job);
     this.#lent.push(pending);
     return { plan, pending };
+  }
+
+  /** The first plan, where nothing stands against it and all that it needs is there. */
+  #ready(request: Parameters<Backend['plans']>[0]): Plan | undefined {
+    const { backend } = this.#by;
+    if (this.#tried.refused.size > 0) return undefined;
+    for (const plan of backend.plans(request)) {
+      return backend.trusts(plan) && backend.isReady(plan) ? plan : undefined;
+    }
+    return undefined;
   }
 
   /** The first plan that was not refused and compiles; under `auto` a failure is a warning, and the next is tried. */
@@ -434,6 +446,11 @@ export class Call {
     if (!few || error.details.status !== -5) return error;
     return new DeviceLostError(`the device fails even for a few keys: ${error.message}`, { cause: error });
   }
+}
+
+/** The settings of a sort within a call, whose progress is not that of the call. */
+function settingsOf({ onProgress: _, ...shared }: SortSettings, own?: Partial<SortSettings>): SortSettings {
+  return { ...shared, ...own };
 }
 
 /** Memory that a sort reads and writes. */

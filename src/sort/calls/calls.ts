@@ -111,7 +111,7 @@ export class Calls {
   /** Makes a call when it is its turn, and waits for it. */
   operate<T>(task: Task, use: Use<T>): Promise<T> {
     const done = this.#make(task, use);
-    task.link.done = done.catch(() => undefined);
+    task.link.done = done;
     return done;
   }
 
@@ -128,15 +128,14 @@ export class Calls {
     };
     if (!onHost && isOpenEnded(task)) {
       const begin = async (backend: Backend) => {
-        const started = await start(by(backend), use);
-        await started.leave();
-        return { backend, started };
+        return { backend, started: await start(by(backend), use, true) };
       };
       const enqueue = async () => {
         assertReady();
         const { backend, started } = await keeper.run(begin, task);
         link.repeated = () => started.repeated;
-        const complete = () => started.complete(() => link.inputsDone());
+        const inputs = link.hasInputs ? () => link.inputsDone() : undefined;
+        const complete = () => started.complete(inputs);
         return () => link.noting(() => keeper.complete(backend, complete, task));
       };
       return this.#turns.inOrder(() => link.noting(enqueue));

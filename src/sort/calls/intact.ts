@@ -22,14 +22,23 @@ export function assertIntact(spans: readonly Span[], cause?: unknown): void {
  * @throws InputError when one of them did not, whatever `use` made of it; what `use` throws
  */
 export async function whileIntact<T>(spans: readonly Span[], use: () => Promise<T>): Promise<T> {
-  assertIntact(spans);
-  let result: T;
   try {
-    result = await use();
+    assertIntact(spans);
+    const result = await use();
+    assertIntact(spans);
+    return result;
   } catch (error) {
-    assertIntact(spans, error);
-    throw error;
+    throw intactOr(spans, error);
   }
-  assertIntact(spans);
-  return result;
+}
+
+/** The InputError that tells of memory that has gone meanwhile, where some has; else `error` itself. */
+export function intactOr(spans: readonly Span[], error: unknown): unknown {
+  if (error instanceof InputError) return error;
+  try {
+    assertIntact(spans, error);
+    return error;
+  } catch (gone) {
+    return gone;
+  }
 }

@@ -7,7 +7,7 @@ export class Link {
   result: DeviceArray | undefined;
   /** It has failed. */
   failure: { readonly error: unknown } | undefined;
-  /** Settles, and never rejects, when the call is done. */
+  /** Settles when the call is done. */
   done: Promise<unknown> | undefined;
   /** Was it made once more? What read its result by then has read what must not be used. */
   repeated: () => boolean = () => false;
@@ -24,6 +24,11 @@ export class Link {
   /** Tells what the promise of the call will resolve to. */
   makes(result: unknown): void {
     if (result instanceof DeviceArray) this.result = result;
+  }
+
+  /** Does it take results of calls that may not be done? */
+  get hasInputs(): boolean {
+    return this.#inputs.length > 0;
   }
 
   /** An input as it is, or what its promise stands for. */
@@ -55,7 +60,7 @@ export class Link {
   async inputsDone(): Promise<boolean> {
     let repeated = false;
     for (const input of this.#inputs) {
-      await input.done;
+      await input.done?.catch(() => undefined); // told below
       repeated ||= input.repeated();
     }
     this.assertInputs();

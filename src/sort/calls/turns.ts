@@ -42,11 +42,15 @@ export class Turns {
    * Runs a call in two halves. The first one has the turn; the next call need not wait for the second one.
    * In an in-order queue its commands come later all the same.
    */
-  async inOrder<T>(enqueue: () => Promise<Completion<T>>): Promise<T> {
-    this.assertOpen();
+  inOrder<T>(enqueue: () => Promise<Completion<T>>): Promise<T> {
+    try {
+      this.assertOpen();
+    } catch (error) {
+      return Promise.reject(error);
+    }
     const enqueued = this.#last.then(enqueue);
-    this.#last = enqueued.catch(() => undefined);
-    return this.#track(enqueued.then((complete) => complete()));
+    this.#last = enqueued.then(nothing, nothing);
+    return this.#track(enqueued.then(completed));
   }
 
   /**
@@ -80,9 +84,15 @@ export class Turns {
   }
 }
 
+const nothing = (): void => undefined;
+const completed = <T>(complete: Completion<T>): Promise<T> => complete();
+
 /** Has a call in a set until it is done. */
 function track<T>(under: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {
-  const done: Promise<unknown> = call.catch(() => undefined).finally(() => under.delete(done));
+  const end = () => {
+    under.delete(done);
+  };
+  const done: Promise<unknown> = call.then(end, end);
   under.add(done);
   return call;
 }

@@ -22,8 +22,24 @@ export const WALK_PARAMETERS: Parameters = {
 
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 
+/** Parameters that were asked for, by device and by what was asked: finding them takes as long as a small walk. */
+const found = new WeakMap<KnownDevice, Map<string, WalkTuning>>();
+const MOST_FOUND = 256;
+
 /** Parameters for a walk over n keys. */
 export function walkTuningFor(device: KnownDevice, walk: Walk, dtype: Dtype, n: number): WalkTuning {
+  const all = found.get(device) ?? new Map<string, WalkTuning>();
+  found.set(device, all);
+  const name = `${walk} ${dtype} ${n}`;
+  const known = all.get(name);
+  if (known) return known;
+  if (all.size >= MOST_FOUND) all.clear();
+  const tuning = find(device, walk, dtype, n);
+  all.set(name, tuning);
+  return tuning;
+}
+
+function find(device: KnownDevice, walk: Walk, dtype: Dtype, n: number): WalkTuning {
   const algorithm = {
     name: walk,
     parameters: WALK_PARAMETERS,

@@ -40,7 +40,7 @@ export function borrow(device: Device, bytes: number, atRest = false): Lent {
 const nothing = async (): Promise<void> => undefined;
 
 /** Arrays that lie on the device already are not released here: their owner does that. */
-const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefined });
+export const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefined });
 
 /**
  * Copies host data into a buffer, in the order of the queue; the data must not change before the next wait.

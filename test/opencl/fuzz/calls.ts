@@ -427,6 +427,17 @@ const kernelArguments: Taken = {
     return list(items);
   },
 };
+/** Host memory that is filled from a buffer, in a list. */
+const fittingView: Taken = {
+  right: (draft) => {
+    const most = draft.chosen.buffer?.bytes ?? 64;
+    const fits = ({ bytes, facts }: Thing) =>
+      bytes > 0 && bytes <= most && !['resizable', 'tracking'].includes(facts.memory ?? '');
+    return list([draft.pick(draft.model.of(['host'], fits)).from]);
+  },
+  wrong: (draft) => list([k.host.wrong(draft)]),
+};
+
 /** A number, or an array. */
 const workSize = (arrays: Taken): Taken => ({
   right: (draft) => {
@@ -745,12 +756,23 @@ export const CALLS: Readonly<Record<string, Call>> = {
   },
   waitForEvents: { takes: [k.handles(k.event, 1, 3)], weight: 0.7 },
   waitForEventsAsync: { takes: [k.handles(k.event, 1, 3)], weight: 1.5 },
+  lookAt: { takes: [k.event, k.oneOf(0, 0, 50, 1000)], weight: 0.7 },
 
   // Transfers
   enqueueReadBuffer: {
     takes: [k.queue, k.buffer, k.blocking, k.offset, k.length(), k.host, ...tail],
     weight: 4,
     leaves: event,
+  },
+  readAndLook: {
+    takes: [
+      k.queue,
+      k.handles(k.buffer, 1, 1),
+      { right: () => list([value(0)]), wrong: (draft) => list([k.offset.wrong(draft)]) },
+      fittingView,
+      k.oneOf(0, 20, 1000),
+    ],
+    weight: 2,
   },
   enqueueWriteBuffer: {
     takes: [k.queue, k.buffer, k.blocking, k.offset, k.length(), k.host, ...tail],

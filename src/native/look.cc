@@ -1,0 +1,112 @@
+#include "bounds.h"
+#include "queue.h"
+
+namespace clsort {
+
+namespace {
+
+/** A thread of JavaScript's looks no longer than this at a time: nothing else happens on it meanwhile. */
+constexpr size_t kMostMicroseconds = 1000;
+
+/** Looks at a command again and again, for so long at most. @return its state: CL_COMPLETE or less when it has ended */
+cl_int LookAtEvent(cl_event event, size_t microseconds) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(microseconds);
+  cl_int state = CL_QUEUED;
+  do {
+    // A driver that does not tell is asked by who waits for the event, and says why.
+    if (AskState(event, &state) != CL_SUCCESS) return CL_QUEUED;
+  } while (state > CL_COMPLETE && std::chrono::steady_clock::now() < end);
+  return state;
+}
+
+size_t ReadMicroseconds(Call& call, int i) {
+  size_t microseconds = call.Size(i);
+  if (call.ok() && microseconds > kMostMicroseconds) {
+    call.Fail(CL_INVALID_VALUE, "argument " + std::to_string(i + 1) + ": expected at most " +
+                                    std::to_string(kMostMicroseconds) + " microseconds");
+  }
+  return microseconds;
+}
+
+/** A read of a few bytes. */
+struct SmallRead {
+  Object* buffer;
+  size_t offset;
+  HostMemory host;
+};
+
+/** Holds the memory of the first `count` reads until all that the queue was given is done. */
+void HoldBehind(Call& call, const Object& queue, const std::vector<SmallRead>& reads, size_t count) {
+  if (count == 0) return;
+  Retained marker = MakeMarker(queue);
+  if (!marker) return (void)api.clFinish(queue.As<cl_command_queue>());
+  for (size_t i = 0; i < count; i++) call.environment().in_flight().Share(reads[i].host, marker.As<cl_event>());
+}
+
+/**
+ * Reads from buffers behind all that the queue was given, and looks whether that is done: in one call, and with one
+ * event for all. Host memory is held only if it is not: nothing of the program's runs in between.
+ */
+NAN_METHOD(ReadAndLook) {
+  Call call(info, "clEnqueueReadBuffer");
+  Object* queue = call.Borrow(0, Kind::kCommandQueue);
+  auto buffers = call.Elements(1), offsets = call.Elements(2), views = call.Elements(3);
+  size_t microseconds = ReadMicroseconds(call, 4);
+  if (!call.ok()) return;
+  if (offsets.size() != buffers.size() || views.size() != buffers.size()) {
+    return (void)call.Fail(CL_INVALID_VALUE, "arguments 2 to 4: expected lists of one length");
+  }
+  std::vector<std::shared_ptr<Object>> held;
+  std::vector<SmallRead> reads;
+  for (size_t i = 0; i < buffers.size(); i++) {
+    held.push_back(call.Handle(buffers[i], Kind::kMemObject, CL_INVALID_MEM_OBJECT));
+    size_t offset = call.Unsigned(offsets[i], CL_INVALID_VALUE, SIZE_MAX);
+    HostMemory host = call.LastingMemory(views[i], 1, CL_INVALID_VALUE);
+    if (!call.ok() || !CheckRange(call, *held.back(), offset, host.bytes)) return;
+    reads.push_back({held.back().get(), offset, std::move(host)});
+  }
+  auto raw = queue->As<cl_command_queue>();
+  Retained last;
+  if (reads.empty()) {
+    last = MakeMarker(*queue);
+    if (!last) return (void)call.Fail(CL_OUT_OF_RESOURCES, "the driver gives no marker");
+  }
+  for (const SmallRead& read : reads) {
+    bool ends = &read == &reads.back();
+    cl_event event = nullptr;
+    cl_int status = api.clEnqueueReadBuffer(raw, read.buffer->As<cl_mem>(), CL_FALSE, read.offset, read.host.bytes,
+                                            read.host.data, 0, nullptr, ends ? &event : nullptr);
+    if (status != CL_SUCCESS) {
+      HoldBehind(call, *queue, reads, &read - reads.data());
+      return (void)call.Check(status);
+    }
+    if (ends) last = Retained(Kind::kEvent, queue->platform, event);
+  }
+  api.clFlush(raw);
+  if (LookAtEvent(last.As<cl_event>(), microseconds) == CL_COMPLETE) return;
+  for (const SmallRead& read : reads) call.environment().in_flight().Share(read.host, last.As<cl_event>());
+  if (Retain(Kind::kEvent, queue->platform, last.As<void*>()) != CL_SUCCESS) {
+    return (void)call.CheckWait(api.clFinish(raw));
+  }
+  call.Return(call.WrapEvent(last.As<cl_event>(), *queue));
+}
+
+NAN_METHOD(LookAt) {
+  Call call(info, "clGetEventInfo");
+  auto event = call.Handle(0, Kind::kEvent);
+  size_t microseconds = ReadMicroseconds(call, 1);
+  if (!call.ok()) return;
+  cl_int state = LookAtEvent(event->As<cl_event>(), microseconds);
+  // A program may go on with the memory as soon as it knows.
+  if (state <= CL_COMPLETE) call.environment().in_flight().Sweep();
+  call.Return(Nan::New(state));
+}
+
+}  // namespace
+
+void ExportLook(Exports& exports) {
+  exports.Set<ReadAndLook>("readAndLook");
+  exports.Set<LookAt>("lookAt");
+}
+
+}  // namespace clsort

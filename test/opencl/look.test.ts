@@ -1,0 +1,82 @@
+import test from 'ava';
+import * as cl from '../../src/opencl/index.js';
+import { where } from '../where.js';
+import { opened, thrown } from './devices.js';
+
+for (const { name, context, queue, version, userEvents } of opened) {
+  const title = (claim: string): string => `${name}: ${claim}`;
+  const bufferOf = (...words: number[]) =>
+    cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, words.length * 4, Uint32Array.from(words));
+  const endOf = (event: cl.Event | undefined): number => {
+    let state: number = cl.COMPLETE;
+    if (event) {
+      do state = cl.lookAt(event, 1000);
+      while (state > cl.COMPLETE);
+      cl.releaseEvent(event);
+    }
+    return state;
+  };
+
+  test(
+    title('words of several buffers are there when the look has ended, behind all that was enqueued'),
+    (t) => {
+      const [from, to, other] = [bufferOf(1, 2, 3, 4), bufferOf(0, 0, 0, 0), bufferOf(7)];
+      for (let round = 0; round < 20; round++) {
+        cl.enqueueWriteBuffer(queue, from, true, 4, 4, Uint32Array.of(round));
+        cl.enqueueCopyBuffer(queue, from, to, 0, 0, 16);
+        const [word, three, one] = [new Uint32Array(1), new Uint32Array(3), new Uint32Array(1)];
+        const event = cl.readAndLook(
+          queue,
+          [to, to, other],
+          [4, 4, 0],
+          [word, three, one],
+          round < 10 ? 0 : 1000,
+        );
+        t.is(endOf(event), cl.COMPLETE);
+        t.deepEqual([[...word], [...three], [...one]], [[round], [round, 3, 4], [7]]);
+      }
+      t.is(endOf(cl.readAndLook(queue, [], [], [], 1000)), cl.COMPLETE);
+      for (const buffer of [from, to, other]) cl.releaseMemObject(buffer);
+    },
+  );
+
+  const withGate = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test);
+  withGate(title('what is not done yet has an event, and holds the memory that it writes'), async (t) => {
+    const own = cl.createCommandQueue(
+      context,
+      (cl.getContextInfo(context, cl.CONTEXT_DEVICES) as cl.Device[])[0] as cl.Device,
+      0,
+    );
+    const gate = cl.createUserEvent(context);
+    const buffer = bufferOf(5);
+    cl.enqueueBarrierWithWaitList(own, [gate]);
+    const [kept, gone] = [new Uint32Array(1), new Uint32Array(1)];
+    const event = cl.readAndLook(own, [buffer, buffer], [0, 0], [kept, gone], 100);
+    t.true(event instanceof cl.Event);
+    t.true(cl.lookAt(event as cl.Event, 0) > cl.COMPLETE);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    cl.releaseMemObject(buffer);
+    cl.setUserEventStatus(gate, cl.COMPLETE);
+    const error = await t.throwsAsync<Error & { code: number }>(cl.waitForEventsAsync([event as cl.Event]));
+    t.is(error.code, cl.INVALID_HOST_PTR.code, 'it is told that memory went');
+    t.is(endOf(event), cl.COMPLETE);
+    t.deepEqual([...kept], [5]);
+    cl.releaseEvent(gate);
+    cl.releaseCommandQueue(own);
+  });
+
+  test(title('what cannot be read is refused, and nothing is read'), (t) => {
+    const buffer = bufferOf(1, 2);
+    const word = new Uint32Array([9]);
+    const refused = (...args: Parameters<typeof cl.readAndLook>) =>
+      thrown(() => cl.readAndLook(...args)).code;
+    t.is(refused(queue, [buffer, buffer], [0, 8], [word, word], 0), cl.INVALID_VALUE.code);
+    t.is(refused(queue, [buffer], [0, 4], [word], 0), cl.INVALID_VALUE.code);
+    t.is(refused(queue, [buffer], [0], [word], 1001), cl.INVALID_VALUE.code);
+    t.is(refused(queue, [buffer], [0], [new Uint8Array(0)], 0), cl.INVALID_VALUE.code);
+    t.is(word[0], 9);
+    cl.releaseMemObject(buffer);
+    t.is(refused(queue, [buffer], [0], [word], 0), cl.INVALID_MEM_OBJECT.code);
+    t.is(thrown(() => cl.lookAt(queue as unknown as cl.Event, 0)).code, cl.INVALID_EVENT.code);
+  });
+}
