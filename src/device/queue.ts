@@ -429,11 +429,7 @@ export class Queue {
   /** Waits for all that calls have enqueued by the time when none of them has anything to do at once. */
   async #allDone(): Promise<void> {
     await new Promise<void>((resolve) => process.nextTick(resolve)); // which is behind all promises that are settled
-    try {
-      this.submit();
-    } catch {
-      // `lastFailure` tells it to those whose launches may be lost.
-    }
+    this.submitForLater();
     await (this.#capabilities.quirks.polls > 0 ? this.#looked() : this.#waited());
   }
 
