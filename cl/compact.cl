@@ -11,10 +11,12 @@
  */
 #include "key_codec.clh"
 #include "vector_keys.clh"
+#include "walk.clh"
 
 typedef uint operand_t;
 #define COMBINE(a, b) ((a) + (b))
 #define IDENTITY 0u
+#define SMALL_OPERANDS (GROUP_SIZE * VECTOR_KEYS < 65536)
 #include "tile_scan.clh"
 #include "look_back.clh"
 
@@ -30,7 +32,6 @@ typedef uint operand_t;
 #endif
 
 #define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
-#define COMPACT_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
 /* What says which keys are chosen. */
 #define CHOICE_PARAMETERS \
@@ -41,52 +42,111 @@ typedef uint operand_t;
 #define PLACE_PARAMETERS __global key_t *out, __global const uint *carried, __global uint *moved, __global uint *places
 #define PLACES out, carried, moved, places
 
-INLINE bool is_chosen(key_t key, ulong low, ulong high, codec_t codec)
+INLINE bool is_chosen(key_t key, code_t low, code_t high, codec_t codec)
 {
     const code_t code = encode_key(key, codec);
     return code >= low && code <= high;
 }
 
-/* Which of the VECTOR_KEYS elements from `at` on are chosen: bit i is for element i.
- * @post keys = the elements; *own = how many of them are chosen */
-INLINE uint choose_vector(CHOICE_PARAMETERS, ulong at, key_t keys[VECTOR_KEYS], uint *own)
+#if CHOOSE == 2 && HAS_ROWS
+/* The key of the lane before this one. */
+INLINE key_t row_before_key(key_t key)
 {
-    uint bits = 0, count = 0; /* OpenCL C 1.1 has no popcount */
+# if KEY_BITS == 64
+    return (ulong)row_before((uint)(key >> 32), 1) << 32 | row_before((uint)key, 1);
+# else
+    return (key_t)row_before(key, 1);
+# endif
+}
+#endif
+
+/* The VECTOR_KEYS elements from `at` on, 0 behind the last one.
+ * @return a bit for each that is there */
+INLINE uint load_vector(__global const key_t *in, ulong at, ulong n, key_t keys[VECTOR_KEYS])
+{
     if (at + VECTOR_KEYS <= n) {
         load_keys(in + at, keys);
-    } else {
-#pragma unroll
-        for (uint i = 0; i < VECTOR_KEYS; i++)
-            keys[i] = at + i < n ? in[at + i] : (key_t)0;
+        return (1u << VECTOR_KEYS) - 1;
     }
-#if CHOOSE == 2
-    key_t last = at > 0 && at < n ? in[at - 1] : (key_t)0;
-#endif
 #pragma unroll
-    for (uint i = 0; i < VECTOR_KEYS; i++) {
+    for (uint i = 0; i < VECTOR_KEYS; i++)
+        keys[i] = at + i < n ? in[at + i] : (key_t)0;
+    return at < n ? (1u << (uint)(n - at)) - 1 : 0;
+}
+
+/* Which of VECTOR_KEYS elements are chosen.
+ * @param at    where they begin
+ * @param some  a bit for each that is there
+ * @pre   called by whole rows, whose vectors lie one behind the other
+ * @post  *own = how many are chosen
+ * @return a bit for each that is chosen */
+INLINE uint choose_of(CHOICE_PARAMETERS, ulong at, const key_t keys[VECTOR_KEYS], uint some, uint *own)
+{
+    uint bits = 0;
 #if CHOOSE == 0
-        const bool is_one = at + i < n && mask[at + i] != 0;
+# pragma unroll
+    for (uint i = 0; i < VECTOR_KEYS; i++)
+        bits |= (uint)((some >> i & 1) && mask[at + i] != 0) << i;
 #elif CHOOSE == 1
-        const bool is_one = at + i < n && is_chosen(keys[i], low, high, codec) != (invert != 0);
+    const code_t first = (code_t)low, last = (code_t)high;
+# pragma unroll
+    for (uint i = 0; i < VECTOR_KEYS; i++)
+        bits |= (uint)is_chosen(keys[i], first, last, codec) << i;
+    bits = (bits ^ (invert != 0 ? ~0u : 0)) & some;
 #else
-        const bool is_one = at + i < n && (at + i == 0 || keys[i] != last);
-        last = keys[i];
+# if HAS_ROWS
+    /* The lane before has it, but for the first one of a row. */
+    key_t last = row_before_key(keys[VECTOR_KEYS - 1]);
+    if (LANE == 0 && at > 0 && some)
+        last = in[at - 1];
+# else
+    key_t last = at > 0 && some ? in[at - 1] : (key_t)0;
+# endif
+    bits = at == 0 || keys[0] != last;
+# pragma unroll
+    for (uint i = 1; i < VECTOR_KEYS; i++)
+        bits |= (uint)(keys[i] != keys[i - 1]) << i;
+    bits &= some;
 #endif
-        bits |= (uint)is_one << i;
-        count += is_one;
-    }
+#if INLINE_PTX
+    *own = popcount(bits);
+#else
+    uint count = 0; /* OpenCL C 1.1 has no popcount */
+# pragma unroll
+    for (uint i = 0; i < VECTOR_KEYS; i++)
+        count += bits >> i & 1;
     *own = count;
+#endif
     return bits;
+}
+
+/* The same for the elements from `at` on. @post keys = the elements */
+INLINE uint choose_vector(CHOICE_PARAMETERS, ulong at, key_t keys[VECTOR_KEYS], uint *own)
+{
+    const uint some = load_vector(in, at, n, keys);
+    return choose_of(CHOICE, at, keys, some, own);
 }
 
 /* The same for the tile from `start` on, by rounds. */
 INLINE void choose(CHOICE_PARAMETERS, ulong start, key_t keys[ROUNDS][VECTOR_KEYS], uint chosen[ROUNDS], uint own[ROUNDS])
 {
     const uint item = (uint)get_local_id(0);
+    if (start + TILE_KEYS <= n) {
 #pragma unroll
-    for (uint round = 0; round < ROUNDS; round++)
-        chosen[round] =
-            choose_vector(CHOICE, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS, keys[round], &own[round]);
+        for (uint round = 0; round < ROUNDS; round++) /* all loads are under way before one is waited for */
+            load_keys(in + start + (round * GROUP_SIZE + item) * VECTOR_KEYS, keys[round]);
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++) {
+            const ulong at = start + (round * GROUP_SIZE + item) * VECTOR_KEYS;
+            chosen[round] = choose_of(CHOICE, at, keys[round], (1u << VECTOR_KEYS) - 1, &own[round]);
+        }
+    } else {
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++) {
+            const ulong at = start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS;
+            chosen[round] = choose_vector(CHOICE, at, keys[round], &own[round]);
+        }
+    }
 }
 
 INLINE uint count_vector(CHOICE_PARAMETERS, ulong at)
@@ -270,7 +330,7 @@ INLINE uint count_part(CHOICE_PARAMETERS, ulong at, ulong stop)
 #endif
 
 /* @post counts[part] = how many of the part are chosen; a part is `tiles` tiles long */
-COMPACT_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts, uint tiles)
+WALK_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts, uint tiles)
 {
     __local uint scratch[GROUP_SIZE];
     const ulong first = (ulong)get_group_id(0) * tiles * TILE_KEYS;
@@ -292,8 +352,8 @@ COMPACT_KERNEL void compact_part_counts(CHOICE_PARAMETERS, __global uint *counts
 
 /* @pre  counts as compact_part_counts has left them, for parts of as many tiles
  * @post told[slot] = how many are chosen */
-COMPACT_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global const uint *counts, uint tiles,
-                                  uint with_rest, __global uint *told, uint slot)
+WALK_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global const uint *counts, uint tiles, uint with_rest,
+                               __global uint *told, uint slot)
 {
     __local uint scratch[TILE_SCAN_OPERANDS];
     __local placed_t placed[PLACED];
@@ -332,8 +392,8 @@ COMPACT_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global 
 /* @param control  tickets, see take_tile; behind a margin the states of all tiles
  * @param launch   a number that no launch since the states were cleared has had
  * @post told[slot] = how many are chosen */
-COMPACT_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch,
-                                 __global uint *told, uint slot)
+WALK_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint *control, uint launch, __global uint *told,
+                              uint slot)
 {
     __local uint scratch[TILE_SCAN_OPERANDS], heard[HEARD], heads[HEARD], shared;
     __local placed_t placed[PLACED];

@@ -1,17 +1,24 @@
 /* Histogram by counters in local memory, of which each group has several columns: work-items side by side count in different
  * ones, hence in different banks, however skewed the keys are. Groups add what they have counted to the result.
  *
- *   COLUMNS  copies of the counters, a power of two
- *   BY       0 a digit of the codes; 1 bins of equal widths, which are powers of two; 2 any edges
+ *   COLUMNS    copies of the counters, a power of two
+ *   BY         0 a digit of the codes; 1 bins of equal widths, which are powers of two; 2 any edges
+ *   HAND_OVER  1: the group that ends last hands over the result, and leaves zeros behind; 0: it is where groups add
  * vector_keys.clh tells what else the host sets.
  */
 #include "key_codec.clh"
+#include "local_memory.clh"
 #include "vector_keys.clh"
+#include "walk.clh"
 
-#if !defined(GROUP_SIZE) || !defined(COLUMNS) || !defined(BY)
-# error "GROUP_SIZE, COLUMNS and BY: set by src/primitives/histogram-columns.ts"
+#if !defined(GROUP_SIZE) || !defined(ROUNDS) || !defined(COLUMNS) || !defined(BY) || !defined(HAND_OVER)
+# error "GROUP_SIZE, ROUNDS, COLUMNS, BY and HAND_OVER: set by src/primitives/histogram-columns.ts"
+#endif
+#if HAND_OVER && !INLINE_PTX
+# error "HAND_OVER: what groups have added is known to be there on NVIDIA's devices only"
 #endif
 #define NO_BIN 0xffffffffu
+#define CONTROL_MARGIN 32 /* words before the sums, so that groups that are done have a line of their own */
 
 /* @return the bin of a code, NO_BIN when it is in none. The last bin has its upper edge, too.
  * @param edges  in local memory */
@@ -38,16 +45,78 @@ INLINE uint bin_of(code_t code, uint bins, uint shift, code_t low, code_t high, 
 #endif
 }
 
+/* Counts one key. A work-item that is a group has a column for each lane of its vectors: neighbours are often alike, and so
+ * no counter is read before it was written.
+ * @param column  of the work-item, or of the lane */
+INLINE void count_key(__local uint *columns, uint column, key_t key, uint bins, uint shift, code_t low, code_t high,
+                      codec_t codec, __local const key_t *edges)
+{
+    const uint bin = bin_of(encode_key(key, codec), bins, shift, low, high, edges);
+    if (BY != 0 && bin == NO_BIN)
+        return;
+#if GROUP_SIZE == 1
+    columns[bin * COLUMNS + column]++;
+#else
+    local_add(columns, LOCAL_BASE(columns) + (bin * COLUMNS + column) * 4, 1);
+#endif
+}
+
+/* @param item  number of the work-item in the group */
+INLINE void count_vector(__local uint *columns, uint item, packed_t packed, uint bins, uint shift, code_t low, code_t high,
+                         codec_t codec, __local const key_t *edges)
+{
+    key_t keys[VECTOR_KEYS];
+    unpack_keys(packed, keys);
+#pragma unroll
+    for (uint i = 0; i < VECTOR_KEYS; i++)
+        count_key(columns, (GROUP_SIZE == 1 ? i : item) % COLUMNS, keys[i], bins, shift, low, high, codec, edges);
+}
+#define BINNING bins, shift, (code_t)low, (code_t)high, codec, edges
+
+#if HAND_OVER
+/* What this work-item has written before is there for all that others read after it. */
+INLINE void write_through(void)
+{
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
+/* @pre   called by all work-items of the group, which have added to `sums` what they counted
+ * @post  of the group that is last: told[bin] = what all have added; sums and *done are zero again
+ */
+INLINE void hand_over(__global uint *done, __global uint *sums, uint bins, __global uint *told, __local uint *last)
+{
+    write_through();
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        *last = atomic_inc(done) == (uint)get_num_groups(0) - 1;
+        write_through();
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (!*last)
+        return;
+    for (uint bin = (uint)get_local_id(0); bin < bins; bin += GROUP_SIZE)
+        told[bin] = atomic_xchg(&sums[bin], 0);
+    if (get_local_id(0) == 0)
+        atomic_xchg(done, 0);
+}
+#endif
+
 /* @param columns  bins * COLUMNS words of local memory
  * @param edges    bins + 1 codes, and memory of the group for them; of no use unless BY is 2
- * @pre   counts are zero
+ * @param told     HAND_OVER: gets the counts from word `at` on
+ * @pre   words `at` to `at` + bins of counts are zero; HAND_OVER: counts[0], and the `bins` words behind a margin
+ * @post  these words are what was counted, or zero again and `told` has it
  */
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+WALK_KERNEL
 void histogram_columns(__global const key_t *in, __global uint *counts, __global const key_t *all_edges, ulong n, uint bins,
-                       uint shift, ulong low, ulong high, codec_t codec, __local uint *columns, __local key_t *edges)
+                       uint shift, ulong low, ulong high, codec_t codec, __local uint *columns, __local key_t *edges,
+                       __global uint *told, uint at)
 {
     const uint item = (uint)get_local_id(0);
     const ulong stride = get_global_size(0), vectors = n / VECTOR_KEYS;
+#if HAND_OVER
+    __local uint last;
+#endif
     for (uint i = item; i < bins * COLUMNS; i += GROUP_SIZE)
         columns[i] = 0;
 #if BY == 2
@@ -56,37 +125,40 @@ void histogram_columns(__global const key_t *in, __global uint *counts, __global
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
 
-#if GROUP_SIZE == 1
-    /* Neighbours are often alike: each lane of a vector has a column, so that a counter is not read before it was written. */
-# define COUNT(key, lane)                                                                               \
-    {                                                                                                   \
-        const uint bin = bin_of(encode_key(key, codec), bins, shift, (code_t)low, (code_t)high, edges); \
-        if (BY == 0 || bin != NO_BIN)                                                                   \
-            columns[bin * COLUMNS + (lane) % COLUMNS]++;                                                \
-    }
-#else
-# define COUNT(key, lane)                                                                               \
-    {                                                                                                   \
-        const uint bin = bin_of(encode_key(key, codec), bins, shift, (code_t)low, (code_t)high, edges); \
-        if (BY == 0 || bin != NO_BIN)                                                                   \
-            atomic_inc(&columns[bin * COLUMNS + item % COLUMNS]);                                       \
-    }
-#endif
-    for (ulong at = get_global_id(0); at < vectors; at += stride) {
-        key_t keys[VECTOR_KEYS];
-        load_keys(in + at * VECTOR_KEYS, keys);
+    ulong vector = get_global_id(0);
+    for (; vector + (ROUNDS - 1) * stride < vectors; vector += ROUNDS * stride) {
+        packed_t packed[ROUNDS]; /* many loads in flight */
 #pragma unroll
-        for (uint i = 0; i < VECTOR_KEYS; i++)
-            COUNT(keys[i], i)
+        for (uint round = 0; round < ROUNDS; round++)
+            packed[round] = load_packed(in + (vector + round * stride) * VECTOR_KEYS);
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            count_vector(columns, item, packed[round], BINNING);
+    }
+    if (vector < vectors) {
+        packed_t packed[ROUNDS]; /* and those of the rest, too */
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            if (vector + round * stride < vectors)
+                packed[round] = load_packed(in + (vector + round * stride) * VECTOR_KEYS);
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            if (vector + round * stride < vectors)
+                count_vector(columns, item, packed[round], BINNING);
     }
     for (ulong i = vectors * VECTOR_KEYS + get_global_id(0); i < n; i += stride)
-        COUNT(in[i], 0)
+        count_key(columns, item % COLUMNS, in[i], BINNING);
     barrier(CLK_LOCAL_MEM_FENCE);
+
+    __global uint *sums = counts + (HAND_OVER ? CONTROL_MARGIN : at);
     for (uint bin = item; bin < bins; bin += GROUP_SIZE) {
         uint sum = 0;
         for (uint column = 0; column < COLUMNS; column++)
             sum += columns[bin * COLUMNS + (column + bin) % COLUMNS];
         if (sum != 0)
-            atomic_add(&counts[bin], sum);
+            atomic_add(&sums[bin], sum);
     }
+#if HAND_OVER
+    hand_over(counts, sums, bins, told + at, &last);
+#endif
 }

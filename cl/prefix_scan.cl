@@ -10,10 +10,10 @@
  */
 #include "combine.clh"
 #include "vector_keys.clh"
+#include "walk.clh"
 #include "tile_scan.clh"
 
 #define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
-#define SCAN_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
 /* The VECTOR_KEYS operands from `at` on: IDENTITY behind the last key. */
 INLINE void load_operands(__global const key_t *in, ulong at, ulong n, codec_t codec, operand_t operands[VECTOR_KEYS])
@@ -35,9 +35,21 @@ INLINE void load_operands(__global const key_t *in, ulong at, ulong n, codec_t c
 INLINE void load_tile(__global const key_t *in, ulong start, ulong n, codec_t codec, operand_t operands[ROUNDS][VECTOR_KEYS])
 {
     const uint item = (uint)get_local_id(0);
+    if (start + TILE_KEYS <= n) {
+        key_t keys[ROUNDS][VECTOR_KEYS]; /* all loads are under way before one is waited for */
 #pragma unroll
-    for (uint round = 0; round < ROUNDS; round++)
-        load_operands(in, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS, n, codec, operands[round]);
+        for (uint round = 0; round < ROUNDS; round++)
+            load_keys(in + start + (round * GROUP_SIZE + item) * VECTOR_KEYS, keys[round]);
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+#pragma unroll
+            for (uint i = 0; i < VECTOR_KEYS; i++)
+                operands[round][i] = operand_of(keys[round][i], codec);
+    } else {
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            load_operands(in, start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS, n, codec, operands[round]);
+    }
 }
 
 /* What each round of a work-item comes to. */
@@ -59,9 +71,10 @@ INLINE void store_tile(__global key_t *out, ulong start, ulong n, codec_t codec,
                        operand_t before[ROUNDS], operand_t carry, uint inclusive)
 {
     const uint item = (uint)get_local_id(0);
+    const bool is_whole = start + TILE_KEYS <= n;
 #pragma unroll
     for (uint round = 0; round < ROUNDS; round++) {
-        const ulong at = start + (ulong)(round * GROUP_SIZE + item) * VECTOR_KEYS;
+        const ulong at = start + (round * GROUP_SIZE + item) * VECTOR_KEYS;
         operand_t sum = COMBINE(carry, before[round]);
         key_t keys[VECTOR_KEYS];
 #pragma unroll
@@ -70,7 +83,7 @@ INLINE void store_tile(__global key_t *out, ulong start, ulong n, codec_t codec,
             keys[i] = key_of(inclusive ? next : sum, codec);
             sum = next;
         }
-        if (at + VECTOR_KEYS <= n) {
+        if (is_whole || at + VECTOR_KEYS <= n) {
             store_keys(out + at, keys);
         } else {
 #pragma unroll
@@ -178,7 +191,7 @@ INLINE void scan_part(__global const key_t *in, __global key_t *out, ulong at, u
 #endif
 
 /* @post totals[part] = all keys of the part combined; a part is `tiles` tiles long */
-SCAN_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *totals, ulong n, uint tiles, codec_t codec)
+WALK_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *totals, ulong n, uint tiles, codec_t codec)
 {
     const ulong first = (ulong)get_group_id(0) * tiles * TILE_KEYS;
 #if SCAN_IN_LANES
@@ -213,7 +226,7 @@ SCAN_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *
 }
 
 /* @pre  totals as scan_part_totals has left them, for parts of as many tiles; `in` may be `out` */
-SCAN_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __global const operand_t *totals, ulong n,
+WALK_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __global const operand_t *totals, ulong n,
                             uint tiles, uint inclusive, codec_t codec)
 {
     __local operand_t scratch[TILE_SCAN_OPERANDS];
@@ -260,7 +273,7 @@ SCAN_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __glo
  * @param launch   a number that no launch since the states were cleared has had
  * @pre  `in` is not `out`: a group may read a tile that another one has written already
  */
-SCAN_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *restrict out, __global uint *control, ulong n,
+WALK_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *restrict out, __global uint *control, ulong n,
                            uint launch, uint inclusive, codec_t codec)
 {
     __local operand_t scratch[TILE_SCAN_OPERANDS];

@@ -4,6 +4,7 @@
  */
 #include "combine.clh"
 #include "vector_keys.clh"
+#include "walk.clh"
 #include "tile_scan.clh"
 
 /* What groups tell are bits, be they those of floats. */
@@ -38,11 +39,11 @@ INLINE void add_vector(operand_t *sums, operand_t *losts, const key_t *keys, cod
 
 /* @param control  word 0: groups that are done, 0 before the launch and after it; behind a margin what groups tell
  * @param launch   a number that no launch since the words were cleared has had
- * @param told     words `slot` and `slot` + 1 get the result, as 64 bits
+ * @post  told[slot], told[slot + 1] = the result, as 64 bits
  */
-__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+WALK_KERNEL
 void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint launch, codec_t codec, __global uint *told,
-                 uint low_slot, uint high_slot)
+                 uint slot)
 {
     __local operand_t scratch[GROUP_SIZE];
     __local uint last;
@@ -66,10 +67,16 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
         for (uint round = 0; round < ROUNDS; round++)
             add_vector(sums, losts, keys[round], codec);
     }
-    for (; at < vectors; at += stride) {
-        key_t keys[VECTOR_KEYS];
-        load_keys(in + at * VECTOR_KEYS, keys);
-        add_vector(sums, losts, keys, codec);
+    if (at < vectors) {
+        key_t keys[ROUNDS][VECTOR_KEYS]; /* and those of the rest, too */
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            if (at + round * stride < vectors)
+                load_keys(in + (at + round * stride) * VECTOR_KEYS, keys[round]);
+#pragma unroll
+        for (uint round = 0; round < ROUNDS; round++)
+            if (at + round * stride < vectors)
+                add_vector(sums, losts, keys[round], codec);
     }
     operand_t sum = IDENTITY;
     LOST_OPERAND
@@ -103,7 +110,7 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
     if (item == 0) {
         atomic_xchg(control, 0);
         const ulong bits = BITS_OF(all);
-        told[low_slot] = (uint)bits;
-        told[high_slot] = (uint)(bits >> 32);
+        told[slot] = (uint)bits;
+        told[slot + 1] = (uint)(bits >> 32);
     }
 }

@@ -1,4 +1,4 @@
-import { Board, type Slot } from '../device/board.js';
+import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
@@ -78,7 +78,7 @@ export class Compaction {
   /** @throws UnsupportedError, BuildError */
   static async create(device: Device, shape: CompactShape): Promise<Compaction> {
     const walk = await buildCompaction(device, shape);
-    const name = JSON.stringify(['compact', dtypeInfo(shape.dtype).width, definesOf(shape), walk.tuning]);
+    const name = JSON.stringify(['compact', shape.dtype, definesOf(shape), walk.tuning]);
     const test = () => selfTest(new Compaction(device, walk, shape, true));
     const once = walk.tuning.lookBack > 0 && (await passes(device, name, test));
     return new Compaction(device, walk, shape, once);
@@ -106,23 +106,23 @@ export class Compaction {
     const chooses: KernelArgument[] = [keys, mask, u64(n), u64(low), u64(high), u32(not ? 1 : 0), codec];
     const places: KernelArgument[] =
       'places' in to ? [to.places, to.carried, to.moved, to.places] : [to, to, to, to];
-    const slot = Board.slot(device);
-    const told = (where: Slot): KernelArgument[] => [where.board, u32(where.at)];
+    const { board, at, words } = Board.written(device, 1);
+    const told: KernelArgument[] = [board, u32(at)];
     if (this.#once && !rest) {
       const tiles = Math.ceil(n / tileKeys);
       const { control, launch } = LookBack.of(device).next(tiles, 4);
-      const args = [...chooses, ...places, control, u32(launch), ...told(slot)];
+      const args = [...chooses, ...places, control, u32(launch), ...told];
       queue.run(program.kernel('compact_once'), args, { global: tiles * local, local });
     } else {
       const { parts, tiles } = partsOf(device, n, this.#walk);
       const launch = { global: parts * local, local };
       pool.lend([parts * 4], (counts) => {
         queue.run(program.kernel('compact_part_counts'), [...chooses, counts, u32(tiles)], launch);
-        const args = [...chooses, ...places, counts, u32(tiles), u32(rest ? 1 : 0), ...told(slot)];
+        const args = [...chooses, ...places, counts, u32(tiles), u32(rest ? 1 : 0), ...told];
         queue.run(program.kernel('compact_parts'), args, launch);
       });
     }
-    return () => slot.word();
+    return () => words()[0] as number;
   }
 }
 

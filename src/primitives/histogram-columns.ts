@@ -1,3 +1,4 @@
+import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { local, u32, u64, vector } from '../device/queue.js';
@@ -9,6 +10,10 @@ import { buildWalk, VECTOR_BYTES, type WalkProgram, type WalkTuning, walkTuning 
 /** Local memory for counters, of which several groups are to be resident on a unit. */
 const COLUMN_BYTES = 32 * 1024;
 const MOST_COLUMNS = 32;
+/** Vectors that a work-item has at least: more groups leave more to add. */
+const LEAST_VECTORS = 2;
+/** Words before the sums: CONTROL_MARGIN in cl/histogram_columns.cl. */
+const MARGIN = 32;
 
 /** A histogram of keys in device memory. */
 export interface HistogramColumnsWork {
@@ -46,24 +51,36 @@ export interface HistogramColumnsShape {
   readonly by: 'bits' | 'even' | 'edges';
   /** Counters of a bin, a power of two. */
   readonly columns: number;
+  /** Does the group that ends last hand over what all have added? */
+  readonly handsOver: boolean;
   readonly tuning: WalkTuning;
 }
 
 const BY = { bits: 0, even: 1, edges: 2 } as const;
 
+/** Where groups add what they have counted, one launch after the other: all zero between them. */
+const Sums = {
+  all: new WeakMap<Device, Buffer>(),
+  of(device: Device): Buffer {
+    const made = Sums.all.get(device) ?? device.keep(4 * (MARGIN + Board.MOST));
+    Sums.all.set(device, made);
+    return made;
+  },
+};
+
 /** The program of a histogram. @throws BuildError */
 export function buildHistogramColumns(
   device: Device,
-  { dtype, by, columns, tuning }: HistogramColumnsShape,
+  { dtype, by, columns, handsOver, tuning }: HistogramColumnsShape,
 ): Promise<WalkProgram> {
-  const defines = { COLUMNS: columns, BY: BY[by] };
+  const defines = { COLUMNS: columns, BY: BY[by], HAND_OVER: handsOver ? 1 : 0 };
   return buildWalk(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuning);
 }
 
 /**
  * Enqueues the counting of keys by bin, in private counters of groups that walk over all keys.
  *
- * Complexity: one launch after counters are zeroed; every key read once. What does not fit into local memory, as more than
+ * Complexity: one launch, which on NVIDIA's devices hands over the result; elsewhere counters are zeroed before it. Every key is read once. What does not fit into local memory, as more than
  * some thousand bins, is counted as `enqueueHistogram` does.
  *
  * @returns the counts, to be asked when the queue has finished
@@ -86,26 +103,36 @@ export async function enqueueHistogramColumns(
   // A work-item that counts alone has as many columns as it takes for neighbours not to wait for each other.
   const columns = Math.min(2 ** Math.floor(Math.log2(most)), tuned.groupSize === 1 ? 4 : MOST_COLUMNS);
   const by = byEdges ? (even ? 'even' : 'edges') : 'bits';
-  const { program, tuning } = await buildHistogramColumns(device, { dtype, by, columns, tuning: tuned });
+  // The last group has to know that what all have added is there.
+  const handsOver = quirks.inlinePtx && bins <= Board.MOST;
+  const shape = { dtype, by, columns, handsOver, tuning: tuned } as const;
+  const { program, tuning } = await buildHistogramColumns(device, shape);
   const size = tuning.groupSize;
-  const share = 4 * size * (VECTOR_BYTES / info.bytes);
+  const share = LEAST_VECTORS * size * (VECTOR_BYTES / info.bytes);
   const groups = Math.max(
     1,
     Math.min(Math.ceil(n / share), device.capabilities.computeUnits * tuning.groupsPerUnit),
   );
-  const result = new Uint32Array(bins);
   const [low, high] = byEdges ? [binning.edges[0] as bigint, binning.edges.at(-1) as bigint] : [0n, 0n];
   const shift = even?.shift ?? (byEdges ? 0 : binning.bits[0]);
   const { queue } = device;
-  device.pool.lend([bins * 4, edgeBytes], (counts, edges) => {
+  const how = [u64(n), u32(bins), u32(shift), u64(low), u64(high), vector(codecVector(keyCodec(dtype)))];
+  const memory = [local(bins * columns * 4), local(Math.max(8, edgeBytes))];
+  const run = (counts: Buffer, edges: Buffer, told: Buffer, at: number): void => {
     if (byEdges && !even) queue.write(edges, codeWords(binning.edges, info));
+    const args = [keys, counts, edges, ...how, ...memory, told, u32(at)];
+    queue.run(program.kernel('histogram_columns'), args, { global: groups * size, local: size });
+  };
+  if (handsOver) {
+    const sums = Sums.of(device);
+    const { board, at, words } = Board.written(device, bins);
+    device.pool.lend([edgeBytes], (edges) => run(sums, edges, board, at));
+    return () => words().slice();
+  }
+  const result = new Uint32Array(bins);
+  device.pool.lend([bins * 4, edgeBytes], (counts, edges) => {
     queue.fill(counts, 0, { bytes: bins * 4 });
-    const how = [u64(n), u32(bins), u32(shift), u64(low), u64(high), vector(codecVector(keyCodec(dtype)))];
-    const memory = [local(bins * columns * 4), local(Math.max(8, edgeBytes))];
-    queue.run(program.kernel('histogram_columns'), [keys, counts, edges, ...how, ...memory], {
-      global: groups * size,
-      local: size,
-    });
+    run(counts, edges, counts, 0);
     queue.read(counts, result);
   });
   return () => result;

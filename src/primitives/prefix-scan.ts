@@ -86,7 +86,7 @@ export class PrefixScan {
   static async #create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
     const walk = await buildScan(device, shape);
     const wanted = walk.tuning.lookBack > 0 && !rounds(shape);
-    const name = JSON.stringify(['scan', dtypeInfo(shape.dtype).width, definesOf(shape), walk.tuning]);
+    const name = JSON.stringify(['scan', shape.dtype, definesOf(shape), walk.tuning]);
     const once =
       wanted && (await passes(device, name, () => selfTest(new PrefixScan(device, walk, shape, true))));
     return new PrefixScan(device, walk, shape, once);

@@ -1,4 +1,4 @@
-import { Board, type Slot } from '../device/board.js';
+import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { u32, u64, vector } from '../device/queue.js';
@@ -54,12 +54,12 @@ export async function enqueueReduceOnce(
     Math.min(Math.ceil(n / share), device.capabilities.computeUnits * tuning.groupsPerUnit),
   );
   const codec = vector(codecVector(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' })));
-  const [low, high] = Board.slots(device, 2) as [Slot, Slot];
+  const { board, at, words } = Board.written(device, 2);
   const { control, launch } = LookBack.of(device).next(groups, 8);
-  const args = [keys, control, u64(n), u32(launch), codec, low.board, u32(low.at), u32(high.at)];
+  const args = [keys, control, u64(n), u32(launch), codec, board, u32(at)];
   device.queue.run(program.kernel('reduce_once'), args, { global: groups * local, local });
   return () => {
-    const words = Uint32Array.of(low.word(), high.word());
-    return reducedValue(dtype, op, new Uint8Array(words.buffer));
+    const bits = words().slice();
+    return reducedValue(dtype, op, new Uint8Array(bits.buffer));
   };
 }

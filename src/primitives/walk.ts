@@ -17,6 +17,8 @@ export interface WalkTuning {
   readonly spinLimit: number;
   /** Groups for each compute unit, where each walks over a part. */
   readonly groupsPerUnit: number;
+  /** Registers of a work-item, on NVIDIA's devices; none or 0: as many as the compiler takes. */
+  readonly maxRegisters?: number;
   /** For tests: every so many tiles a tile tells the others nothing; 0 for none. */
   readonly mute?: number;
 }
@@ -92,16 +94,20 @@ async function build(
   defines: Readonly<Record<string, number>>,
   tuning: WalkTuning,
 ): Promise<WalkProgram> {
-  const { bytes, width } = dtypeInfo(dtype);
+  const { bytes, width, kind } = dtypeInfo(dtype);
   const { quirks, type, unifiedMemory } = device.capabilities;
   let { groupSize } = tuning;
   for (;;) {
     const lookBack = Math.min(tuning.lookBack, groupSize);
-    const program = await device.program(file, {
+    const maxRegisters = quirks.inlinePtx ? (tuning.maxRegisters ?? 0) : 0;
+    const all = {
       ...defines,
       KEY_BITS: width,
+      // Walks are of the ascending order, in which unsigned keys are their own codes.
+      CODEC_IDENTITY: kind === 'unsigned' ? 1 : 0,
       VALUE_BYTES: 0,
       GROUP_SIZE: groupSize,
+      FIXED_GROUP: maxRegisters > 0 ? 0 : 1,
       ROUNDS: tuning.rounds,
       // Only memory that the device has made begins where it should.
       WIDE_LOADS: type === 'gpu' && !unifiedMemory ? 1 : 0,
@@ -110,7 +116,9 @@ async function build(
       LOOK_BACK: Math.max(1, lookBack),
       SPIN_LIMIT: tuning.spinLimit,
       ...(tuning.mute && { MUTE: tuning.mute }),
-    });
+    };
+    const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
+    const program = await device.program(file, all, options);
     const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
     if (quirks.inlinePtx || limit >= groupSize || groupSize === 1) {
       const tileKeys = tuning.rounds * groupSize * (VECTOR_BYTES / bytes);

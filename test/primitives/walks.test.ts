@@ -59,7 +59,17 @@ test('groups tell each other what they have on every GPU whose loops have no lim
     const waits =
       type !== 'cpu' && quirks.maxLoopIterations === Number.POSITIVE_INFINITY && !quirks.simulated;
     for (const walk of WALKS) {
-      t.is(walkTuningFor(known, walk, 'u32', 2 ** 20).lookBack, waits ? 32 : 0, `${profile.key} ${walk}`);
+      for (const [dtype, n] of [
+        ['u32', 2 ** 20],
+        ['u64', 2 ** 26],
+      ] as const) {
+        const what = `${profile.key} ${walk} ${dtype}`;
+        const { maxRegisters = 0, mute = 0, ...all } = walkTuningFor(known, walk, dtype, n);
+        t.is(all.lookBack > 0, waits, what);
+        // Rows that were measured may leave some to the model.
+        t.is(Object.keys(all).length, 5, what);
+        t.true([...Object.values(all), maxRegisters, mute].every(Number.isInteger), what);
+      }
     }
   }
 });

@@ -211,5 +211,9 @@ export const hopper: DeviceTuning = {
       which: { n: 2 ** 17 },
       tuning: { groupSize: 512, keysPerItem: 2, maxRegisters: 128 },
     },
+    { algorithm: 'scan', tuning: { lookBack: 128 } },
+    { algorithm: 'compact', tuning: { lookBack: 128 } },
+    { algorithm: 'reduce', tuning: { groupsPerUnit: 5 } },
+    { algorithm: 'histogram', tuning: { groupSize: 1024, groupsPerUnit: 1 } },
   ],
 };

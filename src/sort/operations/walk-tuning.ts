@@ -15,9 +15,10 @@ export const isWalk = (name: string): name is Walk => (WALKS as readonly string[
 export const WALK_PARAMETERS: Parameters = {
   groupSize: whole(1, 1024, { axis: [64, 128, 256, 512, 1024] }),
   rounds: whole(1, 16, { axis: [1, 2, 4, 6, 8] }),
-  lookBack: whole(0, 256, { axis: [0, 8, 16, 32, 64] }),
+  lookBack: whole(0, 256, { axis: [0, 8, 16, 32, 64, 128, 256] }),
   spinLimit: whole(1, 2 ** 30),
-  groupsPerUnit: whole(1, 64, { axis: [2, 4, 8, 16, 32] }),
+  groupsPerUnit: whole(1, 64, { axis: [1, 2, 4, 8, 16, 32] }),
+  maxRegisters: whole(0, 255),
 };
 
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
@@ -48,8 +49,10 @@ function find(device: KnownDevice, walk: Walk, dtype: Dtype, n: number): WalkTun
     }),
   };
   const keyBits = dtypeInfo(dtype).width;
-  // What suits the kind of device has all parameters.
-  const tuning = tuningFor(algorithm, device, { keyBits, valueBytes: 0 }, n) as unknown as WalkTuning;
+  // What suits the kind of device has all parameters, of which rows that were measured name some.
+  const shape = { keyBits, valueBytes: 0 };
+  const suits = algorithm.modelled(device, shape);
+  const tuning = { ...suits, ...tuningFor(algorithm, device, shape, n) } as unknown as WalkTuning;
   const { quirks } = device.capabilities;
   return Number.isFinite(quirks.maxLoopIterations) ? { ...tuning, lookBack: 0 } : tuning;
 }
