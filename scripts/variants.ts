@@ -13,6 +13,7 @@ import { programOptions, programSource } from '../src/device/source.js';
 import { DTYPES, dtypeInfo } from '../src/keys/dtype.js';
 import { buildCompaction } from '../src/primitives/compact.js';
 import { createGather } from '../src/primitives/gather.js';
+import { createGatherColumns } from '../src/primitives/gather-columns.js';
 import { buildForGroups } from '../src/primitives/group.js';
 import { HISTOGRAM_STEPS, Histogram } from '../src/primitives/histogram.js';
 import { buildHistogramColumns } from '../src/primitives/histogram-columns.js';
@@ -199,10 +200,12 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
       for (const checked of [false, true]) await createGather(device, { elementBytes, indexBits, checked });
     }
   }
+  await createGatherColumns(device);
 }
 
 /** Scans, compactions, reductions and histograms, and the checks of their results. */
 async function walks(noting: NotingDevice, device: Device): Promise<void> {
+  const { inlinePtx } = device.capabilities.quirks;
   for (const dtype of DTYPES) {
     noting.purpose = `walks over ${dtype} keys`;
     const { kind, width } = dtypeInfo(dtype);
@@ -226,7 +229,8 @@ async function walks(noting: NotingDevice, device: Device): Promise<void> {
     }
     for (const by of ['bits', 'even', 'edges'] as const) {
       for (const columns of [1, 32])
-        await buildHistogramColumns(device, { dtype, by, columns, tuning: tuned });
+        for (const handsOver of inlinePtx ? [false, true] : [false])
+          await buildHistogramColumns(device, { dtype, by, columns, handsOver, tuning: tuned });
     }
     for (const choose of [0, 1, 2]) {
       await GroupSums.create(device, 'verify_sequence', { ...shape, CHOOSE: choose });

@@ -750,6 +750,20 @@ export const KERNELS = [
     if (from > length)`,
     tests: [tests('sort/operations/walks', '*gather*')],
   },
+  {
+    name: 'gather of columns: an index of the length passes',
+    file: 'cl/gather_columns.cl',
+    find: 'const bool is_inside = from < length;',
+    replace: 'const bool is_inside = from <= length;',
+    tests: [tests('primitives/gather-columns')],
+  },
+  {
+    name: 'gather of columns: a launch takes the columns of the first one',
+    file: 'src/primitives/gather-columns.ts',
+    find: 'const at = first + (i < count ? i : 0);',
+    replace: 'const at = i < count ? i : 0;',
+    tests: [tests('primitives/gather-columns')],
+  },
   // --- operations
   {
     name: 'top-k: one key equal to the threshold too many',

@@ -19,6 +19,14 @@ export interface GatherWork {
   readonly slot?: Slot;
 }
 
+/** Bytes of an element that memory moves at once. @throws UsageError for elements of no or more than 16 bytes */
+export function unitOf(elementBytes: number): number {
+  if (!Number.isInteger(elementBytes) || elementBytes < 1 || elementBytes > 16) {
+    throw new UsageError(`elements of ${elementBytes} bytes: expected 1 to 16`);
+  }
+  return [16, 8, 4, 2, 1].find((bytes) => elementBytes % bytes === 0) ?? 1;
+}
+
 /**
  * Compiles `output[i] = input[indices[i]]` for elements of 1 to 16 bytes: what brings values of any width
  * behind their keys after an argsort.
@@ -36,10 +44,7 @@ export async function createGather(
     checked = false,
   }: { elementBytes: number; indexBits?: 32 | 64; checked?: boolean },
 ): Promise<(work: GatherWork) => void> {
-  if (!Number.isInteger(elementBytes) || elementBytes < 1 || elementBytes > 16) {
-    throw new UsageError(`elements of ${elementBytes} bytes: expected 1 to 16`);
-  }
-  const unit = [16, 8, 4, 2, 1].find((bytes) => elementBytes % bytes === 0) ?? 1;
+  const unit = unitOf(elementBytes);
   const { program, groupSize } = await buildForGroups(device, 'gather.cl', ['gather'], {
     UNIT_BYTES: unit,
     UNITS: elementBytes / unit,

@@ -248,16 +248,35 @@ export function histogram(keys: KeyArray, options: HistogramOptions): Promise<Ui
 }
 
 /**
- * The elements of `values` at `indices`, such as an `argsort` gives: `result[i]` is `values[indices[i]]`.
+ * The elements of `values` at `indices`, such as an `argsort` gives: `result[i]` is `values[indices[i]]`. Of a list of columns
+ * a list comes back.
  *
- * @throws as `sort`; InputError when an index is not inside
+ *     const [ids, amounts] = await gather([allIds, allAmounts], await argsort(dates));
+ *
+ * @throws as `sort`; InputError when an index is not inside, and when columns have different numbers of elements
  */
-export async function gather<V extends KeyArray>(
+export function gather<V extends KeyArray>(
   values: V,
   indices: Uint32Array,
   options?: PrimitiveOptions & Into<V>,
-): Promise<V> {
-  return withSorter(options, (sorter, rest) => sorter.gather<KeyArray>(values, indices, rest)) as Promise<V>;
+): Promise<V>;
+export function gather<V extends readonly KeyArray[] | readonly []>(
+  values: V,
+  indices: Uint32Array,
+  options?: PrimitiveOptions & Into<V>,
+): Promise<V>;
+export function gather(
+  values: KeyArray | readonly KeyArray[],
+  indices: Uint32Array,
+  options?: PrimitiveOptions & Into<KeyArray | readonly KeyArray[]>,
+): Promise<KeyArray | readonly KeyArray[]> {
+  return withSorter(
+    options,
+    (sorter, rest): Promise<KeyArray | readonly KeyArray[]> =>
+      Array.isArray(values)
+        ? sorter.gather(values as readonly KeyArray[], indices, rest as Into<readonly KeyArray[]>)
+        : sorter.gather(values as KeyArray, indices, rest as Into<KeyArray>),
+  );
 }
 
 /**

@@ -1,9 +1,10 @@
 import { assertDisjoint } from '../../keys/array.js';
 import { REDUCE_OPS, type ReduceOp, SCAN_OPS } from '../../primitives/possible.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
-import { column } from '../backend/column.js';
+import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
+import type { Link } from '../calls/link.js';
 import { digitHistogram, edgesOf, gather, histogram, reduce, scan } from '../operations/walks.js';
 import type { SpreadArrays } from '../spread/spread-arrays.js';
 import type { Team } from '../spread/team.js';
@@ -105,29 +106,66 @@ export class WalkOperations {
   gather<V extends Keys>(
     values: Awaitable<V>,
     indices: Awaitable<Positions<V>>,
-    options: PrimitiveOptions & Into<V> = {},
+    { into, ...rest }: PrimitiveOptions & Into<V> = {},
   ): Promise<V> {
     return this.#calls.linked([values, indices], async (link) => {
-      const [array, at] = [link.array(values), link.array(indices)];
-      const { into, ...rest } = options;
-      const settings = parsePrimitive(rest);
-      const input = readKeys(this.#arrays, array, settings);
+      const [gathered] = await this.#gather(link, [values], indices, rest, into && [into]);
+      return gathered as V;
+    });
+  }
+
+  gatherColumns(
+    columns: readonly Awaitable<Keys>[],
+    indices: Awaitable<Positions<Keys>>,
+    { into, ...rest }: PrimitiveOptions & Into<readonly Keys[]> = {},
+  ): Promise<Keys[]> {
+    const given = [...columns];
+    return this.#calls.linked<Keys[]>([...given, indices], async (link) => {
+      if (rest.dtype !== undefined) throw new UsageError("option 'dtype' has no meaning for several columns");
+      if (into !== undefined && !(Array.isArray(into) && into.length === given.length)) {
+        throw new InputError(`into is no list of ${given.length} arrays, one for each column`);
+      }
+      return this.#gather(link, given, indices, rest, into);
+    });
+  }
+
+  /** @param into an array for each column, which may be left out */
+  #gather(
+    link: Link,
+    columns: readonly Awaitable<Keys>[],
+    indices: Awaitable<Positions<Keys>>,
+    options: PrimitiveOptions,
+    into?: readonly Keys[],
+  ): Promise<Keys[]> {
+    const [arrays, at] = [columns.map((one) => link.array(one)), link.array(indices)];
+    const settings = parsePrimitive(options);
+    const inputs = arrays.map((array) => readKeys(this.#arrays, array, settings));
+    const by = readKeys(this.#arrays, at, {});
+    if (by.dtype !== 'u32') throw new InputError(`indices are ${by.dtype}: expected a Uint32Array or u32`);
+    const [first] = inputs;
+    for (const [i, array] of arrays.entries()) {
       if (array instanceof DeviceArray !== at instanceof DeviceArray) {
         throw new InputError('values and indices are in different places: upload both or none');
       }
-      const by = readKeys(this.#arrays, at, {});
-      if (by.dtype !== 'u32') throw new InputError(`indices are ${by.dtype}: expected a Uint32Array or u32`);
-      if (!(array instanceof DeviceArray)) assertDisjoint(array, at as Uint32Array, 'values and indices');
-      for (const one of [array, at]) assertApart(one, into);
-      return this.#arrays.making(async (make) => {
-        const gathered = make.like(array, input.dtype, by.n, into);
-        link.makes(gathered.result);
-        const to = column(input.dtype, by.n, gathered.place);
-        await this.#calls.operate(taskOf(input, settings, array, link, into), (call) =>
-          gather(call, input, by, to),
+      if (inputs[i]?.n !== first?.n) {
+        throw new InputError(
+          `columns of ${first?.n} and of ${inputs[i]?.n} elements: expected the same number`,
         );
-        return gathered.result;
-      });
+      }
+      if (!(array instanceof DeviceArray)) assertDisjoint(array, at as Uint32Array, 'values and indices');
+    }
+    for (const [i, one] of (into ?? []).entries()) {
+      for (const other of [...arrays, at, ...(into ?? []).slice(0, i)]) assertApart(other, one);
+    }
+    return this.#arrays.making(async (make) => {
+      const made = arrays.map((array, i) => make.like(array, (inputs[i] as Column).dtype, by.n, into?.[i]));
+      if (made.length === 1) link.makes(made[0]?.result);
+      const results = made.map(({ result }) => result);
+      if (!first) return results;
+      const to = made.map(({ place }, i) => column((inputs[i] as Column).dtype, by.n, place));
+      const task = taskOf(first, settings, arrays[0] as Keys, link, into);
+      await this.#calls.operate(task, (call) => gather(call, inputs, by, to));
+      return results;
     });
   }
 }

@@ -29,11 +29,16 @@ export interface ColumnSteps {
   /** `to[i] = from[positions[i]]` for each of `to`; both of the same width. @param positions u32 */
   gather(from: Column, positions: Column, to: Column): Promise<void>;
   /**
-   * The same by positions that may be anything; zero bytes where one is not inside.
+   * The same of several columns at once, all of as many elements, by positions that may be anything; zero bytes where one
+   * is not inside.
    *
    * @returns the largest position that is not, if there is one, to be asked after the wait
    */
-  gatherChecked(from: Column, positions: Column, to: Column): Promise<() => number | undefined>;
+  gatherRows(
+    from: readonly Column[],
+    positions: Column,
+    to: readonly Column[],
+  ): Promise<() => number | undefined>;
   /** The number of the segment of each element. @param offsets u32: where each segment begins, then n */
   segmentIds(offsets: Column, ids: Column): Promise<void>;
   /** `positions[i] -= offsets[ids[i]]`: counted from the beginning of their segments. All u32. */

@@ -6,6 +6,7 @@ import { infinityBits } from '../../keys/dtype.js';
 import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
 import { Compaction } from '../../primitives/compact.js';
 import { createGather } from '../../primitives/gather.js';
+import { createGatherColumns, type GatherColumnsWork } from '../../primitives/gather-columns.js';
 import { buildForGroups, walkingGroups } from '../../primitives/group.js';
 import type { Binning } from '../../primitives/histogram.js';
 import { enqueueHistogramColumns } from '../../primitives/histogram-columns.js';
@@ -58,13 +59,32 @@ export class DeviceColumnSteps implements ColumnSteps {
     });
   }
 
-  async gatherChecked(from: Column, positions: Column, to: Column): Promise<() => number | undefined> {
-    const elementBytes = from.info.bytes;
-    const gather = await createGather(this.#device, { elementBytes, checked: true });
-    const slot = Board.slot(this.#device);
-    const [input, indices, output] = [from, positions, to].map(bufferOf) as [Buffer, Buffer, Buffer];
-    gather({ input, indices, output, n: to.n, length: from.n, slot });
-    return () => (slot.word() === 0 ? undefined : from.n - 1 + slot.word());
+  async gatherRows(
+    from: readonly Column[],
+    positions: Column,
+    to: readonly Column[],
+  ): Promise<() => number | undefined> {
+    const { n: length } = from[0] as Column;
+    const { n } = to[0] as Column;
+    // What moves one column is compiled in less time.
+    const gather = await (from.length === 1
+      ? this.#gatherOne(from[0] as Column)
+      : createGatherColumns(this.#device));
+    const slot = Board.slot(this.#device); // nobody waits between this and what writes on it
+    const columns = from.map((one, i) => ({
+      input: bufferOf(one),
+      output: bufferOf(to[i] as Column),
+      elementBytes: one.info.bytes,
+    }));
+    gather({ columns, indices: bufferOf(positions), n, length, slot });
+    return () => (slot.word() === 0 ? undefined : length - 1 + slot.word());
+  }
+
+  async #gatherOne({ info }: Column): Promise<(work: GatherColumnsWork) => void> {
+    const gather = await createGather(this.#device, { elementBytes: info.bytes, checked: true });
+    return ({ columns, ...work }) => {
+      for (const { input, output } of columns) gather({ input, output, ...work });
+    };
   }
 
   async segmentIds(offsets: Column, ids: Column): Promise<void> {

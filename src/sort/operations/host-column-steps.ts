@@ -63,10 +63,15 @@ export class HostColumnSteps implements ColumnSteps {
     return this.#run(gatherSteps(wordsOf(from), indices, from.info.bytes, wordsOf(to)));
   }
 
-  async gatherChecked(from: Column, positions: Column, to: Column): Promise<() => number | undefined> {
+  async gatherRows(
+    from: readonly Column[],
+    positions: Column,
+    to: readonly Column[],
+  ): Promise<() => number | undefined> {
     const largest = await this.reduce(positions, 'max');
-    await this.gather(from, positions, to);
-    return () => (largest() < from.n ? undefined : Number(largest()));
+    for (const [i, one] of from.entries()) await this.gather(one, positions, to[i] as Column);
+    const n = from[0]?.n ?? 0;
+    return () => (largest() < n ? undefined : Number(largest()));
   }
 
   segmentIds(offsets: Column, ids: Column): Promise<void> {

@@ -3,6 +3,7 @@ import type { Dtype } from '../../keys/dtype.js';
 import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { assertOffsets } from '../host/host-segments.js';
+import { intoAll } from './walks.js';
 
 /** Where segments begin, and at last where the last one ends. */
 export type Offsets = Uint32Array | readonly number[];
@@ -132,14 +133,16 @@ async function sortByNumbers(call: Call, job: SegmentedJob): Promise<void> {
     values: { place: byKey.place, bytes: 4 },
     moved: order.place,
   });
-  if (sorted) {
-    await call.into(column(dtype, n, sorted), (out) => steps.gather(input, order, out));
-  }
-  if (values) {
-    const beside = column(WORDS[values.bytes] ?? 'u32', n, values.place);
-    const from = await call.bring(beside);
-    return call.into({ ...beside, place: moved }, (out) => steps.gather(from, order, out));
-  }
+  const beside = values && column(WORDS[values.bytes] ?? 'u32', n, values.place);
+  const from = [...(sorted ? [input] : []), ...(beside ? [await call.bring(beside)] : [])];
+  const to = [
+    ...(sorted ? [column(dtype, n, sorted)] : []),
+    ...(beside ? [{ ...beside, place: moved }] : []),
+  ];
+  await intoAll(call, to, async (out) => {
+    if (out.length > 0) await steps.gatherRows(from, order, out);
+  });
+  if (beside) return;
   if (fromSegment) await steps.subtractBegins(order, idsInOrder, offsets);
   await call.copy(order, column('u32', n, moved));
 }

@@ -135,23 +135,40 @@ function assertBins(bins: number): void {
 }
 
 /**
- * `to[i] = from[indices[i]]`. An index that is not inside gives zero bytes, and an error after the wait: nothing
+ * `to[i] = from[indices[i]]` for each of some columns of as many elements. An index that is not inside gives zero bytes, and an error after the wait: nothing
  * waits in between for an answer.
  *
  * @returns throws InputError, when it is asked after the wait, if an index was not inside
  */
-export async function gather(call: Call, from: Column, indices: Column, to: Column): Promise<() => void> {
-  if (indices.n === 0) return () => undefined;
+export async function gather(
+  call: Call,
+  from: readonly Column[],
+  indices: Column,
+  to: readonly Column[],
+): Promise<() => void> {
+  if (indices.n === 0 || from.length === 0) return () => undefined;
   const { steps } = call.columns;
   const positions = await call.bring(indices);
-  const input = await call.bring(from);
+  const inputs: Column[] = [];
+  for (const one of from) inputs.push(await call.bring(one));
   let outside: () => number | undefined = () => undefined;
-  await call.into(to, async (out) => {
-    outside = await steps.gatherChecked(input, positions, out);
+  await intoAll(call, to, async (out) => {
+    outside = await steps.gatherRows(inputs, positions, out);
   });
   return () => {
     const index = outside();
     if (index === undefined) return;
-    throw new InputError(`index ${index} is outside of ${from.n} values`, { details: { index } });
+    throw new InputError(`index ${index} is outside of ${inputs[0]?.n} values`, { details: { index } });
   };
+}
+
+/** Lets `write` fill several columns where steps can, and brings them to where they belong. */
+export async function intoAll(
+  call: Call,
+  to: readonly Column[],
+  write: (to: readonly Column[]) => Promise<void>,
+): Promise<void> {
+  const [first, ...rest] = to;
+  if (!first) return write([]);
+  await call.into(first, (there) => intoAll(call, rest, (others) => write([there, ...others])));
 }

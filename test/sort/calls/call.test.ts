@@ -72,7 +72,7 @@ forEachDevice((title, open, small) => {
         reduce: (call) => reduce(call, keys, 'sum'),
         scan: (call) => scan(call, keys, sorted, { op: 'sum', inclusive: true }),
         histogram: (call) => digitHistogram(call, keys, [0, 8]),
-        gather: (call) => gather(call, keys, values, sorted),
+        gather: (call) => gather(call, [keys], values, [sorted]),
         unique: (call) => unique(call, keys, few),
       };
       for (const [name, use] of Object.entries(calls)) {

@@ -4,6 +4,7 @@ import * as library from '../../../src/index.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
 import { encode, keyCodec } from '../../../src/keys/key-codec.js';
 import { keyValue } from '../../../src/keys/value.js';
+import type { DeviceArray } from '../../../src/sort/api/device-array.js';
 import { parseSortOptions } from '../../../src/sort/api/options.js';
 import { type Column, column, type Place } from '../../../src/sort/backend/column.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
@@ -293,6 +294,61 @@ forEachSorter((title, open, small) => {
       t.is(sums.readUInt32LE(4), 3);
     },
   );
+
+  test.serial(title('columns of different dtypes are gathered together'), async (t) => {
+    const sorter = await open();
+    const n = 1000;
+    const indices = Uint32Array.from({ length: 700 }, (_, i) => (i * 31 + 5) % n);
+    const columns = (['u8', 'f32', 'i64', 'u16', 'f64', 'i8', 'u32', 'i16', 'u64', 'f32'] as const).map(
+      (dtype) => keysOf(dtype, 'special', n),
+    );
+    for (const some of [columns.slice(0, 1), columns.slice(0, 3), columns]) {
+      const expected = some.map((one) => pick(bytesOf(one), one.BYTES_PER_ELEMENT, [...indices]));
+      const gathered = await sorter.gather<readonly KeyArray[]>(some, indices);
+      t.is(gathered.length, some.length);
+      for (const [i, one] of gathered.entries()) {
+        t.is(one.constructor, (some[i] as KeyArray).constructor);
+        t.true(same(one, expected[i] as Uint8Array), `column ${i} of ${some.length}`);
+      }
+      const there = await Promise.all(some.map((one) => sorter.upload(one)));
+      using order = await sorter.upload(indices);
+      const moved = await sorter.gather<readonly DeviceArray[]>(there, order);
+      for (const [i, one] of moved.entries()) {
+        t.true(same(await one.read(), expected[i] as Uint8Array), `device column ${i} of ${some.length}`);
+      }
+      for (const array of [...there, ...moved]) array.dispose();
+    }
+    t.deepEqual(await sorter.gather([], indices), []);
+    t.deepEqual(await sorter.gather([Uint8Array.of(1), Float32Array.of(2)], new Uint32Array()), [
+      new Uint8Array(),
+      new Float32Array(),
+    ]);
+    const into = [new Float64Array(2), new Uint8Array(2)] as const;
+    const [doubles, bytes] = [Float64Array.of(1.5, -0, 3), Uint8Array.of(7, 8, 9)];
+    t.deepEqual(await sorter.gather([doubles, bytes], Uint32Array.of(1, 2), { into }), into);
+    t.deepEqual(into, [Float64Array.of(-0, 3), Uint8Array.of(8, 9)]);
+    const [first, second] = await sorter.gather([doubles, bytes], Uint32Array.of(0));
+    t.deepEqual(first satisfies Float64Array, Float64Array.of(1.5));
+    t.deepEqual(second satisfies Uint8Array, Uint8Array.of(7));
+
+    const by = Uint32Array.of(0, 3);
+    const outside = { instanceOf: InputError, message: /index 3 is outside of 3/ };
+    await t.throwsAsync(sorter.gather([doubles, bytes], by), outside);
+    const input = { instanceOf: InputError };
+    await t.throwsAsync(sorter.gather([doubles, Uint8Array.of(1)], Uint32Array.of(0)), input);
+    await t.throwsAsync(
+      sorter.gather([doubles, bytes], Uint32Array.of(1, 2), { into: [into[0]] } as object),
+      input,
+    );
+    await t.throwsAsync(
+      sorter.gather([bytes, bytes], Uint32Array.of(1, 2), { into: [into[1], into[1]] }),
+      input,
+    );
+    await t.throwsAsync(sorter.gather([bytes], Uint32Array.of(1, 2, 0), { into: [bytes] }), input);
+    await t.throwsAsync(sorter.gather([doubles], by, { dtype: 'f64' }), { instanceOf: UsageError });
+    using array = await sorter.upload(doubles);
+    await t.throwsAsync(sorter.gather([array, bytes] as never, by), input);
+  });
 
   test.serial(title('each of many gathers that nobody waits for tells its own outcome'), async (t) => {
     const sorter = await open();

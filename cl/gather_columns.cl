@@ -1,0 +1,68 @@
+/* Rows of several columns: out[i] = in[index[i]] for each of up to 8 columns, whose elements have 1 to 16 bytes. */
+#include "common.clh"
+
+#ifndef GROUP_SIZE
+# error "GROUP_SIZE: work-items of a work-group, set by src/primitives/group.ts"
+#endif
+
+/* An element as units that memory moves at once: units of an element, and 256 times the bytes of one. */
+#define UNITS(shape) ((shape) & 0xff)
+#define UNIT_BYTES(shape) ((shape) >> 8)
+
+#define MOVE(unit_t)                                  \
+    for (uint unit = 0; unit < units; unit++)         \
+        ((__global unit_t *)out)[to * units + unit] = \
+            is_inside ? ((__global const unit_t *)in)[from * units + unit] : (unit_t)(0);
+
+/* One element of one column: zero where `from` is not inside. */
+INLINE void move_element(__global const uchar *in, __global uchar *out, ulong from, ulong to, bool is_inside, uint shape)
+{
+    const uint units = UNITS(shape);
+    switch (UNIT_BYTES(shape)) { /* the same for all work-items */
+        case 1:
+            MOVE(uchar)
+            break;
+        case 2:
+            MOVE(ushort)
+            break;
+        case 4:
+            MOVE(uint)
+            break;
+        case 8:
+            MOVE(uint2)
+            break;
+        default:
+            MOVE(uint4)
+    }
+}
+
+#define COLUMN(number) __global const uchar *in##number, __global uchar *out##number
+/* The one of the parameters for this work-item's column. */
+#define OF_COLUMN(array)                                               \
+    (column < 4    ? column < 2    ? column == 0 ? array##0 : array##1 \
+                     : column == 2 ? array##2                          \
+                                   : array##3                          \
+     : column < 6  ? column == 4 ? array##4 : array##5                 \
+     : column == 6 ? array##6                                          \
+                   : array##7)
+
+/* Groups go through the columns one after the other, each by as many as all rows take.
+ * @param length  elements of each column that is read
+ * @param told    word number `slot` is 0 before
+ * @post  as gather.cl: an index of `length` or more leaves its elements zero, and told[slot] says by how much more than
+ *        length - 1 the largest of them was, 0 if there was none
+ */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void gather_columns(__global const uint *indices, ulong n, ulong length, uint columns, uint8 shapes, __global uint *told,
+                    uint slot, COLUMN(0), COLUMN(1), COLUMN(2), COLUMN(3), COLUMN(4), COLUMN(5), COLUMN(6), COLUMN(7))
+{
+    const uint groups = (uint)get_num_groups(0) / columns, column = (uint)get_group_id(0) / groups;
+    const ulong i = (ulong)(get_group_id(0) - column * groups) * GROUP_SIZE + get_local_id(0);
+    if (i >= n)
+        return;
+    const ulong from = indices[i];
+    const bool is_inside = from < length;
+    move_element(OF_COLUMN(in), OF_COLUMN(out), from, i, is_inside, OF_COLUMN(shapes.s));
+    if (!is_inside && column == 0)
+        atomic_max(&told[slot], (uint)min(from - length + 1, (ulong)0xffffffff));
+}

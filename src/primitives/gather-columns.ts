@@ -1,0 +1,65 @@
+import type { Slot } from '../device/board.js';
+import type { Buffer } from '../device/buffer.js';
+import type { Device } from '../device/device.js';
+import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import { unitOf } from './gather.js';
+import { buildForGroups } from './group.js';
+
+/** Columns of one launch: as many as the kernel has parameters for. */
+const MOST_COLUMNS = 8;
+
+/** One column of a gather: its elements, and where they go. */
+export interface GatherColumn {
+  /** `length` elements. */
+  readonly input: Buffer;
+  /** Room for n elements; none of the inputs. */
+  readonly output: Buffer;
+  /** 1 to 16. */
+  readonly elementBytes: number;
+}
+
+/** A gather of rows. */
+export interface GatherColumnsWork {
+  readonly columns: readonly GatherColumn[];
+  /** n indices, u32. */
+  readonly indices: Buffer;
+  readonly n: number;
+  readonly length: number;
+  /** Gets by how much more than `length` - 1 the largest index is, should one not be inside. */
+  readonly slot: Slot;
+}
+
+/**
+ * Compiles `output[i] = input[indices[i]]` for several columns.
+ *
+ * Complexity: one launch for each 8 columns; each element is read and written once, the reads scattered. An index beyond
+ * `length` gives zero bytes.
+ *
+ * @returns a function that enqueues one gather, and throws UsageError for elements of no or more than 16 bytes
+ * @throws BuildError
+ */
+export async function createGatherColumns(device: Device): Promise<(work: GatherColumnsWork) => void> {
+  const shape = { KEY_BITS: 32, VALUE_BYTES: 0 };
+  const { program, groupSize } = await buildForGroups(device, 'gather_columns.cl', ['gather_columns'], shape);
+  return ({ columns, indices, n, length, slot }) => {
+    const units = columns.map(({ elementBytes }) => unitOf(elementBytes));
+    const rows = Math.ceil(n / groupSize) * groupSize;
+    for (let first = 0; first < columns.length; first += MOST_COLUMNS) {
+      const count = Math.min(MOST_COLUMNS, columns.length - first);
+      const shapes = new Uint32Array(MOST_COLUMNS);
+      const buffers: KernelArgument[] = [];
+      for (let i = 0; i < MOST_COLUMNS; i++) {
+        // A parameter that no column is for takes the first one.
+        const at = first + (i < count ? i : 0);
+        const { input, output, elementBytes } = columns[at] as GatherColumn;
+        const unit = units[at] as number;
+        shapes[i] = (unit << 8) | (elementBytes / unit);
+        buffers.push(input, output);
+      }
+      const how = [u64(n), u64(length), u32(count), vector(shapes)];
+      const args = [indices, ...how, slot.board, u32(slot.at), ...buffers];
+      const launch = { global: rows * count, local: groupSize };
+      device.queue.run(program.kernel('gather_columns'), args, launch);
+    }
+  };
+}
