@@ -9,14 +9,19 @@
 #endif
 #define GROUP_KERNEL __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 
-/* @post counts[segment] = at most k, and 0 behind the last one. Offsets that fall make none: who sorts tells of them. */
-GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts, ulong segments, uint k)
+/* @param told  word number `slot` is 0 before
+ * @post  counts[segment] = at most k, and 0 behind the last one, or where offsets fall; told[slot] is not 0 unless they
+ *        rise from 0 to n */
+GROUP_KERNEL void top_counts(__global const uint *offsets, __global uint *counts, ulong segments, uint k, ulong n,
+                             __global uint *told, uint slot)
 {
     const ulong i = get_global_id(0);
     if (i > segments)
         return;
     const uint begin = i < segments ? offsets[i] : 0, end = i < segments ? offsets[i + 1] : 0;
     counts[i] = end > begin ? min(k, end - begin) : 0;
+    if (i < segments && (end < begin || (i == 0 && begin != 0) || (i == segments - 1 && end != n)))
+        atomic_or(&told[slot], 1);
 }
 
 /* @param begins  where the first keys of each segment go, and at last how many there are

@@ -63,6 +63,7 @@ const FOR_KEYS: readonly (readonly [
 ])[] = [
   ['canonical.cl', ['canonical']],
   ['unique.cl', ['unique_counts']],
+  ['select_segments.cl', ['select_segments']],
   ['top_k.cl', ['select_count', 'select_digit', 'select_sums', 'select_write'], { SELECT_BITS }],
   ['survey.cl', ['survey']],
 ];

@@ -773,6 +773,27 @@ export const KERNELS = [
     tests: [{ ...tests('sort/operations/top-k'), oclgrind: true }],
   },
   {
+    name: 'top-k of segments: one key equal to the threshold too many',
+    file: 'cl/select_segments.cl',
+    find: '(mine && equal_before < missing)',
+    replace: '(mine && equal_before <= missing)',
+    tests: [tests('sort/operations/choices', '*selected from long*')],
+  },
+  {
+    name: 'top-k of segments: threshold in the wrong bin',
+    file: 'cl/select_segments.cl',
+    find: 'while (missing - before > bins[bin])',
+    replace: 'while (missing - before >= bins[bin])',
+    tests: [tests('sort/operations/choices', '*selected from long*')],
+  },
+  {
+    name: 'top-k of segments: offsets that fall are right',
+    file: 'cl/top_segments.cl',
+    find: '(end < begin ||',
+    replace: '(false ||',
+    tests: [tests('sort/operations/choices', '*selected from long*')],
+  },
+  {
     name: 'look-back: what a tile works out for another is left out',
     file: 'cl/look_back.clh',
     find: 'before = COMBINE(worked_out_, before);',

@@ -84,8 +84,24 @@ export interface ColumnSteps {
    * @param to of `runsDtype`, as many as there are runs
    */
   reduceRuns(values: Column, places: Column, op: ReduceOp, to: Column): Promise<void>;
-  /** At most k for each segment, and a 0 behind: `to` has as many entries as `offsets`. All u32. */
-  topCounts(offsets: Column, k: number, to: Column): Promise<void>;
+  /**
+   * At most k for each segment, and a 0 behind: `to` has as many entries as `offsets`. All u32.
+   *
+   * @returns whether the offsets rise from 0 to n, to be asked after the wait
+   */
+  topCounts(offsets: Column, k: number, n: number, to: Column): Promise<() => boolean>;
+  /**
+   * The first keys of each segment and their positions, in input order: of segment s from `begins[s]` to before
+   * `begins[s + 1]` of `to`, and no more than it has.
+   *
+   * @param at offsets that rise from 0 to n, and begins; u32
+   */
+  selectSegments(
+    keys: Column,
+    codec: KeyCodec,
+    at: { readonly offsets: Column; readonly begins: Column },
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void>;
   /** Of an order by segments the entries in front of each: of segment s from `begins[s]` of `to` on. All u32. */
   topPositions(order: Column, offsets: Column, begins: Column, to: Column): Promise<void>;
   /** Counts of keys by digit, or between codes in ascending order; the last bin has its upper edge too. */

@@ -27,7 +27,10 @@ import { type Walk, walkTuningFor } from './walk-tuning.js';
 /** Bits of a digit of the radix select: keys are read once for each. */
 export const SELECT_BITS = 11;
 
-/** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl and those of primitives. */
+/** Keys of a segment of which a group of 1024 selects in less time than one of 256. */
+const LONG_SEGMENT = 8192;
+
+/** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl, select_segments.cl and those of primitives. */
 export class DeviceColumnSteps implements ColumnSteps {
   readonly #device: Device;
 
@@ -198,10 +201,42 @@ export class DeviceColumnSteps implements ColumnSteps {
     return enqueueReduceRuns(this.#device, { values: bufferOf(values), n, dtype, op, ...runs });
   }
 
-  async topCounts(offsets: Column, k: number, to: Column): Promise<void> {
+  async topCounts(offsets: Column, k: number, n: number, to: Column): Promise<() => boolean> {
+    const { program, groupSize: local } = await buildForGroups(
+      this.#device,
+      'top_segments.cl',
+      ['top_counts'],
+      {},
+    );
+    const slot = Board.slot(this.#device); // nobody waits between this and what writes on it
+    const how = [u64(offsets.n - 1), u32(Math.min(k, 2 ** 32 - 1)), u64(n), slot.board, u32(slot.at)];
+    const global = Math.ceil(offsets.n / local) * local;
+    const args = [bufferOf(offsets), bufferOf(to), ...how];
+    this.#device.queue.run(program.kernel('top_counts'), args, { global, local });
+    return () => slot.word() === 0;
+  }
+
+  async selectSegments(
+    keys: Column,
+    codec: KeyCodec,
+    { offsets, begins }: { readonly offsets: Column; readonly begins: Column },
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void> {
+    const { type, quirks } = this.#device.capabilities;
     const segments = offsets.n - 1;
-    const args = [bufferOf(offsets), bufferOf(to), u64(segments), u32(Math.min(k, 2 ** 32 - 1))];
-    await this.#each('top_segments.cl', 'top_counts', {}, offsets.n, args);
+    // A CPU's work-items are turns of a loop; long segments want as many as there can be.
+    const isAlone = type === 'cpu' && !Number.isFinite(quirks.maxLoopIterations);
+    const most = isAlone ? 1 : keys.n / segments < LONG_SEGMENT ? 256 : 1024;
+    const { program, groupSize: local } = await buildForGroups(
+      this.#device,
+      'select_segments.cl',
+      ['select_segments'],
+      { KEY_BITS: keys.info.width, VALUE_BYTES: 0 },
+      { groupSize: most },
+    );
+    const buffers = [keys, offsets, begins, to.keys, to.positions].map(bufferOf);
+    const args = [...buffers, u64(keys.n), vector(codecVector(codec))];
+    this.#device.queue.run(program.kernel('select_segments'), args, { global: segments * local, local });
   }
 
   async topPositions(order: Column, offsets: Column, begins: Column, to: Column): Promise<void> {

@@ -149,15 +149,37 @@ export class HostColumnSteps implements ColumnSteps {
     return this.#run(hostReduceRuns(hostColumn(values), begins, op, wordsOf(to)));
   }
 
-  topCounts(offsets: Column, k: number, to: Column): Promise<void> {
+  async topCounts(offsets: Column, k: number, n: number, to: Column): Promise<() => boolean> {
     const [begins, counts] = [u32Of(offsets), u32Of(to)];
-    const slices = inSlices(offsets.n, (start, end) => {
+    let rises = begins[0] === 0 && begins[begins.length - 1] === n;
+    const slices = inSlices(counts.length, (start, end) => {
       for (let i = start; i < end; i++) {
-        const count = (begins[i + 1] ?? 0) - (begins[i] as number);
-        counts[i] = i + 1 < begins.length ? Math.min(k, Math.max(0, count)) : 0;
+        const length = (begins[i + 1] ?? (begins[i] as number)) - (begins[i] as number);
+        counts[i] = Math.max(0, Math.min(k, length));
+        if (length < 0) rises = false;
       }
     });
-    return this.#run(slices);
+    await this.#run(slices);
+    return () => rises;
+  }
+
+  async selectSegments(
+    keys: Column,
+    codec: KeyCodec,
+    at: { readonly offsets: Column; readonly begins: Column },
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<void> {
+    const [offsets, begins] = [u32Of(at.offsets), u32Of(at.begins)];
+    for (let segment = 0; segment + 1 < offsets.length; segment++) {
+      const [from, place] = [offsets[segment] as number, begins[segment] as number];
+      const count = (begins[segment + 1] as number) - place;
+      if (count === 0) continue;
+      const positions = slice(to.positions, place, count);
+      const own = { keys: slice(to.keys, place, count), positions };
+      await this.select(slice(keys, from, (offsets[segment + 1] as number) - from), codec, own);
+      const words = u32Of(positions);
+      for (let i = 0; i < count; i++) words[i] = (words[i] as number) + from;
+    }
   }
 
   topPositions(order: Column, offsets: Column, begins: Column, to: Column): Promise<void> {
@@ -235,6 +257,12 @@ function* selectSteps(
   const inInputOrder = u32Of(to.positions);
   yield* sortSteps(chosen, {}, { sorted: inInputOrder });
   yield* gatherSteps(words, inInputOrder, keys.info.bytes, wordsOf(to.keys));
+}
+
+/** Keys of a column as one of their own. */
+function slice(of: Column, from: number, n: number): Column {
+  const { bytes } = of.info;
+  return { ...of, n, place: part(viewOf(of), from * bytes, (from + n) * bytes) };
 }
 
 const hostColumn = (from: Column): HostColumn => ({ ...from, view: wordsOf(from) });

@@ -4,6 +4,13 @@ import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { type SegmentColumn, segmentedSort } from './segmented-sort.js';
 
+/** Of a larger share of the keys, sorting all takes less than selecting first. */
+const SELECT_SHARE = 1 / 4;
+/** Segments that have fewer keys on average are sorted in less time than the digits of their keys are counted. */
+const SHORTEST_SELECTED = 512;
+/** A segment is selected from by one group, which longer ones would keep for too long. */
+const LONGEST_SELECTED = 2 ** 18;
+
 /**
  * The first keys of each segment in order, at most k of each, and where they stood.
  *
@@ -17,43 +24,82 @@ export async function topSegments<
   segments: SegmentColumn & { readonly k: number; readonly fromSegment: boolean },
   make: (total: number) => R,
 ): Promise<R> {
-  const { n } = keys;
-  const { columns } = call;
+  const { n, dtype, info } = keys;
+  const { columns, settings } = call;
   const { steps } = columns;
   const { k, fromSegment, ...where } = segments;
-  const order = columns.temporary('u32', n);
-  if (n > 0) await segmentedSort(call, { keys, ...where, moved: order.place });
   const offsets = await call.bring(where.offsets);
-  const counts = columns.temporary('u32', offsets.n);
-  await steps.topCounts(offsets, k, counts);
-  const begins = columns.temporary('u32', offsets.n);
+  const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
+  const rises = await steps.topCounts(offsets, k, n, counts);
   await steps.scan(counts, begins, 'sum', false);
   const sum = await steps.reduce(counts, 'sum');
+  const longestOf = await longestSegment(call, { ...where, offsets }, n);
   await call.settle();
-  const result = make(Number(sum()));
+  const [total, longest] = [Number(sum()), longestOf()];
+  const codec = keyCodec(dtype, settings);
+  const bits = bitWindow(settings.bits, info);
+  const selects =
+    bits[0] === 0 &&
+    bits[1] === info.width &&
+    total > 0 &&
+    total <= n * SELECT_SHARE &&
+    longest <= LONGEST_SELECTED &&
+    n >= SHORTEST_SELECTED * (offsets.n - 1) &&
+    columns.selects(n) &&
+    (where.longest !== undefined || rises());
+  // Who sorts segments tells what is wrong with offsets.
+  const order = columns.temporary('u32', selects ? 0 : n);
+  if (n > 0 && !selects) {
+    await segmentedSort(call, { keys, ...where, moved: order.place });
+    if (!rises()) await call.settle(); // before there is room for as many as wrong ones come to
+  }
+  const result = make(total);
   await call.copy(begins, result.offsets);
-  const total = result.keys.n;
   if (total === 0) {
     await call.verify(async () => () => (n === 0 || k === 0 ? undefined : 'no keys of any segment'));
     return result;
   }
   const positions = columns.temporary('u32', total);
-  await steps.topPositions(order, offsets, begins, positions);
   const input = await call.bring(keys);
   await call.into(result.keys, async (to) => {
-    await steps.gather(input, positions, to);
+    if (selects) {
+      const selected = { keys: columns.temporary(dtype, total), positions: columns.temporary('u32', total) };
+      await steps.selectSegments(input, codec, { offsets, begins }, selected);
+      await segmentedSort(call, {
+        keys: selected.keys,
+        offsets: begins,
+        longest: Math.min(k, longest),
+        sorted: to.place,
+        values: { place: selected.positions.place, bytes: 4 },
+        moved: positions.place,
+      });
+    } else {
+      await steps.topPositions(order, offsets, begins, positions);
+      await steps.gather(input, positions, to);
+    }
     if (fromSegment) {
       const ids = columns.temporary('u32', total);
       await steps.segmentIds(begins, ids);
       await steps.subtractBegins(positions, ids, offsets);
     }
     await call.verify((checks) => {
-      const codec = keyCodec(keys.dtype, call.settings);
-      const bits = bitWindow(call.settings.bits, keys.info);
       const segments = { offsets, begins, fromSegment };
       return checks.top(input, { keys: to, positions, segments, k, codec, bits });
     });
   });
   await call.copy(positions, result.positions);
   return result;
+}
+
+/** How many keys the longest segment has, to be asked after the wait. */
+async function longestSegment(
+  { columns }: Call,
+  { offsets, longest }: SegmentColumn,
+  n: number,
+): Promise<() => number> {
+  if (longest !== undefined) return () => longest;
+  const lengths = columns.temporary('u32', offsets.n);
+  await columns.steps.topCounts(offsets, n, n, lengths);
+  const most = await columns.steps.reduce(lengths, 'max');
+  return () => Number(most());
 }

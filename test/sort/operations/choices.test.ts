@@ -239,6 +239,63 @@ forEachSorter((title, open, small) => {
     });
   }
 
+  for (const dtype of small ? (['u8', 'f32'] as const) : DTYPES) {
+    test.serial(
+      title(`topKSegments of ${dtype}: selected from long segments, ties in input order`),
+      async (t) => {
+        const sorter = await open();
+        const lengths = small ? [0, 1, 1500, 40] : [0, 1, 5000, 3, 0, 2900, 257, 1];
+        const offsets = [0];
+        for (const length of lengths) offsets.push((offsets.at(-1) as number) + length);
+        const n = offsets.at(-1) as number;
+        const unit = dtypeInfo(dtype).bytes;
+        // Few values: most keys are equal to others.
+        const few = keysOf(dtype, 'special', n);
+        bytesOf(few).copyWithin(11 * unit, 3 * unit, (n - 8) * unit);
+        using device = await sorter.upload(Uint32Array.from(offsets));
+        for (const keys of [keysOf(dtype, 'uniform', n), few]) {
+          for (const [k, largest] of [
+            [1, true],
+            [7, false],
+            [300, true],
+          ] as const) {
+            const [positions, begins]: [number[], number[]] = [[], [0]];
+            for (const [s, end] of offsets.slice(1).entries()) {
+              const begin = offsets[s] as number;
+              const part = bytesOf(keys).subarray(begin * unit, end * unit);
+              const order = referenceArgsort(part, dtype, { descending: largest });
+              positions.push(...order.slice(0, k).map((i) => begin + i));
+              begins.push(positions.length);
+            }
+            const options = { dtype, largest, verify: true, tuning: { select: 0 } };
+            const what = `${k} ${largest} seed ${SEED}`;
+            const top = await sorter.topKSegments(keys, offsets, k, options);
+            t.deepEqual([...top.offsets], begins, what);
+            t.deepEqual([...top.indices], positions, what);
+            t.true(same(top.keys, picked(keys, dtype, positions)), what);
+            // Nobody has looked at offsets that are on the device.
+            using there = await sorter.upload(keys, { dtype });
+            const found = await sorter.topKSegments(there, device, k, { largest, tuning: { select: 0 } });
+            t.deepEqual([...(await found.indices.read())], positions, what);
+            for (const array of [found.keys, found.indices, found.offsets]) array.dispose();
+          }
+        }
+        using there = await sorter.upload(few, { dtype });
+        for (const wrong of [
+          [0, 200, 100, n],
+          [1, 200, n],
+          [0, 200, n - 1],
+          [0, 200, n + 1],
+        ]) {
+          using by = await sorter.upload(Uint32Array.from(wrong));
+          await t.throwsAsync(sorter.topKSegments(there, by, 1, { tuning: { select: 0 } }), {
+            instanceOf: InputError,
+          });
+        }
+      },
+    );
+  }
+
   test.serial(
     title('sums of floats by key are within the stated error, and of runs longer than a group'),
     async (t) => {

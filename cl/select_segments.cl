@@ -1,0 +1,102 @@
+/* The k first keys of each segment, in input order: a radix select by one group for each segment.
+ *
+ * Digit by digit from the top, the group counts the digits of the segment's keys that agree with the threshold so far, and
+ * takes the digit in which key number k lies. Below the threshold all are selected; of the keys equal to it the first ones, as
+ * many as are missing. A stable sort of what is selected then gives what a stable sort of the segment would begin with.
+ */
+#include "key_codec.clh"
+#include "work_group_scan.clh"
+
+#define SELECT_BITS 8
+#define SELECT_BINS (1u << SELECT_BITS)
+#define BINS_OF_ITEM ((SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE)
+#define AT_ONCE 4u /* keys that a work-item has on their way */
+
+/* @param begins  where the selected keys of each segment go, and at last how many there are
+ * @pre   offsets rise from 0 to n; of each segment at most as many keys are selected as it has
+ * @post  selected, positions = the selected keys of each segment and where they stand
+ */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void select_segments(__global const key_t *keys, __global const uint *offsets, __global const uint *begins,
+                     __global key_t *selected, __global uint *positions, ulong n, codec_t codec)
+{
+    __local uint bins[SELECT_BINS], scratch[WORK_GROUP_SCAN_WORDS], digit, rank, total;
+    const uint item = (uint)get_local_id(0), segment = (uint)get_group_id(0);
+    /* Not beyond the array, whatever the offsets are by now. */
+    const uint last = (uint)min((ulong)offsets[segment + 1], n), first = min(offsets[segment], last);
+    uint to = begins[segment];
+    const uint wanted = min(begins[segment + 1] - to, last - first);
+    if (wanted == 0)
+        return;
+
+    code_t threshold = CODE_MAX;
+    uint missing = wanted; /* of the keys equal to the threshold */
+    if (wanted < last - first) {
+        threshold = 0;
+        for (uint end = KEY_BITS; end > 0; end -= SELECT_BITS) {
+            const uint shift = end - SELECT_BITS;
+            const code_t above = end < KEY_BITS ? CODE_MAX << end & CODE_MAX : 0;
+            for (uint bin = item; bin < SELECT_BINS; bin += GROUP_SIZE)
+                bins[bin] = 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint tile = first; tile < last; tile += AT_ONCE * GROUP_SIZE) {
+                code_t codes[AT_ONCE];
+#pragma unroll
+                for (uint i = 0; i < AT_ONCE; i++) {
+                    const uint at = tile + i * GROUP_SIZE + item;
+                    codes[i] = encode_key(keys[at < last && at >= tile ? at : first], codec);
+                }
+#pragma unroll
+                for (uint i = 0; i < AT_ONCE; i++) {
+                    const uint left = last - tile, at = i * GROUP_SIZE + item;
+                    if (at < left && ((codes[i] ^ threshold) & above) == 0)
+                        atomic_inc(&bins[code_digit(codes[i], shift, SELECT_BITS)]);
+                }
+                if (last - tile <= AT_ONCE * GROUP_SIZE)
+                    break; /* the sum may wrap */
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            /* The digit of key number `missing`, of those that agree. */
+            uint own = 0;
+            for (uint i = 0; i < BINS_OF_ITEM; i++)
+                own += item * BINS_OF_ITEM + i < SELECT_BINS ? bins[item * BINS_OF_ITEM + i] : 0;
+            uint before = work_group_scan(own, GROUP_SIZE, scratch);
+            if (before < missing && missing <= before + own) {
+                uint bin = item * BINS_OF_ITEM;
+                while (missing - before > bins[bin])
+                    before += bins[bin++];
+                digit = bin;
+                rank = missing - before;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            threshold |= (code_t)digit << shift;
+            missing = rank;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+
+    /* As many as are missing of those equal to it, and all below: who is selected before tells where one goes. */
+    uint equal = 0;
+    for (uint tile = first; tile < last; tile += GROUP_SIZE) {
+        const bool is_inside = item < last - tile;
+        const key_t key = is_inside ? keys[tile + item] : (key_t)0;
+        const code_t code = encode_key(key, codec);
+        /* Two counts in one word: a group has fewer than 2^16 work-items. */
+        const uint mine = is_inside ? (code < threshold) | (uint)(code == threshold) << 16 : 0;
+        const uint before = work_group_scan(mine, GROUP_SIZE, scratch);
+        const uint equal_before = equal + (before >> 16);
+        if ((mine & 1) || (mine && equal_before < missing)) {
+            const uint place = to + (before & 0xffff) + min(equal_before, missing) - min(equal, missing);
+            selected[place] = key;
+            positions[place] = tile + item;
+        }
+        if (item == GROUP_SIZE - 1)
+            total = before + mine;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        to += (total & 0xffff) + min(equal + (total >> 16), missing) - min(equal, missing);
+        equal += total >> 16;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (last - tile <= GROUP_SIZE)
+            break;
+    }
+}
