@@ -522,6 +522,41 @@ export const KERNELS = [
     replace: '0',
     tests: [walks],
   },
+  {
+    name: 'compaction: elements behind the end count as others',
+    file: 'cl/compact.cl',
+    find: '(invert != 0 ? ~0u : 0)) & some;',
+    replace: '(invert != 0 ? ~0u : 0));',
+    tests: [walks],
+  },
+  {
+    name: 'histogram: vectors that are fewer than all rounds are left out',
+    file: 'cl/histogram_columns.cl',
+    find: '    if (vector < vectors) {',
+    replace: '    if (false) {',
+    tests: [tests('primitives/walks', '*histogram*')],
+  },
+  {
+    name: 'reduction: vectors that are fewer than all rounds are left out',
+    file: 'cl/reduce_once.cl',
+    find: '    if (at < vectors) {',
+    replace: '    if (false) {',
+    tests: [tests('primitives/walks', '*histogram*')],
+  },
+  {
+    name: 'board: a launch gets words of the one before',
+    file: 'src/device/board.ts',
+    find: 'this.#taken += count;',
+    replace: 'this.#taken += 1;',
+    tests: [tests('device/board')],
+  },
+  {
+    name: 'board: words are not zero again',
+    file: 'src/device/board.ts',
+    find: "if (this.#before === 'zero' && this.#words?.some((word) => word !== 0))",
+    replace: "if (this.#before === 'written')",
+    tests: [tests('device/board')],
+  },
   // --- turns, serial
   {
     name: 'turns: decoded in the last digit, made or not',
