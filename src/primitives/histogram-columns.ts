@@ -1,10 +1,11 @@
 import { Board } from '../device/board.js';
-import type { Buffer } from '../device/buffer.js';
+import type { Buffer as DeviceBuffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { local, u32, u64, vector } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { codecVector, keyCodec } from '../keys/key-codec.js';
 import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
+import { passes } from './look-back.js';
 import { buildWalk, VECTOR_BYTES, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
 
 /** Local memory for counters, of which several groups are to be resident on a unit. */
@@ -17,7 +18,7 @@ const MARGIN = 32;
 
 /** A histogram of keys in device memory. */
 export interface HistogramColumnsWork {
-  readonly keys: Buffer;
+  readonly keys: DeviceBuffer;
   /** Fewer than 2^32. */
   readonly n: number;
   readonly dtype: Dtype;
@@ -60,8 +61,8 @@ const BY = { bits: 0, even: 1, edges: 2 } as const;
 
 /** Where groups add what they have counted, one launch after the other: all zero between them. */
 const Sums = {
-  all: new WeakMap<Device, Buffer>(),
-  of(device: Device): Buffer {
+  all: new WeakMap<Device, DeviceBuffer>(),
+  of(device: Device): DeviceBuffer {
     const made = Sums.all.get(device) ?? device.keep(4 * (MARGIN + Board.MOST));
     Sums.all.set(device, made);
     return made;
@@ -89,6 +90,41 @@ export async function enqueueHistogramColumns(
   device: Device,
   work: HistogramColumnsWork,
 ): Promise<() => Uint32Array> {
+  return enqueueAs(device, work, device.capabilities.quirks.inlinePtx && (await handsOverWell(device, work)));
+}
+
+/** Is what the last group hands over what groups add to counts that are cleared before, and again in the next launch? */
+function handsOverWell(device: Device, { dtype, tuning }: HistogramColumnsWork): Promise<boolean> {
+  const name = JSON.stringify(['histogram', dtype, tuning ?? walkTuning(device, dtype)]);
+  return passes(device, name, async () => {
+    const { bytes, width } = dtypeInfo(dtype);
+    const n = 2 ** 21 + 3;
+    const words = Uint32Array.from({ length: Math.ceil((n * bytes) / 4) }, (_, i) =>
+      Math.imul(i, 0x9e3779b1),
+    );
+    const bits = [width - 8, width] as const;
+    const { queue, pool } = device;
+    const counts: (() => Uint32Array)[] = [];
+    const keys = pool.take(words.byteLength);
+    try {
+      queue.write(keys, words);
+      const work = { keys, n, dtype, binning: { bits }, ...(tuning && { tuning }) };
+      for (const well of [false, true, true]) counts.push(await enqueueAs(device, work, well));
+    } finally {
+      pool.give(keys);
+    }
+    await queue.finish();
+    const [apart, ...handed] = counts.map((told) => Buffer.from(told().buffer));
+    return handed.every((one) => apart?.equals(one));
+  });
+}
+
+/** @param mayHandOver where the last group can */
+async function enqueueAs(
+  device: Device,
+  work: HistogramColumnsWork,
+  mayHandOver: boolean,
+): Promise<() => Uint32Array> {
   const { keys, n, dtype, binning } = work;
   const info = dtypeInfo(dtype);
   const byEdges = 'edges' in binning;
@@ -103,8 +139,7 @@ export async function enqueueHistogramColumns(
   // A work-item that counts alone has as many columns as it takes for neighbours not to wait for each other.
   const columns = Math.min(2 ** Math.floor(Math.log2(most)), tuned.groupSize === 1 ? 4 : MOST_COLUMNS);
   const by = byEdges ? (even ? 'even' : 'edges') : 'bits';
-  // The last group has to know that what all have added is there.
-  const handsOver = quirks.inlinePtx && bins <= Board.MOST;
+  const handsOver = mayHandOver && bins <= Board.MOST;
   const shape = { dtype, by, columns, handsOver, tuning: tuned } as const;
   const { program, tuning } = await buildHistogramColumns(device, shape);
   const size = tuning.groupSize;
@@ -118,7 +153,7 @@ export async function enqueueHistogramColumns(
   const { queue } = device;
   const how = [u64(n), u32(bins), u32(shift), u64(low), u64(high), vector(codecVector(keyCodec(dtype)))];
   const memory = [local(bins * columns * 4), local(Math.max(8, edgeBytes))];
-  const run = (counts: Buffer, edges: Buffer, told: Buffer, at: number): void => {
+  const run = (counts: DeviceBuffer, edges: DeviceBuffer, told: DeviceBuffer, at: number): void => {
     if (byEdges && !even) queue.write(edges, codeWords(binning.edges, info));
     const args = [keys, counts, edges, ...how, ...memory, told, u32(at)];
     queue.run(program.kernel('histogram_columns'), args, { global: groups * size, local: size });
