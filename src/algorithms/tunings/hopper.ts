@@ -211,9 +211,15 @@ export const hopper: DeviceTuning = {
       which: { n: 2 ** 17 },
       tuning: { groupSize: 512, keysPerItem: 2, maxRegisters: 128 },
     },
-    { algorithm: 'scan', tuning: { lookBack: 128 } },
-    { algorithm: 'compact', tuning: { lookBack: 128 } },
+    // No more groups than are resident together: the last ones would run by themselves.
     { algorithm: 'reduce', tuning: { groupsPerUnit: 5 } },
-    { algorithm: 'histogram', tuning: { groupSize: 1024, groupsPerUnit: 1 } },
+    {
+      algorithm: 'reduce',
+      which: { keyBits: 32, over: 2 ** 22 },
+      tuning: { groupSize: 512, groupsPerUnit: 3 },
+    },
+    { algorithm: 'histogram', tuning: { groupSize: 1024, rounds: 4, groupsPerUnit: 1 } },
+    { algorithm: 'histogram', which: { keyBits: 32, over: 2 ** 22 }, tuning: { rounds: 8 } },
+    { algorithm: 'histogram', which: { keyBits: 64, over: 2 ** 22 }, tuning: { rounds: 8 } },
   ],
 };
