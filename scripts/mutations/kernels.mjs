@@ -228,6 +228,8 @@ export const KERNELS = [
     find: `        ${BARRIER}
     } else if (item < BIN_ITEMS) {`,
     replace: '    } else if (item < BIN_ITEMS) {',
+    equivalent:
+      "only NVIDIA's scan by shuffles reads behind its last barrier; by local memory it ends with one, and that is what is simulated",
     tests: [racesIn('algorithms/segmented', '*a huge one among tiny ones, by sweeps')],
   },
   // --- scans in lanes
