@@ -18,22 +18,17 @@
 INLINE void move_element(__global const uchar *in, __global uchar *out, ulong from, ulong to, bool is_inside, uint shape)
 {
     const uint units = UNITS(shape);
-    switch (UNIT_BYTES(shape)) { /* the same for all work-items */
-        case 1:
-            MOVE(uchar)
-            break;
-        case 2:
-            MOVE(ushort)
-            break;
-        case 4:
-            MOVE(uint)
-            break;
-        case 8:
-            MOVE(uint2)
-            break;
-        default:
-            MOVE(uint4)
-    }
+    const uint bytes = UNIT_BYTES(shape); /* the same for all work-items of a column; Oclgrind knows no switch of it */
+    if (bytes & 1)
+        MOVE(uchar)
+    if (bytes & 2)
+        MOVE(ushort)
+    if (bytes & 4)
+        MOVE(uint)
+    if (bytes & 8)
+        MOVE(uint2)
+    if (bytes & 16)
+        MOVE(uint4)
 }
 
 #define COLUMN(number) __global const uchar *in##number, __global uchar *out##number
