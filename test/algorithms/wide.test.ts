@@ -255,12 +255,36 @@ await forEachOpened((title, device, small) => {
   testIf(able, title('wide: a large bucket that the sample misses'), async (t) => {
     const { word } = random(40);
     for (const share of [3, 8, 40]) {
-      const keys = upTo(most, (i) => (i % share === 1 ? (0x4242n << 48n) | (word() >> 40n) : word()));
-      const tuning = { sample: 8, crowd: 2 ** 16 };
-      await expectSorted(t, keys, `one of ${share}`, { tuning });
-      await expectSorted(t, keys, `one of ${share}`, { tuning, indices: 4 });
+      // Of the bucket's digits two, three and four differ: an odd number of passes ends elsewhere than an even one.
+      for (const digits of [2, 3, 4]) {
+        const low = BigInt(64 - 8 * digits);
+        const keys = upTo(most, (i) => (i % share === 1 ? (0x4242n << 48n) | (word() >> low) : word()));
+        const tuning = { sample: 8, crowd: 2 ** 16 };
+        await expectSorted(t, keys, `one of ${share}, ${digits} digits`, { tuning });
+        await expectSorted(t, keys, `one of ${share}, ${digits} digits`, { tuning, indices: 4 });
+      }
     }
   });
+
+  testIf(
+    able,
+    title('wide: buckets that are counted although they reach out of what a group sees'),
+    async (t) => {
+      const { word, below } = random(70);
+      const counted = 70;
+      for (const size of [33, 40, 64, 65, counted - 1, counted, counted + 1]) {
+        for (const prefix of [0n, 0x77_7777n, 0xff_ffffn]) {
+          const keys = upTo(700, (i) =>
+            i % 7 === 0 && i < 7 * size ? (prefix << 40n) | BigInt(below(9)) : word(),
+          );
+          const tuning = { crowd: 2 ** 16, sample: 16, bucket: counted };
+          const seen = await expectSorted(t, keys, `a bucket of ${size}`, { indices: 4, tuning });
+          t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 40, `${size}`);
+          t.is(seen.get('wide_finish plan')?.[2], size > counted ? 1 : 0, `${size}`);
+        }
+      }
+    },
+  );
 
   testIf(
     able,
