@@ -187,9 +187,11 @@ const OPERATIONS = [
   ...['lexsort', 'reduce', 'scan', 'histogram', 'gather'],
 ];
 const WIDTHS: readonly Dtype[] = ['u32', 'f64', 'i16', 'f32', 'u8'];
+/** What an algorithm sorts that is for some types only. */
+const ONLY: Readonly<Record<string, Dtype>> = { wide: 'f64' };
 
 const ofAlgorithm = (algorithm: string, dtype: Dtype, valueBytes: 0 | 4 | 8, descending: boolean): Case => {
-  return { algorithm, dtype, n: KEYS[algorithm] ?? 6001, valueBytes, descending };
+  return { algorithm, dtype: ONLY[algorithm] ?? dtype, n: KEYS[algorithm] ?? 6001, valueBytes, descending };
 };
 const ofOperation = (operation: string): Case => {
   return { operation, dtype: 'u32', n: 0, valueBytes: 0, descending: false };
