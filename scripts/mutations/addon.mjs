@@ -135,8 +135,15 @@ export const ADDON = [
   {
     name: 'look: a short look is enough',
     file: 'src/native/look.cc',
-    find: 'if (LookAtEvent(last.As<cl_event>(), microseconds) == CL_COMPLETE) return;',
-    replace: 'if (LookAtEvent(last.As<cl_event>(), microseconds) <= CL_QUEUED) return;',
+    find: 'if (LookAtEvent(last.As<cl_event>(), microseconds) == CL_COMPLETE)',
+    replace: 'if (LookAtEvent(last.As<cl_event>(), microseconds) <= CL_QUEUED)',
+    tests: [tests('opencl/look')],
+  },
+  {
+    name: 'look: what other commands used is not let go',
+    file: 'src/native/look.cc',
+    find: '== CL_COMPLETE) return (void)call.CheckWait(CL_SUCCESS);',
+    replace: '== CL_COMPLETE) return;',
     tests: [tests('opencl/look')],
   },
   {

@@ -83,7 +83,7 @@ NAN_METHOD(ReadAndLook) {
     if (ends) last = Retained(Kind::kEvent, queue->platform, event);
   }
   api.clFlush(raw);
-  if (LookAtEvent(last.As<cl_event>(), microseconds) == CL_COMPLETE) return;
+  if (LookAtEvent(last.As<cl_event>(), microseconds) == CL_COMPLETE) return (void)call.CheckWait(CL_SUCCESS);
   for (const SmallRead& read : reads) call.environment().in_flight().Share(read.host, last.As<cl_event>());
   if (Retain(Kind::kEvent, queue->platform, last.As<void*>()) != CL_SUCCESS) {
     return (void)call.CheckWait(api.clFinish(raw));
@@ -97,8 +97,8 @@ NAN_METHOD(LookAt) {
   size_t microseconds = ReadMicroseconds(call, 1);
   if (!call.ok()) return;
   cl_int state = LookAtEvent(event->As<cl_event>(), microseconds);
-  // A program may go on with the memory as soon as it knows.
-  if (state <= CL_COMPLETE) call.environment().in_flight().Sweep();
+  // A program may go on with the memory as soon as it knows, or is told that it went.
+  if (state <= CL_COMPLETE && !call.CheckWait(CL_SUCCESS)) return;
   call.Return(Nan::New(state));
 }
 

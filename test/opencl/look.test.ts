@@ -40,7 +40,7 @@ for (const { name, context, queue, version, userEvents } of opened) {
     },
   );
 
-  const withGate = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test);
+  const withGate = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test.serial); // who waits is told of any memory that went
   withGate(title('what is not done yet has an event, and holds the memory that it writes'), async (t) => {
     const own = cl.createCommandQueue(
       context,
@@ -65,7 +65,31 @@ for (const { name, context, queue, version, userEvents } of opened) {
     cl.releaseCommandQueue(own);
   });
 
-  test(title('what cannot be read is refused, and nothing is read'), (t) => {
+  withGate(title('a look that has seen the end tells of memory that other commands have lost'), async (t) => {
+    const [device] = cl.getContextInfo(context, cl.CONTEXT_DEVICES) as unknown as cl.Device[];
+    const own = cl.createCommandQueue(context, device as cl.Device, 0);
+    const buffer = bufferOf(5);
+    for (const microseconds of [0, 1000]) {
+      const gate = cl.createUserEvent(context);
+      cl.enqueueBarrierWithWaitList(own, [gate]);
+      const [kept, gone] = [new Uint32Array(1), new Uint32Array(1)];
+      cl.enqueueReadBuffer(own, buffer, false, 0, 4, gone);
+      structuredClone(gone.buffer, { transfer: [gone.buffer] });
+      cl.setUserEventStatus(gate, cl.COMPLETE);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const error = thrown(() => {
+        const event = cl.readAndLook(own, [buffer], [0], [kept], microseconds);
+        for (;;) if (!event || cl.lookAt(event, 1000) <= cl.COMPLETE) break;
+      });
+      t.is(error.code, cl.INVALID_HOST_PTR.code);
+      t.deepEqual([...kept], [5]);
+      cl.releaseEvent(gate);
+    }
+    cl.releaseMemObject(buffer);
+    cl.releaseCommandQueue(own);
+  });
+
+  test.serial(title('what cannot be read is refused, and nothing is read'), (t) => {
     const buffer = bufferOf(1, 2);
     const word = new Uint32Array([9]);
     const refused = (...args: Parameters<typeof cl.readAndLook>) =>
