@@ -14,7 +14,7 @@ import { bytesOf, sortBytes } from './sorts.js';
 const MOST = 2 ** 18 + 1;
 
 /** Algorithms whose groups wait for each other: not for drivers that end the wait. */
-const OPTIONAL = new Set(['onesweep', 'persistent']);
+const OPTIONAL = new Set(['onesweep', 'persistent', 'wide']);
 
 /** The most keys that an algorithm takes on; 0 for none. */
 async function mostKeys(
