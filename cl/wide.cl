@@ -57,28 +57,22 @@ INLINE uint mixed(uint x)
     return x ^ x >> 16;
 }
 
-/* Words of the table of the sample, twice as many as it has keys. */
+/* Places of the table of the sample, twice as many as it has keys. */
 #define TABLE (2 * SAMPLE)
 
-/* Put a prefix into the table, unless it is there. @return whether it was */
-INLINE bool was_there(volatile __local uint *table, ulong prefix)
+/* A word that stands for a prefix. */
+INLINE uint prefix_word(ulong prefix)
 {
-    const uint hash = mixed((uint)prefix + mixed((uint)(prefix >> 32) + 0x9e3779b9u)), word = hash ? hash : 1;
-    for (uint place = hash & (TABLE - 1);; place = (place + 1) & (TABLE - 1)) {
-        const uint there = atomic_cmpxchg(&table[place], 0u, word);
-        if (there == 0 || there == word)
-            return there != 0;
-    }
+    return mixed((uint)prefix + mixed((uint)(prefix >> 32) + 0x9e3779b9u));
 }
 
 /* Keys of the sample that a work-item looks at. */
 #define SAMPLE_KEYS ((SAMPLE + PLAN_SIZE - 1) / PLAN_SIZE)
 
-/* One key of each stretch of the array, anywhere in it: what comes at intervals does not hide. */
-INLINE ulong sampled_place(uint i, ulong n)
+/* Anywhere in the array: neither what comes at intervals hides nor what comes in runs, as it would from one key of each stretch. */
+INLINE uint sampled_place(uint i, uint n)
 {
-    const ulong from = i * n / SAMPLE, length = (i + 1) * n / SAMPLE - from;
-    return from + mul_hi(mixed(i), (uint)length);
+    return mul_hi(mixed(i), n);
 }
 
 /* Decide how to sort, by one group.
@@ -88,7 +82,7 @@ INLINE ulong sampled_place(uint i, ulong n)
  * @param fewest, most   digits that may be sorted by before wide_finish; most 0: it is not there
  * @param sampled        keys of the sample: SAMPLE, or all of fewer
  * @param crowd          keys of a bucket that are too many, where prefixes could be told apart at best
- * @param repeats        prefixes of the sample that may have been in it before
+ * @param repeats        keys of the sample that may have their prefix in common with another one that is counted
  * @post  plan
  */
 __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
@@ -96,10 +90,18 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
     uint begin, uint end, uint passes, uint histogram_groups, uint parity, uint fewest, uint most, uint sampled,
     uint repeats, uint crowd, codec_t codec, uint flags)
 {
-    __local uint table[TABLE];
+    __local uint table[TABLE], words[SAMPLE];
     __local uint digits[PASSES], first_bins[PASSES], same[PASSES];
     __local uint repeated;
     const uint item = (uint)get_local_id(0);
+
+    /* The sample: all keys of a work-item are on their way at once, beside what is read first. */
+    code_t codes[SAMPLE_KEYS];
+#pragma unroll
+    for (uint k = 0; k < SAMPLE_KEYS; k++) {
+        const uint i = k * PLAN_SIZE + item;
+        codes[k] = i < sampled ? keys[sampled == SAMPLE ? sampled_place(i, (uint)n) : i] : 0;
+    }
 
     if (item == 0) {
         const code_t code = flags & FLAG_ENCODE ? encode_key(keys[0], codec) : (code_t)keys[0];
@@ -126,25 +128,25 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
         vary += varies;
     }
 
-    /* The sample: all keys of a work-item are on their way at once. */
     const bool tries = fewest <= most && fewest + 1 < vary;
-    code_t codes[SAMPLE_KEYS];
-#pragma unroll
-    for (uint k = 0; k < SAMPLE_KEYS; k++) {
-        const uint i = k * PLAN_SIZE + item;
-        codes[k] = tries && i < sampled ? keys[sampled == SAMPLE ? sampled_place(i, n) : i] : 0;
-    }
     if (flags & FLAG_ENCODE) {
 #pragma unroll
         for (uint k = 0; k < SAMPLE_KEYS; k++)
             codes[k] = encode_key(codes[k], codec);
     }
 
-    /* The digits to sort by: of those that vary all, or the highest ones whose prefixes tell the keys of the sample apart. */
+    /* How many of the highest digits may be enough. */
+    uint open = 0;
+    for (uint tried = fewest; tries && tried <= min(most, vary - 2); tried++) {
+        const bool spreads = tried * RADIX_BITS >= 32 || n >> tried * RADIX_BITS <= crowd;
+        open |= (uint)(ends_right(tried + 1, parity) && spreads) << tried;
+    }
+    /* The digits to sort by: of those that vary all, or the fewest highest ones whose prefixes tell the keys of the sample apart.
+     * Where the most of them do not, no fewer do: these are tried first. */
     uint chosen = varying, moves = vary, low = 0;
-    for (uint tried = fewest; tried <= most && tried + 1 < vary; tried++) {
-        if (!ends_right(tried + 1, parity) || (tried * RADIX_BITS < 32 && n >> tried * RADIX_BITS > crowd))
-            continue;
+    const uint last = open ? 31 - clz(open) : 0;
+    for (uint tried = last; open != 0; tried = 31 - clz(open & -open)) {
+        open &= ~(1u << tried);
         uint kept = varying;
         for (uint dropped = tried; dropped < vary; dropped++)
             kept &= kept - 1; /* the lowest one */
@@ -158,18 +160,25 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
         if (item == 0)
             repeated = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        /* The first of them often show that it is in vain. */
-        if (item < sampled && was_there(table, (ulong)codes[0] >> shift))
-            atomic_inc(&repeated);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        uint own = 0;
-        if (repeated <= repeats) {
+        /* Of the keys that have a place the last one stays there; those whose prefix it has are not alone. */
 #pragma unroll
-            for (uint k = 1; k < SAMPLE_KEYS; k++)
-                if (k * PLAN_SIZE + item < sampled)
-                    own += was_there(table, (ulong)codes[k] >> shift);
+        for (uint k = 0; k < SAMPLE_KEYS; k++) {
+            const uint i = k * PLAN_SIZE + item;
+            if (i < sampled) {
+                words[i] = prefix_word((ulong)codes[k] >> shift);
+                atomic_max(&table[words[i] & (TABLE - 1)], i);
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        uint own = 0;
+#pragma unroll
+        for (uint k = 0; k < SAMPLE_KEYS; k++) {
+            const uint i = k * PLAN_SIZE + item;
+            if (i < sampled) {
+                const uint there = table[words[i] & (TABLE - 1)];
+                own += there != i && words[there] == words[i];
+            }
+        }
         if (own > 0)
             atomic_add(&repeated, own);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -179,8 +188,9 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
             chosen = kept;
             moves = tried;
             low = shift;
-            break;
         }
+        if (tells != (tried == last))
+            break;
     }
 
     if (item == 0) {

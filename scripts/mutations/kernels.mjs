@@ -358,8 +358,8 @@ export const KERNELS = [
   {
     name: 'wide: the sample is taken at intervals',
     file: 'cl/wide.cl',
-    find: 'return from + mul_hi(mixed(i), (uint)length);',
-    replace: 'return from + mul_hi(mixed(0), (uint)length);',
+    find: 'return mul_hi(mixed(i), n);',
+    replace: 'return i * (n / SAMPLE);',
     tests: [wide('*sample sees*')],
   },
   {

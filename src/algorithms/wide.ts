@@ -263,7 +263,7 @@ class Wide implements Algorithm {
 const listLength = ({ bucket }: WideTuning, n: number): number => Math.max(1, Math.floor(n / (bucket + 1)));
 
 /** Bytes of local memory that `wide_plan` takes, and `wide_finish`. */
-const sampleBytes = (sample: number): number => 2 * sample * 4 + 128;
+const sampleBytes = (sample: number): number => 3 * sample * 4 + 128;
 const finishBytes = (tile: number): number => (tile + 2 * MARGIN) * (4 + 1 / 8);
 
 /** Those of its passes, which are searched for `onesweep`. */

@@ -277,7 +277,7 @@ await forEachOpened((title, device, small) => {
           const keys = upTo(700, (i) =>
             i % 7 === 0 && i < 7 * size ? (prefix << 40n) | BigInt(below(9)) : word(),
           );
-          const tuning = { crowd: 2 ** 16, sample: 16, bucket: counted };
+          const tuning = { crowd: 2 ** 16, sample: 1024, bucket: counted };
           const seen = await expectSorted(t, keys, `a bucket of ${size}`, { indices: 4, tuning });
           t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 40, `${size}`);
           t.is(seen.get('wide_finish plan')?.[2], size > counted ? 1 : 0, `${size}`);
@@ -322,6 +322,14 @@ await forEachOpened((title, device, small) => {
       const seen = await expectSorted(t, keys, 'intervals', { tuning: { sample: 256 } });
       t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 0, `${odd}`);
     }
+  });
+
+  testIf(able, title('wide: the sample sees equal keys in runs'), async (t) => {
+    const { word } = random(80);
+    const runs = BigUint64Array.from({ length: 2048 / 32 }, word);
+    const keys = upTo(2048, (i) => runs[Math.floor(i / 32)] ?? 0n);
+    const seen = await expectSorted(t, keys, 'runs', { tuning: { sample: 128 } });
+    t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 0);
   });
 
   testIf(able, title('wide: many tiles and a large bucket, by one group'), async (t) => {

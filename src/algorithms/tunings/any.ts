@@ -29,13 +29,15 @@ export const anywhere: DeviceTuning = {
         bucket: 1024,
         finishSize: 256,
         finishKeys: 8,
-        finishGroups: 32,
+        finishGroups: 16,
       },
     },
     // A pass costs more, and counting does not.
     { algorithm: 'wide', which: { valueBytes: 4 }, tuning: { crowd: 16 } },
     { algorithm: 'wide', which: { valueBytes: 8 }, tuning: { crowd: 16 } },
+    // Among so many keys a sample meets those that come 16 times as often as it sees them come by chance.
     { algorithm: 'wide', which: { n: 2 ** 24 }, tuning: { sample: 4096 } },
+    { algorithm: 'wide', which: { over: 2 ** 26 }, tuning: { sample: 16384 } },
     {
       algorithm: 'tiled',
       tuning: {

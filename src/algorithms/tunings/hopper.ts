@@ -106,7 +106,7 @@ export const hopper: DeviceTuning = {
         valuesAfter: false,
       },
     },
-    { algorithm: 'wide', tuning: { finishSize: 256, finishKeys: 8, finishGroups: 32 } },
+    { algorithm: 'wide', tuning: { finishSize: 256, finishKeys: 8, finishGroups: 16 } },
     // Measured on 2026-11-24 for keys alone; with values a sweep has about the registers that it needs.
     {
       algorithm: 'segmented',
