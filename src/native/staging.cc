@@ -13,6 +13,7 @@
 #include "crew.h"
 #include "info.h"
 #include "ring_transfer.h"
+#include "stream_copy.h"
 
 namespace clsort {
 
@@ -24,6 +25,9 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 /** What a thread copies at a time. */
 constexpr size_t kChunk = size_t{256} << 10;
+
+/** Arrays of so many bytes are not in a cache when they are there, however they are written. */
+constexpr size_t kStreamed = size_t{64} << 20;
 
 /** Copies between ordinary host memory and a device. A driver does the same, but mostly with a single thread. */
 class StagedTransfer final : public RingTransfer {
@@ -59,8 +63,11 @@ class StagedTransfer final : public RingTransfer {
     char* data = data_ + piece * piece_ + start;
     if (write_) {
       std::memmove(slot + start, data, length);
-    } else {
+    } else if (bytes_ < kStreamed) {
       std::memmove(data, slot + start, length);
+    } else {
+      StreamCopy(data, slot + start, length);
+      EndStreamCopies();
     }
     Leave(piece);
   }

@@ -107,6 +107,20 @@ for (const one of opened) {
       await cl.readBufferAsync(queue, buffer, 10, back, ring, piece, threads);
       t.deepEqual(back, data, `pieces of ${piece} bytes`);
     }
+    // Large arrays are written past the caches, from any byte on.
+    const large = new Uint8Array(2 ** 26 + 77);
+    const most = Number(cl.getDeviceInfo(one.device, cl.DEVICE_MAX_MEM_ALLOC_SIZE));
+    if (most >= large.length && !one.singleThreaded) {
+      const whole = cl.createBuffer(context, cl.MEM_READ_WRITE, large.length);
+      for (let i = 0; i < large.length; i += 4093) large[i] = i >> 12;
+      const wide = new ArrayBuffer(2 ** 22);
+      await cl.writeBufferAsync(queue, whole, 0, large, wide, 2 ** 20, threads);
+      const came = new Uint8Array(large.length + 5);
+      await cl.readBufferAsync(queue, whole, 0, came.subarray(3, 3 + large.length), wide, 2 ** 20, threads);
+      t.is(Buffer.compare(came.subarray(3, 3 + large.length), large), 0);
+      t.deepEqual([...came.subarray(0, 3), ...came.subarray(-2)], [0, 0, 0, 0, 0]);
+      cl.releaseMemObject(whole);
+    }
     // One driver ended the process for an offset and a size whose sum wraps.
     for (const start of [cl.readBufferAsync, cl.writeBufferAsync]) {
       const wrapping = () => start(queue, buffer, 2n ** 64n - 64n, back, ring, 4096, 2);
