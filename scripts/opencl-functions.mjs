@@ -31,6 +31,7 @@ export const ADDED = [
   'releaseAsync',
   'setSingleThreaded',
   'splitAsync',
+  'splitToBuffersAsync',
   'waitForEventsAsync',
   'writeBufferAsync',
   'writeBufferFromFileAsync',

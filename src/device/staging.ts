@@ -74,6 +74,14 @@ export interface FileMoved {
   readonly threads: ThreadSeconds;
 }
 
+/** What brings bytes to a buffer, by whoever it is lent to. */
+export interface Feed {
+  readonly queue: cl.CommandQueue;
+  readonly buffer: cl.MemObject;
+  /** Memory that the device reaches directly. */
+  readonly ring: Uint8Array;
+}
+
 /** The queues of large transfers: those in one direction pass those in the other. */
 export interface Ways {
   readonly up: Queue;
@@ -144,6 +152,16 @@ export class Staging {
     } catch (error) {
       throw typedError(error, `${doing} ${bytes} bytes`);
     }
+  }
+
+  /** Lends what brings bytes to the buffer. Nothing that is enqueued may use the buffer. */
+  async feed<T>({ handle }: Buffer, use: (feed: Feed) => Promise<T>): Promise<T> {
+    this.#rings.up ??= new Ring(this.#pin(RING_BYTES));
+    let fed: { readonly result: T } | undefined;
+    await this.#rings.up.run(RING_BYTES, async (ring) => {
+      fed = { result: await use({ queue: this.#ways().up.handle, buffer: handle, ring }) };
+    });
+    return (fed as unknown as { readonly result: T }).result;
   }
 
   /** Copies a stretch of a file into the buffer from `offset` on. Nothing that is enqueued may use the buffer. */

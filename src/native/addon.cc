@@ -107,6 +107,7 @@ NAN_MODULE_INIT(Init) {
   ExportNearSort(exports);
   ExportPlacement(exports);
   ExportSplit(exports);
+  ExportSplitTransfer(exports);
   ExportExtensions(exports);
   ExportCommandBuffer(exports);
   ExportExternalMemory(exports);

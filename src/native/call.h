@@ -228,6 +228,7 @@ void ExportMultiset(Exports& exports);
 void ExportNearSort(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportSplit(Exports& exports);
+void ExportSplitTransfer(Exports& exports);
 void ExportExtensions(Exports& exports);
 void ExportCommandBuffer(Exports& exports);
 void ExportExternalMemory(Exports& exports);

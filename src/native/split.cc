@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <vector>
 
 #include "crew.h"
+#include "divide.h"
 #include "key_codec.h"
+#include "stream_copy.h"
 #include "wait.h"
 
 namespace clsort {
@@ -50,8 +53,8 @@ void Move(const char* data, size_t elements, const uint8_t* shares, uint32_t* ne
   }
 }
 
-/** Keys that are divided before they are written, so that places are written by many at a time. */
-constexpr size_t kFew = 1024;
+/** Bytes of keys that are divided before they are written, so that places are written by many at a time. */
+constexpr size_t kFewBytes = 16384;
 
 /**
  * The same for keys between two shares, whose codes are below a border and above it; `equals` says where those at the border
@@ -77,28 +80,22 @@ struct Room {
   void Put(const void* data, size_t count) {
     count = std::min(count, bytes);
     if (!to || count == 0) return;
-    std::memcpy(to, data, count);
+    StreamCopy(to, static_cast<const char*>(data), count);
     to += count;
     bytes -= count;
   }
 };
 
-/** Moves keys to the two shares that `CountAbove` has counted. Nothing branches on a key. */
+/** Moves keys to the two shares that `CountAbove` has counted. */
 template <typename Key>
 void Divide(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals, Room* below, Room* above) {
-  Key low[kFew], high[kFew];
+  constexpr size_t kFew = kFewBytes / sizeof(Key);
+  constexpr size_t kMore = kBytesBehind / sizeof(Key);
+  Key low[kFew + kMore], high[kFew + kMore];
   for (size_t start = 0; start < keys; start += kFew) {
     size_t lows = 0, highs = 0;
-    for (size_t i = start; i < std::min(start + kFew, keys); i++) {
-      Key key;
-      std::memcpy(&key, data + i * sizeof key, sizeof key);
-      Key code = codec.CodeOf(key);
-      bool is_above = (code > border) | ((code == border) & equals);
-      low[lows] = key;
-      high[highs] = key;
-      lows += !is_above;
-      highs += is_above;
-    }
+    DivideKeys(data + start * sizeof(Key), std::min(kFew, keys - start), codec, border, equals, low, &lows, high,
+               &highs);
     below->Put(low, lows * sizeof(Key));
     above->Put(high, highs * sizeof(Key));
   }
@@ -149,11 +146,17 @@ class SplitJob final : public PromiseJob {
         split_(std::move(split)),
         n_(split_.keys.bytes / split_.width) {}
 
+  void Run() override {
+    if (IsDivided() && IsWhole()) return RunByChance();
+    RunInOrder();
+  }
+
+ private:
   /**
    * One stable counting pass. Shares are told once and kept, or have room for what was counted and no more, so that whatever
    * becomes of the keys meanwhile, nothing is written elsewhere.
    */
-  void Run() override {
+  void RunInOrder() {
     size_t shares = split_.borders.size() + 1;
     size_t pieces = (n_ + kPiece - 1) / kPiece;
     if (!IsDivided()) share_.reset(new uint8_t[n_]);
@@ -172,20 +175,52 @@ class SplitJob final : public PromiseJob {
     auto to_values = Places(split_.to_values, split_.value_bytes, counts);
     InCrew(environment_, split_.threads, pieces, [&](size_t i) {
       if (!IsDivided()) return MovePiece(i, to_keys, to_values);
-      switch (split_.width) {
-        case 1: return DividePiece<uint8_t>(i, to_keys, counts);
-        case 2: return DividePiece<uint16_t>(i, to_keys, counts);
-        case 4: return DividePiece<uint32_t>(i, to_keys, counts);
-        default: return DividePiece<uint64_t>(i, to_keys, counts);
+      Room rooms[2];
+      for (size_t s = 0; s < 2; s++) {
+        size_t begin = next_[2 * i + s], end = 2 * i + 2 < next_.size() ? next_[2 * i + 2 + s] : counts[s];
+        rooms[s] = RoomFor(to_keys[s], begin, end - begin);
       }
+      DividePiece(i, rooms);
     });
   }
 
- private:
+  /**
+   * Keys whose codes are equal are equal, so that the order in a share is free: pieces take the next places of their shares as
+   * they come, each read from memory once. There is never more written than a share has room for.
+   */
+  void RunByChance() {
+    size_t pieces = (n_ + kPiece - 1) / kPiece;
+    next_.resize(pieces * 2);
+    std::atomic<size_t> counts[2] = {{0}, {0}};
+    InCrew(environment_, split_.threads, pieces, [&](size_t i) {
+      CountPiece(i);
+      Room rooms[2];
+      for (size_t s = 0; s < 2; s++) {
+        size_t count = next_[2 * i + s], begin = counts[s].fetch_add(count);
+        const Kept& to = split_.to_keys[s];
+        rooms[s] = RoomFor(begin + count <= to.bytes / split_.width ? to.data : nullptr, begin, count);
+      }
+      DividePiece(i, rooms);
+    });
+    for (size_t s = 0; s < 2; s++) {
+      auto count = static_cast<uint32_t>(counts[s]);
+      std::memcpy(split_.counts.data + s * sizeof count, &count, sizeof count);
+    }
+  }
+
+  Room RoomFor(char* keys, size_t begin, size_t count) const {
+    return {keys ? keys + begin * split_.width : nullptr, count * split_.width};
+  }
+
   size_t In(size_t piece) const { return std::min(kPiece, n_ - piece * kPiece); }
 
   /** Are there two shares, and keys alone? */
   bool IsDivided() const { return split_.borders.size() == 1 && split_.value_bytes == 0; }
+
+  /** Do all bits of the codes count? */
+  bool IsWhole() const {
+    return split_.codec[kMask] << (64 - 8 * split_.width) == ~uint64_t{0} << (64 - 8 * split_.width);
+  }
 
   /** Calls `use(data, keys, codec, border, equals)` for the two parts of a piece: equals of the border differ in their share. */
   template <typename Key, typename Use>
@@ -256,17 +291,20 @@ class SplitJob final : public PromiseJob {
     if (split_.value_bytes > 0) move(split_.values.data, split_.value_bytes, to_values);
   }
 
-  /** @param counts of all pieces: where the last one ends */
-  template <typename Key>
-  void DividePiece(size_t i, const std::vector<char*>& to, const std::vector<uint32_t>& counts) {
-    Room rooms[2];
-    for (size_t s = 0; s < 2; s++) {
-      size_t begin = next_[2 * i + s], end = 2 * i + 2 < next_.size() ? next_[2 * i + 2 + s] : counts[s];
-      rooms[s] = {to[s] ? to[s] + begin * sizeof(Key) : nullptr, (end - begin) * sizeof(Key)};
+  void DividePiece(size_t i, Room* rooms) {
+    auto divide = [&](auto key) {
+      using Key = decltype(key);
+      ByEquals<Key>(i, [&](const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
+        Divide(data, keys, codec, border, equals, &rooms[0], &rooms[1]);
+      });
+    };
+    switch (split_.width) {
+      case 1: divide(uint8_t{}); break;
+      case 2: divide(uint16_t{}); break;
+      case 4: divide(uint32_t{}); break;
+      default: divide(uint64_t{});
     }
-    ByEquals<Key>(i, [&](const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
-      Divide(data, keys, codec, border, equals, &rooms[0], &rooms[1]);
-    });
+    EndStreamCopies();
   }
 
   Environment& environment_;

@@ -167,6 +167,7 @@ export interface Native {
   setUserEventStatus: NativeFunction;
   sharedMemAllocINTEL: NativeFunction;
   splitAsync: NativeFunction;
+  splitToBuffersAsync: NativeFunction;
   unloadCompiler: NativeFunction;
   unloadPlatformCompiler: NativeFunction;
   waitForEvents: NativeFunction;

@@ -273,7 +273,8 @@ export function placeAsync(
 
 /**
  * Splits keys of host memory, and what travels with them, into shares that are each in the order of the keys, made by other
- * threads: one stable counting pass. Beside what it is given it takes a byte for each key.
+ * threads: one stable counting pass. Beside what it is given it takes a byte for each key. Keys alone that go into two shares by
+ * all bits of their codes come in any order, which takes less: equal ones cannot be told apart.
  *
  * @param width bytes of a key: 1, 2, 4 or 8
  * @param codec what makes a code of a key, as of `placeAsync`
@@ -281,7 +282,8 @@ export function placeAsync(
  * @param positions of the first key that belongs there among those of that code, 64 bits each
  * @param position of the first key
  * @param values of 1, 2, 4, 8 or 16 bytes; null for none, or for positions, of 4 bytes
- * @param toKeys receive the keys of each share; null for what nobody wants, which is only counted, as is what has no room
+ * @param toKeys receive the keys of each share; null for what nobody wants, which is only counted, as is what has no room:
+ * then what the room is left with is not told
  * @param toValues receive the values of each share; null where there are none
  * @param counts receives how many keys each share has, 32 bits each
  * @param threads 1 to 64
@@ -313,6 +315,61 @@ export function splitAsync(
     toKeys,
     toValues,
     counts,
+    threads,
+  );
+}
+
+/** What `splitToBuffersAsync` tells of each share, words of 64 bits: how many keys it has, and how its transfers ended. */
+export const SPLIT_TRANSFER = { COUNT: 0, STATUS: 1, WORDS: 2 } as const;
+
+/**
+ * Splits keys of host memory between two buffers, mostly of two devices, as `splitAsync` does: several threads bring either share
+ * into memory that its device can reach directly while the devices take other pieces. Keys of a share come in any order. Calls
+ * clEnqueueWriteBuffer on other threads; nothing else may be enqueued meanwhile that has to come after it.
+ *
+ * @param width bytes of a key: 1, 2, 4 or 8
+ * @param codec what makes a code of a key, as of `placeAsync`; all bits should count, since equal codes stand for equal keys
+ * @param code at which the second share begins
+ * @param equal position of the first key that belongs there among those of that code
+ * @param position of the first key
+ * @param queues, buffers, rings of either share; a ring is as of `writeBufferAsync`
+ * @param offsets bytes from where either buffer begins, 64 bits each
+ * @param rooms bytes that there is room for from there on, 64 bits each; of more keys than that some are left out
+ * @param piece bytes that a device transfers at once
+ * @param told `SPLIT_TRANSFER` words for either share; a transfer that failed leaves its status here, and the other share whole
+ * @param threads 1 to 64
+ * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
+ */
+export function splitToBuffersAsync(
+  keys: HostMemory,
+  width: 1 | 2 | 4 | 8,
+  codec: HostMemory,
+  code: Size,
+  equal: Size,
+  position: Size,
+  queues: readonly [CommandQueue, CommandQueue],
+  buffers: readonly [MemObject, MemObject],
+  offsets: BigUint64Array,
+  rooms: BigUint64Array,
+  rings: readonly [HostMemory, HostMemory],
+  piece: Size,
+  told: BigInt64Array,
+  threads: number,
+): Promise<void> {
+  return native().splitToBuffersAsync(
+    keys,
+    width,
+    codec,
+    code,
+    equal,
+    position,
+    queues,
+    buffers,
+    offsets,
+    rooms,
+    rings,
+    piece,
+    told,
     threads,
   );
 }

@@ -1,4 +1,4 @@
-import type { FileMoved, FileStretch } from '../../device/staging.js';
+import type { Feed, FileMoved, FileStretch } from '../../device/staging.js';
 import {
   type ArrayOf,
   copyBytes,
@@ -132,6 +132,11 @@ export class ArrayStore implements ArrayOwner {
   /** As `fill`, of a stretch of a file. */
   fillFrom(to: Column, file: FileStretch, offset: number): Promise<FileMoved> {
     return this.#turns.apart(() => this.#transfer((memory) => memory.storeFile(to, file, offset)));
+  }
+
+  /** Lends what brings bytes into a column that nobody knows of yet, whatever else is under way. */
+  feed<T>(to: Column, use: (feed: Feed) => Promise<T>): Promise<T> {
+    return this.#turns.apart(() => this.#transfer((memory) => memory.feed(to, use)));
   }
 
   /** As `load`, into a stretch of a file, of a column that no call overwrites and that is complete. */

@@ -8,9 +8,10 @@ import type { Use } from '../calls/call.js';
 import { Calls, type Task } from '../calls/calls.js';
 import { Link } from '../calls/link.js';
 import { Turns } from '../calls/turns.js';
+import { PIECES_AT_ONCE } from './split.js';
 
-/** Slots: one is filled, one is on its way, one is next. */
-export const SLOTS = 3;
+/** Slots: those that are filled, one that is on its way, and one that is next. */
+export const SLOTS = PIECES_AT_ONCE + 2;
 
 /** Pinned memory that pieces pass through, and whose it is. */
 export interface Slots {
@@ -21,6 +22,9 @@ export interface Slots {
 
 /** One of several devices, with an order of calls of its own. */
 export class Member {
+  static #made = 0;
+  /** Of all that were made. */
+  readonly number = Member.#made++;
   readonly keeper: Keeper;
   readonly arrays: ArrayStore;
   readonly #turns = new Turns();

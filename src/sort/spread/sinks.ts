@@ -2,8 +2,8 @@ import { part } from '../../keys/array.js';
 import { MemoryError } from '../../util/errors.js';
 import { type Column, column, type Place, type Values } from '../backend/column.js';
 import type { HostJob } from '../backend/job.js';
-import type { Member, Slots } from './member.js';
-import { carriedBytes, pieceKeys, type Room, type Sink } from './split.js';
+import { type Member, SLOTS, type Slots } from './member.js';
+import { carriedBytes, type Direct, pieceKeys, type Room, type Sink } from './split.js';
 
 /** What a member is to sort, as jobs have it. */
 export interface Share {
@@ -80,12 +80,17 @@ class DeviceSink implements ShareSink {
   readonly #most: number;
   readonly #keys: Column;
   readonly #values: Column | undefined;
-  readonly #slots: Slots;
+  /** Made when a piece is to come. */
+  #slots: Slots | undefined;
   /** Bytes of a slot that are for keys; what travels with them comes behind. */
   readonly #keyBytes: number;
+  readonly #slotBytes: number;
   /** What became of each slot's pieces. */
-  readonly #busy: Promise<void>[];
-  #next = 0;
+  readonly #busy: Promise<void>[] = Array.from({ length: SLOTS }, () => Promise.resolve());
+  readonly ahead = true;
+  /** Slots that room was given in, and that something came in, so far. */
+  #given = 0;
+  #filled = 0;
   #count = 0;
   #failure: { readonly error: unknown } | undefined;
 
@@ -102,18 +107,49 @@ class DeviceSink implements ShareSink {
       this.#values =
         carried > 0 ? member.arrays.take(DTYPE_OF_BYTES[carried as 1 | 2 | 4 | 8], most) : undefined;
       if (this.#values) taken.push(this.#values);
-      this.#slots = member.takeSlots(this.#keyBytes + piece * carried);
     } catch (error) {
       for (const one of taken) member.arrays.discard(one);
       throw error;
     }
-    this.#busy = this.#slots.all.map(() => Promise.resolve());
+    this.#slotBytes = this.#keyBytes + piece * carried;
+  }
+
+  get direct(): Direct | undefined {
+    if (this.#values) return undefined;
+    const member = this.#member;
+    return {
+      platform: member.info.id.split(':')[0] ?? '',
+      number: member.number,
+      most: this.#most,
+      feed: async (use) => {
+        await member.arrays.feed(this.#keys, use).catch((error: unknown) => this.#fail(error));
+      },
+      came: (count) => {
+        this.#count += count;
+      },
+    };
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+  }
+
+  /** Slot number i, if there is room for slots. */
+  #slot(i: number): Uint8Array | undefined {
+    try {
+      this.#slots ??= this.#member.takeSlots(this.#slotBytes);
+    } catch (error) {
+      this.#fail(error);
+    }
+    return this.#slots?.all[i];
   }
 
   async room(): Promise<Room | undefined> {
-    await this.#busy[this.#next];
+    const number = this.#given++ % this.#busy.length;
+    await this.#busy[number];
     if (this.#failure || this.#count >= this.#most) return undefined;
-    const slot = this.#slots.all[this.#next] as Uint8Array;
+    const slot = this.#slot(number);
+    if (!slot) return undefined;
     return {
       keys: slot.subarray(0, this.#keyBytes),
       ...(this.#values && { values: slot.subarray(this.#keyBytes) }),
@@ -121,15 +157,12 @@ class DeviceSink implements ShareSink {
   }
 
   took(count: number): void {
-    const at = this.#count;
+    const [at, number] = [this.#count, this.#filled++ % this.#busy.length];
     this.#count += count;
     if (count === 0 || this.#failure || this.#count > this.#most) return;
-    this.#busy[this.#next] = this.#bring(this.#slots.all[this.#next] as Uint8Array, at, count).catch(
-      (error: unknown) => {
-        this.#failure ??= { error };
-      },
-    );
-    this.#next = (this.#next + 1) % this.#busy.length;
+    const slot = this.#slot(number);
+    if (!slot) return;
+    this.#busy[number] = this.#bring(slot, at, count).catch((error: unknown) => this.#fail(error));
   }
 
   async #bring(slot: Uint8Array, at: number, count: number): Promise<void> {
@@ -156,7 +189,7 @@ class DeviceSink implements ShareSink {
   release(): void {
     const slots = this.#slots;
     const done = Promise.all(this.#busy); // which never rejects: the device may still read the slots
-    done.then(() => this.#member.give(slots));
+    if (slots) done.then(() => this.#member.give(slots));
     this.#member.arrays.discard(this.#keys);
     if (this.#values) this.#member.arrays.discard(this.#values);
   }

@@ -5,6 +5,8 @@
  * share is in the order of the input.
  */
 import { availableParallelism } from 'node:os';
+import type { Feed } from '../../device/staging.js';
+import { typedError } from '../../device/status.js';
 import { emptyLike, type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
 import { codecWords, encode, keyCodec } from '../../keys/key-codec.js';
 import * as cl from '../../opencl/index.js';
@@ -19,8 +21,16 @@ const SAMPLES = 2 ** 13;
 /** Bytes of keys, or of what travels with them, that are split at a time. */
 const PIECE_BYTES = 2 ** 25;
 
-/** Threads that split at once. */
+/** Pieces that are split at once where all sinks have room ahead, so that threads need not wait for what is between pieces. */
+export const PIECES_AT_ONCE = 2;
+
+/** Threads that split a piece. */
 const MOST_THREADS = 32;
+
+/** Bytes of keys that are divided between two devices until a signal is looked at, bytes that a device takes at a time, and of a ring. */
+const STRETCH_BYTES = 2 ** 30;
+const TRANSFER_BYTES = 2 ** 21;
+const DIVIDED_RING_BYTES = 2 ** 25;
 
 /** Where keys of a share go, and what travels with them. */
 export interface Room {
@@ -28,12 +38,29 @@ export interface Room {
   readonly values?: ArrayBufferView;
 }
 
+/** A way for keys from threads that split to where a sink has them. */
+export interface Direct {
+  /** Those of one platform can be used by one call, in the order of their numbers. */
+  readonly platform: string;
+  readonly number: number;
+  /** Most keys that there is room for. */
+  readonly most: number;
+  /** Lends the way if there is one; what this or `use` fails with is the sink's failure. */
+  feed(use: (feed: Feed) => Promise<void>): Promise<void>;
+  /** So many have come. */
+  came(count: number): void;
+}
+
 /** Takes a share, piece by piece. */
 export interface Sink {
-  /** Room for all keys of a piece, when there is some; undefined where they are only to be counted. */
+  /** Room for all keys of the next piece, when there is some; undefined where they are only to be counted. */
   room(): Promise<Room | undefined>;
-  /** So many have come. */
+  /** So many have come of a piece, in the order of the pieces. */
   took(count: number): void;
+  /** Where keys go without pieces, if they can. */
+  readonly direct?: Direct | undefined;
+  /** Can it give room for a piece before it is told of the one before? Default false. */
+  readonly ahead?: boolean;
 }
 
 /** Bytes of what travels with each key of a job, 0 for nothing. */
@@ -78,7 +105,7 @@ export class Split {
   }
 
   /**
-   * Has each share brought where it is wanted, in the order of the keys.
+   * Has each share brought where it is wanted, in the order of the keys; keys alone whose bits all count in any order.
    *
    * @param sinks of each share; undefined where nobody wants it
    * @returns how many keys each has
@@ -88,14 +115,16 @@ export class Split {
     const { keys, values, settings } = this.#job;
     const { info } = keys;
     const valueBytes = carriedBytes(this.#job);
+    const direct = this.#directTo(sinks);
+    const divided = direct && (await this.#divide(direct));
+    if (divided) return divided;
     const step = pieceKeys(this.#job);
     const totals = sinks.map(() => 0);
-    const counts = new Uint32Array(this.shares);
     const threads = Math.min(availableParallelism(), MOST_THREADS);
-    for (let start = 0; start < keys.n; start += step) {
-      throwIfAborted(settings.signal);
+    const pieceFrom = async (start: number): Promise<Uint32Array> => {
       const end = Math.min(start + step, keys.n);
       const rooms = await Promise.all(sinks.map((sink) => sink?.room()));
+      const counts = new Uint32Array(this.shares);
       await cl.splitAsync(
         part(keys.view, start * info.bytes, end * info.bytes),
         info.bytes,
@@ -110,12 +139,109 @@ export class Split {
         counts,
         threads,
       );
+      return counts;
+    };
+    const most = sinks.every((sink) => !sink || sink.ahead) ? PIECES_AT_ONCE : 1;
+    const begun: Promise<Uint32Array>[] = [];
+    const tell = async (): Promise<void> => {
+      const counts = await begun[0];
+      begun.shift();
       sinks.forEach((sink, s) => {
-        const count = counts[s] as number;
+        const count = counts?.[s] as number;
         totals[s] = (totals[s] as number) + count;
         sink?.took(count);
       });
+    };
+    try {
+      for (let start = 0; start < keys.n; start += step) {
+        throwIfAborted(settings.signal);
+        begun.push(pieceFrom(start));
+        if (begun.length === most) await tell();
+      }
+      while (begun.length > 0) await tell();
+    } finally {
+      await Promise.allSettled(begun); // which write where there was room
     }
+    return totals;
+  }
+
+  /** The ways of two sinks that take keys alone from threads; undefined where keys go in pieces. */
+  #directTo(sinks: readonly (Sink | undefined)[]): readonly [Direct, Direct] | undefined {
+    const { keys, settings } = this.#job;
+    const { bits = [0, keys.info.width] } = settings;
+    const [first, second] = sinks.map((sink) => sink?.direct);
+    if (sinks.length !== 2 || !first || !second || first.platform !== second.platform) return undefined;
+    // Keys that differ elsewhere have an order.
+    const isWhole = bits[0] === 0 && bits[1] === keys.info.width;
+    return isWhole && carriedBytes(this.#job) === 0 ? [first, second] : undefined;
+  }
+
+  /** Has threads divide the keys and bring them to two devices; undefined where one has no way. */
+  async #divide(direct: readonly [Direct, Direct]): Promise<number[] | undefined> {
+    const { keys, settings } = this.#job;
+    const { bytes } = keys.info;
+    const step = STRETCH_BYTES / bytes;
+    const totals = [0, 0];
+    const statuses = [0, 0];
+    const threads = Math.min(availableParallelism(), MOST_THREADS);
+    const divide = async (feeds: readonly [Feed, Feed]): Promise<void> => {
+      for (let start = 0; start < keys.n; start += step) {
+        throwIfAborted(settings.signal);
+        const end = Math.min(start + step, keys.n);
+        const told = new BigInt64Array(2 * cl.SPLIT_TRANSFER.WORDS);
+        const offsets = totals.map((total) => total * bytes);
+        // One that has failed, or has too many, takes no more.
+        const rooms = direct.map(({ most }, s) =>
+          statuses[s] === 0 ? Math.max(0, most * bytes - (offsets[s] as number)) : 0,
+        );
+        await cl.splitToBuffersAsync(
+          part(keys.view, start * bytes, end * bytes),
+          bytes,
+          this.#codec,
+          this.#codes[0] as bigint,
+          this.#positions[0] as bigint,
+          start,
+          [feeds[0].queue, feeds[1].queue],
+          [feeds[0].buffer, feeds[1].buffer],
+          BigUint64Array.from(offsets, (offset, s) => (rooms[s] ? BigInt(offset) : 0n)),
+          BigUint64Array.from(rooms, BigInt),
+          [feeds[0].ring.subarray(0, DIVIDED_RING_BYTES), feeds[1].ring.subarray(0, DIVIDED_RING_BYTES)],
+          TRANSFER_BYTES,
+          told,
+          threads,
+        );
+        for (let s = 0; s < 2; s++) {
+          const { COUNT, STATUS, WORDS } = cl.SPLIT_TRANSFER;
+          totals[s] = (totals[s] as number) + Number(told[s * WORDS + COUNT]);
+          statuses[s] ||= Number(told[s * WORDS + STATUS]);
+        }
+      }
+    };
+    const check = (s: 0 | 1): void => {
+      const status = statuses[s];
+      if (status !== 0) throw typedError({ status, message: `status ${status}` }, 'uploading a share');
+    };
+    // Rings are taken in one order, so that no two calls wait for each other; each device is told of its own failure.
+    const [outer, inner] = direct[0].number < direct[1].number ? ([0, 1] as const) : ([1, 0] as const);
+    let divided = false;
+    let failure: { readonly error: unknown } | undefined;
+    await direct[outer].feed(async (own) => {
+      await direct[inner].feed(async (other) => {
+        divided = true;
+        try {
+          await divide(outer === 0 ? [own, other] : [other, own]);
+        } catch (error) {
+          failure = { error };
+        }
+        check(inner);
+      });
+      check(outer);
+    });
+    if (failure) throw failure.error;
+    if (!divided) return undefined;
+    direct.forEach(({ came }, s) => {
+      came(totals[s] as number);
+    });
     return totals;
   }
 }

@@ -1,6 +1,6 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import type { FileMoved, FileStretch } from '../../device/staging.js';
+import type { Feed, FileMoved, FileStretch } from '../../device/staging.js';
 import { type ArrayOf, fixed, type MemorySource, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { tellExternalBytes } from '../../opencl/external-bytes.js';
@@ -47,6 +47,8 @@ export interface ColumnMemory {
   storeFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
   /** As `load`, into a stretch of a file, of a column that is complete. @throws as `storeFile` */
   loadFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
+  /** Lends what brings bytes into a column that nobody knows of yet. @throws as `storeFile` */
+  feed<T>(column: Column, use: (feed: Feed) => Promise<T>): Promise<T>;
   /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void>;
 }
@@ -125,6 +127,11 @@ export class DeviceMemory implements ColumnMemory {
 
   async loadFile({ place, info }: Column, file: FileStretch, offset: number): Promise<FileMoved> {
     return this.#device.staging.readTo(bufferOf(place), file, offset * info.bytes);
+  }
+
+  async feed<T>({ place }: Column, use: (feed: Feed) => Promise<T>): Promise<T> {
+    await this.#device.queue.settle(); // as for a file
+    return this.#device.staging.feed(bufferOf(place), use);
   }
 
   async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {

@@ -53,6 +53,10 @@ export class HostMemory implements ColumnMemory {
     throw new UnsupportedError('files go straight to memory of a device only, not to that of the host');
   }
 
+  async feed(): Promise<never> {
+    throw new UnsupportedError('memory of the host is written as it is');
+  }
+
   async loadFile(): Promise<never> {
     throw new UnsupportedError('files come straight from memory of a device only, not from that of the host');
   }

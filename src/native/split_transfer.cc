@@ -1,0 +1,198 @@
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "bounds.h"
+#include "crew.h"
+#include "divide.h"
+#include "key_codec.h"
+#include "transfer_ring.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+/** Bytes of keys that a thread divides at a time; what it makes of them stays near the processor. */
+constexpr size_t kDivided = size_t{64} << 10;
+
+/** Memory that a thread divides keys in. */
+struct Parts {
+  uint64_t parts[2][(kDivided + kBytesBehind) / sizeof(uint64_t)];
+};
+
+/** Each thread keeps its own: what is freed may have to be made again page by page, and what another one wrote is far away. */
+Parts& Desk() {
+  static thread_local std::unique_ptr<Parts> desk(new Parts);
+  return *desk;
+}
+
+/** Where the second share begins: at a code, and among its equals at a position. */
+struct Border {
+  uint64_t code;
+  uint64_t position;
+};
+
+/** What is to be split. */
+struct Source {
+  std::shared_ptr<v8::BackingStore> store;
+  const char* data;
+  size_t bytes;
+  size_t width;
+  uint64_t codec[kCodecWords];
+  Border border;
+  uint64_t position;
+};
+
+/** What became of either share: how many keys it has, and the status of its transfers, which may fail alone. */
+struct Told {
+  int64_t count;
+  int64_t status;
+};
+
+/**
+ * Splits keys between two buffers, mostly of two devices. Threads divide stretches of the keys, and bring either part into the ring
+ * of its buffer, whose pieces leave when they are full.
+ *
+ * A stretch takes its places in both rings at once. So of the stretches that are not done yet the first one waits for none, which
+ * is why all of them end.
+ */
+class SplitTransfer final : public PromiseJob {
+ public:
+  SplitTransfer(Environment& environment, Source source, std::vector<std::unique_ptr<TransferRing>> rings,
+                const HostMemory& told)
+      : PromiseJob("splitToBuffersAsync"),
+        environment_(environment),
+        source_(std::move(source)),
+        rings_(std::move(rings)),
+        told_store_(told.store),
+        told_(static_cast<Told*>(told.data)) {}
+
+  void Run() override {
+    for (auto& ring : rings_) ring->Begin([](size_t bytes) { return bytes; });
+    InCrew(environment_, rings_[0]->threads_, (source_.bytes + kDivided - 1) / kDivided, [&](size_t i) {
+      switch (source_.width) {
+        case 1: return Divide<uint8_t>(i * kDivided);
+        case 2: return Divide<uint16_t>(i * kDivided);
+        case 4: return Divide<uint32_t>(i * kDivided);
+        default: return Divide<uint64_t>(i * kDivided);
+      }
+    });
+    for (size_t s = 0; s < 2; s++) {
+      TransferRing& ring = *rings_[s];
+      if (next_[s] <= ring.bytes_) ring.HandOn(next_[s]);
+      Told told = {static_cast<int64_t>(next_[s] / source_.width), ring.End()};
+      std::memcpy(told_ + s, &told, sizeof told);
+    }
+  }
+
+ private:
+  template <typename Key>
+  void Divide(size_t start) {
+    if (rings_[0]->Failed() && rings_[1]->Failed()) return;
+    const Codec<Key> codec(source_.codec);
+    auto border = static_cast<Key>(source_.border.code);
+    size_t keys = std::min(kDivided, source_.bytes - start) / sizeof(Key);
+    uint64_t first = source_.position + start / sizeof(Key);
+    size_t before = source_.border.position <= first ? 0 : std::min<uint64_t>(source_.border.position - first, keys);
+    Key* parts[2] = {reinterpret_cast<Key*>(Desk().parts[0]), reinterpret_cast<Key*>(Desk().parts[1])};
+    size_t counts[2] = {0, 0};
+    auto divide = [&](size_t from, size_t to, bool equals) {
+      const char* data = source_.data + start + from * sizeof(Key);
+      DivideKeys(data, to - from, codec, border, equals, parts[0], &counts[0], parts[1], &counts[1]);
+    };
+    divide(0, before, false);
+    divide(before, keys, true);
+    size_t places[2];
+    {
+      std::lock_guard<std::mutex> lock(guard_);
+      for (size_t s = 0; s < 2; s++) {
+        places[s] = next_[s];
+        next_[s] += counts[s] * sizeof(Key);
+      }
+    }
+    for (size_t s = 0; s < 2; s++)
+      Bring(*rings_[s], places[s], reinterpret_cast<const char*>(parts[s]), counts[s] * sizeof(Key));
+  }
+
+  /** What there is no room for stays. */
+  static void Bring(TransferRing& ring, size_t at, const char* data, size_t bytes) {
+    if (at + bytes > ring.bytes_) return;
+    while (bytes > 0) {
+      size_t piece = at / ring.piece_, in = at % ring.piece_;
+      size_t some = std::min(bytes, ring.piece_ - in);
+      char* slot = ring.Enter(piece);
+      if (!slot) return;
+      std::memcpy(slot + in, data, some);
+      ring.Leave(piece, some);
+      at += some;
+      data += some;
+      bytes -= some;
+    }
+  }
+
+  Environment& environment_;  // waits for its jobs before it ends
+  const Source source_;
+  const std::vector<std::unique_ptr<TransferRing>> rings_;
+  const std::shared_ptr<v8::BackingStore> told_store_;
+  Told* const told_;
+  std::mutex guard_;
+  /** Where the next keys of either share go, in bytes from where it begins; under `guard_`. */
+  size_t next_[2] = {0, 0};
+};
+
+NAN_METHOD(SplitToBuffersAsync) {
+  Call call(info, "splitToBuffersAsync");
+  // Reading elements runs JavaScript, which may take memory away: first of all.
+  auto queues = call.Elements(6), buffers = call.Elements(7), rings = call.Elements(10);
+  HostMemory keys = call.LastingMemory(0, 0);
+  Source source{};
+  source.width = call.Size(1);
+  HostMemory codec = call.Memory(2, kCodecWords * sizeof(uint64_t));
+  source.border.code = call.Unsigned(call[3], CL_INVALID_VALUE);
+  source.border.position = call.Unsigned(call[4], CL_INVALID_VALUE);
+  source.position = call.Size(5);
+  HostMemory offsets = call.Memory(8, 2 * sizeof(uint64_t));
+  HostMemory rooms = call.Memory(9, 2 * sizeof(uint64_t));
+  size_t piece = call.Size(11);
+  HostMemory told = call.LastingMemory(12, 2 * sizeof(Told));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[13], CL_INVALID_VALUE, kMaxCrew));
+  if (!call.ok()) return;
+  if (source.width != 1 && source.width != 2 && source.width != 4 && source.width != 8)
+    return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
+  if (keys.bytes % source.width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  if (queues.size() != 2 || buffers.size() != 2 || rings.size() != 2)
+    return (void)call.Fail(CL_INVALID_VALUE, "there are two queues, buffers and rings");
+  if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "argument 13: expected at least one thread");
+  if (piece == 0 || piece % source.width != 0)
+    return (void)call.Fail(CL_INVALID_VALUE, "argument 11: expected pieces of whole keys");
+  std::vector<std::unique_ptr<TransferRing>> made;
+  const Platform* platform = nullptr;
+  for (size_t s = 0; s < 2; s++) {
+    auto queue = call.Handle(queues[s], Kind::kCommandQueue, CL_INVALID_COMMAND_QUEUE);
+    auto buffer = call.Handle(buffers[s], Kind::kMemObject, CL_INVALID_MEM_OBJECT);
+    HostMemory ring = call.LastingMemory(rings[s], 0, CL_INVALID_VALUE);
+    if (!call.ok()) return;
+    uint64_t offset = static_cast<uint64_t*>(offsets.data)[s], room = static_cast<uint64_t*>(rooms.data)[s];
+    if (room > 0 && !CheckRange(call, *buffer, offset, room)) return;
+    if (piece > ring.bytes) return (void)call.Fail(CL_INVALID_VALUE, "a ring has no room for a piece");
+    platform = queue->platform;
+    if (platform->single_threaded) threads = 1;  // each of them calls the driver
+    RingArguments arguments{true, call.Hold(*queue), call.Hold(*buffer), platform, offset, room, ring, piece, threads};
+    if (!call.ok()) return;
+    made.push_back(std::make_unique<TransferRing>(std::move(arguments)));
+  }
+  std::memcpy(source.codec, codec.data, sizeof source.codec);
+  source.store = keys.store;
+  source.data = static_cast<const char*>(keys.data);
+  source.bytes = keys.bytes;
+  StartPromise(call, std::make_unique<SplitTransfer>(call.environment(), std::move(source), std::move(made), told),
+               platform);
+}
+
+}  // namespace
+
+void ExportSplitTransfer(Exports& exports) { exports.Set<SplitToBuffersAsync>("splitToBuffersAsync"); }
+
+}  // namespace clsort

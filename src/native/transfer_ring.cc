@@ -1,0 +1,108 @@
+#include "transfer_ring.h"
+
+namespace clsort {
+
+TransferRing::TransferRing(RingArguments arguments)
+    : write_(arguments.write),
+      bytes_(arguments.bytes),
+      piece_(arguments.piece),
+      threads_(arguments.threads),
+      queue_(std::move(arguments.queue)),
+      buffer_(std::move(arguments.buffer)),
+      offset_(arguments.offset),
+      ring_store_(arguments.ring.store),
+      ring_(static_cast<char*>(arguments.ring.data)),
+      slots_(arguments.ring.bytes / arguments.piece) {
+  if (!arguments.ring.buffer.IsEmpty()) ring_buffer_.Reset(arguments.ring.buffer);
+}
+
+void TransferRing::Begin(const std::function<size_t(size_t bytes)>& shares) {
+  pieces_ = std::vector<Piece>(pieces());
+  for (size_t i = 0; i < pieces_.size(); i++) pieces_[i].shares = shares(Length(i));
+  if (write_) return;
+  for (size_t i = 0; i < std::min(slots_, pieces_.size()); i++) Transfer(i, Length(i));
+}
+
+char* TransferRing::Enter(size_t piece) {
+  if (Failed()) return nullptr;
+  if (!write_) return Await(pieces_[piece]) ? Slot(piece) : nullptr;
+  return piece < slots_ || Await(pieces_[piece - slots_]) ? Slot(piece) : nullptr;
+}
+
+void TransferRing::Leave(size_t piece, size_t shares) {
+  if (pieces_[piece].shares.fetch_sub(shares) > shares) return;
+  if (write_) {
+    if (piece >= slots_) Settle(pieces_[piece - slots_]);
+    Transfer(piece, Length(piece));
+  } else {
+    Settle(pieces_[piece]);
+    size_t next = piece + slots_;
+    if (next < pieces_.size()) Transfer(next, Length(next));
+  }
+}
+
+void TransferRing::HandOn(size_t bytes) {
+  size_t piece = bytes / piece_, length = bytes % piece_;
+  if (Failed() || length == 0 || pieces_[piece].shares == 0) return;
+  if (piece >= slots_) Settle(pieces_[piece - slots_]);
+  Transfer(piece, length);
+}
+
+cl_int TransferRing::End() {
+  for (Piece& piece : pieces_) Settle(piece);
+  return failure_;
+}
+
+void TransferRing::Fail(cl_int status) {
+  std::lock_guard<std::mutex> lock(guard_);
+  if (failure_ == CL_SUCCESS) failure_ = status;
+  changed_.notify_all();
+}
+
+/** Enqueues the transfer of so many bytes of a piece. */
+void TransferRing::Transfer(size_t i, size_t length) {
+  auto queue = queue_.As<cl_command_queue>();
+  auto buffer = buffer_.As<cl_mem>();
+  size_t offset = offset_ + i * piece_;
+  cl_event event = nullptr;
+  cl_int status = write_
+                      ? api.clEnqueueWriteBuffer(queue, buffer, CL_FALSE, offset, length, Slot(i), 0, nullptr, &event)
+                      : api.clEnqueueReadBuffer(queue, buffer, CL_FALSE, offset, length, Slot(i), 0, nullptr, &event);
+  if (status != CL_SUCCESS) return Fail(status);
+  api.clFlush(queue);
+  std::lock_guard<std::mutex> lock(guard_);
+  pieces_[i].event = event;
+  changed_.notify_all();
+}
+
+/** Waits for the transfer of a piece, which others may do at the same time. @return false after a failure */
+bool TransferRing::Await(Piece& piece) {
+  if (piece.over.load(std::memory_order_acquire)) return !Failed();
+  std::unique_lock<std::mutex> lock(guard_);
+  changed_.wait(lock, [&] { return (piece.event && !piece.awaited) || piece.over || Failed(); });
+  if (Failed()) return false;
+  if (piece.over) return true;
+  piece.awaited = true;
+  cl_event event = piece.event;
+  lock.unlock();
+  cl_int status = api.clWaitForEvents(1, &event);
+  if (status != CL_SUCCESS) {
+    Fail(status);
+    return false;
+  }
+  lock.lock();
+  piece.over.store(true, std::memory_order_release);
+  changed_.notify_all();
+  return true;
+}
+
+/** Waits for the transfer of a piece, if there was one, when nobody else does any more. */
+void TransferRing::Settle(Piece& piece) {
+  if (!piece.event) return;
+  cl_int status = api.clWaitForEvents(1, &piece.event);
+  api.clReleaseEvent(piece.event);
+  piece.event = nullptr;
+  if (status != CL_SUCCESS) Fail(status);
+}
+
+}  // namespace clsort

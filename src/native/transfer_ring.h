@@ -1,0 +1,91 @@
+#ifndef CLSORT_NATIVE_TRANSFER_RING_H_
+#define CLSORT_NATIVE_TRANSFER_RING_H_
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "call.h"
+
+namespace clsort {
+
+/** What is read of the arguments of a transfer through a ring. */
+struct RingArguments {
+  bool write;
+  Retained queue, buffer;
+  const Platform* platform;
+  size_t offset;
+  size_t bytes;
+  HostMemory ring;
+  size_t piece;
+  unsigned threads;
+};
+
+/**
+ * A ring of memory that the device can reach directly: threads fill or empty one piece while the device transfers others. What the
+ * device is to write is put into slots of the ring, and what it reads is found there. Pieces are large, since each costs the driver
+ * some 20 microseconds.
+ */
+class TransferRing {
+ public:
+  explicit TransferRing(RingArguments arguments);
+
+  /** Has each piece wait for as many shares as are told for its bytes; what is to be read begins to come. */
+  void Begin(const std::function<size_t(size_t bytes)>& shares);
+  /**
+   * The slot of a piece, once that is the piece's: free to be filled, or filled by the device. None after a failure. Who waits does
+   * so for shares of earlier pieces, which others must have begun.
+   */
+  char* Enter(size_t piece);
+  /** Ends shares of a piece; the last one of each hands the slot on. */
+  void Leave(size_t piece, size_t shares = 1);
+  /** Has what is to be written transferred up to so many bytes of the whole, when no more will come. */
+  void HandOn(size_t bytes);
+  /** Waits for what is under way, which uses the ring whatever has failed. @return what failed first */
+  cl_int End();
+
+  void Fail(cl_int status);
+  bool Failed() const { return failure_ != CL_SUCCESS; }
+  size_t pieces() const { return (bytes_ + piece_ - 1) / piece_; }
+  size_t Length(size_t piece) const { return std::min(piece_, bytes_ - piece * piece_); }
+
+  const bool write_;
+  const size_t bytes_;
+  const size_t piece_;
+  const unsigned threads_;
+  std::mutex guard_;
+  std::condition_variable changed_;
+
+ private:
+  struct Piece {
+    /** Shares that are to be moved yet. */
+    std::atomic<size_t> shares{0};
+    /** Of its transfer, once that is enqueued; set under `guard_`. */
+    cl_event event = nullptr;
+    /** Somebody waits for that event, under `guard_`: when many do, the driver is slow. */
+    bool awaited = false;
+    /** The transfer is over, and was well. */
+    std::atomic<bool> over{false};
+  };
+
+  char* Slot(size_t piece) const { return ring_ + piece % slots_ * piece_; }
+  void Transfer(size_t i, size_t length);
+  bool Await(Piece& piece);
+  void Settle(Piece& piece);
+
+  std::atomic<cl_int> failure_{CL_SUCCESS};
+  Retained queue_, buffer_;
+  const size_t offset_;
+  const std::shared_ptr<v8::BackingStore> ring_store_;
+  char* const ring_;
+  const size_t slots_;
+  std::vector<Piece> pieces_;
+  Nan::Global<v8::ArrayBuffer> ring_buffer_;
+};
+
+}  // namespace clsort
+
+#endif  // CLSORT_NATIVE_TRANSFER_RING_H_

@@ -1,0 +1,169 @@
+/** Keys that threads split between two buffers. */
+import test from 'ava';
+import { keyWords } from '../../src/keys/array.js';
+import { DTYPES, dtypeInfo } from '../../src/keys/dtype.js';
+import { codecWords, encode, keyCodec } from '../../src/keys/key-codec.js';
+import * as cl from '../../src/opencl/index.js';
+import { bytesOf } from '../algorithms/sorts.js';
+import { keysOf } from '../distributions.js';
+import { pick, referenceArgsort } from '../reference.js';
+import { opened, thrown } from './devices.js';
+
+const { COUNT, STATUS, WORDS } = cl.SPLIT_TRANSFER;
+
+/** The same elements in the order of their bits. */
+function inOrder(elements: Uint8Array, bytes: number): Uint8Array {
+  const copy = elements.slice();
+  const words = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array }[bytes];
+  if (words) new words(copy.buffer).sort();
+  return copy;
+}
+
+interface SplitCase {
+  readonly codec: BigUint64Array;
+  readonly code: bigint;
+  readonly equal?: bigint;
+  readonly rooms: readonly [number, number];
+  readonly piece?: number;
+  readonly threads?: number;
+  readonly offset?: number;
+}
+
+for (const one of opened) {
+  const { name, context, queue } = one;
+  const title = (claim: string): string => `${name}: ${claim}`;
+  // PoCL's basic device runs commands on whatever thread waits for them.
+  const most = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 4;
+
+  /** Two buffers, which hold `offset` bytes of 7 and then what came. */
+  async function split(
+    keys: ArrayBufferView,
+    width: 1 | 2 | 4 | 8,
+    { codec, code, equal = 0n, rooms, piece = 4096, threads = most, offset = 8 }: SplitCase,
+  ): Promise<{ told: BigInt64Array; parts: Uint8Array[] }> {
+    const bytes = keys.byteLength + 32;
+    const buffers = [0, 1].map(() => cl.createBuffer(context, cl.MEM_READ_WRITE, bytes)) as [
+      cl.MemObject,
+      cl.MemObject,
+    ];
+    for (const buffer of buffers) {
+      cl.enqueueWriteBuffer(queue, buffer, true, 0, bytes, new Uint8Array(bytes).fill(7));
+    }
+    const told = new BigInt64Array(2 * WORDS);
+    const rings = [new Uint8Array(3 * piece), new Uint8Array(2 * piece)] as const;
+    const ends = [
+      BigUint64Array.of(BigInt(offset), BigInt(offset)),
+      BigUint64Array.from(rooms, BigInt),
+    ] as const;
+    const queues = [queue, queue] as const;
+    const to = [queues, buffers, ...ends, rings, piece, told, threads] as const;
+    await cl.splitToBuffersAsync(keys, width, codec, code, equal, 0, ...to);
+    const parts = buffers.map((buffer) => {
+      const all = new Uint8Array(bytes);
+      cl.enqueueReadBuffer(queue, buffer, true, 0, bytes, all);
+      cl.releaseMemObject(buffer);
+      return all;
+    });
+    return { told, parts };
+  }
+
+  for (const dtype of DTYPES) {
+    test.serial(
+      title(`${dtype}: either buffer gets the keys of its share, and nothing else is written`),
+      async (t) => {
+        const { bytes, width } = dtypeInfo(dtype);
+        for (const [distribution, n] of [
+          ['uniform', 40_001],
+          ['special', 3001],
+          ['constant', 20_000],
+        ] as const) {
+          const keys = keysOf(dtype, distribution, n);
+          const all = bytesOf(keys);
+          const sorted = referenceArgsort(all, dtype, {});
+          const codec = codecWords(keyCodec(dtype), (1n << BigInt(width)) - 1n);
+          for (const share of [0, 0.3, 0.999]) {
+            const first = sorted[Math.floor(share * n)] ?? 0;
+            const view = keyWords(keys, dtypeInfo(dtype));
+            const code = encode(keyCodec(dtype), BigInt(view[first] ?? 0));
+            for (const [piece, threads] of [
+              [64, most],
+              [4096, 1],
+              [2 ** 16, most],
+            ] as const) {
+              const at = Math.floor(share * n);
+              const room = n * bytes;
+              const { told, parts } = await split(view, bytes as 1 | 2 | 4 | 8, {
+                ...{ codec, code, equal: BigInt(first), rooms: [room, room], piece, threads },
+              });
+              t.deepEqual([...told], [BigInt(at), 0n, BigInt(n - at), 0n], `${distribution} ${share}`);
+              for (const [s, positions] of [sorted.slice(0, at), sorted.slice(at)].entries()) {
+                const end = 8 + positions.length * bytes;
+                const came = parts[s]?.slice(8, end) ?? new Uint8Array();
+                t.is(Buffer.compare(inOrder(came, bytes), inOrder(pick(all, bytes, positions), bytes)), 0);
+                t.true(parts[s]?.subarray(0, 8).every((byte) => byte === 7));
+                t.true(
+                  parts[s]?.subarray(end).every((byte) => byte === 7),
+                  `${piece} behind`,
+                );
+              }
+            }
+          }
+        }
+      },
+    );
+  }
+
+  test.serial(title('what has no room is counted, and the other share is whole'), async (t) => {
+    const keys = Uint32Array.from({ length: 30_000 }, (_, i) => (i * 2_654_435_761) >>> 0);
+    const codec = codecWords(keyCodec('u32'), 0xffff_ffffn);
+    const below = keys.filter((key) => key < 2 ** 31);
+    const { told, parts } = await split(keys, 4, { codec, code: 2n ** 31n, rooms: [4000, 4 * keys.length] });
+    t.is(told[COUNT], BigInt(below.length));
+    t.is(told[WORDS + COUNT], BigInt(keys.length - below.length));
+    t.deepEqual([told[STATUS], told[WORDS + STATUS]], [0n, 0n]);
+    t.true(parts[0]?.subarray(4008).every((byte) => byte === 7));
+    const end = 8 + 4 * (keys.length - below.length);
+    const above = bytesOf(keys.filter((key) => key >= 2 ** 31));
+    t.is(Buffer.compare(inOrder(parts[1]?.slice(8, end) ?? new Uint8Array(), 4), inOrder(above, 4)), 0);
+  });
+
+  test.serial(title('no keys, and one share of all'), async (t) => {
+    const codec = codecWords(keyCodec('u32'), 0xffff_ffffn);
+    const none = await split(new Uint32Array(0), 4, { codec, code: 5n, rooms: [0, 0] });
+    t.deepEqual([...none.told], [0n, 0n, 0n, 0n]);
+    const all = await split(new Uint32Array(5000), 4, { codec, code: 5n, rooms: [20_000, 0] });
+    t.deepEqual([...all.told], [5000n, 0n, 0n, 0n]);
+    t.true(all.parts[0]?.subarray(8, 20_008).every((byte) => byte === 0));
+  });
+
+  test.serial(title('arguments that cannot be are refused'), (t) => {
+    const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+    const right: Parameters<typeof cl.splitToBuffersAsync> = [
+      ...([new Uint32Array(8), 4, codecWords(keyCodec('u32'), 0xffff_ffffn), 5n, 0n, 0] as const),
+      ...([[queue, queue], [buffer, buffer], new BigUint64Array(2), BigUint64Array.of(32n, 32n)] as const),
+      ...([[new Uint8Array(64), new Uint8Array(64)], 16, new BigInt64Array(2 * WORDS), 1] as const),
+    ];
+    const wrong: readonly (readonly [number, unknown, number])[] = [
+      [0, new Uint8Array(5), -30],
+      [1, 3, -30],
+      [2, new Uint8Array(8), -30],
+      [3, -1, -30],
+      [6, [queue], -30],
+      [6, [queue, buffer], -36],
+      [7, [buffer, queue], -38],
+      [8, BigUint64Array.of(40n, 0n), -30],
+      [9, BigUint64Array.of(0n, 65n), -30],
+      [10, [new Uint8Array(64), new Uint8Array(8)], -30],
+      [11, 0, -30],
+      [11, 6, -30],
+      [12, new BigInt64Array(3), -30],
+      [13, 0, -30],
+      [13, 65, -30],
+    ];
+    for (const [at, value, code] of wrong) {
+      const given = right.with(at, value as never) as typeof right;
+      t.is(thrown(() => cl.splitToBuffersAsync(...given)).code, code, `argument ${at}`);
+    }
+    cl.releaseMemObject(buffer);
+  });
+}

@@ -1,0 +1,117 @@
+/** Shares that go to memory of devices, by threads that divide the keys and in pieces, as on devices that have memory of their own. */
+process.env.POCL_DEVICES = 'pthread pthread';
+
+import test from 'ava';
+import { findDevices } from '../../../src/device/platform.js';
+import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
+import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
+import { Member } from '../../../src/sort/spread/member.js';
+import { Team } from '../../../src/sort/spread/team.js';
+import { DeviceLostError } from '../../../src/util/errors.js';
+import { bytesOf } from '../../algorithms/sorts.js';
+import { keysOf } from '../../distributions.js';
+import { referenceSort } from '../../reference.js';
+
+/** As of a device with memory of its own. */
+class Separate extends Member {
+  override get streams(): boolean {
+    return true;
+  }
+}
+
+const SPREAD = { tuning: { spread: 2 } } as const;
+const warnings: string[] = [];
+let members: Member[] = [];
+let sorter: SorterOperations;
+/** How often keys went to the memory of each member without pieces. */
+const fed = new Map<Member, number>();
+/** What the next of these fail with, instead or afterwards. */
+let fault: { readonly member: number; readonly before: boolean } | undefined;
+
+test.before(async () => {
+  const onWarning = ({ message }: Error) => warnings.push(message);
+  const keepers: DeviceKeeper[] = [];
+  for (const { info } of findDevices()) keepers.push(await DeviceKeeper.open(info.id, {}, onWarning));
+  members = keepers.map((keeper) => new Separate(keeper, onWarning));
+  for (const [i, member] of members.entries()) {
+    const { arrays } = member;
+    const feed = arrays.feed.bind(arrays);
+    arrays.feed = async (to, use) => {
+      fed.set(member, (fed.get(member) ?? 0) + 1);
+      const failing = fault?.member === i ? fault : undefined;
+      if (failing?.before) throw new DeviceLostError('the bus has gone');
+      const result = await feed(to, use);
+      if (failing) throw new DeviceLostError('the bus has gone');
+      return result;
+    };
+  }
+  sorter = new SorterOperations(
+    keepers[0] as DeviceKeeper,
+    onWarning,
+    undefined,
+    new Team(members, onWarning),
+  );
+});
+test.beforeEach(() => {
+  fed.clear();
+  warnings.length = 0;
+  fault = undefined;
+});
+test.after.always(() => sorter?.close());
+
+const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
+  Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
+
+test.serial('keys of every type are divided by threads, and all is what one device makes', async (t) => {
+  for (const dtype of DTYPES) {
+    for (const distribution of ['uniform', 'special', 'constant'] as const) {
+      for (const options of [{}, { descending: true }, { nan: 'first' }] as const) {
+        const keys = keysOf(dtype, distribution, 30_001) as KeyArray;
+        fed.clear();
+        const sorted = await sorter.sort(keys, { dtype, ...options, ...SPREAD } as never);
+        const expected = referenceSort(bytesOf(keys), dtype, options);
+        t.is(Buffer.compare(bytesOf(sorted as KeyArray), expected), 0, `${dtype} ${distribution}`);
+        t.deepEqual(
+          members.map((member) => fed.get(member)),
+          [1, 1],
+        );
+      }
+    }
+  }
+});
+
+test.serial('positions and values travel in pieces, as do keys of which not all bits count', async (t) => {
+  const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
+  const order = Uint32Array.from(keys.keys()).sort(
+    (a, b) => (keys[a] as number) - (keys[b] as number) || a - b,
+  );
+  t.deepEqual(await sorter.argsort(keys, SPREAD), order);
+  const byLow = [...keys]
+    .map((key, i) => [key & 0xff, i] as const)
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  t.deepEqual(
+    await sorter.sort(keys, { bits: [0, 8], ...SPREAD }),
+    Uint32Array.from(byLow, ([, i]) => keys[i] as number),
+  );
+  t.is(fed.size, 0);
+});
+
+test.serial('a device that fails while keys come gives its share to the other one', async (t) => {
+  const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
+  for (const member of [0, 1]) {
+    for (const before of [true, false]) {
+      fault = { member, before };
+      t.true(same(await sorter.sort(keys, SPREAD), keys.toSorted()), `${member} ${before}`);
+      t.regex(warnings.splice(0).join(), /the bus has gone; its share goes to/);
+    }
+  }
+});
+
+test.serial('many at once, in either order, and a signal', async (t) => {
+  const many = Array.from({ length: 12 }, (_, i) => keysOf('u32', 'uniform', 20_000 + i) as Uint32Array);
+  const sorted = await Promise.all(many.map((keys) => sorter.sort(keys, SPREAD)));
+  for (const [i, keys] of many.entries()) t.true(same(sorted[i] as Uint32Array, keys.toSorted()));
+  const signal = AbortSignal.abort();
+  await t.throwsAsync(sorter.sort(many[0] as Uint32Array, { ...SPREAD, signal }), { name: 'AbortError' });
+});
