@@ -255,7 +255,7 @@ INLINE int16 choose_lanes(CHOICE_PARAMETERS, ulong at, lanes_t keys)
     return convert_int16((codes >= first) & (codes <= last)) ^ (int16)(invert != 0 ? -1 : 0);
 # else
     const lanes_t before =
-        at > 0 ? vload16(0, in + at - 1) : (lanes_t)((key_t)~keys.s0, keys.s0123, keys.s456789ab, keys.scde);
+        at > 0 ? load_lanes(in + at - 1) : (lanes_t)((key_t)~keys.s0, keys.s0123, keys.s456789ab, keys.scde);
     return convert_int16(keys != before);
 # endif
 }
@@ -270,7 +270,7 @@ INLINE void place_part(CHOICE_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop
     key_t keys[LANES];
     int chosen[LANES];
     for (; at + LANES <= stop; at += LANES) {
-        const lanes_t all = vload16(0, in + at);
+        const lanes_t all = load_lanes(in + at);
         vstore16(all, 0, keys);
         vstore16(choose_lanes(CHOICE, at, all), 0, chosen);
 # if GIVE == 1
@@ -319,7 +319,7 @@ INLINE uint count_part(CHOICE_PARAMETERS, ulong at, ulong stop)
 {
     uint16 counts = (uint16)0;
     for (; at + LANES <= stop; at += LANES)
-        counts -= as_uint16(choose_lanes(CHOICE, at, vload16(0, in + at)));
+        counts -= as_uint16(choose_lanes(CHOICE, at, load_lanes(in + at)));
     const uint8 eight = counts.lo + counts.hi;
     const uint4 four = eight.lo + eight.hi;
     uint count = four.s0 + four.s1 + four.s2 + four.s3;

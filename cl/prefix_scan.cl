@@ -119,36 +119,18 @@ INLINE operand_t tile_total(__global const key_t *in, ulong start, ulong n, code
 /* Operands of the keys' own width are scanned in lanes, modulo which integers wrap. */
 #define SCAN_IN_LANES (IN_LANES && !FLOAT_OPERANDS)
 #if SCAN_IN_LANES
-# include "lanes.clh"
+# include "combine_lanes.clh"
 # if GROUP_SIZE != 1
 #  error "IN_LANES: groups of one work-item"
 # endif
 # define NONE ((key_t)IDENTITY)
-
-INLINE lanes_t operand_lanes(lanes_t keys, codec_t codec)
-{
-# if OP == 1 || OP == 2
-    return encode_lanes(keys, codec);
-# else
-    return keys;
-# endif
-}
-
-INLINE lanes_t key_lanes(lanes_t operands, codec_t codec)
-{
-# if OP == 1 || OP == 2
-    return decode_lanes(operands, codec);
-# else
-    return operands;
-# endif
-}
 
 /* All keys from `at` to `stop` combined. */
 INLINE key_t combine_part(__global const key_t *in, ulong at, ulong stop, codec_t codec)
 {
     lanes_t sums = (lanes_t)(NONE);
     for (; at + LANES <= stop; at += LANES)
-        sums = COMBINE(sums, operand_lanes(vload16(0, in + at), codec));
+        sums = COMBINE(sums, operand_lanes(load_lanes(in + at), codec));
     key_t own[LANES];
     vstore16(sums, 0, own);
     key_t sum = NONE;
@@ -160,13 +142,23 @@ INLINE key_t combine_part(__global const key_t *in, ulong at, ulong stop, codec_
     return sum;
 }
 
-/* Each lane combined with all before it. */
+/* Lanes that learn nothing in a step of scan_lanes, as -1. */
+# define ONE ((key_t) - 1)
+# define QUARTERS_FIRST ((lanes_t)(ONE, 0, 0, 0, ONE, 0, 0, 0, ONE, 0, 0, 0, ONE, 0, 0, 0))
+# define QUARTERS_HALF ((lanes_t)(ONE, ONE, 0, 0, ONE, ONE, 0, 0, ONE, ONE, 0, 0, ONE, ONE, 0, 0))
+# define QUARTERS_EVEN ((lanes_t)(ONE, ONE, ONE, ONE, 0, 0, 0, 0, ONE, ONE, ONE, ONE, 0, 0, 0, 0))
+# define HALF ((lanes_t)(ONE, ONE, ONE, ONE, ONE, ONE, ONE, ONE, 0, 0, 0, 0, 0, 0, 0, 0))
+
+/* Each lane combined with all before it: within quarters, then across them. Vector units move lanes within quarters at once,
+ * but some take twenty times as long for what a shift of a whole vector becomes.
+ */
 INLINE lanes_t scan_lanes(lanes_t own)
 {
-    own = COMBINE(own, (lanes_t)(NONE, own.s01234567, own.s89ab, own.scd, own.se));
-    own = COMBINE(own, (lanes_t)(NONE, NONE, own.s01234567, own.s89ab, own.scd));
-    own = COMBINE(own, (lanes_t)(NONE, NONE, NONE, NONE, own.s01234567, own.s89ab));
-    return COMBINE(own, (lanes_t)(NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, own.s01234567));
+    const lanes_t none = (lanes_t)(NONE);
+    own = COMBINE(own, QUARTERS_FIRST ? none : own.s00124456889accde);
+    own = COMBINE(own, QUARTERS_HALF ? none : own.s010145458989cdcd);
+    own = COMBINE(own, QUARTERS_EVEN ? none : own.s33333333bbbbbbbb);
+    return COMBINE(own, HALF ? none : own.s7777777777777777);
 }
 
 /* What scan_parts does for the keys from `at` to `stop`, with a constant `inclusive`.
@@ -175,13 +167,16 @@ INLINE lanes_t scan_lanes(lanes_t own)
 INLINE void scan_part(__global const key_t *in, __global key_t *out, ulong at, ulong stop, key_t carry, codec_t codec,
                       bool inclusive)
 {
+    /* What lies before is in every lane, and learns of the next keys by one step: the rest of them waits for nobody. */
+    lanes_t before = (lanes_t)(carry);
     for (; at + LANES <= stop; at += LANES) {
-        const lanes_t own = scan_lanes(operand_lanes(vload16(0, in + at), codec));
-        const lanes_t sums = COMBINE(own, (lanes_t)(carry));
-        const lanes_t given = inclusive ? sums : (lanes_t)(carry, sums.s01234567, sums.s89ab, sums.scd, sums.se);
-        vstore16(key_lanes(given, codec), 0, out + at);
-        carry = sums.sf;
+        const lanes_t own = scan_lanes(operand_lanes(load_lanes(in + at), codec));
+        const lanes_t sums = COMBINE(before, own);
+        const lanes_t given = inclusive ? sums : (lanes_t)(before.sf, sums.s01234567, sums.s89ab, sums.scd, sums.se);
+        store_lanes(key_lanes(given, codec), out + at);
+        before = COMBINE(before, own.sffffffffffffffff);
     }
+    carry = before.s0;
     for (; at < stop; at++) {
         const key_t sum = (key_t)COMBINE(carry, (key_t)operand_of(in[at], codec));
         out[at] = key_of(inclusive ? sum : carry, codec);
