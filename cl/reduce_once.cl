@@ -1,6 +1,7 @@
 /* Reduction of n keys in one launch: groups leave what their parts come to, and the one that is last combines it.
  *
  *   WIDE is 1: see combine.clh; vector_keys.clh, tile_scan.clh and look_back.clh for what else the host sets
+ *   IN_LANES  1: a group is one work-item with a vector unit of its own, which combines 16 keys at once
  */
 #include "combine.clh"
 #include "vector_keys.clh"
@@ -23,6 +24,55 @@ typedef operand_t bits_t;
 #endif
 #include "told_words.clh"
 
+#ifndef IN_LANES
+# error "IN_LANES: 0 or 1, set by src/primitives/walk.ts"
+#endif
+#if IN_LANES
+# include "combine_lanes.clh"
+# if GROUP_SIZE != 1
+#  error "IN_LANES: groups of one work-item"
+# endif
+
+/* ADD_OPERAND for each lane. */
+# if FLOAT_OPERANDS && OP == 0
+#  define ADD_LANES(sums, losts, operands)                                        \
+    {                                                                             \
+        const operands_t more_ = (operands) - losts, next_ = sums + more_;        \
+        losts = isinf(next_) ? (operands_t)(operand_t)0 : (next_ - sums) - more_; \
+        sums = next_;                                                             \
+    }
+# else
+#  define ADD_LANES(sums, losts, operands) sums = COMBINE(sums, operands);
+# endif
+
+/* All keys of the group's part combined: keys that lie side by side, so that each line of the cache is read by one group. */
+INLINE operand_t combine_own(__global const key_t *in, ulong n, codec_t codec)
+{
+    const ulong group = get_group_id(0), groups = get_num_groups(0), blocks = n / (2 * LANES);
+    ulong at = blocks * group / groups * (2 * LANES);
+    const ulong end = blocks * (group + 1) / groups * (2 * LANES), stop = group + 1 == groups ? n : end;
+    /* Two, so that additions need not wait for each other. */
+    operands_t sums[2] = {(operands_t)(lane_operand_t)IDENTITY, (operands_t)(lane_operand_t)IDENTITY};
+# if FLOAT_OPERANDS && OP == 0
+    operands_t losts[2] = {(operands_t)(operand_t)0, (operands_t)(operand_t)0};
+# endif
+    for (; at < end; at += 2 * LANES) {
+        ADD_LANES(sums[0], losts[0], operand_lanes(load_lanes(in + at), codec))
+        ADD_LANES(sums[1], losts[1], operand_lanes(load_lanes(in + at + LANES), codec))
+    }
+    lane_operand_t own[2 * LANES];
+    vstore16(sums[0], 0, own);
+    vstore16(sums[1], 1, own);
+    operand_t sum = IDENTITY;
+    LOST_OPERAND
+# pragma unroll
+    for (uint i = 0; i < 2 * LANES; i++)
+        ADD_OPERAND(sum, (operand_t)own[i])
+    for (; at < stop; at++)
+        ADD_OPERAND(sum, operand_of(in[at], codec))
+    return sum;
+}
+#else
 INLINE void add_vector(operand_t *sums, operand_t *losts, const key_t *keys, codec_t codec)
 {
 #pragma unroll
@@ -37,17 +87,9 @@ INLINE void add_vector(operand_t *sums, operand_t *losts, const key_t *keys, cod
     }
 }
 
-/* @param control  word 0: groups that are done, 0 before the launch and after it; behind a margin what groups tell
- * @param launch   a number that no launch since the words were cleared has had
- * @post  told[slot], told[slot + 1] = the result, as 64 bits
- */
-WALK_KERNEL
-void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint launch, codec_t codec, __global uint *told,
-                 uint slot)
+/* All keys that the work-item comes to combined. */
+INLINE operand_t combine_own(__global const key_t *in, ulong n, codec_t codec)
 {
-    __local operand_t scratch[GROUP_SIZE];
-    __local uint last;
-    const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
     const ulong stride = get_global_size(0), vectors = n / VECTOR_KEYS;
     operand_t sums[VECTOR_KEYS],
         losts[VECTOR_KEYS]; /* each lane of a vector by itself: additions need not wait for each other */
@@ -85,8 +127,22 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
         ADD_OPERAND(sum, sums[i])
     for (ulong i = vectors * VECTOR_KEYS + get_global_id(0); i < n; i += stride)
         ADD_OPERAND(sum, operand_of(in[i], codec))
+    return sum;
+}
+#endif
 
-    operand_t all = combine_group(sum, scratch);
+/* @param control  word 0: groups that are done, 0 before the launch and after it; behind a margin what groups tell
+ * @param launch   a number that no launch since the words were cleared has had
+ * @post  told[slot], told[slot + 1] = the result, as 64 bits
+ */
+WALK_KERNEL
+void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint launch, codec_t codec, __global uint *told,
+                 uint slot)
+{
+    __local operand_t scratch[GROUP_SIZE];
+    __local uint last;
+    const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
+    operand_t all = combine_group(combine_own(in, n, codec), scratch);
     __global uint *words = control + CONTROL_MARGIN;
     if (item == 0) {
         tell_words(words, group, launch, TELLS_TILE, BITS_OF(all));
@@ -97,9 +153,7 @@ void reduce_once(__global const key_t *in, __global uint *control, ulong n, uint
         return;
     /* All others have told before they were counted; what they told may still be on its way. */
     all = IDENTITY;
-#if FLOAT_OPERANDS && OP == 0
-    lost = 0;
-#endif
+    LOST_OPERAND
     for (uint other = item; other < groups; other += GROUP_SIZE) {
         bits_t bits;
         while (hear(words, other, launch, &bits) == 0)

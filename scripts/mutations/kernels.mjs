@@ -546,6 +546,21 @@ export const KERNELS = [
     tests: [tests('primitives/walks', '*histogram*')],
   },
   {
+    name: 'reduction in lanes: keys behind the last lanes are left out',
+    file: 'cl/reduce_once.cl',
+    find: `for (; at < stop; at++)
+        ADD_OPERAND(sum, operand_of(in[at], codec))`,
+    replace: '',
+    tests: [tests('primitives/walks', '*histogram*')],
+  },
+  {
+    name: 'reduction in lanes: a part begins where the one before does',
+    file: 'cl/reduce_once.cl',
+    find: 'ulong at = blocks * group / groups * (2 * LANES);',
+    replace: 'ulong at = blocks * (group - (group > 0)) / groups * (2 * LANES);',
+    tests: [tests('primitives/walks', '*histogram*')],
+  },
+  {
     name: 'board: a launch gets words of the one before',
     file: 'src/device/board.ts',
     find: 'this.#taken += count;',
