@@ -37,7 +37,7 @@ export const ADDON = [
     name: 'split: what comes by chance is written behind the room that there is',
     file: 'src/native/split.cc',
     find: 'begin + count <= to.bytes / split_.width ?',
-    replace: 'begin + count <= 2 * to.bytes / split_.width ?',
+    replace: 'begin + count <= 100 * to.bytes / split_.width ?',
     tests: [tests('sort/spread/split')],
   },
   {
