@@ -381,7 +381,7 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
   } else {
     api.clWaitForEvents(1, &event);
   }
-  if (in_flight.size() > 64) in_flight.Sweep();
+  in_flight.SweepInPassing();
   call.ReturnEvent(CL_SUCCESS, wanted, event, queue);
 }
 

@@ -154,8 +154,16 @@ void InFlight::ExpectDetached(v8::Local<v8::ArrayBuffer> buffer) {
   }
 }
 
+void InFlight::SweepInPassing() {
+  if (entries_.size() > most_) Sweep();
+}
+
 void InFlight::Sweep() {
-  if (entries_.empty()) return;
+  if (!entries_.empty()) SweepEnded();
+  most_ = std::max(kFew, 2 * entries_.size());
+}
+
+void InFlight::SweepEnded() {
   Nan::HandleScope scope;
   auto first =
       std::stable_partition(entries_.begin(), entries_.end(), [](const Entry& entry) { return !Ended(entry.event); });

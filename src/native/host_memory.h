@@ -94,6 +94,11 @@ class InFlight {
   void ExpectDetached(v8::Local<v8::ArrayBuffer> buffer);
   /** Lets go of the memory of commands that have completed. */
   void Sweep();
+  /**
+   * The same now and then, so that a program that never waits does not keep everything: when there is twice as much as the last
+   * sweep has left. To ask for each of many commands whenever there is one more would take a time that grows with their square.
+   */
+  void SweepInPassing();
   /** Sweeps, and once more when each of the rest ends: for a program that may make no further call. */
   void SweepSoon(const std::shared_ptr<Mailbox>& mailbox);
   /** Sweeps; true if memory was detached while a command used it, and nobody has been told. */
@@ -102,9 +107,12 @@ class InFlight {
   void Surrender(const std::shared_ptr<Mailbox>& mailbox);
   /** When the queues have ended: lets go of what drivers did not tell of. rusticl tells nobody of commands that have failed. */
   void GiveSurrendered();
-  size_t size() const { return entries_.size(); }
 
  private:
+  /** So few need not be swept in passing. */
+  static constexpr size_t kFew = 64;
+  void SweepEnded();
+
   struct Entry {
     cl_event event;
     std::shared_ptr<void> memory;
@@ -112,6 +120,7 @@ class InFlight {
   };
   std::vector<Entry> entries_;
   std::vector<std::shared_ptr<Surrendered>> surrendered_;
+  size_t most_ = kFew;
   bool detached_ = false;
 };
 

@@ -45,8 +45,11 @@ void FinishHost(Call& call, Command& command, cl_int status, bool blocking, cons
       in_flight.Add(memory, command.event);
     }
   }
-  // In passing, so that a program that never waits does not keep everything.
-  if (blocking || in_flight.size() > 64) in_flight.Sweep();
+  if (blocking) {
+    in_flight.Sweep();
+  } else {
+    in_flight.SweepInPassing();
+  }
   Finish(call, command, status);
 }
 

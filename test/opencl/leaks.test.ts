@@ -49,6 +49,18 @@ for (const { name } of opened) {
   });
 }
 
+for (const { name, userEvents } of opened) {
+  where(
+    userEvents,
+    'no user events',
+    test.serial,
+  )(`${name}: a transfer takes as few calls however many are in flight`, async (t) => {
+    const { result } = await underLayer((env) => run('in-flight', [], { ...env, CLSORT_TEST_DEVICES: name }));
+    t.is(result.code, 0, result.stderr);
+    t.true(Number(result.stdout) <= 6, result.stdout);
+  });
+}
+
 for (const { name, singleThreaded } of opened) {
   for (const how of singleThreaded ? [] : ['terminate', 'exit']) {
     test.serial(
