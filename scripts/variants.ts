@@ -118,7 +118,7 @@ class NotingDevice {
 }
 
 /** Has what cannot be built on the device left out. */
-async function ifPossible(build: () => Promise<unknown>): Promise<void> {
+async function ifPossible(build: () => unknown): Promise<void> {
   try {
     await build();
   } catch (error) {

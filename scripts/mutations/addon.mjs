@@ -13,6 +13,13 @@ const checksum = tests('sort/proof/checksum', 'the host sums*');
 
 export const ADDON = [
   {
+    name: 'memory in flight: swept at every transfer of many',
+    file: 'src/native/host_memory.cc',
+    find: 'most_ = std::max(kFew, 2 * entries_.size());',
+    replace: 'most_ = kFew;',
+    tests: [tests('opencl/leaks', '*however many*')],
+  },
+  {
     name: 'split: keys at the border of two shares belong to the second, wherever they stand',
     file: 'src/native/split.cc',
     find: 'size_t before = border.position <= first ? 0 : std::min<uint64_t>(border.position - first, keys);',

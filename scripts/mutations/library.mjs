@@ -204,8 +204,8 @@ export const LIBRARY = [
   {
     name: 'queue: launches that are refused end the wait at once',
     file: 'src/device/queue.ts',
-    find: 'uses memory that the caller has back then.\n    this.submitForLater();',
-    replace: 'uses memory that the caller has back then.\n    this.submit();',
+    find: 'this.flushSoon();\n    const done =',
+    replace: 'this.flush();\n    const done =',
     tests: [tests('device/queue')],
   },
   {
@@ -225,8 +225,8 @@ export const LIBRARY = [
   {
     name: 'milestones: whoever comes later is told too early',
     file: 'src/device/milestones.ts',
-    find: 'if (!this.#current) return this.#ask();',
-    replace: 'if (!this.#current) return this.#ask();\n    if (!this.#next) return this.#current;',
+    find: 'this.#next ??= this.#askBehind(this.#current);',
+    replace: 'if (this.#current) return this.#current;\n    this.#next ??= this.#askBehind(undefined);',
     tests: [tests('device/milestones')],
   },
   {
@@ -379,6 +379,20 @@ export const LIBRARY = [
     find: 'const before = Promise.all(this.#underWay);',
     replace: 'const before = this.settled();',
     tests: [tests('sort/calls/turns')],
+  },
+  {
+    name: 'turns: a call begins while another has the turn',
+    file: 'src/sort/calls/turns.ts',
+    find: 'this.#taken > 0 ?',
+    replace: 'this.#taken > 1 ?',
+    tests: [tests('sort/calls/turns')],
+  },
+  {
+    name: 'queue: what is to start soon never starts',
+    file: 'src/device/queue.ts',
+    find: 'this.#startsSoon = false;\n        this.#flushForLater();',
+    replace: 'this.#startsSoon = false;',
+    tests: [tests('device/queue')],
   },
   {
     name: 'small sort: any option is harmless',

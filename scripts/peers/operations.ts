@@ -12,6 +12,7 @@ import { DeviceColumnSteps } from '../../src/sort/operations/device-column-steps
 import { segmentColumn } from '../../src/sort/operations/segmented-sort.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { Random } from '../../src/util/random.js';
+import type { Soon } from '../../src/util/soon.js';
 
 /** Of keys: CUB knows more, but these two tell what there is to tell. */
 export type KeyDtype = 'u32' | 'u64';
@@ -146,7 +147,7 @@ async function prepared(
 function oneColumn(
   { columns }: Steps,
   to: Column,
-  enqueue: () => Promise<(() => number) | undefined>,
+  enqueue: () => Soon<(() => number) | undefined>,
 ): Omit<Prepared, 'release'> {
   let told: (() => number) | undefined;
   return {
@@ -159,7 +160,7 @@ function oneColumn(
 }
 
 /** Numbers that come with the wait as the result. */
-function numbers(enqueue: () => Promise<() => ArrayBufferView>): Omit<Prepared, 'release'> {
+function numbers(enqueue: () => Soon<() => ArrayBufferView>): Omit<Prepared, 'release'> {
   let told: (() => ArrayBufferView) | undefined;
   return {
     enqueue: async () => {

@@ -1,12 +1,16 @@
+/** Resolves when nothing else is to be done at once: behind all that is settled by now, and the code that waits for it. */
+export const allCaughtUp = (): Promise<void> =>
+  Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
+
 /**
- * Waits for points of a queue. The driver is asked for one point at a time: a caller who asks meanwhile is told
- * with the next one, which lies behind all that is enqueued by then. So any number of waits costs few events.
+ * Waits for points of a queue. The driver is asked for one point at a time, and when nothing else is to be done at once: whoever asks
+ * until then is told with that point, which lies behind all that is enqueued by then. So any number of waits costs few events.
  */
 export class Milestones {
   readonly #reach: () => Promise<void>;
   /** The point that the driver was asked for. */
   #current: Promise<void> | undefined;
-  /** The one after it, when somebody waits for it. */
+  /** The one that it will be asked for, when somebody waits for it. */
   #next: Promise<void> | undefined;
 
   /** @param reach asks the driver to tell when everything that was enqueued so far is done */
@@ -16,20 +20,20 @@ export class Milestones {
 
   /** Resolves when everything that was enqueued so far is done, and maybe some more. */
   reached(): Promise<void> {
-    if (!this.#current) return this.#ask();
-    this.#next ??= this.#current.then(
-      () => this.#ask(),
-      () => this.#ask(),
-    );
+    this.#next ??= this.#askBehind(this.#current);
     return this.#next;
   }
 
-  #ask(): Promise<void> {
+  async #askBehind(current: Promise<void> | undefined): Promise<void> {
+    await current?.catch(() => undefined); // told to those who wait for it
+    await allCaughtUp();
     this.#next = undefined;
-    const point = this.#reach().finally(() => {
-      if (this.#current === point) this.#current = undefined;
-    });
+    const point = this.#reach();
     this.#current = point;
-    return point;
+    try {
+      await point;
+    } finally {
+      if (this.#current === point) this.#current = undefined;
+    }
   }
 }

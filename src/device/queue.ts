@@ -3,7 +3,7 @@ import { TimeoutError, UnsupportedError } from '../util/errors.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
-import { Milestones } from './milestones.js';
+import { allCaughtUp, Milestones } from './milestones.js';
 import { toNumber } from './platform.js';
 import type { Kernel } from './program.js';
 import { typedError } from './status.js';
@@ -53,8 +53,8 @@ export interface Recording {
   readonly stages: readonly StageName[];
 }
 
-const list = (range: number | readonly number[]): number[] =>
-  typeof range === 'number' ? [range] : [...range];
+const list = (range: number | readonly number[]): readonly number[] =>
+  typeof range === 'number' ? [range] : range;
 const product = (range: readonly number[]): number => range.reduce((a, b) => a * b, 1);
 
 /**
@@ -86,6 +86,11 @@ export class Queue {
   /** What was enqueued since the beginning, and how much of that is done for sure. */
   #enqueued = 0;
   #passed = 0;
+  /** What of it the driver has, and with what of that it was told to start. */
+  #handed = 0;
+  #started = 0;
+  /** It is to be told so soon. */
+  #startsSoon = false;
   /** The last wait was short: the next one may be. */
   #brief = true;
   /** Pinned memory for small transfers, or who makes it when there is one. */
@@ -175,7 +180,9 @@ export class Queue {
     this.#enqueued++;
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
-    if (this.#launches.length >= (this.#recording ? LONGEST_RECORDING : LONGEST_LIST)) this.submit();
+    if (this.#launches.length < (this.#recording ? LONGEST_RECORDING : LONGEST_LIST)) return;
+    if (this.#startsSoon) this.flush();
+    else this.submit();
   }
 
   /**
@@ -203,6 +210,7 @@ export class Queue {
   /** Has the driver start with what is enqueued, when nobody waits yet. */
   flush(): void {
     this.submit();
+    this.#started = this.#handed;
     try {
       cl.flush(this.#handle);
     } catch (error) {
@@ -210,7 +218,33 @@ export class Queue {
     }
   }
 
+  /**
+   * The same at once where nothing is known to be under way, else when nothing else is to be done at once: launches of calls that are
+   * made one behind the other are handed over together. A failure is told by the next wait.
+   */
+  flushSoon(): void {
+    const waiting = this.#launches.length > 0;
+    if (!waiting && this.#handed <= this.#started) return;
+    if (!waiting || this.#started <= this.#passed) this.#flushForLater();
+    else if (!this.#startsSoon) {
+      this.#startsSoon = true;
+      allCaughtUp().then(() => {
+        this.#startsSoon = false;
+        this.#flushForLater();
+      });
+    }
+  }
+
+  #flushForLater(): void {
+    try {
+      this.flush();
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+
   #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[]): void {
+    this.#handed = this.#enqueued;
     try {
       if (!this.#timed) {
         cl.enqueueKernels(this.#handle, launches);
@@ -292,7 +326,7 @@ export class Queue {
 
   #record(stage: string, enqueue: (event: boolean) => unknown): void {
     this.submit();
-    this.#enqueued++;
+    this.#handed = ++this.#enqueued;
     let event: unknown;
     try {
       event = enqueue(this.#timed);
@@ -379,23 +413,31 @@ export class Queue {
    * @param deadlineSeconds gives the device up after that time
    * @throws TimeoutError, DeviceLostError, MemoryError, once all that the driver took is done
    */
-  async finish(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
+  finish(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
+    this.flushSoon();
+    const done = this.#milestones.reached();
+    const bounded = Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done;
     // A refusal is told after the wait: what the driver took before still uses memory that the caller has back then.
-    this.submitForLater();
+    return bounded.then(
+      () => {
+        const failure = this.#takeFailure();
+        if (failure !== undefined) throw failure;
+      },
+      (error) => {
+        this.#takeFailure();
+        throw typedError(error, 'waiting for the device');
+      },
+    );
+  }
+
+  #takeFailure(): unknown {
     const failure = this.#failure;
     this.#failure = undefined;
-    const done = this.#milestones.reached();
-    try {
-      await (Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done);
-    } catch (error) {
-      throw typedError(error, 'waiting for the device');
-    }
-    if (failure !== undefined) throw failure;
+    return failure;
   }
 
   /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
   async settle(deadlineSeconds?: number): Promise<void> {
-    this.submitForLater();
     const known = this.#failure === undefined && this.#words.length === 0 && this.hasPassed(this.#enqueued);
     if (!known) await this.finish(deadlineSeconds);
   }
@@ -426,9 +468,8 @@ export class Queue {
     }
   }
 
-  /** Waits for all that calls have enqueued by the time when none of them has anything to do at once. */
+  /** Waits for all that is enqueued. */
   async #allDone(): Promise<void> {
-    await new Promise<void>((resolve) => process.nextTick(resolve)); // which is behind all promises that are settled
     this.submitForLater();
     await (this.#capabilities.quirks.polls > 0 ? this.#looked() : this.#waited());
   }
@@ -493,6 +534,7 @@ export class Queue {
   /** Notes where the queue is. @returns to be called when it has come to that point, or has failed to */
   #pass(): (well: boolean) => void {
     const position = this.#enqueued;
+    [this.#handed, this.#started] = [position, position]; // who waits has the driver start
     const landed = this.#tray instanceof Tray ? this.#tray.mark() : undefined;
     return (well) => {
       if (well) this.#passed = Math.max(this.#passed, position);

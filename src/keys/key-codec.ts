@@ -37,8 +37,21 @@ export interface KeyCodec {
   readonly identity: boolean;
 }
 
-/** @throws DtypeError when `dtype` is no dtype. */
+/** Codecs that were asked for. */
+const made = new Map<string, KeyCodec>();
+
+/** @returns the same object for the same order @throws DtypeError when `dtype` is no dtype. */
 export function keyCodec(dtype: Dtype, { descending = false, nan = 'last' }: Order = {}): KeyCodec {
+  const name = `${dtype} ${descending} ${nan}`;
+  let codec = made.get(name);
+  if (!codec) {
+    codec = Object.freeze(makeCodec(dtype, descending, nan));
+    made.set(name, codec);
+  }
+  return codec;
+}
+
+function makeCodec(dtype: Dtype, descending: boolean, nan: Required<Order>['nan']): KeyCodec {
   const type = dtypeInfo(dtype);
   const ones = (1n << BigInt(type.width)) - 1n;
   const top = 1n << BigInt(type.width - 1);

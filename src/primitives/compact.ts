@@ -1,11 +1,14 @@
 import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import { type KernelArgument, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { keyCodec } from '../keys/key-codec.js';
+import { Kept } from '../util/kept.js';
+import type { Soon } from '../util/soon.js';
+import { codecArgument } from './codec-argument.js';
 import { LookBack, passes } from './look-back.js';
-import { buildWalk, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
+import { buildWalk, nameOfTuning, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
 
 /** Keys whose codes, of the ascending order, are from `low` to `high`; with `not` all others. */
 export interface CodeRange {
@@ -48,7 +51,7 @@ const ANY_RANGE: CodeRange = { low: 1n, high: 0n, not: false };
 const definesOf = ({ by }: CompactShape) => ({ CHOOSE: CHOOSE[by], GIVE: by === 'heads' ? 2 : 1 });
 
 /** The program of a compaction. @throws UnsupportedError, BuildError */
-export function buildCompaction(device: Device, shape: CompactShape): Promise<WalkProgram> {
+export function buildCompaction(device: Device, shape: CompactShape): Soon<WalkProgram> {
   const { dtype, tuning = tileTuning(device, dtype) } = shape;
   const kernels = ['compact_part_counts', 'compact_parts', 'compact_once'];
   return buildWalk(device, 'compact.cl', kernels, dtype, definesOf(shape), tuning);
@@ -75,8 +78,16 @@ export class Compaction {
     this.#once = once;
   }
 
+  static readonly #created = new Kept<Compaction>();
+
   /** @throws UnsupportedError, BuildError */
-  static async create(device: Device, shape: CompactShape): Promise<Compaction> {
+  static create(device: Device, shape: CompactShape): Soon<Compaction> {
+    const { dtype, by, tuning } = shape;
+    const name = `${dtype} ${by} ${tuning ? nameOfTuning(tuning) : ''}`;
+    return Compaction.#created.of(device, name, () => Compaction.#create(device, shape));
+  }
+
+  static async #create(device: Device, shape: CompactShape): Promise<Compaction> {
     const walk = await buildCompaction(device, shape);
     const name = JSON.stringify(['compact', shape.dtype, definesOf(shape), walk.tuning]);
     const test = () => selfTest(new Compaction(device, walk, shape, true));
@@ -102,7 +113,7 @@ export class Compaction {
     const local = tuning.groupSize;
     const mask = typeof choice === 'object' && 'mask' in choice ? choice.mask : keys;
     const { low, high, not } = typeof choice === 'object' && 'low' in choice ? choice : ANY_RANGE;
-    const codec = vector(codecVector(keyCodec(this.shape.dtype)));
+    const codec = codecArgument(keyCodec(this.shape.dtype));
     const chooses: KernelArgument[] = [keys, mask, u64(n), u64(low), u64(high), u32(not ? 1 : 0), codec];
     const places: KernelArgument[] =
       'places' in to ? [to.places, to.carried, to.moved, to.places] : [to, to, to, to];

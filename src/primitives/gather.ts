@@ -3,6 +3,8 @@ import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { u32, u64 } from '../device/queue.js';
 import { UsageError } from '../util/errors.js';
+import { Kept } from '../util/kept.js';
+import type { Soon } from '../util/soon.js';
 import { buildForGroups } from './group.js';
 
 /** One gather. */
@@ -27,6 +29,18 @@ export function unitOf(elementBytes: number): number {
   return [16, 8, 4, 2, 1].find((bytes) => elementBytes % bytes === 0) ?? 1;
 }
 
+/** Enqueues one gather. */
+type Gather = (work: GatherWork) => void;
+
+/** What is compiled for a gather. */
+interface GatherShape {
+  readonly elementBytes: number;
+  readonly indexBits?: 32 | 64;
+  readonly checked?: boolean;
+}
+
+const created = new Kept<Gather>();
+
 /**
  * Compiles `output[i] = input[indices[i]]` for elements of 1 to 16 bytes: what brings values of any width
  * behind their keys after an argsort.
@@ -36,14 +50,16 @@ export function unitOf(elementBytes: number): number {
  *
  * @returns a function that enqueues one gather
  */
-export async function createGather(
+export function createGather(device: Device, shape: GatherShape): Soon<Gather> {
+  const { elementBytes, indexBits = 32, checked = false } = shape;
+  const name = `${elementBytes} ${indexBits} ${checked}`;
+  return created.of(device, name, () => create(device, { elementBytes, indexBits, checked }));
+}
+
+async function create(
   device: Device,
-  {
-    elementBytes,
-    indexBits = 32,
-    checked = false,
-  }: { elementBytes: number; indexBits?: 32 | 64; checked?: boolean },
-): Promise<(work: GatherWork) => void> {
+  { elementBytes, indexBits, checked }: Required<GatherShape>,
+): Promise<Gather> {
   const unit = unitOf(elementBytes);
   const { program, groupSize } = await buildForGroups(device, 'gather.cl', ['gather'], {
     UNIT_BYTES: unit,
@@ -51,11 +67,12 @@ export async function createGather(
     INDEX_BITS: indexBits,
     CHECKED: checked ? 1 : 0,
   });
+  const kernel = program.kernel('gather');
   return ({ input, indices, output, n, length, slot }) => {
     const global = Math.ceil(n / groupSize) * groupSize;
     if (checked !== (slot !== undefined)) throw new UsageError('a slot is for gathers that are checked');
     const told = slot ? [slot.board, u32(slot.at)] : [];
     const args = [input, indices, output, u64(n), u64(length), ...told];
-    device.queue.run(program.kernel('gather'), args, { global, local: groupSize });
+    device.queue.run(kernel, args, { global, local: groupSize });
   };
 }

@@ -1,6 +1,7 @@
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { Kept } from '../util/kept.js';
+import type { Soon } from '../util/soon.js';
 
 /** Work-items of a group where nothing else is known. */
 export const GROUP_SIZE = 256;
@@ -30,7 +31,7 @@ export function buildForGroups(
   defines: Readonly<Record<string, number>>,
   lab: LabOptions = {},
   options: readonly string[] = [],
-): Promise<GroupProgram> {
+): Soon<GroupProgram> {
   const chosen = [lab.groupSize, lab.trace, ...options];
   const name = `${file} ${kernels} ${Object.keys(defines)} ${Object.values(defines)} ${chosen}`;
   return built.of(device, name, () => build(device, file, kernels, defines, lab, options));

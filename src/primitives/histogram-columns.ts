@@ -1,12 +1,22 @@
 import { Board } from '../device/board.js';
 import type { Buffer as DeviceBuffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { local, u32, u64, vector } from '../device/queue.js';
+import { local, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { keyCodec } from '../keys/key-codec.js';
+import { Kept } from '../util/kept.js';
+import { after, type Soon } from '../util/soon.js';
+import { codecArgument } from './codec-argument.js';
 import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
 import { passes } from './look-back.js';
-import { buildWalk, VECTOR_BYTES, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
+import {
+  buildWalk,
+  nameOfTuning,
+  VECTOR_BYTES,
+  type WalkProgram,
+  type WalkTuning,
+  walkTuning,
+} from './walk.js';
 
 /** Local memory for counters, of which several groups are to be resident on a unit. */
 const COLUMN_BYTES = 32 * 1024;
@@ -33,8 +43,19 @@ interface Even {
   readonly shift: number;
 }
 
+/** Edges that were looked at. */
+const looked = new WeakMap<readonly bigint[], { readonly even: Even | undefined }>();
+
 /** Edges as bins of equal widths, where they are. */
 function evenOf(edges: readonly bigint[]): Even | undefined {
+  const known = looked.get(edges);
+  if (known) return known.even;
+  const even = findEven(edges);
+  looked.set(edges, { even });
+  return even;
+}
+
+function findEven(edges: readonly bigint[]): Even | undefined {
   const [low, second] = edges as readonly [bigint, bigint];
   const bins = edges.length - 1;
   const high = edges.at(-1) as bigint;
@@ -69,13 +90,17 @@ const Sums = {
   },
 };
 
+const built = new Kept<WalkProgram>();
+
 /** The program of a histogram. @throws BuildError */
 export function buildHistogramColumns(
   device: Device,
   { dtype, by, columns, handsOver, tuning }: HistogramColumnsShape,
-): Promise<WalkProgram> {
-  const defines = { COLUMNS: columns, BY: BY[by], HAND_OVER: handsOver ? 1 : 0 };
-  return buildWalk(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuning);
+): Soon<WalkProgram> {
+  return built.of(device, `${dtype} ${by} ${columns} ${handsOver} ${nameOfTuning(tuning)}`, async () => {
+    const defines = { COLUMNS: columns, BY: BY[by], HAND_OVER: handsOver ? 1 : 0 };
+    return buildWalk(device, 'histogram_columns.cl', ['histogram_columns'], dtype, defines, tuning);
+  });
 }
 
 /**
@@ -86,16 +111,21 @@ export function buildHistogramColumns(
  *
  * @returns the counts, to be asked when the queue has finished
  */
-export async function enqueueHistogramColumns(
-  device: Device,
-  work: HistogramColumnsWork,
-): Promise<() => Uint32Array> {
-  return enqueueAs(device, work, device.capabilities.quirks.inlinePtx && (await handsOverWell(device, work)));
+export function enqueueHistogramColumns(device: Device, work: HistogramColumnsWork): Soon<() => Uint32Array> {
+  const handsOver = device.capabilities.quirks.inlinePtx && handsOverWell(device, work);
+  return after(handsOver, (may) => enqueueAs(device, work, may));
 }
 
+const well = new Kept<boolean>();
+
 /** Is what the last group hands over what groups add to counts that are cleared before, and again in the next launch? */
-function handsOverWell(device: Device, { dtype, tuning }: HistogramColumnsWork): Promise<boolean> {
-  const name = JSON.stringify(['histogram', dtype, tuning ?? walkTuning(device, dtype)]);
+function handsOverWell(device: Device, work: HistogramColumnsWork): Soon<boolean> {
+  const { dtype, tuning = walkTuning(device, dtype) } = work;
+  return well.of(device, `${dtype} ${nameOfTuning(tuning)}`, () => testHandingOver(device, dtype, tuning));
+}
+
+function testHandingOver(device: Device, dtype: Dtype, tuning: WalkTuning): Promise<boolean> {
+  const name = JSON.stringify(['histogram', dtype, tuning]);
   return passes(device, name, async () => {
     const { bytes, width } = dtypeInfo(dtype);
     const n = 2 ** 21 + 3;
@@ -108,7 +138,7 @@ function handsOverWell(device: Device, { dtype, tuning }: HistogramColumnsWork):
     const keys = pool.take(words.byteLength);
     try {
       queue.write(keys, words);
-      const work = { keys, n, dtype, binning: { bits }, ...(tuning && { tuning }) };
+      const work = { keys, n, dtype, binning: { bits }, tuning };
       for (const well of [false, true, true]) counts.push(await enqueueAs(device, work, well));
     } finally {
       pool.give(keys);
@@ -120,12 +150,12 @@ function handsOverWell(device: Device, { dtype, tuning }: HistogramColumnsWork):
 }
 
 /** @param mayHandOver where the last group can */
-async function enqueueAs(
+function enqueueAs(
   device: Device,
   work: HistogramColumnsWork,
   mayHandOver: boolean,
-): Promise<() => Uint32Array> {
-  const { keys, n, dtype, binning } = work;
+): Soon<() => Uint32Array> {
+  const { dtype, binning } = work;
   const info = dtypeInfo(dtype);
   const byEdges = 'edges' in binning;
   const bins = byEdges ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
@@ -141,7 +171,28 @@ async function enqueueAs(
   const by = byEdges ? (even ? 'even' : 'edges') : 'bits';
   const handsOver = mayHandOver && bins <= Board.MOST;
   const shape = { dtype, by, columns, handsOver, tuning: tuned } as const;
-  const { program, tuning } = await buildHistogramColumns(device, shape);
+  const count = (walk: WalkProgram) =>
+    enqueue(device, work, walk, { bins, columns, even, edgeBytes, handsOver });
+  return after(buildHistogramColumns(device, shape), count);
+}
+
+/** How keys are counted. */
+interface Counting {
+  readonly bins: number;
+  readonly columns: number;
+  readonly even: Even | undefined;
+  readonly edgeBytes: number;
+  readonly handsOver: boolean;
+}
+
+function enqueue(
+  device: Device,
+  { keys, n, dtype, binning }: HistogramColumnsWork,
+  { program, tuning }: WalkProgram,
+  { bins, columns, even, edgeBytes, handsOver }: Counting,
+): () => Uint32Array {
+  const info = dtypeInfo(dtype);
+  const byEdges = 'edges' in binning;
   const size = tuning.groupSize;
   const share = LEAST_VECTORS * size * (VECTOR_BYTES / info.bytes);
   const groups = Math.max(
@@ -151,7 +202,7 @@ async function enqueueAs(
   const [low, high] = byEdges ? [binning.edges[0] as bigint, binning.edges.at(-1) as bigint] : [0n, 0n];
   const shift = even?.shift ?? (byEdges ? 0 : binning.bits[0]);
   const { queue } = device;
-  const how = [u64(n), u32(bins), u32(shift), u64(low), u64(high), vector(codecVector(keyCodec(dtype)))];
+  const how = [u64(n), u32(bins), u32(shift), u64(low), u64(high), codecArgument(keyCodec(dtype))];
   const memory = [local(bins * columns * 4), local(Math.max(8, edgeBytes))];
   const run = (counts: DeviceBuffer, edges: DeviceBuffer, told: DeviceBuffer, at: number): void => {
     if (byEdges && !even) queue.write(edges, codeWords(binning.edges, info));

@@ -1,12 +1,14 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import { type KernelArgument, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
+import type { Soon } from '../util/soon.js';
+import { codecArgument } from './codec-argument.js';
 import { LookBack, passes } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
-import { buildWalk, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
+import { buildWalk, nameOfTuning, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
 
 /** One scan of keys in device memory. */
 export interface PrefixScanWork {
@@ -77,9 +79,9 @@ export class PrefixScan {
   static readonly #created = new Kept<PrefixScan>();
 
   /** @throws UnsupportedError, BuildError */
-  static create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
-    const { dtype, op, tuning = {} } = shape;
-    const name = `${dtype} ${op} ${Object.entries(tuning)}`;
+  static create(device: Device, shape: PrefixScanShape): Soon<PrefixScan> {
+    const { dtype, op, tuning } = shape;
+    const name = `${dtype} ${op} ${tuning ? nameOfTuning(tuning) : ''}`;
     return PrefixScan.#created.of(device, name, () => PrefixScan.#create(device, shape));
   }
 
@@ -106,7 +108,7 @@ export class PrefixScan {
     const local = tuning.groupSize;
     const { dtype, op } = this.#shape;
     // A NaN wins: its code is the largest for a maximum, the smallest for a minimum.
-    const codec = vector(codecVector(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' })));
+    const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
     const how: KernelArgument[] = [u32(inclusive ? 1 : 0), codec];
     if (this.#once && input !== output) {
       const tiles = Math.ceil(n / tileKeys);

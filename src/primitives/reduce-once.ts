@@ -1,13 +1,23 @@
 import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { u32, u64, vector } from '../device/queue.js';
+import { u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { keyCodec } from '../keys/key-codec.js';
+import { Kept } from '../util/kept.js';
+import { after, type Soon } from '../util/soon.js';
+import { codecArgument } from './codec-argument.js';
 import { LookBack } from './look-back.js';
 import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
 import { reducedValue } from './reduce.js';
-import { buildWalk, VECTOR_BYTES, type WalkProgram, type WalkTuning, walkTuning } from './walk.js';
+import {
+  buildWalk,
+  nameOfTuning,
+  VECTOR_BYTES,
+  type WalkProgram,
+  type WalkTuning,
+  walkTuning,
+} from './walk.js';
 
 /** A reduction of keys in device memory, at least one. */
 export interface ReduceOnceWork {
@@ -22,14 +32,18 @@ export interface ReduceOnceWork {
 export const reducesOnce = ({ capabilities: { quirks } }: Pick<Device, 'capabilities'>): boolean =>
   !Number.isFinite(quirks.maxLoopIterations);
 
+const built = new Kept<WalkProgram>();
+
 /** The program of a reduction. @throws UnsupportedError, BuildError */
-export async function buildReduceOnce(
+export function buildReduceOnce(
   device: Device,
   { dtype, op, tuning = walkTuning(device, dtype) }: Pick<ReduceOnceWork, 'dtype' | 'op' | 'tuning'>,
-): Promise<WalkProgram> {
-  assertArithmetic(device, dtype, op);
-  const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[dtypeInfo(dtype).kind], WIDE: 1 };
-  return buildWalk(device, 'reduce_once.cl', ['reduce_once'], dtype, defines, tuning);
+): Soon<WalkProgram> {
+  return built.of(device, `${dtype} ${op} ${nameOfTuning(tuning)}`, async () => {
+    assertArithmetic(device, dtype, op);
+    const defines = { OP: SCAN_OPS.indexOf(op), KIND: KINDS[dtypeInfo(dtype).kind], WIDE: 1 };
+    return buildWalk(device, 'reduce_once.cl', ['reduce_once'], dtype, defines, tuning);
+  });
 }
 
 /**
@@ -40,20 +54,23 @@ export async function buildReduceOnce(
  *
  * @returns the result, to be asked after the next wait
  */
-export async function enqueueReduceOnce(
+export function enqueueReduceOnce(device: Device, work: ReduceOnceWork): Soon<() => number | bigint> {
+  return after(buildReduceOnce(device, work), (walk) => enqueue(device, walk, work));
+}
+
+function enqueue(
   device: Device,
-  work: ReduceOnceWork,
-): Promise<() => number | bigint> {
-  const { keys, n, dtype, op } = work;
+  { program, tuning }: WalkProgram,
+  { keys, n, dtype, op }: ReduceOnceWork,
+): () => number | bigint {
   const info = dtypeInfo(dtype);
-  const { program, tuning } = await buildReduceOnce(device, work);
   const local = tuning.groupSize;
   const share = local * tuning.rounds * (VECTOR_BYTES / info.bytes);
   const groups = Math.max(
     1,
     Math.min(Math.ceil(n / share), device.capabilities.computeUnits * tuning.groupsPerUnit),
   );
-  const codec = vector(codecVector(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' })));
+  const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
   const { board, at, words } = Board.written(device, 2);
   const { control, launch } = LookBack.of(device).next(groups, 8);
   const args = [keys, control, u64(n), u32(launch), codec, board, u32(at)];

@@ -22,7 +22,7 @@ export interface ReduceRunsWork {
 }
 
 /** The program of reductions of runs. @throws UnsupportedError, BuildError */
-export async function buildReduceRuns(
+export function buildReduceRuns(
   device: Device,
   { dtype, op }: Pick<ReduceRunsWork, 'dtype' | 'op'>,
 ): ReturnType<typeof buildForGroups> {

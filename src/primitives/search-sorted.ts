@@ -1,8 +1,11 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
-import { u32, u64, vector } from '../device/queue.js';
-import { codecVector, type KeyCodec } from '../keys/key-codec.js';
-import { buildForGroups } from './group.js';
+import { u32, u64 } from '../device/queue.js';
+import type { KeyCodec } from '../keys/key-codec.js';
+import { Kept } from '../util/kept.js';
+import { after, type Soon } from '../util/soon.js';
+import { codecArgument } from './codec-argument.js';
+import { buildForGroups, type GroupProgram } from './group.js';
 
 /** A search for the places of n keys among `length` keys that are in the codec's order. */
 export interface SearchSortedWork {
@@ -18,16 +21,22 @@ export interface SearchSortedWork {
   readonly places: Buffer;
 }
 
+const built = new Kept<GroupProgram>();
+
 /**
  * Enqueues a binary search for each key.
  *
  * Complexity: one launch; log2(length) scattered reads a key, most of which caches serve where the keys are in order.
  */
-export async function enqueueSearchSorted(device: Device, work: SearchSortedWork): Promise<void> {
+export function enqueueSearchSorted(device: Device, work: SearchSortedWork): Soon<void> {
   const { sorted, length, keys, n, codec, right, places } = work;
-  const shape = { KEY_BITS: codec.dtype.width, VALUE_BYTES: 0 };
-  const { program, groupSize } = await buildForGroups(device, 'search_sorted.cl', ['search_sorted'], shape);
-  const args = [sorted, keys, places, u64(length), u64(n), u32(right ? 1 : 0), vector(codecVector(codec))];
-  const global = Math.ceil(n / groupSize) * groupSize;
-  device.queue.run(program.kernel('search_sorted'), args, { global, local: groupSize });
+  const { width } = codec.dtype;
+  const program = built.of(device, `${width}`, async () =>
+    buildForGroups(device, 'search_sorted.cl', ['search_sorted'], { KEY_BITS: width, VALUE_BYTES: 0 }),
+  );
+  return after(program, ({ program, groupSize }) => {
+    const args = [sorted, keys, places, u64(length), u64(n), u32(right ? 1 : 0), codecArgument(codec)];
+    const global = Math.ceil(n / groupSize) * groupSize;
+    device.queue.run(program.kernel('search_sorted'), args, { global, local: groupSize });
+  });
 }

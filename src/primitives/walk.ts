@@ -4,6 +4,7 @@ import type { Program } from '../device/program.js';
 import type { Dtype } from '../keys/dtype.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { Kept } from '../util/kept.js';
+import type { Soon } from '../util/soon.js';
 
 /** What can be chosen of a walk. */
 export interface WalkTuning {
@@ -71,6 +72,18 @@ const hasVectorUnit = ({ capabilities: { type, quirks } }: KnownDevice): boolean
 /** Programs that were asked for: small walks take little longer than finding out what they are compiled with. */
 const built = new Kept<WalkProgram>();
 
+const names = new WeakMap<WalkTuning, string>();
+
+/** What is told of a tuning in the names of what is kept. */
+export function nameOfTuning(tuning: WalkTuning): string {
+  const known = names.get(tuning);
+  if (known !== undefined) return known;
+  const { groupSize, rounds, lookBack, spinLimit, groupsPerUnit, maxRegisters, mute } = tuning;
+  const name = [groupSize, rounds, lookBack, spinLimit, groupsPerUnit, maxRegisters, mute].join();
+  names.set(tuning, name);
+  return name;
+}
+
 /** Compiles a program for groups as large as the tuning says, or as all its kernels may have. */
 export function buildWalk(
   device: Device,
@@ -79,10 +92,8 @@ export function buildWalk(
   dtype: Dtype,
   defines: Readonly<Record<string, number>>,
   tuning: WalkTuning,
-): Promise<WalkProgram> {
-  const { groupSize, rounds, lookBack, spinLimit, groupsPerUnit, mute } = tuning;
-  const chosen = [groupSize, rounds, lookBack, spinLimit, groupsPerUnit, mute];
-  const name = `${file} ${kernels} ${dtype} ${Object.keys(defines)} ${Object.values(defines)} ${chosen}`;
+): Soon<WalkProgram> {
+  const name = `${file} ${kernels} ${dtype} ${Object.keys(defines)} ${Object.values(defines)} ${nameOfTuning(tuning)}`;
   return built.of(device, name, () => build(device, file, kernels, dtype, defines, tuning));
 }
 

@@ -10,20 +10,33 @@ function points() {
   return { asked, milestones };
 }
 
-test('many waits at once take two points: that of the first, and one behind all others', async (t) => {
+const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('waits that begin before the driver is asked share a point, and those that begin until it is asked again share the next', async (t) => {
   const { asked, milestones } = points();
-  const reached: number[] = [];
-  const waits = Array.from({ length: 50 }, (_, i) => milestones.reached().then(() => reached.push(i)));
+  const reached: string[] = [];
+  const wait = (name: string) => milestones.reached().then(() => reached.push(name));
+  const first = Array.from({ length: 50 }, () => wait('first'));
+  await Promise.resolve();
+  first.push(wait('first')); // whose code went on meanwhile
+  t.is(asked.length, 0, 'there may be more to come');
+  await idle();
   t.is(asked.length, 1);
+  const second = [wait('second')];
+  await idle();
+  second.push(wait('second'));
+  t.is(asked.length, 1, 'one point at a time');
   asked[0]?.resolve();
-  await waits[0];
-  t.deepEqual(reached, [0]);
-  await new Promise(setImmediate);
+  await Promise.all(first);
+  t.deepEqual(new Set(reached), new Set(['first']));
+  second.push(wait('second'));
+  await idle();
   t.is(asked.length, 2);
   asked[1]?.resolve();
-  await Promise.all(waits);
-  t.is(asked.length, 2);
+  await Promise.all(second);
+  t.is(reached.length, 54);
   const again = milestones.reached();
+  await idle();
   t.is(asked.length, 3);
   asked[2]?.resolve();
   await again;
@@ -31,10 +44,12 @@ test('many waits at once take two points: that of the first, and one behind all 
 
 test('a point that fails fails its own waits only', async (t) => {
   const { asked, milestones } = points();
-  const [first, second] = [milestones.reached(), milestones.reached()];
+  const first = milestones.reached();
+  await idle();
+  const second = milestones.reached();
   asked[0]?.reject(new Error('lost'));
   await t.throwsAsync(first, { message: 'lost' });
-  await new Promise(setImmediate);
+  await idle();
   asked[1]?.resolve();
   await t.notThrowsAsync(second);
 });

@@ -127,6 +127,49 @@ forEachDevice((title, open) => {
     },
   );
 
+  test.serial(
+    title(
+      'what is to start soon starts at once behind nothing, and is handed over together behind something',
+    ),
+    async (t) => {
+      const { device, queue, kernel } = await mover();
+      const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
+      const one = Uint32Array.from({ length: N }, (_, i) => (i + 1) % N);
+      queue.write(indices, one);
+      queue.write(a, one);
+      await queue.finish();
+      let handed = 0;
+      const submit = queue.submit.bind(queue);
+      queue.submit = () => {
+        handed++;
+        submit();
+      };
+      try {
+        const launch = (from: typeof a, to: typeof a) => {
+          queue.run(kernel, [from, indices, to, u64(N), u64(N)], { global: N, local: 1 });
+          queue.flushSoon();
+        };
+        launch(a, b);
+        t.is(handed, 1);
+        launch(b, a);
+        launch(a, b);
+        t.is(handed, 1);
+        await new Promise(setImmediate);
+        t.is(handed, 2, 'without a wait');
+      } finally {
+        Object.assign(queue, { submit });
+      }
+      const moved = new Uint32Array(N);
+      queue.read(b, moved);
+      await queue.finish();
+      t.deepEqual(
+        moved,
+        one.map((_, i) => (i + 4) % N),
+      );
+      for (const buffer of [a, b, indices]) buffer.release();
+    },
+  );
+
   test.serial(title('a launch that the driver refuses is a typed error that names the kernel'), async (t) => {
     const { device, queue, kernel } = await mover();
     const [a, indices] = [device.buffer(N * 4), device.buffer(N * 4)];

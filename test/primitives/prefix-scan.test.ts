@@ -139,7 +139,7 @@ forEachDevice((title, device, small) => {
       async (t) => {
         const opened = await device();
         if (dtype === 'f64' && !opened.capabilities.fp64) {
-          await t.throwsAsync(PrefixScan.create(opened, { dtype, op: 'sum' }), {
+          await t.throwsAsync(async () => PrefixScan.create(opened, { dtype, op: 'sum' }), {
             instanceOf: UnsupportedError,
           });
           return;

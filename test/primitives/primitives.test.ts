@@ -245,7 +245,7 @@ forEachDevice((title, device, small) => {
         ]);
         t.is(Buffer.compare(got, Uint8Array.from(expected)), 0, `${elementBytes} bytes`);
       }
-      await t.throwsAsync(createGather(opened, { elementBytes: 17 }), { instanceOf: UsageError });
+      await t.throwsAsync(async () => createGather(opened, { elementBytes: 17 }), { instanceOf: UsageError });
     });
   }
 });

@@ -1,5 +1,6 @@
 import type { Order } from '../../keys/key-codec.js';
 import { InputError, UsageError } from '../../util/errors.js';
+import { after } from '../../util/soon.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
@@ -97,7 +98,7 @@ export class ChoiceOperations {
     keys: Awaitable<K>,
     { side = 'left', into, descending, nan, ...options }: SearchSortedOptions & Into<Positions<K>> = {},
   ): Promise<Positions<K>> {
-    return this.#calls.linked([sorted, keys], async (link) => {
+    return this.#calls.linked([sorted, keys], (link) => {
       if (side !== 'left' && side !== 'right') {
         throw new UsageError(`option 'side' is ${String(side)}: expected left or right`);
       }
@@ -112,16 +113,15 @@ export class ChoiceOperations {
       );
       assertIndexable(from.n);
       for (const one of [among, array]) assertApart(one, into);
-      return this.#arrays.making(async (make) => {
+      return this.#arrays.making((make) => {
         const places = make.beside(array, 'u32', input.n, into);
         link.makes(places.result);
         const to = column('u32', input.n, places.place);
         const search = { ...order, right: side === 'right' };
-        await this.#calls.operate(taskOf(input, settings, array, link, into), async (call) => {
-          await searchSorted(call, from, input, search, to);
-          return () => undefined;
-        });
-        return places.result as Positions<K>;
+        const made = () => places.result as Positions<K>;
+        return this.#calls.operate(taskOf(input, settings, array, link, into), (call) =>
+          after(searchSorted(call, from, input, search, to), () => made),
+        );
       });
     });
   }

@@ -1,11 +1,13 @@
 import { assertDisjoint } from '../../keys/array.js';
 import { REDUCE_OPS, type ReduceOp, SCAN_OPS } from '../../primitives/possible.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
+import { after, type Soon } from '../../util/soon.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import type { Link } from '../calls/link.js';
-import { digitHistogram, edgesOf, gather, histogram, reduce, scan } from '../operations/walks.js';
+import { BinEdges } from '../operations/bin-edges.js';
+import { digitHistogram, gather, histogram, reduce, scan } from '../operations/walks.js';
 import type { SpreadArrays } from '../spread/spread-arrays.js';
 import type { Team } from '../spread/team.js';
 import {
@@ -41,7 +43,7 @@ export class WalkOperations {
   }
 
   reduce(keys: Awaitable<Spreadable>, op: ReduceOp, options?: PrimitiveOptions): Promise<number | bigint> {
-    return this.#calls.linked([keys], async (link) => {
+    return this.#calls.linked<number | bigint>([keys], (link) => {
       const array = link.array(keys);
       if (!REDUCE_OPS.includes(op)) {
         throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
@@ -50,16 +52,14 @@ export class WalkOperations {
       if (array instanceof SpreadArray)
         return this.#spread().reduce(array, op, spreadSettings(settings, array));
       const input = readKeys(this.#arrays, array, settings);
-      const task = {
-        ...taskOf(input, settings, array, link),
-        shared: this.#team?.reduce(input, op, settings),
-      };
+      const task = taskOf(input, settings, array, link);
+      if (this.#team) task.shared = this.#team.reduce(input, op, settings);
       return this.#calls.operate(task, (call) => reduce(call, input, op));
     });
   }
 
   scan<K extends Keys>(keys: Awaitable<K>, options: ScanOptions & Into<K> = {}): Promise<K> {
-    return this.#calls.linked([keys], async (link) => {
+    return this.#calls.linked([keys], (link) => {
       const array = link.array(keys);
       const { op = 'sum', inclusive = false, into, ...rest } = options;
       if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
@@ -69,21 +69,20 @@ export class WalkOperations {
       const settings = parseChecked(rest);
       const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
-      return this.#arrays.making(async (make) => {
+      return this.#arrays.making((make) => {
         const sums = make.like(array, input.dtype, input.n, into);
         link.makes(sums.result);
         const to = column(input.dtype, input.n, sums.place);
-        await this.#calls.operate(taskOf(input, settings, array, link, into), async (call) => {
-          await scan(call, input, to, { op, inclusive });
-          return () => undefined;
-        });
-        return sums.result;
+        const made = () => sums.result;
+        return this.#calls.operate(taskOf(input, settings, array, link, into), (call) =>
+          after(scan(call, input, to, { op, inclusive }), () => made),
+        );
       });
     });
   }
 
   histogram(keys: Awaitable<Keys>, options: HistogramOptions = {}): Promise<Uint32Array> {
-    return this.#calls.linked([keys], async (link) => {
+    return this.#calls.linked([keys], (link) => {
       const array = link.array(keys);
       const { bins, range, edges, bits, ...rest } = options;
       const settings = parsePrimitive(rest);
@@ -92,7 +91,7 @@ export class WalkOperations {
       if (bits !== undefined && byValue) {
         throw new UsageError("option 'bits' says all of the bins: leave out 'bins', 'range' and 'edges'");
       }
-      const all = bits === undefined ? edgesOf(options) : undefined;
+      const all = bits === undefined ? BinEdges.of(options) : undefined;
       const digits = bits && parse({ bits }).bits;
       if (input.n >= MAX_INDICES) {
         throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
@@ -108,10 +107,9 @@ export class WalkOperations {
     indices: Awaitable<Positions<V>>,
     { into, ...rest }: PrimitiveOptions & Into<V> = {},
   ): Promise<V> {
-    return this.#calls.linked([values, indices], async (link) => {
-      const [gathered] = await this.#gather(link, [values], indices, rest, into && [into]);
-      return gathered as V;
-    });
+    return this.#calls.linked([values, indices], (link) =>
+      after(this.#gather(link, [values], indices, rest, into && [into]), ([gathered]) => gathered as V),
+    );
   }
 
   gatherColumns(
@@ -120,7 +118,7 @@ export class WalkOperations {
     { into, ...rest }: PrimitiveOptions & Into<readonly Keys[]> = {},
   ): Promise<Keys[]> {
     const given = [...columns];
-    return this.#calls.linked<Keys[]>([...given, indices], async (link) => {
+    return this.#calls.linked<Keys[]>([...given, indices], (link) => {
       if (rest.dtype !== undefined) throw new UsageError("option 'dtype' has no meaning for several columns");
       if (into !== undefined && !(Array.isArray(into) && into.length === given.length)) {
         throw new InputError(`into is no list of ${given.length} arrays, one for each column`);
@@ -136,7 +134,7 @@ export class WalkOperations {
     indices: Awaitable<Positions<Keys>>,
     options: PrimitiveOptions,
     into?: readonly Keys[],
-  ): Promise<Keys[]> {
+  ): Soon<Keys[]> {
     const [arrays, at] = [columns.map((one) => link.array(one)), link.array(indices)];
     const settings = parsePrimitive(options);
     const inputs = arrays.map((array) => readKeys(this.#arrays, array, settings));
@@ -157,15 +155,19 @@ export class WalkOperations {
     for (const [i, one] of (into ?? []).entries()) {
       for (const other of [...arrays, at, ...(into ?? []).slice(0, i)]) assertApart(other, one);
     }
-    return this.#arrays.making(async (make) => {
+    return this.#arrays.making((make) => {
       const made = arrays.map((array, i) => make.like(array, (inputs[i] as Column).dtype, by.n, into?.[i]));
       if (made.length === 1) link.makes(made[0]?.result);
       const results = made.map(({ result }) => result);
       if (!first) return results;
       const to = made.map(({ place }, i) => column((inputs[i] as Column).dtype, by.n, place));
       const task = taskOf(first, settings, arrays[0] as Keys, link, into);
-      await this.#calls.operate(task, (call) => gather(call, inputs, by, to));
-      return results;
+      return this.#calls.operate(task, (call) =>
+        after(gather(call, inputs, by, to), (check) => () => {
+          check();
+          return results;
+        }),
+      );
     });
   }
 }

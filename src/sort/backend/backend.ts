@@ -1,5 +1,6 @@
 import type { DeviceInfo } from '../../device/platform.js';
 import type { StageTime } from '../../device/queue.js';
+import type { Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import type { Verified } from '../proof/verify.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
@@ -105,10 +106,10 @@ export interface Keeper {
    *
    * @throws what `use` throws; DeviceLostError when the device cannot be opened again
    */
-  run<T>(use: (backend: Backend) => Promise<T>, call: KeptCall): Promise<T>;
+  run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Soon<T>;
 
   /** Runs the second half of a call that `run` began on `backend`. */
-  complete<T>(backend: Backend, use: () => Promise<T>, call: KeptCall): Promise<T>;
+  complete<T>(backend: Backend, use: () => Soon<T>, call: KeptCall): Soon<T>;
 
   /** Calls `then` when a device is given up: what it held is gone. */
   onGiveUp(then: () => void): void;

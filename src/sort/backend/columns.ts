@@ -1,4 +1,5 @@
 import type { Dtype } from '../../keys/dtype.js';
+import type { Soon } from '../../util/soon.js';
 import type { ColumnChecks } from '../operations/column-checks.js';
 import type { ColumnSteps } from '../operations/column-steps.js';
 import type { Column } from './column.js';
@@ -20,10 +21,10 @@ export interface Columns {
   temporary(dtype: Dtype, n: number): Column;
 
   /** The column where steps can read it. @throws MemoryError */
-  bring(from: Column): Promise<Column>;
+  bring(from: Column): Soon<Column>;
 
   /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
-  into(to: Column, write: (to: Column) => Promise<void>): Promise<void>;
+  into(to: Column, write: (to: Column) => Soon<void>): Soon<void>;
 
   /** Copies as many keys as `to` has from the front of `from`, a temporary column. */
   copy(from: Column, to: Column): Promise<void>;
@@ -37,7 +38,7 @@ export interface Columns {
   /** Does it pay to select the first keys of so many before they are sorted? */
   selects(n: number): boolean;
 
-  /** Has the device start with what is enqueued. @throws MemoryError, DeviceLostError */
+  /** Has the device start with what is enqueued, soon. */
   flush(): void;
 
   /**

@@ -3,6 +3,7 @@ import type { Device } from '../../device/device.js';
 import { copyBytes, newArray, part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { MismatchError } from '../../util/errors.js';
+import type { Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import type { ColumnChecks } from '../operations/column-checks.js';
 import type { ColumnSteps } from '../operations/column-steps.js';
@@ -41,16 +42,23 @@ export class DeviceColumns implements Columns {
     return column(dtype, n, lent.buffer);
   }
 
-  async bring(from: Column): Promise<Column> {
-    if (isOnDevice(from.place)) return { ...from, origin: undefined };
-    const { buffer, copy } = this.#keep(await lendInput(this.#device, from.place));
-    if (copy) await this.#transfers.watch([{ buffer, copy }]);
-    return { ...from, place: buffer, origin: from.place };
+  bring(from: Column): Soon<Column> {
+    if (!isOnDevice(from.place)) return this.#brought(from, from.place);
+    return from.origin === undefined ? from : column(from.dtype, from.n, from.place);
   }
 
-  async into(to: Column, write: (to: Column) => Promise<void>): Promise<void> {
-    if (isOnDevice(to.place)) return write(to);
-    const lent = this.#keep(lendOutput(this.#device, to.place));
+  async #brought(from: Column, origin: ArrayBufferView): Promise<Column> {
+    const { buffer, copy } = this.#keep(await lendInput(this.#device, origin));
+    if (copy) await this.#transfers.watch([{ buffer, copy }]);
+    return { ...from, place: buffer, origin };
+  }
+
+  into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+    return isOnDevice(to.place) ? write(to) : this.#collected(to, to.place, write);
+  }
+
+  async #collected(to: Column, place: ArrayBufferView, write: (to: Column) => Soon<void>): Promise<void> {
+    const lent = this.#keep(lendOutput(this.#device, place));
     const { buffer, copy } = lent;
     await write({ ...to, place: buffer });
     const collect = () => lent.collect(this.#settings.timeout);
@@ -94,16 +102,17 @@ export class DeviceColumns implements Columns {
   }
 
   flush(): void {
-    this.#device.queue.flush();
+    this.#device.queue.flushSoon();
   }
 
-  async finish(): Promise<void> {
+  finish(): Promise<void> {
     const { queue } = this.#device;
-    await queue.settle(this.#settings.timeout);
-    const failure = queue.lastFailure;
-    if (failure === this.#failure) return;
-    this.#failure = failure;
-    throw failure; // another call has told it, and this one's launches may have been among those that were lost
+    return queue.settle(this.#settings.timeout).then(() => {
+      const failure = queue.lastFailure;
+      if (failure === this.#failure) return;
+      this.#failure = failure;
+      throw failure; // another call has told it, and this one's launches may have been among those that were lost
+    });
   }
 
   async check(): Promise<void> {

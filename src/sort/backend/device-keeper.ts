@@ -1,6 +1,7 @@
 import { Device, type DeviceOptions } from '../../device/device.js';
 import { takeCacheWarning } from '../../util/cache.js';
 import { type ClsortError, DeviceLostError, TimeoutError } from '../../util/errors.js';
+import { after, rescued, type Soon } from '../../util/soon.js';
 import type { Backend, Keeper, KeptCall } from './backend.js';
 import { DeviceBackend } from './device-backend.js';
 
@@ -43,33 +44,37 @@ export class DeviceKeeper implements Keeper {
     this.#givenUp.push(then);
   }
 
-  async run<T>(use: (backend: Backend) => Promise<T>, call: KeptCall): Promise<T> {
-    if (this.#backend.lost) await this.#reopen();
-    const backend = this.#backend;
-    try {
-      const made = await use(backend);
-      this.#tellOfCache(call);
-      return made;
-    } catch (error) {
-      this.#tellOfCache(call);
-      await this.#giveUpFor(error, backend);
-      if (!call.again || !(error instanceof DeviceLostError)) throw error;
-      const message = `the device was lost and is opened again: ${error.message}`;
-      this.#warn(new DeviceLostError(message, { cause: error }), call);
-    }
-    if (this.#backend.lost) await this.#reopen();
-    return this.complete(this.#backend, () => use(this.#backend), call);
+  run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Soon<T> {
+    if (this.#backend.lost) return this.#reopen().then(() => this.#run(use, call));
+    return this.#run(use, call);
   }
 
-  async complete<T>(backend: Backend, use: () => Promise<T>, call: KeptCall): Promise<T> {
-    try {
-      return await use();
-    } catch (error) {
-      await this.#giveUpFor(error, backend);
-      throw error;
-    } finally {
+  #run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Soon<T> {
+    const backend = this.#backend;
+    const make = () => this.complete(backend, () => use(backend), call);
+    if (!call.again) return make();
+    return rescued(make, async (error) => {
+      if (!(error instanceof DeviceLostError)) throw error;
+      const message = `the device was lost and is opened again: ${error.message}`;
+      this.#warn(new DeviceLostError(message, { cause: error }), call);
+      if (this.#backend.lost) await this.#reopen();
+      return this.complete(this.#backend, () => use(this.#backend), call);
+    });
+  }
+
+  complete<T>(backend: Backend, use: () => Soon<T>, call: KeptCall): Soon<T> {
+    const told = (made: T): T => {
       this.#tellOfCache(call);
-    }
+      return made;
+    };
+    return rescued(
+      () => after(use(), told),
+      async (error) => {
+        this.#tellOfCache(call);
+        await this.#giveUpFor(error, backend);
+        throw error;
+      },
+    );
   }
 
   #tellOfCache(call: KeptCall): void {

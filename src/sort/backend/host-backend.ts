@@ -1,4 +1,5 @@
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
+import type { Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import { segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
@@ -78,11 +79,11 @@ export class HostBackend implements Backend, Keeper {
     return this;
   }
 
-  run<T>(use: (backend: Backend) => Promise<T>): Promise<T> {
+  run<T>(use: (backend: Backend) => Soon<T>): Soon<T> {
     return use(this);
   }
 
-  complete<T>(_backend: Backend, use: () => Promise<T>): Promise<T> {
+  complete<T>(_backend: Backend, use: () => Soon<T>): Soon<T> {
     return use();
   }
 

@@ -1,5 +1,6 @@
 import { newArray, part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
+import type { Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import { copySteps, inTurns } from '../host/steps.js';
 import type { ColumnChecks } from '../operations/column-checks.js';
@@ -28,11 +29,11 @@ export class HostColumns implements Columns {
     return column(dtype, n, newArray(dtype, n));
   }
 
-  async bring(from: Column): Promise<Column> {
+  bring(from: Column): Column {
     return from;
   }
 
-  into(to: Column, write: (to: Column) => Promise<void>): Promise<void> {
+  into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
     return write(to);
   }
 

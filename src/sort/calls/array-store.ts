@@ -10,6 +10,7 @@ import {
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
+import { after, promised, rescued, type Soon } from '../../util/soon.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
 import type { Keeper } from '../backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
@@ -152,7 +153,7 @@ export class ArrayStore implements ArrayOwner {
   }
 
   #transfer<T>(transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
-    return this.#keeper.run(({ memory }) => transfer(memory), { again: false });
+    return promised(() => this.#keeper.run(({ memory }) => transfer(memory), { again: false }));
   }
 
   /**
@@ -178,7 +179,7 @@ export class ArrayStore implements ArrayOwner {
   }
 
   /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
-  async making<T>(use: (make: Maker) => Promise<T>): Promise<T> {
+  making<T>(use: (make: Maker) => Soon<T>): Soon<T> {
     const made: DeviceArray[] = [];
     const aside: Aside[] = [];
     const onDevice = (dtype: Dtype, n: number): Made<DeviceArray> => {
@@ -205,16 +206,19 @@ export class ArrayStore implements ArrayOwner {
         return { place: result, result };
       },
     };
-    try {
-      const result = await use(make);
+    const brought = (result: T): T => {
       for (const { from, to } of aside) {
         assertIntact([[to, from.byteLength]]);
         copyBytes(from, to);
       }
       return result;
-    } catch (error) {
-      for (const array of made) array.dispose();
-      throw error;
-    }
+    };
+    return rescued(
+      () => after(use(make), brought),
+      (error) => {
+        for (const array of made) array.dispose();
+        throw error;
+      },
+    );
   }
 }

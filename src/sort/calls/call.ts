@@ -7,6 +7,7 @@ import {
   TimeoutError,
   UnsupportedError,
 } from '../../util/errors.js';
+import { after, rescued, type Soon } from '../../util/soon.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';
 import { reportOf } from '../api/report.js';
 import type { Backend, Outcome, PendingSort } from '../backend/backend.js';
@@ -39,8 +40,8 @@ export interface By {
 /** A sort within a call, as an operation asks for it. */
 export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<SortSettings> };
 
-/** Enqueues a call. @returns its result, to be asked after the wait */
-export type Use<T> = (call: Call) => Promise<() => T>;
+/** Enqueues a call, without waiting where all that it needs is there. @returns its result, to be asked after the wait */
+export type Use<T> = (call: Call) => Soon<() => T>;
 
 /** A call of which all is enqueued. */
 export interface Started<T> {
@@ -51,7 +52,7 @@ export interface Started<T> {
    *
    * @param inputs waits for what the call reads: was that made once more, after this call had read it?
    */
-  complete(inputs?: () => Promise<boolean>): Promise<T>;
+  complete(inputs?: () => Promise<boolean>): Soon<T>;
 }
 
 /** Says that a result must not be used, and why. */
@@ -83,47 +84,88 @@ class Tried {
  *   use nothing but memory of the device, which others get later in the queue
  * @throws what `use` throws
  */
-export async function start<T>(by: By, use: Use<T>, leaves = false): Promise<Started<T>> {
+export function start<T>(by: By, use: Use<T>, leaves = false): Soon<Started<T>> {
   const tried = new Tried();
-  /** Until a result is not refused while it is being made: operations may wait in between. */
-  const attempt = async (): Promise<{ call: Call; result: () => T }> => {
-    for (;;) {
-      const call = new Call(by, tried);
-      try {
-        const result = await call.guard(() => use(call), leaves);
-        if (leaves) call.release();
-        return { call, result };
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        refuse(by, tried, error);
-      }
-    }
+  return after(attempt(by, tried, use, leaves), (first) => new Going(by, tried, use, leaves, first));
+}
+
+/** A go at a call of which all is enqueued. */
+interface Attempt<T> {
+  readonly call: Call;
+  readonly result: () => T;
+}
+
+/** Enqueues a call until no result is refused while it is being made: operations may wait in between. */
+function attempt<T>(by: By, tried: Tried, use: Use<T>, leaves: boolean): Soon<Attempt<T>> {
+  const call = new Call(by, tried);
+  const made = (result: () => T): Attempt<T> => {
+    if (leaves) call.release();
+    return { call, result };
   };
-  let current = await attempt();
-  let stale = false;
-  return {
-    get repeated() {
-      return stale || tried.refused.size > 0;
+  return rescued(
+    () =>
+      after(
+        call.guard(() => use(call), leaves),
+        made,
+      ),
+    (error) => {
+      if (!(error instanceof Refusal)) throw error;
+      refuse(by, tried, error);
+      return attempt(by, tried, use, leaves);
     },
-    async complete(inputs) {
-      const before = inputs?.();
-      before?.catch(() => undefined); // told below, when nothing is in flight any more
-      const isStale = before && (async () => !stale && (await before));
-      for (;;) {
-        const { call, result } = current;
-        try {
-          await call.guard(() => call.settle(isStale));
-          call.release();
-          return result();
-        } catch (error) {
-          if (error instanceof Refusal) refuse(by, tried, error);
-          else if (error instanceof Stale) stale = true;
-          else throw error;
-        }
-        current = await attempt();
-      }
-    },
-  };
+  );
+}
+
+/** A call that is enqueued, and is made once more if need be. */
+class Going<T> implements Started<T> {
+  readonly #by: By;
+  readonly #tried: Tried;
+  readonly #use: Use<T>;
+  readonly #leaves: boolean;
+  #current: Attempt<T>;
+  #stale = false;
+
+  constructor(by: By, tried: Tried, use: Use<T>, leaves: boolean, first: Attempt<T>) {
+    this.#by = by;
+    this.#tried = tried;
+    this.#use = use;
+    this.#leaves = leaves;
+    this.#current = first;
+  }
+
+  get repeated(): boolean {
+    return this.#stale || this.#tried.refused.size > 0;
+  }
+
+  complete(inputs?: () => Promise<boolean>): Soon<T> {
+    const before = inputs?.();
+    before?.catch(() => undefined); // told below, when nothing is in flight any more
+    return this.#completed(before && (async () => !this.#stale && (await before)));
+  }
+
+  #completed(isStale: (() => Promise<boolean>) | undefined): Soon<T> {
+    const { call, result } = this.#current;
+    const told = (): T => {
+      call.release();
+      return result();
+    };
+    return rescued(
+      () =>
+        after(
+          call.guard(() => call.settle(isStale)),
+          told,
+        ),
+      (error) => {
+        if (error instanceof Refusal) refuse(this.#by, this.#tried, error);
+        else if (error instanceof Stale) this.#stale = true;
+        else throw error;
+        return after(attempt(this.#by, this.#tried, this.#use, this.#leaves), (next) => {
+          this.#current = next;
+          return this.#completed(isStale);
+        });
+      },
+    );
+  }
 }
 
 /** @throws MismatchError when nothing else is to be tried */
@@ -165,14 +207,14 @@ export class Call {
   }
 
   /** The column where steps can read it. @throws InputError when its memory has gone; MemoryError */
-  bring(from: Column): Promise<Column> {
+  bring(from: Column): Soon<Column> {
     this.#hold(from);
     this.#inFlight = true;
     return this.columns.bring(from);
   }
 
   /** Lets `write` fill a column where steps can, and brings the result to where `to` is. */
-  into(to: Column, write: (to: Column) => Promise<void>): Promise<void> {
+  into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
     this.#hold(to);
     this.#inFlight = true;
     return this.columns.into(to, write);
@@ -226,10 +268,12 @@ export class Call {
    *
    * @param make enqueues a check of what the device holds, before that is copied elsewhere
    */
-  async verify(make: (checks: ColumnChecks) => Promise<Found>): Promise<void> {
-    if (!this.settings.verify) return;
+  verify(make: (checks: ColumnChecks) => Promise<Found>): Soon<void> {
+    if (!this.settings.verify) return undefined;
     this.#inFlight = true;
-    this.#found.push(await make(this.columns.checks));
+    return make(this.columns.checks).then((found) => {
+      this.#found.push(found);
+    });
   }
 
   /** Is there a way to make this sort that was not refused? One that does not work is told in a warning. */
@@ -249,9 +293,16 @@ export class Call {
    * @param isStale tells whether what was read must not be used
    * @throws Refusal when it must be made another way; Stale; MismatchError for a result of no sort that is wrong
    */
-  async settle(isStale?: () => Promise<boolean | undefined>): Promise<void> {
-    if (this.#inFlight) await this.columns.finish();
-    this.#inFlight = false;
+  settle(isStale?: () => Promise<boolean>): Soon<void> {
+    return after(this.#inFlight ? this.columns.finish() : undefined, () => {
+      this.#inFlight = false;
+      const asks = isStale !== undefined || this.settings.verify;
+      return asks || this.#sorts.length > 0 || this.#found.length > 0 ? this.#checked(isStale) : undefined;
+    });
+  }
+
+  /** As `settle`, after the wait. */
+  async #checked(isStale?: () => Promise<boolean>): Promise<void> {
     if (isStale && (await isStale())) throw new Stale();
     const done: (() => void)[] = [];
     for (const { plan, pending, report } of this.#sorts.splice(0)) {
@@ -274,20 +325,26 @@ export class Call {
    *
    * @param flushes whether the device is to start with what it has enqueued
    */
-  async guard<T>(use: () => Promise<T>, flushes = false): Promise<T> {
-    try {
-      assertIntact(this.#spans);
-      const result = await use();
+  guard<T>(use: () => Soon<T>, flushes = false): Soon<T> {
+    const used = (result: T): T => {
       assertIntact(this.#spans);
       if (flushes) this.columns.flush();
       return result;
-    } catch (cause) {
-      const error = intactOr(this.#spans, cause);
-      // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
-      if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
-      this.release();
-      throw error instanceof MemoryError ? this.#seen(error) : error;
-    }
+    };
+    const make = () => {
+      assertIntact(this.#spans);
+      return after(use(), used);
+    };
+    return rescued(make, (error) => this.#failed(error));
+  }
+
+  /** Gives everything back when nothing uses it any more, and throws. */
+  async #failed(cause: unknown): Promise<never> {
+    const error = intactOr(this.#spans, cause);
+    // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
+    if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
+    this.release();
+    throw error instanceof MemoryError ? this.#seen(error) : error;
   }
 
   /** Gives back what was borrowed. May be called twice. */

@@ -1,10 +1,11 @@
 import { type ClsortError, DeviceLostError, MemoryError } from '../../util/errors.js';
+import { after, promised, type Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import type { Backend, Keeper } from '../backend/backend.js';
 import { isOnDevice } from '../backend/column.js';
 import { HostBackend } from '../backend/host-backend.js';
 import type { HostJob, SortJob } from '../backend/job.js';
-import { type By, start, type Use } from './call.js';
+import { type By, type Started, start, type Use } from './call.js';
 import { failedInput, isPromise, Link } from './link.js';
 import type { Turns } from './turns.js';
 
@@ -34,7 +35,7 @@ export interface Task {
   /** It writes to an array of the caller's. */
   readonly overwrites?: boolean;
   /** Does the call on several devices, by the keeper of each. */
-  readonly shared?: (() => Promise<unknown>) | undefined;
+  shared?: (() => Promise<unknown>) | undefined;
 }
 
 /**
@@ -93,7 +94,7 @@ export class Calls {
    *
    * @param make gets what tells the arrays; does not wait before it has made its call
    */
-  linked<T>(inputs: readonly unknown[], make: (link: Link) => Promise<T>): Promise<T> {
+  linked<T>(inputs: readonly unknown[], make: (link: Link) => Soon<T>): Promise<T> {
     const link = new Link();
     const unknown: PromiseLike<unknown>[] = [];
     for (const input of inputs) {
@@ -103,8 +104,18 @@ export class Calls {
       if (from?.result && !from.failure) link.takes(input, from);
       else unknown.push(input);
     }
-    const result = unknown.length === 0 ? make(link) : awaited(unknown, link).then(() => make(link));
-    this.#links.set(result, link);
+    const known = unknown.length === 0 ? undefined : awaited(unknown, link);
+    const result = promised(() => after(known, () => make(link))).then(
+      (made) => {
+        link.end();
+        return made;
+      },
+      (error) => {
+        link.end();
+        throw error;
+      },
+    );
+    if (known || link.result) this.#links.set(result, link);
     return result;
   }
 
@@ -127,16 +138,19 @@ export class Calls {
       }
     };
     if (!onHost && isOpenEnded(task)) {
-      const begin = async (backend: Backend) => {
-        return { backend, started: await start(by(backend), use, true) };
+      let backend = made;
+      const begin = (alive: Backend) => {
+        backend = alive;
+        return start(by(alive), use, true);
       };
-      const enqueue = async () => {
-        assertReady();
-        const { backend, started } = await keeper.run(begin, task);
+      const complete = (started: Started<T>) => {
         link.repeated = () => started.repeated;
         const inputs = link.hasInputs ? () => link.inputsDone() : undefined;
-        const complete = () => started.complete(inputs);
-        return () => link.noting(() => keeper.complete(backend, complete, task));
+        return () => link.noting(() => keeper.complete(backend, () => started.complete(inputs), task));
+      };
+      const enqueue = () => {
+        assertReady();
+        return after(keeper.run(begin, task), complete);
       };
       return this.#turns.inOrder(() => link.noting(enqueue));
     }
@@ -152,7 +166,8 @@ export class Calls {
       }
     };
     const beside = onHost && made.overlaps && isOpenEnded(task);
-    return beside ? this.#turns.beside(n, () => link.noting(run)) : this.#turns.alone(() => link.noting(run));
+    const noted = async () => link.noting(run);
+    return beside ? this.#turns.beside(n, noted) : this.#turns.alone(noted);
   }
 
   /** Does on the host what the device has no room for, when nobody asked for a device. */

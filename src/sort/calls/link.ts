@@ -1,4 +1,5 @@
 import { InputError } from '../../util/errors.js';
+import { rescued, type Soon } from '../../util/soon.js';
 import { DeviceArray } from '../api/device-array.js';
 
 /** What is known of a call before it is done, for calls that take its result. */
@@ -12,12 +13,16 @@ export class Link {
   /** Was it made once more? What read its result by then has read what must not be used. */
   repeated: () => boolean = () => false;
 
-  readonly #inputs: Link[] = [];
-  readonly #arrays = new Map<unknown, unknown>();
+  #inputs: Link[] | undefined;
+  #arrays: Map<unknown, unknown> | undefined;
 
   /** Takes a promise as an input: of a call whose result is known, or of what it has come to. */
   takes(promise: PromiseLike<unknown>, from: Link | unknown): void {
-    if (from instanceof Link) this.#inputs.push(from);
+    if (from instanceof Link) {
+      this.#inputs ??= [];
+      this.#inputs.push(from);
+    }
+    this.#arrays ??= new Map();
     this.#arrays.set(promise, from instanceof Link ? from.result : from);
   }
 
@@ -28,27 +33,37 @@ export class Link {
 
   /** Does it take results of calls that may not be done? */
   get hasInputs(): boolean {
-    return this.#inputs.length > 0;
+    return this.#inputs !== undefined;
   }
 
   /** An input as it is, or what its promise stands for. */
   array<K>(input: K | PromiseLike<K>): K {
-    return isPromise(input) ? (this.#arrays.get(input) as K) : input;
+    return isPromise(input) ? (this.#arrays?.get(input) as K) : input;
+  }
+
+  /**
+   * Lets go of all but what others may still ask for, when the call is done: V8 keeps what a WeakMap holds until it looks at all of
+   * its memory.
+   */
+  end(): void {
+    const repeated = this.repeated();
+    this.repeated = () => repeated;
+    this.done = undefined;
+    this.#inputs = undefined;
+    this.#arrays = undefined;
   }
 
   /** Runs a half of the call, and notes that it failed before others have their turn. */
-  async noting<T>(half: () => Promise<T>): Promise<T> {
-    try {
-      return await half();
-    } catch (error) {
+  noting<T>(half: () => Soon<T>): Soon<T> {
+    return rescued(half, (error) => {
       this.failure = { error };
       throw error;
-    }
+    });
   }
 
   /** @throws InputError when a call whose result this one takes has failed by now */
   assertInputs(): void {
-    for (const { failure } of this.#inputs) if (failure) throw failedInput(failure.error);
+    for (const { failure } of this.#inputs ?? []) if (failure) throw failedInput(failure.error);
   }
 
   /**
@@ -59,7 +74,7 @@ export class Link {
    */
   async inputsDone(): Promise<boolean> {
     let repeated = false;
-    for (const input of this.#inputs) {
+    for (const input of this.#inputs ?? []) {
       await input.done?.catch(() => undefined); // told below
       repeated ||= input.repeated();
     }

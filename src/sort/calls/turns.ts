@@ -1,8 +1,9 @@
 import { Admission } from '../../util/admission.js';
 import { UsageError } from '../../util/errors.js';
+import { after, promised, type Soon } from '../../util/soon.js';
 
 /** The second half of a call, which waits for what the first half enqueued. */
-export type Completion<T> = () => Promise<T>;
+export type Completion<T> = () => Soon<T>;
 
 /** Most calls that are made side by side, and most keys of theirs: beyond, nothing more overlaps. */
 const MOST_CALLS = 100;
@@ -12,6 +13,8 @@ const MOST_KEYS = 2 ** 24;
 export class Turns {
   /** The turn of the call that was asked for last. */
   #last: Promise<unknown> = Promise.resolve();
+  /** Calls that have the turn, or wait for it. */
+  #taken = 0;
   /** Calls that are not done, those that wait for their turn among them. */
   readonly #underWay = new Set<Promise<unknown>>();
   /** What is under way beside all calls. */
@@ -34,23 +37,22 @@ export class Turns {
     this.assertOpen();
     const before = Promise.all(this.#underWay);
     const done = this.#last.then(() => before).then(use);
-    this.#last = done.catch(() => undefined);
+    this.#take(done);
     return this.#track(done);
   }
 
   /**
    * Runs a call in two halves. The first one has the turn; the next call need not wait for the second one.
-   * In an in-order queue its commands come later all the same.
+   * In an in-order queue its commands come later all the same. Where nobody has the turn, the first half runs at once.
    */
-  inOrder<T>(enqueue: () => Promise<Completion<T>>): Promise<T> {
-    try {
+  inOrder<T>(enqueue: () => Soon<Completion<T>>): Promise<T> {
+    const begin = (): Soon<T> => {
       this.assertOpen();
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    const enqueued = this.#last.then(enqueue);
-    this.#last = enqueued.then(nothing, nothing);
-    return this.#track(enqueued.then(completed));
+      const enqueued = this.#taken > 0 ? this.#last.then(enqueue) : enqueue();
+      if (enqueued instanceof Promise) this.#take(enqueued);
+      return after(enqueued, completed);
+    };
+    return this.#track(promised(begin));
   }
 
   /**
@@ -79,13 +81,21 @@ export class Turns {
     await this.settled();
   }
 
+  /** Gives the turn to a call until it settles. */
+  #take(call: Promise<unknown>): void {
+    this.#taken++;
+    const end = () => {
+      this.#taken--;
+    };
+    this.#last = call.then(end, end);
+  }
+
   #track<T>(call: Promise<T>): Promise<T> {
     return track(this.#underWay, call);
   }
 }
 
-const nothing = (): void => undefined;
-const completed = <T>(complete: Completion<T>): Promise<T> => complete();
+const completed = <T>(complete: Completion<T>): Soon<T> => complete();
 
 /** Has a call in a set until it is done. */
 function track<T>(under: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import { Board } from '../../device/board.js';
+import { Board, type Slot } from '../../device/board.js';
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import { type KernelArgument, u32, u64, vector } from '../../device/queue.js';
@@ -6,7 +6,7 @@ import { infinityBits } from '../../keys/dtype.js';
 import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
 import { Compaction } from '../../primitives/compact.js';
 import { createGather } from '../../primitives/gather.js';
-import { createGatherColumns, type GatherColumnsWork } from '../../primitives/gather-columns.js';
+import { createGatherColumns } from '../../primitives/gather-columns.js';
 import { buildForGroups, walkingGroups } from '../../primitives/group.js';
 import type { Binning } from '../../primitives/histogram.js';
 import { enqueueHistogramColumns } from '../../primitives/histogram-columns.js';
@@ -20,6 +20,7 @@ import { Scan } from '../../primitives/scan.js';
 import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
 import type { WalkTuning } from '../../primitives/walk.js';
 import { UnsupportedError } from '../../util/errors.js';
+import { after, type Soon } from '../../util/soon.js';
 import { type Column, isOnDevice } from '../backend/column.js';
 import type { ColumnChoice, ColumnSteps, Search } from './column-steps.js';
 import { type Walk, walkTuningFor } from './walk-tuning.js';
@@ -62,32 +63,32 @@ export class DeviceColumnSteps implements ColumnSteps {
     });
   }
 
-  async gatherRows(
+  gatherRows(
     from: readonly Column[],
     positions: Column,
     to: readonly Column[],
-  ): Promise<() => number | undefined> {
-    const { n: length } = from[0] as Column;
-    const { n } = to[0] as Column;
-    // What moves one column is compiled in less time.
-    const gather = await (from.length === 1
-      ? this.#gatherOne(from[0] as Column)
-      : createGatherColumns(this.#device));
-    const slot = Board.slot(this.#device); // nobody waits between this and what writes on it
+  ): Soon<() => number | undefined> {
+    const [first, out] = [from[0] as Column, to[0] as Column];
+    const where = { indices: bufferOf(positions), n: out.n, length: first.n };
+    const checked = (gather: (slot: Slot) => void): (() => number | undefined) => {
+      const slot = Board.slot(this.#device); // nobody waits between this and what writes on it
+      gather(slot);
+      return () => (slot.word() === 0 ? undefined : first.n - 1 + slot.word());
+    };
+    if (from.length === 1) {
+      // What moves one column is compiled in less time.
+      const made = createGather(this.#device, { elementBytes: first.info.bytes, checked: true });
+      const [input, output] = [bufferOf(first), bufferOf(out)];
+      return after(made, (gather) => checked((slot) => gather({ input, output, ...where, slot })));
+    }
     const columns = from.map((one, i) => ({
       input: bufferOf(one),
       output: bufferOf(to[i] as Column),
       elementBytes: one.info.bytes,
     }));
-    gather({ columns, indices: bufferOf(positions), n, length, slot });
-    return () => (slot.word() === 0 ? undefined : length - 1 + slot.word());
-  }
-
-  async #gatherOne({ info }: Column): Promise<(work: GatherColumnsWork) => void> {
-    const gather = await createGather(this.#device, { elementBytes: info.bytes, checked: true });
-    return ({ columns, ...work }) => {
-      for (const { input, output } of columns) gather({ input, output, ...work });
-    };
+    return createGatherColumns(this.#device).then((gather) =>
+      checked((slot) => gather({ columns, ...where, slot })),
+    );
   }
 
   async segmentIds(offsets: Column, ids: Column): Promise<void> {
@@ -156,30 +157,31 @@ export class DeviceColumnSteps implements ColumnSteps {
     });
   }
 
-  reduce({ n, dtype, ...keys }: Column, op: ReduceOp): Promise<() => number | bigint> {
+  reduce(keys: Column, op: ReduceOp): Soon<() => number | bigint> {
     const device = this.#device;
-    const work = { keys: bufferOf(keys), n, dtype, op };
-    if (!reducesOnce(device)) return enqueueReduce(device, work);
-    return enqueueReduceOnce(device, { ...work, tuning: this.#tuning('reduce', { n, dtype }) });
+    const { n, dtype } = keys;
+    if (!reducesOnce(device)) return enqueueReduce(device, { keys: bufferOf(keys), n, dtype, op });
+    const tuning = this.#tuning('reduce', keys);
+    return enqueueReduceOnce(device, { keys: bufferOf(keys), n, dtype, op, tuning });
   }
 
-  async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<void> {
+  scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Soon<void> {
     const { n, dtype } = from;
-    const scan = await PrefixScan.create(this.#device, { dtype, op, tuning: this.#tuning('scan', from) });
-    scan.enqueue({ input: bufferOf(from), output: bufferOf(to), n, inclusive });
+    const made = PrefixScan.create(this.#device, { dtype, op, tuning: this.#tuning('scan', from) });
+    return after(made, (scan) => scan.enqueue({ input: bufferOf(from), output: bufferOf(to), n, inclusive }));
   }
 
-  async compact(keys: Column, choice: ColumnChoice, to: Column, rest: boolean): Promise<() => number> {
+  compact(keys: Column, choice: ColumnChoice, to: Column, rest: boolean): Soon<() => number> {
     const { n, dtype } = keys;
     const byMask = 'mask' in choice;
     const tuning = this.#tuning('compact', keys);
     const shape = { dtype, by: byMask ? 'mask' : 'range', tuning } as const;
-    const compaction = await Compaction.create(this.#device, shape);
     const by = byMask ? { mask: bufferOf(choice.mask) } : choice;
-    return compaction.enqueue({ keys: bufferOf(keys), n, choice: by, to: bufferOf(to), rest });
+    const work = { keys: bufferOf(keys), n, choice: by, to: bufferOf(to), rest };
+    return after(Compaction.create(this.#device, shape), (compaction) => compaction.enqueue(work));
   }
 
-  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): Promise<void> {
+  searchSorted(sorted: Column, keys: Column, search: Search, places: Column): Soon<void> {
     return enqueueSearchSorted(this.#device, {
       sorted: bufferOf(sorted),
       length: sorted.n,
@@ -245,8 +247,9 @@ export class DeviceColumnSteps implements ColumnSteps {
     await this.#each('top_segments.cl', 'top_positions', {}, to.n, args);
   }
 
-  histogram({ n, dtype, ...keys }: Column, binning: Binning): Promise<() => Uint32Array> {
-    const tuning = this.#tuning('histogram', { n, dtype });
+  histogram(keys: Column, binning: Binning): Soon<() => Uint32Array> {
+    const { n, dtype } = keys;
+    const tuning = this.#tuning('histogram', keys);
     return enqueueHistogramColumns(this.#device, { keys: bufferOf(keys), n, dtype, binning, tuning });
   }
 

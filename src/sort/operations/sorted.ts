@@ -1,21 +1,24 @@
 /** Operations on keys that are in order already. */
 import { keyCodec, type Order } from '../../keys/key-codec.js';
+import { after, type Soon } from '../../util/soon.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
+import { bringAll } from './walks.js';
 
 /** How many of `sorted` come before each key: with `right` those that are equal to it, too. @param places u32 */
-export async function searchSorted(
+export function searchSorted(
   call: Call,
   sorted: Column,
   keys: Column,
   { right, ...order }: Order & { readonly right: boolean },
   places: Column,
-): Promise<void> {
-  if (keys.n === 0) return;
+): Soon<void> {
+  if (keys.n === 0) return undefined;
   const { steps } = call.columns;
-  const [among, input] = [await call.bring(sorted), await call.bring(keys)];
   const search = { codec: keyCodec(keys.dtype, order), right };
-  await call.into(places, (out) => steps.searchSorted(among, input, search, out));
+  return after(bringAll(call, [sorted, keys]), ([among, input]) =>
+    call.into(places, (out) => steps.searchSorted(among as Column, input as Column, search, out)),
+  );
 }
 
 /** Both columns as one; of equal keys those of `a` come first. */

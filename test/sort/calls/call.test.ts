@@ -1,8 +1,8 @@
 /** What a call on arrays of the device costs besides its commands: waits, and events. */
 import test from 'ava';
 import type { Buffer } from '../../../src/device/buffer.js';
-import type { Queue } from '../../../src/device/queue.js';
-import type { SortReport } from '../../../src/index.js';
+import { Queue } from '../../../src/device/queue.js';
+import { type DeviceArray, Sorter, type SortReport } from '../../../src/index.js';
 import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
 import { type Column, column } from '../../../src/sort/backend/column.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
@@ -60,7 +60,7 @@ forEachDevice((title, open, small) => {
         positions: { ...moved, n: k },
         counts: { ...moved, n: k },
       });
-      const calls: Record<string, (call: Call) => Promise<unknown>> = {
+      const calls: Record<string, (call: Call) => unknown> = {
         sort: (call) => call.sort({ keys, sorted: sorted.place }),
         argsort: (call) => call.sort({ keys, moved: moved.place }),
         sortPairs: (call) =>
@@ -92,6 +92,44 @@ forEachDevice((title, open, small) => {
         t.true(reads <= 2, `${name}: ${reads}`);
       }
       for (const one of made) bufferOf(one).release();
+    },
+  );
+
+  test.serial(
+    title(
+      'a walk whose programs are built has enqueued all when it returns, and so have those that take its result',
+    ),
+    async (t) => {
+      const sorter = await Sorter.open({ device: (await open()).info.id });
+      try {
+        const keys = await sorter.upload(Uint32Array.from({ length: 500 }, (_, i) => (i * 7) % 500));
+        const chain = () => {
+          const scanned = sorter.scan(keys, { op: 'max' });
+          return [scanned, sorter.gather(keys, scanned), sorter.searchSorted(scanned, keys)];
+        };
+        const read = async (arrays: Promise<DeviceArray>[]) =>
+          Promise.all((await Promise.all(arrays)).map((array) => array.read()));
+        const first = await read(chain());
+        let launches = 0;
+        const { run } = Queue.prototype;
+        Queue.prototype.run = function (...args) {
+          launches++;
+          return run.apply(this, args);
+        };
+        let again: Promise<DeviceArray>[] = [];
+        try {
+          again = chain();
+          const made = launches;
+          t.true(made >= 3, String(made));
+          await Promise.all(again);
+          t.is(launches, made);
+        } finally {
+          Queue.prototype.run = run;
+        }
+        t.deepEqual(await read(again), first);
+      } finally {
+        await sorter.close();
+      }
     },
   );
 

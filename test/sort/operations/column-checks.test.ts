@@ -20,6 +20,7 @@ import { topSegments } from '../../../src/sort/operations/top-segments.js';
 import { unique } from '../../../src/sort/operations/unique.js';
 import { scan } from '../../../src/sort/operations/walks.js';
 import { MismatchError } from '../../../src/util/errors.js';
+import type { Soon } from '../../../src/util/soon.js';
 import { keysOf } from '../../distributions.js';
 import { forEachDevice } from '../../each-device.js';
 
@@ -69,7 +70,7 @@ function faulty(backend: Backend, step: Step, resultOf: (args: unknown[]) => Col
 
 const settings = parseSortOptions({ verify: true, tuning: { select: 100 } });
 
-async function run<T>(backend: Backend, use: (call: Call) => Promise<T>): Promise<T> {
+async function run<T>(backend: Backend, use: (call: Call) => Soon<T>): Promise<T> {
   const onWarning = () => undefined;
   const started = await start({ backend, settings, onWarning }, async (call) => {
     const made = await use(call);
@@ -85,7 +86,7 @@ interface Checked {
   readonly what: string;
   readonly step: Step;
   readonly result: (args: unknown[]) => Column;
-  readonly use: (call: Call, keys: Column) => Promise<unknown>;
+  readonly use: (call: Call, keys: Column) => unknown;
 }
 
 const choice = (dtype: Dtype) => {

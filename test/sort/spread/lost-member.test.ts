@@ -7,6 +7,7 @@ import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
 import { Member } from '../../../src/sort/spread/member.js';
 import { Team } from '../../../src/sort/spread/team.js';
 import { type ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../../src/util/errors.js';
+import type { Soon } from '../../../src/util/soon.js';
 import { keysOf } from '../../distributions.js';
 
 /** A keeper whose device fails on demand. */
@@ -23,12 +24,12 @@ class Failing implements Keeper {
     return this.#keeper.backend;
   }
 
-  async run<T>(use: (backend: Backend) => Promise<T>, call: KeptCall): Promise<T> {
+  async run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Promise<T> {
     if (this.fault && this.fault.after-- <= 0) throw this.fault.error;
     return this.#keeper.run(use, call);
   }
 
-  complete<T>(backend: Backend, use: () => Promise<T>, call: KeptCall): Promise<T> {
+  complete<T>(backend: Backend, use: () => Soon<T>, call: KeptCall): Soon<T> {
     return this.#keeper.complete(backend, use, call);
   }
 

@@ -1,0 +1,101 @@
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
+import { CodeEdges } from '../../keys/value.js';
+import { UsageError } from '../../util/errors.js';
+import type { HistogramBins } from '../api/options.js';
+
+/** Bins of one histogram. */
+const MAX_BINS = 65_536;
+/** Even bins that are kept, and of how many at most: the edges of more take much memory, and a small part of the time that counting takes. */
+const MOST_KEPT = 32;
+const MOST_KEPT_BINS = 4096;
+
+type Edge = number | bigint;
+
+/** Between which numbers the bins of a histogram lie, which need not be keys themselves. */
+export class BinEdges {
+  readonly edges: readonly Edge[];
+  readonly #codes = new Map<Dtype, readonly bigint[] | undefined>();
+
+  private constructor(edges: readonly Edge[]) {
+    this.edges = edges;
+  }
+
+  /** Even bins that were asked for: working them out takes longer than a small histogram. */
+  static readonly #kept = new Map<string, BinEdges>();
+
+  /**
+   * The edges of bins: as given, or evenly over a range.
+   *
+   * @throws UsageError when neither or both are given, or the numbers do not make bins
+   */
+  static of({ bins, range, edges }: HistogramBins): BinEdges {
+    if (edges !== undefined) {
+      if (bins !== undefined || range !== undefined) {
+        throw new UsageError("option 'edges' says all of the bins: leave out 'bins' and 'range'");
+      }
+      return new BinEdges(rising(edges));
+    }
+    if (bins === undefined || range === undefined) {
+      throw new UsageError("no bins: expected the options 'bins' and 'range', or 'edges', or 'bits'");
+    }
+    const [from, to] = range;
+    const name = `${bins} ${typeof from} ${from} ${typeof to} ${to}`;
+    const known = BinEdges.#kept.get(name);
+    if (known) return known;
+    const even = new BinEdges(evenly(bins, from, to));
+    if (bins > MOST_KEPT_BINS) return even;
+    if (BinEdges.#kept.size >= MOST_KEPT) BinEdges.#kept.clear();
+    BinEdges.#kept.set(name, even);
+    return even;
+  }
+
+  get bins(): number {
+    return this.edges.length - 1;
+  }
+
+  /** Codes for the bins that keys can be in, the same array each time; undefined where there is none. */
+  codes(dtype: Dtype): readonly bigint[] | undefined {
+    if (!this.#codes.has(dtype)) this.#codes.set(dtype, codesOf(dtype, this.edges));
+    return this.#codes.get(dtype);
+  }
+}
+
+function codesOf(dtype: Dtype, edges: readonly Edge[]): readonly bigint[] | undefined {
+  const codes = new CodeEdges(dtypeInfo(dtype));
+  const lower = edges.slice(0, -1).flatMap((edge) => codes.from(edge) ?? []);
+  const last = codes.upTo(edges.at(-1) ?? 0);
+  return lower.length === 0 || last === undefined ? undefined : [...lower, last];
+}
+
+function rising(edges: Iterable<Edge>): Edge[] {
+  const all = Array.from<Edge>(edges);
+  assertBins(all.length - 1);
+  const rise = all.every(
+    (edge, i) => i === 0 || (typeof edge === typeof all[0] && edge > (all[i - 1] as Edge)),
+  );
+  if (!rise) throw new UsageError('edges do not rise: expected numbers, each above the one before');
+  return all;
+}
+
+function evenly(bins: number, from: Edge, to: Edge): Edge[] {
+  assertBins(bins);
+  if (typeof from === 'bigint' && typeof to === 'bigint' && from < to) {
+    const count = BigInt(bins);
+    // Keys are whole: an edge between two of them is as good as the upper one.
+    return Array.from({ length: bins + 1 }, (_, i) => {
+      return from + ((to - from) * BigInt(i) + count - 1n) / count;
+    });
+  }
+  const width = Number(to) - Number(from);
+  if (typeof from !== typeof to || !(width > 0 && Number.isFinite(width))) {
+    throw new UsageError(`range is [${from}, ${to}]: expected two finite numbers, the smaller one first`);
+  }
+  const start = Number(from);
+  return Array.from({ length: bins + 1 }, (_, i) => (i < bins ? start + (width * i) / bins : Number(to)));
+}
+
+function assertBins(bins: number): void {
+  if (!Number.isInteger(bins) || bins < 1 || bins > MAX_BINS) {
+    throw new UsageError(`a histogram of ${bins} bins: expected 1 to ${MAX_BINS}`);
+  }
+}
