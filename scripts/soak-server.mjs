@@ -109,6 +109,26 @@ export function growthOf(samples, warmUp = Math.min(60, samples.at(-1).seconds /
   return median(after) - Math.max(...before);
 }
 
+/** Stretches of a run whose growth is compared. */
+const STRETCHES = 6;
+
+/**
+ * Bytes by which memory grows after the warm-up by its tendency: as many times the growth of a stretch as there are stretches, of
+ * which the median counts. What leaks grows in all of them; what a driver's compiler takes once for its largest program, and the
+ * allocator keeps, is in one.
+ *
+ * @param samples, warmUp as of `growthOf`
+ */
+export function tendencyOf(samples, warmUp) {
+  const end = samples.at(-1).seconds;
+  const step = (end - warmUp) / (STRETCHES + 1);
+  const levels = Array.from({ length: STRETCHES + 1 }, (_, i) => {
+    const [from, to] = [warmUp + i * step, warmUp + (i + 1) * step];
+    return median(samples.filter(({ seconds }) => seconds >= from && seconds <= to).map(({ rss }) => rss));
+  });
+  return median(levels.slice(1).map((level, i) => level - levels[i])) * STRETCHES;
+}
+
 const milliseconds = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 /** Failures that are told one by one. */

@@ -29,6 +29,27 @@ test('memory grows by what the last quarter has beyond the first minute', async 
   t.is(growthOf(during(30, (at) => at)), 27 - 10, 'the first third of a short run');
 });
 
+test('what a driver takes once is no tendency, and what leaks is one', async (t) => {
+  const module = await import(pathToFileURL(soak('soak-server.mjs')).href);
+  const tendencyOf: (samples: readonly Sample[], warmUp: number) => number = module.tendencyOf;
+  const during = (rss: (at: number) => number): Sample[] =>
+    Array.from({ length: 800 }, (_, i) => ({ seconds: i + 1, rss: rss(i + 1) }));
+  t.is(
+    tendencyOf(
+      during((at) => (at < 500 ? 100 : 220)),
+      100,
+    ),
+    0,
+  );
+  t.is(
+    tendencyOf(
+      during((at) => at),
+      100,
+    ),
+    600,
+  );
+});
+
 test('a Sorter serves several clients: calls are right, memory is flat, and latencies are told', (t) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [soak('soak.mjs'), ...SHORT], {
     encoding: 'utf8',
