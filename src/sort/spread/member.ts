@@ -8,7 +8,9 @@ import type { Use } from '../calls/call.js';
 import { Calls, type Task } from '../calls/calls.js';
 import { Link } from '../calls/link.js';
 import { Turns } from '../calls/turns.js';
-import { PIECES_AT_ONCE } from './split.js';
+
+/** Pieces that are split at once where all sinks have room ahead, so that threads need not wait for what is between pieces. */
+export const PIECES_AT_ONCE = 2;
 
 /** Slots: those that are filled, one that is on its way, and one that is next. */
 export const SLOTS = PIECES_AT_ONCE + 2;

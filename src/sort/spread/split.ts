@@ -14,15 +14,13 @@ import { Random } from '../../util/random.js';
 import { throwIfAborted } from '../api/options.js';
 import type { HostJob } from '../backend/job.js';
 import { hostSort } from '../host/host-sort.js';
+import { PIECES_AT_ONCE } from './member.js';
 
 /** Keys of the sample for each share: the ends of shares are off by less than a hundredth of all keys almost surely. */
 const SAMPLES = 2 ** 13;
 
 /** Bytes of keys, or of what travels with them, that are split at a time. */
 const PIECE_BYTES = 2 ** 25;
-
-/** Pieces that are split at once where all sinks have room ahead, so that threads need not wait for what is between pieces. */
-export const PIECES_AT_ONCE = 2;
 
 /** Threads that split a piece. */
 const MOST_THREADS = 32;
