@@ -155,13 +155,11 @@ export class Staging {
   }
 
   /** Lends what brings bytes to the buffer. Nothing that is enqueued may use the buffer. */
-  async feed<T>({ handle }: Buffer, use: (feed: Feed) => Promise<T>): Promise<T> {
+  async feed({ handle }: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
     this.#rings.up ??= new Ring(this.#pin(RING_BYTES));
-    let fed: { readonly result: T } | undefined;
-    await this.#rings.up.run(RING_BYTES, async (ring) => {
-      fed = { result: await use({ queue: this.#ways().up.handle, buffer: handle, ring }) };
-    });
-    return (fed as unknown as { readonly result: T }).result;
+    await this.#rings.up.run(RING_BYTES, (ring) =>
+      use({ queue: this.#ways().up.handle, buffer: handle, ring }),
+    );
   }
 
   /** Copies a stretch of a file into the buffer from `offset` on. Nothing that is enqueued may use the buffer. */

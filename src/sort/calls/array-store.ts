@@ -136,7 +136,7 @@ export class ArrayStore implements ArrayOwner {
   }
 
   /** Lends what brings bytes into a column that nobody knows of yet, whatever else is under way. */
-  feed<T>(to: Column, use: (feed: Feed) => Promise<T>): Promise<T> {
+  feed(to: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
     return this.#turns.apart(() => this.#transfer((memory) => memory.feed(to, use)));
   }
 

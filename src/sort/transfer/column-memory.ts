@@ -48,7 +48,7 @@ export interface ColumnMemory {
   /** As `load`, into a stretch of a file, of a column that is complete. @throws as `storeFile` */
   loadFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
   /** Lends what brings bytes into a column that nobody knows of yet. @throws as `storeFile` */
-  feed<T>(column: Column, use: (feed: Feed) => Promise<T>): Promise<T>;
+  feed(column: Column, use: (feed: Feed) => Promise<void>): Promise<void>;
   /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void>;
 }
@@ -129,9 +129,9 @@ export class DeviceMemory implements ColumnMemory {
     return this.#device.staging.readTo(bufferOf(place), file, offset * info.bytes);
   }
 
-  async feed<T>({ place }: Column, use: (feed: Feed) => Promise<T>): Promise<T> {
+  async feed({ place }: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
     await this.#device.queue.settle(); // as for a file
-    return this.#device.staging.feed(bufferOf(place), use);
+    await this.#device.staging.feed(bufferOf(place), use);
   }
 
   async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
