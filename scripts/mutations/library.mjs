@@ -204,8 +204,8 @@ export const LIBRARY = [
   {
     name: 'queue: launches that are refused end the wait at once',
     file: 'src/device/queue.ts',
-    find: 'this.flushSoon();\n    const done =',
-    replace: 'this.flush();\n    const done =',
+    find: 'this.flushSoon();\n    // A refusal',
+    replace: 'this.flush();\n    // A refusal',
     tests: [tests('device/queue')],
   },
   {

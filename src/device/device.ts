@@ -23,10 +23,11 @@ const LARGE_BYTES = 2 ** 20;
 /** Likewise when it is for one result, for which the memory of a collected one will do: its pages are there. */
 const LARGE_RESULT_BYTES = 2 ** 15;
 
-const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities): Queue =>
+const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities, tray?: Tray): Queue =>
   new Queue(
     (timed) => cl.createCommandQueue(context, handle, timed ? cl.QUEUE_PROFILING_ENABLE : 0),
     capabilities,
+    tray,
   );
 
 /** A device as far as plans and parameters depend on it, open or not. */
@@ -61,7 +62,8 @@ export class Device {
       this.capabilities = capabilitiesOf(info, askOf(handle));
       if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
       context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
-      this.queue = newQueue(context, handle, this.capabilities);
+      const tray = this.transfersBeside ? new Tray(() => this.staging.allocate(TRAY_BYTES)) : undefined;
+      this.queue = newQueue(context, handle, this.capabilities, tray);
     } catch (error) {
       if (context) cl.releaseAsync(context);
       throw typedError(error, `opening ${info.name}`);
@@ -69,7 +71,6 @@ export class Device {
     this.context = context;
     this.#programCache = ProgramCache.of(info, this.capabilities.quirks);
     this.staging = new Staging(this.context, this.queue, () => this.ways);
-    if (this.transfersBeside) this.queue.useTray(() => new Tray(this.staging.allocate(TRAY_BYTES)));
     const budget = poolBytes ?? info.globalBytes * POOL_SHARE;
     this.pool = new BufferPool((bytes) => this.buffer(bytes), budget, this.queue);
   }

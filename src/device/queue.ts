@@ -1,13 +1,15 @@
 import * as cl from '../opencl/index.js';
-import { TimeoutError, UnsupportedError } from '../util/errors.js';
+import { UnsupportedError } from '../util/errors.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
-import { allCaughtUp, Milestones } from './milestones.js';
+import { Lookout } from './lookout.js';
+import { allCaughtUp } from './milestones.js';
 import { toNumber } from './platform.js';
 import type { Kernel } from './program.js';
+import { Progress } from './progress.js';
 import { typedError } from './status.js';
-import { Tray } from './tray.js';
+import type { Tray } from './tray.js';
 
 export { f32, f64, i32, i64, type KernelArgument, local, u32, u64, vector } from './launch-list.js';
 
@@ -42,8 +44,6 @@ type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: 
 
 /** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
 const LONGEST_LIST = 8;
-/** How long this thread looks for the end of a wait in one turn of the loop, where nothing else happens on it meanwhile. */
-const LOOK_MICROSECONDS = 50;
 /** Sorts of more launches are long enough not to need it. */
 const LONGEST_RECORDING = 16;
 
@@ -72,38 +72,34 @@ export class Queue {
   #handle: cl.CommandQueue;
   readonly #capabilities: Capabilities;
   readonly #launches = new LaunchList();
-  readonly #milestones = new Milestones(() => this.#allDone());
   /** Of the launches that wait. */
   #stages: StageName[] = [];
   #recorded: Recorded[] | undefined;
   /** Does each command that is recorded keep an event? */
   #timed = false;
   #recording = false;
-  /** Words that are read with the next wait. */
-  #words: { readonly buffer: Buffer; readonly offset: number; readonly view: Uint32Array }[] = [];
   #failure: unknown;
   #lastFailure: unknown;
-  /** What was enqueued since the beginning, and how much of that is done for sure. */
-  #enqueued = 0;
-  #passed = 0;
-  /** What of it the driver has, and with what of that it was told to start. */
-  #handed = 0;
-  #started = 0;
-  /** It is to be told so soon. */
+  readonly #progress = new Progress();
+  /** The driver is to be told to start so soon. */
   #startsSoon = false;
-  /** The last wait was short: the next one may be. */
-  #brief = true;
-  /** Pinned memory for small transfers, or who makes it when there is one. */
-  #tray: Tray | (() => Tray) | undefined;
+  /** Pinned memory for small transfers; undefined where they go the driver's own way. */
+  readonly #tray: Tray | undefined;
+  readonly #lookout: Lookout;
 
-  /** @param open makes a queue of the driver's, one that times its commands or not */
-  constructor(open: (timed: boolean) => cl.CommandQueue, capabilities: Capabilities) {
+  /**
+   * @param open makes a queue of the driver's, one that times its commands or not
+   * @param tray what small transfers pass through, if they do
+   */
+  constructor(open: (timed: boolean) => cl.CommandQueue, capabilities: Capabilities, tray?: Tray) {
     const timed = !capabilities.quirks.timesDearly;
     this.#plain = open(timed);
     if (timed) this.#timing = this.#plain;
     this.#openTiming = () => open(true);
     this.#handle = this.#plain;
     this.#capabilities = capabilities;
+    this.#tray = tray;
+    this.#lookout = new Lookout(this, capabilities, this.#progress, tray);
   }
 
   /** What commands are given to now. */
@@ -137,33 +133,14 @@ export class Queue {
     }
   }
 
-  /** Has small transfers pass through pinned memory, from the first one on. */
-  useTray(make: () => Tray): void {
-    this.#tray = make;
-  }
-
-  /** @returns undefined where transfers go the driver's own way */
-  #trayFor(view: ArrayBufferView): Tray | undefined {
-    if (typeof this.#tray === 'function') {
-      const make = this.#tray;
-      this.#tray = undefined;
-      try {
-        this.#tray = make();
-      } catch {
-        return undefined; // without pinned memory small transfers go the driver's own way
-      }
-    }
-    return this.#tray?.isFor(view) ? this.#tray : undefined;
-  }
-
   /** The place of what is enqueued next. */
   get position(): number {
-    return this.#enqueued;
+    return this.#progress.enqueued;
   }
 
   /** Is everything in front of that place done? */
   hasPassed(position: number): boolean {
-    return position <= this.#passed;
+    return this.#progress.hasPassed(position);
   }
 
   /**
@@ -177,7 +154,7 @@ export class Queue {
     const localSize = local === undefined ? null : list(local);
     this.#check(kernel, args, localSize);
     if (globalSize.includes(0)) return;
-    this.#enqueued++;
+    this.#progress.enqueue();
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
     if (this.#launches.length < (this.#recording ? LONGEST_RECORDING : LONGEST_LIST)) return;
@@ -210,7 +187,7 @@ export class Queue {
   /** Has the driver start with what is enqueued, when nobody waits yet. */
   flush(): void {
     this.submit();
-    this.#started = this.#handed;
+    this.#progress.start();
     try {
       cl.flush(this.#handle);
     } catch (error) {
@@ -224,8 +201,8 @@ export class Queue {
    */
   flushSoon(): void {
     const waiting = this.#launches.length > 0;
-    if (!waiting && this.#handed <= this.#started) return;
-    if (!waiting || this.#started <= this.#passed) this.#flushForLater();
+    if (!waiting && !this.#progress.rests) return;
+    if (!waiting || this.#progress.isIdle) this.#flushForLater();
     else if (!this.#startsSoon) {
       this.#startsSoon = true;
       allCaughtUp().then(() => {
@@ -244,7 +221,7 @@ export class Queue {
   }
 
   #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[]): void {
-    this.#handed = this.#enqueued;
+    this.#progress.hand();
     try {
       if (!this.#timed) {
         cl.enqueueKernels(this.#handle, launches);
@@ -287,7 +264,7 @@ export class Queue {
   /** Enqueues the launches of a recording. The buffers that they use must still be there. */
   replay({ launches, stages }: Recording): void {
     this.submit();
-    this.#enqueued++;
+    this.#progress.enqueue();
     this.#handOver(launches, stages);
     launches.forget(); // the arguments are not those that the last `run` has set
   }
@@ -326,7 +303,8 @@ export class Queue {
 
   #record(stage: string, enqueue: (event: boolean) => unknown): void {
     this.submit();
-    this.#handed = ++this.#enqueued;
+    this.#progress.enqueue();
+    this.#progress.hand();
     let event: unknown;
     try {
       event = enqueue(this.#timed);
@@ -366,7 +344,7 @@ export class Queue {
   write(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     const bytes = view.byteLength;
     if (bytes === 0) return;
-    const from = this.#trayFor(view)?.copyOf(view) ?? view;
+    const from = this.#tray?.copyOf(view) ?? view;
     this.#record('upload', (event) =>
       cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, from, null, event),
     );
@@ -376,35 +354,15 @@ export class Queue {
   read(buffer: Buffer, view: ArrayBufferView, offset = 0): void {
     const bytes = view.byteLength;
     if (bytes === 0) return;
-    const to = this.#trayFor(view)?.placeFor(view) ?? view;
+    const to = this.#tray?.placeFor(view) ?? view;
     this.#record('download', (event) =>
       cl.enqueueReadBuffer(this.#handle, buffer.handle, false, offset, bytes, to, null, event),
     );
   }
 
-  /**
-   * Words as they are when somebody waits: however often they are asked for before, they are read once.
-   *
-   * @returns where they stand after the next `finish()`; all bits are set until then
-   */
+  /** As of `Lookout`. */
   readAtWait(buffer: Buffer, offset: number, words = 1): Uint32Array {
-    const known = this.#words.find((word) => word.buffer === buffer && word.offset === offset);
-    if (known) return known.view;
-    const view = new Uint32Array(words).fill(0xffffffff);
-    this.#words.push({ buffer, offset, view });
-    return view;
-  }
-
-  /** Reads the words that were asked for. @returns the event of the last command, behind all others, if there is one */
-  #readWords(): cl.Event | undefined {
-    let last: cl.Event | undefined;
-    for (const { buffer, offset, view } of this.#words.splice(0)) {
-      this.#enqueued++;
-      if (last) cl.releaseAsync(last);
-      const { handle } = buffer;
-      last = cl.enqueueReadBuffer(this.#handle, handle, false, offset, view.byteLength, view, null, true);
-    }
-    return last;
+    return this.#lookout.readAtWait(buffer, offset, words);
   }
 
   /**
@@ -415,10 +373,8 @@ export class Queue {
    */
   finish(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
     this.flushSoon();
-    const done = this.#milestones.reached();
-    const bounded = Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done;
     // A refusal is told after the wait: what the driver took before still uses memory that the caller has back then.
-    return bounded.then(
+    return this.#lookout.reached(deadlineSeconds).then(
       () => {
         const failure = this.#takeFailure();
         if (failure !== undefined) throw failure;
@@ -438,7 +394,7 @@ export class Queue {
 
   /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
   async settle(deadlineSeconds?: number): Promise<void> {
-    const known = this.#failure === undefined && this.#words.length === 0 && this.hasPassed(this.#enqueued);
+    const known = this.#failure === undefined && this.#lookout.hasNothing && this.hasPassed(this.position);
     if (!known) await this.finish(deadlineSeconds);
   }
 
@@ -446,7 +402,7 @@ export class Queue {
   mark(): cl.Event {
     this.submit();
     try {
-      const mark = this.#mark();
+      const mark = this.#lookout.mark();
       cl.flush(this.#handle);
       return mark;
     } catch (error) {
@@ -457,7 +413,7 @@ export class Queue {
   /** What is enqueued from now on begins when another queue has come to a mark. */
   waitFor(mark: cl.Event): void {
     this.submit();
-    this.#enqueued++;
+    this.#progress.enqueue();
     try {
       if (this.#capabilities.version < 1.2) cl.enqueueWaitForEvents(this.#handle, [mark]);
       else cl.enqueueBarrierWithWaitList(this.#handle, [mark]);
@@ -466,88 +422,6 @@ export class Queue {
     } finally {
       cl.releaseAsync(mark);
     }
-  }
-
-  /** Waits for all that is enqueued. */
-  async #allDone(): Promise<void> {
-    this.submitForLater();
-    await (this.#capabilities.quirks.polls > 0 ? this.#looked() : this.#waited());
-  }
-
-  /**
-   * A wait for the event of a marker rather than clFinish, but for drivers known for better: rusticl's may
-   * return, when it is called from another thread than the enqueues, before the last commands are done.
-   */
-  async #waited(): Promise<void> {
-    const { finishTells } = this.#capabilities.quirks;
-    const last = this.#readWords() ?? (finishTells ? undefined : this.#mark());
-    const passed = this.#pass();
-    let well = false;
-    try {
-      await (last ? cl.waitForEventsAsync([last]) : cl.finishAsync(this.#handle));
-      well = true;
-    } finally {
-      if (last) cl.releaseAsync(last);
-      passed(well);
-    }
-  }
-
-  /**
-   * A wait that looks for the end by itself at first, in each turn of the loop for a moment, since waking this thread
-   * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
-   */
-  async #looked(): Promise<void> {
-    const words = this.#words.splice(0);
-    // Into ordinary memory a driver copies by a thread of its own, which has to be woken.
-    const views = words.map(({ view }) => this.#trayFor(view)?.placeFor(view) ?? view);
-    this.#enqueued += Math.max(1, words.length);
-    const passed = this.#pass();
-    const start = performance.now();
-    const most = this.#brief ? this.#capabilities.quirks.polls * 1e3 : 0;
-    const moment = most > 0 ? LOOK_MICROSECONDS : 0;
-    let well = false;
-    let event: cl.Event | undefined;
-    try {
-      const buffers = words.map(({ buffer }) => buffer.handle);
-      const offsets = words.map(({ offset }) => offset);
-      event = cl.readAndLook(this.#handle, buffers, offsets, views, moment);
-      while (event) {
-        if (performance.now() - start >= most) {
-          await cl.waitForEventsAsync([event]);
-          break;
-        }
-        await new Promise((resolve) => setImmediate(resolve));
-        const state = cl.lookAt(event, moment);
-        if (state === cl.COMPLETE) {
-          cl.releaseEvent(event); // at once: it is no work for another thread
-          event = undefined;
-        } else if (state < cl.COMPLETE) await cl.waitForEventsAsync([event]); // which says why
-      }
-      well = true;
-    } finally {
-      if (event) cl.releaseAsync(event);
-      this.#brief = performance.now() - start < 2e3 * this.#capabilities.quirks.polls;
-      passed(well);
-    }
-  }
-
-  /** Notes where the queue is. @returns to be called when it has come to that point, or has failed to */
-  #pass(): (well: boolean) => void {
-    const position = this.#enqueued;
-    [this.#handed, this.#started] = [position, position]; // who waits has the driver start
-    const landed = this.#tray instanceof Tray ? this.#tray.mark() : undefined;
-    return (well) => {
-      if (well) this.#passed = Math.max(this.#passed, position);
-      landed?.(well);
-    };
-  }
-
-  /** An event for all that was enqueued so far. */
-  #mark(): cl.Event {
-    this.#enqueued++;
-    return this.#capabilities.version < 1.2
-      ? cl.enqueueMarker(this.#handle, true)
-      : cl.enqueueMarkerWithWaitList(this.#handle, null, true);
   }
 
   /**
@@ -561,10 +435,10 @@ export class Queue {
     await this.finish();
     this.#time(true);
     ahead?.();
-    const begin = this.#mark();
+    const begin = this.#lookout.mark();
     await enqueue();
     this.submit();
-    const end = this.#mark();
+    const end = this.#lookout.mark();
     this.#endTiming();
     try {
       await this.finish();
@@ -658,21 +532,5 @@ function endOf(event: cl.Event): number | null {
     return toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
   } catch {
     return null;
-  }
-}
-
-async function withDeadline(done: Promise<void>, seconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new TimeoutError(`the device did not finish within ${seconds} s; it is given up`)),
-      seconds * 1000,
-    );
-  });
-  try {
-    await Promise.race([done, late]);
-  } finally {
-    clearTimeout(timer);
-    done.catch(() => undefined); // a late failure of a device that was given up concerns nobody any more
   }
 }

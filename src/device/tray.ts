@@ -14,32 +14,30 @@ const LINE = 64;
  * has the device wait meanwhile. Places are taken in a ring, and are free again when the queue has come past them.
  */
 export class Tray {
-  readonly #memory: Uint8Array;
+  /** Made when the first transfer comes; without pinned memory all of them go the driver's own way. */
+  #memory: Uint8Array | undefined;
+  #make: (() => ArrayBuffer) | undefined;
   /** Bytes that were taken since the beginning, those that were skipped at the end of the memory among them. */
   #taken = 0;
   /** Of them, bytes that are free again. */
   #freed = 0;
   #landings: Landing[] = [];
 
-  constructor(memory: ArrayBuffer) {
-    this.#memory = new Uint8Array(memory);
+  /** @param make makes the pinned memory */
+  constructor(make: () => ArrayBuffer) {
+    this.#make = make;
   }
 
-  /** Are these so few bytes that copying them takes less time than having the driver do it? */
-  isFor({ byteLength, buffer }: ArrayBufferView): boolean {
-    return byteLength <= MOST_BYTES && buffer !== this.#memory.buffer;
-  }
-
-  /** A copy for the device to read; undefined when there is no room. */
+  /** A copy for the device to read; undefined when there is no room, or they are many bytes. */
   copyOf(view: ArrayBufferView): Uint8Array | undefined {
-    const place = this.#place(view.byteLength);
+    const place = this.#placeFor(view);
     place?.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
     return place;
   }
 
-  /** Where the device is to write what `landed` brings to `view`; undefined when there is no room. */
+  /** Where the device is to write what `landed` brings to `view`; undefined likewise. */
   placeFor(view: ArrayBufferView): Uint8Array | undefined {
-    const from = this.#place(view.byteLength);
+    const from = this.#placeFor(view);
     if (from) this.#landings.push({ from, to: view });
     return from;
   }
@@ -59,15 +57,32 @@ export class Tray {
     };
   }
 
-  #place(bytes: number): Uint8Array | undefined {
-    const size = this.#memory.length;
+  /** Copying so few bytes takes less time than having the driver do it. */
+  #placeFor({ byteLength, buffer }: ArrayBufferView): Uint8Array | undefined {
+    const memory = byteLength <= MOST_BYTES ? this.#made() : undefined;
+    return memory && buffer !== memory.buffer ? this.#place(memory, byteLength) : undefined;
+  }
+
+  #made(): Uint8Array | undefined {
+    const make = this.#make;
+    this.#make = undefined;
+    try {
+      if (make) this.#memory = new Uint8Array(make());
+    } catch {
+      return undefined; // the driver's own way is slower, and no failure
+    }
+    return this.#memory;
+  }
+
+  #place(memory: Uint8Array, bytes: number): Uint8Array | undefined {
+    const size = memory.length;
     const room = Math.ceil(bytes / LINE) * LINE;
     const at = this.#taken % size;
     const skipped = at + room > size ? size - at : 0;
     if (this.#taken + skipped + room - this.#freed > size) return undefined;
     const begin = (at + skipped) % size;
     this.#taken += skipped + room;
-    return this.#memory.subarray(begin, begin + bytes);
+    return memory.subarray(begin, begin + bytes);
   }
 }
 

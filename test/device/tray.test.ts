@@ -3,7 +3,7 @@ import { Tray } from '../../src/device/tray.js';
 import { Random } from '../../src/util/random.js';
 
 test('what passes keeps its bytes until the queue has come past it, whatever is taken meanwhile', (t) => {
-  const tray = new Tray(new ArrayBuffer(4096));
+  const tray = new Tray(() => new ArrayBuffer(4096));
   const random = new Random(5);
   /** Of each mark: what was copied in before it, and what is to arrive. */
   const marks: { landed: (well: boolean) => void; checks: (() => void)[] }[] = [];
@@ -36,7 +36,7 @@ test('what passes keeps its bytes until the queue has come past it, whatever is 
 });
 
 test('nothing is brought after a failure, nor to memory that has gone, and places are free again', (t) => {
-  const tray = new Tray(new ArrayBuffer(1024));
+  const tray = new Tray(() => new ArrayBuffer(1024));
   const to = new Uint8Array(512);
   tray.placeFor(to)?.fill(1);
   tray.mark()(false);
@@ -51,7 +51,7 @@ test('nothing is brought after a failure, nor to memory that has gone, and place
 });
 
 test('a mark that is told late frees no place that was taken behind it', (t) => {
-  const tray = new Tray(new ArrayBuffer(1024));
+  const tray = new Tray(() => new ArrayBuffer(1024));
   tray.copyOf(new Uint8Array(512));
   const early = tray.mark();
   tray.copyOf(new Uint8Array(512));

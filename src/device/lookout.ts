@@ -1,0 +1,177 @@
+import * as cl from '../opencl/index.js';
+import { TimeoutError } from '../util/errors.js';
+import type { Buffer } from './buffer.js';
+import type { Capabilities } from './capabilities.js';
+import { Milestones } from './milestones.js';
+import type { Progress } from './progress.js';
+import type { Tray } from './tray.js';
+
+/** How long this thread looks for the end of a wait in one turn of the loop, where nothing else happens on it meanwhile. */
+const LOOK_MICROSECONDS = 50;
+
+/** A queue, as far as its end is looked for. */
+export interface Watched {
+  /** What commands are given to now. */
+  readonly handle: cl.CommandQueue;
+  /** Hands over what waits to be. */
+  submitForLater(): void;
+}
+
+/** Words that are read with the next wait. */
+interface Words {
+  readonly buffer: Buffer;
+  readonly offset: number;
+  readonly view: Uint32Array;
+}
+
+/** Looks for the end of what a queue was given, and brings what is to be there then. */
+export class Lookout {
+  readonly #queue: Watched;
+  readonly #capabilities: Capabilities;
+  readonly #progress: Progress;
+  readonly #tray: Tray | undefined;
+  readonly #milestones = new Milestones(() => this.#allDone());
+  #words: Words[] = [];
+  /** The last wait was short: the next one may be. */
+  #brief = true;
+
+  constructor(queue: Watched, capabilities: Capabilities, progress: Progress, tray: Tray | undefined) {
+    this.#queue = queue;
+    this.#capabilities = capabilities;
+    this.#progress = progress;
+    this.#tray = tray;
+  }
+
+  /**
+   * Words as they are when somebody waits: however often they are asked for before, they are read once.
+   *
+   * @returns where they stand after the next wait; all bits are set until then
+   */
+  readAtWait(buffer: Buffer, offset: number, words: number): Uint32Array {
+    const known = this.#words.find((word) => word.buffer === buffer && word.offset === offset);
+    if (known) return known.view;
+    const view = new Uint32Array(words).fill(0xffffffff);
+    this.#words.push({ buffer, offset, view });
+    return view;
+  }
+
+  /** Is there nothing to be read with the next wait? */
+  get hasNothing(): boolean {
+    return this.#words.length === 0;
+  }
+
+  /** Waits until everything enqueued so far is done. @throws TimeoutError after so many seconds; what the driver says */
+  reached(deadlineSeconds: number): Promise<void> {
+    const done = this.#milestones.reached();
+    return Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done;
+  }
+
+  /** An event for all that was enqueued so far. */
+  mark(): cl.Event {
+    this.#progress.enqueue();
+    return this.#capabilities.version < 1.2
+      ? cl.enqueueMarker(this.#queue.handle, true)
+      : cl.enqueueMarkerWithWaitList(this.#queue.handle, null, true);
+  }
+
+  /** Waits for all that is enqueued. */
+  async #allDone(): Promise<void> {
+    this.#queue.submitForLater();
+    await (this.#capabilities.quirks.polls > 0 ? this.#looked() : this.#waited());
+  }
+
+  /**
+   * A wait for the event of a marker rather than clFinish, but for drivers known for better: rusticl's may
+   * return, when it is called from another thread than the enqueues, before the last commands are done.
+   */
+  async #waited(): Promise<void> {
+    const { finishTells } = this.#capabilities.quirks;
+    const last = this.#readWords() ?? (finishTells ? undefined : this.mark());
+    const passed = this.#pass();
+    let well = false;
+    try {
+      await (last ? cl.waitForEventsAsync([last]) : cl.finishAsync(this.#queue.handle));
+      well = true;
+    } finally {
+      if (last) cl.releaseAsync(last);
+      passed(well);
+    }
+  }
+
+  /** Reads the words that were asked for. @returns the event of the last command, behind all others, if there is one */
+  #readWords(): cl.Event | undefined {
+    let last: cl.Event | undefined;
+    for (const { buffer, offset, view } of this.#words.splice(0)) {
+      this.#progress.enqueue();
+      if (last) cl.releaseAsync(last);
+      const { handle } = this.#queue;
+      last = cl.enqueueReadBuffer(handle, buffer.handle, false, offset, view.byteLength, view, null, true);
+    }
+    return last;
+  }
+
+  /**
+   * A wait that looks for the end by itself at first, in each turn of the loop for a moment, since waking this thread
+   * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
+   */
+  async #looked(): Promise<void> {
+    const words = this.#words.splice(0);
+    // Into ordinary memory a driver copies by a thread of its own, which has to be woken.
+    const views = words.map(({ view }) => this.#tray?.placeFor(view) ?? view);
+    this.#progress.enqueue(Math.max(1, words.length));
+    const passed = this.#pass();
+    const start = performance.now();
+    const most = this.#brief ? this.#capabilities.quirks.polls * 1e3 : 0;
+    const moment = most > 0 ? LOOK_MICROSECONDS : 0;
+    let well = false;
+    let event: cl.Event | undefined;
+    try {
+      const buffers = words.map(({ buffer }) => buffer.handle);
+      const offsets = words.map(({ offset }) => offset);
+      event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, moment);
+      while (event) {
+        if (performance.now() - start >= most) {
+          await cl.waitForEventsAsync([event]);
+          break;
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+        const state = cl.lookAt(event, moment);
+        if (state === cl.COMPLETE) {
+          cl.releaseEvent(event); // at once: it is no work for another thread
+          event = undefined;
+        } else if (state < cl.COMPLETE) await cl.waitForEventsAsync([event]); // which says why
+      }
+      well = true;
+    } finally {
+      if (event) cl.releaseAsync(event);
+      this.#brief = performance.now() - start < 2e3 * this.#capabilities.quirks.polls;
+      passed(well);
+    }
+  }
+
+  /** Notes where the queue is. @returns to be called when it has come to that point, or has failed to */
+  #pass(): (well: boolean) => void {
+    const passed = this.#progress.mark();
+    const landed = this.#tray?.mark();
+    return (well) => {
+      if (well) passed();
+      landed?.(well);
+    };
+  }
+}
+
+async function withDeadline(done: Promise<void>, seconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new TimeoutError(`the device did not finish within ${seconds} s; it is given up`)),
+      seconds * 1000,
+    );
+  });
+  try {
+    await Promise.race([done, late]);
+  } finally {
+    clearTimeout(timer);
+    done.catch(() => undefined); // a late failure of a device that was given up concerns nobody any more
+  }
+}
