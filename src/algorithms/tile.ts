@@ -60,8 +60,10 @@ export const SPIN_LIMIT = whole(1, 2 ** 32 - 1);
 const COMPILER_BYTES = 1024;
 
 /** Bytes of local memory that a kernel may declare. */
-export const localBudget = ({ localBytes, groupLocalBytes, quirks }: Capabilities): number =>
-  groupLocalBytes > localBytes || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
+export function localBudget({ localBytes, groupLocalBytes, quirks }: Capabilities): number {
+  const moreThanTold = groupLocalBytes > localBytes * quirks.countsLocalBytes;
+  return moreThanTold || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
+}
 
 /** Most of some number, a power of two to begin with, of which each takes `bytesEach` of the budget; at least 1. */
 export function fitColumns(capabilities: Capabilities, wanted: number, bytesEach: number): number {

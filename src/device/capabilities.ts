@@ -79,7 +79,7 @@ export function capabilitiesOf(info: DeviceInfo, ask: Ask): Capabilities {
     architecture,
     computeUnits,
     maxWorkGroup: info.maxWorkGroup,
-    localBytes: Math.min(info.localBytes, groupLocalBytes),
+    localBytes: Math.floor(Math.min(info.localBytes, groupLocalBytes) / quirks.countsLocalBytes),
     groupLocalBytes,
     unit,
     subGroupSizes,

@@ -8,6 +8,8 @@ export interface Quirks {
   readonly acceptsClStd: boolean;
   /** Event profiling returns real times. */
   readonly profiles: boolean;
+  /** How often the compiler counts a byte of local memory that a kernel declares. */
+  readonly countsLocalBytes: number;
   /** All host calls must come from one thread. */
   readonly singleThreaded: boolean;
   /** A simulator, which sorts a few thousand keys a second. */
@@ -38,6 +40,7 @@ const NONE: Quirks = {
   maxLoopIterations: Number.POSITIVE_INFINITY,
   acceptsClStd: true,
   profiles: true,
+  countsLocalBytes: 1,
   singleThreaded: false,
   simulated: false,
   cachesPrograms: false,
@@ -65,6 +68,13 @@ const ROWS: readonly Row[] = [
     quirks: { maxLoopIterations: 65_535, profiles: false },
     reason:
       'llvmpipe ends a loop after 65,535 iterations of a work-item; rusticl 22 reports all times as zero',
+  },
+  {
+    matches: ({ platform, driver }) => /rusticl/i.test(platform) && Number.parseInt(driver, 10) < 25,
+    quirks: { countsLocalBytes: 2 },
+    reason:
+      'rusticl 22 tells, and takes, twice the local memory that a kernel declares; rusticl 25 does not, and those ' +
+      'between were not asked',
   },
   {
     matches: ({ platform }) => /clover/i.test(platform),

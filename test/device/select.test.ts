@@ -97,5 +97,8 @@ test('quirks follow the platform: rusticl ends long loops, PoCL works in host me
   const rusticl = quirksOf(device('0:0', { platform: 'rusticl' }).info);
   t.is(rusticl.maxLoopIterations, 65_535);
   t.false(rusticl.zeroCopy);
+  const localMemory = (driver: string) =>
+    quirksOf(device('0:0', { platform: 'rusticl', driver }).info).countsLocalBytes;
+  t.deepEqual(['22.3.6', '25.0.7-2', 'unknown'].map(localMemory), [2, 1, 1]);
   t.true(quirksOf(found[0]?.info ?? device('', {}).info).zeroCopy);
 });
