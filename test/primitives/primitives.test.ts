@@ -173,6 +173,16 @@ forEachDevice((title, device, small) => {
       await run(floats, 'f32'),
       floats.map((value) => (total += value)),
     );
+    const doubles = Float64Array.from({ length: 3000 }, (_, i) => 2 ** 34 * (i % 5) + (i % 3) / 4);
+    if (opened.capabilities.fp64) {
+      let exact = 0;
+      t.deepEqual(
+        await run(doubles, 'f64'),
+        doubles.map((value) => (exact += value)),
+      );
+    } else {
+      await t.throwsAsync(run(doubles, 'f64'), { instanceOf: UnsupportedError });
+    }
     await t.throwsAsync(run(new Uint8Array(4), 'u8'), { instanceOf: UnsupportedError });
   });
 

@@ -9,13 +9,14 @@ import { forEachDevice } from '../../each-device.js';
 /** What the verifier says of an output, beside the input that it was made of. */
 async function verified(
   device: Device,
-  before: { readonly keys: Uint32Array; readonly values?: Uint32Array },
-  after: { readonly keys: Uint32Array; readonly values?: Uint32Array },
+  before: { readonly keys: Uint32Array; readonly values?: Uint8Array | Uint32Array },
+  after: { readonly keys: Uint32Array; readonly values?: Uint8Array | Uint32Array },
   { indices = false, bits = [0, 32] }: Partial<Pick<VerifyWork, 'indices' | 'bits'>> = {},
 ) {
-  const verifier = await Verifier.create(device, { keyBits: 32, valueBytes: after.values ? 4 : 0 });
+  const valueBytes = (after.values?.byteLength ?? 0) / after.keys.length;
+  const verifier = await Verifier.create(device, { keyBits: 32, valueBytes });
   const made: { release(): void }[] = [];
-  const upload = (array: Uint32Array) => {
+  const upload = (array: Uint8Array | Uint32Array) => {
     const buffer = device.buffer(array.byteLength);
     made.push(buffer);
     device.queue.write(buffer, array);
@@ -73,6 +74,22 @@ forEachDevice((title, open, small) => {
       if ((await verified(device, { keys }, { keys })).order) missed.push(at);
     }
     t.deepEqual(missed, []);
+  });
+
+  test.serial(title('every byte of a value counts, of whatever width values are'), async (t) => {
+    const device = await open();
+    for (const width of [1, 2, 4, 8, 16]) {
+      const values = Uint8Array.from({ length: n * width }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
+      const before = { keys: sorted, values };
+      t.deepEqual(await verified(device, before, before), RIGHT);
+      for (let byte = 0; byte < width; byte++) {
+        const changed = values.slice();
+        const at = (n - 1 - byte) * width + byte;
+        changed[at] = (values[at] ?? 0) ^ 1;
+        const { order, permutation } = await verified(device, before, { keys: sorted, values: changed });
+        t.deepEqual([order, permutation], [true, false], `byte ${byte} of ${width}`);
+      }
+    }
   });
 
   test.serial(title('an element that was lost, changed or is there twice is no permutation'), async (t) => {

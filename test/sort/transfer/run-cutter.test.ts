@@ -68,4 +68,43 @@ forEachDevice((title, open) => {
       }
     });
   }
+
+  for (const valueBytes of [1, 2, 4, 8, 16]) {
+    test.serial(title(`values of ${valueBytes} bytes are taken with their keys`), async (t) => {
+      const device = await open();
+      const cutter = await RunCutter.create(device, { keyBits: 16, valueBytes });
+      const [n, runKeys] = [100, 30];
+      const keys = bytesOf(keysOf('u16', 'and15', n));
+      const values = bytesOf(keysOf('u8', 'uniform', n * valueBytes));
+      const starts = [0, 30, 60, 90];
+      const upload = (bytes: Uint8Array, unit: number) => {
+        const buffer = device.buffer(runKeys * unit);
+        device.queue.write(buffer, bytes);
+        return buffer;
+      };
+      // The runs of keys are sorted, and their values go with them.
+      const positions = starts.map((start) => {
+        const run = keys.subarray(2 * start, 2 * Math.min(start + runKeys, n));
+        return referenceArgsort(run, 'u16', {}).map((position) => start + position);
+      });
+      const runs = positions.map((own) => upload(pick(keys, 2, own), 2));
+      const valueRuns = positions.map((own) => upload(pick(values, valueBytes, own), valueBytes));
+      const cuts = device.buffer(cutBytes({ n, runKeys }));
+      cutter.cut({ runs, n, runKeys, codec: keyCodec('u16', {}), bits: [0, 16] }, cuts);
+      const slices = device.buffer(runKeys * valueBytes);
+      const merged = referenceArgsort(keys, 'u16', {});
+      const ofRun = new Map(positions.flatMap((own, r) => own.map((position) => [position, r] as const)));
+      for (const [part, start] of starts.entries()) {
+        const count = Math.min(runKeys, n - start);
+        cutter.take(valueRuns, { bytes: valueBytes, cuts, slices }, { part, count });
+        const taken = new Uint8Array(count * valueBytes);
+        device.queue.read(slices, taken);
+        await device.queue.finish();
+        const own = merged.slice(start, start + count);
+        const runByRun = starts.flatMap((_, r) => own.filter((position) => ofRun.get(position) === r));
+        t.is(Buffer.compare(taken, pick(values, valueBytes, runByRun)), 0, `part ${part}`);
+      }
+      for (const buffer of [...runs, ...valueRuns, cuts, slices]) buffer.release();
+    });
+  }
 });
