@@ -16,6 +16,12 @@
 
 namespace clsort {
 
+/** Where a share begins: at a code, and among its equals at a position. */
+struct Border {
+  uint64_t code;
+  uint64_t position;
+};
+
 /** Bytes behind all keys of a part that may be written, too. */
 constexpr size_t kBytesBehind = 64;
 

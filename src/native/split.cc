@@ -19,12 +19,6 @@ constexpr size_t kPiece = size_t{1} << 16;
 /** Shares that keys can be split into: a byte tells that of a key. */
 constexpr size_t kMostShares = 256;
 
-/** Where a share begins: at a code, and among its equals at a position. */
-struct Border {
-  uint64_t code;
-  uint64_t position;
-};
-
 /** Tells the share of each key, and counts them. */
 template <typename Key>
 void Count(const char* data, size_t keys, uint64_t position, const uint64_t* words, const std::vector<Border>& borders,

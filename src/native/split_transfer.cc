@@ -28,12 +28,6 @@ Parts& Desk() {
   return *desk;
 }
 
-/** Where the second share begins: at a code, and among its equals at a position. */
-struct Border {
-  uint64_t code;
-  uint64_t position;
-};
-
 /** What is to be split. */
 struct Source {
   std::shared_ptr<v8::BackingStore> store;
