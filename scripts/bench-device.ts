@@ -8,6 +8,8 @@
  * verified on the device before it is timed. `--tuning` overrides parameters (JSON). CUB is left out without
  * `--cub`, the program made from scripts/peers/cub.cu.
  *
+ * `--algorithms planned` is the algorithm that the planner takes first for so many keys.
+ *
  * `--local-kib 227,163,99,64,48` measures the device as one whose groups have so much local memory, one after the other, and
  * `--modelled` with the parameters of the model (src/algorithms/tile-model.ts) as well:
  *
@@ -29,6 +31,7 @@ import { readShape } from '../src/cli/arguments.js';
 import { Device } from '../src/device/device.js';
 import { DISTRIBUTIONS, generate } from '../src/io/gen.js';
 import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
+import { devicePlans } from '../src/sort/backend/planner.js';
 import { UsageError } from '../src/util/errors.js';
 import { unknownName } from '../src/util/suggest.js';
 
@@ -94,6 +97,8 @@ if (options.help) {
   );
   process.exit(0);
 }
+/** The word for what the planner takes first. */
+const PLANNED = 'planned';
 const list = (text: string): string[] => text.split(',').filter(Boolean);
 const repeats = Number(options.repeats);
 const median = (times: number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
@@ -122,7 +127,9 @@ const distributions = list(options.distributions).map((word) => {
 
 /** Parameters of every algorithm that is measured: a name that one does not know would leave it as it is. */
 const tuning = JSON.parse(options.tuning);
-for (const name of list(options.algorithms)) checkTuning(algorithmNamed(name), tuning);
+for (const name of list(options.algorithms)) {
+  if (name !== PLANNED) checkTuning(algorithmNamed(name), tuning);
+}
 
 /** The device with all of its local memory, or less; `busyWork` as scripts/peers/cub.cu has it. */
 interface Bench {
@@ -146,6 +153,15 @@ type Measured = Omit<
   Row,
   'algorithm' | 'dtype' | 'valueBytes' | 'n' | 'distribution' | 'localKib' | 'modelled' | 'cub' | 'timesCub'
 >;
+
+/** The name of an algorithm, or of the one that the planner takes. */
+function nameOf(word: string, { device }: Bench, dtype: Dtype, valueBytes: 0 | 4 | 8, n: number): string {
+  if (word !== PLANNED) return word;
+  const bits = [0, dtypeInfo(dtype).width] as const;
+  const [plan] = devicePlans(device, { n, dtype, bits, valueBytes, algorithm: 'auto' });
+  if (!plan) throw new UsageError(`nothing is planned for ${n} keys`);
+  return plan.algorithm;
+}
 
 /** Verifies one algorithm on keys that lie on the device, then times it. */
 async function measure(
@@ -224,8 +240,12 @@ for (const shape of list(options.shapes)) {
       const keys = generate({ dtype, count: n, distribution, seed: SEED });
       const cub = runCub(keys, width, valueBytes);
       const forms = benches.flatMap((bench) =>
-        list(options.algorithms).flatMap((algorithm) =>
-          (options.modelled ? [false, true] : [false]).map((modelled) => ({ bench, algorithm, modelled })),
+        list(options.algorithms).flatMap((word) =>
+          (options.modelled ? [false, true] : [false]).map((modelled) => ({
+            bench,
+            algorithm: nameOf(word, bench, dtype, valueBytes, n),
+            modelled,
+          })),
         ),
       );
       for (const { bench, algorithm, modelled } of forms) {

@@ -1,0 +1,382 @@
+/**
+ * Measures all that the goals speak of, on one device in one run, and says of each goal whether it is met:
+ *
+ *     nvcc -O3 -arch=native scripts/peers/cub.cu -o cub
+ *     nvcc -O3 -arch=native scripts/peers/cub-operations.cu -o cub-operations
+ *     node dist/scripts/bench-goals.js --device nvidia --out goals --cub ./cub --cub-operations ./cub-operations
+ *     node dist/scripts/bench-goals.js --device cpu --out goals --python /usr/bin/python3
+ *     node dist/scripts/bench-goals.js --out goals --read
+ *
+ * The parts are the other benches, each of which writes its file into the folder, so that a run that is ended keeps what
+ * there is: `sorts` and `distributions` (beside CUB), `operations` (beside CUB), `calls` (beside NumPy, CuPy and PyTorch),
+ * `together` (200 calls at once) and `arrays` (beside `TypedArray.prototype.sort`). `--parts` names some of them, `--seconds` is
+ * how long each may take. `--read` only judges a folder. Goals without a row say so. Exit code 1: something was wrong, which a
+ * missed goal is not.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { markdownOf } from '../src/bench/format.js';
+import { Sorter } from '../src/sort/api/sorter.js';
+import { UsageError } from '../src/util/errors.js';
+import { Random } from '../src/util/random.js';
+import { unknownName } from '../src/util/suggest.js';
+
+const { values: options } = parseArgs({
+  options: {
+    device: { type: 'string', default: 'auto' },
+    out: { type: 'string', default: 'goals' },
+    parts: { type: 'string', default: '' },
+    seconds: { type: 'string', default: '300' },
+    python: { type: 'string', default: 'python3' },
+    cub: { type: 'string' },
+    'cub-operations': { type: 'string' },
+    read: { type: 'boolean', default: false },
+  },
+});
+
+/** What the benches write, as far as goals ask for it. Times are milliseconds, of calls seconds. */
+interface SortRow {
+  readonly algorithm: string;
+  readonly dtype: string;
+  readonly valueBytes: number;
+  readonly n: number;
+  readonly distribution: string;
+  readonly result: string;
+  readonly queuedMilliseconds?: number;
+  readonly cub?: { readonly queued: { readonly int: number; readonly size_t: number } };
+}
+interface OperationRow {
+  readonly operation: string;
+  readonly dtype: string;
+  readonly n: number;
+  readonly result: string;
+  readonly kernelMilliseconds?: number;
+  readonly timesCub?: number;
+}
+interface CallTimes {
+  readonly median: number;
+}
+interface PeerTimes {
+  readonly timesOurs?: number;
+  readonly chainedTimesOurs?: number;
+}
+interface CallRow {
+  readonly operation: string;
+  readonly place: 'device' | 'host';
+  readonly n: number;
+  readonly result: string;
+  readonly awaited?: CallTimes;
+  readonly kernel?: CallTimes;
+  readonly peers: Readonly<Record<string, PeerTimes | 'wrong'>>;
+}
+interface TogetherRow {
+  readonly n: number;
+  readonly calls: number;
+  readonly result: string;
+  readonly milliseconds: number;
+}
+interface ArrayRow {
+  readonly n: number;
+  readonly sort: string;
+  readonly mode: string;
+  readonly timesOurs?: number;
+}
+interface Rows {
+  readonly sorts: SortRow;
+  readonly distributions: SortRow;
+  readonly operations: OperationRow;
+  readonly calls: CallRow;
+  readonly together: TogetherRow;
+  readonly arrays: ArrayRow;
+}
+type Part = keyof Rows;
+
+const { device, out, python } = options;
+const fileOf = (part: Part): string => join(out, `${part}.json`);
+
+/** Runs another bench, which writes the rows of a part. */
+function bench(part: Part, script: string, ...args: string[]): void {
+  const path = new URL(`./${script}.js`, import.meta.url).pathname;
+  const words = ['--device', device, '--json', fileOf(part), ...args];
+  console.error(`${part}: ${script} ${words.join(' ')}`);
+  const timeout = Number(options.seconds) * 1e3;
+  const { status, signal } = spawnSync(process.execPath, [path, ...words], {
+    stdio: ['ignore', 2, 'inherit'],
+    timeout,
+  });
+  if (signal) console.error(`${part}: ended after ${options.seconds} s; what there is counts`);
+  else if (status !== 0) process.exitCode = 1;
+}
+
+const withCub = (program: string | undefined): string[] => (program ? ['--cub', program] : []);
+
+/** Many sorts of arrays of the caller's that nobody waits for in between, as a server has them. */
+async function benchTogether(): Promise<void> {
+  const [calls, repeats] = [200, 9];
+  const random = new Random(1);
+  const sorter = await Sorter.open({ device });
+  const rows: TogetherRow[] = [];
+  try {
+    for (const n of [2 ** 14, 2 ** 18, 2 ** 20]) {
+      const arrays = Array.from({ length: calls }, () => Uint32Array.from({ length: n }, () => random.u32()));
+      const expected = arrays.map((array) => array.toSorted());
+      const times: number[] = [];
+      let isRight = true;
+      for (let i = 0; i < repeats + 3; i++) {
+        const begin = performance.now();
+        const sorted = await Promise.all(arrays.map((array) => sorter.sort(array)));
+        if (i >= 3) times.push(performance.now() - begin);
+        isRight &&= sorted.every((array, k) => Buffer.compare(bytes(array), bytes(expected[k])) === 0);
+      }
+      const milliseconds = times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
+      rows.push({ n, calls, result: isRight ? 'ok' : 'wrong', milliseconds });
+      const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
+      const date = new Date().toISOString().slice(0, 10);
+      const record = { device: name, platform, driver, date, rows };
+      writeFileSync(fileOf('together'), `${JSON.stringify(record, null, 1)}\n`);
+    }
+  } finally {
+    await sorter.close();
+  }
+}
+
+const bytes = (array: Uint32Array = new Uint32Array()): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+const isCpu = /cpu|pocl|portable/i.test(device);
+const SORTS = ['sort', 'argsort', 'sortPairs'];
+const DISTRIBUTIONS = 'sorted,reversed,constant,two,multiples,runs,timestamps,nearly-sorted';
+const PARTS: Readonly<Record<Part, () => void | Promise<void>>> = {
+  sorts: () => {
+    const shapes = [
+      '--algorithms',
+      'planned',
+      '--shapes',
+      'u32,u64,f64,u32+4,u64+4',
+      '--sizes',
+      '20,22,24,26,28',
+    ];
+    bench('sorts', 'bench-device', ...shapes, ...withCub(options.cub));
+  },
+  distributions: () => {
+    const all = ['--algorithms', 'planned', '--shapes', 'u32', '--distributions', DISTRIBUTIONS];
+    bench('distributions', 'bench-device', ...all, '--sizes', '20,24,28', ...withCub(options.cub));
+  },
+  operations: () => {
+    const all = ['--dtypes', 'u32,u64', '--sizes', '20,24'];
+    bench('operations', 'bench-operations', ...all, ...withCub(options['cub-operations']));
+  },
+  calls: () => {
+    const where = isCpu
+      ? ['--place', 'host', '--sizes', '20,22']
+      : ['--place', 'device', '--sizes', '16,20,22'];
+    bench('calls', 'bench-peers', '--calls', '--python', python, ...where);
+  },
+  together: benchTogether,
+  arrays: () => {
+    const sizes = isCpu ? '20,24' : '16,24';
+    bench('arrays', 'bench-peers', '--python', python, '--sizes', sizes, '--skip', 'boost.compute');
+  },
+};
+
+/** A goal: which figures of which rows have to be at least, or at most, what. */
+interface Goal<P extends Part> {
+  readonly part: P;
+  readonly goal: string;
+  readonly least?: number;
+  readonly most?: number;
+  /** Device of whose kind it speaks; default: GPUs. */
+  readonly cpu?: true;
+  /** The figure of a row; undefined where the goal does not speak of it. */
+  readonly figure: (row: Rows[P]) => number | undefined;
+}
+const goal = <P extends Part>(one: Goal<P>) => one as unknown as Goal<Part>;
+
+/** Time of CUB's faster form over ours, behind other work. */
+const timesCub = ({ cub, queuedMilliseconds }: SortRow): number | undefined =>
+  cub && queuedMilliseconds ? Math.min(cub.queued.int, cub.queued.size_t) / queuedMilliseconds : undefined;
+
+/** Time of the fastest peer over ours. */
+function timesPeer({ peers }: CallRow, key: keyof PeerTimes): number | undefined {
+  const times = Object.values(peers).flatMap((peer) => (peer === 'wrong' ? [] : [peer[key] ?? []].flat()));
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+const isWide = ({ dtype }: SortRow): boolean => dtype === 'u64' || dtype === 'f64';
+const isSegments = ({ operation }: OperationRow): boolean => operation.startsWith('segments');
+const isSort = ({ operation }: CallRow): boolean => SORTS.includes(operation);
+
+const GOALS: readonly Goal<Part>[] = [
+  goal({
+    part: 'sorts',
+    goal: 'u32 and pairs of 4 bytes × CUB',
+    least: 1.25,
+    figure: (row) => (isWide(row) ? undefined : timesCub(row)),
+  }),
+  goal({
+    part: 'sorts',
+    goal: 'u64 and f64 × CUB from 2^24 on',
+    least: 2,
+    figure: (row) => (isWide(row) && row.valueBytes === 0 && row.n >= 2 ** 24 ? timesCub(row) : undefined),
+  }),
+  goal({ part: 'distributions', goal: 'u32 of any distribution × CUB', least: 1.25, figure: timesCub }),
+  goal({
+    part: 'operations',
+    goal: 'segments × the faster form of CUB',
+    least: 1.2,
+    figure: (row) => (isSegments(row) ? row.timesCub : undefined),
+  }),
+  goal({
+    part: 'operations',
+    goal: 'reduce, scan, histogram and compaction × CUB',
+    least: 0.95,
+    figure: (row) => (isSegments(row) ? undefined : row.timesCub),
+  }),
+  goal({
+    part: 'operations',
+    goal: 'scan of 2^24 u32, ms of kernels',
+    most: 0.045,
+    figure: ({ operation, dtype, n, kernelMilliseconds }) =>
+      operation === 'scan' && dtype === 'u32' && n === 2 ** 24 ? kernelMilliseconds : undefined,
+  }),
+  goal({
+    part: 'operations',
+    goal: 'histogram of 2^24 u32, ms of kernels',
+    most: 0.03,
+    figure: ({ operation, dtype, n, kernelMilliseconds }) =>
+      operation === 'histogram' && dtype === 'u32' && n === 2 ** 24 ? kernelMilliseconds : undefined,
+  }),
+  goal({
+    part: 'calls',
+    goal: 'sort, argsort and pairs, awaited, × the best peer from 2^20 on',
+    least: 1.3,
+    figure: (row) => (isSort(row) && row.n >= 2 ** 20 ? timesPeer(row, 'timesOurs') : undefined),
+  }),
+  goal({
+    part: 'calls',
+    goal: 'sort, argsort and pairs, awaited, × the best peer below that',
+    least: 1,
+    figure: (row) => (isSort(row) && row.n < 2 ** 20 ? timesPeer(row, 'timesOurs') : undefined),
+  }),
+  goal({
+    part: 'calls',
+    goal: 'other operations, awaited, × the best peer from 2^22 on',
+    least: 1,
+    figure: (row) => (!isSort(row) && row.n >= 2 ** 22 ? timesPeer(row, 'timesOurs') : undefined),
+  }),
+  goal({
+    part: 'calls',
+    goal: 'other operations, in a chain, × the best peer below that',
+    least: 1,
+    figure: (row) => (!isSort(row) && row.n < 2 ** 22 ? timesPeer(row, 'chainedTimesOurs') : undefined),
+  }),
+  goal({
+    part: 'calls',
+    goal: 'microseconds of an awaited call over its kernels',
+    most: 60,
+    figure: ({ awaited, kernel }) => (awaited && kernel ? (awaited.median - kernel.median) * 1e6 : undefined),
+  }),
+  goal({
+    part: 'together',
+    goal: '200 sorts at once of 2^14 u32, ms',
+    most: 10,
+    figure: ({ n, milliseconds }) => (n === 2 ** 14 ? milliseconds : undefined),
+  }),
+  goal({
+    part: 'together',
+    goal: '200 sorts at once of 2^20 u32, ms',
+    most: 60,
+    figure: ({ n, milliseconds }) => (n === 2 ** 20 ? milliseconds : undefined),
+  }),
+  goal({
+    part: 'arrays',
+    goal: '2^16 u32 from array to array × CuPy',
+    least: 1,
+    figure: ({ n, sort, mode, timesOurs }) =>
+      n === 2 ** 16 && mode === 'end to end' && /cupy/i.test(sort) ? timesOurs : undefined,
+  }),
+  goal({
+    part: 'arrays',
+    goal: '2^24 u32 from array to array × TypedArray.prototype.sort',
+    cpu: true,
+    least: 15,
+    figure: ({ n, sort, mode, timesOurs }) =>
+      n === 2 ** 24 && mode === 'end to end' && sort.startsWith('TypedArray') ? timesOurs : undefined,
+  }),
+  goal({
+    part: 'calls',
+    goal: 'every operation from array to array × NumPy from 2^20 on',
+    cpu: true,
+    least: 1,
+    figure: (row) => (row.place === 'host' ? timesPeer(row, 'timesOurs') : undefined),
+  }),
+];
+
+interface Record_ {
+  readonly device: string;
+  readonly driver: string;
+  readonly date: string;
+  readonly rows: readonly (SortRow | OperationRow | CallRow | TogetherRow | ArrayRow)[];
+}
+const records = new Map<Part, Record_>();
+
+/** The words that tell a row from the others of its part. */
+function nameOf(row: Record_['rows'][number]): string {
+  const words = 'operation' in row ? [row.operation] : 'distribution' in row ? [row.distribution] : [];
+  const shape =
+    'dtype' in row
+      ? [`${row.dtype}${'valueBytes' in row && row.valueBytes > 0 ? `+${row.valueBytes}` : ''}`]
+      : [];
+  return [...words, ...shape, `2^${Math.log2(row.n)}`].join(' ');
+}
+
+function judge(): string {
+  const table: string[][] = [['goal', 'wanted', 'rows', 'met', 'worst', 'missed by']];
+  for (const { part, goal: what, least, most, cpu = false, figure } of GOALS) {
+    if (cpu !== isCpu) continue;
+    const isMet = (value: number) =>
+      (least === undefined || value >= least) && (most === undefined || value <= most);
+    const found = (records.get(part)?.rows ?? []).flatMap((row) => {
+      const value = figure(row as never);
+      return value === undefined || Number.isNaN(value) ? [] : [{ name: nameOf(row), value }];
+    });
+    const order = found.toSorted((a, b) => (least === undefined ? b.value - a.value : a.value - b.value));
+    const missed = order.filter(({ value }) => !isMet(value));
+    const wanted = least === undefined ? `≤ ${most}` : `≥ ${least}`;
+    const worst = order[0] ? `${order[0].value.toPrecision(3)} (${order[0].name})` : '';
+    const others = missed.map(({ name, value }) => `${name} ${value.toPrecision(3)}`).join(', ');
+    const met = found.length === 0 ? 'not measured' : `${found.length - missed.length}`;
+    table.push([what, wanted, `${found.length}`, met, worst, others]);
+  }
+  return markdownOf(table);
+}
+
+const parts = (Object.keys(PARTS) as Part[]).filter(
+  (part) => !isCpu || !['operations', 'distributions'].includes(part),
+);
+const chosen = options.parts === '' ? parts : options.parts.split(',');
+for (const part of chosen) {
+  if (!Object.hasOwn(PARTS, part)) throw new UsageError(unknownName('part', part, Object.keys(PARTS)));
+}
+mkdirSync(out, { recursive: true });
+if (!options.read) for (const part of chosen) await PARTS[part as Part]();
+for (const part of Object.keys(PARTS) as Part[]) {
+  if (existsSync(fileOf(part))) records.set(part, JSON.parse(readFileSync(fileOf(part), 'utf8')) as Record_);
+}
+const wrong = [...records].flatMap(([part, { rows }]) =>
+  rows.flatMap((row) =>
+    'result' in row && ['wrong', 'error', 'gave up'].includes(row.result)
+      ? [`${part}: ${nameOf(row)}: ${row.result}`]
+      : [],
+  ),
+);
+const made = [
+  ...new Set([...records.values()].map(({ device, driver, date }) => `${device}, driver ${driver}, ${date}`)),
+];
+console.log(`${made.join('; ')}\n\n${judge()}`);
+if (wrong.length > 0) {
+  console.log(`\nnot right:\n${wrong.map((line) => `- ${line}`).join('\n')}`);
+  process.exitCode = 1;
+}
