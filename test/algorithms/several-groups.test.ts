@@ -16,8 +16,9 @@ import { u32 } from '../../src/device/queue.js';
 import { defineOptions, programSource } from '../../src/device/source.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import { keysOf } from '../distributions.js';
-import { forEachOpened, testIf } from '../each-device.js';
+import { deviceNames, forEachOpened, PLATFORMS, testIf } from '../each-device.js';
 import { pick, referenceArgsort } from '../reference.js';
+import { tellsLocalMemory } from '../tells-local-memory.js';
 import { bytesOf, positionBytes, type SortCase, sortBytes } from './sorts.js';
 
 const SHAPE = { keyBits: 32, valueBytes: 4 } as const;
@@ -76,6 +77,10 @@ const TOLD: readonly { readonly told: readonly number[]; readonly before: number
     },
   ];
 
+/** Of each device, before any test is declared. */
+const tells = new Map<string, true | string>();
+for (const name of deviceNames()) tells.set(name, await tellsLocalMemory(PLATFORMS[name] ?? name));
+
 await forEachOpened((title, device, small, name) => {
   const units = device.capabilities.computeUnits;
   const tile = { groupSize: 16, keysPerItem: 1, countColumns: 1 };
@@ -116,10 +121,8 @@ await forEachOpened((title, device, small, name) => {
     },
   );
 
-  const tellsLocalMemory =
-    ['pocl', 'oclgrind'].includes(name) || 'the driver does not tell what a kernel takes';
   testIf(
-    tellsLocalMemory,
+    tells.get(name) ?? true,
     title('tiled: a tile takes as much local memory as was reckoned with'),
     async (t) => {
       for (const shape of [

@@ -16,6 +16,7 @@ import { isSlower, timing } from '../../src/bench/statistics.js';
 import type { SortReport } from '../../src/sort/api/report.js';
 import { MismatchError, UnsupportedError } from '../../src/util/errors.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
+import { poclNames } from '../pocl-names.js';
 
 const sort: SortCase = { algorithm: 'fake', dtype: 'u8', mode: 'keys', distribution: 'uniform', n: 100 };
 
@@ -227,7 +228,8 @@ test('several devices are measured in one run, and rows tell which; either resul
   const page = path('sorts.html');
   const args = ['bench', 'sorts', '--count', '2^8..2^10:2', '--repeats', '1', '--json'];
   const env = { POCL_DEVICES: 'basic pthread' };
-  const both = await clsort([...args, '--device', 'basic,pthread', '--html', page], { env });
+  const names = poclNames().join();
+  const both = await clsort([...args, '--device', names, '--html', page], { env });
   t.is(both.code, 0, both.err);
   const made = JSON.parse(both.out) as SortBenches;
   t.is(made.schema, 'clsort.bench.sorts/2');
@@ -241,7 +243,7 @@ test('several devices are measured in one run, and rows tell which; either resul
       ],
     );
   }
-  t.true(readFileSync(page, 'utf8').includes('--count 2^8..2^10:2 --device basic,pthread'));
+  t.true(readFileSync(page, 'utf8').includes(`--count 2^8..2^10:2 --device ${names}`));
   const slow = made.benches.map((bench) => ({
     ...bench,
     rows: bench.rows.map((row) => ({

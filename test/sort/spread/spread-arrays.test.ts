@@ -5,6 +5,7 @@ import { Sorter, type SortOptions, type SortReport, SpreadArray } from '../../..
 import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
 import { InputError, UnsupportedError, UsageError } from '../../../src/util/errors.js';
 import { type Distribution, keysOf } from '../../distributions.js';
+import { poclNames } from '../../pocl-names.js';
 import { PLATFORM } from './two-devices.js';
 
 let both: Sorter;
@@ -156,7 +157,7 @@ test('what takes no spread arrays says so', async (t) => {
 });
 
 test('one device, and the host, have spread arrays of one part', async (t) => {
-  await using one = await Sorter.open({ device: 'pthread' });
+  await using one = await Sorter.open({ device: poclNames()[1] });
   for (const sorter of [one, host]) {
     const spread = await sorter.upload(Uint8Array.of(3, 1, 2) as KeyArray, { spread: true });
     t.true(spread instanceof SpreadArray);

@@ -5,7 +5,11 @@ import { Sorter, type SortOptions, type SortReport } from '../../../src/index.js
 import { DTYPES, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
 import { AbortedError, InputError, NoDeviceError, UsageError } from '../../../src/util/errors.js';
 import { type Distribution, keysOf } from '../../distributions.js';
+import { poclNames } from '../../pocl-names.js';
 import { PLATFORM } from './two-devices.js';
+
+const NAMES = poclNames();
+const [BASIC, PTHREAD] = NAMES;
 
 let both: Sorter;
 let host: Sorter;
@@ -32,7 +36,7 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer =>
 test('both devices are open, the better one first', (t) => {
   t.is(both.devices.length, 2);
   t.is(both.device, both.devices[0]);
-  t.deepEqual(both.devices.map(({ name }) => name.split('-')[0]).sort(), ['basic', 'pthread']);
+  t.deepEqual(both.devices.map(({ name }) => name.split('-').slice(0, 2).join('-')).sort(), NAMES.toSorted());
   t.deepEqual(host.devices, []);
 });
 
@@ -135,7 +139,7 @@ test('in place, into arrays that are there, and as functions of the module', asy
   const own = keys.slice();
   t.is(await both.sortInPlace(own, SPREAD), own);
   t.deepEqual(own, expected);
-  t.deepEqual(await clsort.sort(keys, { devices: ['basic', 'all'], ...SPREAD }), expected);
+  t.deepEqual(await clsort.sort(keys, { devices: [BASIC, 'all'], ...SPREAD }), expected);
   t.deepEqual(await clsort.topK(keys, 1, { devices: [PLATFORM] }), await host.topK(keys, 1));
   await clsort.close();
 });
@@ -189,16 +193,16 @@ test('devices are named in one way', async (t) => {
   await t.throwsAsync(clsort.sort(Uint32Array.of(1), { devices: ['gpu'], device: 'cpu' }), {
     instanceOf: UsageError,
   });
-  await t.throwsAsync(Sorter.open({ devices: ['basic', 'nonesuch'] }), {
+  await t.throwsAsync(Sorter.open({ devices: [BASIC, 'nonesuch'] }), {
     instanceOf: NoDeviceError,
-    message: /'nonesuch'; there are: .*basic.*pthread/,
+    message: new RegExp(`'nonesuch'; there are: .*${BASIC}.*${PTHREAD}`),
   });
   await t.throwsAsync(Sorter.open({ devices: ['host', 'all'] }), {
     instanceOf: UsageError,
     message: /alone/,
   });
   await t.throwsAsync(both.sort(Uint32Array.of(1), { devices: ['all'] }), { instanceOf: UsageError });
-  await using one = await Sorter.open({ devices: ['basic', 'BASIC', '0:0'] });
+  await using one = await Sorter.open({ devices: [BASIC, BASIC.toUpperCase(), '0:0'] });
   t.is(one.devices.length, 1);
   await using none = await Sorter.open({ devices: ['host'] });
   t.is(none.device, undefined);

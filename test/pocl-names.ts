@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+
+/**
+ * What PoCL names the devices that POCL_DEVICES calls `basic` and `pthread`, as far as tells them apart: up to its third version
+ * the same and the processor, since then `cpu-minimal` and `cpu` and the processor. A process of its own is asked, since a driver
+ * reads its environment once.
+ */
+export function poclNames(): readonly [basic: string, pthread: string] {
+  const env = { ...process.env, POCL_DEVICES: 'basic pthread' };
+  const options = { env, encoding: 'utf8' as const };
+  const listed = execFileSync(
+    process.execPath,
+    [MAIN, 'devices', '--device', 'Portable Computing Language', '--json'],
+    options,
+  );
+  const { devices } = JSON.parse(listed) as { readonly devices: readonly { readonly name: string }[] };
+  const [basic, pthread] = devices.map(({ name }) => name.split('-').slice(0, 2).join('-'));
+  if (!basic || !pthread) throw new Error(`PoCL is to have two devices: ${listed}`);
+  return [basic, pthread];
+}

@@ -1,0 +1,34 @@
+import { Device } from '../src/device/device.js';
+import { Program } from '../src/device/program.js';
+
+/** Takes 1 KiB of local memory. */
+const SOURCE = `
+__kernel void reversed(__global uint *words)
+{
+    __local uint kept[256];
+    const uint item = (uint)get_local_id(0);
+    kept[item] = words[item];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    words[item] = kept[255 - item];
+}
+`;
+
+/**
+ * Does the driver of a device tell what local memory a kernel takes? PoCL 6 says 0 of every kernel, rusticl 22 twice as much.
+ *
+ * @param spec names the device, which is opened and closed
+ */
+export async function tellsLocalMemory(spec: string): Promise<true | string> {
+  const device = await Device.open(spec);
+  try {
+    const { context, handle, capabilities } = device;
+    const options = capabilities.quirks.acceptsClStd ? '-cl-std=CL1.2' : '';
+    const place = { context, device: handle };
+    const program = await Program.build(place, { source: SOURCE, options }, 'reversed');
+    const told = program.kernel('reversed').localBytes;
+    program.release();
+    return told === 1024 || `the driver tells ${told} bytes of a kernel that takes 1024`;
+  } finally {
+    await device.close();
+  }
+}
