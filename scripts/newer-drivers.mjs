@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { inDebianWithTree, makeDebian } from './debian.mjs';
 import { fetchNode } from './node-releases.mjs';
 
-const PACKAGES = ['ca-certificates', 'ocl-icd-libopencl1', 'pocl-opencl-icd', 'mesa-opencl-icd'];
+const PACKAGES = ['ca-certificates', 'ocl-icd-libopencl1', 'pocl-opencl-icd', 'mesa-opencl-icd', 'procps'];
 
 /** The sizes of sub-groups follow the width of vectors: 4, 8, 16. */
 const RUSTICL = [128, 256, 512].map((width) => ({

@@ -70,8 +70,9 @@ NAN_METHOD(CreateCommandBufferKHR) {
   recording->kept.push_back(call.Hold(*queue));
   if (!call.ok()) return;
   cl_int status = CL_SUCCESS;
-  recording->buffer = recording->functions->clCreateCommandBufferKHR(
-      1, &raw, properties.empty() ? nullptr : properties.data(), &status);
+  // PoCL 6 takes no list that has nothing but its end.
+  const cl_ulong* list = properties.size() > 1 ? properties.data() : nullptr;
+  recording->buffer = recording->functions->clCreateCommandBufferKHR(1, &raw, list, &status);
   if (!call.Check(status)) return;
   auto handle = Wrap(call.environment(), Kind::kCommandBuffer, recording.release(), queue->platform);
   Unwrap(call.environment(), Kind::kCommandBuffer, handle)->recorded_on = queue;
@@ -303,11 +304,11 @@ bool CheckAllSet(Call& call, const Object& kernel) {
 
 /** Whether the driver survives that the kernel is recorded with the arguments it has. */
 bool CheckRecordable(Call& call, const Object& kernel) {
-  if (!kernel.platform->records_buffers_only) return call.ok();
+  const Platform& platform = *kernel.platform;
   for (size_t i = 0; i < kernel.arguments.size(); i++) {
     const KernelArgument& argument = kernel.arguments[i];
-    bool sampler = argument.object && argument.object->kind == Kind::kSampler;
-    bool null = argument.takes == Takes::kBuffer && !argument.object && !argument.svm;
+    bool sampler = platform.records_no_samplers && argument.object && argument.object->kind == Kind::kSampler;
+    bool null = platform.records_no_null && argument.takes == Takes::kBuffer && !argument.object && !argument.svm;
     if (!sampler && !null) continue;
     return call.Fail(kUnsupported, NameArgument(argument, i) + ": this PoCL cannot record a kernel with " +
                                        (sampler ? "a sampler" : "a null pointer") + "; enqueue it instead");

@@ -173,8 +173,9 @@ Platform* PlatformOf(cl_platform_id id) {
   if (name.find("rusticl") == 0) {
     platform.finishes_early = platform.cuts_at_quotes = platform.drops_written_images = true;
   }
-  platform.migrates_aside = platform.keeps_bare_waiters = version.find("PoCL") != std::string::npos;
-  platform.records_buffers_only = version.find("PoCL 3.") != std::string::npos;
+  bool is_pocl = version.find("PoCL") != std::string::npos;
+  platform.migrates_aside = platform.keeps_bare_waiters = platform.records_no_samplers = is_pocl;
+  platform.records_no_null = version.find("PoCL 3.") != std::string::npos;
   platform.version = ParseVersion(version.c_str());
   platform.dispatch = DispatchOf(id, extensions);
   if (platform.finishes_early && platform.dispatch) early_dispatch = platform.dispatch;

@@ -202,8 +202,10 @@ struct Platform {
    * has yet to run, and memory that is another's is written then: Mesa's rusticl, to 22.3 at least.
    */
   bool drops_written_images = false;
-  /** Recording a kernel takes whatever its pointers, images and samplers are for a buffer to retain: PoCL 3. */
-  bool records_buffers_only = false;
+  /** Recording a kernel retains what is no sampler in the place of one, and ends the process: PoCL, to 6 at least. */
+  bool records_no_samplers = false;
+  /** Recording a kernel retains a buffer also where there is a null pointer: PoCL 3. */
+  bool records_no_null = false;
 };
 
 /** Facts of a platform; the pointer stays valid for the life of the process. Asks again after a failure. */

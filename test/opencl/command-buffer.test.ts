@@ -229,10 +229,11 @@ for (const opening of opened) {
       cl.setKernelArg(sampled, 1, null, buffer());
       kernels.push(sampled);
     }
-    const old = /PoCL 3[.]/.test(cl.getPlatformInfo(platform, cl.PLATFORM_VERSION));
+    const version = cl.getPlatformInfo(platform, cl.PLATFORM_VERSION);
     for (const one of kernels) {
+      const crashes = one === nothing ? /PoCL 3[.]/ : /PoCL/;
       const launch = () => cl.commandNDRangeKernelKHR(commands, null, null, one, 1, null, [4], null);
-      if (!old) {
+      if (!crashes.test(version)) {
         t.is(typeof launch(), 'number');
         continue;
       }
