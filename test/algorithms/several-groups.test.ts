@@ -150,7 +150,11 @@ await forEachOpened((title, device, small, name) => {
   const loops = device.capabilities.quirks.maxLoopIterations;
   const patience: Tuning = { spinLimit: Math.min(PATIENT, loops / 8) };
 
-  testIf(true, title('onesweep: many groups sort right, or say that they gave up'), async (t) => {
+  /** On rusticl 22 it is right. The planner takes it on neither, since both end long loops without a word. */
+  const miscompiled = name === 'rusticl' && Number.parseInt(device.info.driver, 10) >= 25;
+  const compiles =
+    !miscompiled || 'rusticl 25 makes code of the pass that sorts wrong and may end the process';
+  testIf(compiles, title('onesweep: many groups sort right, or say that they gave up'), async (t) => {
     for (const lookBack of [1, 4]) {
       const tuning = {
         groupSize: 16,
@@ -195,7 +199,7 @@ await forEachOpened((title, device, small, name) => {
     );
   }
 
-  testIf(true, title('onesweep: look-back ends the passes behind one that gave up'), async (t) => {
+  testIf(compiles, title('onesweep: look-back ends the passes behind one that gave up'), async (t) => {
     const keys = keysWithTies(300);
     const tuning = { groupSize: 16, keysPerItem: 2, histogramSize: 16, histogramColumns: 1, ...patience };
     const algorithm = await onesweep.create(device, { ...SHAPE, valueBytes: 0, tuning });
