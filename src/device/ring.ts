@@ -32,7 +32,7 @@ export class Ring {
   }
 
   /** Runs `transfer` with memory for so many bytes, or with all there is, when it is its turn. */
-  run(
+  async run(
     bytes: number,
     transfer: (memory: Uint8Array, mostThreads: number) => Promise<unknown>,
   ): Promise<unknown> {

@@ -1,3 +1,5 @@
+import { ended, type Soon } from './soon.js';
+
 /** Lets work in as long as there is room, in the order in which it came; whatever is too much for the room runs by itself. */
 export class Admission {
   readonly #mostLoad: number;
@@ -15,18 +17,20 @@ export class Admission {
     this.#most = most;
   }
 
-  /** Runs `use` when it is its turn and there is room for its load. */
-  async run<T>(load: number, use: () => Promise<T>): Promise<T> {
+  /** Runs `use` when it is its turn and there is room for its load: at once, where that is now. */
+  run<T>(load: number, use: () => Soon<T>): Soon<T> {
+    const admitted = () => ended(use, () => this.#leave(load));
     if (this.#waiting.length > 0 || !this.#hasRoom(load)) {
-      await new Promise<void>((start) => this.#waiting.push({ load, start }));
-    } else this.#enter(load);
-    try {
-      return await use();
-    } finally {
-      this.#running--;
-      this.#load -= load;
-      this.#startNext();
+      return new Promise<void>((start) => this.#waiting.push({ load, start })).then(admitted);
     }
+    this.#enter(load);
+    return admitted();
+  }
+
+  #leave(load: number): void {
+    this.#running--;
+    this.#load -= load;
+    this.#startNext();
   }
 
   #hasRoom(load: number): boolean {

@@ -19,6 +19,20 @@ export function rescued<T>(use: () => Soon<T>, failed: (error: unknown) => Soon<
   }
 }
 
+/** Runs `use`, and `end` when that is over, however it went. */
+export function ended<T>(use: () => Soon<T>, end: () => void): Soon<T> {
+  let result: Soon<T>;
+  try {
+    result = use();
+  } catch (error) {
+    end();
+    throw error;
+  }
+  if (result instanceof Promise) return result.finally(end);
+  end();
+  return result;
+}
+
 /** The promise of a value, and of what `make` throws. */
 export function promised<T>(make: () => Soon<T>): Promise<T> {
   try {

@@ -29,3 +29,29 @@ test('as much runs at once as there is room for, first come first, and what is t
   t.deepEqual(order, [...loads.keys()]);
   t.is(most, 4);
 });
+
+test('work that there is room for begins at once, and ends at once where nothing is to be waited for', async (t) => {
+  const admission = new Admission(2);
+  t.is(
+    admission.run(2, () => 5),
+    5,
+  );
+  t.throws(
+    () =>
+      admission.run(2, () => {
+        throw new Error('no');
+      }),
+    { message: 'no' },
+  );
+  let settle = (): void => undefined;
+  const first = admission.run(2, () => new Promise<void>((resolve) => (settle = resolve)));
+  let ran = false;
+  const second = admission.run(1, () => {
+    ran = true;
+  });
+  t.false(ran);
+  settle();
+  await first;
+  await second;
+  t.true(ran);
+});

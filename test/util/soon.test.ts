@@ -1,5 +1,5 @@
 import test from 'ava';
-import { after, promised, rescued, type Soon } from '../../src/util/soon.js';
+import { after, ended, promised, rescued, type Soon } from '../../src/util/soon.js';
 
 const wrong = new Error('no');
 const fails = (): never => {
@@ -36,4 +36,26 @@ test('the promise of a value that is there, of one that is to come, and of none'
     promised(async () => fails()),
     { is: wrong },
   );
+});
+
+test('what is to be done at the end is done once, however it went, and when it has', async (t) => {
+  let ends = 0;
+  const end = () => {
+    ends++;
+  };
+  t.is(
+    ended(() => 3, end),
+    3,
+  );
+  t.is(ends, 1);
+  t.throws(() => ended(fails, end), { is: wrong });
+  t.is(ends, 2);
+  let settle = (_value: number): void => undefined;
+  const later = ended(() => new Promise<number>((resolve) => (settle = resolve)), end);
+  t.is(ends, 2);
+  settle(4);
+  t.is(await later, 4);
+  t.is(ends, 3);
+  await t.throwsAsync(async () => ended(async () => fails(), end), { is: wrong });
+  t.is(ends, 4);
 });

@@ -152,7 +152,7 @@ export class SorterOperations implements AsyncDisposable {
    */
   sort<K extends Spreadable>(keys: Awaitable<K>, options?: SortOptions & Into<K>): Promise<K>;
   sort(keys: Awaitable<Spreadable>, options: SortOptions & Into<Keys> = {}): Promise<Spreadable> {
-    return this.#calls.linked<Spreadable>([keys], async (link) => {
+    return this.#calls.linked<Spreadable>([keys], (link) => {
       const array = link.array(keys);
       const { into, ...rest } = options;
       const settings = parse(rest);
@@ -160,11 +160,11 @@ export class SorterOperations implements AsyncDisposable {
         return this.#spread.sort(array, spreadSettings(settings, array, into));
       const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
-      return this.#arrays.making(async (make) => {
+      return this.#arrays.making((make) => {
         const sorted = make.like(array, input.dtype, input.n, into);
         link.makes(sorted.result);
-        await this.#calls.sort({ keys: input, settings, sorted: sorted.place }, link, into);
-        return sorted.result;
+        const job = { keys: input, settings, sorted: sorted.place };
+        return this.#calls.sort(job, link, into).then(() => sorted.result);
       });
     });
   }
@@ -226,7 +226,7 @@ export class SorterOperations implements AsyncDisposable {
     keys: Awaitable<Spreadable>,
     options: SortOptions & Into<Positions<Keys>> = {},
   ): Promise<Positions<Spreadable>> {
-    return this.#calls.linked<Positions<Spreadable>>([keys], async (link) => {
+    return this.#calls.linked<Positions<Spreadable>>([keys], (link) => {
       const array = link.array(keys);
       const { into, ...rest } = options;
       const settings = parse(rest);
@@ -235,11 +235,11 @@ export class SorterOperations implements AsyncDisposable {
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       assertApart(array, into);
-      return this.#arrays.making(async (make) => {
+      return this.#arrays.making((make) => {
         const moved = make.beside(array, 'u32', input.n, into);
         link.makes(moved.result);
-        await this.#calls.sort({ keys: input, settings, moved: moved.place }, link, into);
-        return moved.result as Positions<Keys>;
+        const job = { keys: input, settings, moved: moved.place };
+        return this.#calls.sort(job, link, into).then(() => moved.result as Positions<Keys>);
       });
     });
   }

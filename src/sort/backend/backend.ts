@@ -20,7 +20,7 @@ export interface Outcome {
 /** A sort whose commands are all enqueued. */
 export interface PendingSort {
   /** To be asked after the wait: how it went, or in words why its result must not be used. */
-  outcome(): Promise<Outcome | string>;
+  outcome(): Soon<Outcome | string>;
   /** Gives back what the sort has borrowed. May be called twice. */
   release(): void;
 }
@@ -69,7 +69,7 @@ export interface Backend {
    *
    * @throws as `prepare`; MemoryError, DeviceLostError, TimeoutError, AbortedError
    */
-  sort(plan: Plan, job: SortJob): Promise<PendingSort>;
+  sort(plan: Plan, job: SortJob): Soon<PendingSort>;
 
   /** In how many parts a job is best sorted while its data are on the way; 1 for as a whole. */
   partsOf(job: HostJob): number;

@@ -1,38 +1,30 @@
-import {
-  type Algorithm,
-  type AlgorithmShape,
-  type Enqueued,
-  type Segments,
-  whyGaveUp,
-} from '../../algorithms/algorithm.js';
+import type { Algorithm, AlgorithmShape } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
-import { enqueueWithScratch } from '../../algorithms/run.js';
-import { Board, type Slot } from '../../device/board.js';
 import type { Device } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform.js';
 import { copyBytes, keyWords, part, room } from '../../keys/array.js';
-import { keyCodec } from '../../keys/key-codec.js';
 import type { Certificate } from '../../util/certificates.js';
-import { InputError, MismatchError, TimeoutError, UnsupportedError } from '../../util/errors.js';
+import { MismatchError, UnsupportedError } from '../../util/errors.js';
+import type { Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import { certify } from '../proof/certify.js';
 import { Checksums, type Copy } from '../proof/checksum.js';
-import { type Verified, Verifier, verdict } from '../proof/verify.js';
+import { Verifier } from '../proof/verify.js';
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
-import { borrow, type Lent, lendInput, lendOutput, there } from '../transfer/lent.js';
 import { MAX_RUNS, RunCutter } from '../transfer/run-cutter.js';
 import { sortStreamed } from '../transfer/streamed.js';
 import type { Backend, Outcome, PendingSort } from './backend.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from './column.js';
 import type { Columns } from './columns.js';
 import { DeviceColumns } from './device-columns.js';
+import { DeviceSort } from './device-sort.js';
 import { done, sortOnHost } from './host-backend.js';
-import { type HostJob, hostJob, type JobSegments, type SortJob, valueBytesOf } from './job.js';
+import { type HostJob, hostJob, type SortJob, valueBytesOf } from './job.js';
 import { hostPlan, hostPlans, type Plan, type PlanRequest } from './plan.js';
 import { PlanLists } from './plan-lists.js';
 import { chunkLimit } from './planner.js';
-import { type Bits, Survey } from './survey.js';
+import { Survey } from './survey.js';
 
 /** Failures after which a variant is not tried again of ourselves while the device is open. */
 const MOST_FAILURES = 2;
@@ -43,6 +35,9 @@ const MOST_FAILURES = 2;
  * 44.0 and 41.5, of which 38.7 are transfers. Through staging, parts take longer.
  */
 const STREAMED_BYTES = 2 ** 29;
+
+/** Of calls that are not verified: nothing is kept of them. */
+const UNCHECKED = new CheckedTransfers();
 
 /** Runs plans on one device: keeps what is compiled for it. */
 export class DeviceBackend implements Backend {
@@ -114,104 +109,27 @@ export class DeviceBackend implements Backend {
     return new DeviceColumns(this.device, settings, this.#transfersOf(settings));
   }
 
-  async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
-    return plan.engine === 'host' ? this.#sortOnHost(plan, job) : this.#sortOnDevice(plan, job);
+  sort(plan: Plan, job: SortJob): Soon<PendingSort> {
+    if (plan.engine === 'host') return this.#sortOnHost(plan, job);
+    const algorithm = job.settings.verify ? undefined : this.#ready.get(plan);
+    if (!algorithm) return this.#sortPrepared(plan, job);
+    const needs = { algorithm, verifier: undefined, transfers: UNCHECKED, survey: this.#survey };
+    return DeviceSort.enqueue(this.device, plan, job, needs);
   }
 
-  async #sortOnDevice(plan: Plan, job: SortJob): Promise<PendingSort> {
-    const { keys, settings, values, moved, sorted, segments } = job;
-    const { device } = this;
-    const { queue } = device;
-    const algorithm = this.#ready.get(plan) ?? (await this.#algorithm(plan));
+  /** Compiles what a sort needs first, and what its verification does. */
+  async #sortPrepared(plan: Plan, job: SortJob): Promise<PendingSort> {
+    const { settings, segments } = job;
+    const algorithm = await this.#algorithm(plan);
     const verifier = settings.verify ? await this.#verifier(plan, segments !== undefined) : undefined;
     const transfers = this.#transfersOf(settings);
-    if (settings.verify) await transfers.prepare();
-    const lent: { release(): void }[] = [];
-    const keep = <L extends { release(): void }>(one: L): L => {
-      lent.push(one);
-      return one;
-    };
-    const release = () => {
-      for (const one of lent.splice(0)) one.release();
-    };
-    if (settings.onReport) queue.startProfile(settings.profile);
-    try {
-      const reach = async (place: Place) => keep(await lendInput(device, place));
-      const input = isOnDevice(keys.place) ? there(keys.place) : await reach(keys.place);
-      const inputValues =
-        values && (isOnDevice(values.place) ? there(values.place) : await reach(values.place));
-      // The keys of an argsort are sorted too, but stay on the device.
-      const output = keep(
-        sorted
-          ? lendOutput(device, sorted)
-          : { ...borrow(device, byteLengthOf(keys)), collect: async () => undefined },
-      );
-      const outputValues = moved && keep(lendOutput(device, moved));
-      const codec = keyCodec(keys.dtype, settings);
-      const offsets = segments && keep(await lendInput(device, segments.offsets.place));
-      const bits = this.#narrows(plan, job) ? await this.#narrowed(plan, job, input) : plan.bits;
-      const slot = segments && Board.slot(device); // nobody waits between this and what writes on it
-      const work = {
-        n: plan.n,
-        codec,
-        indices: moved !== undefined && values === undefined,
-        input: input.buffer,
-        output: output.buffer,
-        ...(inputValues && { inputValues: inputValues.buffer }),
-        ...(outputValues && { outputValues: outputValues.buffer }),
-        ...(segments && offsets && { segments: segmentsOf(segments, offsets.buffer, slot) }),
-      };
-      const verification = { ...work, bits: plan.bits };
-      const before = verifier?.input(elements(work.input, work.inputValues), verification);
-      const run = keep(enqueueWithScratch(algorithm, queue, { ...work, bits }));
-      const after = verifier?.output(elements(work.output, work.outputValues), verification);
-      const gaveUp = this.#statusOf(run, settings);
-      const all = [input, inputValues, offsets, output, outputValues];
-      if (settings.verify) await transfers.watch(all.flatMap(copyOf));
-      for (const one of [output, outputValues]) if (one?.copy) await one.collect(settings.timeout);
-      const times = queue.takeProfile();
-      return {
-        outcome: async () => {
-          if (segments && slot && slot.word() !== 0) {
-            const same = await transfers.same();
-            if (!same) return 'does not hold the same data as the host';
-            throw wrongOffset(~slot.word() >>> 0, segments, keys.n);
-          }
-          const verified = before && after && verdict(before, after);
-          const wrong = gaveUp() ?? (verified && wrongIn(verified));
-          if (wrong !== undefined) return wrong;
-          if (settings.verify && !(await transfers.same())) return 'does not hold the same data as the host';
-          const made =
-            bits === plan.bits ? plan : { ...plan, bits, reason: `${plan.reason}; other bits are constant` };
-          return { plan: made, stages: times(), ...(verified && { verified }) };
-        },
-        release,
-      };
-    } catch (error) {
-      queue.endProfile();
-      // Commands in flight may still use what was lent; a device that hangs is given up.
-      if (!(error instanceof TimeoutError)) await queue.finish(settings.timeout).catch(() => undefined);
-      release();
-      throw error;
-    }
-  }
-
-  /** Has the status of a sort read. @returns why it gave up, if it did, to be asked after the wait */
-  #statusOf({ status, anyAt }: Enqueued, { onReport }: SortSettings): () => string | undefined {
-    if (!status) return () => undefined;
-    const { queue } = this.device;
-    if (anyAt === undefined || onReport) {
-      const word = new Uint32Array(1);
-      queue.read(status, word);
-      return () => whyGaveUp(word[0] ?? 0);
-    }
-    const word = queue.readAtWait(status, anyAt);
-    return () => {
-      const why = whyGaveUp(word[0] ?? 0);
-      // Sorts behind this one are told the same, though they may be right: they are made again, too.
-      if (why !== undefined) queue.fill(status, 0, { offset: anyAt, bytes: 4 });
-      return why;
-    };
+    await transfers.prepare();
+    return DeviceSort.enqueue(this.device, plan, job, {
+      algorithm,
+      verifier,
+      transfers,
+      survey: this.#survey,
+    });
   }
 
   /** Sorts copies in host memory, and waits for the transfers there and back. */
@@ -290,23 +208,6 @@ export class DeviceBackend implements Backend {
     }
   }
 
-  /** Are constant digits of the keys to be left out by the host? What was asked for is done as asked. */
-  #narrows({ algorithm }: Plan, { keys, settings }: SortJob): boolean {
-    const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
-    if (settings.algorithm !== 'auto' || !byDigits || skipsConstantDigits) return false;
-    return !isOnDevice(keys.place) || keys.origin !== undefined; // the survey looks at some of them there first
-  }
-
-  /** The window that a plan of ours sorts on, constant digits left out. */
-  async #narrowed({ bits, shape }: Plan, { keys, settings }: SortJob, input: Lent): Promise<Bits> {
-    const radixBits = Number(shape?.tuning?.radixBits ?? 8);
-    return this.#survey.narrow(keys, input.buffer, {
-      bits,
-      codec: keyCodec(keys.dtype, settings),
-      radixBits,
-    });
-  }
-
   /** @throws as `prepare` */
   async #algorithm(plan: Plan): Promise<Algorithm> {
     const { shape, algorithm: name } = plan;
@@ -347,42 +248,9 @@ export class DeviceBackend implements Backend {
   }
 
   #transfersOf({ verify }: SortSettings): CheckedTransfers {
-    if (!verify) return new CheckedTransfers();
+    if (!verify) return UNCHECKED;
     return new CheckedTransfers(() => cached(this.#checksums, '', () => Checksums.create(this.device)));
   }
-}
-
-/** Segments as an algorithm takes them. */
-const segmentsOf = (
-  { offsets, longest, fromSegment }: JobSegments,
-  buffer: Lent['buffer'],
-  slot: Slot | undefined,
-): Segments => ({
-  offsets: buffer,
-  count: offsets.n - 1,
-  ...(longest !== undefined && { longest }),
-  ...(fromSegment && { fromSegment }),
-  ...(slot && { slot }),
-});
-
-/** What is said of an offset that the device found to be wrong. */
-function wrongOffset(at: number, { offsets }: JobSegments, n: number): InputError {
-  const expected = `expected where each segment begins, from 0 on and never falling, and at last ${n}`;
-  return new InputError(`offset ${at} of ${offsets.n} is wrong: ${expected}`, { details: { offset: at } });
-}
-
-const elements = (keys: Lent['buffer'], values: Lent['buffer'] | undefined) => ({
-  keys,
-  ...(values && { values }),
-});
-
-const copyOf = (lent: Lent | undefined): Copy[] =>
-  lent?.copy ? [{ buffer: lent.buffer, copy: lent.copy }] : [];
-
-/** What is wrong with a result, in words. */
-function wrongIn({ order, permutation }: Verified): string | undefined {
-  if (!order) return 'left keys out of order';
-  return permutation ? undefined : 'lost or changed elements';
 }
 
 /** Plans are asked for theirs at every sort. */

@@ -3,7 +3,7 @@ import type { Device } from '../../device/device.js';
 import { copyBytes, newArray, part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { MismatchError } from '../../util/errors.js';
-import type { Soon } from '../../util/soon.js';
+import { after, type Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import type { ColumnChecks } from '../operations/column-checks.js';
 import type { ColumnSteps } from '../operations/column-steps.js';
@@ -11,6 +11,7 @@ import { DeviceColumnChecks } from '../operations/device-column-checks.js';
 import { DeviceColumnSteps } from '../operations/device-column-steps.js';
 import { HostColumnChecks } from '../operations/host-column-checks.js';
 import { HostColumnSteps } from '../operations/host-column-steps.js';
+import type { Copy } from '../proof/checksum.js';
 import type { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { borrow, download, type Lent, lendInput, lendOutput, upload } from '../transfer/lent.js';
 import { byteLengthOf, type Column, column, isOnDevice } from './column.js';
@@ -47,23 +48,32 @@ export class DeviceColumns implements Columns {
     return from.origin === undefined ? from : column(from.dtype, from.n, from.place);
   }
 
-  async #brought(from: Column, origin: ArrayBufferView): Promise<Column> {
-    const { buffer, copy } = this.#keep(await lendInput(this.#device, origin));
-    if (copy) await this.#transfers.watch([{ buffer, copy }]);
-    return { ...from, place: buffer, origin };
+  #brought(from: Column, origin: ArrayBufferView): Soon<Column> {
+    return after(lendInput(this.#device, origin), (lent) => {
+      const { buffer, copy } = this.#keep(lent);
+      return after(this.#watched(buffer, copy), () => ({ ...from, place: buffer, origin }));
+    });
   }
 
   into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
     return isOnDevice(to.place) ? write(to) : this.#collected(to, to.place, write);
   }
 
-  async #collected(to: Column, place: ArrayBufferView, write: (to: Column) => Soon<void>): Promise<void> {
+  #collected(to: Column, place: ArrayBufferView, write: (to: Column) => Soon<void>): Soon<void> {
     const lent = this.#keep(lendOutput(this.#device, place));
     const { buffer, copy } = lent;
-    await write({ ...to, place: buffer });
     const collect = () => lent.collect(this.#settings.timeout);
-    if (copy) await this.#transfers.watch([{ buffer, copy }], () => this.#again(collect));
-    await collect();
+    const written = () =>
+      after(
+        this.#watched(buffer, copy, () => this.#again(collect)),
+        collect,
+      );
+    return after(write({ ...to, place: buffer }), written);
+  }
+
+  /** Has a transfer checked where that is wanted. @param copy in host memory, if there is one */
+  #watched(buffer: Copy['buffer'], copy: Copy['copy'] | undefined, again?: () => Promise<void>): Soon<void> {
+    return copy && this.#settings.verify ? this.#transfers.watch([{ buffer, copy }], again) : undefined;
   }
 
   async copy(from: Column, to: Column): Promise<void> {
@@ -131,7 +141,7 @@ export class DeviceColumns implements Columns {
     return lent;
   }
 
-  async #again(transfer: () => Promise<void>): Promise<void> {
+  async #again(transfer: () => Soon<void>): Promise<void> {
     await transfer();
     await this.finish();
   }

@@ -94,7 +94,7 @@ export class HostBackend implements Backend, Keeper {
 
 /** A sort that is done. */
 export const done = (outcome: Outcome): PendingSort => ({
-  outcome: async () => outcome,
+  outcome: () => outcome,
   release: () => undefined,
 });
 

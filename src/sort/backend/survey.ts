@@ -8,6 +8,7 @@ import { u64, vector } from '../../device/queue.js';
 import { bytesOf, keyWords } from '../../keys/array.js';
 import { codecVector, encode, type KeyCodec } from '../../keys/key-codec.js';
 import { buildForGroups, walkingGroups } from '../../primitives/group.js';
+import { after, type Soon } from '../../util/soon.js';
 import { type Column, isOnDevice } from './column.js';
 
 /** Window of code bits that a sort looks at. */
@@ -72,19 +73,20 @@ export class Survey {
    *
    * @param buffer the keys on the device
    */
-  async narrow(
+  narrow(
     keys: Column,
     buffer: Buffer,
     { bits, codec, radixBits = RADIX_BITS }: { bits: Bits; codec: KeyCodec; radixBits?: number },
-  ): Promise<Bits> {
+  ): Soon<Bits> {
     const { type } = this.#device.capabilities;
     const there = isOnDevice(keys.place) ? keys.origin : keys.place;
     if (!there || keys.n < SURVEY_FROM[type === 'cpu' ? 'cpu' : 'other']) return bits;
     const whole = passes(bits, radixBits);
     const inVain = (differing: bigint) => passes(narrowed(bits, differing), radixBits) >= whole;
     if (inVain(sampled(sample(there, keys), codec, inVain))) return bits;
-    const differing = await this.#differing(keys, buffer, codec);
-    return inVain(differing) ? bits : narrowed(bits, differing);
+    return after(this.#differing(keys, buffer, codec), (differing) =>
+      inVain(differing) ? bits : narrowed(bits, differing),
+    );
   }
 
   /** Bits in which any two codes differ. */

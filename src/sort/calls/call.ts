@@ -15,7 +15,7 @@ import { byteLengthOf, type Column } from '../backend/column.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { type HostJob, hostJob, requestOf, type SortJob, sortJob, valueBytesOf } from '../backend/job.js';
-import { hostPlan, type Plan } from '../backend/plan.js';
+import { hostPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import type { ColumnChecks, Found } from '../operations/column-checks.js';
 import { sortInChunks } from './chunked.js';
 import { assertIntact, intactOr, type Span } from './intact.js';
@@ -242,7 +242,7 @@ export class Call {
    * Sorts, by the settings of the call unless its own say otherwise. What is all in host memory is sorted when
    * this returns; else `settle` waits for it.
    */
-  async sort({ settings: own, ...rest }: Sort): Promise<void> {
+  sort({ settings: own, ...rest }: Sort): Soon<void> {
     const isSame = (own === undefined || own === this.settings) && !this.settings.onProgress;
     const settings = isSame ? this.settings : settingsOf(this.settings, own);
     const job: SortJob = { ...rest, settings };
@@ -258,9 +258,11 @@ export class Call {
     this.#spans.push(...spansOf(job));
     assertIntact(this.#spans);
     const host = hostJob(job);
-    if (host) return report(await this.#fitting(job, host));
+    if (host) return after(this.#fitting(job, host), report);
     this.#inFlight = true;
-    this.#sorts.push({ ...(await this.#enqueue(job)), report });
+    return after(this.#enqueue(job), (sort) => {
+      this.#sorts.push({ ...sort, report });
+    });
   }
 
   /**
@@ -354,31 +356,41 @@ export class Call {
   }
 
   /** Sorts whole, or in chunks of half the size as often as memory does not suffice. */
-  async #fitting(job: SortJob, host: HostJob): Promise<Outcome> {
-    const { keys, settings } = job;
-    const { backend } = this.#by;
+  #fitting(job: SortJob, host: HostJob): Soon<Outcome> {
     if (job.segments) return this.#whole(job); // chunks would cut them
-    const limit = backend.chunkLimit(requestOf(job));
-    let chunk = Math.min(settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
-    for (;;) {
-      try {
-        if (chunk >= keys.n) return (await this.#inParts(host)) ?? (await this.#whole(job));
-        return await this.#inChunks(host, chunk);
-      } catch (error) {
-        const next = Math.ceil(Math.min(chunk, keys.n) / 2);
+    const limit = this.#by.backend.chunkLimit(requestOf(job));
+    return this.#chunked(job, host, Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit));
+  }
+
+  /** Sorts in chunks of so many keys, or of half the size as often as memory does not suffice. */
+  #chunked(job: SortJob, host: HostJob, chunk: number): Soon<Outcome> {
+    const { n } = job.keys;
+    return rescued(
+      () => (chunk >= n ? this.#atOnce(job, host) : this.#inChunks(host, chunk)),
+      async (error) => {
+        const next = Math.ceil(Math.min(chunk, n) / 2);
         if (!(error instanceof MemoryError) || next < SMALLEST_CHUNK) throw error;
         await this.columns.finish().catch(() => undefined); // told below
-        backend.memory.trim();
+        this.#by.backend.memory.trim();
         const message = `${error.message}; going on with chunks of ${next} keys`;
         this.#warn(new MemoryError(message, { cause: error }));
-        chunk = next;
-      }
-    }
+        return this.#chunked(job, host, next);
+      },
+    );
+  }
+
+  /** Sorts as a whole, in parts while the data are on the way where that is something for the job. */
+  #atOnce(job: SortJob, host: HostJob): Soon<Outcome> {
+    const parts = this.#by.backend.partsOf(host);
+    return parts < 2 ? this.#whole(job) : this.#inParts(host, parts).then((made) => made ?? this.#whole(job));
   }
 
   /** Sorts as a whole, and waits for it. @throws Refusal */
-  async #whole(job: SortJob): Promise<Outcome> {
-    const { plan, pending } = await this.#enqueue(job);
+  #whole(job: SortJob): Soon<Outcome> {
+    return after(this.#enqueue(job), (enqueued) => this.#waitedFor(enqueued));
+  }
+
+  async #waitedFor({ plan, pending }: { plan: Plan; pending: PendingSort }): Promise<Outcome> {
     try {
       await this.columns.finish();
       return await this.#accepted(plan, pending);
@@ -390,14 +402,11 @@ export class Call {
     }
   }
 
-  /** Sorts in parts while the data are on the way; undefined where that is nothing for the job. */
-  async #inParts(host: HostJob): Promise<Outcome | undefined> {
-    const { backend } = this.#by;
-    const parts = backend.partsOf(host);
-    if (parts < 2) return undefined;
+  /** @returns undefined where it went wrong in a way that a sort as a whole may not */
+  async #inParts(host: HostJob, parts: number): Promise<Outcome | undefined> {
     const n = Math.ceil(host.keys.n / parts);
     const plan = await this.#usable({ ...requestOf(sortJob(host)), n }, host.settings);
-    return plan && backend.sortInParts(plan, host);
+    return plan && this.#by.backend.sortInParts(plan, host);
   }
 
   async #inChunks(host: HostJob, chunk: number): Promise<Outcome> {
@@ -425,28 +434,34 @@ export class Call {
   }
 
   /** Enqueues a sort by the best plan that is left, by the host engine when there is none. */
-  async #enqueue(job: SortJob): Promise<{ plan: Plan; pending: PendingSort }> {
-    const { backend } = this.#by;
-    const { refused, failures } = this.#tried;
+  #enqueue(job: SortJob): Soon<{ plan: Plan; pending: PendingSort }> {
     const request = requestOf(job);
-    const spent = refused.size >= DEVICE_ATTEMPTS;
-    let plan = spent ? undefined : (this.#ready(request) ?? (await this.#usable(request, job.settings)));
-    if (!plan) {
-      const why = [...failures].join('; ');
-      if (refused.size === 0 && ![...failures].some((failure) => failure.endsWith(FAILED_BEFORE))) {
-        throw new UnsupportedError(`no algorithm could be used on ${backend.info?.name}: ${why}`);
-      }
-      this.#warn(new MismatchError(`the host engine sorts, since on ${backend.info?.name}: ${why}`));
-      plan = hostPlan(request, why);
+    const enqueued = (usable: Plan | undefined) => {
+      const plan = usable ?? this.#planOfHost(request);
+      this.#most = Math.max(this.#most, request.n);
+      return after(this.#by.backend.sort(plan, job), (pending) => {
+        this.#lent.push(pending);
+        return { plan, pending };
+      });
+    };
+    if (this.#tried.refused.size >= DEVICE_ATTEMPTS) return enqueued(undefined);
+    return after(this.#ready(request) ?? this.#usable(request, job.settings), enqueued);
+  }
+
+  /** What is left when no algorithm is. @throws UnsupportedError when none was ever to be used */
+  #planOfHost(request: PlanRequest): Plan {
+    const { refused, failures } = this.#tried;
+    const name = this.#by.backend.info?.name;
+    const why = [...failures].join('; ');
+    if (refused.size === 0 && ![...failures].some((failure) => failure.endsWith(FAILED_BEFORE))) {
+      throw new UnsupportedError(`no algorithm could be used on ${name}: ${why}`);
     }
-    this.#most = Math.max(this.#most, request.n);
-    const pending = await backend.sort(plan, job);
-    this.#lent.push(pending);
-    return { plan, pending };
+    this.#warn(new MismatchError(`the host engine sorts, since on ${name}: ${why}`));
+    return hostPlan(request, why);
   }
 
   /** The first plan, where nothing stands against it and all that it needs is there. */
-  #ready(request: Parameters<Backend['plans']>[0]): Plan | undefined {
+  #ready(request: PlanRequest): Plan | undefined {
     const { backend } = this.#by;
     if (this.#tried.refused.size > 0) return undefined;
     for (const plan of backend.plans(request)) {
@@ -456,7 +471,7 @@ export class Call {
   }
 
   /** The first plan that was not refused and compiles; under `auto` a failure is a warning, and the next is tried. */
-  async #usable(request: Parameters<Backend['plans']>[0], settings: SortSettings): Promise<Plan | undefined> {
+  async #usable(request: PlanRequest, settings: SortSettings): Promise<Plan | undefined> {
     const { backend } = this.#by;
     const { refused, failures } = this.#tried;
     const auto = settings.algorithm === 'auto';

@@ -1,5 +1,5 @@
 import { type ClsortError, DeviceLostError, MemoryError } from '../../util/errors.js';
-import { after, promised, type Soon } from '../../util/soon.js';
+import { after, promised, rescued, type Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import type { Backend, Keeper } from '../backend/backend.js';
 import { isOnDevice } from '../backend/column.js';
@@ -82,10 +82,7 @@ export class Calls {
     const host = this.#team?.jobOf(job);
     const shared = host && (async () => this.#team?.sort(host));
     const task = { n: keys.n, settings, link, onHost, again: onHost, overwrites: into !== undefined, shared };
-    return this.operate(task, async (call) => {
-      await call.sort(job);
-      return () => undefined;
-    });
+    return this.operate(task, (call) => after(call.sort(job), () => () => undefined));
   }
 
   /**
@@ -154,19 +151,21 @@ export class Calls {
       };
       return this.#turns.inOrder(() => link.noting(enqueue));
     }
-    const run = async () => {
+    const whole = (backend: Backend) => after(start(by(backend), use), (started) => started.complete());
+    const run = (): Soon<T> => {
       assertReady();
-      if (task.shared) return (await task.shared()) as T;
-      try {
-        return await keeper.run(async (backend) => (await start(by(backend), use)).complete(), task);
-      } catch (error) {
-        const few = this.#few;
-        if (!(error instanceof MemoryError) || !few || !task.again || keeper === few.keeper) throw error;
-        return this.#withoutDevice(error, settings, use);
-      }
+      if (task.shared) return task.shared() as Promise<T>;
+      return rescued(
+        () => keeper.run(whole, task),
+        (error) => {
+          const few = this.#few;
+          if (!(error instanceof MemoryError) || !few || !task.again || keeper === few.keeper) throw error;
+          return this.#withoutDevice(error, settings, use);
+        },
+      );
     };
     const beside = onHost && made.overlaps && isOpenEnded(task);
-    const noted = async () => link.noting(run);
+    const noted = () => link.noting(run);
     return beside ? this.#turns.beside(n, noted) : this.#turns.alone(noted);
   }
 

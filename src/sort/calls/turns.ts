@@ -33,7 +33,7 @@ export class Turns {
   }
 
   /** Runs `use` when everything that was asked for before is done, and nothing beside it. */
-  async alone<T>(use: () => Promise<T>): Promise<T> {
+  async alone<T>(use: () => Soon<T>): Promise<T> {
     this.assertOpen();
     const before = Promise.all(this.#underWay);
     const done = this.#last.then(() => before).then(use);
@@ -57,11 +57,16 @@ export class Turns {
 
   /**
    * Runs a call of n keys that nobody's order matters to, as it uses memory of the host only: beside others like it, and
-   * beside those that come later.
+   * beside those that come later. Where nobody has the turn, and there is room, it runs at once.
    */
-  async beside<T>(n: number, use: () => Promise<T>): Promise<T> {
-    this.assertOpen();
-    return this.#track(this.#last.then(() => this.#besides.run(n, use)));
+  beside<T>(n: number, use: () => Soon<T>): Promise<T> {
+    const begin = (): Soon<T> => this.#besides.run(n, use);
+    return this.#track(
+      promised(() => {
+        this.assertOpen();
+        return this.#taken > 0 ? this.#last.then(begin) : begin();
+      }),
+    );
   }
 
   /** Runs at once what uses only memory that no call knows of, and what no call waits for. */

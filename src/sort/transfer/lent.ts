@@ -1,6 +1,7 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import { fixed } from '../../keys/array.js';
+import { after, rescued, type Soon } from '../../util/soon.js';
 import { isOnDevice, type Place } from '../backend/column.js';
 
 /** Below this a copy is cheaper than a buffer over host memory, and the 4-byte minimum would overrun. */
@@ -20,7 +21,7 @@ export interface LentOutput extends Lent {
    *
    * @param deadlineSeconds as of `Queue.finish`
    */
-  collect(deadlineSeconds?: number): Promise<void>;
+  collect(deadlineSeconds?: number): Soon<void>;
 }
 
 const inPlace = (device: Device, view: ArrayBufferView): boolean =>
@@ -37,7 +38,7 @@ export function borrow(device: Device, bytes: number, atRest = false): Lent {
   return { buffer, release: () => device.pool.give(buffer) };
 }
 
-const nothing = async (): Promise<void> => undefined;
+const nothing = (): void => undefined;
 
 /** Arrays that lie on the device already are not released here: their owner does that. */
 export const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefined });
@@ -47,13 +48,22 @@ export const there = (buffer: Buffer): Lent => ({ buffer, release: () => undefin
  *
  * @param atRest whether nothing that is enqueued uses the buffer, so that large data need not wait for their turn
  */
-export async function upload(
+export function upload(
   device: Device,
   buffer: Buffer,
   view: ArrayBufferView,
   { offset = 0, atRest = false } = {},
+): Soon<void> {
+  if (device.stages(view)) return uploadStaged(device, buffer, view, { offset, atRest });
+  device.queue.write(buffer, view, offset);
+}
+
+async function uploadStaged(
+  device: Device,
+  buffer: Buffer,
+  view: ArrayBufferView,
+  { offset, atRest }: { offset: number; atRest: boolean },
 ): Promise<void> {
-  if (!device.stages(view)) return device.queue.write(buffer, view, offset);
   if (!atRest) await device.queue.settle();
   const started = performance.now();
   await device.staging.write(buffer, view, offset);
@@ -61,13 +71,23 @@ export async function upload(
 }
 
 /** Copies from a buffer to host memory, in the order of the queue; complete after the next wait. */
-export async function download(
+export function download(
   device: Device,
   buffer: Buffer,
   view: ArrayBufferView,
   { offset = 0, deadlineSeconds }: { offset?: number; deadlineSeconds?: number | undefined } = {},
+): Soon<void> {
+  if (device.stages(view)) return downloadStaged(device, buffer, view, offset, deadlineSeconds);
+  device.queue.read(buffer, view, offset);
+}
+
+async function downloadStaged(
+  device: Device,
+  buffer: Buffer,
+  view: ArrayBufferView,
+  offset: number,
+  deadlineSeconds?: number,
 ): Promise<void> {
-  if (!device.stages(view)) return device.queue.read(buffer, view, offset);
   // Large data pass in a queue of their own, beside what others sort.
   await device.queue.settle(deadlineSeconds);
   const started = performance.now();
@@ -76,18 +96,18 @@ export async function download(
 }
 
 /** Makes data readable on the device: in place on a CPU device, else by an upload. */
-export async function lendInput(device: Device, place: Place): Promise<Lent> {
+export function lendInput(device: Device, place: Place): Soon<Lent> {
   if (isOnDevice(place)) return there(place);
   const view = fixed(place);
   if (inPlace(device, view)) return lend(device, view);
   const lent = borrow(device, view.byteLength, true);
-  try {
-    await upload(device, lent.buffer, view, { atRest: true });
-  } catch (error) {
-    lent.release();
-    throw error;
-  }
-  return { ...lent, copy: view };
+  return rescued(
+    () => after(upload(device, lent.buffer, view, { atRest: true }), () => ({ ...lent, copy: view })),
+    (error) => {
+      lent.release();
+      throw error;
+    },
+  );
 }
 
 /** Room on the device for what will be at `place`; `collect` starts the way back. */

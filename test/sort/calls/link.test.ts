@@ -163,7 +163,7 @@ for (const onMismatch of ['retry', 'throw'] as const) {
       if (sorts > 1 || !job.sorted || !isOnDevice(job.sorted)) return pending;
       this.device.queue.fill(job.sorted, 0xdeadbeef, { bytes: 4 * job.keys.n });
       const outcome = () => allEnqueued.then(() => 'left rubbish');
-      return { ...pending, outcome };
+      return { outcome, release: () => pending.release() };
     };
     try {
       const first = sorter.sort(array, { onMismatch });

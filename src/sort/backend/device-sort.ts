@@ -1,0 +1,235 @@
+import { type Algorithm, type Enqueued, type Segments, whyGaveUp } from '../../algorithms/algorithm.js';
+import { algorithmNamed } from '../../algorithms/registry.js';
+import { enqueueWithScratch } from '../../algorithms/run.js';
+import { Board, type Slot } from '../../device/board.js';
+import type { Device } from '../../device/device.js';
+import type { StageTime } from '../../device/queue.js';
+import { keyCodec } from '../../keys/key-codec.js';
+import { InputError, TimeoutError } from '../../util/errors.js';
+import { after, rescued, type Soon } from '../../util/soon.js';
+import type { Copy } from '../proof/checksum.js';
+import { type Verified, type Verifier, verdict } from '../proof/verify.js';
+import type { CheckedTransfers } from '../transfer/checked-transfers.js';
+import { borrow, type Lent, type LentOutput, lendInput, lendOutput } from '../transfer/lent.js';
+import type { Outcome, PendingSort } from './backend.js';
+import { byteLengthOf, isOnDevice, type Place } from './column.js';
+import type { JobSegments, SortJob } from './job.js';
+import type { Plan } from './plan.js';
+import type { Bits, Survey } from './survey.js';
+
+/** What a sort takes besides its keys: compiled, certified and there. */
+export interface Needs {
+  readonly algorithm: Algorithm;
+  /** Of a sort that is verified. */
+  readonly verifier: Verifier | undefined;
+  readonly transfers: CheckedTransfers;
+  readonly survey: Survey;
+}
+
+/** What it reads, on the device. */
+interface Inputs {
+  readonly keys: Lent;
+  readonly values: Lent | undefined;
+  readonly offsets: Lent | undefined;
+}
+
+/** One sort on a device: what it has borrowed, and what is asked of it after the wait. */
+export class DeviceSort implements PendingSort {
+  readonly #device: Device;
+  readonly #plan: Plan;
+  readonly #job: SortJob;
+  readonly #needs: Needs;
+  readonly #lent: { release(): void }[] = [];
+  /** Window of the keys' codes that differ. */
+  #bits: Bits;
+  #gaveUp: () => string | undefined = () => undefined;
+  #verdict: (() => Verified) | undefined;
+  /** What the device tells of wrong offsets. */
+  #slot: Slot | undefined;
+  #times: () => StageTime[] = () => [];
+
+  private constructor(device: Device, plan: Plan, job: SortJob, needs: Needs) {
+    this.#device = device;
+    this.#plan = plan;
+    this.#job = job;
+    this.#needs = needs;
+    this.#bits = plan.bits;
+  }
+
+  /** Enqueues a sort: at once, where its keys need not be waited for. @throws MemoryError, DeviceLostError, TimeoutError */
+  static enqueue(device: Device, plan: Plan, job: SortJob, needs: Needs): Soon<DeviceSort> {
+    const sort = new DeviceSort(device, plan, job, needs);
+    const { settings } = job;
+    if (settings.onReport) device.queue.startProfile(settings.profile);
+    return rescued(
+      () => after(sort.#reach(), (inputs) => after(sort.#narrow(inputs), () => sort.#run(inputs))),
+      (error) => sort.#failed(error),
+    );
+  }
+
+  outcome(): Soon<Outcome | string> {
+    const { settings, segments } = this.#job;
+    const { transfers } = this.#needs;
+    const wrongAt = this.#slot?.word() ?? 0;
+    if (segments && wrongAt !== 0) {
+      return transfers.same().then((same) => {
+        if (!same) return CHANGED;
+        throw wrongOffset(~wrongAt >>> 0, segments, this.#job.keys.n);
+      });
+    }
+    const verified = this.#verdict?.();
+    const wrong = this.#gaveUp() ?? (verified && wrongIn(verified));
+    if (wrong !== undefined) return wrong;
+    if (!settings.verify) return this.#made(verified);
+    return transfers.same().then((same) => (same ? this.#made(verified) : CHANGED));
+  }
+
+  release(): void {
+    for (const one of this.#lent.splice(0)) one.release();
+  }
+
+  #made(verified: Verified | undefined): Outcome {
+    const [plan, bits] = [this.#plan, this.#bits];
+    const made =
+      bits === plan.bits ? plan : { ...plan, bits, reason: `${plan.reason}; other bits are constant` };
+    return { plan: made, stages: this.#times(), ...(verified && { verified }) };
+  }
+
+  /** Brings what the sort reads. */
+  #reach(): Soon<Inputs> {
+    const { keys, values, segments } = this.#job;
+    const reach = (place: Place) => after(lendInput(this.#device, place), (one) => this.#keep(one));
+    return after(reach(keys.place), (keys) =>
+      after(values && reach(values.place), (values) =>
+        after(segments && reach(segments.offsets.place), (offsets) => ({ keys, values, offsets })),
+      ),
+    );
+  }
+
+  /** Leaves constant digits of the keys out, where the host is to do so. What was asked for is done as asked. */
+  #narrow(inputs: Inputs): Soon<void> {
+    const { keys, settings } = this.#job;
+    const { bits, algorithm, shape } = this.#plan;
+    const { byDigits, skipsConstantDigits } = algorithmNamed(algorithm);
+    if (settings.algorithm !== 'auto' || !byDigits || skipsConstantDigits) return undefined;
+    // The survey looks at some of them on the host first.
+    if (isOnDevice(keys.place) && keys.origin === undefined) return undefined;
+    const radixBits = Number(shape?.tuning?.radixBits ?? 8);
+    const codec = keyCodec(keys.dtype, settings);
+    return after(this.#needs.survey.narrow(keys, inputs.keys.buffer, { bits, codec, radixBits }), (left) => {
+      this.#bits = left;
+    });
+  }
+
+  /** Enqueues the sort, and what is to be read of it with the wait. */
+  #run(inputs: Inputs): Soon<this> {
+    const { keys, settings, values, moved, sorted, segments } = this.#job;
+    const { algorithm, verifier, transfers } = this.#needs;
+    const { queue } = this.#device;
+    // The keys of an argsort are sorted too, but stay on the device.
+    const output = this.#keep<LentOutput>(
+      sorted
+        ? lendOutput(this.#device, sorted)
+        : { ...borrow(this.#device, byteLengthOf(keys)), collect: () => undefined },
+    );
+    const outputValues = moved && this.#keep(lendOutput(this.#device, moved));
+    this.#slot = segments && Board.slot(this.#device); // nobody waits between this and what writes on it
+    const work = {
+      n: this.#plan.n,
+      codec: keyCodec(keys.dtype, settings),
+      indices: moved !== undefined && values === undefined,
+      input: inputs.keys.buffer,
+      output: output.buffer,
+      ...(inputs.values && { inputValues: inputs.values.buffer }),
+      ...(outputValues && { outputValues: outputValues.buffer }),
+      ...(segments &&
+        inputs.offsets && { segments: segmentsOf(segments, inputs.offsets.buffer, this.#slot) }),
+    };
+    const verification = { ...work, bits: this.#plan.bits };
+    const before = verifier?.input(elements(work.input, work.inputValues), verification);
+    const run = this.#keep(enqueueWithScratch(algorithm, queue, { ...work, bits: this.#bits }));
+    const sums = verifier?.output(elements(work.output, work.outputValues), verification);
+    if (before && sums) this.#verdict = () => verdict(before, sums);
+    this.#gaveUp = this.#statusOf(run);
+    const all = [inputs.keys, inputs.values, inputs.offsets, output, outputValues];
+    const watched = settings.verify ? transfers.watch(all.flatMap(copyOf)) : undefined;
+    const fetched = (one: LentOutput | undefined) => (one?.copy ? one.collect(settings.timeout) : undefined);
+    return after(watched, () =>
+      after(fetched(output), () =>
+        after(fetched(outputValues), () => {
+          this.#times = queue.takeProfile();
+          return this;
+        }),
+      ),
+    );
+  }
+
+  /** Has the status of a sort read. @returns why it gave up, if it did, to be asked after the wait */
+  #statusOf({ status, anyAt }: Enqueued): () => string | undefined {
+    if (!status) return () => undefined;
+    const { queue } = this.#device;
+    if (anyAt === undefined || this.#job.settings.onReport) {
+      const word = new Uint32Array(1);
+      queue.read(status, word);
+      return () => whyGaveUp(word[0] ?? 0);
+    }
+    const word = queue.readAtWait(status, anyAt);
+    return () => {
+      const why = whyGaveUp(word[0] ?? 0);
+      // Sorts behind this one are told the same, though they may be right: they are made again, too.
+      if (why !== undefined) queue.fill(status, 0, { offset: anyAt, bytes: 4 });
+      return why;
+    };
+  }
+
+  async #failed(error: unknown): Promise<never> {
+    const { queue } = this.#device;
+    queue.endProfile();
+    // Commands in flight may still use what was lent; a device that hangs is given up.
+    if (!(error instanceof TimeoutError)) {
+      await queue.finish(this.#job.settings.timeout).catch(() => undefined);
+    }
+    this.release();
+    throw error;
+  }
+
+  #keep<L extends { release(): void }>(one: L): L {
+    this.#lent.push(one);
+    return one;
+  }
+}
+
+const CHANGED = 'does not hold the same data as the host';
+
+/** Segments as an algorithm takes them. */
+const segmentsOf = (
+  { offsets, longest, fromSegment }: JobSegments,
+  buffer: Lent['buffer'],
+  slot: Slot | undefined,
+): Segments => ({
+  offsets: buffer,
+  count: offsets.n - 1,
+  ...(longest !== undefined && { longest }),
+  ...(fromSegment && { fromSegment }),
+  ...(slot && { slot }),
+});
+
+/** What is said of an offset that the device found to be wrong. */
+function wrongOffset(at: number, { offsets }: JobSegments, n: number): InputError {
+  const expected = `expected where each segment begins, from 0 on and never falling, and at last ${n}`;
+  return new InputError(`offset ${at} of ${offsets.n} is wrong: ${expected}`, { details: { offset: at } });
+}
+
+const elements = (keys: Lent['buffer'], values: Lent['buffer'] | undefined) => ({
+  keys,
+  ...(values && { values }),
+});
+
+const copyOf = (lent: Lent | undefined): Copy[] =>
+  lent?.copy ? [{ buffer: lent.buffer, copy: lent.copy }] : [];
+
+/** What is wrong with a result, in words. */
+function wrongIn({ order, permutation }: Verified): string | undefined {
+  if (!order) return 'left keys out of order';
+  return permutation ? undefined : 'lost or changed elements';
+}
