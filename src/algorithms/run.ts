@@ -46,8 +46,8 @@ export function enqueueWithScratch(
   };
   try {
     const { n, bits, segments } = work;
-    // What is told of segments goes to another word each time.
-    const isReplayed = !segments;
+    // What is told of segments goes to another word each time. What waits with others is handed over with them.
+    const isReplayed = !segments && !queue.gathers;
     const known = isReplayed ? recall(algorithm, work) : undefined;
     const options = { inPlace: work.input === work.output, bits, ...(segments && { segments }) };
     const sizes = known?.sizes ?? algorithm.scratch(n, options);

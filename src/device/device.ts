@@ -2,10 +2,10 @@ import * as cl from '../opencl/index.js';
 import { Buffer, type BufferOptions } from './buffer.js';
 import { BufferPool } from './buffer-pool.js';
 import { type Capabilities, capabilitiesOf } from './capabilities.js';
-import { askOf, type DeviceInfo, type FoundDevice, findDevices } from './platform.js';
+import { askOf, type DeviceInfo, type FoundDevice, findDevices, toNumber } from './platform.js';
 import { Program } from './program.js';
 import { ProgramCache } from './program-cache.js';
-import { Queue } from './queue.js';
+import { Queue, type SmallTransfers } from './queue.js';
 import { type DeviceSpec, selectDevice } from './select.js';
 import { programOptions, programSource } from './source.js';
 import { copyThreads, STAGED_BYTES, Staging, type Ways } from './staging.js';
@@ -15,19 +15,28 @@ import { Tray } from './tray.js';
 /** Share of device memory that idle pooled buffers may hold. */
 const POOL_SHARE = 0.25;
 
-/** Pinned memory for small transfers. */
+/** Pinned memory for small transfers, and memory on both sides for small arrays of each direction. */
 const TRAY_BYTES = 16 * 2 ** 20;
+const FERRY_BYTES = 16 * 2 ** 20;
+
+/** A line of the cache. */
+const SMALLEST_ALIGNMENT = 64;
 
 /** Host memory of fewer bytes comes from V8. */
 const LARGE_BYTES = 2 ** 20;
 /** Likewise when it is for one result, for which the memory of a collected one will do: its pages are there. */
 const LARGE_RESULT_BYTES = 2 ** 15;
 
-const newQueue = (context: cl.Context, handle: cl.Device, capabilities: Capabilities, tray?: Tray): Queue =>
+const newQueue = (
+  context: cl.Context,
+  handle: cl.Device,
+  capabilities: Capabilities,
+  small?: SmallTransfers,
+): Queue =>
   new Queue(
     (timed) => cl.createCommandQueue(context, handle, timed ? cl.QUEUE_PROFILING_ENABLE : 0),
     capabilities,
-    tray,
+    small,
   );
 
 /** A device as far as plans and parameters depend on it, open or not. */
@@ -62,8 +71,8 @@ export class Device {
       this.capabilities = capabilitiesOf(info, askOf(handle));
       if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
       context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
-      const tray = this.transfersBeside ? new Tray(() => this.staging.allocate(TRAY_BYTES)) : undefined;
-      this.queue = newQueue(context, handle, this.capabilities, tray);
+      const small = this.transfersBeside ? this.#smallTransfers() : undefined;
+      this.queue = newQueue(context, handle, this.capabilities, small);
     } catch (error) {
       if (context) cl.releaseAsync(context);
       throw typedError(error, `opening ${info.name}`);
@@ -118,6 +127,24 @@ export class Device {
   get transfersBeside(): boolean {
     const { unifiedMemory, quirks } = this.capabilities;
     return !unifiedMemory && !quirks.singleThreaded;
+  }
+
+  #smallTransfers(): SmallTransfers {
+    return {
+      tray: new Tray(() => this.staging.allocate(TRAY_BYTES)),
+      shores: () => {
+        const bits = toNumber(cl.getDeviceInfo(this.handle, cl.DEVICE_MEM_BASE_ADDR_ALIGN));
+        const device = this.buffer(FERRY_BYTES);
+        try {
+          const host = this.staging.allocate(FERRY_BYTES);
+          const beforeRelease = () => this.queue.submitForLater();
+          return { host, device, alignment: Math.max(SMALLEST_ALIGNMENT, bits / 8), beforeRelease };
+        } catch (error) {
+          device.release();
+          throw error;
+        }
+      },
+    };
   }
 
   /** Lends a second queue, whose commands run beside those of `queue`; who uses it waits for them. */

@@ -2,9 +2,11 @@ import * as cl from '../opencl/index.js';
 import { TimeoutError } from '../util/errors.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
+import type { Berth, Ferry, Stretch } from './ferry.js';
 import { Milestones } from './milestones.js';
 import type { Progress } from './progress.js';
-import type { Tray } from './tray.js';
+import { typedError } from './status.js';
+import { type Landing, land, type Tray } from './tray.js';
 
 /** How long this thread looks for the end of a wait in one turn of the loop, where nothing else happens on it meanwhile. */
 const LOOK_MICROSECONDS = 50;
@@ -15,6 +17,15 @@ export interface Watched {
   readonly handle: cl.CommandQueue;
   /** Hands over what waits to be. */
   submitForLater(): void;
+  /** Notes that commands between two places are lost. */
+  lose(from: number, to: number, why: unknown): void;
+}
+
+/** What small transfers pass through, where they do. */
+interface Passages {
+  readonly tray: Tray | undefined;
+  /** For what comes from the device. */
+  readonly ferry: Ferry | undefined;
 }
 
 /** Words that are read with the next wait. */
@@ -30,16 +41,22 @@ export class Lookout {
   readonly #capabilities: Capabilities;
   readonly #progress: Progress;
   readonly #tray: Tray | undefined;
+  readonly #ferry: Ferry | undefined;
   readonly #milestones = new Milestones(() => this.#allDone());
   #words: Words[] = [];
+  /** What the ferry is to bring. */
+  #landings: Landing[] = [];
+  /** Where the queue was when it was waited for the last time. */
+  #waitedAt = 0;
   /** The last wait was short: the next one may be. */
   #brief = true;
 
-  constructor(queue: Watched, capabilities: Capabilities, progress: Progress, tray: Tray | undefined) {
+  constructor(queue: Watched, capabilities: Capabilities, progress: Progress, { tray, ferry }: Passages) {
     this.#queue = queue;
     this.#capabilities = capabilities;
     this.#progress = progress;
     this.#tray = tray;
+    this.#ferry = ferry;
   }
 
   /**
@@ -57,7 +74,13 @@ export class Lookout {
 
   /** Is there nothing to be read with the next wait? */
   get hasNothing(): boolean {
-    return this.#words.length === 0;
+    return this.#words.length === 0 && this.#landings.length === 0;
+  }
+
+  /** Has what is in a berth of the ferry brought to `view` with the next wait. */
+  bring(berth: Berth, view: ArrayBufferView): void {
+    this.#ferry?.board(berth);
+    this.#landings.push({ from: berth.memory, to: view });
   }
 
   /** Waits until everything enqueued so far is done. @throws TimeoutError after so many seconds; what the driver says */
@@ -77,7 +100,19 @@ export class Lookout {
   /** Waits for all that is enqueued. */
   async #allDone(): Promise<void> {
     this.#queue.submitForLater();
-    await (this.#capabilities.quirks.polls > 0 ? this.#looked() : this.#waited());
+    const landings = this.#landings;
+    this.#landings = [];
+    const from = this.#waitedAt;
+    const to = this.#progress.enqueued;
+    this.#waitedAt = to;
+    try {
+      await (this.#capabilities.quirks.polls > 0 ? this.#looked() : this.#waited());
+    } catch (error) {
+      // Who waits for it later is told as well: the next wait may succeed.
+      if (landings.length > 0) this.#queue.lose(from, to, typedError(error, 'downloading small arrays'));
+      throw error;
+    }
+    for (const landing of landings) land(landing);
   }
 
   /**
@@ -86,7 +121,7 @@ export class Lookout {
    */
   async #waited(): Promise<void> {
     const { finishTells } = this.#capabilities.quirks;
-    const last = this.#readWords() ?? (finishTells ? undefined : this.mark());
+    const last = this.#read(this.#reads()) ?? (finishTells ? undefined : this.mark());
     const passed = this.#pass();
     let well = false;
     try {
@@ -98,14 +133,25 @@ export class Lookout {
     }
   }
 
-  /** Reads the words that were asked for. @returns the event of the last command, behind all others, if there is one */
-  #readWords(): cl.Event | undefined {
+  /** What is to be read with this wait: what the ferry brings, and words. */
+  #reads(): Stretch[] {
+    const words = this.#words.splice(0).map(({ buffer, offset, view }) => {
+      const memory = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+      return { buffer, offset, memory };
+    });
+    return [...(this.#ferry?.depart() ?? []), ...words];
+  }
+
+  /** @returns the event of the last command, behind all others, if there is one */
+  #read(reads: readonly Stretch[]): cl.Event | undefined {
     let last: cl.Event | undefined;
-    for (const { buffer, offset, view } of this.#words.splice(0)) {
+    const { handle } = this.#queue;
+    for (const [i, { buffer, offset, memory }] of reads.entries()) {
       this.#progress.enqueue();
-      if (last) cl.releaseAsync(last);
-      const { handle } = this.#queue;
-      last = cl.enqueueReadBuffer(handle, buffer.handle, false, offset, view.byteLength, view, null, true);
+      const ends = i === reads.length - 1;
+      const bytes = memory.length;
+      const event = cl.enqueueReadBuffer(handle, buffer.handle, false, offset, bytes, memory, null, ends);
+      if (ends) last = event as cl.Event;
     }
     return last;
   }
@@ -115,10 +161,10 @@ export class Lookout {
    * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
    */
   async #looked(): Promise<void> {
-    const words = this.#words.splice(0);
+    const reads = this.#reads();
     // Into ordinary memory a driver copies by a thread of its own, which has to be woken.
-    const views = words.map(({ view }) => this.#tray?.placeFor(view) ?? view);
-    this.#progress.enqueue(Math.max(1, words.length));
+    const views = reads.map(({ memory }) => this.#tray?.placeFor(memory) ?? memory);
+    this.#progress.enqueue(Math.max(1, reads.length));
     const passed = this.#pass();
     const start = performance.now();
     const most = this.#brief ? this.#capabilities.quirks.polls * 1e3 : 0;
@@ -126,8 +172,8 @@ export class Lookout {
     let well = false;
     let event: cl.Event | undefined;
     try {
-      const buffers = words.map(({ buffer }) => buffer.handle);
-      const offsets = words.map(({ offset }) => offset);
+      const buffers = reads.map(({ buffer }) => buffer.handle);
+      const offsets = reads.map(({ offset }) => offset);
       event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, moment);
       while (event) {
         if (performance.now() - start >= most) {

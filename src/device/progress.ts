@@ -11,6 +11,11 @@ export class Progress {
     return this.#enqueued;
   }
 
+  /** What of it the driver has. */
+  get handed(): number {
+    return this.#handed;
+  }
+
   /** Is everything in front of that place done? */
   hasPassed(position: number): boolean {
     return position <= this.#passed;

@@ -2,8 +2,10 @@ import * as cl from '../opencl/index.js';
 import { UnsupportedError } from '../util/errors.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
+import { type Berth, Ferry, type Shores } from './ferry.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
 import { Lookout } from './lookout.js';
+import { Losses } from './losses.js';
 import { allCaughtUp } from './milestones.js';
 import { toNumber } from './platform.js';
 import type { Kernel } from './program.js';
@@ -44,8 +46,18 @@ type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: 
 
 /** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
 const LONGEST_LIST = 8;
+/** While small arrays wait to cross, more launches wait with them: so many, or those of so many bytes. */
+const LONGEST_GATHERING = 64;
+const GATHERED_BYTES = 2 ** 20;
 /** Sorts of more launches are long enough not to need it. */
 const LONGEST_RECORDING = 16;
+
+/** What small arrays and other small transfers pass through, between the host and a device with memory of its own. */
+export interface SmallTransfers {
+  readonly tray: Tray;
+  /** Makes memory for those of one direction. @throws MemoryError */
+  shores(): Shores;
+}
 
 /** Launches with all their arguments. */
 export interface Recording {
@@ -79,27 +91,33 @@ export class Queue {
   #timed = false;
   #recording = false;
   #failure: unknown;
-  #lastFailure: unknown;
+  readonly #losses = new Losses();
   readonly #progress = new Progress();
   /** The driver is to be told to start so soon. */
   #startsSoon = false;
   /** Pinned memory for small transfers; undefined where they go the driver's own way. */
   readonly #tray: Tray | undefined;
+  readonly #ferries: { readonly up: Ferry; readonly down: Ferry } | undefined;
   readonly #lookout: Lookout;
 
   /**
    * @param open makes a queue of the driver's, one that times its commands or not
-   * @param tray what small transfers pass through, if they do
+   * @param small left out where small transfers go the driver's own way
    */
-  constructor(open: (timed: boolean) => cl.CommandQueue, capabilities: Capabilities, tray?: Tray) {
+  constructor(open: (timed: boolean) => cl.CommandQueue, capabilities: Capabilities, small?: SmallTransfers) {
     const timed = !capabilities.quirks.timesDearly;
     this.#plain = open(timed);
     if (timed) this.#timing = this.#plain;
     this.#openTiming = () => open(true);
     this.#handle = this.#plain;
     this.#capabilities = capabilities;
-    this.#tray = tray;
-    this.#lookout = new Lookout(this, capabilities, this.#progress, tray);
+    this.#tray = small?.tray;
+    const ferry = (make: () => Shores) => new Ferry(this.#progress, make);
+    this.#ferries = small && { up: ferry(small.shores), down: ferry(small.shores) };
+    this.#lookout = new Lookout(this, capabilities, this.#progress, {
+      tray: small?.tray,
+      ferry: this.#ferries?.down,
+    });
   }
 
   /** What commands are given to now. */
@@ -109,6 +127,8 @@ export class Queue {
 
   /** Gives the driver's queue back, without waiting. */
   release(): void {
+    this.#ferries?.up.release();
+    this.#ferries?.down.release();
     for (const one of new Set([this.#plain, this.#timing])) if (one) cl.releaseAsync(one);
   }
 
@@ -157,7 +177,8 @@ export class Queue {
     this.#progress.enqueue();
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
-    if (this.#launches.length < (this.#recording ? LONGEST_RECORDING : LONGEST_LIST)) return;
+    const longest = this.#recording ? LONGEST_RECORDING : this.gathers ? LONGEST_GATHERING : LONGEST_LIST;
+    if (this.#launches.length < longest) return;
     if (this.#startsSoon) this.flush();
     else this.submit();
   }
@@ -170,18 +191,40 @@ export class Queue {
    */
   submit(): void {
     this.#recording = false; // what was recorded so far is not all
+    const from = this.#progress.handed;
+    this.#cross(from);
     if (this.#launches.length === 0) return;
     const stages = this.#stages;
     this.#stages = [];
-    this.#handOver(this.#launches.take(), stages);
+    this.#handOver(this.#launches.take(), stages, from);
+  }
+
+  /** Brings across what waits. Where that fails, what was to read it must not run. */
+  #cross(from: number): void {
+    if (!this.gathers) return;
+    try {
+      for (const { buffer, offset, memory } of this.#ferries?.up.depart() ?? []) {
+        this.#progress.enqueue();
+        const bytes = memory.length;
+        cl.enqueueWriteBuffer(this.#handle, buffer.handle, false, offset, bytes, memory, null, false);
+      }
+    } catch (error) {
+      this.#launches.take().forget();
+      this.#stages = [];
+      throw this.lose(from, this.position, typedError(error, 'uploading small arrays'));
+    } finally {
+      this.#progress.hand();
+    }
   }
 
   /**
-   * Why launches were refused the last time. The next call that enqueues or waits hands them over: the code that made
-   * them sees here, after the wait, whether they were lost meanwhile.
+   * Notes that commands between two places are lost, for the calls that enqueued them.
+   *
+   * @returns why
    */
-  get lastFailure(): unknown {
-    return this.#lastFailure;
+  lose(from: number, to: number, why: unknown): unknown {
+    this.#losses.add(from, to, why);
+    return why;
   }
 
   /** Has the driver start with what is enqueued, when nobody waits yet. */
@@ -220,7 +263,7 @@ export class Queue {
     }
   }
 
-  #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[]): void {
+  #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[], from: number): void {
     this.#progress.hand();
     try {
       if (!this.#timed) {
@@ -232,11 +275,8 @@ export class Queue {
       }
     } catch (error) {
       launches.forget();
-      this.#lastFailure = typedError(
-        error,
-        `enqueueing ${stages[launches.words[0] ?? 0]?.stage ?? 'kernels'}`,
-      );
-      throw this.#lastFailure;
+      const stage = stages[launches.words[0] ?? 0]?.stage ?? 'kernels';
+      throw this.lose(from, this.position, typedError(error, `enqueueing ${stage}`));
     }
   }
 
@@ -265,7 +305,7 @@ export class Queue {
   replay({ launches, stages }: Recording): void {
     this.submit();
     this.#progress.enqueue();
-    this.#handOver(launches, stages);
+    this.#handOver(launches, stages, this.#progress.handed);
     launches.forget(); // the arguments are not those that the last `run` has set
   }
 
@@ -360,6 +400,36 @@ export class Queue {
     );
   }
 
+  /** Do small arrays wait to cross, with the launches that are to read them? */
+  get gathers(): boolean {
+    return (this.#ferries?.up.waitingBytes ?? 0) > 0;
+  }
+
+  /**
+   * A buffer that holds a copy of a small array for whatever is enqueued from now on: it crosses with others.
+   *
+   * @returns undefined where it is to be written by itself: for want of room, or when each transfer is recorded
+   */
+  gather(view: ArrayBufferView): Berth | undefined {
+    const up = this.#recorded ? undefined : this.#ferries?.up;
+    const berth = up?.take(view.byteLength);
+    if (!up || !berth) return undefined;
+    berth.memory.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+    up.board(berth);
+    if (up.waitingBytes >= GATHERED_BYTES) this.submit();
+    return berth;
+  }
+
+  /** A buffer that small results are written to, for `bring`. @returns undefined likewise */
+  berth(bytes: number): Berth | undefined {
+    return this.#recorded ? undefined : this.#ferries?.down.take(bytes);
+  }
+
+  /** Has a result of `berth` brought to `view` with others. `view` holds it after the next `finish()`. */
+  bring(berth: Berth, view: ArrayBufferView): void {
+    this.#lookout.bring(berth, view);
+  }
+
   /** As of `Lookout`. */
   readAtWait(buffer: Buffer, offset: number, words = 1): Uint32Array {
     return this.#lookout.readAtWait(buffer, offset, words);
@@ -369,15 +439,18 @@ export class Queue {
    * Waits, off the JavaScript thread, until everything enqueued so far is done.
    *
    * @param deadlineSeconds gives the device up after that time
+   * @param since a place: of what was lost, only what is behind it concerns the caller; undefined where all does
    * @throws TimeoutError, DeviceLostError, MemoryError, once all that the driver took is done
    */
-  finish(deadlineSeconds = Number.POSITIVE_INFINITY): Promise<void> {
+  finish(deadlineSeconds = Number.POSITIVE_INFINITY, since?: number): Promise<void> {
     this.flushSoon();
+    const position = this.position;
     // A refusal is told after the wait: what the driver took before still uses memory that the caller has back then.
     return this.#lookout.reached(deadlineSeconds).then(
       () => {
         const failure = this.#takeFailure();
-        if (failure !== undefined) throw failure;
+        this.#assertKept(since, position);
+        if (failure !== undefined && !(since !== undefined && this.#losses.has(failure))) throw failure;
       },
       (error) => {
         this.#takeFailure();
@@ -392,10 +465,17 @@ export class Queue {
     return failure;
   }
 
+  /** @throws why commands between two places were lost */
+  #assertKept(since: number | undefined, position: number): void {
+    const why = since === undefined ? undefined : this.#losses.between(since, position);
+    if (why !== undefined) throw why;
+  }
+
   /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
-  async settle(deadlineSeconds?: number): Promise<void> {
+  async settle(deadlineSeconds?: number, since?: number): Promise<void> {
     const known = this.#failure === undefined && this.#lookout.hasNothing && this.hasPassed(this.position);
-    if (!known) await this.finish(deadlineSeconds);
+    if (known) this.#assertKept(since, this.position);
+    else await this.finish(deadlineSeconds, since);
   }
 
   /** A point behind all that was enqueued, for another queue of the device to wait for: once. */

@@ -1,5 +1,5 @@
 /** Copies out of a tray what has arrived there. */
-interface Landing {
+export interface Landing {
   readonly from: Uint8Array;
   readonly to: ArrayBufferView;
 }
@@ -86,7 +86,7 @@ export class Tray {
   }
 }
 
-function land({ from, to }: Landing): void {
+export function land({ from, to }: Landing): void {
   const { buffer, byteOffset, byteLength } = to;
   // Memory that was transferred or shrunk meanwhile is told of by the call whose result it was to hold.
   if (byteLength === from.length) new Uint8Array(buffer, byteOffset, byteLength).set(from);

@@ -13,6 +13,14 @@ interface Told {
   readonly warnings: readonly string[];
 }
 
+/** Calls that were made at once, by how often they had an outcome. */
+interface Round {
+  readonly name: string;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly warnings?: readonly string[];
+  readonly failed?: string;
+}
+
 /** Runs a fixture under the layer. @returns the lines of JSON that it prints */
 async function told<T>(name: string, more: NodeJS.ProcessEnv = {}): Promise<T[]> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-recovery-'));
@@ -69,12 +77,6 @@ test('an operation on host arrays for which the device has no room is left to th
 });
 
 test('calls on host arrays are made side by side on a device with memory of its own, each with its own outcome', async (t) => {
-  interface Round {
-    readonly name: string;
-    readonly outcomes: Readonly<Record<string, number>>;
-    readonly warnings?: readonly string[];
-    readonly failed?: string;
-  }
   const rounds = await told<Round>('beside');
   t.is(rounds.length, 8);
   for (const { name, outcomes, failed = '' } of rounds) {
@@ -106,4 +108,42 @@ test('of two devices that share keys one may fail at any time: the other does it
     t.is(line.outcome, true, JSON.stringify(line));
     t.is(line.next, true, JSON.stringify(line));
   }
+});
+
+test('200 small sorts at once cross in a few transfers, and each has its own outcome', async (t) => {
+  const rounds = new Map(
+    (await told<Round & { counts: Record<string, number> }>('gathered')).map((one) => [one.name, one]),
+  );
+  const counts = rounds.get('counts')?.counts ?? {};
+  t.is(counts.clEnqueueNDRangeKernel, 200);
+  t.true(
+    (counts.clEnqueueWriteBuffer ?? 0) <= 5 && (counts.clEnqueueReadBuffer ?? 0) <= 3,
+    JSON.stringify(counts),
+  );
+  t.true((counts.clReleaseEvent ?? 0) <= 12 && (counts.clWaitForEvents ?? 0) <= 3, JSON.stringify(counts));
+  t.is((counts.clCreateBuffer ?? 0) + (counts.clCreateSubBuffer ?? 0), 0, 'the same berths again');
+  const all = { true: 200 };
+  const one = (error: string) => ({ true: 199, [error]: 1 });
+  const lost = (name: string) => [`${name} fails with -36`, all] as const;
+  for (const [name, outcomes] of [
+    ['the first', all],
+    ['one is aborted', one('AbortError')],
+    ['one is given up', one('TimeoutError')],
+    ['one is taken away', one('InputError')],
+    ['one is no array', one('InputError')],
+    ['some are verified', all],
+    ['in all ways', all],
+    lost('clEnqueueWriteBuffer'),
+    lost('clEnqueueReadBuffer'),
+    lost('clEnqueueNDRangeKernel'),
+    ['after it', all],
+  ] as const) {
+    t.deepEqual(rounds.get(name)?.outcomes, outcomes, name);
+  }
+  // What is not made again fails with those that it crossed with, and with nobody else.
+  for (const name of ['clEnqueueWriteBuffer', 'clEnqueueNDRangeKernel']) {
+    const { true: right = 0, MemoryError: failed = 0 } = rounds.get(`${name} fails with -4`)?.outcomes ?? {};
+    t.true(right + failed === 200 && failed > 0 && failed <= 70, `${name}: ${failed}`);
+  }
+  t.deepEqual(rounds.get('clEnqueueReadBuffer fails with -4')?.outcomes, { MemoryError: 200 });
 });

@@ -47,7 +47,8 @@ export class DeviceBackend implements Backend {
   readonly #survey: Survey;
   readonly #failures = new Map<string, number>();
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
-  /** Of plans that can be run as they are. */
+  /** Of variants that are compiled and certified, and of plans that can be run as they are. */
+  readonly #certified = new Map<string, Algorithm>();
   readonly #ready = new WeakMap<Plan, Algorithm>();
   readonly #verifiers = new Map<string, Promise<Verifier>>();
   readonly #cutters = new Map<string, Promise<RunCutter>>();
@@ -102,7 +103,11 @@ export class DeviceBackend implements Backend {
   }
 
   isReady(plan: Plan): boolean {
-    return plan.engine !== 'device' || this.#ready.has(plan);
+    if (plan.engine !== 'device' || this.#ready.has(plan)) return true;
+    const algorithm = this.#certified.get(variantOf(plan));
+    if (algorithm?.supports(plan) !== true) return false;
+    this.#ready.set(plan, algorithm);
+    return true;
   }
 
   columns(settings: SortSettings): Columns {
@@ -222,8 +227,8 @@ export class DeviceBackend implements Backend {
         { details: { certificate } },
       );
     }
-    const { dtype, n, bits, valueBytes } = plan;
-    const supported = algorithm.supports({ dtype, n, bits, valueBytes });
+    this.#certified.set(variantOf(plan), algorithm);
+    const supported = algorithm.supports(plan);
     if (supported !== true) {
       throw new UnsupportedError(`algorithm '${name}' cannot sort this on ${this.info.name}: ${supported}`);
     }

@@ -25,8 +25,8 @@ export class DeviceColumns implements Columns {
   readonly #settings: SortSettings;
   readonly #transfers: CheckedTransfers;
   readonly #lent: Lent[] = [];
-  /** Launches that were refused before. */
-  #failure: unknown;
+  /** Where the queue was before this call enqueued something, or when it waited the last time. */
+  #since: number;
 
   constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers) {
     this.#device = device;
@@ -35,7 +35,7 @@ export class DeviceColumns implements Columns {
     this.steps = new DeviceColumnSteps(device);
     const fetch = async (from: Column) => (await this.onHost(from)).keys;
     this.checks = new DeviceColumnChecks(device, fetch, settings.signal);
-    this.#failure = device.queue.lastFailure;
+    this.#since = device.queue.position;
   }
 
   temporary(dtype: Dtype, n: number): Column {
@@ -117,12 +117,10 @@ export class DeviceColumns implements Columns {
 
   finish(): Promise<void> {
     const { queue } = this.#device;
-    return queue.settle(this.#settings.timeout).then(() => {
-      const failure = queue.lastFailure;
-      if (failure === this.#failure) return;
-      this.#failure = failure;
-      throw failure; // another call has told it, and this one's launches may have been among those that were lost
-    });
+    const since = this.#since;
+    this.#since = queue.position;
+    // Another call may have been told what was lost, of this one's commands as well.
+    return queue.settle(this.#settings.timeout, since);
   }
 
   async check(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Plan, PlanRequest } from './plan.js';
 import { devicePlans } from './planner.js';
 
 /** Requests whose plans are kept. */
-const MOST = 64;
+const MOST = 256;
 
 const nameOf = ({ n, dtype, bits, valueBytes, algorithm, segments, parameters }: PlanRequest): string =>
   `${n} ${dtype} ${bits[0]} ${bits[1]} ${valueBytes} ${algorithm} ${segments !== undefined} ${Object.entries(parameters ?? {})}`;

@@ -6,7 +6,7 @@ import { after, promised, type Soon } from '../../util/soon.js';
 export type Completion<T> = () => Soon<T>;
 
 /** Most calls that are made side by side, and most keys of theirs: beyond, nothing more overlaps. */
-const MOST_CALLS = 100;
+const MOST_CALLS = 256;
 const MOST_KEYS = 2 ** 24;
 
 /** The order of calls: each begins when those before it have enqueued all they do, or are done. */

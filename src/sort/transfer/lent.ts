@@ -100,6 +100,8 @@ export function lendInput(device: Device, place: Place): Soon<Lent> {
   if (isOnDevice(place)) return there(place);
   const view = fixed(place);
   if (inPlace(device, view)) return lend(device, view);
+  const berth = device.queue.gather(view);
+  if (berth) return { ...berth, copy: view };
   const lent = borrow(device, view.byteLength, true);
   return rescued(
     () => after(upload(device, lent.buffer, view, { atRest: true }), () => ({ ...lent, copy: view })),
@@ -114,6 +116,8 @@ export function lendInput(device: Device, place: Place): Soon<Lent> {
 export function lendOutput(device: Device, place: Place): LentOutput {
   if (isOnDevice(place)) return { ...there(place), collect: nothing };
   if (inPlace(device, place)) return { ...lend(device, place), collect: nothing };
+  const berth = device.queue.berth(place.byteLength);
+  if (berth) return { ...berth, copy: place, collect: () => device.queue.bring(berth, place) };
   const lent = borrow(device, place.byteLength);
   return {
     ...lent,
