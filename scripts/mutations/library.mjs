@@ -225,15 +225,15 @@ export const LIBRARY = [
   {
     name: 'queue: what waits is not sent before a read',
     file: 'src/device/queue.ts',
-    find: 'this.#recording = false; // what was recorded so far is not all\n    if (this.#launches.length === 0) return;',
-    replace: 'this.#recording = false;\n    if (this.#launches.length < 2) return;',
+    find: 'if (this.#launches.length === 0) return;\n    const stages',
+    replace: 'if (this.#launches.length < 2) return;\n    const stages',
     tests: [tests('device/queue')],
   },
   {
     name: 'queue: launches that are refused end the wait at once',
     file: 'src/device/queue.ts',
-    find: 'this.flushSoon();\n    // A refusal',
-    replace: 'this.flush();\n    // A refusal',
+    find: 'this.flushSoon();\n    const position',
+    replace: 'this.flush();\n    const position',
     tests: [tests('device/queue')],
   },
   {
@@ -411,8 +411,15 @@ export const LIBRARY = [
   {
     name: 'turns: a call begins while another has the turn',
     file: 'src/sort/calls/turns.ts',
-    find: 'this.#taken > 0 ?',
-    replace: 'this.#taken > 1 ?',
+    find: 'this.#taken > 0 ? this.#last.then(enqueue)',
+    replace: 'this.#taken > 1 ? this.#last.then(enqueue)',
+    tests: [tests('sort/calls/turns')],
+  },
+  {
+    name: 'turns: a call beside others begins while one runs alone',
+    file: 'src/sort/calls/turns.ts',
+    find: 'this.#taken > 0 ? this.#last.then(begin)',
+    replace: 'this.#taken > 1 ? this.#last.then(begin)',
     tests: [tests('sort/calls/turns')],
   },
   {
