@@ -162,8 +162,8 @@ export const LIBRARY = [
   {
     name: 'tray: places are free before the queue has come past them',
     file: 'src/device/tray.ts',
-    find: 'this.#freed = Math.max(this.#freed, taken);',
-    replace: 'this.#freed = Math.max(this.#freed, this.#taken);',
+    find: 'this.#places?.free(taken);',
+    replace: 'this.#places?.free(this.#places.taken);',
     tests: [tray],
   },
   {

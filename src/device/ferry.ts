@@ -1,6 +1,7 @@
 import * as cl from '../opencl/index.js';
 import { Buffer } from './buffer.js';
 import type { Progress } from './progress.js';
+import { type RingPlace, RingPlaces } from './ring-places.js';
 
 /** Larger arrays go by themselves: for them a transfer costs little beside the bytes. */
 const MOST_BYTES = 2 ** 19;
@@ -36,11 +37,7 @@ export interface Stretch {
 }
 
 /** A berth as it lies in the ring. */
-interface Place {
-  readonly begin: number;
-  readonly room: number;
-  /** Bytes that were taken since the ring was empty, up to its end. */
-  readonly taken: number;
+interface Place extends RingPlace {
   /** Where the queue was when it was given back. */
   left?: number;
 }
@@ -55,10 +52,9 @@ export class Ferry {
   /** Made when the first array comes; without it arrays go by themselves. */
   #make: (() => Shores) | undefined;
   #shores: Shores | undefined;
+  #ring: RingPlaces | undefined;
+  /** Those that are in use, in their order. */
   readonly #places: Place[] = [];
-  /** Bytes since the ring was empty, those that were skipped at its end among them. */
-  #taken = 0;
-  #freed = 0;
   #waiting: Place[] = [];
   #waitingBytes = 0;
   readonly #berths = new WeakMap<Berth, Place>();
@@ -79,7 +75,7 @@ export class Ferry {
   take(bytes: number): Berth | undefined {
     const shores = bytes > 0 && bytes <= MOST_BYTES ? this.#made() : undefined;
     if (!shores) return undefined;
-    const place = this.#place(shores, bytes);
+    const place = this.#place(bytes);
     if (!place) return undefined;
     const buffer = this.#part(shores, place);
     if (!buffer) return undefined;
@@ -138,24 +134,20 @@ export class Ferry {
     const make = this.#make;
     this.#make = undefined;
     try {
-      if (make) this.#shores = make();
+      if (make) {
+        this.#shores = make();
+        this.#ring = new RingPlaces(this.#shores.host.byteLength, this.#shores.alignment);
+      }
     } catch {
       return undefined; // to go by itself is slower, and no failure
     }
     return this.#shores;
   }
 
-  #place({ host, alignment }: Shores, bytes: number): Place | undefined {
+  #place(bytes: number): Place | undefined {
     this.#clear();
-    const size = host.byteLength;
-    const room = Math.ceil(bytes / alignment) * alignment;
-    const at = this.#taken % size;
-    const skipped = at + room > size ? size - at : 0;
-    const taken = this.#taken + skipped + room;
-    if (taken - this.#freed > size) return undefined;
-    this.#taken = taken;
-    const place = { begin: (at + skipped) % size, room, taken };
-    this.#places.push(place);
+    const place: Place | undefined = this.#ring?.take(bytes);
+    if (place) this.#places.push(place);
     return place;
   }
 
@@ -164,18 +156,19 @@ export class Ferry {
     let free = 0;
     for (const { left, taken } of this.#places) {
       if (left === undefined || !this.#progress.hasPassed(left)) break;
-      this.#freed = taken;
+      this.#ring?.free(taken);
       free++;
     }
     if (free > 0) this.#places.splice(0, free);
-    if (this.#places.length === 0) this.#taken = this.#freed = 0; // the same places again, whose parts are kept
+    if (this.#places.length === 0) this.#ring?.reset(); // the same places again, whose parts are kept
   }
 
   /** The part of the device's memory that a place is; undefined where the driver makes none. */
   #part({ device, beforeRelease }: Shores, place: Place): Buffer | undefined {
     const { begin, room } = place;
-    const known = this.#parts.get(begin * MOST_BYTES + room);
-    if (known && this.#parts.delete(begin * MOST_BYTES + room)) return known;
+    const key = keyOf(place);
+    const known = this.#parts.get(key);
+    if (known && this.#parts.delete(key)) return known;
     const region = { origin: begin, size: room };
     try {
       const handle = cl.createSubBuffer(device.handle, 0, cl.BUFFER_CREATE_TYPE_REGION, region);
@@ -186,12 +179,12 @@ export class Ferry {
     }
   }
 
-  #keep({ begin, room }: Place, part: Buffer): void {
+  #keep(place: Place, part: Buffer): void {
     if (!this.#shores) {
       part.release();
       return;
     }
-    this.#parts.set(begin * MOST_BYTES + room, part);
+    this.#parts.set(keyOf(place), part);
     if (this.#parts.size <= MOST_PARTS) return;
     const [oldest] = this.#parts;
     if (!oldest) return;
@@ -199,3 +192,6 @@ export class Ferry {
     oldest[1].release();
   }
 }
+
+/** Of a part of the device's memory: no two places begin within one unit. */
+const keyOf = ({ begin, room }: RingPlace): number => begin * MOST_BYTES + room;

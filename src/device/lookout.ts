@@ -2,7 +2,7 @@ import * as cl from '../opencl/index.js';
 import { TimeoutError } from '../util/errors.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
-import type { Berth, Ferry, Stretch } from './ferry.js';
+import type { Berth, Ferry } from './ferry.js';
 import { Milestones } from './milestones.js';
 import type { Progress } from './progress.js';
 import { typedError } from './status.js';
@@ -28,10 +28,15 @@ interface Passages {
   readonly ferry: Ferry | undefined;
 }
 
-/** Words that are read with the next wait. */
-interface Words {
+/** What is read with a wait. */
+interface Read {
   readonly buffer: Buffer;
   readonly offset: number;
+  readonly view: ArrayBufferView;
+}
+
+/** Words that are read with the next wait. */
+interface Words extends Read {
   readonly view: Uint32Array;
 }
 
@@ -121,7 +126,8 @@ export class Lookout {
    */
   async #waited(): Promise<void> {
     const { finishTells } = this.#capabilities.quirks;
-    const last = this.#read(this.#reads()) ?? (finishTells ? undefined : this.mark());
+    const words = this.#words.splice(0);
+    const last = this.#read([...this.#crossing(), ...words]) ?? (finishTells ? undefined : this.mark());
     const passed = this.#pass();
     let well = false;
     try {
@@ -133,24 +139,22 @@ export class Lookout {
     }
   }
 
-  /** What is to be read with this wait: what the ferry brings, and words. */
-  #reads(): Stretch[] {
-    const words = this.#words.splice(0).map(({ buffer, offset, view }) => {
-      const memory = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-      return { buffer, offset, memory };
-    });
-    return [...(this.#ferry?.depart() ?? []), ...words];
+  /** What the ferry brings with this wait, to pinned memory of its own. */
+  #crossing(): Read[] {
+    return (
+      this.#ferry?.depart().map(({ buffer, offset, memory }) => ({ buffer, offset, view: memory })) ?? []
+    );
   }
 
   /** @returns the event of the last command, behind all others, if there is one */
-  #read(reads: readonly Stretch[]): cl.Event | undefined {
+  #read(reads: readonly Read[]): cl.Event | undefined {
     let last: cl.Event | undefined;
     const { handle } = this.#queue;
-    for (const [i, { buffer, offset, memory }] of reads.entries()) {
+    for (const [i, { buffer, offset, view }] of reads.entries()) {
       this.#progress.enqueue();
       const ends = i === reads.length - 1;
-      const bytes = memory.length;
-      const event = cl.enqueueReadBuffer(handle, buffer.handle, false, offset, bytes, memory, null, ends);
+      const bytes = view.byteLength;
+      const event = cl.enqueueReadBuffer(handle, buffer.handle, false, offset, bytes, view, null, ends);
       if (ends) last = event as cl.Event;
     }
     return last;
@@ -161,9 +165,12 @@ export class Lookout {
    * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
    */
   async #looked(): Promise<void> {
-    const reads = this.#reads();
+    const words = this.#words.splice(0);
+    const crossing = this.#crossing();
+    const reads = [...crossing, ...words];
+    const views: ArrayBufferView[] = crossing.map(({ view }) => view);
     // Into ordinary memory a driver copies by a thread of its own, which has to be woken.
-    const views = reads.map(({ memory }) => this.#tray?.placeFor(memory) ?? memory);
+    for (const { view } of words) views.push(this.#tray?.placeFor(view) ?? view);
     this.#progress.enqueue(Math.max(1, reads.length));
     const passed = this.#pass();
     const start = performance.now();

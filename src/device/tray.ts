@@ -1,3 +1,5 @@
+import { RingPlaces } from './ring-places.js';
+
 /** Copies out of a tray what has arrived there. */
 export interface Landing {
   readonly from: Uint8Array;
@@ -17,10 +19,7 @@ export class Tray {
   /** Made when the first transfer comes; without pinned memory all of them go the driver's own way. */
   #memory: Uint8Array | undefined;
   #make: (() => ArrayBuffer) | undefined;
-  /** Bytes that were taken since the beginning, those that were skipped at the end of the memory among them. */
-  #taken = 0;
-  /** Of them, bytes that are free again. */
-  #freed = 0;
+  #places: RingPlaces | undefined;
   #landings: Landing[] = [];
 
   /** @param make makes the pinned memory */
@@ -48,41 +47,34 @@ export class Tray {
    * @returns to be called when the queue has come to it: brings what has arrived to where it belongs, if all went well
    */
   mark(): (well: boolean) => void {
-    const taken = this.#taken;
+    const taken = this.#places?.taken ?? 0;
     const landings = this.#landings;
     this.#landings = [];
     return (well) => {
       if (well) for (const landing of landings) land(landing);
-      this.#freed = Math.max(this.#freed, taken);
+      this.#places?.free(taken);
     };
   }
 
   /** Copying so few bytes takes less time than having the driver do it. */
   #placeFor({ byteLength, buffer }: ArrayBufferView): Uint8Array | undefined {
     const memory = byteLength <= MOST_BYTES ? this.#made() : undefined;
-    return memory && buffer !== memory.buffer ? this.#place(memory, byteLength) : undefined;
+    const place = memory && buffer !== memory.buffer ? this.#places?.take(byteLength) : undefined;
+    return place && memory?.subarray(place.begin, place.begin + byteLength);
   }
 
   #made(): Uint8Array | undefined {
     const make = this.#make;
     this.#make = undefined;
     try {
-      if (make) this.#memory = new Uint8Array(make());
+      if (make) {
+        this.#memory = new Uint8Array(make());
+        this.#places = new RingPlaces(this.#memory.length, LINE);
+      }
     } catch {
       return undefined; // the driver's own way is slower, and no failure
     }
     return this.#memory;
-  }
-
-  #place(memory: Uint8Array, bytes: number): Uint8Array | undefined {
-    const size = memory.length;
-    const room = Math.ceil(bytes / LINE) * LINE;
-    const at = this.#taken % size;
-    const skipped = at + room > size ? size - at : 0;
-    if (this.#taken + skipped + room - this.#freed > size) return undefined;
-    const begin = (at + skipped) % size;
-    this.#taken += skipped + room;
-    return memory.subarray(begin, begin + bytes);
   }
 }
 
