@@ -16,12 +16,16 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { markdownOf } from '../src/bench/format.js';
+import { timing } from '../src/bench/statistics.js';
+import { bytesOf } from '../src/keys/array.js';
 import { Sorter } from '../src/sort/api/sorter.js';
 import { UsageError } from '../src/util/errors.js';
 import { Random } from '../src/util/random.js';
 import { unknownName } from '../src/util/suggest.js';
+import type { PeerCallRow } from './peers/calls.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -55,22 +59,6 @@ interface OperationRow {
   readonly kernelMilliseconds?: number;
   readonly timesCub?: number;
 }
-interface CallTimes {
-  readonly median: number;
-}
-interface PeerTimes {
-  readonly timesOurs?: number;
-  readonly chainedTimesOurs?: number;
-}
-interface CallRow {
-  readonly operation: string;
-  readonly place: 'device' | 'host';
-  readonly n: number;
-  readonly result: string;
-  readonly awaited?: CallTimes;
-  readonly kernel?: CallTimes;
-  readonly peers: Readonly<Record<string, PeerTimes | 'wrong'>>;
-}
 interface TogetherRow {
   readonly n: number;
   readonly calls: number;
@@ -87,7 +75,7 @@ interface Rows {
   readonly sorts: SortRow;
   readonly distributions: SortRow;
   readonly operations: OperationRow;
-  readonly calls: CallRow;
+  readonly calls: PeerCallRow;
   readonly together: TogetherRow;
   readonly arrays: ArrayRow;
 }
@@ -98,7 +86,7 @@ const fileOf = (part: Part): string => join(out, `${part}.json`);
 
 /** Runs another bench, which writes the rows of a part. */
 function bench(part: Part, script: string, ...args: string[]): void {
-  const path = new URL(`./${script}.js`, import.meta.url).pathname;
+  const path = fileURLToPath(new URL(`./${script}.js`, import.meta.url));
   const words = ['--device', device, '--json', fileOf(part), ...args];
   console.error(`${part}: ${script} ${words.join(' ')}`);
   const timeout = Number(options.seconds) * 1e3;
@@ -128,9 +116,11 @@ async function benchTogether(): Promise<void> {
         const begin = performance.now();
         const sorted = await Promise.all(arrays.map((array) => sorter.sort(array)));
         if (i >= 3) times.push(performance.now() - begin);
-        isRight &&= sorted.every((array, k) => Buffer.compare(bytes(array), bytes(expected[k])) === 0);
+        isRight &&= sorted.every(
+          (array, k) => Buffer.compare(bytesOf(array), bytesOf(expected[k] ?? array.subarray(0, 0))) === 0,
+        );
       }
-      const milliseconds = times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
+      const milliseconds = timing(times).median;
       rows.push({ n, calls, result: isRight ? 'ok' : 'wrong', milliseconds });
       const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
       const date = new Date().toISOString().slice(0, 10);
@@ -141,9 +131,6 @@ async function benchTogether(): Promise<void> {
     await sorter.close();
   }
 }
-
-const bytes = (array: Uint32Array = new Uint32Array()): Uint8Array =>
-  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
 const isCpu = /cpu|pocl|portable/i.test(device);
 const SORTS = ['sort', 'argsort', 'sortPairs'];
@@ -199,14 +186,14 @@ const timesCub = ({ cub, queuedMilliseconds }: SortRow): number | undefined =>
   cub && queuedMilliseconds ? Math.min(cub.queued.int, cub.queued.size_t) / queuedMilliseconds : undefined;
 
 /** Time of the fastest peer over ours. */
-function timesPeer({ peers }: CallRow, key: keyof PeerTimes): number | undefined {
+function timesPeer({ peers }: PeerCallRow, key: 'timesOurs' | 'chainedTimesOurs'): number | undefined {
   const times = Object.values(peers).flatMap((peer) => (peer === 'wrong' ? [] : [peer[key] ?? []].flat()));
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
 const isWide = ({ dtype }: SortRow): boolean => dtype === 'u64' || dtype === 'f64';
 const isSegments = ({ operation }: OperationRow): boolean => operation.startsWith('segments');
-const isSort = ({ operation }: CallRow): boolean => SORTS.includes(operation);
+const isSort = ({ operation }: PeerCallRow): boolean => SORTS.includes(operation);
 
 const GOALS: readonly Goal<Part>[] = [
   goal({
@@ -318,7 +305,7 @@ interface Record_ {
   readonly device: string;
   readonly driver: string;
   readonly date: string;
-  readonly rows: readonly (SortRow | OperationRow | CallRow | TogetherRow | ArrayRow)[];
+  readonly rows: readonly (SortRow | OperationRow | PeerCallRow | TogetherRow | ArrayRow)[];
 }
 const records = new Map<Part, Record_>();
 

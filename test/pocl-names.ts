@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
-const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
+import { MAIN } from './cli/cli.js';
 
 /**
  * What PoCL names the devices that POCL_DEVICES calls `basic` and `pthread`, as far as tells them apart: up to its third version
@@ -17,7 +15,11 @@ export function poclNames(): readonly [basic: string, pthread: string] {
     options,
   );
   const { devices } = JSON.parse(listed) as { readonly devices: readonly { readonly name: string }[] };
-  const [basic, pthread] = devices.map(({ name }) => name.split('-').slice(0, 2).join('-'));
+  const [basic, pthread] = devices.map(partOfName);
   if (!basic || !pthread) throw new Error(`PoCL is to have two devices: ${listed}`);
   return [basic, pthread];
 }
+
+/** The part of a device's name by which the two are told apart. */
+export const partOfName = ({ name }: { readonly name: string }): string =>
+  name.split('-').slice(0, 2).join('-');
