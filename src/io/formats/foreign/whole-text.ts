@@ -1,7 +1,8 @@
 /** Whether compressed texts are whole: DuckDB takes the beginning of one for all of it, and checks no sums. */
-import { createReadStream } from 'node:fs';
+import { read } from 'node:fs';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { FormatError, UnsupportedError } from '../../../util/errors.js';
 import { assertGoing, PIECE_BYTES } from '../../raw.js';
@@ -11,6 +12,8 @@ import type { Compression } from './protocol.js';
 const { createZstdDecompress } = zlib as unknown as {
   readonly createZstdDecompress?: typeof zlib.createGunzip;
 };
+
+const readAt = promisify(read);
 
 const INFLATE = { gzip: zlib.createGunzip, zstd: createZstdDecompress };
 
@@ -31,14 +34,44 @@ export async function assertWholeText(
     );
   }
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const file = createReadStream('', { fd, start: 0, autoClose: false, highWaterMark: PIECE_BYTES });
+  const file = new Bytes(fd);
   try {
-    await pipeline(file, inflate(), nowhere, { ...(signal && { signal }) });
+    await pipeline(file.pieces(), inflate(), nowhere, { ...(signal && { signal }) });
   } catch (cause) {
     assertGoing(signal);
     throw new FormatError(`cannot read ${name}: its ${compression} is broken: ${(cause as Error).message}`, {
       cause,
       details: { path: name, compression },
     });
+  } finally {
+    await file.left();
+  }
+}
+
+/** What a descriptor of somebody else's gives: a stream of Node's would close it when it is destroyed, whatever `autoClose` says. */
+class Bytes {
+  readonly #fd: number;
+  #reading: Promise<unknown> = Promise.resolve();
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** From the beginning on. */
+  async *pieces(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; ; ) {
+      const piece = Buffer.allocUnsafe(PIECE_BYTES);
+      const reading = readAt(this.#fd, piece, 0, piece.length, at);
+      this.#reading = reading;
+      const { bytesRead } = await reading;
+      if (bytesRead === 0) return;
+      yield piece.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  }
+
+  /** Waits until nothing reads any more, so that the descriptor may be closed. */
+  async left(): Promise<void> {
+    await this.#reading.catch(() => undefined);
   }
 }
