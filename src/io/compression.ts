@@ -1,8 +1,8 @@
 /** Files that are compressed as a whole, as the last part of their names says. */
-import { Readable, type Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { ClsortError, FormatError, UnsupportedError } from '../util/errors.js';
+import { type Decompressor, inflated } from './inflated.js';
 import type { Output } from './output.js';
 import { type Source, sourceOfChunks } from './raw.js';
 import { cutAtFrames } from './zstd-frames.js';
@@ -15,7 +15,7 @@ export interface Compression {
   readonly extension: string;
   compressor(): Promise<Transform>;
   /** @throws UnsupportedError, naming what is missing */
-  decompressor(): Promise<Transform>;
+  decompressor(): Promise<Decompressor>;
   /** Cuts what the decompressor has to get in pieces. */
   cut?(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
@@ -33,7 +33,7 @@ const gzip: Compression = {
 /** What Node has since 22.15. */
 interface ZstdOfNode {
   createZstdCompress?(options: { chunkSize: number }): Transform;
-  createZstdDecompress?(options: { chunkSize: number }): Transform;
+  createZstdDecompress?(options: { chunkSize: number }): Decompressor;
 }
 const { createZstdCompress, createZstdDecompress } = zlib as object as ZstdOfNode;
 
@@ -76,13 +76,10 @@ async function* contents(
 ): AsyncGenerator<Uint8Array> {
   const stream = await decompressor();
   const pieces = source.pieces(1);
-  const feeding = pipeline(Readable.from(cut ? cut(pieces) : pieces), stream);
-  feeding.catch(() => undefined); // the reader of the stream is told
   try {
-    yield* stream;
-    await feeding;
+    yield* inflated(stream, cut ? cut(pieces) : pieces);
   } catch (error) {
-    if (error instanceof ClsortError) throw error;
+    if (error instanceof ClsortError && !(error instanceof FormatError)) throw error;
     const why = (error as Error).message;
     throw new FormatError(
       `${source.name} cannot be read as a ${name} file: ${why}; it is damaged, cut or none`,

@@ -7,7 +7,7 @@ import { copyKeys } from '../../src/io/copy.js';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { generate } from '../../src/io/gen.js';
 import { withOutput } from '../../src/io/output.js';
-import { openSource } from '../../src/io/raw.js';
+import { openSource, type Source } from '../../src/io/raw.js';
 import { FormatError, IoError, UnsupportedError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 import { where } from '../where.js';
@@ -20,6 +20,13 @@ const keys = generate({ dtype: 'u64', count: 300_000, distribution: 'and3', seed
 writeFileSync(path('keys.u64'), keys);
 
 const hasZstd = 'createZstdCompress' in zlib;
+
+/** Bytes as they come through a pipe, so many at a time. */
+function piped(bytes: Uint8Array, length: number): Promise<Source> {
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += length) chunks.push(bytes.subarray(at, at + length));
+  return openSource('-', Readable.from(chunks));
+}
 
 for (const compression of COMPRESSIONS) {
   const { name, extension } = compression;
@@ -45,14 +52,28 @@ for (const compression of COMPRESSIONS) {
     const one = readFileSync(path(`some.u8.${extension}`));
     const three = Buffer.concat([one, one, one]);
     for (const length of [1, 2, 3, 7, one.length - 1, one.length, one.length + 1, three.length]) {
-      const chunks: Uint8Array[] = [];
-      for (let at = 0; at < three.length; at += length) chunks.push(three.subarray(at, at + length));
-      const source = decompressed(await openSource('-', Readable.from(chunks)), compression, undefined);
+      const source = decompressed(await piped(three, length), compression, undefined);
       t.true(Buffer.concat([some, some, some]).equals(await source.read(1)), `${length}`);
     }
-    for (const junk of [Buffer.from('junk'), Buffer.from('more than a header of junk'), one.subarray(0, 9)]) {
-      const source = await openSource('-', Readable.from([Buffer.concat([one, junk])]));
-      await t.throwsAsync(decompressed(source, compression, undefined).read(1), { instanceOf: FormatError });
+    const zeros = Buffer.alloc(99);
+    const junks = [
+      ...['junk', 'more than a header of junk'].map((text) => Buffer.from(text)),
+      one.subarray(0, 9),
+      Buffer.concat([zeros, one]),
+      Buffer.concat([zeros, Buffer.from('!')]),
+    ];
+    for (const junk of junks) {
+      const all = Buffer.concat([one, junk]);
+      for (const length of [1, 7, one.length, one.length + 1, all.length]) {
+        const source = decompressed(await piped(all, length), compression, undefined);
+        await t.throwsAsync(source.read(1), { instanceOf: FormatError }, `${junk.length} in ${length}`);
+      }
+    }
+    if (name !== 'gzip') return;
+    const padded = Buffer.concat([three, zeros]);
+    for (const length of [1, 7, one.length, three.length, three.length + 1, padded.length]) {
+      const source = decompressed(await piped(padded, length), compression, undefined);
+      t.true(Buffer.concat([some, some, some]).equals(await source.read(1)), `padding in ${length}`);
     }
   });
 

@@ -1,10 +1,9 @@
 /** Whether compressed texts are whole: DuckDB takes the beginning of one for all of it, and checks no sums. */
 import { read } from 'node:fs';
-import { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { FormatError, UnsupportedError } from '../../../util/errors.js';
+import { inflated } from '../../inflated.js';
 import { assertGoing, PIECE_BYTES } from '../../raw.js';
 import type { Compression } from './protocol.js';
 
@@ -33,10 +32,9 @@ export async function assertWholeText(
       { details: { path: name, compression } },
     );
   }
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const file = new Bytes(fd);
   try {
-    await pipeline(file.pieces(), inflate(), nowhere, { ...(signal && { signal }) });
+    for await (const _ of inflated(inflate(), file.pieces())) assertGoing(signal);
   } catch (cause) {
     assertGoing(signal);
     throw new FormatError(`cannot read ${name}: its ${compression} is broken: ${(cause as Error).message}`, {

@@ -19,6 +19,8 @@ test('a compressed text is read to its end, and its descriptor stays open, be it
   const cases: readonly (readonly [string, Uint8Array, isWhole: boolean])[] = [
     ['whole', packed, true],
     ['broken at its beginning', broken, false],
+    ['padded', Buffer.concat([packed, Buffer.alloc(99)]), true],
+    ['something behind the padding', Buffer.concat([packed, Buffer.alloc(99), Buffer.from('!')]), false],
     ['cut', packed.subarray(0, packed.length - 9), false],
     ['another sum', Buffer.concat([packed.subarray(0, packed.length - 8), Buffer.alloc(8)]), false],
   ];
