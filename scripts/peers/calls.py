@@ -2,8 +2,8 @@
 
 python3 calls.py FOLDER REPEATS CHAIN WARM_UP_SECONDS PLACES OPERATIONS SKIPPED, lists with commas between words.
 
-FOLDER has keys.u32, values.u32, few.u32 and indices.u32, and what each operation has to make: OPERATION.0 for the first
-part of the result, and so on. Prints a line of JSON for each peer: {"peer", "version", "calls"} or {"peer", "missing"}.
+FOLDER has keys.u32, values.u32, few.u32, indices.u32 and segments.u32, and what each operation has to make: OPERATION.0 for
+the first part of the result, and so on. Prints a line of JSON for each peer: {"peer", "version", "calls"} or {"peer", "missing"}.
 A call is {"operation", "place", "seconds", "chained"?, "ok"}, or has "error" instead of times.
 
 Times are wall time up to when the device is done. On 'device' inputs and results stay there, sums and counts too, where
@@ -20,13 +20,19 @@ from timing import timed
 CHAIN_SECONDS = 0.25
 SHORTEST_CHAIN = 4
 SIGN_BIT = 1 << 31
+FIRST_OF_SEGMENT = 10  # keys that topKSegments takes from each
 
 folder, repeats, most, warm_up = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
 places, operations, skipped = (words.split(",") for words in sys.argv[5:8])
-HOST = {name: np.fromfile(f"{folder}/{name}.u32", dtype="<u4") for name in ("keys", "values", "few", "indices")}
+INPUTS = ("keys", "values", "few", "indices", "segments")
+HOST = {name: np.fromfile(f"{folder}/{name}.u32", dtype="<u4") for name in INPUTS}
 N = HOST["keys"].size
 
-# What the parts of a result are. Positions may differ from ours where keys are equal: not all peers are stable.
+# Operations on rows of one length each; of the others that take rows, the last may be shorter.
+ROWS = ("segmentedArgsort", "segmentedSortPairs", "topKSegments")
+
+# What the parts of a result are. Positions may differ from ours where keys are equal: not all peers are stable. Places are
+# positions that are counted from the beginning of each row.
 PARTS = {
     "sort": ("keys",),
     "argsort": ("positions",),
@@ -42,6 +48,9 @@ PARTS = {
     "searchSorted": ("numbers",),
     "gather": ("keys",),
     "segmentedSort": ("keys",),
+    "segmentedArgsort": ("places",),
+    "segmentedSortPairs": ("keys", "positions"),
+    "topKSegments": ("keys", "positions"),
     "sortMany": ("keys",),
 }
 
@@ -60,7 +69,7 @@ class Inputs:
 
 
 def split(operation):
-    """'topK-100' -> ('topK', 100); no number for a mix of lengths, which no peer sorts in one call."""
+    """'topK-100' -> ('topK', 100); no number for a mix of lengths."""
     name, _, parameter = operation.partition("-")
     return name, int(parameter) if parameter.isdigit() else None
 
@@ -82,6 +91,7 @@ class NumPy:
         pass
 
     def argsort(self, keys):
+        """Of each row, if there are several."""
         return np.argsort(keys, kind="stable")
 
     def lexsort(self, last, first):
@@ -91,6 +101,12 @@ class NumPy:
         """Positions of the k largest keys, in order."""
         found = np.argpartition(keys, N - k)[N - k :] if k < N else np.arange(N)
         return found[np.argsort(keys[found])]
+
+    def last_of_rows(self, rows, k):
+        """Places of the k largest keys of each row, in order."""
+        found = np.argpartition(rows, rows.shape[1] - k, axis=1)[:, rows.shape[1] - k :]
+        order = np.argsort(np.take_along_axis(rows, found, axis=1), axis=1)
+        return np.take_along_axis(found, order, axis=1)
 
     def call(self, operation):
         """The operation as a function of inputs, or None where the peer has none."""
@@ -106,13 +122,35 @@ class NumPy:
             order = self.last(a.keys, k)[::-1]
             return a.keys[order], order
 
-        if name in ("segmentedSort", "sortMany"):
-            if parameter is None or N % k != 0:
-                return None
-            return lambda a: (xp.sort(a.keys.reshape(-1, k), axis=1).reshape(-1),)
-        if parameter is None and "-" in operation:
+        def rows(array):
+            return array[: N - N % k].reshape(-1, k)
+
+        def sorted_rows(a):
+            whole = xp.sort(rows(a.keys), axis=1).reshape(-1)
+            return (xp.concatenate((whole, xp.sort(a.keys[whole.size :]))) if N % k else whole,)
+
+        def pairs_of_rows(a):
+            order = self.argsort(rows(a.keys))
+            return tuple(xp.take_along_axis(rows(array), order, axis=1).reshape(-1) for array in (a.keys, a.values))
+
+        def top_of_rows(a):
+            keys = rows(a.keys)
+            order = self.last_of_rows(keys, FIRST_OF_SEGMENT)[:, ::-1]
+            begins = xp.arange(0, N, k)[:, None]
+            return xp.take_along_axis(keys, order, axis=1).reshape(-1), (begins + order).reshape(-1)
+
+        if operation == "segmentedSort-zipf":
+            return lambda a: (a.keys[self.lexsort(a.keys, a.segments)],)
+        if "-" in operation and not k:
+            return None
+        if name in ROWS and N % k:
             return None
         return {
+            "segmentedSort": sorted_rows,
+            "sortMany": sorted_rows,
+            "segmentedArgsort": lambda a: (self.argsort(rows(a.keys)).reshape(-1),),
+            "segmentedSortPairs": pairs_of_rows,
+            "topKSegments": top_of_rows,
             "sort": lambda a: (xp.sort(a.keys),),
             "argsort": lambda a: (self.argsort(a.keys),),
             "sortPairs": pairs,
@@ -162,6 +200,9 @@ class CuPy(NumPy):
     def last(self, keys, k):
         return self.argsort(keys)[N - k :]  # its argpartition sorts all keys, too
 
+    def last_of_rows(self, rows, k):
+        return self.argsort(rows)[:, rows.shape[1] - k :]
+
 
 class PyTorch:
     """PyTorch sorts no u32, so keys are i32 of the same order: as many bits, and the same work."""
@@ -181,6 +222,7 @@ class PyTorch:
             "values": HOST["values"].view("<i4"),
             "few": HOST["few"].view("<i4"),
             "indices": HOST["indices"].astype("<i8"),
+            "segments": HOST["segments"].view("<i4"),
         }
         self.host = {name: torch.from_numpy(array) for name, array in arrays.items()}
 
@@ -203,21 +245,46 @@ class PyTorch:
             keys, order = torch.sort(a.keys, stable=True)
             return keys, a.values[order]
 
-        def rows(a):
+        def by_few_and_keys(a):
             order = torch.sort(a.keys, stable=True).indices
             return (order[torch.sort(a.few[order], stable=True).indices],)
 
-        if name in ("segmentedSort", "sortMany"):
-            if parameter is None or N % k != 0:
-                return None
-            return lambda a: (torch.sort(a.keys.view(-1, k), dim=1).values.view(-1),)
-        if parameter is None and "-" in operation:
+        def mixed_segments(a):
+            keys, order = torch.sort(a.keys, stable=True)
+            return (keys[torch.sort(a.segments[order], stable=True).indices],)
+
+        def rows(array):
+            return array[: N - N % k].view(-1, k)
+
+        def sorted_rows(a):
+            whole = torch.sort(rows(a.keys), dim=1).values.view(-1)
+            return (torch.cat((whole, torch.sort(a.keys[N - N % k :]).values)) if N % k else whole,)
+
+        def pairs_of_rows(a):
+            keys, order = torch.sort(rows(a.keys), dim=1, stable=True)
+            return keys.reshape(-1), torch.gather(rows(a.values), 1, order).view(-1)
+
+        def top_of_rows(a):
+            keys, order = torch.topk(rows(a.keys), FIRST_OF_SEGMENT, dim=1)
+            begins = torch.arange(0, N, k, device=self.device)[:, None]
+            return keys.reshape(-1), (begins + order).view(-1)
+
+        if operation == "segmentedSort-zipf":
+            return mixed_segments
+        if "-" in operation and not k:
+            return None
+        if name in ROWS and N % k:
             return None
         return {
+            "segmentedSort": sorted_rows,
+            "sortMany": sorted_rows,
+            "segmentedArgsort": lambda a: (torch.sort(rows(a.keys), dim=1, stable=True).indices.reshape(-1),),
+            "segmentedSortPairs": pairs_of_rows,
+            "topKSegments": top_of_rows,
             "sort": lambda a: (torch.sort(a.keys).values,),
             "argsort": lambda a: (torch.sort(a.keys, stable=True).indices,),
             "sortPairs": pairs,
-            "lexsort": rows,
+            "lexsort": by_few_and_keys,
             "topK": lambda a: tuple(torch.topk(a.keys, k)),
             "unique": lambda a: torch.unique(a.few, return_counts=True),
             "reduce": lambda a: (torch.sum(a.keys, dtype=torch.int64),),
@@ -242,14 +309,20 @@ class PyTorch:
         return array
 
 
-def is_part_right(kind, part, file):
+def is_part_right(kind, part, file, length):
+    """Is a part of a result what the file has? `length` is that of rows, for places in them."""
     if kind == "sum":
         with open(file, encoding="ascii") as text:
             return int(part) == int(text.read())
     wanted = np.fromfile(file, dtype="<u4")
     if part.size != wanted.size:
         return False
-    if kind in ("positions", "rows"):
+    if kind == "places":
+        begins = np.arange(N) // length * length
+        if (part < 0).any() or (part >= length).any():
+            return False
+        part, wanted = begins + part, begins + wanted
+    if kind in ("positions", "rows", "places"):
         by = HOST["keys"].astype("<u8")
         if kind == "rows":
             by += HOST["few"].astype("<u8") << np.uint64(32)
@@ -259,10 +332,12 @@ def is_part_right(kind, part, file):
 
 
 def is_right(peer, operation, parts):
-    kinds = PARTS[split(operation)[0]]
+    name, length = split(operation)
+    kinds = PARTS[name]
     plain = [peer.plain(kind, peer.fetch(part)) for kind, part in zip(kinds, parts)]
     return len(parts) == len(kinds) and all(
-        is_part_right(kind, part, f"{folder}/{operation}.{i}") for i, (kind, part) in enumerate(zip(kinds, plain))
+        is_part_right(kind, part, f"{folder}/{operation}.{i}", length)
+        for i, (kind, part) in enumerate(zip(kinds, plain))
     )
 
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callOperations } from '../../src/bench/call-operations.js';
+import { callOperations, zipfOffsets } from '../../src/bench/call-operations.js';
 import {
   benchCalls,
   type CallBench,
@@ -99,6 +99,13 @@ async function askPeers(folder: string, request: PeerCallsRequest, operations: r
   return answers;
 }
 
+/** The number of the segment that each key is in, which is how peers that sort no segments are told of them. */
+function segmentNumbers(offsets: Uint32Array): Uint32Array {
+  const numbers = new Uint32Array(offsets.at(-1) ?? 0);
+  for (let i = 1; i < offsets.length; i++) numbers.fill(i - 1, offsets[i - 1], offsets[i]);
+  return numbers;
+}
+
 const ratio = (theirs?: Timing, ours?: Timing): number | undefined =>
   theirs && ours && theirs.median / ours.median;
 
@@ -146,7 +153,8 @@ export async function benchPeerCalls(request: PeerCallsRequest): Promise<PeerCal
       const bench = await benchCalls({
         ...{ device, operations, counts: [n], places, repeats, chain, warmUpSeconds },
         onInputs: (_, inputs) => {
-          for (const [name, array] of Object.entries(inputs))
+          const files = { ...inputs, segments: segmentNumbers(zipfOffsets(n)) };
+          for (const [name, array] of Object.entries(files))
             writeFileSync(join(folder, `${name}.u32`), array);
         },
         onExpected: (operation, parts) => {

@@ -53,7 +53,7 @@ function equalOffsets(n: number, length: number): Uint32Array {
 }
 
 /** Segments of 1 to `LONGEST` keys, as many short ones as the law of Zipf has: a chance of 1 / length. */
-function zipfOffsets(n: number): Uint32Array {
+export function zipfOffsets(n: number): Uint32Array {
   const random = new Random(SEED);
   const offsets = [0];
   for (let end = 0; end < n; ) {
@@ -88,6 +88,29 @@ const segmentedSort = (name: string | number, offsetsOf: (n: number) => Uint32Ar
   prepare: (n) => {
     const offsets = offsetsOf(n);
     return async (sorter, { keys }, options) => [await sorter.segmentedSort(keys, offsets, options)];
+  },
+});
+
+const segmentedArgsort = (length: number): CallOperation => ({
+  name: `segmentedArgsort-${length}`,
+  isOneSort: true,
+  prepare: (n) => {
+    const offsets = equalOffsets(n, length);
+    return async (sorter, { keys }, options) => [
+      await sorter.segmentedArgsort(keys, offsets, { ...options, positions: 'segment' }),
+    ];
+  },
+});
+
+const segmentedSortPairs = (length: number): CallOperation => ({
+  name: `segmentedSortPairs-${length}`,
+  isOneSort: true,
+  prepare: (n) => {
+    const offsets = equalOffsets(n, length);
+    return async (sorter, inputs, options) => {
+      const { keys, values } = await sorter.segmentedSortPairs(inputs.keys, inputs.values, offsets, options);
+      return [keys, values];
+    };
   },
 });
 
@@ -160,6 +183,8 @@ export const CALL_OPERATIONS: readonly CallOperation[] = [
   several('gather', () => async (sorter, { keys, indices }) => [await sorter.gather(keys, indices)]),
   ...[32, 256, 4096, 65536].map((length) => segmentedSort(length, (n) => equalOffsets(n, length))),
   segmentedSort('zipf', zipfOffsets),
+  ...[32, 256, 4096].map(segmentedArgsort),
+  ...[32, 256, 4096].map(segmentedSortPairs),
   sortMany(1000),
 ];
 
