@@ -124,6 +124,8 @@ export type Facts = Readonly<Record<string, Value>>;
 export interface SearchSizes {
   /** Kinds of devices whose common sorts use the algorithm. */
   readonly on: readonly ('cpu' | 'gpu')[];
+  /** Widths of keys that it is for. Default: all. */
+  readonly keyBits?: readonly number[];
   /** Numbers of keys that are measured, and for which numbers the result is: the first ones matter most. */
   readonly sizes: readonly { readonly n: number; readonly over?: number; readonly most?: number }[];
 }

@@ -281,14 +281,23 @@ export const wide: AlgorithmFactory = {
   skipsConstantDigits: true,
   parameters: {
     ...PASS_PARAMETERS,
-    fewestDigits: whole(1, 7),
-    mostDigits: whole(0, 7),
-    sample: whole(1, 2 ** 16),
-    crowd: whole(1, 2 ** 16),
-    bucket: whole(1, 2 ** 16),
-    finishSize: whole(1, 2 ** 16),
-    finishKeys: whole(1, 2 ** 12),
-    finishGroups: whole(1, 2 ** 16),
+    finishSize: whole(1, 2 ** 16, { axis: [64, 128, 256, 512, 1024] }),
+    finishKeys: whole(1, 2 ** 12, { axis: [2, 4, 8, 16, 32] }),
+    finishGroups: whole(1, 2 ** 16, { axis: [4, 8, 16, 32] }),
+    mostDigits: whole(0, 7, { axis: [3, 4, 5, 6] }),
+    fewestDigits: whole(1, 7, { axis: [2, 3, 4] }),
+    crowd: whole(1, 2 ** 16, { axis: [4, 8, 16, 32] }),
+    sample: whole(1, 2 ** 16, { axis: [2048, 4096, 8192, 16384] }),
+    bucket: whole(1, 2 ** 16, { axis: [256, 512, 1024, 2048] }),
+  },
+  // Of more keys a sample has to be larger than one of these tells, and is as it is shipped.
+  search: {
+    on: ['gpu'],
+    keyBits: [64],
+    sizes: [
+      { n: 2 ** 25, over: 2 ** 24, most: 2 ** 26 },
+      { n: PLANNED_FROM, most: PLANNED_FROM },
+    ],
   },
 
   available(device, shape) {

@@ -29,18 +29,18 @@ const roundsOf = (n: number): { warmUps: number; repeats: number } =>
  * that many keys share, or meet in the same banks of local memory when keys are evenly spaced.
  */
 const KINDS: readonly Distribution[] = ['two', 'reversed', 'uniform'];
+/** And those that an algorithm has to find out about: of these keys few digits tell too few apart, and a sample shows it. */
+const MORE_KINDS: Readonly<Record<string, readonly Distribution[]>> = { wide: ['runs', 'and3'] };
 
 /** The present parameters of a case. */
 export const presentTuning = (device: Device, { algorithm, which, n }: TuneCase): Tuning =>
   tuningFor(algorithmNamed(algorithm), device, { keyBits: which.keyBits, valueBytes: which.valueBytes }, n);
 
-/** Parameters of a case as the device can hold them: what takes more than it has is made smaller. */
-export function fitted(
-  device: Device,
-  { algorithm, which: { keyBits, valueBytes } }: TuneCase,
-  tuning: Tuning,
-): Tuning {
-  return algorithmNamed(algorithm).fit?.(device, { keyBits, valueBytes }, tuning) ?? tuning;
+/** Parameters of a case as the device can hold them, with the present ones that are not given: what takes more than it has is made smaller. */
+export function fitted(device: Device, one: TuneCase, given: Tuning): Tuning {
+  const { keyBits, valueBytes } = one.which;
+  const tuning = { ...presentTuning(device, one), ...given };
+  return algorithmNamed(one.algorithm).fit?.(device, { keyBits, valueBytes }, tuning) ?? tuning;
 }
 
 /** Has the device memory for the sorts of a case? */
@@ -63,11 +63,13 @@ export class CaseBench {
   readonly #one: TuneCase;
   readonly #arrays: SortArrays;
   readonly #busyWork: BusyWork | undefined;
+  readonly #kinds: readonly Distribution[];
   readonly #keys = new Map<Distribution, Uint8Array>();
 
   private constructor(device: Device, one: TuneCase, arrays: SortArrays) {
     this.#device = device;
     this.#one = one;
+    this.#kinds = [...KINDS, ...(MORE_KINDS[one.algorithm] ?? [])];
     this.#arrays = arrays;
     this.#busyWork = BusyWork.open(device);
   }
@@ -95,7 +97,7 @@ export class CaseBench {
         return { result: 'unsupported', reason: `the device has room for ${smaller.join(' ')} only` };
       const algorithm = await compiled(this.#device, this.#one, tuning);
       if (typeof algorithm === 'string') return { result: 'unsupported', reason: algorithm };
-      for (const kind of KINDS) {
+      for (const kind of this.#kinds) {
         this.#upload(kind);
         const { gaveUp, wrong: reason = gaveUp } = await this.#arrays.trial(algorithm);
         if (reason) return { result: 'wrong', reason: `${kind} keys: ${reason}` };
@@ -130,7 +132,7 @@ export class CaseBench {
   async #time(algorithm: Algorithm): Promise<Timing> {
     const { warmUps, repeats } = roundsOf(this.#one.n);
     const seconds: number[] = Array.from({ length: repeats }, () => 0);
-    for (const kind of KINDS) {
+    for (const kind of this.#kinds) {
       this.#upload(kind);
       for (let i = -warmUps; i < repeats; i++) {
         const one = await this.#timeOnce(algorithm);

@@ -55,6 +55,12 @@ export function axesOf({ algorithm, which }: TuneCase): Axes {
   );
 }
 
+/** Those of some parameters that are varied for a case: the others are as they stand elsewhere, and are not for it to keep. */
+export function variedOf(one: TuneCase, tuning: Tuning): Tuning {
+  const axes = axesOf(one);
+  return Object.fromEntries(Object.entries(tuning).filter(([name]) => Object.hasOwn(axes, name)));
+}
+
 /** What is sorted most, the most frequent first. */
 export const SHAPES: readonly TuneShape[] = [
   { keyBits: 32, valueBytes: 0 },
@@ -72,7 +78,8 @@ export function tuneCases(algorithms: readonly string[], shapes: readonly TuneSh
     ranks.flatMap((_, rank) =>
       algorithms.flatMap((algorithm): TuneCase[] => {
         const size = sizes(algorithm)[rank];
-        if (!size) return [];
+        const { keyBits = [shape.keyBits] } = TUNABLE[algorithm] ?? {};
+        if (!size || !keyBits.includes(shape.keyBits)) return [];
         const { n, over, most } = size;
         return [
           {

@@ -1,11 +1,45 @@
 import test from 'ava';
-import type { TuneCase } from '../../src/bench/tune.js';
+import { wide } from '../../src/algorithms/wide.js';
+import { type TuneCase, variedOf } from '../../src/bench/tune.js';
 import { CaseBench, fitted, presentTuning } from '../../src/bench/tune-device.js';
 import { forEachDevice } from '../each-device.js';
 
 const CASE: TuneCase = { algorithm: 'group', which: { keyBits: 32, valueBytes: 4 }, n: 512 };
 
+const WIDE: TuneCase = { algorithm: 'wide', which: { keyBits: 64, valueBytes: 0 }, n: 3000 };
+
 forEachDevice((title, open) => {
+  test.serial(
+    title('what wide keys are sorted by is tried on keys that few digits tell apart, and on others'),
+    async (t) => {
+      const device = await open();
+      const isThere = wide.available(device, { keyBits: 64, valueBytes: 0 });
+      const bench = await CaseBench.open(device, WIDE);
+      try {
+        const present = presentTuning(device, WIDE);
+        const own = variedOf(WIDE, fitted(device, WIDE, present));
+        if (isThere !== true) {
+          t.deepEqual(await bench.attempt(own), { result: 'unsupported', reason: isThere });
+          return;
+        }
+        t.is((await bench.attempt(own)).result, 'ok');
+        // Counting in the smallest tiles, where buckets are large already, and after a look at few keys.
+        const others = {
+          finishSize: 64,
+          finishKeys: 2,
+          bucket: 256,
+          sample: 2048,
+          crowd: 4,
+          fewestDigits: 2,
+        };
+        t.is((await bench.attempt({ ...own, ...others })).result, 'ok');
+        t.is(await bench.selfTest({ ...own, ...others }), undefined);
+      } finally {
+        bench.close();
+      }
+    },
+  );
+
   test.serial(
     title('a search begins with what the device has room for, and leaves out what it has not'),
     async (t) => {

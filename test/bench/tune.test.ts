@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Tuning } from '../../src/algorithms/parameters.js';
 import { ALGORITHMS } from '../../src/algorithms/registry.js';
-import { axesOf, gain, search, type Tried, TUNABLE, tuneCases } from '../../src/bench/tune.js';
+import { axesOf, gain, search, type Tried, TUNABLE, tuneCases, variedOf } from '../../src/bench/tune.js';
 
 const AXES = { size: [1, 2, 4, 8, 16], bits: [4, 6, 8] };
 const START = { size: 2, bits: 8, rank: 'masks' };
@@ -107,6 +107,28 @@ test('nothing is varied that cannot matter', (t) => {
   t.deepEqual(names('tiled', 4), ['valuesAfter']);
 });
 
+test('wide keys have searches of their own: of what is behind the passes, which are searched for onesweep', (t) => {
+  const cases = tuneCases(['wide']);
+  t.deepEqual(
+    cases.map(({ which, n }) => [which.keyBits, which.valueBytes, n]),
+    [0, 4].flatMap((valueBytes) => [
+      [64, valueBytes, 2 ** 25],
+      [64, valueBytes, 2 ** 24],
+    ]),
+  );
+  const own = [
+    ...['finishSize', 'finishKeys', 'finishGroups'],
+    ...['mostDigits', 'fewestDigits', 'crowd', 'sample', 'bucket'],
+  ];
+  for (const one of cases) {
+    t.deepEqual(Object.keys(axesOf(one)), own);
+    t.deepEqual(variedOf(one, { groupSize: 384, bucket: 512, rank: 'ptx', crowd: 8 }), {
+      bucket: 512,
+      crowd: 8,
+    });
+  }
+});
+
 test('sizes of an algorithm’s cases cover each other’s gaps and never overlap', (t) => {
   for (const [algorithm, { sizes }] of Object.entries(TUNABLE)) {
     t.true(
@@ -114,7 +136,7 @@ test('sizes of an algorithm’s cases cover each other’s gaps and never overla
       algorithm,
     );
     const cases = tuneCases([algorithm]).filter(
-      ({ which }) => which.keyBits === 32 && which.valueBytes === 0,
+      ({ which }) => which.keyBits === 64 && which.valueBytes === 0,
     );
     t.is(cases.length, sizes.length);
     for (const { which, n } of cases) {

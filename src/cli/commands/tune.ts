@@ -21,6 +21,7 @@ import {
   type TuneCase,
   type TuneShape,
   tuneCases,
+  variedOf,
 } from '../../bench/tune.js';
 import { CaseBench, fits, fitted, measureCrossovers, presentTuning } from '../../bench/tune-device.js';
 import { WalkBench, walkCases } from '../../bench/tune-walks.js';
@@ -145,8 +146,8 @@ async function tuneCase(device: Device, one: TuneCase, more: () => boolean): Pro
   try {
     const attempt = (tuning: Tuning) => bench.attempt(tuning);
     const present = presentTuning(device, one);
-    const known = knownTunings(one.algorithm).map((tuning) => fitted(device, one, { ...present, ...tuning }));
-    const found = await search(axesOf(one), present, { attempt, more, known });
+    const known = knownTunings(one.algorithm).map((tuning) => fitted(device, one, tuning));
+    const found = await search(axesOf(one), variedOf(one, present), { attempt, more, known });
     if (!found) return undefined;
     const refused = gain(found) > 0 ? await bench.selfTest(found.tuning) : undefined;
     return { ...one, ...found, wrong: found.wrong.length, ...(refused && { refused }) };
