@@ -133,7 +133,7 @@ async function prepared(
 ): Promise<Prepared> {
   const columns = new Columns(device);
   try {
-    const steps = new DeviceColumnSteps(device);
+    const steps = DeviceColumnSteps.of(device);
     const made = await make({ columns, steps, keys: columns.upload(dtype, keys) });
     await device.queue.finish();
     return { ...made, release: columns.release };

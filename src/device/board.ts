@@ -7,18 +7,30 @@ const WORDS = { zero: 256, written: 1024 } as const;
 type Before = keyof typeof WORDS;
 
 /** Words on a board, for one launch. */
-export interface Slots {
+export class Slot {
   readonly board: Buffer;
   /** Number of the first word in the buffer. */
   readonly at: number;
-  /** What the words are, to be asked after the next wait of the queue. */
-  words(): Uint32Array;
-}
+  readonly #count: number;
+  readonly #all: Uint32Array;
 
-/** A word on a board, for one launch. */
-export interface Slot extends Omit<Slots, 'words'> {
-  /** What the word is, to be asked after the next wait of the queue: 0 unless the launch wrote on it. */
-  word(): number;
+  /** @param all the words of the board as they will be after the next wait */
+  constructor(board: Buffer, at: number, count: number, all: Uint32Array) {
+    this.board = board;
+    this.at = at;
+    this.#count = count;
+    this.#all = all;
+  }
+
+  /** What the words are, to be asked after the next wait of the queue. */
+  words(): Uint32Array {
+    return this.#all.subarray(this.at, this.at + this.#count);
+  }
+
+  /** What the first word is, likewise: 0 where it was so before, unless the launch wrote on it. */
+  word(): number {
+    return this.#all[this.at] ?? 0;
+  }
 }
 
 /**
@@ -51,8 +63,7 @@ export class Board {
    * @throws MemoryError
    */
   static slot(device: Device): Slot {
-    const { board, at, words } = Board.#lend(device, 'zero', 1);
-    return { board, at, word: () => words()[0] ?? 0 };
+    return Board.#lend(device, 'zero', 1);
   }
 
   /**
@@ -61,11 +72,11 @@ export class Board {
    * @param count at most `MOST`
    * @throws MemoryError
    */
-  static written(device: Device, count: number): Slots {
+  static written(device: Device, count: number): Slot {
     return Board.#lend(device, 'written', count);
   }
 
-  static #lend(device: Device, before: Before, count: number): Slots {
+  static #lend(device: Device, before: Before, count: number): Slot {
     const boards = Board.#boards.get(device) ?? [];
     Board.#boards.set(device, boards);
     for (const board of boards) {
@@ -74,10 +85,10 @@ export class Board {
     }
     const added = new Board(device, before);
     boards.push(added);
-    return added.#take(count) as Slots; // none of its words is taken
+    return added.#take(count) as Slot; // none of its words is taken
   }
 
-  #take(count: number): Slots | undefined {
+  #take(count: number): Slot | undefined {
     const all = WORDS[this.#before];
     const { queue } = this.#device;
     const words = queue.readAtWait(this.#buffer, 0, all);
@@ -90,6 +101,6 @@ export class Board {
     if (this.#taken + count > all) return undefined;
     const at = this.#taken;
     this.#taken += count;
-    return { board: this.#buffer, at, words: () => words.subarray(at, at + count) };
+    return new Slot(this.#buffer, at, count, words);
   }
 }

@@ -1,5 +1,6 @@
 import * as cl from '../opencl/index.js';
 import { UnsupportedError } from '../util/errors.js';
+import { promised } from '../util/soon.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import { type Berth, Ferry, type Shores } from './ferry.js';
@@ -472,10 +473,11 @@ export class Queue {
   }
 
   /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
-  async settle(deadlineSeconds?: number, since?: number): Promise<void> {
+  settle(deadlineSeconds?: number, since?: number): Promise<void> {
     const known = this.#failure === undefined && this.#lookout.hasNothing && this.hasPassed(this.position);
-    if (known) this.#assertKept(since, this.position);
-    else await this.finish(deadlineSeconds, since);
+    return promised(() =>
+      known ? this.#assertKept(since, this.position) : this.finish(deadlineSeconds, since),
+    );
   }
 
   /** A point behind all that was enqueued, for another queue of the device to wait for: once. */

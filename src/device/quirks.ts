@@ -92,7 +92,7 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),
-    quirks: { cachesPrograms: true, inlinePtx: true, finishTells: true, polls: 2.5e-4, timesDearly: true },
+    quirks: { cachesPrograms: true, inlinePtx: true, finishTells: true, polls: 1e-3, timesDearly: true },
     reason:
       'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
       'event costs it 12 us, clFinish none; a thread that waits hears of an end 20 us later than who asks',

@@ -117,8 +117,8 @@ export class Compaction {
     const chooses: KernelArgument[] = [keys, mask, u64(n), u64(low), u64(high), u32(not ? 1 : 0), codec];
     const places: KernelArgument[] =
       'places' in to ? [to.places, to.carried, to.moved, to.places] : [to, to, to, to];
-    const { board, at, words } = Board.written(device, 1);
-    const told: KernelArgument[] = [board, u32(at)];
+    const slot = Board.written(device, 1);
+    const told: KernelArgument[] = [slot.board, u32(slot.at)];
     if (this.#once && !rest) {
       const tiles = Math.ceil(n / tileKeys);
       const { control, launch } = LookBack.of(device).next(tiles, 4);
@@ -133,7 +133,7 @@ export class Compaction {
         queue.run(program.kernel('compact_parts'), args, launch);
       });
     }
-    return () => words()[0] as number;
+    return () => slot.word();
   }
 }
 

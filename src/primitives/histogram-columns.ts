@@ -211,9 +211,9 @@ function enqueue(
   };
   if (handsOver) {
     const sums = Sums.of(device);
-    const { board, at, words } = Board.written(device, bins);
-    device.pool.lend([edgeBytes], (edges) => run(sums, edges, board, at));
-    return () => words().slice();
+    const told = Board.written(device, bins);
+    device.pool.lend([edgeBytes], (edges) => run(sums, edges, told.board, told.at));
+    return () => told.words().slice();
   }
   const result = new Uint32Array(bins);
   device.pool.lend([bins * 4, edgeBytes], (counts, edges) => {

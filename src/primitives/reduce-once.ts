@@ -71,12 +71,12 @@ function enqueue(
     Math.min(Math.ceil(n / share), device.capabilities.computeUnits * tuning.groupsPerUnit),
   );
   const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
-  const { board, at, words } = Board.written(device, 2);
+  const told = Board.written(device, 2);
   const { control, launch } = LookBack.of(device).next(groups, 8);
-  const args = [keys, control, u64(n), u32(launch), codec, board, u32(at)];
+  const args = [keys, control, u64(n), u32(launch), codec, told.board, u32(told.at)];
   device.queue.run(program.kernel('reduce_once'), args, { global: groups * local, local });
   return () => {
-    const bits = words().slice();
+    const bits = told.words().slice();
     return reducedValue(dtype, op, new Uint8Array(bits.buffer));
   };
 }

@@ -19,6 +19,34 @@ export function rescued<T>(use: () => Soon<T>, failed: (error: unknown) => Soon<
   }
 }
 
+/**
+ * Runs `use` and goes on with what it gives; what either throws, or its promise is rejected with, goes to `failed`. As `rescued`
+ * around `after`, with one promise instead of two.
+ */
+export function guarded<T, R>(
+  use: () => Soon<T>,
+  next: (value: T) => Soon<R>,
+  failed: (error: unknown) => Soon<R>,
+): Soon<R> {
+  let value: Soon<T>;
+  try {
+    value = use();
+  } catch (error) {
+    return failed(error);
+  }
+  if (!(value instanceof Promise)) return goOn(value, next, failed);
+  return value.then((made) => goOn(made, next, failed), failed);
+}
+
+function goOn<T, R>(value: T, next: (value: T) => Soon<R>, failed: (error: unknown) => Soon<R>): Soon<R> {
+  try {
+    const result = next(value);
+    return result instanceof Promise ? result.catch(failed) : result;
+  } catch (error) {
+    return failed(error);
+  }
+}
+
 /** Runs `use`, and `end` when that is over, however it went. */
 export function ended<T>(use: () => Soon<T>, end: () => void): Soon<T> {
   let result: Soon<T>;

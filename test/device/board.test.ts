@@ -21,9 +21,9 @@ forEachDevice((title, device) => {
         const [left, written] = (round % 2 ? zero.reverse() : zero) as [Slot, Slot];
         queue.write(written.board, Uint32Array.of(7), 4 * written.at);
         await queue.finish();
-        for (const [i, { words }] of lent.entries()) {
+        for (const [i, slot] of lent.entries()) {
           const expected = Array.from({ length: i + 1 }, (_, word) => 1000 * round + 10 * i + word);
-          t.deepEqual([...words()], expected, `round ${round}, ${i}`);
+          t.deepEqual([...slot.words()], expected, `round ${round}, ${i}`);
         }
         // What an earlier launch has left is not there any more.
         t.is(left.word(), 0);
@@ -43,9 +43,9 @@ forEachDevice((title, device) => {
     }
     await opened.queue.finish();
     t.deepEqual(
-      lent.map(({ words }) => [...words().subarray(0, 2)]),
+      lent.map((slot) => [...slot.words().subarray(0, 2)]),
       lent.map((_, i) => [i, i + 1]),
     );
-    t.true(lent.every(({ words }) => words().length === Board.MOST / 2));
+    t.true(lent.every((slot) => slot.words().length === Board.MOST / 2));
   });
 });

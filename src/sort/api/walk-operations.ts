@@ -108,7 +108,7 @@ export class WalkOperations {
     { into, ...rest }: PrimitiveOptions & Into<V> = {},
   ): Promise<V> {
     return this.#calls.linked([values, indices], (link) =>
-      after(this.#gather(link, [values], indices, rest, into && [into]), ([gathered]) => gathered as V),
+      this.#gather(link, [values], indices, rest, into && [into], ([gathered]) => gathered as V),
     );
   }
 
@@ -123,19 +123,24 @@ export class WalkOperations {
       if (into !== undefined && !(Array.isArray(into) && into.length === given.length)) {
         throw new InputError(`into is no list of ${given.length} arrays, one for each column`);
       }
-      return this.#gather(link, given, indices, rest, into);
+      return this.#gather(link, given, indices, rest, into, (gathered) => [...gathered]);
     });
   }
 
-  /** @param into an array for each column, which may be left out */
-  #gather(
+  /**
+   * @param into an array for each column, or undefined
+   * @param give what the caller gets of the results
+   */
+  #gather<R>(
     link: Link,
     columns: readonly Awaitable<Keys>[],
     indices: Awaitable<Positions<Keys>>,
     options: PrimitiveOptions,
-    into?: readonly Keys[],
-  ): Soon<Keys[]> {
-    const [arrays, at] = [columns.map((one) => link.array(one)), link.array(indices)];
+    into: readonly Keys[] | undefined,
+    give: (results: readonly Keys[]) => R,
+  ): Soon<R> {
+    const arrays = columns.map((one) => link.array(one));
+    const at = link.array(indices);
     const settings = parsePrimitive(options);
     const inputs = arrays.map((array) => readKeys(this.#arrays, array, settings));
     const by = readKeys(this.#arrays, at, {});
@@ -152,20 +157,20 @@ export class WalkOperations {
       }
       if (!(array instanceof DeviceArray)) assertDisjoint(array, at as Uint32Array, 'values and indices');
     }
-    for (const [i, one] of (into ?? []).entries()) {
+    for (const [i, one] of into?.entries() ?? []) {
       for (const other of [...arrays, at, ...(into ?? []).slice(0, i)]) assertApart(other, one);
     }
     return this.#arrays.making((make) => {
       const made = arrays.map((array, i) => make.like(array, (inputs[i] as Column).dtype, by.n, into?.[i]));
       if (made.length === 1) link.makes(made[0]?.result);
       const results = made.map(({ result }) => result);
-      if (!first) return results;
+      if (!first) return give(results);
       const to = made.map(({ place }, i) => column((inputs[i] as Column).dtype, by.n, place));
       const task = taskOf(first, settings, arrays[0] as Keys, link, into);
       return this.#calls.operate(task, (call) =>
         after(gather(call, inputs, by, to), (check) => () => {
           check();
-          return results;
+          return give(results);
         }),
       );
     });

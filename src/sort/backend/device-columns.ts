@@ -20,11 +20,11 @@ import type { Columns, ThereColumn } from './columns.js';
 /** Columns of the device; those of the host are copied there and back. */
 export class DeviceColumns implements Columns {
   readonly steps: ColumnSteps;
-  readonly checks: ColumnChecks;
+  #checks: ColumnChecks | undefined;
   readonly #device: Device;
   readonly #settings: SortSettings;
   readonly #transfers: CheckedTransfers;
-  readonly #lent: Lent[] = [];
+  #lent: Lent[] | undefined;
   /** Where the queue was before this call enqueued something, or when it waited the last time. */
   #since: number;
 
@@ -32,10 +32,14 @@ export class DeviceColumns implements Columns {
     this.#device = device;
     this.#settings = settings;
     this.#transfers = transfers;
-    this.steps = new DeviceColumnSteps(device);
-    const fetch = async (from: Column) => (await this.onHost(from)).keys;
-    this.checks = new DeviceColumnChecks(device, fetch, settings.signal);
+    this.steps = DeviceColumnSteps.of(device);
     this.#since = device.queue.position;
+  }
+
+  get checks(): ColumnChecks {
+    const fetch = async (from: Column) => (await this.onHost(from)).keys;
+    this.#checks ??= new DeviceColumnChecks(this.#device, fetch, this.#settings.signal);
+    return this.#checks;
   }
 
   temporary(dtype: Dtype, n: number): Column {
@@ -131,10 +135,13 @@ export class DeviceColumns implements Columns {
   }
 
   release(): void {
-    for (const lent of this.#lent.splice(0)) lent.release();
+    const lent = this.#lent;
+    this.#lent = undefined;
+    for (const one of lent ?? []) one.release();
   }
 
   #keep<L extends Lent>(lent: L): L {
+    this.#lent ??= [];
     this.#lent.push(lent);
     return lent;
   }

@@ -1,7 +1,7 @@
 import { Device, type DeviceOptions } from '../../device/device.js';
 import { takeCacheWarning } from '../../util/cache.js';
 import { type ClsortError, DeviceLostError, TimeoutError } from '../../util/errors.js';
-import { after, rescued, type Soon } from '../../util/soon.js';
+import { guarded, rescued, type Soon } from '../../util/soon.js';
 import type { Backend, Keeper, KeptCall } from './backend.js';
 import { DeviceBackend } from './device-backend.js';
 
@@ -67,14 +67,11 @@ export class DeviceKeeper implements Keeper {
       this.#tellOfCache(call);
       return made;
     };
-    return rescued(
-      () => after(use(), told),
-      async (error) => {
-        this.#tellOfCache(call);
-        await this.#giveUpFor(error, backend);
-        throw error;
-      },
-    );
+    return guarded(use, told, async (error) => {
+      this.#tellOfCache(call);
+      await this.#giveUpFor(error, backend);
+      throw error;
+    });
   }
 
   #tellOfCache(call: KeptCall): void {

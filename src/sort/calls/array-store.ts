@@ -5,12 +5,13 @@ import {
   dtypeOf,
   emptyLike,
   isResizable,
+  type MemorySource,
   newArray,
   room,
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
-import { after, promised, rescued, type Soon } from '../../util/soon.js';
+import { guarded, promised, type Soon } from '../../util/soon.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
 import type { Keeper } from '../backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
@@ -156,13 +157,81 @@ export class ArrayStore implements ArrayOwner {
     return promised(() => this.#keeper.run(({ memory }) => transfer(memory), { again: false }));
   }
 
+  /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
+  making<T>(use: (make: Maker) => Soon<T>): Soon<T> {
+    const results = new Results(this, this.#memory.results);
+    return guarded(
+      () => use(results),
+      (result) => {
+        results.bring();
+        return result;
+      },
+      (error) => {
+        results.dispose();
+        throw error;
+      },
+    );
+  }
+}
+
+/** The results of one call. */
+class Results implements Maker {
+  readonly #store: ArrayStore;
+  readonly #memory: MemorySource | undefined;
+  /** On the device. */
+  #made: DeviceArray[] | undefined;
+  #aside: Aside[] | undefined;
+
+  /** @param memory where new arrays of the host come from */
+  constructor(store: ArrayStore, memory: MemorySource | undefined) {
+    this.#store = store;
+    this.#memory = memory;
+  }
+
+  like<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K> {
+    if (into) return this.#given(into, array, { dtype, n }) as Made<K>;
+    // The kind of the array decides, which the compiler cannot follow.
+    if (array instanceof DeviceArray) return this.#onDevice(dtype, n) as unknown as Made<K>;
+    const length = (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT;
+    const result = emptyLike(array as KeyArray, length, this.#memory);
+    return { place: result, result } as unknown as Made<K>;
+  }
+
+  beside(beside: Keys, dtype: Dtype, n: number, into?: Keys): Made<Keys> {
+    if (into) {
+      const kind = beside instanceof DeviceArray ? beside : new Uint32Array(0);
+      return this.#given(into, kind, { dtype, n });
+    }
+    if (beside instanceof DeviceArray) return this.#onDevice(dtype, n);
+    const result = newArray(dtype, n, this.#memory);
+    return { place: result, result };
+  }
+
+  /** Copies what stands aside to where it belongs. @throws InputError when that has gone meanwhile */
+  bring(): void {
+    for (const { from, to } of this.#aside ?? []) {
+      assertIntact([[to, from.byteLength]]);
+      copyBytes(from, to);
+    }
+  }
+
+  dispose(): void {
+    for (const array of this.#made ?? []) array.dispose();
+  }
+
+  #onDevice(dtype: Dtype, n: number): Made<DeviceArray> {
+    const array = this.#store.allocate(dtype, n);
+    this.#made ??= [];
+    this.#made.push(array);
+    return { place: array.columnFor(this.#store).place, result: array };
+  }
+
   /**
    * An array that the caller brings for a result. One that may shrink is written when the result is there.
    *
-   * @param aside gets what is to be copied then
    * @throws InputError when it does not fit
    */
-  #given(into: Keys, like: Keys, { dtype, n }: Pick<Column, 'dtype' | 'n'>, aside: Aside[]): Made<Keys> {
+  #given(into: Keys, like: Keys, { dtype, n }: Pick<Column, 'dtype' | 'n'>): Made<Keys> {
     const kind = (array: Keys) =>
       array instanceof DeviceArray ? `a device array of ${array.dtype}` : dtypeOf(array);
     if (kind(into) !== kind(like) || into.byteLength !== byteLengthOf({ dtype, n })) {
@@ -171,54 +240,11 @@ export class ArrayStore implements ArrayOwner {
           `${byteLengthOf({ dtype, n })} bytes`,
       );
     }
-    if (into instanceof DeviceArray) return { place: into.columnFor(this).place, result: into };
+    if (into instanceof DeviceArray) return { place: into.columnFor(this.#store).place, result: into };
     if (!isResizable(into)) return { place: into, result: into };
     const from = room(into.byteLength);
-    aside.push({ from, to: into });
+    this.#aside ??= [];
+    this.#aside.push({ from, to: into });
     return { place: from, result: into };
-  }
-
-  /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
-  making<T>(use: (make: Maker) => Soon<T>): Soon<T> {
-    const made: DeviceArray[] = [];
-    const aside: Aside[] = [];
-    const onDevice = (dtype: Dtype, n: number): Made<DeviceArray> => {
-      const array = this.allocate(dtype, n);
-      made.push(array);
-      return { place: array.columnFor(this).place, result: array };
-    };
-    const make: Maker = {
-      like: <K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K> => {
-        if (into) return this.#given(into, array, { dtype, n }, aside) as Made<K>;
-        // The kind of the array decides, which the compiler cannot follow.
-        if (array instanceof DeviceArray) return onDevice(dtype, n) as unknown as Made<K>;
-        const length = (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT;
-        const result = emptyLike(array as KeyArray, length, this.#memory.results);
-        return { place: result, result } as unknown as Made<K>;
-      },
-      beside: (beside, dtype, n, into) => {
-        if (into) {
-          const kind = beside instanceof DeviceArray ? beside : new Uint32Array(0);
-          return this.#given(into, kind, { dtype, n }, aside);
-        }
-        if (beside instanceof DeviceArray) return onDevice(dtype, n);
-        const result = newArray(dtype, n, this.#memory.results);
-        return { place: result, result };
-      },
-    };
-    const brought = (result: T): T => {
-      for (const { from, to } of aside) {
-        assertIntact([[to, from.byteLength]]);
-        copyBytes(from, to);
-      }
-      return result;
-    };
-    return rescued(
-      () => after(use(make), brought),
-      (error) => {
-        for (const array of made) array.dispose();
-        throw error;
-      },
-    );
   }
 }

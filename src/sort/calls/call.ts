@@ -7,11 +7,11 @@ import {
   TimeoutError,
   UnsupportedError,
 } from '../../util/errors.js';
-import { after, rescued, type Soon } from '../../util/soon.js';
+import { after, guarded, rescued, type Soon } from '../../util/soon.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';
 import { reportOf } from '../api/report.js';
 import type { Backend, Outcome, PendingSort } from '../backend/backend.js';
-import { byteLengthOf, type Column } from '../backend/column.js';
+import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { type HostJob, hostJob, requestOf, type SortJob, sortJob, valueBytesOf } from '../backend/job.js';
@@ -51,8 +51,9 @@ export interface Started<T> {
    * Waits, checks, and does it all another way where a result must not be used.
    *
    * @param inputs waits for what the call reads: was that made once more, after this call had read it?
+   * @param failed hears of a failure before anybody else, and throws it
    */
-  complete(inputs?: () => Promise<boolean>): Soon<T>;
+  complete(inputs?: () => Promise<boolean>, failed?: (error: unknown) => never): Soon<T>;
 }
 
 /** Says that a result must not be used, and why. */
@@ -69,13 +70,33 @@ class Refusal {
 /** Says that a call has read what must not be used. */
 class Stale {}
 
-/** What has been tried in a call: remembered when it is made once more. */
+/** What has been tried in a call: remembered when it is made once more. Most calls have nothing to remember. */
 class Tried {
+  #refused: Set<string> | undefined;
+  #failures: Set<string> | undefined;
+
   /** Names of algorithms whose result was refused. */
-  readonly refused = new Set<string>();
+  get refused(): ReadonlySet<string> {
+    return this.#refused ?? NONE;
+  }
+
   /** Why algorithms were not used, in words. */
-  readonly failures = new Set<string>();
+  get failures(): ReadonlySet<string> {
+    return this.#failures ?? NONE;
+  }
+
+  refuse(algorithm: string): void {
+    this.#refused ??= new Set();
+    this.#refused.add(algorithm);
+  }
+
+  fail(why: string): void {
+    this.#failures ??= new Set();
+    this.#failures.add(why);
+  }
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /**
  * Enqueues a call.
@@ -102,12 +123,9 @@ function attempt<T>(by: By, tried: Tried, use: Use<T>, leaves: boolean): Soon<At
     if (leaves) call.release();
     return { call, result };
   };
-  return rescued(
-    () =>
-      after(
-        call.guard(() => use(call), leaves),
-        made,
-      ),
+  return guarded(
+    () => call.guard(() => use(call), leaves),
+    made,
     (error) => {
       if (!(error instanceof Refusal)) throw error;
       refuse(by, tried, error);
@@ -137,41 +155,46 @@ class Going<T> implements Started<T> {
     return this.#stale || this.#tried.refused.size > 0;
   }
 
-  complete(inputs?: () => Promise<boolean>): Soon<T> {
+  complete(inputs?: () => Promise<boolean>, failed?: (error: unknown) => never): Soon<T> {
     const before = inputs?.();
     before?.catch(() => undefined); // told below, when nothing is in flight any more
-    return this.#completed(before && (async () => !this.#stale && (await before)));
+    return this.#completed(before && (async () => !this.#stale && (await before)), failed);
   }
 
-  #completed(isStale: (() => Promise<boolean>) | undefined): Soon<T> {
-    const { call, result } = this.#current;
-    const told = (): T => {
-      call.release();
-      return result();
-    };
-    return rescued(
-      () =>
-        after(
-          call.guard(() => call.settle(isStale)),
-          told,
-        ),
-      (error) => {
-        if (error instanceof Refusal) refuse(this.#by, this.#tried, error);
-        else if (error instanceof Stale) this.#stale = true;
-        else throw error;
-        return after(attempt(this.#by, this.#tried, this.#use, this.#leaves), (next) => {
-          this.#current = next;
-          return this.#completed(isStale);
-        });
+  #completed(isStale: (() => Promise<boolean>) | undefined, failed?: (error: unknown) => never): Soon<T> {
+    return guarded(
+      () => this.#current.call.settled(isStale),
+      () => {
+        this.#current.call.release();
+        return this.#current.result();
       },
+      (error) =>
+        rescued(
+          () => this.#again(error, isStale),
+          (cause) => {
+            failed?.(cause);
+            throw cause;
+          },
+        ),
     );
+  }
+
+  /** Makes the call once more, where that is what an error says. @throws the error; MismatchError */
+  #again(error: unknown, isStale: (() => Promise<boolean>) | undefined): Soon<T> {
+    if (error instanceof Refusal) refuse(this.#by, this.#tried, error);
+    else if (error instanceof Stale) this.#stale = true;
+    else throw error;
+    return after(attempt(this.#by, this.#tried, this.#use, this.#leaves), (next) => {
+      this.#current = next;
+      return this.#completed(isStale);
+    });
   }
 }
 
 /** @throws MismatchError when nothing else is to be tried */
 function refuse({ backend, settings, onWarning }: By, tried: Tried, { plan, why }: Refusal): void {
-  tried.refused.add(plan.algorithm);
-  tried.failures.add(`${plan.algorithm} ${why}`);
+  tried.refuse(plan.algorithm);
+  tried.fail(`${plan.algorithm} ${why}`);
   backend.distrust(plan);
   const message = `${plan.algorithm} on ${backend.info?.name} ${why}`;
   if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
@@ -303,6 +326,19 @@ export class Call {
     });
   }
 
+  /** `settle` for a call of which all is enqueued, as `guard` does a part of one. */
+  settled(isStale?: () => Promise<boolean>): Soon<void> {
+    const made = (): void => assertIntact(this.#spans);
+    return guarded(
+      () => {
+        assertIntact(this.#spans);
+        return this.settle(isStale);
+      },
+      made,
+      (error) => this.#failed(error),
+    );
+  }
+
   /** As `settle`, after the wait. */
   async #checked(isStale?: () => Promise<boolean>): Promise<void> {
     if (isStale && (await isStale())) throw new Stale();
@@ -335,9 +371,9 @@ export class Call {
     };
     const make = () => {
       assertIntact(this.#spans);
-      return after(use(), used);
+      return use();
     };
-    return rescued(make, (error) => this.#failed(error));
+    return guarded(make, used, (error) => this.#failed(error));
   }
 
   /** Gives everything back when nothing uses it any more, and throws. */
@@ -473,12 +509,12 @@ export class Call {
   /** The first plan that was not refused and compiles; under `auto` a failure is a warning, and the next is tried. */
   async #usable(request: PlanRequest, settings: SortSettings): Promise<Plan | undefined> {
     const { backend } = this.#by;
-    const { refused, failures } = this.#tried;
+    const tried = this.#tried;
     const auto = settings.algorithm === 'auto';
     for (const plan of backend.plans(request)) {
-      if (refused.has(plan.algorithm)) continue;
+      if (tried.refused.has(plan.algorithm)) continue;
       if (auto && !backend.trusts(plan)) {
-        failures.add(`${plan.algorithm} ${FAILED_BEFORE}`); // which was told then
+        tried.fail(`${plan.algorithm} ${FAILED_BEFORE}`); // which was told then
         continue;
       }
       try {
@@ -488,8 +524,8 @@ export class Call {
         // That an algorithm does not serve this size is the planner's business; that it does not work is worth a warning.
         const broken = error instanceof BuildError || error instanceof MismatchError;
         if (!auto || !(broken || error instanceof UnsupportedError)) throw error;
-        if (broken && !failures.has(error.message)) this.#warn(error);
-        failures.add(error.message);
+        if (broken && !tried.failures.has(error.message)) this.#warn(error);
+        tried.fail(error.message);
       }
     }
     return undefined;
@@ -502,7 +538,9 @@ export class Call {
     return outcome;
   }
 
-  #hold({ place, ...column }: Column): void {
+  #hold(column: Column): void {
+    const { place } = column;
+    if (isOnDevice(place)) return;
     const span = [place, byteLengthOf(column)] as const;
     assertIntact([span]);
     this.#spans.push(span);

@@ -7,7 +7,7 @@ import { HostBackend } from '../backend/host-backend.js';
 import type { HostJob, SortJob } from '../backend/job.js';
 import { type By, type Started, start, type Use } from './call.js';
 import { failedInput, isPromise, Link } from './link.js';
-import type { Turns } from './turns.js';
+import type { Completion, Turns } from './turns.js';
 
 /** Who sorts fewer keys than `below`. */
 export interface Few {
@@ -124,36 +124,22 @@ export class Calls {
   }
 
   #make<T>(task: Task, use: Use<T>): Promise<T> {
+    const keeper = this.keeperFor(task.n, task.settings, task.onHost);
+    if (task.onHost || !isOpenEnded(task)) return this.#makeWhole(task, use, keeper);
+    const by = { settings: task.settings, onWarning: this.#onWarning };
+    const call = new OpenCall(task, use, keeper, by);
+    return this.#turns.inOrder(() => call.enqueue());
+  }
+
+  /** Makes a call that others do not begin behind, or that the order does not matter to. */
+  #makeWhole<T>(task: Task, use: Use<T>, keeper: Keeper): Promise<T> {
     const { n, settings, link, onHost } = task;
-    const keeper = this.keeperFor(n, settings, onHost);
     const made = keeper.backend;
     const by = (backend: Backend): By => ({ backend, settings, onWarning: this.#onWarning });
-    const assertReady = () => {
-      link.assertInputs();
-      if (!onHost && (made.lost || made !== keeper.backend)) {
-        throw new DeviceLostError('the arrays of this call were lost with their device, which failed');
-      }
-    };
-    if (!onHost && isOpenEnded(task)) {
-      let backend = made;
-      const begin = (alive: Backend) => {
-        backend = alive;
-        return start(by(alive), use, true);
-      };
-      const complete = (started: Started<T>) => {
-        link.repeated = () => started.repeated;
-        const inputs = link.hasInputs ? () => link.inputsDone() : undefined;
-        return () => link.noting(() => keeper.complete(backend, () => started.complete(inputs), task));
-      };
-      const enqueue = () => {
-        assertReady();
-        return after(keeper.run(begin, task), complete);
-      };
-      return this.#turns.inOrder(() => link.noting(enqueue));
-    }
     const whole = (backend: Backend) => after(start(by(backend), use), (started) => started.complete());
     const run = (): Soon<T> => {
-      assertReady();
+      link.assertInputs();
+      if (!onHost) assertSame(keeper, made);
       if (task.shared) return task.shared() as Promise<T>;
       return rescued(
         () => keeper.run(whole, task),
@@ -187,6 +173,56 @@ export class Calls {
     const open = algorithm === 'auto' && scan === 'auto' && radixBits === undefined;
     return this.#few && onHost && open && n < this.#few.below ? this.#few.keeper : this.#keeper;
   }
+}
+
+/** A call on device arrays that the next one may begin behind, before it is done. */
+class OpenCall<T> {
+  readonly #task: Task;
+  readonly #use: Use<T>;
+  readonly #keeper: Keeper;
+  readonly #by: Omit<By, 'backend'>;
+  /** Who has the arrays, and then who makes the call. */
+  #backend: Backend;
+
+  constructor(task: Task, use: Use<T>, keeper: Keeper, by: Omit<By, 'backend'>) {
+    this.#task = task;
+    this.#use = use;
+    this.#keeper = keeper;
+    this.#by = by;
+    this.#backend = keeper.backend;
+  }
+
+  /** @returns waits for the call */
+  enqueue(): Soon<Completion<T>> {
+    const { link } = this.#task;
+    return link.noting(() => {
+      link.assertInputs();
+      assertSame(this.#keeper, this.#backend);
+      return after(
+        this.#keeper.run((alive) => this.#start(alive), this.#task),
+        (started) => this.#completion(started),
+      );
+    });
+  }
+
+  #start(backend: Backend): Soon<Started<T>> {
+    this.#backend = backend;
+    return start({ ...this.#by, backend }, this.#use, true);
+  }
+
+  #completion(started: Started<T>): Completion<T> {
+    const { link } = this.#task;
+    link.starts(started);
+    const inputs = link.hasInputs ? () => link.inputsDone() : undefined;
+    const failed = (error: unknown) => link.fails(error);
+    return () => this.#keeper.complete(this.#backend, () => started.complete(inputs, failed), this.#task);
+  }
+}
+
+/** @throws DeviceLostError when the arrays of a call have gone since it was made */
+function assertSame(keeper: Keeper, made: Backend): void {
+  if (!made.lost && made === keeper.backend) return;
+  throw new DeviceLostError('the arrays of this call were lost with their device, which failed');
 }
 
 /** Waits for promises that stand for arrays. @throws InputError when one is rejected */

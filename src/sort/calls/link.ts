@@ -10,9 +10,10 @@ export class Link {
   failure: { readonly error: unknown } | undefined;
   /** Settles when the call is done. */
   done: Promise<unknown> | undefined;
-  /** Was it made once more? What read its result by then has read what must not be used. */
-  repeated: () => boolean = () => false;
 
+  /** What is under way of it. */
+  #started: { readonly repeated: boolean } | undefined;
+  #wasRepeated = false;
   #inputs: Link[] | undefined;
   #arrays: Map<unknown, unknown> | undefined;
 
@@ -31,6 +32,16 @@ export class Link {
     if (result instanceof DeviceArray) this.result = result;
   }
 
+  /** Notes that all of it is enqueued. */
+  starts(started: { readonly repeated: boolean }): void {
+    this.#started = started;
+  }
+
+  /** Was it made once more? What read its result by then has read what must not be used. */
+  get repeated(): boolean {
+    return this.#started?.repeated ?? this.#wasRepeated;
+  }
+
   /** Does it take results of calls that may not be done? */
   get hasInputs(): boolean {
     return this.#inputs !== undefined;
@@ -46,8 +57,8 @@ export class Link {
    * its memory.
    */
   end(): void {
-    const repeated = this.repeated();
-    this.repeated = () => repeated;
+    this.#wasRepeated = this.repeated;
+    this.#started = undefined;
     this.done = undefined;
     this.#inputs = undefined;
     this.#arrays = undefined;
@@ -55,10 +66,13 @@ export class Link {
 
   /** Runs a half of the call, and notes that it failed before others have their turn. */
   noting<T>(half: () => Soon<T>): Soon<T> {
-    return rescued(half, (error) => {
-      this.failure = { error };
-      throw error;
-    });
+    return rescued(half, (error) => this.fails(error));
+  }
+
+  /** Notes that it failed. @throws the error */
+  fails(error: unknown): never {
+    this.failure = { error };
+    throw error;
   }
 
   /** @throws InputError when a call whose result this one takes has failed by now */
@@ -76,7 +90,7 @@ export class Link {
     let repeated = false;
     for (const input of this.#inputs ?? []) {
       await input.done?.catch(() => undefined); // told below
-      repeated ||= input.repeated();
+      repeated ||= input.repeated;
     }
     this.assertInputs();
     return repeated;

@@ -31,12 +31,29 @@ export const SELECT_BITS = 11;
 /** Keys of a segment of which a group of 1024 selects in less time than one of 256. */
 const LONG_SEGMENT = 8192;
 
+/** The largest index that was not inside, as a gather tells it. */
+const outsideOf = (slot: Slot, length: number): number | undefined => {
+  const beyond = slot.word();
+  return beyond === 0 ? undefined : length - 1 + beyond;
+};
+
 /** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl, select_segments.cl and those of primitives. */
 export class DeviceColumnSteps implements ColumnSteps {
   readonly #device: Device;
 
-  constructor(device: Device) {
+  private constructor(device: Device) {
     this.#device = device;
+  }
+
+  static readonly #all = new WeakMap<Device, DeviceColumnSteps>();
+
+  /** Those of a device: every call has them, and none of them remembers anything. */
+  static of(device: Device): DeviceColumnSteps {
+    const known = DeviceColumnSteps.#all.get(device);
+    if (known) return known;
+    const made = new DeviceColumnSteps(device);
+    DeviceColumnSteps.#all.set(device, made);
+    return made;
   }
 
   async canonical(from: Column, to: Column): Promise<void> {
@@ -73,7 +90,7 @@ export class DeviceColumnSteps implements ColumnSteps {
     const checked = (gather: (slot: Slot) => void): (() => number | undefined) => {
       const slot = Board.slot(this.#device); // nobody waits between this and what writes on it
       gather(slot);
-      return () => (slot.word() === 0 ? undefined : first.n - 1 + slot.word());
+      return () => outsideOf(slot, first.n);
     };
     if (from.length === 1) {
       // What moves one column is compiled in less time.

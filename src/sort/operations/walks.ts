@@ -96,27 +96,35 @@ export function gather(
   to: readonly Column[],
 ): Soon<() => void> {
   if (indices.n === 0 || from.length === 0) return () => undefined;
-  const { steps } = call.columns;
-  let outside: () => number | undefined = () => undefined;
+  let outside: (() => number | undefined) | undefined;
   const gathered = after(bringAll(call, [indices, ...from]), ([positions, ...inputs]) =>
     intoAll(call, to, (out) =>
-      after(steps.gatherRows(inputs, positions as Column, out), (told) => {
+      after(call.columns.steps.gatherRows(inputs, positions as Column, out), (told) => {
         outside = told;
       }),
     ),
   );
-  return after(gathered, () => () => {
-    const index = outside();
+  const assertInside = (): void => {
+    const index = outside?.();
     if (index === undefined) return;
     throw new InputError(`index ${index} is outside of ${from[0]?.n} values`, { details: { index } });
-  });
+  };
+  return after(gathered, () => assertInside);
 }
 
 /** Brings columns to where steps can read them, one after the other. */
 export function bringAll(call: Call, columns: readonly Column[]): Soon<readonly Column[]> {
-  const [first, ...rest] = columns;
-  if (!first) return [];
-  return after(call.bring(first), (one) => after(bringAll(call, rest), (others) => [one, ...others]));
+  const brought: Column[] = [];
+  for (const [i, column] of columns.entries()) {
+    const one = call.bring(column);
+    if (one instanceof Promise) {
+      return one.then((made) =>
+        after(bringAll(call, columns.slice(i + 1)), (others) => [...brought, made, ...others]),
+      );
+    }
+    brought.push(one);
+  }
+  return brought;
 }
 
 /** Lets `write` fill several columns where steps can, and brings them to where they belong. */
