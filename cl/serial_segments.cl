@@ -3,18 +3,19 @@
  * which all work-items sort together, one digit at a time.
  *
  *   serial_check    checks the offsets and cuts long segments
- *   serial_segments sorts the others: keys alone in the lanes of vectors, 16 segments at a time, as long as they are short,
- *                   else few keys by insertion, and more by all digits of the radix
+ *   serial_segments sorts the others: in the lanes of vectors, 16 segments at a time, as long as they are short, else few keys
+ *                   by insertion, and more by all digits of the radix
  *   serial_counts   counts one digit of each run
  *   serial_places   scans the counts of each segment that was cut
  *   serial_move     moves the keys of each run to their places in the segment
  *
  *   RADIX_BITS  bits of a digit, 1 to 8
  *   INSERTED    most keys that are sorted by insertion
+ *   LANES_LONGEST  most keys of a segment that is sorted in lanes; left out where none is
  */
 #include "elements.clh"
 #include "segments.clh"
-#if !HAS_VALUES
+#ifdef LANES_LONGEST
 # include "lane_sort.clh"
 #endif
 
@@ -171,7 +172,7 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
 #endif
 }
 
-#if !HAS_VALUES
+#ifdef LANES_LONGEST
 /* Keys of 16 segments below which each is inserted sooner. */
 #define LANES_FEWEST 48u
 
@@ -179,14 +180,33 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
 INLINE uint full_lanes(uint longest)
 {
     const uint steps = 32 - clz(longest - (longest > 0));
-    return 2 * (max(steps, 7u) - 6);
+    return 2 * (max(steps, 7u) - 6 + HAS_VALUES);
 }
+
+# if HAS_VALUES
+/* Copy the values of a batch, which are written in another order to where they are read.
+ * @param room  of LANES rows
+ */
+INLINE row_values_t values_of_rows(__global const value_t *values, __global value_t *values_out, const rows_t *rows,
+                                   __global value_t *room, uint flags)
+{
+    const row_values_t made = {room, values_out, rows->longest, (flags & FLAG_POSITIONS) != 0,
+                               (flags & FLAG_FROM_SEGMENT) != 0};
+    for (uint row = 0; row < LANES && !made.are_positions; row++)
+        for (uint i = 0; i < rows->length[row]; i++)
+            room[row * made.stride + i] = values[rows->first[row] + i];
+    return made;
+}
+# endif
 
 /* Sort the short ones of the next segments in the lanes of vectors: as long ones as leave few of the lanes empty.
  * @return the fewest keys of a segment that is left to be sorted; UINT_MAX where none is
  */
-INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out, __global const uint *offsets, uint s, uint stop,
-                       __global lanes_t *vectors, codec_t codec, uint flags)
+INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out,
+# if HAS_VALUES
+                       __global const value_t *values, __global value_t *values_out, __global value_t *beside,
+# endif
+                       __global const uint *offsets, uint s, uint stop, __global words_t *vectors, codec_t codec, uint flags)
 {
     for (uint most = LANES_LONGEST; most >= 8; most /= 8) {
         rows_t rows;
@@ -205,14 +225,19 @@ INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out, __g
         }
         if (all < max(LANES_FEWEST, rows.longest * full_lanes(rows.longest)))
             continue;
+# if HAS_VALUES
+        const row_values_t batch_values = values_of_rows(values, values_out, &rows, beside, flags);
+        sort_rows(keys, keys_out, &batch_values, &rows, vectors, codec, flags);
+# else
         sort_rows(keys, keys_out, &rows, vectors, codec, flags);
+# endif
         return left > 0 ? most + 1 : UINT_MAX;
     }
     return 1;
 }
 #endif
 
-/* @param own_codes  two halves for each work-item; of keys alone they hold LANES vectors of the longest short segment
+/* @param own_codes  two halves for each work-item, which hold as many vectors as the longest short segment has keys
  * @param room       elements of a half: at least `run_keys`, and a multiple of 16
  * @param step       segments that a work-item takes at a time
  * @param mask       the window's bits of a code, once it is shifted to the right by `begin`: none of an empty window
@@ -229,8 +254,8 @@ SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *k
                                    uint run_keys, uint room, uint begin, code_t mask, codec_t codec, uint flags)
 {
     const size_t own = (size_t)get_global_id(0) * 2 * room;
-#if !HAS_VALUES
-    __global lanes_t *vectors = (__global lanes_t *)(own_codes + own);
+#ifdef LANES_LONGEST
+    __global words_t *vectors = (__global words_t *)(own_codes + own);
     const bool is_whole = begin == 0 && mask == CODE_MAX; /* equal codes are of equal keys */
 #endif
     if (state[STATE_INVALID])
@@ -242,9 +267,13 @@ SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *k
         const uint stop = taken + min(step, segments - taken);
         uint fewest = 1; /* keys of a segment that is to be sorted yet */
         for (uint s = taken; s < stop; s++) {
-#if !HAS_VALUES
+#ifdef LANES_LONGEST
             if (is_whole && (s - taken) % LANES == 0) {
-                fewest = sort_batch(keys, keys_out, offsets, s, stop, vectors, codec, flags);
+                fewest = sort_batch(keys, keys_out,
+# if HAS_VALUES
+                                    values, values_out, own_values + own,
+# endif
+                                    offsets, s, stop, vectors, codec, flags);
                 if (fewest == UINT_MAX) {
                     s += LANES - 1;
                     continue;

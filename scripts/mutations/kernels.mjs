@@ -470,8 +470,8 @@ export const KERNELS = [
   {
     name: 'lanes: a pad that is smaller than keys',
     file: 'cl/lane_sort.clh',
-    find: 'own[i] = all > (lanes_t)(key_t)i ? own[i] : (lanes_t)(key_t)CODE_MAX;',
-    replace: 'own[i] = all >= (lanes_t)(key_t)i ? own[i] : (lanes_t)(key_t)CODE_MAX;',
+    find: 'own[i] = all > (words_t)(word_t)i ? own[i] : (words_t)WORD_MAX;',
+    replace: 'own[i] = all >= (words_t)(word_t)i ? own[i] : (words_t)WORD_MAX;',
     tests: [lanes],
   },
   {
@@ -500,6 +500,27 @@ export const KERNELS = [
     file: 'cl/serial_segments.cl',
     find: 'return left > 0 ? most + 1 : UINT_MAX;',
     replace: 'return left > 1 ? most + 1 : UINT_MAX;',
+    tests: [lanes],
+  },
+  {
+    name: 'lanes: a value goes along with its neighbour’s key',
+    file: 'cl/lane_sort.clh',
+    find: 'convert_uint16(words & (words_t)(word_t)(((word_t)1 << PLACE_BITS) - 1))',
+    replace: 'convert_uint16(words & (words_t)(word_t)(((word_t)1 << PLACE_BITS) - 1)) ^ 1u',
+    tests: [lanes],
+  },
+  {
+    name: 'lanes: positions in a segment are counted from the beginning of the array',
+    file: 'cl/lane_sort.clh',
+    find: 'values->from_row ? 0 : first;',
+    replace: 'first;',
+    tests: [lanes],
+  },
+  {
+    name: 'lanes: values are read where others have been written',
+    file: 'cl/lane_sort.clh',
+    find: 'values->from + row * values->stride;',
+    replace: 'values->to + first;',
     tests: [lanes],
   },
   // --- compaction in lanes

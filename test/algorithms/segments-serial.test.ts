@@ -1,4 +1,4 @@
-/** Segments of keys alone, which CPU devices sort in the lanes of vectors, against a sort of each segment by its codes. */
+/** Segments that CPU devices sort in the lanes of vectors, keys alone and with values, against a stable sort of each segment by its codes. */
 import type { ExecutionContext } from 'ava';
 import { segmentedSort } from '../../src/algorithms/segmented.js';
 import type { Buffer } from '../../src/device/buffer.js';
@@ -18,6 +18,8 @@ interface Mix {
   readonly known?: boolean;
   /** Bytes of keys have so many values. */
   readonly values?: number;
+  /** What goes along with the keys: values of so many bytes, or where they were. Default: nothing. */
+  readonly along?: 1 | 2 | 4 | 8 | 'positions' | 'places';
 }
 
 const WORDS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array } as const;
@@ -26,7 +28,7 @@ async function expectSegments(
   t: ExecutionContext,
   device: Device,
   dtype: Dtype,
-  { lengths, order = {}, bits, inPlace = false, known = false, values = 256 }: Mix,
+  { lengths, order = {}, bits, inPlace = false, known = false, values = 256, along }: Mix,
 ): Promise<void> {
   const offsets = Uint32Array.of(0, ...lengths);
   for (let i = 1; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + (offsets[i - 1] as number);
@@ -38,7 +40,12 @@ async function expectSegments(
   const raw = bytesOf(keys);
   for (let i = 0; i < raw.length; i++) raw[i] = random.below(values);
 
-  const shape = { keyBits: width, valueBytes: 0, tuning: { form: 'serial' } } as const;
+  const valueBytes = along === undefined ? 0 : typeof along === 'number' ? along : 4;
+  const indices = typeof along === 'string';
+  const moved = new Uint8Array(n * valueBytes);
+  for (let i = 0; i < moved.length; i++) moved[i] = random.below(256);
+
+  const shape = { keyBits: width, valueBytes, tuning: { form: 'serial' } } as const;
   const algorithm = await segmentedSort.create(device, shape);
   const window = bits ?? ([0, width] as const);
   const { queue } = device;
@@ -52,15 +59,22 @@ async function expectSegments(
   const input = poisoned(keys.byteLength);
   const output = inPlace ? input : poisoned(keys.byteLength);
   const begins = poisoned(offsets.byteLength);
+  const inputValues = poisoned(moved.length);
+  const outputValues = inPlace && !indices ? inputValues : poisoned(moved.length);
   queue.write(input, keys);
+  if (moved.length > 0) queue.write(inputValues, moved);
   queue.write(begins, offsets);
   const count = { count: lengths.length, ...(known && { longest: Math.max(...lengths) }) };
   const sizes = algorithm.scratch(n, { inPlace, bits: window, segments: count });
   const scratch = Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, poisoned(size)]));
-  const segments = { ...count, offsets: begins };
-  algorithm.enqueue(queue, { n, input, output, codec, bits: window, segments, scratch });
+  const segments = { ...count, offsets: begins, fromSegment: along === 'places' };
+  const work = { n, input, output, codec, bits: window, segments, scratch };
+  const beside = valueBytes === 0 ? {} : indices ? { outputValues, indices } : { inputValues, outputValues };
+  algorithm.enqueue(queue, { ...work, ...beside });
   const sorted = newArray(dtype, n);
   queue.read(output, sorted);
+  const arrived = new Uint8Array(moved.length);
+  if (arrived.length > 0) queue.read(outputValues, arrived);
   await queue.finish();
   for (const buffer of made) buffer.release();
 
@@ -71,14 +85,24 @@ async function expectSegments(
   const mask = (1n << BigInt(window[1] - window[0])) - 1n;
   const expected = lengths.flatMap((length, s) => {
     const first = offsets[s] as number;
-    const coded = before.slice(first, first + length).map((key) => {
-      return { key, code: (encode(codec, BigInt(key)) >> BigInt(window[0])) & mask };
+    const coded = before.slice(first, first + length).map((key, i) => {
+      return { key, code: (encode(codec, BigInt(key)) >> BigInt(window[0])) & mask, place: i, first };
     });
-    coded.sort((a, b) => (a.code < b.code ? -1 : Number(a.code > b.code)));
-    return coded.map(({ key }) => key);
+    return coded.sort((a, b) => (a.code < b.code ? -1 : Number(a.code > b.code)));
   });
-  const what = JSON.stringify({ lengths: lengths.slice(0, 40), order, bits, inPlace, known, values });
-  t.deepEqual(after, expected, `${dtype}: ${what}`);
+  const what = JSON.stringify({ lengths: lengths.slice(0, 40), order, bits, inPlace, known, values, along });
+  t.deepEqual(
+    after,
+    expected.map(({ key }) => key),
+    `${dtype}: ${what}`,
+  );
+  const from = expected.map(({ place, first }) => (along === 'places' ? place : first + place));
+  const wanted = indices
+    ? bytesOf(Uint32Array.from(from))
+    : Uint8Array.from(
+        from.flatMap((at) => Array.from(moved.subarray(at * valueBytes, (at + 1) * valueBytes))),
+      );
+  t.deepEqual(arrived, valueBytes === 0 ? new Uint8Array() : wanted, `values beside ${dtype}: ${what}`);
 }
 
 const ORDERS: readonly Order[] = [
@@ -125,12 +149,59 @@ await forEachOpened((title, device, small) => {
     if (!small) await expectSegments(t, device, 'u32', { lengths: [3, 66_000, ...Array(40).fill(30)] });
   });
 
+  for (const dtype of ['u8', 'i16', 'f16', 'u32', 'f32', 'i64'] as const) {
+    testIf(able, title(`${dtype} keys with values and positions, in each order`), async (t) => {
+      const lengths = Array.from({ length: small ? 18 : 40 }, (_, i) => (i * 7) % 45);
+      for (const [i, order] of ORDERS.entries()) {
+        const values = [2, 256, 3, 17][i] as number; // equal keys tell whether places decide
+        for (const along of ['positions', 'places', 1, 2, 4, 8] as const) {
+          await expectSegments(t, device, dtype, { lengths, order, values, along, known: along === 2 });
+        }
+        const rows = { lengths: Array(17).fill(32), order, values, inPlace: true };
+        await expectSegments(t, device, dtype, { ...rows, along: 4 });
+        await expectSegments(t, device, dtype, { ...rows, along: 'places' });
+      }
+    });
+  }
+
+  testIf(able, title('keys with values, in rows of one length'), async (t) => {
+    const most = small ? 49 : 150;
+    for (let length = 1; length <= most; length += small ? 12 : 3) {
+      const rows = { lengths: Array(19).fill(length), known: length % 2 === 0 };
+      await expectSegments(t, device, 'u32', { ...rows, along: 'positions', values: 3 });
+      await expectSegments(t, device, 'u16', { ...rows, along: 4, inPlace: true });
+      await expectSegments(t, device, 'u8', { ...rows, along: 8 });
+    }
+    for (const length of small ? [] : [255, 256, 257, 1000, 2047, 2048, 2049]) {
+      await expectSegments(t, device, 'u32', { lengths: Array(16).fill(length), along: 4, values: 2 });
+      await expectSegments(t, device, 'u16', {
+        lengths: Array(16).fill(length),
+        along: 'places',
+        known: true,
+      });
+    }
+  });
+
+  testIf(able, title('keys with values, short segments among long ones'), async (t) => {
+    const random = new Random(SEED);
+    for (const most of small ? [9, 40, 90] : [9, 70, 600, 5000]) {
+      const drawn = Array.from({ length: small ? 20 : 50 }, () => random.below(random.below(most) + 1));
+      await expectSegments(t, device, 'u32', { lengths: drawn, inPlace: true, along: 8 });
+      const long = [...Array(15).fill(20), most, ...drawn];
+      await expectSegments(t, device, 'f32', { lengths: long, known: true, values: 2, along: 'positions' });
+      await expectSegments(t, device, 'u8', { lengths: long, inPlace: true, along: 1 });
+    }
+    if (small) return;
+    await expectSegments(t, device, 'u32', { lengths: [3, 66_000, ...Array(40).fill(30)], along: 'places' });
+  });
+
   testIf(able, title('keys that are sorted on a window keep their order'), async (t) => {
     for (const bits of [
       [3, 32],
       [0, 24],
     ] as const) {
       await expectSegments(t, device, 'u32', { lengths: Array(20).fill(30), bits, values: 2 });
+      await expectSegments(t, device, 'u32', { lengths: Array(20).fill(30), bits, values: 2, along: 4 });
     }
   });
 });
