@@ -8,8 +8,15 @@ import type { Progress } from './progress.js';
 import { typedError } from './status.js';
 import { type Landing, land, type Tray } from './tray.js';
 
-/** How long this thread looks for the end of a wait in one turn of the loop, where nothing else happens on it meanwhile. */
-const LOOK_MICROSECONDS = 50;
+/**
+ * How long this thread looks for the end of a wait in one turn of the loop: as long as a small call takes where nothing else
+ * happened in the turn before, since a turn takes longer than what is left of the call, and else for a moment only.
+ */
+const LOOK_MICROSECONDS = { quiet: 200, busy: 50 };
+/** A turn that took longer was not only ours. */
+const BUSY_TURN_MILLISECONDS = 0.1;
+/** A program that awaits call after call leaves the loop to others at least so often. */
+const TURN_MILLISECONDS = 1;
 
 /** A queue, as far as its end is looked for. */
 export interface Watched {
@@ -55,6 +62,9 @@ export class Lookout {
   #waitedAt = 0;
   /** The last wait was short: the next one may be. */
   #brief = true;
+  /** When the loop had its last turn within a wait, and whether that was ours alone. */
+  #turnedAt = Number.NEGATIVE_INFINITY;
+  #quiet = false;
 
   constructor(queue: Watched, capabilities: Capabilities, progress: Progress, { tray, ferry }: Passages) {
     this.#queue = queue;
@@ -161,7 +171,7 @@ export class Lookout {
   }
 
   /**
-   * A wait that looks for the end by itself at first, in each turn of the loop for a moment, since waking this thread
+   * A wait that looks for the end by itself at first, in each turn of the loop for a while, since waking this thread
    * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
    */
   async #looked(): Promise<void> {
@@ -175,20 +185,22 @@ export class Lookout {
     const passed = this.#pass();
     const start = performance.now();
     const most = this.#brief ? this.#capabilities.quirks.polls * 1e3 : 0;
-    const moment = most > 0 ? LOOK_MICROSECONDS : 0;
+    const isDue = start - this.#turnedAt > TURN_MILLISECONDS;
     let well = false;
     let event: cl.Event | undefined;
     try {
       const buffers = reads.map(({ buffer }) => buffer.handle);
       const offsets = reads.map(({ offset }) => offset);
-      event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, moment);
-      while (event) {
+      const first = most > 0 && !isDue ? this.#moment : 0;
+      event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
+      if (isDue) await this.#turn();
+      for (let looked = !isDue; event; looked = true) {
         if (performance.now() - start >= most) {
           await cl.waitForEventsAsync([event]);
           break;
         }
-        await new Promise((resolve) => setImmediate(resolve));
-        const state = cl.lookAt(event, moment);
+        if (looked) await this.#turn();
+        const state = cl.lookAt(event, this.#moment);
         if (state === cl.COMPLETE) {
           cl.releaseEvent(event); // at once: it is no work for another thread
           event = undefined;
@@ -200,6 +212,19 @@ export class Lookout {
       this.#brief = performance.now() - start < 2e3 * this.#capabilities.quirks.polls;
       passed(well);
     }
+  }
+
+  /** Microseconds to look for in this turn of the loop. */
+  get #moment(): number {
+    return this.#quiet ? LOOK_MICROSECONDS.quiet : LOOK_MICROSECONDS.busy;
+  }
+
+  /** Leaves the loop to others for a turn. */
+  async #turn(): Promise<void> {
+    const left = performance.now();
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#turnedAt = performance.now();
+    this.#quiet = this.#turnedAt - left < BUSY_TURN_MILLISECONDS;
   }
 
   /** Notes where the queue is. @returns to be called when it has come to that point, or has failed to */

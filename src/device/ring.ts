@@ -4,7 +4,7 @@ import type { Pinned } from './pinned.js';
 /** Bytes of the memory that transfers of one direction pass through. */
 export const RING_BYTES = 64 * 2 ** 20;
 /** Parts of it, of which small transfers take one, so that several are under way at once; others take all. */
-const LANES = 4;
+const LANES = 8;
 /** Threads of a staged transfer: more of them keep each other waiting for pieces. */
 const MOST_COPIERS = 8;
 /** Of one of several at once. */

@@ -2,6 +2,7 @@ import test from 'ava';
 import type { Berth } from '../../src/device/ferry.js';
 import { Lookout, type Watched } from '../../src/device/lookout.js';
 import { Progress } from '../../src/device/progress.js';
+import { forEachDevice } from '../each-device.js';
 
 test('who waits later for what did not arrive is told of it', async (t) => {
   const progress = new Progress();
@@ -41,4 +42,33 @@ test('who waits later for what did not arrive is told of it', async (t) => {
     [[4, 6]],
   );
   t.deepEqual([...to], [0, 0]);
+});
+
+forEachDevice((title, open) => {
+  test.serial(title('who waits for end after end by looking leaves the loop to others'), async (t) => {
+    const device = await open();
+    const progress = new Progress();
+    const queue: Watched = {
+      handle: device.queue.handle,
+      submitForLater: () => device.queue.submitForLater(),
+      lose: () => undefined,
+    };
+    const capabilities = { version: device.capabilities.version, quirks: { polls: 1, finishTells: true } };
+    const nothing = { tray: undefined, ferry: undefined };
+    const lookout = new Lookout(queue, capabilities as never, progress, nothing);
+    let [isOver, turns, without] = [false, 0, 0];
+    const others = (): void => {
+      turns++;
+      if (!isOver) setImmediate(others);
+    };
+    setImmediate(others);
+    for (let waits = 0; waits < 30; waits++) {
+      const [before, begun] = [turns, performance.now()];
+      while (performance.now() - begun < 2); // nobody else has had a turn for so many milliseconds
+      await lookout.reached(Number.POSITIVE_INFINITY);
+      if (turns === before) without++;
+    }
+    isOver = true;
+    t.is(without, 0);
+  });
 });
