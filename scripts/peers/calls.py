@@ -18,6 +18,7 @@ import numpy as np
 from timing import timed
 
 CHAIN_SECONDS = 0.25
+CHAIN_BYTES = 2**30
 SHORTEST_CHAIN = 4
 SIGN_BIT = 1 << 31
 FIRST_OF_SEGMENT = 10  # keys that topKSegments takes from each
@@ -360,14 +361,17 @@ def measure(peer, operation, place):
         answer = {**about, "seconds": seconds}
         ok = is_right(peer, operation, result)
         if place == "device":
-            length = min(most, max(SHORTEST_CHAIN, int(CHAIN_SECONDS / sorted(seconds)[len(seconds) // 2])))
+            size = 1 + sum(getattr(part, "nbytes", 0) for part in result)
+            fitting = min(CHAIN_SECONDS / sorted(seconds)[len(seconds) // 2], CHAIN_BYTES / size)
+            length = min(most, max(SHORTEST_CHAIN, int(fitting)))
             chained = []
             for _ in range(repeats + 1):
                 start = time.perf_counter()
-                for _ in range(length):
-                    result = call(resident)
+                results = [call(resident) for _ in range(length)]  # all there at the end, as those of clsort are
                 peer.synchronize()
                 chained.append((time.perf_counter() - start) / length)
+                result = results.pop()
+                del results
             answer["chained"] = chained[1:]  # the first one finds no memory in the pool
             ok = ok and is_right(peer, operation, result)
         return {**answer, "ok": ok}
