@@ -423,6 +423,20 @@ export const LIBRARY = [
     tests: [tests('sort/calls/turns')],
   },
   {
+    name: 'loop yield: no call waits for a turn',
+    file: 'src/sort/calls/loop-yield.ts',
+    find: 'return this.#next ? this.#next.then(() => made) : made;',
+    replace: 'return made;',
+    tests: [tests('sort/calls/loop-yield')],
+  },
+  {
+    name: 'loop yield: what is disposed of counts',
+    file: 'src/sort/calls/array-store.ts',
+    find: 'this.#loop.shrink(byteLengthOf(discarded));',
+    replace: '',
+    tests: [tests('sort/calls/loop-yield')],
+  },
+  {
     name: 'queue: what is to start soon never starts',
     file: 'src/device/queue.ts',
     find: 'this.#startsSoon = false;\n        this.#flushForLater();',

@@ -11,12 +11,13 @@ import {
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
-import { guarded, promised, type Soon } from '../../util/soon.js';
+import { after, guarded, promised, type Soon } from '../../util/soon.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
 import type { Keeper } from '../backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { assertIntact } from './intact.js';
+import { LoopYield } from './loop-yield.js';
 import type { Turns } from './turns.js';
 
 /** Keys as operations take them: an array of the host, or one that stays on the device. */
@@ -48,6 +49,7 @@ export class ArrayStore implements ArrayOwner {
   readonly #turns: Turns;
   /** Columns on the device that are not given back. */
   readonly #live = new Set<Column>();
+  readonly #loop = new LoopYield();
   readonly #collected = new FinalizationRegistry<Column>((dropped) => this.discard(dropped, true));
 
   constructor(keeper: Keeper, turns: Turns) {
@@ -68,7 +70,10 @@ export class ArrayStore implements ArrayOwner {
   /** Memory for a device array. @throws MemoryError */
   take(dtype: Dtype, n: number): Column {
     const taken = column(dtype, n, this.#memory.take(dtype, n));
-    if (isOnDevice(taken.place)) this.#live.add(taken);
+    if (isOnDevice(taken.place)) {
+      this.#live.add(taken);
+      this.#loop.grow(byteLengthOf(taken));
+    }
     return taken;
   }
 
@@ -92,7 +97,10 @@ export class ArrayStore implements ArrayOwner {
   }
 
   #give(discarded: Column, collected: boolean): void {
-    if (isOnDevice(discarded.place) && !this.#live.delete(discarded)) return;
+    if (isOnDevice(discarded.place)) {
+      if (!this.#live.delete(discarded)) return;
+      this.#loop.shrink(byteLengthOf(discarded));
+    }
     this.#memory.give(discarded.place, collected);
   }
 
@@ -154,7 +162,8 @@ export class ArrayStore implements ArrayOwner {
   }
 
   #transfer<T>(transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
-    return promised(() => this.#keeper.run(({ memory }) => transfer(memory), { again: false }));
+    const run = () => this.#keeper.run(({ memory }) => transfer(memory), { again: false });
+    return promised(() => after(run(), (transferred) => this.#loop.pass(transferred)));
   }
 
   /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
@@ -164,7 +173,7 @@ export class ArrayStore implements ArrayOwner {
       () => use(results),
       (result) => {
         results.bring();
-        return result;
+        return this.#loop.pass(result);
       },
       (error) => {
         results.dispose();

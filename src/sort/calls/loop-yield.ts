@@ -1,0 +1,42 @@
+import type { Soon } from '../../util/soon.js';
+
+/** Bytes that arrays of the device may grow by in one turn of the event loop. */
+const MOST_BYTES = 4 * 2 ** 20;
+
+/**
+ * Yields to the event loop when arrays of the device have grown by much since it was last yielded to. V8 tells of arrays that it
+ * collected, and goes on with collecting, in turns of the loop alone, and a program that awaits nothing but short calls may never
+ * come to one: their promises resolve within the turn in which they were made, and the memory of dropped results would grow on.
+ */
+export class LoopYield {
+  #bytes = 0;
+  /** Resolves in the next turn; there while calls are to wait for it. */
+  #next: Promise<void> | undefined;
+
+  /** Counts bytes of an array that is made. Who disposes of each result before the next one is made never yields. */
+  grow(bytes: number): void {
+    // Asked for here, not when the call ends: while the device works the turn may come by itself.
+    if (this.#bytes >= MOST_BYTES) this.#next ??= this.#turn();
+    this.#bytes += bytes;
+  }
+
+  /** Counts bytes that are given back. */
+  shrink(bytes: number): void {
+    this.#bytes = Math.max(0, this.#bytes - bytes);
+  }
+
+  /** Passes on what a call has made: at once, or in the next turn where that is wanted. */
+  pass<T>(made: T): Soon<T> {
+    return this.#next ? this.#next.then(() => made) : made;
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        this.#bytes = 0;
+        this.#next = undefined;
+        resolve();
+      });
+    });
+  }
+}

@@ -1,0 +1,114 @@
+/** Calls whose waits end in the turn of the event loop in which they were made, as those on fast devices do. */
+import test from 'ava';
+import { DeviceArray } from '../../../src/sort/api/device-array.js';
+import type { Keeper } from '../../../src/sort/backend/backend.js';
+import { ArrayStore } from '../../../src/sort/calls/array-store.js';
+import { LoopYield } from '../../../src/sort/calls/loop-yield.js';
+import { Turns } from '../../../src/sort/calls/turns.js';
+
+const MIB = 2 ** 20;
+
+/** Counts turns of the event loop until `stop`. */
+function counted() {
+  let [turns, on] = [0, true];
+  const turn = () => {
+    turns++;
+    if (on) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const stop = () => {
+    on = false;
+    return turns;
+  };
+  return { stop };
+}
+
+/** A store of a device that is done with everything at once, and bytes of it in use. */
+function storeOf() {
+  const used = { bytes: 0 };
+  const memory = {
+    take: (_: string, n: number) => {
+      used.bytes += n;
+      return { bytes: n };
+    },
+    give: ({ bytes }: { bytes: number }) => {
+      used.bytes -= bytes;
+    },
+    store: async () => undefined,
+  };
+  const backend = { memory };
+  const keeper = { backend, run: (use: (on: object) => unknown) => use(backend), onGiveUp: () => undefined };
+  return { store: new ArrayStore(keeper as unknown as Keeper, new Turns()), used };
+}
+
+/** Makes an array of 1 MiB where `like` is. */
+const call = (store: ArrayStore, like: DeviceArray): Promise<DeviceArray> =>
+  Promise.resolve(store.making((make) => make.like(like, 'u8', MIB).result));
+
+test('results go on at once until there are many bytes of them, and again after the turn', async (t) => {
+  const loop = new LoopYield();
+  for (let i = 0; i < 4; i++) {
+    loop.grow(MIB);
+    t.is(loop.pass(i), i);
+  }
+  loop.grow(1);
+  let turned = false;
+  setImmediate(() => {
+    turned = true;
+  });
+  const passed = loop.pass('made');
+  t.true(passed instanceof Promise);
+  await Promise.resolve();
+  t.false(turned);
+  t.is(await passed, 'made');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.true(turned);
+  loop.grow(MIB);
+  t.is(loop.pass('next'), 'next');
+});
+
+test('one large result goes on at once', (t) => {
+  const loop = new LoopYield();
+  loop.grow(1000 * MIB);
+  t.is(loop.pass('large'), 'large');
+});
+
+test('a program that awaits nothing but calls comes to turns of the loop', async (t) => {
+  const { store } = storeOf();
+  const like = store.allocate('u8', 1);
+  const { stop } = counted();
+  for (let i = 0; i < 50; i++) await call(store, like);
+  const turns = stop();
+  t.true(turns >= 9 && turns <= 13, `${turns} turns`);
+});
+
+test('so does one that awaits nothing but uploads', async (t) => {
+  const { store } = storeOf();
+  const { stop } = counted();
+  for (let i = 0; i < 50; i++) await store.allocate('u8', MIB).write(new Uint8Array(1));
+  t.true(stop() >= 9);
+});
+
+test('a program that disposes of its results is not kept, however large they are', async (t) => {
+  const { store, used } = storeOf();
+  const like = store.allocate('u8', 1);
+  const { stop } = counted();
+  for (let i = 0; i < 50; i++) {
+    (await call(store, like)).dispose();
+    store.allocate('u8', 100 * MIB).dispose();
+  }
+  t.is(stop(), 0);
+  t.is(used.bytes, 1);
+});
+
+test('a result that overwrites an array is none that is new', async (t) => {
+  const { store } = storeOf();
+  const into = store.allocate('u8', 8 * MIB);
+  const { stop } = counted();
+  for (let i = 0; i < 50; i++) {
+    const made = await store.making((make) => make.like<DeviceArray>(into, 'u8', 8 * MIB, into).result);
+    t.is(made, into);
+  }
+  t.is(stop(), 0);
+  t.true(into instanceof DeviceArray);
+});
