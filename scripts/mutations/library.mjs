@@ -260,8 +260,8 @@ export const LIBRARY = [
   {
     name: 'link: an input that is made once more is not noticed',
     file: 'src/sort/calls/link.ts',
-    find: 'repeated ||= input.repeated();',
-    replace: 'repeated &&= input.repeated();',
+    find: 'repeated ||= input.repeated;',
+    replace: 'repeated &&= input.repeated;',
     tests: [tests('sort/calls/link')],
   },
   {
