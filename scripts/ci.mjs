@@ -309,6 +309,8 @@ async function main() {
   await check('a soak of the binding', process.execPath, ['scripts/soak.mjs', 'binding', '--scale', '0.02']);
   const serving = ['scripts/soak.mjs', 'server', '--minutes', '0.17'];
   await check('a soak of a Sorter that serves 64 clients', process.execPath, serving);
+  const gathered = [...serving, '--own-memory'];
+  await check('the same on a device with memory of its own', process.execPath, gathered);
   const soaking = ['scripts/soak.mjs', 'devices', '--minutes', '0.2', '--seed', '1000'];
   await check('a soak of two devices', process.execPath, soaking);
   const random = [

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Does something very often, tells the resident memory over time, and fails when it grows:
 //
-//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N] [--seed N]
+//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N] [--own-memory] [--seed N]
 //
 //   binding    a million enqueues, 100,000 buffers dropped without release, 10,000 contexts
 //   server     sorts of mixed sizes and dtypes for many clients at once through one Sorter, every result checked;
@@ -15,6 +15,8 @@
 //   --minutes  of the server, at scale 1, default 10; of batches and of the devices, default 40
 //   --seed     of batches and of the devices; by default another one each time
 //   --clients  of the server; default 64
+//   --own-memory  of the server: has the device answer as one with memory of its own (test/layer), to which small arrays of several
+//              calls cross together; fails also when none did
 //
 // Needs `npm run build`.
 
@@ -30,6 +32,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     clients: { type: 'string', default: '64' },
+    'own-memory': { type: 'boolean', default: false },
   },
 });
 const scale = Number(values.scale);
@@ -158,7 +161,29 @@ const MOST_SERVER_GROWTH = 64 * 2 ** 20;
 async function server() {
   const { soakServer } = await import('./soak-server.mjs');
   const device = values.device === 'pocl' ? 'Portable Computing Language' : values.device;
-  failed += await soakServer({ device, minutes: minutes * scale, clients, mostGrowth: MOST_SERVER_GROWTH });
+  const soak = () =>
+    soakServer({ device, minutes: minutes * scale, clients, mostGrowth: MOST_SERVER_GROWTH });
+  failed += await (values['own-memory'] ? withOwnMemory(soak) : soak());
+}
+
+/** Runs a soak on a device that answers as one with memory of its own. @returns its failures, one more when no arrays crossed together */
+async function withOwnMemory(soak) {
+  const { LayerControl, underLayer } = await import('../dist/test/layer/layer.js');
+  const { devices } = await import('../dist/src/index.js');
+  const { result } = await underLayer(
+    async (env) => {
+      Object.assign(process.env, env);
+      devices(); // has the layer loaded, which knows its functions then
+      const control = new LayerControl(env.CLSORT_LAYER_CONTROL);
+      control.fail({ at: 2 ** 32 - 1, function: 'clCreateSubBuffer' }, 0); // is only counted
+      const failures = await soak();
+      const berths = control.calls.all;
+      console.log(`server: ${berths} berths were made for arrays that cross with others`);
+      return berths > 0 ? failures : failures + 1;
+    },
+    { ownMemory: true },
+  );
+  return result;
 }
 
 /** The same of a batch, whose processes have heaps of their own, and arrays that wait for the next job. */
@@ -180,7 +205,7 @@ const isUsable =
   scale > 0 && minutes > 0 && Number.isSafeInteger(seed) && Number.isInteger(clients) && clients > 0;
 if (!subject || positionals.length > 1 || !isUsable) {
   console.error(
-    `usage: node scripts/soak.mjs ${Object.keys(SUBJECTS).join(' | ')} [--scale X] [--device NAME] [--minutes N] [--clients N] [--seed N]`,
+    `usage: node scripts/soak.mjs ${Object.keys(SUBJECTS).join(' | ')} [--scale X] [--device NAME] [--minutes N] [--clients N] [--own-memory] [--seed N]`,
   );
   process.exit(2);
 }

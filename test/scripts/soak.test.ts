@@ -62,6 +62,13 @@ test('a Sorter serves several clients: calls are right, memory is flat, and late
   t.regex(stdout, /server: 0 failures; .*: flat/);
 });
 
+test('so does one of a device with memory of its own, which small arrays of several calls cross to together', (t) => {
+  const args = [soak('soak.mjs'), ...SHORT, '--own-memory'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  t.is(status, 0, stdout + stderr);
+  t.regex(stdout, /server: 0 failures; .*: flat\nserver: [1-9]\d* berths were made/);
+});
+
 test('a word that comes back wrong is found, and ends in exit code 1', async (t) => {
   let stdout = '';
   const { control } = await underLayer(async (layer) => {
