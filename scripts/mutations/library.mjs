@@ -437,6 +437,20 @@ export const LIBRARY = [
     tests: [tests('sort/calls/loop-yield')],
   },
   {
+    name: 'device: one that is given up keeps its pinned memory',
+    file: 'src/device/device.ts',
+    find: '.then(() => this.staging.abandon());',
+    replace: ';',
+    tests: [tests('faults/recovery', '200 small sorts*')],
+  },
+  {
+    name: 'milestones: the end of all waits comes before that of the next one',
+    file: 'src/device/milestones.ts',
+    find: 'return this.#next ?? this.#current;',
+    replace: 'return this.#current;',
+    tests: [tests('device/milestones')],
+  },
+  {
     name: 'queue: what is to start soon never starts',
     file: 'src/device/queue.ts',
     find: 'this.#startsSoon = false;\n        this.#flushForLater();',

@@ -131,12 +131,12 @@ export class Device {
 
   #smallTransfers(): SmallTransfers {
     return {
-      tray: new Tray(() => this.staging.allocate(TRAY_BYTES)),
+      tray: new Tray(() => this.staging.passage(TRAY_BYTES)),
       shores: () => {
         const bits = toNumber(cl.getDeviceInfo(this.handle, cl.DEVICE_MEM_BASE_ADDR_ALIGN));
         const device = this.buffer(FERRY_BYTES);
         try {
-          const host = this.staging.allocate(FERRY_BYTES);
+          const host = this.staging.passage(FERRY_BYTES);
           const beforeRelease = () => this.queue.submitForLater();
           return { host, device, alignment: Math.max(SMALLEST_ALIGNMENT, bits / 8), beforeRelease };
         } catch (error) {
@@ -224,6 +224,8 @@ export class Device {
     if (this.#closed) return;
     this.#closed = true;
     await this.#release();
+    // Who waits for the device may have results yet, out of memory that they pass through. It stays where no wait ever ends.
+    Promise.all(this.#queues.map((queue) => queue.waitsEnded())).then(() => this.staging.abandon());
   }
 
   async #release(): Promise<void> {

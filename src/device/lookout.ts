@@ -104,6 +104,11 @@ export class Lookout {
     return Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done;
   }
 
+  /** Resolves when nobody waits any more, however their waits ended. */
+  waitsEnded(): Promise<void> {
+    return this.#milestones.ended();
+  }
+
   /** An event for all that was enqueued so far. */
   mark(): cl.Event {
     this.#progress.enqueue();

@@ -24,6 +24,16 @@ export class Milestones {
     return this.#next;
   }
 
+  /** Resolves when no wait is under way any more, well or not. */
+  async ended(): Promise<void> {
+    for (let last = this.#last; last; last = this.#last) await last.catch(() => undefined);
+  }
+
+  /** The wait behind all others. */
+  get #last(): Promise<void> | undefined {
+    return this.#next ?? this.#current;
+  }
+
   async #askBehind(current: Promise<void> | undefined): Promise<void> {
     await current?.catch(() => undefined); // told to those who wait for it
     await allCaughtUp();

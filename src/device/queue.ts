@@ -133,6 +133,11 @@ export class Queue {
     for (const one of new Set([this.#plain, this.#timing])) if (one) cl.releaseAsync(one);
   }
 
+  /** Resolves when nobody waits for the queue any more, however their waits ended. */
+  waitsEnded(): Promise<void> {
+    return this.#lookout.waitsEnded();
+  }
+
   /** Has commands timed from now on, or no longer; what is enqueued later comes behind all that was before. */
   #time(timed: boolean): void {
     if (timed) this.#timing ??= this.#openTiming();

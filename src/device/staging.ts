@@ -107,6 +107,8 @@ export class Staging {
   readonly #ways: () => Ways;
   readonly #threads: number;
   readonly #allocated = new Map<ArrayBufferLike, Pinned>();
+  /** What small transfers pass through. */
+  readonly #passages: Pinned[] = [];
   readonly #rings: { up?: Ring; down?: Ring } = {};
   readonly #fileRings: { up?: Promise<Ring>; down?: Promise<Ring> } = {};
 
@@ -243,6 +245,13 @@ export class Staging {
     return pinned.memory;
   }
 
+  /** Pinned memory for small transfers to pass through, until `release` or `abandon`. @throws MemoryError */
+  passage(bytes: number): ArrayBuffer {
+    const pinned = this.#pin(bytes);
+    this.#passages.push(pinned);
+    return pinned.memory;
+  }
+
   /** Is this memory of `allocate`? */
   has(memory: ArrayBufferLike): boolean {
     return this.#allocated.has(memory);
@@ -259,12 +268,25 @@ export class Staging {
   release(): void {
     for (const pinned of this.#allocated.values()) this.#unpin(pinned);
     this.#allocated.clear();
+    this.#releasePassages((pinned) => this.#unpin(pinned));
+  }
+
+  /**
+   * Gives back what transfers pass through, when nobody waits any more for a device that was given up: arrays of `allocate` keep
+   * their data. Nothing is unmapped, since the queue has gone. A command that is under way all the same keeps the memory until it ends.
+   */
+  abandon(): void {
+    this.#releasePassages(({ buffer }) => buffer.release());
+  }
+
+  #releasePassages(release: (pinned: Pinned) => void): void {
+    for (const pinned of this.#passages.splice(0)) release(pinned);
     for (const way of ['up', 'down'] as const) {
       const ring = this.#rings[way];
-      if (ring) this.#unpin(ring.pinned);
+      if (ring) release(ring.pinned);
       delete this.#rings[way];
       // One that is being made goes when it is there.
-      this.#fileRings[way]?.then(({ pinned }) => this.#unpin(pinned)).catch(() => undefined);
+      this.#fileRings[way]?.then(({ pinned }) => release(pinned)).catch(() => undefined);
       delete this.#fileRings[way];
     }
   }

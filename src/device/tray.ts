@@ -74,7 +74,7 @@ export class Tray {
     } catch {
       return undefined; // the driver's own way is slower, and no failure
     }
-    return this.#memory;
+    return this.#memory?.length ? this.#memory : undefined; // it is detached with a device that was given up
   }
 }
 

@@ -53,3 +53,22 @@ test('a point that fails fails its own waits only', async (t) => {
   asked[1]?.resolve();
   await t.notThrowsAsync(second);
 });
+
+test('the end of all waits comes behind those that nobody was asked for yet, and behind failures', async (t) => {
+  const { asked, milestones } = points();
+  await milestones.ended();
+  const first = milestones.reached();
+  await idle();
+  const second = milestones.reached();
+  let over = false;
+  const ended = milestones.ended().then(() => {
+    over = true;
+  });
+  asked[0]?.reject(new Error('lost'));
+  await t.throwsAsync(first);
+  await idle();
+  t.false(over);
+  asked[1]?.resolve();
+  await Promise.all([second, ended]);
+  t.true(over);
+});

@@ -99,6 +99,31 @@ forEachDevice((title, open, small, name) => {
     staging.release();
   });
 
+  staged(
+    title('what transfers pass through is given back with a device that is given up, arrays are not'),
+    async (t) => {
+      const device = await open();
+      const staging = new Staging(device.context, device.queue, () => device.ways);
+      const array = staging.allocate(64);
+      const passage = staging.passage(MI);
+      const buffer = device.buffer(2 * MI);
+      const data = pattern(2 * MI);
+      await staging.write(buffer, data);
+      device.queue.write(buffer, new Uint8Array(passage).fill(7)); // is under way when its memory goes
+      staging.abandon();
+      t.is(passage.byteLength, 0);
+      t.is(array.byteLength, 64);
+      const back = new Uint8Array(2 * MI);
+      device.queue.read(buffer, back);
+      await device.queue.finish();
+      t.true(back.subarray(0, MI).every((byte) => byte === 7));
+      t.is(Buffer.compare(back.subarray(MI), data.subarray(MI)), 0);
+      buffer.release();
+      staging.release();
+      t.is(array.byteLength, 0);
+    },
+  );
+
   test.serial(title('large host memory is zero, on a page, and collected like any other'), async (t) => {
     const device = await open();
     const memory = device.hostMemory(5 * MI + 3);

@@ -50,6 +50,15 @@ test('nothing is brought after a failure, nor to memory that has gone, and place
   t.is(tray.copyOf(new Uint8Array(1)), undefined);
 });
 
+test('memory that was given back has no places', (t) => {
+  const memory = new ArrayBuffer(1024);
+  const tray = new Tray(() => memory);
+  t.truthy(tray.copyOf(new Uint8Array(64)));
+  structuredClone(memory, { transfer: [memory] });
+  t.is(tray.copyOf(new Uint8Array(64)), undefined);
+  t.is(tray.placeFor(new Uint8Array(64)), undefined);
+});
+
 test('a mark that is told late frees no place that was taken behind it', (t) => {
   const tray = new Tray(() => new ArrayBuffer(1024));
   tray.copyOf(new Uint8Array(512));
