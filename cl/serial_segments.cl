@@ -11,13 +11,10 @@
  *
  *   RADIX_BITS  bits of a digit, 1 to 8
  *   INSERTED    most keys that are sorted by insertion
- *   LANES_LONGEST  most keys of a segment that is sorted in lanes; left out where none is
  */
 #include "elements.clh"
 #include "segments.clh"
-#ifdef LANES_LONGEST
-# include "lane_sort.clh"
-#endif
+#include "lane_sort.clh"
 
 #ifndef RADIX_BITS
 # error "RADIX_BITS: bits of a digit, set by src/algorithms/segments/serial.ts"
@@ -172,7 +169,6 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
 #endif
 }
 
-#ifdef LANES_LONGEST
 /* Keys of 16 segments below which each is inserted sooner. */
 #define LANES_FEWEST 48u
 
@@ -180,10 +176,10 @@ INLINE void sort_segment(__global const key_t *keys, __global key_t *keys_out, _
 INLINE uint full_lanes(uint longest)
 {
     const uint steps = 32 - clz(longest - (longest > 0));
-    return 2 * (max(steps, 7u) - 6 + HAS_VALUES);
+    return 2 * (max(steps, 7u) - 6);
 }
 
-# if HAS_VALUES
+#if HAS_VALUES
 /* Copy the values of a batch, which are written in another order to where they are read.
  * @param room  of LANES rows
  */
@@ -197,15 +193,15 @@ INLINE row_values_t values_of_rows(__global const value_t *values, __global valu
             room[row * made.stride + i] = values[rows->first[row] + i];
     return made;
 }
-# endif
+#endif
 
 /* Sort the short ones of the next segments in the lanes of vectors: as long ones as leave few of the lanes empty.
  * @return the fewest keys of a segment that is left to be sorted; UINT_MAX where none is
  */
 INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out,
-# if HAS_VALUES
+#if HAS_VALUES
                        __global const value_t *values, __global value_t *values_out, __global value_t *beside,
-# endif
+#endif
                        __global const uint *offsets, uint s, uint stop, __global words_t *vectors, codec_t codec, uint flags)
 {
     for (uint most = LANES_LONGEST; most >= 8; most /= 8) {
@@ -225,20 +221,19 @@ INLINE uint sort_batch(__global const key_t *keys, __global key_t *keys_out,
         }
         if (all < max(LANES_FEWEST, rows.longest * full_lanes(rows.longest)))
             continue;
-# if HAS_VALUES
+#if HAS_VALUES
         const row_values_t batch_values = values_of_rows(values, values_out, &rows, beside, flags);
         sort_rows(keys, keys_out, &batch_values, &rows, vectors, codec, flags);
-# else
+#else
         sort_rows(keys, keys_out, &rows, vectors, codec, flags);
-# endif
+#endif
         return left > 0 ? most + 1 : UINT_MAX;
     }
     return 1;
 }
-#endif
 
 /* @param own_codes  two halves for each work-item, which hold as many vectors as the longest short segment has keys
- * @param room       elements of a half: at least `run_keys`, and a multiple of 16
+ * @param room       elements of a half: at least `run_keys`, and a multiple of what a vector of 16 words takes
  * @param step       segments that a work-item takes at a time
  * @param mask       the window's bits of a code, once it is shifted to the right by `begin`: none of an empty window
  */
@@ -254,10 +249,8 @@ SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *k
                                    uint run_keys, uint room, uint begin, code_t mask, codec_t codec, uint flags)
 {
     const size_t own = (size_t)get_global_id(0) * 2 * room;
-#ifdef LANES_LONGEST
     __global words_t *vectors = (__global words_t *)(own_codes + own);
     const bool is_whole = begin == 0 && mask == CODE_MAX; /* equal codes are of equal keys */
-#endif
     if (state[STATE_INVALID])
         return;
     for (;;) {
@@ -267,19 +260,17 @@ SERIAL_KERNEL void serial_segments(__global const key_t *keys, __global key_t *k
         const uint stop = taken + min(step, segments - taken);
         uint fewest = 1; /* keys of a segment that is to be sorted yet */
         for (uint s = taken; s < stop; s++) {
-#ifdef LANES_LONGEST
             if (is_whole && (s - taken) % LANES == 0) {
                 fewest = sort_batch(keys, keys_out,
-# if HAS_VALUES
+#if HAS_VALUES
                                     values, values_out, own_values + own,
-# endif
+#endif
                                     offsets, s, stop, vectors, codec, flags);
                 if (fewest == UINT_MAX) {
                     s += LANES - 1;
                     continue;
                 }
             }
-#endif
             const uint first = offsets[s], length = offsets[s + 1] - first;
 #if HAS_VALUES
             const uint position = flags & FLAG_FROM_SEGMENT ? 0 : first;

@@ -470,8 +470,8 @@ export const KERNELS = [
   {
     name: 'lanes: a pad that is smaller than keys',
     file: 'cl/lane_sort.clh',
-    find: 'own[i] = all > (words_t)(word_t)i ? own[i] : (words_t)WORD_MAX;',
-    replace: 'own[i] = all >= (words_t)(word_t)i ? own[i] : (words_t)WORD_MAX;',
+    find: 'codes[i] = all > (lanes_t)(key_t)i ? codes[i] : (lanes_t)(key_t)CODE_MAX;',
+    replace: 'codes[i] = all >= (lanes_t)(key_t)i ? codes[i] : (lanes_t)(key_t)CODE_MAX;',
     tests: [lanes],
   },
   {
@@ -503,10 +503,10 @@ export const KERNELS = [
     tests: [lanes],
   },
   {
-    name: 'lanes: a value goes along with its neighbour’s key',
+    name: 'lanes: a value goes where one of the row beside it belongs',
     file: 'cl/lane_sort.clh',
-    find: 'convert_uint16(words & (words_t)(word_t)(((word_t)1 << PLACE_BITS) - 1))',
-    replace: 'convert_uint16(words & (words_t)(word_t)(((word_t)1 << PLACE_BITS) - 1)) ^ 1u',
+    find: 'to[i] = from[places[i * LANES + row]];',
+    replace: 'to[i] = from[places[i * LANES + (row ^ 1)]];',
     tests: [lanes],
   },
   {
@@ -514,6 +514,13 @@ export const KERNELS = [
     file: 'cl/lane_sort.clh',
     find: 'values->from_row ? 0 : first;',
     replace: 'first;',
+    tests: [lanes],
+  },
+  {
+    name: 'lanes: wide keys that are equal stand in no order',
+    file: 'cl/lane_sort.clh',
+    find: ' | (convert_int16(first == second) & (place > other));',
+    replace: ';',
     tests: [lanes],
   },
   {

@@ -23,19 +23,16 @@ const LANES = 16;
 /**
  * Most keys of a segment that is sorted so. A network orders more pairs a key the more there are, and takes the longer the
  * more vectors of the device the lanes are: measured with 1 (AVX-512, PoCL 3.1, u32), 4096 keys take 2.7 ns each on two
- * cores, by digits 4.3; with 2 and 4 as many times as long is expected. With values words are twice as wide: 2048 keys of u32 take
- * 2.8 ns each, by digits 4.9, and 4096 about the same. Keys of 8 bits have one digit, by which 128 are sorted sooner. For
- * those of 64 there is no word that holds them and their places.
+ * cores, by digits 4.3; with 2 and 4 as many times as long is expected. With values they take 3.9, by digits 4.8; but keys of
+ * 8 bits have one digit, by which 256 of them are sorted sooner then.
  */
 function longestInLanes({ keyBits, valueBytes }: AlgorithmShape, vectorWords: number): number {
-  const vectors = Math.min(Math.max(vectorWords, 1), LANES);
-  if (valueBytes === 0) return 256 * vectors;
-  return keyBits === 64 ? 0 : keyBits === 8 ? 64 : 128 * vectors;
+  return valueBytes > 0 && keyBits === 8 ? 128 : 256 * Math.min(Math.max(vectorWords, 1), LANES);
 }
 
-/** Bytes of what is ordered in lanes: a key, and beside one that has a value its place in the segment. */
-const wordBytes = ({ keyBits, valueBytes }: AlgorithmShape): number =>
-  valueBytes === 0 ? keyBits / 8 : keyBits === 32 ? 8 : 4;
+/** Bytes of what is ordered in lanes, over those of a key: beside one that has a value there is its place in the segment. */
+const keysOfWord = ({ keyBits, valueBytes }: AlgorithmShape): number =>
+  valueBytes === 0 ? 1 : keyBits === 8 ? 4 : 2;
 
 /** Keys of the runs that long segments are cut into: no work-item has more to do at a time than its share. */
 const SHORTEST_RUN = 2 ** 16;
@@ -59,13 +56,12 @@ export class SerialSegments {
   /** @throws BuildError */
   static async create(device: Device, shape: AlgorithmShape): Promise<SerialSegments> {
     const { keyBits, valueBytes } = shape;
-    const longest = longestInLanes(shape, device.capabilities.vectorWords);
     const program = await device.program('serial_segments.cl', {
       KEY_BITS: keyBits,
       VALUE_BYTES: valueBytes,
       RADIX_BITS,
       INSERTED,
-      ...(longest > 0 && { LANES_LONGEST: longest }),
+      LANES_LONGEST: longestInLanes(shape, device.capabilities.vectorWords),
     });
     return new SerialSegments(device, shape, program);
   }
@@ -156,10 +152,9 @@ export class SerialSegments {
   /** Elements of a half of a work-item's own memory. */
   #half(n: number, longest = n): number {
     const most = Math.max(1, Math.min(n, longest));
-    const codesOfWord = (wordBytes(this.#shape) * 8) / this.#shape.keyBits;
-    const inLanes = (Math.min(most + LANES, this.#lanesLongest) * LANES * codesOfWord) / 2;
+    const vector = LANES * keysOfWord(this.#shape);
+    const inLanes = (Math.min(most + LANES, this.#lanesLongest) * vector) / 2;
     const half = Math.max(inLanes, Math.min(most, this.#cut(n, longest).runKeys));
-    const vector = LANES * codesOfWord;
     return Math.ceil(half / vector) * vector;
   }
 }
