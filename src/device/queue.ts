@@ -8,7 +8,7 @@ import { type KernelArgument, LaunchList } from './launch-list.js';
 import { Lookout } from './lookout.js';
 import { Losses } from './losses.js';
 import { allCaughtUp } from './milestones.js';
-import { toNumber } from './platform.js';
+import { endOf, Profile, type StageName, type StageTime } from './profile.js';
 import type { Kernel } from './program.js';
 import { Progress } from './progress.js';
 import { typedError } from './status.js';
@@ -26,24 +26,6 @@ export interface Launch {
   /** Number of the pass that the launch belongs to. */
   readonly pass?: number;
 }
-
-/** What one command cost on the device. */
-export interface StageTime {
-  readonly stage: string;
-  readonly pass?: number;
-  /** Device seconds from start to end; null where the device does not tell. */
-  readonly seconds: number | null;
-  /** Device seconds from the start of the first command to the end of this one; null likewise. */
-  readonly ended?: number | null;
-}
-
-export interface StageName {
-  readonly stage: string;
-  readonly pass?: number;
-}
-
-/** A command with its event; without one, if the host timed it or nobody did. */
-type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: number | null });
 
 /** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
 const LONGEST_LIST = 8;
@@ -87,9 +69,7 @@ export class Queue {
   readonly #launches = new LaunchList();
   /** Of the launches that wait. */
   #stages: StageName[] = [];
-  #recorded: Recorded[] | undefined;
-  /** Does each command that is recorded keep an event? */
-  #timed = false;
+  #profile: Profile | undefined;
   #recording = false;
   #failure: unknown;
   readonly #losses = new Losses();
@@ -272,12 +252,13 @@ export class Queue {
   #handOver(launches: cl.Launches & { forget(): void }, stages: readonly StageName[], from: number): void {
     this.#progress.hand();
     try {
-      if (!this.#timed) {
+      const profile = this.#profile;
+      if (!profile?.timed) {
         cl.enqueueKernels(this.#handle, launches);
-        this.#recorded?.push(...stages.map((stage) => ({ ...stage, seconds: null })));
+        if (profile) for (const stage of stages) profile.add(stage);
       } else {
         const events = cl.enqueueKernels(this.#handle, launches, true);
-        for (const [i, event] of events.entries()) this.#recorded?.push({ stage: '', ...stages[i], event });
+        for (const [i, event] of events.entries()) profile.add(stages[i] ?? { stage: '' }, event);
       }
     } catch (error) {
       launches.forget();
@@ -351,13 +332,15 @@ export class Queue {
     this.submit();
     this.#progress.enqueue();
     this.#progress.hand();
+    const profile = this.#profile;
+    const timed = profile?.timed ?? false;
     let event: unknown;
     try {
-      event = enqueue(this.#timed);
+      event = enqueue(timed);
     } catch (error) {
       throw typedError(error, `enqueueing ${stage}`);
     }
-    this.#recorded?.push(this.#timed ? { stage, event: event as cl.Event } : { stage, seconds: null });
+    profile?.add({ stage }, timed ? (event as cl.Event) : undefined);
   }
 
   /** Sets `bytes` bytes from `offset` on to repetitions of one 32-bit word; both are multiples of 4. */
@@ -417,7 +400,7 @@ export class Queue {
    * @returns undefined where it is to be written by itself: for want of room, or when each transfer is recorded
    */
   gather(view: ArrayBufferView): Berth | undefined {
-    const up = this.#recorded ? undefined : this.#ferries?.up;
+    const up = this.#profile ? undefined : this.#ferries?.up;
     const berth = up?.take(view.byteLength);
     if (!up || !berth) return undefined;
     berth.memory.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
@@ -428,7 +411,7 @@ export class Queue {
 
   /** A buffer that small results are written to, for `bring`. @returns undefined likewise */
   berth(bytes: number): Berth | undefined {
-    return this.#recorded ? undefined : this.#ferries?.down.take(bytes);
+    return this.#profile ? undefined : this.#ferries?.down.take(bytes);
   }
 
   /** Has a result of `berth` brought to `view` with others. `view` holds it after the next `finish()`. */
@@ -546,13 +529,12 @@ export class Queue {
   startProfile(timed = true): void {
     this.submit();
     if (timed) this.#time(true);
-    this.#recorded = [];
-    this.#timed = timed;
+    this.#profile = new Profile(timed);
   }
 
   /** Adds a stage that the host timed to the profile. */
   note(stage: string, seconds: number): void {
-    this.#recorded?.push({ stage, seconds: this.#timed ? seconds : null });
+    this.#profile?.note(stage, seconds);
   }
 
   /**
@@ -561,26 +543,11 @@ export class Queue {
    * @returns the times of its commands in order, to be asked once, after `finish()`; none without a record
    */
   takeProfile(): () => StageTime[] {
-    if (this.#recorded) this.submit();
-    const recorded = this.#recorded ?? [];
-    this.#recorded = undefined;
-    this.#timed = false;
+    const profile = this.#profile;
+    if (profile) this.submit();
+    this.#profile = undefined;
     this.#endTiming();
-    return () => {
-      let first: number | undefined;
-      return recorded.splice(0).map((one) => {
-        if ('seconds' in one) return one;
-        const { event, ...stage } = one;
-        const times = this.#capabilities.quirks.profiles ? timesOf(event) : null;
-        cl.releaseAsync(event);
-        first ??= times?.start;
-        return {
-          ...stage,
-          seconds: times && (times.end - times.start) * 1e-9,
-          ended: times && first !== undefined ? (times.end - first) * 1e-9 : null,
-        };
-      });
-    };
+    return () => profile?.take(this.#capabilities.quirks.profiles) ?? [];
   }
 
   /** Ends the record after `finish()`. @returns the times of its commands, in order */
@@ -600,24 +567,4 @@ export interface CopyOptions {
   readonly fromOffset?: number;
   readonly toOffset?: number;
   readonly stage?: string;
-}
-
-/** Nanoseconds of the device's clock. */
-function timesOf(event: cl.Event): { start: number; end: number } | null {
-  try {
-    const start = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_START));
-    const end = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
-    return end > start ? { start, end } : null;
-  } catch {
-    return null; // CL_PROFILING_INFO_NOT_AVAILABLE: the stage table says n/a
-  }
-}
-
-/** When a command ended, in nanoseconds of the device's clock. */
-function endOf(event: cl.Event): number | null {
-  try {
-    return toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
-  } catch {
-    return null;
-  }
 }

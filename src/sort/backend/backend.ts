@@ -1,5 +1,5 @@
 import type { DeviceInfo } from '../../device/platform.js';
-import type { StageTime } from '../../device/queue.js';
+import type { StageTime } from '../../device/profile.js';
 import type { Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import type { Verified } from '../proof/verify.js';

@@ -3,7 +3,7 @@ import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
 import { Board, type Slot } from '../../device/board.js';
 import type { Device } from '../../device/device.js';
-import type { StageTime } from '../../device/queue.js';
+import type { StageTime } from '../../device/profile.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { InputError, TimeoutError } from '../../util/errors.js';
 import { after, rescued, type Soon } from '../../util/soon.js';

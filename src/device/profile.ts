@@ -1,0 +1,82 @@
+import * as cl from '../opencl/index.js';
+import { toNumber } from './platform.js';
+
+/** What one command cost on the device. */
+export interface StageTime {
+  readonly stage: string;
+  readonly pass?: number;
+  /** Device seconds from start to end; null where the device does not tell. */
+  readonly seconds: number | null;
+  /** Device seconds from the start of the first command to the end of this one; null likewise. */
+  readonly ended?: number | null;
+}
+
+export interface StageName {
+  readonly stage: string;
+  readonly pass?: number;
+}
+
+/** A command with its event; without one, if the host timed it or nobody did. */
+type Recorded = StageName & ({ readonly event: cl.Event } | { readonly seconds: number | null });
+
+/** The commands of a queue, in their order, and what each cost. */
+export class Profile {
+  /** Does each command keep an event? Without them only names are recorded. */
+  readonly timed: boolean;
+  readonly #recorded: Recorded[] = [];
+
+  constructor(timed: boolean) {
+    this.timed = timed;
+  }
+
+  /** Adds a command. @param event left out where commands are not timed */
+  add(name: StageName, event?: cl.Event): void {
+    this.#recorded.push(event ? { ...name, event } : { ...name, seconds: null });
+  }
+
+  /** Adds a stage that the host timed. */
+  note(stage: string, seconds: number): void {
+    this.#recorded.push({ stage, seconds: this.timed ? seconds : null });
+  }
+
+  /**
+   * Tells the times of all commands, when they are done, and forgets them.
+   *
+   * @param told whether the driver tells real times
+   */
+  take(told: boolean): StageTime[] {
+    let first: number | undefined;
+    return this.#recorded.splice(0).map((one) => {
+      if ('seconds' in one) return one;
+      const { event, ...name } = one;
+      const times = told ? timesOf(event) : null;
+      cl.releaseAsync(event);
+      first ??= times?.start;
+      return {
+        ...name,
+        seconds: times && (times.end - times.start) * 1e-9,
+        ended: times && first !== undefined ? (times.end - first) * 1e-9 : null,
+      };
+    });
+  }
+}
+
+/** Nanoseconds of the device's clock. */
+function timesOf(event: cl.Event): { start: number; end: number } | null {
+  try {
+    const start = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_START));
+    const end = toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
+    return end > start ? { start, end } : null;
+  } catch {
+    return null; // CL_PROFILING_INFO_NOT_AVAILABLE: the stage table says n/a
+  }
+}
+
+/** When a command ended, in nanoseconds of the device's clock; null where the device does not tell. */
+export function endOf(event: cl.Event): number | null {
+  try {
+    return toNumber(cl.getEventProfilingInfo(event, cl.PROFILING_COMMAND_END));
+  } catch {
+    return null;
+  }
+}
