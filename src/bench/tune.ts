@@ -33,13 +33,14 @@ export const TUNABLE: Readonly<Record<string, SearchSizes>> = Object.fromEntries
   ALGORITHMS.flatMap(({ name, search }) => (search ? [[name, search]] : [])),
 );
 
-/** Those of them that a device's sorts of common sizes use, for the largest sorts first. */
+/** Those of them that a device's sorts of common sizes use, for the largest sorts first, and among these for keys of any width. */
 export function searchedOn({ capabilities }: Pick<Device, 'capabilities'>): string[] {
   const kind = capabilities.type === 'cpu' ? 'cpu' : 'gpu';
   const most = ([, { sizes }]: [string, SearchSizes]): number => Math.max(...sizes.map(({ n }) => n));
+  const forAny = ([, { keyBits }]: [string, SearchSizes]): number => Number(keyBits === undefined);
   return Object.entries(TUNABLE)
     .filter(([, { on }]) => on.includes(kind))
-    .toSorted((a, b) => most(b) - most(a))
+    .toSorted((a, b) => most(b) - most(a) || forAny(b) - forAny(a))
     .map(([name]) => name);
 }
 

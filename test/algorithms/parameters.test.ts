@@ -61,7 +61,7 @@ test('planning and searching go by what the algorithms say of themselves', (t) =
   t.deepEqual(planned('gpu'), gpu);
   t.deepEqual(planned('accelerator'), gpu);
   t.deepEqual(searchedOn(device('cpu')), ['serial', 'group']);
-  t.deepEqual(searchedOn(device('gpu')), ['onesweep', 'tiled', 'persistent', 'group']);
+  t.deepEqual(searchedOn(device('gpu')), ['onesweep', 'wide', 'tiled', 'persistent', 'group']);
 });
 
 test('amd shows its scan and what it counts', (t) => {

@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
+import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
 import { serialRadix } from '../../src/algorithms/serial-radix.js';
 import { crossoversFor, tuningFor } from '../../src/algorithms/tuning.js';
 import { forgetTuning, type StoredTuning, storeTuning } from '../../src/algorithms/tuning-store.js';
+import { wide } from '../../src/algorithms/wide.js';
 import { Device } from '../../src/device/device.js';
 import { devicePlans } from '../../src/sort/backend/planner.js';
 import { readCache, writeCacheFile } from '../../src/util/cache.js';
@@ -49,6 +51,22 @@ test('what was stored goes before what clsort comes with, for the sorts that it 
     t.is(tuningFor(serialRadix, device, shape, 2 ** 16).radixBits, 8, 'fewer keys');
     t.not(tuningFor(serialRadix, device, { ...shape, keyBits: 64 }, 2 ** 20).radixBits, 5, 'other keys');
     t.is(tuningFor(serialRadix, device, { ...shape, tuning: { radixBits: 4 } }, 2 ** 20).radixBits, 4);
+  });
+});
+
+test('wide keys are sorted by what was stored for them, and by passes as they were stored for onesweep', async (t) => {
+  const wideShape = { keyBits: 64, valueBytes: 0 } as const;
+  const tuned = (device: Device, n: number) => tunedShape(wide, device, wideShape, n) as AlgorithmShape;
+  const shipped = await opened(undefined, (device) => tuned(device, 2 ** 25).tuning);
+  const which = { keyBits: 64, valueBytes: 0, over: 2 ** 24, n: 2 ** 26 };
+  const rows = [
+    { algorithm: 'wide', which, tuning: { finishKeys: 4, bucket: 512 } },
+    { algorithm: 'onesweep', which, tuning: { keysPerItem: 3 } },
+  ];
+  await opened({ rows }, (device) => {
+    t.deepEqual(tuned(device, 2 ** 25).tuning, { ...shipped, finishKeys: 4, bucket: 512, keysPerItem: 3 });
+    t.not(tuned(device, 2 ** 24).tuning?.bucket, 512, 'fewer keys');
+    t.not(tuned(device, 2 ** 27).tuning?.bucket, 512, 'more keys');
   });
 });
 
