@@ -18,7 +18,12 @@ interface Remembered {
   readonly sizes: ScratchSizes;
   /** Made when the sort comes again: most of those with many results under way never do. */
   recorded?: Recorded;
+  /** How often in turn it came with other scratch than was recorded. */
+  missed: number;
 }
+
+/** Recording takes longer than a replay saves: where results of a chain take each other's scratch, it is seldom done anew. */
+const MOST_MISSED = 8;
 
 /** Sorts that are remembered for each output: inputs may alternate. */
 const REMEMBERED = 4;
@@ -55,6 +60,7 @@ export function enqueueWithScratch(
       taken.push(pool.take(bytes, known?.recorded?.scratch[i]));
     }
     if (known?.recorded?.scratch.every((buffer, i) => buffer === taken[i])) {
+      known.missed = 0;
       queue.replay(known.recorded.recording);
       return { ...known.recorded.enqueued, release };
     }
@@ -64,12 +70,12 @@ export function enqueueWithScratch(
       enqueued = algorithm.enqueue(queue, { ...work, scratch });
     };
     if (work.onStage || !isReplayed) enqueue();
-    else if (known) {
+    else if (known && isToBeRecorded(known)) {
       const recording = queue.record(enqueue);
       if (recording) known.recorded = { scratch: [...taken], recording, enqueued };
     } else {
       enqueue();
-      remember(algorithm, { work, sizes });
+      if (!known) remember(algorithm, { work, sizes, missed: 0 });
     }
     return { ...enqueued, release };
   } catch (error) {
@@ -101,6 +107,15 @@ export async function measureWithScratch(
 function recall(algorithm: Algorithm, work: Work): Remembered | undefined {
   const all = memory.get(algorithm)?.get(work.output);
   return all?.find((one) => sameWork(one.work, work));
+}
+
+/** Asked of a sort that cannot be replayed. */
+function isToBeRecorded(known: Remembered): boolean {
+  if (!known.recorded) return true;
+  known.missed++;
+  if (known.missed <= MOST_MISSED) return false;
+  known.missed = 0;
+  return true;
 }
 
 /** Remembers a sort that nothing is known of. */
