@@ -113,7 +113,8 @@ const nvidia = (target: string, name: string, localKib: number, unitKib: number)
       ptx: { match: true, redux: true },
     },
   ),
-  budget: { localBytes: localKib * KIB, spilledBytes: { ...TILES(256), '*': 0 } },
+  // Of all 1,520 programs for sm_90 19 spill more than 256 bytes, 580 at most.
+  budget: { localBytes: localKib * KIB, spilledBytes: { ...TILES(1280), '*': 0 } },
 });
 
 export const TARGETS: readonly Target[] = [
