@@ -104,12 +104,14 @@ function cubPlot(file: string): string {
 /** Calls of every operation on device arrays, and from typed array to typed array. */
 function callsPlots(): Record<string, () => string> {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('-calls.json'));
-  const plots = files.flatMap((file) =>
-    PLACES.map((place): [string, () => string] => [
+  const plots = files.flatMap((file) => {
+    const bench = read(file) as CallBench;
+    const measured = PLACES.filter((place) => bench.rows.some((row) => row.place === place));
+    return measured.map((place): [string, () => string] => [
       file.replace('.json', `-${place}.svg`),
-      () => plotFile(callsPlot(read(file) as CallBench, place)),
-    ]),
-  );
+      () => plotFile(callsPlot(bench, place)),
+    ]);
+  });
   return Object.fromEntries(plots);
 }
 
