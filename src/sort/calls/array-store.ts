@@ -70,10 +70,8 @@ export class ArrayStore implements ArrayOwner {
   /** Memory for a device array. @throws MemoryError */
   take(dtype: Dtype, n: number): Column {
     const taken = column(dtype, n, this.#memory.take(dtype, n));
-    if (isOnDevice(taken.place)) {
-      this.#live.add(taken);
-      this.#loop.grow(byteLengthOf(taken));
-    }
+    if (isOnDevice(taken.place)) this.#live.add(taken);
+    this.#loop.grow(byteLengthOf(taken));
     return taken;
   }
 
@@ -97,10 +95,8 @@ export class ArrayStore implements ArrayOwner {
   }
 
   #give(discarded: Column, collected: boolean): void {
-    if (isOnDevice(discarded.place)) {
-      if (!this.#live.delete(discarded)) return;
-      this.#loop.shrink(byteLengthOf(discarded));
-    }
+    if (isOnDevice(discarded.place) && !this.#live.delete(discarded)) return;
+    this.#loop.shrink(byteLengthOf(discarded));
     this.#memory.give(discarded.place, collected);
   }
 

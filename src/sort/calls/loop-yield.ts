@@ -1,10 +1,10 @@
 import type { Soon } from '../../util/soon.js';
 
-/** Bytes that arrays of the device may grow by in one turn of the event loop. */
+/** Bytes that device arrays, those of the host engine among them, may grow by in one turn of the event loop. */
 const MOST_BYTES = 4 * 2 ** 20;
 
 /**
- * Yields to the event loop when arrays of the device have grown by much since it was last yielded to. V8 tells of arrays that it
+ * Yields to the event loop when device arrays have grown by much since it was last yielded to. V8 tells of arrays that it
  * collected, and goes on with collecting, in turns of the loop alone, and a program that awaits nothing but short calls may never
  * come to one: their promises resolve within the turn in which they were made, and the memory of dropped results would grow on.
  */
