@@ -137,7 +137,12 @@ function unreachedFunctions(folder) {
 function records(folder) {
   const [launched, programs] = [new Set(), new Map()];
   for (const name of readdirSync(folder).filter((file) => file.startsWith('record-'))) {
-    const record = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    let record;
+    try {
+      record = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    } catch {
+      continue; // of a process that was killed while it wrote
+    }
     for (const kernel of record.kernels) launched.add(kernel);
     for (const { file, options } of record.programs) {
       programs.set(file, (programs.get(file) ?? new Set()).add(options));

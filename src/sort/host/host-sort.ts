@@ -114,17 +114,7 @@ function* sortByDigits(
 const recordsOf = (records: Uint32Array, stride: number, start: number, end: number): Uint32Array =>
   records.subarray(start * stride, end * stride);
 
-/** Moves values of `bytes` bytes: `to[i] = from[positions[i]]`. */
-export function hostGather(
-  from: ArrayBufferView,
-  positions: Uint32Array,
-  bytes: number,
-  to: ArrayBufferView,
-): void {
-  atOnce(gatherSteps(from, positions, bytes, to));
-}
-
-/** `hostGather` in steps. */
+/** Moves values of `bytes` bytes, in steps: `to[i] = from[positions[i]]`. */
 export function* gatherSteps(
   from: ArrayBufferView,
   positions: Uint32Array,
