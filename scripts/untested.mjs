@@ -100,18 +100,22 @@ export function exportedFunctions(text) {
   return [...declared, ...assigned].map(([, name]) => name);
 }
 
+/** What a process has kept; nothing where it was killed while it wrote. */
+function kept(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
 /** Functions that were called, by the file they are in, as V8's coverage tells. */
 function calledFunctions(folder) {
   const called = new Map();
   const base = pathToFileURL(join(root, 'dist', 'src')).href;
   for (const name of readdirSync(folder).filter((file) => file.startsWith('coverage-'))) {
-    let coverage;
-    try {
-      coverage = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-    } catch {
-      continue; // of a process that was killed while it wrote
-    }
-    for (const { url, functions } of coverage.result.filter((script) => script.url.startsWith(base))) {
+    const { result = [] } = kept(join(folder, name));
+    for (const { url, functions } of result.filter((script) => script.url.startsWith(base))) {
       const names = called.get(url) ?? new Set();
       for (const { functionName, ranges } of functions) if (ranges[0]?.count > 0) names.add(functionName);
       called.set(url, names);
@@ -137,14 +141,9 @@ function unreachedFunctions(folder) {
 function records(folder) {
   const [launched, programs] = [new Set(), new Map()];
   for (const name of readdirSync(folder).filter((file) => file.startsWith('record-'))) {
-    let record;
-    try {
-      record = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-    } catch {
-      continue; // of a process that was killed while it wrote
-    }
-    for (const kernel of record.kernels) launched.add(kernel);
-    for (const { file, options } of record.programs) {
+    const { kernels = [], programs: built = [] } = kept(join(folder, name));
+    for (const kernel of kernels) launched.add(kernel);
+    for (const { file, options } of built) {
       programs.set(file, (programs.get(file) ?? new Set()).add(options));
     }
   }

@@ -1,6 +1,7 @@
 /** Operations on keys that lie on a device, as calls enqueue them, and what must come out. */
 import { untestedAlgorithm } from '../../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../../src/algorithms/run.js';
+import { equalOffsets, zipfOffsets } from '../../src/bench/call-operations.js';
 import type { Buffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
 import { generate } from '../../src/io/gen.js';
@@ -49,8 +50,6 @@ export interface Operation {
 const SEED = 1;
 /** Values that the keys of runs have. */
 const DISTINCT = 1000;
-/** Longest segment of the mix of lengths. */
-const LONGEST = 65536;
 const POISON = 0xa5a5a5a5;
 
 const bitsOf = (dtype: KeyDtype): 32 | 64 => (dtype === 'u32' ? 32 : 64);
@@ -71,16 +70,6 @@ function runs(dtype: KeyDtype, n: number): Keys {
     else keys.fill(BigInt(run) << 32n, from, to);
   }
   return keys;
-}
-
-function offsetsOf(n: number, length: number | 'zipf'): Uint32Array {
-  const random = new Random(SEED);
-  const offsets = [0];
-  for (let end = 0; end < n; ) {
-    end += length === 'zipf' ? Math.floor(LONGEST ** (random.u32() / 2 ** 32)) : length;
-    offsets.push(Math.min(n, end));
-  }
-  return Uint32Array.from(offsets);
 }
 
 const word = (value: number | bigint): BigUint64Array => BigUint64Array.of(BigInt.asUintN(64, BigInt(value)));
@@ -133,7 +122,7 @@ async function prepared(
 ): Promise<Prepared> {
   const columns = new Columns(device);
   try {
-    const steps = DeviceColumnSteps.of(device);
+    const steps = new DeviceColumnSteps(device);
     const made = await make({ columns, steps, keys: columns.upload(dtype, keys) });
     await device.queue.finish();
     return { ...made, release: columns.release };
@@ -278,7 +267,10 @@ const unique = (name: string, lengths: boolean): Operation => ({
 
 const segments = (length: number | 'zipf'): Operation => ({
   name: `segments-${length}`,
-  inputs: (dtype, n) => ({ ...ofKeys(dtype, n), offsets: offsetsOf(n, length) }),
+  inputs: (dtype, n) => ({
+    ...ofKeys(dtype, n),
+    offsets: length === 'zipf' ? zipfOffsets(n) : equalOffsets(n, length),
+  }),
   expected: async (host, { keys, offsets = new Uint32Array() }) => [
     bytesOf(await host.segmentedSort(keys, offsets)),
   ],

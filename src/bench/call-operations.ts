@@ -47,7 +47,7 @@ const FIRST_OF_SEGMENT = 10;
 const LONGEST = 65536;
 
 /** Segments of one length; the last may be shorter. */
-function equalOffsets(n: number, length: number): Uint32Array {
+export function equalOffsets(n: number, length: number): Uint32Array {
   const segments = Math.ceil(n / length);
   return Uint32Array.from({ length: segments + 1 }, (_, i) => Math.min(n, i * length));
 }
@@ -82,37 +82,43 @@ const topK = (k: number): CallOperation =>
     return [keys, indices];
   });
 
-const segmentedSort = (name: string | number, offsetsOf: (n: number) => Uint32Array): CallOperation => ({
-  name: `segmentedSort-${name}`,
+/** A sort of segments, with their offsets before the inputs. */
+const ofSegments = (
+  name: string,
+  offsetsOf: (n: number) => Uint32Array,
+  call: (offsets: Uint32Array, ...rest: Parameters<OperationCall>) => Promise<CallResult>,
+): CallOperation => ({
+  name,
   isOneSort: true,
   prepare: (n) => {
     const offsets = offsetsOf(n);
-    return async (sorter, { keys }, options) => [await sorter.segmentedSort(keys, offsets, options)];
+    return (...rest) => call(offsets, ...rest);
   },
 });
 
-const segmentedArgsort = (length: number): CallOperation => ({
-  name: `segmentedArgsort-${length}`,
-  isOneSort: true,
-  prepare: (n) => {
-    const offsets = equalOffsets(n, length);
-    return async (sorter, { keys }, options) => [
+const segmentedSort = (name: string | number, offsetsOf: (n: number) => Uint32Array): CallOperation =>
+  ofSegments(`segmentedSort-${name}`, offsetsOf, async (offsets, sorter, { keys }, options) => [
+    await sorter.segmentedSort(keys, offsets, options),
+  ]);
+
+const segmentedArgsort = (length: number): CallOperation =>
+  ofSegments(
+    `segmentedArgsort-${length}`,
+    (n) => equalOffsets(n, length),
+    async (offsets, sorter, { keys }, options) => [
       await sorter.segmentedArgsort(keys, offsets, { ...options, positions: 'segment' }),
-    ];
-  },
-});
+    ],
+  );
 
-const segmentedSortPairs = (length: number): CallOperation => ({
-  name: `segmentedSortPairs-${length}`,
-  isOneSort: true,
-  prepare: (n) => {
-    const offsets = equalOffsets(n, length);
-    return async (sorter, inputs, options) => {
+const segmentedSortPairs = (length: number): CallOperation =>
+  ofSegments(
+    `segmentedSortPairs-${length}`,
+    (n) => equalOffsets(n, length),
+    async (offsets, sorter, inputs, options) => {
       const { keys, values } = await sorter.segmentedSortPairs(inputs.keys, inputs.values, offsets, options);
       return [keys, values];
-    };
-  },
-});
+    },
+  );
 
 /** Arrays of one length, views of the keys; the last may be shorter. */
 function equalArrays(keys: Uint32Array, length: number): Uint32Array[] {

@@ -9,17 +9,29 @@ const N = 5000;
 const SHAPE = { keyBits: 32, valueBytes: 0 } as const;
 
 await forEachOpened((title, device) => {
+  /** Keys on the device, room for them, and the sort between the two. */
+  async function prepared() {
+    const algorithm = await tiledRadix.create(device, SHAPE);
+    const [input, output] = [device.buffer(N * 4), device.buffer(N * 4)];
+    const keys = bytesOf(keysOf('u32', 'uniform', N));
+    device.queue.write(input, keys);
+    return {
+      algorithm,
+      work: { n: N, input, output, codec: keyCodec('u32'), bits: [0, 32] } as const,
+      expected: new Uint32Array(keys.slice().buffer).sort(),
+      sizes: Object.values(algorithm.scratch(N, { inPlace: false, bits: [0, 32] })),
+      release: () => {
+        for (const buffer of [input, output]) buffer.release();
+      },
+    };
+  }
+
   testIf(
     tiledRadix.available(device, SHAPE),
     title('a sort between the same buffers is replayed, whatever else waits in the pool'),
     async (t) => {
       const { queue, pool } = device;
-      const algorithm = await tiledRadix.create(device, SHAPE);
-      const input = device.buffer(N * 4);
-      const output = device.buffer(N * 4);
-      const keys = bytesOf(keysOf('u32', 'uniform', N));
-      queue.write(input, keys);
-
+      const { algorithm, work, expected, sizes, release: releaseAll } = await prepared();
       let replays = 0;
       const { replay } = queue;
       queue.replay = (recording) => {
@@ -27,7 +39,6 @@ await forEachOpened((title, device) => {
         replay.call(queue, recording);
       };
       const sort = async (): Promise<void> => {
-        const work = { n: N, input, output, codec: keyCodec('u32'), bits: [0, 32] } as const;
         const { release } = enqueueWithScratch(algorithm, queue, work);
         await queue.finish();
         release();
@@ -35,7 +46,6 @@ await forEachOpened((title, device) => {
       try {
         for (let i = 0; i < 2; i++) await sort(); // the second one is kept
         // Others would do for every one of the sort's buffers.
-        const sizes = Object.values(algorithm.scratch(N, { inPlace: false, bits: [0, 32] }));
         for (const buffer of sizes.flatMap((bytes) => [pool.take(bytes), pool.take(bytes + 64)])) {
           pool.give(buffer);
         }
@@ -45,10 +55,10 @@ await forEachOpened((title, device) => {
         queue.replay = replay;
       }
       const sorted = new Uint32Array(N);
-      queue.read(output, sorted);
+      queue.read(work.output, sorted);
       await queue.finish();
-      t.deepEqual(sorted, new Uint32Array(keys.slice().buffer).sort());
-      for (const buffer of [input, output]) buffer.release();
+      t.deepEqual(sorted, expected);
+      releaseAll();
     },
   );
 
@@ -57,29 +67,22 @@ await forEachOpened((title, device) => {
     title('a sort that comes with other scratch each time is not recorded each time'),
     async (t) => {
       const { queue, pool } = device;
-      const algorithm = await tiledRadix.create(device, SHAPE);
-      const input = device.buffer(N * 4);
-      const output = device.buffer(N * 4);
-      const keys = bytesOf(keysOf('u32', 'uniform', N));
-      queue.write(input, keys);
+      const { algorithm, work, expected, sizes, release: releaseAll } = await prepared();
       let records = 0;
       const { record } = queue;
       queue.record = (enqueue) => {
         records++;
         return record.call(queue, enqueue);
       };
-      const work = { n: N, input, output, codec: keyCodec('u32'), bits: [0, 32] } as const;
-      const sizes = Object.values(algorithm.scratch(N, { inPlace: false, bits: [0, 32] }));
       const once = async (): Promise<Uint32Array> => {
-        queue.fill(output, 0);
+        queue.fill(work.output, 0);
         const { release } = enqueueWithScratch(algorithm, queue, work);
         const sorted = new Uint32Array(N);
-        queue.read(output, sorted);
+        queue.read(work.output, sorted);
         await queue.finish();
         release();
         return sorted;
       };
-      const expected = new Uint32Array(keys.slice().buffer).sort();
       const others: ReturnType<typeof pool.take>[] = [];
       try {
         for (let i = 0; i < 12; i++) {
@@ -92,7 +95,7 @@ await forEachOpened((title, device) => {
         queue.record = record;
         for (const buffer of others) pool.give(buffer);
       }
-      for (const buffer of [input, output]) buffer.release();
+      releaseAll();
     },
   );
 });

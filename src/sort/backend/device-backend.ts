@@ -7,6 +7,7 @@ import type { Certificate } from '../../util/certificates.js';
 import { MismatchError, UnsupportedError } from '../../util/errors.js';
 import type { Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
+import { DeviceColumnSteps } from '../operations/device-column-steps.js';
 import { certify } from '../proof/certify.js';
 import { Checksums, type Copy } from '../proof/checksum.js';
 import { Verifier } from '../proof/verify.js';
@@ -45,6 +46,7 @@ export class DeviceBackend implements Backend {
   readonly memory: ColumnMemory;
   readonly #plans: PlanLists;
   readonly #survey: Survey;
+  readonly #steps: DeviceColumnSteps;
   readonly #failures = new Map<string, number>();
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
   /** Of variants that are compiled and certified, and of plans that can be run as they are. */
@@ -58,6 +60,7 @@ export class DeviceBackend implements Backend {
     this.device = device;
     this.memory = new DeviceMemory(device);
     this.#survey = new Survey(device);
+    this.#steps = new DeviceColumnSteps(device);
     this.#plans = new PlanLists(device);
   }
 
@@ -111,7 +114,7 @@ export class DeviceBackend implements Backend {
   }
 
   columns(settings: SortSettings): Columns {
-    return new DeviceColumns(this.device, settings, this.#transfersOf(settings));
+    return new DeviceColumns(this.device, settings, this.#transfersOf(settings), this.#steps);
   }
 
   sort(plan: Plan, job: SortJob): Soon<PendingSort> {

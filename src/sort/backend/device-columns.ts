@@ -8,7 +8,6 @@ import type { SortSettings } from '../api/options.js';
 import type { ColumnChecks } from '../operations/column-checks.js';
 import type { ColumnSteps } from '../operations/column-steps.js';
 import { DeviceColumnChecks } from '../operations/device-column-checks.js';
-import { DeviceColumnSteps } from '../operations/device-column-steps.js';
 import { HostColumnChecks } from '../operations/host-column-checks.js';
 import { HostColumnSteps } from '../operations/host-column-steps.js';
 import type { Copy } from '../proof/checksum.js';
@@ -28,11 +27,12 @@ export class DeviceColumns implements Columns {
   /** Where the queue was before this call enqueued something, or when it waited the last time. */
   #since: number;
 
-  constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers) {
+  /** @param steps those of the device, which all calls have */
+  constructor(device: Device, settings: SortSettings, transfers: CheckedTransfers, steps: ColumnSteps) {
     this.#device = device;
     this.#settings = settings;
     this.#transfers = transfers;
-    this.steps = DeviceColumnSteps.of(device);
+    this.steps = steps;
     this.#since = device.queue.position;
   }
 

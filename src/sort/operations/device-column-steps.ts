@@ -41,19 +41,8 @@ const outsideOf = (slot: Slot, length: number): number | undefined => {
 export class DeviceColumnSteps implements ColumnSteps {
   readonly #device: Device;
 
-  private constructor(device: Device) {
+  constructor(device: Device) {
     this.#device = device;
-  }
-
-  static readonly #all = new WeakMap<Device, DeviceColumnSteps>();
-
-  /** Those of a device: every call has them, and none of them remembers anything. */
-  static of(device: Device): DeviceColumnSteps {
-    const known = DeviceColumnSteps.#all.get(device);
-    if (known) return known;
-    const made = new DeviceColumnSteps(device);
-    DeviceColumnSteps.#all.set(device, made);
-    return made;
   }
 
   async canonical(from: Column, to: Column): Promise<void> {
