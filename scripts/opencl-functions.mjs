@@ -67,6 +67,7 @@ export const EXTENSIONS = [
 /** What only src/opencl itself calls. */
 export const INTERNAL = [
   'callKernel',
+  'collectNow',
   'externalBytes',
   'initialize',
   'isReleased',

@@ -460,7 +460,21 @@ export const LIBRARY = [
   {
     name: 'loop yield: what is disposed of counts',
     file: 'src/sort/calls/array-store.ts',
-    find: 'this.#loop.shrink(byteLengthOf(discarded));',
+    find: 'this.#loop.shrink(bytes);',
+    replace: '',
+    tests: [tests('sort/calls/loop-yield')],
+  },
+  {
+    name: 'held bytes: V8 is never made to collect',
+    file: 'src/sort/calls/held-bytes.ts',
+    find: 'this.#collect();',
+    replace: '',
+    tests: [tests('sort/calls/held-bytes')],
+  },
+  {
+    name: 'held bytes: what is given back counts on',
+    file: 'src/sort/calls/array-store.ts',
+    find: 'this.#held.shrink(bytes);',
     replace: '',
     tests: [tests('sort/calls/loop-yield')],
   },

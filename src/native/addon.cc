@@ -73,6 +73,11 @@ NAN_METHOD(ExternalBytes) {
   info.GetReturnValue().Set(static_cast<double>(bytes));
 }
 
+/** Has V8 collect now, all that it can: it is told of bytes early, but begins and ends a collection when it likes. */
+NAN_METHOD(CollectNow) {
+  EnvironmentOf(info)->isolate()->MemoryPressureNotification(v8::MemoryPressureLevel::kCritical);
+}
+
 NAN_MODULE_INIT(Init) {
   PinAddon();
   auto environment = Environment::Create(target);
@@ -84,6 +89,7 @@ NAN_MODULE_INIT(Init) {
   exports.Set<ReleaseAsync>("releaseAsync");
   exports.Set<SetCopyMappings>("setCopyMappings");
   exports.Set<ExternalBytes>("externalBytes");
+  exports.Set<CollectNow>("collectNow");
   ExportPlatform(exports);
   ExportDevice(exports);
   ExportContext(exports);

@@ -7,3 +7,8 @@ import { native } from './binding.js';
 export function tellExternalBytes(change: number): void {
   native().externalBytes(change);
 }
+
+/** Has V8 collect all that it can, before this returns: some milliseconds. What was collected is told of in a later turn. */
+export function collectNow(): void {
+  native().collectNow();
+}

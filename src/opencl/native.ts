@@ -14,6 +14,7 @@ export interface Native {
   callKernel: NativeFunction;
   checksumAsync: NativeFunction;
   cloneKernel: NativeFunction;
+  collectNow: NativeFunction;
   commandBarrierWithWaitListKHR: NativeFunction;
   commandCopyBufferKHR: NativeFunction;
   commandCopyBufferRectKHR: NativeFunction;

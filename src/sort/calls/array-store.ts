@@ -10,12 +10,14 @@ import {
   room,
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
+import { collectNow } from '../../opencl/external-bytes.js';
 import { InputError } from '../../util/errors.js';
 import { after, guarded, promised, type Soon } from '../../util/soon.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
 import type { Keeper } from '../backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
+import { HeldBytes } from './held-bytes.js';
 import { assertIntact } from './intact.js';
 import { LoopYield } from './loop-yield.js';
 import type { Turns } from './turns.js';
@@ -49,7 +51,8 @@ export class ArrayStore implements ArrayOwner {
   readonly #turns: Turns;
   /** Columns on the device that are not given back. */
   readonly #live = new Set<Column>();
-  readonly #loop = new LoopYield();
+  readonly #held = new HeldBytes(collectNow);
+  readonly #loop = new LoopYield(() => this.#held.check());
   readonly #collected = new FinalizationRegistry<Column>((dropped) => this.discard(dropped, true));
 
   constructor(keeper: Keeper, turns: Turns) {
@@ -70,8 +73,12 @@ export class ArrayStore implements ArrayOwner {
   /** Memory for a device array. @throws MemoryError */
   take(dtype: Dtype, n: number): Column {
     const taken = column(dtype, n, this.#memory.take(dtype, n));
-    if (isOnDevice(taken.place)) this.#live.add(taken);
-    this.#loop.grow(byteLengthOf(taken));
+    const bytes = byteLengthOf(taken);
+    this.#loop.grow(bytes);
+    if (isOnDevice(taken.place)) {
+      this.#live.add(taken);
+      this.#held.grow(bytes);
+    }
     return taken;
   }
 
@@ -95,8 +102,12 @@ export class ArrayStore implements ArrayOwner {
   }
 
   #give(discarded: Column, collected: boolean): void {
-    if (isOnDevice(discarded.place) && !this.#live.delete(discarded)) return;
-    this.#loop.shrink(byteLengthOf(discarded));
+    const bytes = byteLengthOf(discarded);
+    if (isOnDevice(discarded.place)) {
+      if (!this.#live.delete(discarded)) return;
+      this.#held.shrink(bytes);
+    }
+    this.#loop.shrink(bytes);
     this.#memory.give(discarded.place, collected);
   }
 

@@ -12,6 +12,12 @@ export class LoopYield {
   #bytes = 0;
   /** Resolves in the next turn; there while calls are to wait for it. */
   #next: Promise<void> | undefined;
+  readonly #inTurn: () => void;
+
+  /** @param inTurn what is to be done in each such turn */
+  constructor(inTurn: () => void) {
+    this.#inTurn = inTurn;
+  }
 
   /** Counts bytes of an array that is made. Who disposes of each result before the next one is made never yields. */
   grow(bytes: number): void {
@@ -35,6 +41,7 @@ export class LoopYield {
       setImmediate(() => {
         this.#bytes = 0;
         this.#next = undefined;
+        this.#inTurn();
         resolve();
       });
     });

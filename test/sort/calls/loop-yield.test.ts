@@ -1,5 +1,6 @@
 /** Calls whose waits end in the turn of the event loop in which they were made, as those on fast devices do. */
 import test from 'ava';
+import { native } from '../../../src/opencl/binding.js';
 import { DeviceArray } from '../../../src/sort/api/device-array.js';
 import type { Keeper } from '../../../src/sort/backend/backend.js';
 import { ArrayStore } from '../../../src/sort/calls/array-store.js';
@@ -46,29 +47,27 @@ const call = (store: ArrayStore, like: DeviceArray): Promise<DeviceArray> =>
   Promise.resolve(store.making((make) => make.like(like, 'u8', MIB).result));
 
 test('results go on at once until there are many bytes of them, and again after the turn', async (t) => {
-  const loop = new LoopYield();
+  let turns = 0;
+  const loop = new LoopYield(() => {
+    turns++;
+  });
   for (let i = 0; i < 4; i++) {
     loop.grow(MIB);
     t.is(loop.pass(i), i);
   }
   loop.grow(1);
-  let turned = false;
-  setImmediate(() => {
-    turned = true;
-  });
   const passed = loop.pass('made');
   t.true(passed instanceof Promise);
   await Promise.resolve();
-  t.false(turned);
+  t.is(turns, 0);
   t.is(await passed, 'made');
-  await new Promise((resolve) => setImmediate(resolve));
-  t.true(turned);
+  t.is(turns, 1);
   loop.grow(MIB);
   t.is(loop.pass('next'), 'next');
 });
 
 test('one large result goes on at once', (t) => {
-  const loop = new LoopYield();
+  const loop = new LoopYield(() => undefined);
   loop.grow(1000 * MIB);
   t.is(loop.pass('large'), 'large');
 });
@@ -111,4 +110,27 @@ test('a result that overwrites an array is none that is new', async (t) => {
   }
   t.is(stop(), 0);
   t.true(into instanceof DeviceArray);
+});
+
+test.serial('V8 is made to collect for a program that holds more and more', async (t) => {
+  const addon = native();
+  const { collectNow } = addon;
+  let collections = 0;
+  addon.collectNow = () => {
+    collections++;
+  };
+  t.teardown(() => {
+    addon.collectNow = collectNow;
+  });
+  const { store } = storeOf();
+  const like = store.allocate('u8', 1);
+  const make = async (n: number) => {
+    const made: DeviceArray[] = [];
+    for (let i = 0; i < n; i++) made.push(await call(store, like));
+    return made;
+  };
+  for (let i = 0; i < 5; i++) for (const array of await make(50)) array.dispose();
+  t.is(collections, 0, 'it gives all back');
+  await make(100);
+  t.is(collections, 1);
 });

@@ -35,12 +35,10 @@ forEachSorter((title, open, small) => {
       const { used, idle } = sorter.memory();
       kept.push((used + idle) / MIB);
     }
-    kept.sort((a, b) => a - b);
-    // On a busy machine V8 is late now and then. In host memory, when arrays are collected is its own business: it sees them.
-    const [often, most] = sorter.device ? [100, 250] : [400, 400];
+    // In host memory, when arrays are collected is V8's own business: it sees them.
+    const most = sorter.device ? 100 : 400;
     const told = `${kept.map((mebibytes) => Math.round(mebibytes)).filter((_, i) => i % 100 === 99)} MiB`;
-    t.true((kept[Math.floor(0.95 * rounds)] ?? 0) <= often, told);
-    t.true((kept.at(-1) ?? 0) <= most, told);
+    t.true(Math.max(...kept) <= most, told);
     t.is((await keys.read(1, 1))[0], Math.imul(1, 2654435761) >>> 0);
   });
 });

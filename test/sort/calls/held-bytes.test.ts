@@ -1,0 +1,55 @@
+import test from 'ava';
+import { HeldBytes } from '../../../src/sort/calls/held-bytes.js';
+
+const MIB = 2 ** 20;
+
+/** What is held, and how often it had V8 collect: a test gives back itself what is collected. */
+function heldBytes() {
+  const collections = { n: 0 };
+  const held = new HeldBytes(() => {
+    collections.n++;
+  });
+  return { held, collections };
+}
+
+test('results that are dropped and not collected have V8 collect each 72 MiB', (t) => {
+  const { held, collections } = heldBytes();
+  let [kept, most] = [0, 0];
+  for (let i = 0; i < 2000; i++) {
+    held.grow(MIB);
+    most = Math.max(most, ++kept);
+    const before = collections.n;
+    held.check();
+    if (collections.n === before) continue;
+    held.shrink(kept * MIB);
+    kept = 0;
+  }
+  t.is(collections.n, Math.floor(2000 / 72));
+  t.is(most, 72);
+});
+
+test('what V8 collects in time needs no collection of ours', (t) => {
+  const { held, collections } = heldBytes();
+  for (let i = 0; i < 2000; i++) {
+    held.grow(MIB);
+    held.check();
+    if (i % 64 === 63) held.shrink(64 * MIB);
+  }
+  t.is(collections.n, 0);
+});
+
+test('a program that holds its arrays is collected for each doubling alone', (t) => {
+  const { held, collections } = heldBytes();
+  for (let i = 0; i < 2000; i++) {
+    held.grow(MIB);
+    held.check();
+  }
+  t.is(collections.n, 5, 'at 72, 144, 288, 576 and 1,152 MiB');
+  held.shrink(2000 * MIB);
+  held.grow(71 * MIB);
+  held.check();
+  t.is(collections.n, 5);
+  held.grow(MIB);
+  held.check();
+  t.is(collections.n, 6, 'what it has given back counts no more');
+});
