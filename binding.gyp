@@ -46,6 +46,8 @@
         'src/native/sampler.cc',
         'src/native/split.cc',
         'src/native/split_transfer.cc',
+        'src/native/two_rings.cc',
+        'src/native/relay.cc',
         'src/native/staging.cc',
         'src/native/svm.cc',
         'src/native/transfer.cc',

@@ -27,6 +27,7 @@ export const ADDED = [
   'readAndLook',
   'readBufferAsync',
   'readBufferToFileAsync',
+  'relayAsync',
   'releaseAll',
   'releaseAsync',
   'setSingleThreaded',

@@ -69,6 +69,20 @@ export const ADDON = [
     tests: [tests('opencl/split-transfer')],
   },
   {
+    name: 'relay: the other side of one that fails waits for ever',
+    file: 'src/native/relay.cc',
+    find: '(side == 0 ? to_ : from_)->Fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);',
+    replace: '',
+    tests: [tests('faults/recovery')],
+  },
+  {
+    name: 'relay: what was ended for the other side is told of as a failure',
+    file: 'src/native/relay.cc',
+    find: 'if (failed_ >= 0) told.status[1 - failed_] = CL_SUCCESS;',
+    replace: '',
+    tests: [tests('faults/recovery')],
+  },
+  {
     name: 'split transfer: a slot is filled again while the device reads it',
     file: 'src/native/transfer_ring.cc',
     find: 'return piece < slots_ || Await(pieces_[piece - slots_]) ? Slot(piece) : nullptr;',

@@ -74,7 +74,7 @@ export interface FileMoved {
   readonly threads: ThreadSeconds;
 }
 
-/** What brings bytes to a buffer, by whoever it is lent to. */
+/** What brings bytes to a buffer, or away from it, by whoever it is lent to. */
 export interface Feed {
   readonly queue: cl.CommandQueue;
   readonly buffer: cl.MemObject;
@@ -157,10 +157,19 @@ export class Staging {
   }
 
   /** Lends what brings bytes to the buffer. Nothing that is enqueued may use the buffer. */
-  async feed({ handle }: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
-    this.#rings.up ??= new Ring(this.#pin(RING_BYTES));
-    await this.#rings.up.run(RING_BYTES, (ring) =>
-      use({ queue: this.#ways().up.handle, buffer: handle, ring }),
+  feed(buffer: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
+    return this.#lend('up', buffer, use);
+  }
+
+  /** Lends what brings bytes away from the buffer. Nothing that is enqueued may write the buffer. */
+  drain(buffer: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
+    return this.#lend('down', buffer, use);
+  }
+
+  async #lend(way: 'up' | 'down', { handle }: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
+    this.#rings[way] ??= new Ring(this.#pin(RING_BYTES));
+    await this.#rings[way].run(RING_BYTES, (ring) =>
+      use({ queue: this.#ways()[way].handle, buffer: handle, ring }),
     );
   }
 

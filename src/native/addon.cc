@@ -114,6 +114,7 @@ NAN_MODULE_INIT(Init) {
   ExportPlacement(exports);
   ExportSplit(exports);
   ExportSplitTransfer(exports);
+  ExportRelay(exports);
   ExportExtensions(exports);
   ExportCommandBuffer(exports);
   ExportExternalMemory(exports);

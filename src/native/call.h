@@ -152,6 +152,9 @@ class Call {
   /** The event where one was asked for, CL_SUCCESS otherwise. */
   void ReturnEvent(cl_int status, bool wanted, cl_event event, Object& queue);
 
+  /** Handles that follow may be of another platform than those before: no call of the driver's gets both. */
+  void BeginOtherObjects() { first_object_ = nullptr; }
+
  private:
   bool FailVersion(unsigned have, unsigned need);
   std::vector<uint64_t> RawProperties(int i, cl_int status);
@@ -229,6 +232,7 @@ void ExportNearSort(Exports& exports);
 void ExportPlacement(Exports& exports);
 void ExportSplit(Exports& exports);
 void ExportSplitTransfer(Exports& exports);
+void ExportRelay(Exports& exports);
 void ExportExtensions(Exports& exports);
 void ExportCommandBuffer(Exports& exports);
 void ExportExternalMemory(Exports& exports);

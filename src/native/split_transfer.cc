@@ -3,11 +3,10 @@
 #include <mutex>
 #include <vector>
 
-#include "bounds.h"
 #include "crew.h"
 #include "divide.h"
 #include "key_codec.h"
-#include "transfer_ring.h"
+#include "two_rings.h"
 #include "wait.h"
 
 namespace clsort {
@@ -156,33 +155,19 @@ NAN_METHOD(SplitToBuffersAsync) {
   if (source.width != 1 && source.width != 2 && source.width != 4 && source.width != 8)
     return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
   if (keys.bytes % source.width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
-  if (queues.size() != 2 || buffers.size() != 2 || rings.size() != 2)
-    return (void)call.Fail(CL_INVALID_VALUE, "there are two queues, buffers and rings");
-  if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "argument 13: expected at least one thread");
   if (piece == 0 || piece % source.width != 0)
     return (void)call.Fail(CL_INVALID_VALUE, "argument 11: expected pieces of whole keys");
-  std::vector<std::unique_ptr<TransferRing>> made;
-  const Platform* platform = nullptr;
-  for (size_t s = 0; s < 2; s++) {
-    auto queue = call.Handle(queues[s], Kind::kCommandQueue, CL_INVALID_COMMAND_QUEUE);
-    auto buffer = call.Handle(buffers[s], Kind::kMemObject, CL_INVALID_MEM_OBJECT);
-    HostMemory ring = call.LastingMemory(rings[s], 0, CL_INVALID_VALUE);
-    if (!call.ok()) return;
-    uint64_t offset = static_cast<uint64_t*>(offsets.data)[s], room = static_cast<uint64_t*>(rooms.data)[s];
-    if (room > 0 && !CheckRange(call, *buffer, offset, room)) return;
-    if (piece > ring.bytes) return (void)call.Fail(CL_INVALID_VALUE, "a ring has no room for a piece");
-    platform = queue->platform;
-    if (platform->single_threaded) threads = 1;  // each of them calls the driver
-    RingArguments arguments{true, call.Hold(*queue), call.Hold(*buffer), platform, offset, room, ring, piece, threads};
-    if (!call.ok()) return;
-    made.push_back(std::make_unique<TransferRing>(std::move(arguments)));
-  }
+  TwoRings made;
+  const bool writes[] = {true, true};
+  auto *from = static_cast<uint64_t*>(offsets.data), *room = static_cast<uint64_t*>(rooms.data);
+  if (!ReadTwoRings(call, {queues, buffers, rings, writes, from, room, piece, threads}, &made)) return;
   std::memcpy(source.codec, codec.data, sizeof source.codec);
   source.store = keys.store;
   source.data = static_cast<const char*>(keys.data);
   source.bytes = keys.bytes;
-  StartPromise(call, std::make_unique<SplitTransfer>(call.environment(), std::move(source), std::move(made), told),
-               platform);
+  StartPromise(call,
+               std::make_unique<SplitTransfer>(call.environment(), std::move(source), std::move(made.rings), told),
+               made.platform);
 }
 
 }  // namespace

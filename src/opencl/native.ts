@@ -132,6 +132,7 @@ export interface Native {
   readAndLook: NativeFunction;
   readBufferAsync: NativeFunction;
   readBufferToFileAsync: NativeFunction;
+  relayAsync: NativeFunction;
   releaseAll: NativeFunction;
   releaseAsync: NativeFunction;
   releaseCommandBufferKHR: NativeFunction;

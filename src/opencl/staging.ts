@@ -373,3 +373,31 @@ export function splitToBuffersAsync(
     threads,
   );
 }
+
+/**
+ * Buffer to buffer, mostly of two devices in contexts of their own, through memory that either one can reach directly: one device
+ * puts pieces into its ring, several threads copy them into the ring of the other one, which takes them from there. Calls
+ * clEnqueueReadBuffer and clEnqueueWriteBuffer on other threads; nothing else may be enqueued meanwhile that has to come after it.
+ *
+ * @param queues of the device that sends, and of the one that gets
+ * @param buffers, rings of either device; a ring is as of `writeBufferAsync`
+ * @param offsets bytes from where either buffer begins, 64 bits each
+ * @param bytes that are to be brought
+ * @param piece bytes that a device transfers at once
+ * @param told a word of 64 bits for either side, which gets the status of its transfers; of the two that end when one fails, the
+ * other one's is 0
+ * @param threads 1 to 64
+ * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
+ */
+export function relayAsync(
+  queues: readonly [CommandQueue, CommandQueue],
+  buffers: readonly [MemObject, MemObject],
+  offsets: BigUint64Array,
+  bytes: Size,
+  rings: readonly [HostMemory, HostMemory],
+  piece: Size,
+  told: BigInt64Array,
+  threads: number,
+): Promise<void> {
+  return native().relayAsync(queues, buffers, offsets, bytes, rings, piece, told, threads);
+}

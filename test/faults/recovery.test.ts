@@ -114,6 +114,31 @@ test('of two devices that share keys one may fail at any time: the other does it
   }
 });
 
+test('a relay between two buffers ends when a transfer of either side fails, and that side is told of it', async (t) => {
+  const lines = await told<{
+    name: string;
+    at: number;
+    threads: number;
+    pieces: number;
+    told: number[];
+    whole: boolean;
+    left?: unknown;
+  }>('relayed');
+  const left = lines.pop();
+  t.deepEqual([left?.name, left?.left], ['left', {}]);
+  t.is(lines.length, 40);
+  for (const { name, at, pieces, told: statuses, whole, threads } of lines) {
+    const what = `${name} ${at} of ${pieces}, ${threads} threads`;
+    const side = name === 'clEnqueueReadBuffer' ? 0 : 1;
+    if (at > pieces) t.deepEqual([statuses, whole], [[0, 0], true], what);
+    else {
+      t.is(statuses[side], -5, what);
+      t.is(statuses[1 - side], 0, what);
+      t.false(whole, what);
+    }
+  }
+});
+
 test('200 small sorts at once cross in a few transfers, and each has its own outcome', async (t) => {
   const rounds = new Map(
     (await told<Round & { counts: Record<string, number> }>('gathered')).map((one) => [one.name, one]),

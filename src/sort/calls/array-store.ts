@@ -156,6 +156,11 @@ export class ArrayStore implements ArrayOwner {
     return this.#turns.apart(() => this.#transfer((memory) => memory.feed(to, use)));
   }
 
+  /** Lends what brings bytes away from a column that no call overwrites and that is complete. */
+  drain(from: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
+    return this.#turns.apart(() => this.#transfer((memory) => memory.drain(from, use)));
+  }
+
   /** As `load`, into a stretch of a file, of a column that no call overwrites and that is complete. */
   loadTo(from: Column, file: FileStretch, offset: number): Promise<FileMoved> {
     return this.#turns.apart(() => this.#transfer((memory) => memory.loadFile(from, file, offset)));

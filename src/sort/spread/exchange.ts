@@ -1,12 +1,15 @@
 /** Slices of sorted runs that go from device to device, through memory of the host. */
-import { part } from '../../keys/array.js';
+import { copyThreads, type Feed } from '../../device/staging.js';
+import { typedError } from '../../device/status.js';
 import type { Dtype } from '../../keys/dtype.js';
+import * as cl from '../../opencl/index.js';
 import type { Column } from '../backend/column.js';
 import type { Member } from './member.js';
 import { allSettled } from './settled.js';
 
-/** Bytes that go from one device to another at a time. */
-const PIECE_BYTES = 2 ** 24;
+/** Bytes that a device transfers at once, and of the memory on either side that they pass through, which caches should hold. */
+const PIECE_BYTES = 2 ** 21;
+const RING_BYTES = 2 ** 25;
 
 /** Memory on members that is given back. */
 export class Borrowed {
@@ -52,7 +55,7 @@ export async function exchange(
   return to;
 }
 
-/** Sends elements through memory of the host: one piece leaves while the one before arrives. */
+/** Sends elements, by threads that copy what leaves one device into what the other one takes. */
 async function send(
   sender: Member,
   run: Column,
@@ -62,22 +65,37 @@ async function send(
   start: number,
 ): Promise<void> {
   const { bytes } = run.info;
-  const piece = Math.min(end - from, Math.floor(PIECE_BYTES / bytes));
-  const slots = sender.takeSlots(piece * bytes);
-  const busy: Promise<void>[] = slots.all.map(() => Promise.resolve());
-  try {
-    for (let at = from, s = 0; at < end; at += piece, s = (s + 1) % busy.length) {
-      await busy[s];
-      const view = part(slots.all[s] as Uint8Array, 0, Math.min(piece, end - at) * bytes);
-      await sender.arrays.load(run, view, at);
-      busy[s] = receiver.arrays.fill(to, view, start + at - from);
-      busy[s]?.catch(() => undefined); // told below
+  const offsets = BigUint64Array.of(BigInt(from * bytes), BigInt(start * bytes));
+  const told = new BigInt64Array(2);
+  const check = (side: 0 | 1): void => {
+    const status = Number(told[side]);
+    const doing = ['sending a slice', 'taking a slice'][side] as string;
+    if (status !== 0) throw typedError({ status, message: `status ${status}` }, doing);
+  };
+  let failure: { readonly error: unknown } | undefined;
+  // Each takes the ring in which it sends before any in which another one gets, so none waits in a circle.
+  await sender.arrays.drain(run, async (out) => {
+    const relay = async (into: Feed): Promise<void> => {
+      await cl.relayAsync(
+        [out.queue, into.queue],
+        [out.buffer, into.buffer],
+        offsets,
+        (end - from) * bytes,
+        [out.ring.subarray(0, RING_BYTES), into.ring.subarray(0, RING_BYTES)],
+        PIECE_BYTES,
+        told,
+        copyThreads(),
+      );
+      check(1);
+    };
+    try {
+      await receiver.arrays.feed(to, relay);
+    } catch (error) {
+      failure = { error }; // the receiver's, which is none of the sender's business
     }
-    await Promise.all(busy);
-  } finally {
-    await Promise.allSettled(busy);
-    sender.give(slots);
-  }
+    check(0);
+  });
+  if (failure) throw failure.error;
 }
 
 /** Elements of run r in slice p. */

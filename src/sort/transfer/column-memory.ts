@@ -49,6 +49,8 @@ export interface ColumnMemory {
   loadFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
   /** Lends what brings bytes into a column that nobody knows of yet. @throws as `storeFile` */
   feed(column: Column, use: (feed: Feed) => Promise<void>): Promise<void>;
+  /** Lends what brings bytes away from a column that is complete. @throws as `storeFile` */
+  drain(column: Column, use: (feed: Feed) => Promise<void>): Promise<void>;
   /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void>;
 }
@@ -132,6 +134,10 @@ export class DeviceMemory implements ColumnMemory {
   async feed({ place }: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
     await this.#device.queue.settle(); // as for a file
     await this.#device.staging.feed(bufferOf(place), use);
+  }
+
+  async drain({ place }: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
+    await this.#device.staging.drain(bufferOf(place), use);
   }
 
   async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {

@@ -57,6 +57,10 @@ export class HostMemory implements ColumnMemory {
     throw new UnsupportedError('memory of the host is written as it is');
   }
 
+  async drain(): Promise<never> {
+    throw new UnsupportedError('memory of the host is read as it is');
+  }
+
   async loadFile(): Promise<never> {
     throw new UnsupportedError('files come straight from memory of a device only, not from that of the host');
   }

@@ -1089,6 +1089,20 @@ export const CALLS: Readonly<Record<string, Call>> = {
     ],
     weight: 0.2,
   },
+  relayAsync: {
+    takes: [
+      // As of `splitToBuffersAsync`.
+      { right: () => value([]), wrong: () => value([{}, null]) },
+      { right: () => value([]), wrong: () => value([{}, null]) },
+      k.hostOf(16),
+      k.count(0, 64),
+      { right: () => value([]), wrong: () => value([{}, null]) },
+      k.oneOf(8, 64),
+      k.hostOf(16),
+      k.count(1, 4),
+    ],
+    weight: 0.2,
+  },
   'handle.equals': { takes: [handle('event', 'context', 'buffer', 'kernel'), anything], weight: 0.3 },
   writeBufferAsync: { takes: staged, weight: 1 },
   readBufferAsync: { takes: staged, weight: 1 },

@@ -1,0 +1,102 @@
+#include <atomic>
+#include <cstring>
+
+#include "crew.h"
+#include "two_rings.h"
+#include "wait.h"
+
+namespace clsort {
+
+namespace {
+
+/** What a thread copies at a time. */
+constexpr size_t kChunk = size_t{256} << 10;
+
+/** Status of either side's transfers. */
+struct Told {
+  int64_t status[2];
+};
+
+/**
+ * Brings bytes of one buffer to another, mostly of another device: one device puts pieces into its ring, threads copy them into the
+ * ring of the other one, which takes them from there.
+ *
+ * A thread waits for pieces that came before its own. So of the chunks that are not done the first one waits for devices alone,
+ * which is why all of them end.
+ */
+class Relay final : public PromiseJob {
+ public:
+  Relay(Environment& environment, TwoRings two, const HostMemory& told)
+      : PromiseJob("relayAsync"),
+        environment_(environment),
+        from_(std::move(two.rings[0])),
+        to_(std::move(two.rings[1])),
+        told_store_(told.store),
+        told_(told.data) {}
+
+  void Run() override {
+    auto chunks = [](size_t bytes) { return (bytes + kChunk - 1) / kChunk; };
+    Told told{};
+    if (from_->pieces() > 0) {
+      to_->Begin(chunks);
+      from_->Begin(chunks);
+      size_t last = from_->pieces() - 1, each = chunks(from_->piece_);
+      InCrew(environment_, from_->threads_, last * each + chunks(from_->Length(last)),
+             [&](size_t i) { Move(i / each, i % each * kChunk); });
+      told = {{from_->End(), to_->End()}};
+      if (failed_ >= 0) told.status[1 - failed_] = CL_SUCCESS;
+    }
+    std::memcpy(told_, &told, sizeof told);
+  }
+
+ private:
+  void Move(size_t piece, size_t start) {
+    const char* source = from_->Enter(piece);
+    if (!source) return Stop(0);
+    char* slot = to_->Enter(piece);
+    if (!slot) return Stop(1);
+    std::memcpy(slot + start, source + start, std::min(kChunk, from_->Length(piece) - start));
+    to_->Leave(piece);
+    from_->Leave(piece);
+  }
+
+  /** Ends the other side, too, which would wait for ever for what does not come. The side that failed first is told of. */
+  void Stop(int side) {
+    int none = -1;
+    failed_.compare_exchange_strong(none, side);
+    (side == 0 ? to_ : from_)->Fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  }
+
+  Environment& environment_;  // waits for its jobs before it ends
+  const std::unique_ptr<TransferRing> from_, to_;
+  const std::shared_ptr<v8::BackingStore> told_store_;
+  void* const told_;
+  /** The side that failed first, or -1. */
+  std::atomic<int> failed_{-1};
+};
+
+NAN_METHOD(RelayAsync) {
+  Call call(info, "relayAsync");
+  // Reading elements runs JavaScript, which may take memory away: first of all.
+  auto queues = call.Elements(0), buffers = call.Elements(1), rings = call.Elements(4);
+  HostMemory offsets = call.Memory(2, 2 * sizeof(uint64_t));
+  uint64_t size = call.Size(3);
+  size_t piece = call.Size(5);
+  HostMemory told = call.LastingMemory(6, sizeof(Told));
+  auto threads = static_cast<unsigned>(call.Unsigned(call[7], CL_INVALID_VALUE, kMaxCrew));
+  if (!call.ok()) return;
+  const bool writes[] = {false, true};
+  const uint64_t bytes[] = {size, size};
+  TwoRings two;
+  if (!ReadTwoRings(call, {queues, buffers, rings, writes, static_cast<uint64_t*>(offsets.data), bytes, piece, threads},
+                    &two))
+    return;
+  const Platform* platform = two.platform;
+  StartPromise(call, std::make_unique<Relay>(call.environment(), std::move(two), told), platform);
+}
+
+}  // namespace
+
+void ExportRelay(Exports& exports) { exports.Set<RelayAsync>("relayAsync"); }
+
+}  // namespace clsort

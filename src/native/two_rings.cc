@@ -1,0 +1,35 @@
+#include "two_rings.h"
+
+#include "bounds.h"
+
+namespace clsort {
+
+bool ReadTwoRings(Call& call, const TwoRingsArguments& arguments, TwoRings* made) {
+  auto& [queues, buffers, rings, writes, offsets, bytes, piece, threads] = arguments;
+  if (queues.size() != 2 || buffers.size() != 2 || rings.size() != 2)
+    return call.Fail(CL_INVALID_VALUE, "there are two queues, buffers and rings");
+  if (threads == 0) return call.Fail(CL_INVALID_VALUE, "expected at least one thread");
+  std::vector<RingArguments> read;
+  for (size_t s = 0; s < 2; s++) {
+    call.BeginOtherObjects();
+    auto queue = call.Handle(queues[s], Kind::kCommandQueue, CL_INVALID_COMMAND_QUEUE);
+    auto buffer = call.Handle(buffers[s], Kind::kMemObject, CL_INVALID_MEM_OBJECT);
+    HostMemory ring = call.LastingMemory(rings[s], 0, CL_INVALID_VALUE);
+    if (!call.ok()) return false;
+    if (bytes[s] > 0 && !CheckRange(call, *buffer, offsets[s], bytes[s])) return false;
+    if (piece == 0 || piece > ring.bytes)
+      return call.Fail(CL_INVALID_VALUE, "expected pieces of 1 byte to those of either ring");
+    const Platform* platform = queue->platform;
+    if (!made->platform || platform->single_threaded) made->platform = platform;
+    read.push_back(
+        {writes[s], call.Hold(*queue), call.Hold(*buffer), platform, offsets[s], bytes[s], ring, piece, threads});
+    if (!call.ok()) return false;
+  }
+  for (auto& one : read) {
+    if (made->platform->single_threaded) one.threads = 1;  // each of them calls the driver
+    made->rings.push_back(std::make_unique<TransferRing>(std::move(one)));
+  }
+  return true;
+}
+
+}  // namespace clsort
