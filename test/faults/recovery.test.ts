@@ -31,7 +31,13 @@ async function told<T>(name: string, more: NodeJS.ProcessEnv = {}): Promise<T[]>
     process.execPath,
     ['--expose-gc', fixture, 'Portable Computing Language'],
     {
-      env: { ...process.env, ...layerEnvironment(control), CLSORT_CACHE_DIR: join(folder, 'cache'), ...more },
+      env: {
+        ...process.env,
+        RUSTICL_ENABLE: undefined, // so that 'auto' is PoCL
+        ...layerEnvironment(control),
+        CLSORT_CACHE_DIR: join(folder, 'cache'),
+        ...more,
+      },
       timeout: 300_000,
     },
   );
