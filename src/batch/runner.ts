@@ -7,14 +7,17 @@ import { LaneLostError } from './lane.js';
 import { type Entry, JobQueue } from './queue.js';
 import { Station } from './station.js';
 
-/** Jobs at once on a device where nobody has said how many: one that is read, one that is sorted and one that is written, */
-const LEAST_PARALLEL = 3;
-/** and where there are the processors for it more, since a device may sort faster than one file after the other is read. */
+/**
+ * Jobs at once on a device where nobody has said how many: one that is sorted and one that is read or written. With two processors
+ * a third one only makes the others wait, and has memory of its own made for it.
+ */
+const LEAST_PARALLEL = 2;
+/** Where there are the processors for it there are more, since a device may sort faster than one file after the other is read. */
 const MOST_PARALLEL = 8;
 
-/** Jobs at once on a device: half as many as there are processors. */
+/** Jobs at once on a device: half as many as there are processors, and one. */
 export const defaultParallel = (): number =>
-  Math.max(LEAST_PARALLEL, Math.min(MOST_PARALLEL, Math.floor(availableParallelism() / 2)));
+  Math.max(LEAST_PARALLEL, Math.min(MOST_PARALLEL, Math.floor(availableParallelism() / 2) + 1));
 
 export interface RunOptions {
   /** Jobs that are under way at once on a device; many small ones count as one. */

@@ -33,7 +33,7 @@ export const builder = (yargs: Argv) =>
       type: 'number',
       nargs: 1,
       describe:
-        'jobs at once on a device, small ones counting less: some are read or written while another is sorted; default half as many as processors, 3 to 8',
+        'jobs at once on a device, small ones counting less: some are read or written while another is sorted; default half as many as processors and one, 2 to 8',
     })
     .option('memory', {
       alias: 'S',
