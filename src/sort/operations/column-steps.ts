@@ -66,6 +66,8 @@ export interface ColumnSteps {
   ): Soon<void>;
   /** Sum, minimum or maximum, as `Sorter.reduce` says. */
   reduce(keys: Column, op: ReduceOp): Soon<() => number | bigint>;
+  /** `first` and the numbers that follow it, of 32 bits. */
+  positions(to: Column, first: number): Soon<void>;
   /** A scan in the keys' own type; `to` may be `from`. */
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Soon<void>;
   /**

@@ -171,6 +171,13 @@ export class DeviceColumnSteps implements ColumnSteps {
     return enqueueReduceOnce(device, { keys: bufferOf(keys), n, dtype, op, tuning });
   }
 
+  positions(to: Column, first: number): Soon<void> {
+    const { queue } = this.#device;
+    queue.fill(bufferOf(to), 1, { bytes: to.n * 4 });
+    queue.fill(bufferOf(to), first, { bytes: 4 });
+    return this.scan(to, to, 'sum', true);
+  }
+
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Soon<void> {
     const { n, dtype } = from;
     const made = PrefixScan.create(this.#device, { dtype, op, tuning: this.#tuning('scan', from) });

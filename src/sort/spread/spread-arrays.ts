@@ -11,6 +11,7 @@ import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { InputError, UnsupportedError } from '../../util/errors.js';
+import { after } from '../../util/soon.js';
 import { DeviceArray } from '../api/device-array.js';
 import { bitWindow, type SortSettings, throwIfAborted } from '../api/options.js';
 import { type SortReport, sharedReport } from '../api/report.js';
@@ -26,9 +27,6 @@ import { Borrowed, exchange } from './exchange.js';
 import type { Member } from './member.js';
 import { cutRunsOfDevices, Run } from './runs.js';
 import { allSettled } from './settled.js';
-
-/** Positions that are made at a time. */
-const POSITIONS_AT_ONCE = 2 ** 22;
 
 /** Positions and samples of a part have 32 bits. */
 const MOST_OF_PART = 2 ** 32;
@@ -268,7 +266,8 @@ export class SpreadArrays implements SpreadOwner {
     const borrowed = new Borrowed();
     const reports: SortReport[] = [];
     try {
-      const values = wanted.values === 'positions' ? await this.#positions(starts, borrowed) : wanted.values;
+      const values =
+        wanted.values === 'positions' ? await this.#positions(starts, own, borrowed) : wanted.values;
       const valueDtype = values?.[0]?.dtype;
       // Each part, sorted.
       const runs = await this.#each(async (member, m) => {
@@ -347,15 +346,14 @@ export class SpreadArrays implements SpreadOwner {
   }
 
   /** Positions of all elements, on each member those of its part. */
-  #positions(starts: readonly number[], borrowed: Borrowed): Promise<Column[]> {
+  #positions(starts: readonly number[], settings: SortSettings, borrowed: Borrowed): Promise<Column[]> {
     return this.#each(async (member, m) => {
       const [first, end] = [starts[m] as number, starts[m + 1] as number];
       const to = borrowed.take(member, 'u32', end - first);
-      for (let start = first; start < end; start += POSITIONS_AT_ONCE) {
-        const positions = new Uint32Array(Math.min(POSITIONS_AT_ONCE, end - start));
-        for (let i = 0; i < positions.length; i++) positions[i] = start + i;
-        await member.arrays.fill(to, positions, start - first);
-      }
+      if (first === end) return to;
+      await member.operate({ n: to.n, settings, onHost: false, again: false }, (call) =>
+        after(call.columns.steps.positions(to, first), () => () => undefined),
+      );
       return to;
     });
   }
