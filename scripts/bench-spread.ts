@@ -11,6 +11,9 @@
  *     spread   an array that lies on all devices and is sorted there, with its exchange, from `upload` to `read`
  *     there    that sort alone; measured with `spread`
  *
+ * With `--exchange` an array of the host is also split by two devices, each of which divides so many keys at a time (several
+ * numbers, with commas), and 0 is the host's way.
+ *
  * Each is measured on one device and on 2, 3, … of those named, median of `--repeats`. Beside the times stand how many times
  * as fast as one device that is, and the bound by the buses: what all keys take at the rates at which pinned memory goes to
  * these devices and comes from them, all at once, which is measured first.
@@ -35,6 +38,8 @@ interface Row {
   readonly n: number;
   readonly devices: number;
   readonly result: 'ok' | 'wrong';
+  /** Keys that devices divide at a time, where they do it. */
+  readonly exchange?: number;
   /** Median. */
   readonly milliseconds: number;
   readonly times: readonly number[];
@@ -64,6 +69,7 @@ const { values: options } = parseArgs({
     repeats: { type: 'string', default: '5' },
     memory: { type: 'string', default: 'ordinary' },
     ways: { type: 'string', default: 'host,spread' },
+    exchange: { type: 'string', default: '0' },
     until: { type: 'string' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -72,11 +78,12 @@ const { values: options } = parseArgs({
 if (options.help) {
   console.log(
     'bench-spread [--devices gpu] [--size 30] [--dtype u32,u64] [--repeats 5] [--memory ordinary,pinned] [--ways host,spread]\n' +
-      '  [--until SECONDS] [--json FILE]',
+      '  [--exchange 0,16777216] [--until SECONDS] [--json FILE]',
   );
   process.exit(0);
 }
 
+const exchanges = options.exchange.split(',').map(Number);
 const threads = Math.min(availableParallelism(), 64);
 const POINTS = BigUint64Array.of(
   0x1234_5678_9abc_defn,
@@ -233,7 +240,7 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
     const multiset = await multisetOf(keys);
     const isRight = async (sorted: Keys) =>
       sorted.length === n && isOrdered(sorted) && (await multisetOf(sorted)) === multiset;
-    const tell = (way: Way, result: boolean, times: readonly number[], planned?: string) => {
+    const tell = (way: Way, result: boolean, times: readonly number[], more: More = {}) => {
       const milliseconds = median(times);
       const same = (row: Row) =>
         row.way === way && row.n === n && row.dtype === dtype && row.memory === memory;
@@ -243,7 +250,7 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
         gigakeysPerSecond: n / milliseconds / 1e6,
         timesOne: (one?.milliseconds ?? milliseconds) / milliseconds,
         boundMilliseconds: boundOf(way, keys.byteLength, buses[count - 1] as Bus),
-        ...(planned !== undefined && { planned }),
+        ...more,
       };
       rows.push(row);
       keep();
@@ -251,6 +258,7 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
       console.log(
         [
           way,
+          ...(more.exchange ? [`by ${more.exchange}`] : []),
           dtype,
           memory,
           `2^${Math.log2(n)}`,
@@ -259,7 +267,7 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
           took,
           `bound ${bound}`,
         ].join('\t'),
-        `${row.gigakeysPerSecond.toFixed(2)} Gkeys/s\t${row.timesOne.toFixed(2)} x one\t${planned ?? ''}`,
+        `${row.gigakeysPerSecond.toFixed(2)} Gkeys/s\t${row.timesOne.toFixed(2)} x one\t${more.planned ?? ''}`,
       );
     };
     if (ways.includes('host')) await measureHost(sorter, [keys, into], { count, isRight, tell });
@@ -269,10 +277,12 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
   }
 }
 
+type More = Pick<Row, 'planned' | 'exchange'>;
+
 interface Telling {
   readonly count: number;
   readonly isRight: (sorted: Keys) => Promise<boolean>;
-  readonly tell: (way: Way, result: boolean, times: readonly number[], planned?: string) => void;
+  readonly tell: (way: Way, result: boolean, times: readonly number[], more?: More) => void;
 }
 
 async function measureHost(
@@ -280,22 +290,24 @@ async function measureHost(
   [keys, into]: readonly [Keys, Keys],
   { count, isRight, tell }: Telling,
 ): Promise<void> {
-  const tuning = { spread: count };
   const sort = (more: object) => sorter.sort(keys as KeyArray, { into: into as KeyArray, ...more });
-  await sort({ tuning }); // compiled, measured, and pages made
-  const times: number[] = [];
-  for (let i = 0; i < repeats; i++) {
-    const started = performance.now();
-    await sort({ tuning });
-    times.push(performance.now() - started);
+  for (const exchange of count === 2 ? exchanges : [0]) {
+    const tuning = { spread: count, exchange };
+    await sort({ tuning }); // compiled, measured, and pages made
+    const times: number[] = [];
+    for (let i = 0; i < repeats; i++) {
+      const started = performance.now();
+      await sort({ tuning });
+      times.push(performance.now() - started);
+    }
+    const right = await isRight(into);
+    const more: { exchange?: number; planned?: string } = exchange ? { exchange } : {};
+    const onReport = ({ reason }: SortReport) => {
+      if (reason !== undefined) more.planned = reason;
+    };
+    if (count > 1 && exchange === 0) await sort({ onReport });
+    tell('host', right, times, more);
   }
-  const right = await isRight(into);
-  let planned: string | undefined;
-  const onReport = ({ reason }: SortReport) => {
-    planned = reason;
-  };
-  if (count > 1) await sort({ onReport });
-  tell('host', right, times, planned);
 }
 
 async function measureSpread(sorter: Sorter, keys: Keys, { isRight, tell }: Telling): Promise<void> {

@@ -465,6 +465,27 @@ export const LIBRARY = [
     tests: [tests('sort/calls/loop-yield')],
   },
   {
+    name: 'device split: keys at the border are all below it',
+    file: 'src/sort/spread/device-split.ts',
+    find: 'const high = isBefore ? code : code - 1n;',
+    replace: 'const high = code;',
+    tests: [tests('sort/spread/separate-memory')],
+  },
+  {
+    name: 'device split: a stretch may have keys on both sides of the border',
+    file: 'src/sort/spread/device-split.ts',
+    find: 'return [isBefore && position < BigInt(end) ? Number(position) : end, range];',
+    replace: 'return [end, range];',
+    tests: [tests('sort/spread/separate-memory')],
+  },
+  {
+    name: 'device split: a stretch comes where another one is leaving',
+    file: 'src/sort/spread/device-split.ts',
+    find: 'await slot.sent;',
+    replace: '',
+    tests: [tests('sort/spread/separate-memory')],
+  },
+  {
     name: 'held bytes: V8 is never made to collect',
     file: 'src/sort/calls/held-bytes.ts',
     find: 'this.#collect();',

@@ -119,7 +119,8 @@ export interface SortOptions extends Order {
   /**
    * Constants for measurements and tests: `chunk`, the most keys that are sorted at a time; `parts`, 2 to 8,
    * in how many parts arrays of the host are sorted while they are on their way, or 1; `select`, the most keys
-   * that `topK` sorts all of; `spread`, on how many of several devices arrays of the host are sorted.
+   * that `topK` sorts all of; `spread`, on how many of several devices arrays of the host are sorted; `exchange`, the keys that each of two devices
+   * with memory of its own divides at a time when they split an array, which the host does with 0.
    *
    * @defaultValue `{}`
    * @throws UsageError for another name
@@ -380,7 +381,7 @@ function check(options: unknown, names: readonly string[]): void {
 }
 
 /** Constants that `tuning` may name. */
-const TUNING_NAMES = ['chunk', 'parts', 'select', 'spread'];
+const TUNING_NAMES = ['chunk', 'exchange', 'parts', 'select', 'spread'];
 
 function checkTuningNames(tuning: unknown): void {
   const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));

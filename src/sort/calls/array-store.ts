@@ -11,7 +11,7 @@ import {
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { collectNow } from '../../opencl/external-bytes.js';
-import { InputError } from '../../util/errors.js';
+import { DeviceLostError, InputError } from '../../util/errors.js';
 import { after, guarded, promised, type Soon } from '../../util/soon.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
 import type { Keeper } from '../backend/backend.js';
@@ -131,50 +131,57 @@ export class ArrayStore implements ArrayOwner {
   }
 
   store(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    return this.#turns.alone(() => this.#transfer((memory) => memory.store(to, view, offset)));
+    return this.#turns.alone(() => this.#transfer([to], (memory) => memory.store(to, view, offset)));
   }
 
   load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
     // A call that overwrites elements runs alone.
     const n = view.byteLength / from.info.bytes;
-    return this.#turns.beside(n, () => this.#transfer((memory) => memory.load(from, view, offset)));
+    return this.#turns.beside(n, () => this.#transfer([from], (memory) => memory.load(from, view, offset)));
   }
 
   /** As `store`, into elements that nobody knows of yet, whatever else is under way. */
   fill(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
     const n = view.byteLength / to.info.bytes;
-    return this.#turns.beside(n, () => this.#transfer((memory) => memory.store(to, view, offset)));
+    return this.#turns.beside(n, () => this.#transfer([to], (memory) => memory.store(to, view, offset)));
   }
 
   /** As `fill`, of a stretch of a file. */
   fillFrom(to: Column, file: FileStretch, offset: number): Promise<FileMoved> {
-    return this.#turns.apart(() => this.#transfer((memory) => memory.storeFile(to, file, offset)));
+    return this.#turns.apart(() => this.#transfer([to], (memory) => memory.storeFile(to, file, offset)));
   }
 
   /** Lends what brings bytes into a column that nobody knows of yet, whatever else is under way. */
   feed(to: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
-    return this.#turns.apart(() => this.#transfer((memory) => memory.feed(to, use)));
+    return this.#turns.apart(() => this.#transfer([to], (memory) => memory.feed(to, use)));
   }
 
   /** Lends what brings bytes away from a column that no call overwrites and that is complete. */
   drain(from: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
-    return this.#turns.apart(() => this.#transfer((memory) => memory.drain(from, use)));
+    return this.#turns.apart(() => this.#transfer([from], (memory) => memory.drain(from, use)));
   }
 
   /** As `load`, into a stretch of a file, of a column that no call overwrites and that is complete. */
   loadTo(from: Column, file: FileStretch, offset: number): Promise<FileMoved> {
-    return this.#turns.apart(() => this.#transfer((memory) => memory.loadFile(from, file, offset)));
+    return this.#turns.apart(() => this.#transfer([from], (memory) => memory.loadFile(from, file, offset)));
   }
 
   /** Copies `count` elements from `offset` of one column on to `start` of another, which nobody knows of yet. */
   copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
     return this.#turns.beside(count, () =>
-      this.#transfer((memory) => memory.copy(from, offset, to, start, count)),
+      this.#transfer([from, to], (memory) => memory.copy(from, offset, to, start, count)),
     );
   }
 
-  #transfer<T>(transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
-    const run = () => this.#keeper.run(({ memory }) => transfer(memory), { again: false });
+  /** @throws DeviceLostError where a column has gone with its device */
+  #transfer<T>(columns: readonly Column[], transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
+    const run = (): Soon<T> => {
+      // Told before the keeper hears of it, who would give up the device that has taken its place.
+      if (columns.some((one) => isOnDevice(one.place) && !this.#live.has(one))) {
+        throw new DeviceLostError('the memory of this transfer was lost with its device, which failed');
+      }
+      return this.#keeper.run(({ memory }) => transfer(memory), { again: false });
+    };
     return promised(() => after(run(), (transferred) => this.#loop.pass(transferred)));
   }
 

@@ -55,8 +55,8 @@ export async function exchange(
   return to;
 }
 
-/** Sends elements, by threads that copy what leaves one device into what the other one takes. */
-async function send(
+/** Sends elements from the first position up to the second one, by threads that copy what leaves one device into what the other one takes. */
+export async function send(
   sender: Member,
   run: Column,
   [from, end]: readonly [number, number],

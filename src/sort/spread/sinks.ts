@@ -118,8 +118,8 @@ class DeviceSink implements ShareSink {
     if (this.#values) return undefined;
     const member = this.#member;
     return {
-      platform: member.info.id.split(':')[0] ?? '',
-      number: member.number,
+      member,
+      keys: this.#keys,
       most: this.#most,
       feed: async (use) => {
         await member.arrays.feed(this.#keys, use).catch((error: unknown) => this.#fail(error));

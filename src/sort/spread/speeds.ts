@@ -1,16 +1,9 @@
 import { part, room } from '../../keys/array.js';
-import {
-  BuildError,
-  ClsortError,
-  DeviceLostError,
-  errorOfCode,
-  MemoryError,
-  MismatchError,
-  UnsupportedError,
-} from '../../util/errors.js';
+import { type ClsortError, errorOfCode } from '../../util/errors.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';
 import { type HostJob, sortJob } from '../backend/job.js';
 import type { Member } from './member.js';
+import { isMovable } from './movable.js';
 import { Rates } from './rates.js';
 import { HostSink } from './sinks.js';
 import { carriedBytes, Split } from './split.js';
@@ -111,11 +104,4 @@ export function sortKind(job: HostJob, [some]: readonly Member[]): Kind {
       await new Split(two, [1, 1]).into([new HostSink(some, two, n), new HostSink(some, two, n)]);
     },
   };
-}
-
-/** Would another device do, where one has failed? */
-export function isMovable(error: unknown, { onMismatch }: SortSettings): error is ClsortError {
-  if (error instanceof MismatchError) return onMismatch === 'retry';
-  const kinds = [DeviceLostError, MemoryError, BuildError, UnsupportedError];
-  return error instanceof ClsortError && kinds.some((kind) => error instanceof kind);
 }

@@ -10,11 +10,15 @@ import { typedError } from '../../device/status.js';
 import { emptyLike, type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
 import { codecWords, encode, keyCodec } from '../../keys/key-codec.js';
 import * as cl from '../../opencl/index.js';
+import { errorOfCode } from '../../util/errors.js';
 import { Random } from '../../util/random.js';
 import { throwIfAborted } from '../api/options.js';
+import type { Column } from '../backend/column.js';
 import type { HostJob } from '../backend/job.js';
 import { hostSort } from '../host/host-sort.js';
-import { PIECES_AT_ONCE } from './member.js';
+import { splitOnDevices } from './device-split.js';
+import { type Member, PIECES_AT_ONCE } from './member.js';
+import { isMovable } from './movable.js';
 
 /** Keys of the sample for each share: the ends of shares are off by less than a hundredth of all keys almost surely. */
 const SAMPLES = 2 ** 13;
@@ -36,14 +40,13 @@ export interface Room {
   readonly values?: ArrayBufferView;
 }
 
-/** A way for keys from threads that split to where a sink has them. */
+/** A way for keys to the memory of a device, without pieces. */
 export interface Direct {
-  /** Those of one platform can be used by one call, in the order of their numbers. */
-  readonly platform: string;
-  readonly number: number;
+  readonly member: Member;
+  readonly keys: Column;
   /** Most keys that there is room for. */
   readonly most: number;
-  /** Lends the way if there is one; what this or `use` fails with is the sink's failure. */
+  /** Lends what brings them there; what this or `use` fails with is the sink's failure. */
   feed(use: (feed: Feed) => Promise<void>): Promise<void>;
   /** So many have come. */
   came(count: number): void;
@@ -67,6 +70,12 @@ export const carriedBytes = ({ values, moved }: HostJob): number => (moved ? (va
 /** Most keys of a piece. */
 export const pieceKeys = (job: HostJob): number =>
   Math.floor(PIECE_BYTES / Math.max(job.keys.info.bytes, carriedBytes(job)));
+
+/** Where a share begins: at a code, and among its equals at a position. */
+export interface Border {
+  readonly code: bigint;
+  readonly position: bigint;
+}
 
 /** One way to split the keys of a job. */
 export class Split {
@@ -114,8 +123,10 @@ export class Split {
     const { info } = keys;
     const valueBytes = carriedBytes(this.#job);
     const direct = this.#directTo(sinks);
-    const divided = direct && (await this.#divide(direct));
-    if (divided) return divided;
+    if (direct) {
+      const divided = (await this.#exchange(direct)) ?? (await this.#divide(direct));
+      if (divided) return divided;
+    }
     const step = pieceKeys(this.#job);
     const totals = sinks.map(() => 0);
     const threads = Math.min(availableParallelism(), MOST_THREADS);
@@ -168,10 +179,37 @@ export class Split {
     const { keys, settings } = this.#job;
     const { bits = [0, keys.info.width] } = settings;
     const [first, second] = sinks.map((sink) => sink?.direct);
-    if (sinks.length !== 2 || !first || !second || first.platform !== second.platform) return undefined;
+    if (sinks.length !== 2 || !first || !second) return undefined;
     // Keys that differ elsewhere have an order.
     const isWhole = bits[0] === 0 && bits[1] === keys.info.width;
     return isWhole && carriedBytes(this.#job) === 0 ? [first, second] : undefined;
+  }
+
+  /** The first border. */
+  get #border(): Border {
+    return { code: this.#codes[0] as bigint, position: this.#positions[0] as bigint };
+  }
+
+  /** Has the devices divide the keys where that is asked for; undefined elsewhere, and where one failed. */
+  async #exchange(direct: readonly [Direct, Direct]): Promise<number[] | undefined> {
+    const { keys, settings } = this.#job;
+    const { exchange = 0 } = settings.tuning;
+    // Devices choose keys by their codes in the ascending order; all bits count here.
+    const ascending = codecWords(keyCodec(keys.dtype), (1n << BigInt(keys.info.width)) - 1n);
+    const isAscending = this.#codec.every((word, i) => word === ascending[i]);
+    if (exchange === 0 || !isAscending) return undefined;
+    try {
+      const counts = await splitOnDevices(this.#job, this.#border, direct, exchange);
+      direct.forEach(({ came }, s) => {
+        came(counts[s] as number);
+      });
+      return counts;
+    } catch (error) {
+      if (!isMovable(error, settings)) throw error;
+      const message = `the devices failed to divide the keys: ${error.message}; the host divides them`;
+      settings.onWarning?.(errorOfCode(error.code, message, { cause: error }));
+      return undefined;
+    }
   }
 
   /** Has threads divide the keys and bring them to two devices; undefined where one has no way. */
@@ -182,6 +220,7 @@ export class Split {
     const totals = [0, 0];
     const statuses = [0, 0];
     const threads = Math.min(availableParallelism(), MOST_THREADS);
+    const { code, position } = this.#border;
     const divide = async (feeds: readonly [Feed, Feed]): Promise<void> => {
       for (let start = 0; start < keys.n; start += step) {
         throwIfAborted(settings.signal);
@@ -196,8 +235,8 @@ export class Split {
           part(keys.view, start * bytes, end * bytes),
           bytes,
           this.#codec,
-          this.#codes[0] as bigint,
-          this.#positions[0] as bigint,
+          code,
+          position,
           start,
           [feeds[0].queue, feeds[1].queue],
           [feeds[0].buffer, feeds[1].buffer],
@@ -220,7 +259,8 @@ export class Split {
       if (status !== 0) throw typedError({ status, message: `status ${status}` }, 'uploading a share');
     };
     // Rings are taken in one order, so that no two calls wait for each other; each device is told of its own failure.
-    const [outer, inner] = direct[0].number < direct[1].number ? ([0, 1] as const) : ([1, 0] as const);
+    const [outer, inner] =
+      direct[0].member.number < direct[1].member.number ? ([0, 1] as const) : ([1, 0] as const);
     let divided = false;
     let failure: { readonly error: unknown } | undefined;
     await direct[outer].feed(async (own) => {

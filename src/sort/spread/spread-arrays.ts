@@ -352,7 +352,10 @@ export class SpreadArrays implements SpreadOwner {
       const to = borrowed.take(member, 'u32', end - first);
       if (first === end) return to;
       await member.operate({ n: to.n, settings, onHost: false, again: false }, (call) =>
-        after(call.columns.steps.positions(to, first), () => () => undefined),
+        after(
+          call.into(to, (out) => call.columns.steps.positions(out, first)),
+          () => () => undefined,
+        ),
       );
       return to;
     });

@@ -13,10 +13,11 @@ import { topK } from '../operations/top-k.js';
 import { reduce } from '../operations/walks.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
 import type { Member } from './member.js';
+import { isMovable } from './movable.js';
 import { type Division, divide, PROBE_KEYS, STREAMED_PROBE_KEYS } from './rates.js';
 import { allSettled } from './settled.js';
 import { HostSink, type Share, type ShareSink, sinkFor } from './sinks.js';
-import { isMovable, type Kind, type Measured, measure, sortKind } from './speeds.js';
+import { type Kind, type Measured, measure, sortKind } from './speeds.js';
 import { carriedBytes, Split } from './split.js';
 
 /** Of fewer bytes of keys and values no share is worth a device of its own. */

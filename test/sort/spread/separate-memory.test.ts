@@ -22,15 +22,19 @@ class Separate extends Member {
 
 const SPREAD = { tuning: { spread: 2 } } as const;
 const warnings: string[] = [];
+const onWarning = ({ message }: Error): void => {
+  warnings.push(message);
+};
 let members: Member[] = [];
 let sorter: SorterOperations;
 /** How often keys went to the memory of each member without pieces. */
 const fed = new Map<Member, number>();
+/** How often keys left the memory of each member for that of the other one. */
+const drained = new Map<Member, number>();
 /** What the next of these fail with, instead or afterwards. */
 let fault: { readonly member: number; readonly before: boolean } | undefined;
 
 test.before(async () => {
-  const onWarning = ({ message }: Error) => warnings.push(message);
   const keepers: DeviceKeeper[] = [];
   for (const { info } of findDevices()) keepers.push(await DeviceKeeper.open(info.id, {}, onWarning));
   members = keepers.map((keeper) => new Separate(keeper, onWarning));
@@ -44,6 +48,11 @@ test.before(async () => {
       await feed(to, use);
       if (failing) throw new DeviceLostError('the bus has gone');
     };
+    const drain = arrays.drain.bind(arrays);
+    arrays.drain = (from, use) => {
+      drained.set(member, (drained.get(member) ?? 0) + 1);
+      return drain(from, use);
+    };
   }
   sorter = new SorterOperations(
     keepers[0] as DeviceKeeper,
@@ -54,6 +63,7 @@ test.before(async () => {
 });
 test.beforeEach(() => {
   fed.clear();
+  drained.clear();
   warnings.length = 0;
   fault = undefined;
 });
@@ -79,6 +89,73 @@ test.serial('keys of every type are divided by threads, and all is what one devi
     }
   }
 });
+
+test.serial(
+  'keys of every type are divided by the devices, which send each other what is not theirs',
+  async (t) => {
+    for (const dtype of DTYPES) {
+      for (const [distribution, n] of [
+        ['uniform', 30_001],
+        ['special', 9000],
+        ['constant', 20_000],
+        ['two', 20_001],
+        ['sorted', 20_000],
+        ['reversed', 1001],
+      ] as const) {
+        for (const exchange of [1000, 2 ** 20]) {
+          const keys = keysOf(dtype, distribution, n) as KeyArray;
+          fed.clear();
+          drained.clear();
+          const tuning = { spread: 2, exchange };
+          const sorted = await sorter.sort(keys, { dtype, tuning, onWarning } as never);
+          const expected = referenceSort(bytesOf(keys), dtype, {});
+          const what = `${dtype} ${distribution} by ${exchange}`;
+          t.is(Buffer.compare(bytesOf(sorted as KeyArray), expected), 0, what);
+          if (distribution === 'uniform') t.is(drained.size, 2, what);
+        }
+      }
+    }
+    t.deepEqual(warnings, [], 'the host divided none');
+  },
+);
+
+test.serial(
+  'orders that devices do not divide by, and keys that something travels with, are divided by the host',
+  async (t) => {
+    const keys = keysOf('f32', 'special', 30_001) as Float32Array;
+    const tuning = { spread: 2, exchange: 5000 };
+    for (const options of [{ descending: true }, { nan: 'first' }, { bits: [0, 9] }] as const) {
+      const sorted = await sorter.sort(keys, { ...options, tuning } as never);
+      t.is(
+        Buffer.compare(bytesOf(sorted as KeyArray), referenceSort(bytesOf(keys), 'f32', options as never)),
+        0,
+      );
+    }
+    await sorter.argsort(keys, { tuning });
+    t.is(drained.size, 0);
+  },
+);
+
+test.serial(
+  'where a device fails while they divide, the host does it, and the other device has the share',
+  async (t) => {
+    const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
+    for (const member of [0, 1]) {
+      for (const before of [true, false]) {
+        fault = { member, before };
+        const tuning = { spread: 2, exchange: 4000 };
+        t.true(same(await sorter.sort(keys, { tuning, onWarning }), keys.toSorted()), `${member} ${before}`);
+        t.regex(warnings.shift() ?? '', /the bus has gone; the host divides them/);
+        t.regex(warnings.splice(0).join(), /the bus has gone; its share goes to/);
+      }
+    }
+    fault = undefined;
+    const tuning = { spread: 2, exchange: 4000 };
+    const many = Array.from({ length: 6 }, (_, i) => keysOf('u32', 'uniform', 20_000 + i) as Uint32Array);
+    const sorted = await Promise.all(many.map((keys) => sorter.sort(keys, { tuning })));
+    for (const [i, keys] of many.entries()) t.true(same(sorted[i] as Uint32Array, keys.toSorted()));
+  },
+);
 
 test.serial('positions and values travel in pieces, as do keys of which not all bits count', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
