@@ -167,3 +167,38 @@ for (const one of opened) {
     cl.releaseMemObject(buffer);
   });
 }
+
+test('shares go to devices of two drivers', async (t) => {
+  const [one, other] = opened;
+  if (!one || !other) return t.pass('there is one driver');
+  const keys = Uint32Array.from({ length: 50_000 }, (_, i) => (i * 2_654_435_761) >>> 0);
+  const codec = codecWords(keyCodec('u32'), 0xffff_ffffn);
+  const devices = [one, other] as const;
+  const make = ({ context }: typeof one) => cl.createBuffer(context, cl.MEM_READ_WRITE, keys.byteLength);
+  const buffers = [make(one), make(other)] as const;
+  const told = new BigInt64Array(2 * WORDS);
+  await cl.splitToBuffersAsync(
+    ...([
+      keys,
+      4,
+      codec,
+      2n ** 31n,
+      0n,
+      0,
+      [one.queue, other.queue],
+      buffers,
+      new BigUint64Array(2),
+    ] as const),
+    ...([BigUint64Array.of(200_000n, 200_000n), [new Uint8Array(8192), new Uint8Array(8192)]] as const),
+    ...([4096, told, 1] as const),
+  );
+  for (const [s, { queue }] of devices.entries()) {
+    const buffer = buffers[s] as cl.MemObject;
+    const expected = keys.filter((key) => key < 2 ** 31 === (s === 0)).sort();
+    t.deepEqual([told[s * WORDS + COUNT], told[s * WORDS + STATUS]], [BigInt(expected.length), 0n]);
+    const came = new Uint32Array(expected.length);
+    cl.enqueueReadBuffer(queue, buffer, true, 0, came.byteLength, came);
+    t.deepEqual(came.sort(), expected);
+    cl.releaseMemObject(buffer);
+  }
+});
