@@ -6,7 +6,8 @@
  *
  *   CHOOSE  0 where the byte of a mask is not 0; 1 keys whose codes are in a range; 2 of keys in order the first of each run
  *           of equal ones
- *   GIVE    1 the keys; 2 instead their positions, and what `carried` has there
+ *   GIVE    1 the keys; 2 with them their positions; 3 their positions, and the keys of another array that they stand for
+ *   HELD    1: keys wait in local memory while a group looks back, which takes fewer registers; 0: in registers
  *   IN_LANES  1: a group is one work-item with a vector unit of its own, which chooses 16 keys at once
  */
 #include "key_codec.clh"
@@ -32,15 +33,21 @@ typedef uint operand_t;
 #endif
 
 #define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
+#define HOLDS_KEYS (HELD && GIVE == 1)
+#if HELD && GROUP_SIZE == 1
+# error "HELD: a work-item alone has nobody to wait for"
+#endif
 
 /* What says which keys are chosen. */
 #define CHOICE_PARAMETERS \
     __global const key_t *in, __global const uchar *mask, ulong n, ulong low, ulong high, uint invert, codec_t codec
 #define CHOICE in, mask, n, low, high, invert, codec
 
-/* Where chosen elements go. */
-#define PLACE_PARAMETERS __global key_t *out, __global const uint *carried, __global uint *moved, __global uint *places
-#define PLACES out, carried, moved, places
+/* Where chosen elements go; GIVE 2: `source` has the keys that are looked at, 3: key number `carried[i]` there is given for
+ * element i. */
+#define PLACE_PARAMETERS \
+    __global key_t *out, __global const key_t *source, __global const uint *carried, __global uint *places
+#define PLACES out, source, carried, places
 
 INLINE bool is_chosen(key_t key, code_t low, code_t high, codec_t codec)
 {
@@ -168,58 +175,59 @@ INLINE uint count_tile(CHOICE_PARAMETERS, ulong start, __local uint *scratch)
     return combine_group(count, scratch);
 }
 
-/* What a group orders in local memory: keys, or, where what is moved lies elsewhere, their numbers in the tile. */
-#if GIVE == 1
+/* What a group orders in local memory: keys, or their numbers in the tile where they lie or wait elsewhere. */
+#if GIVE == 1 && !HOLDS_KEYS
 typedef key_t placed_t;
+#elif TILE_KEYS <= 65536
+typedef ushort placed_t;
 #else
 typedef uint placed_t;
 #endif
+#if GIVE == 1 && !HOLDS_KEYS
+# define PLACED_OF(keys, round, i) keys[round][i]
+#else
+# define PLACED_OF(keys, round, i) (placed_t)(((round) * GROUP_SIZE + (uint)get_local_id(0)) * VECTOR_KEYS + (i))
+#endif
 
 /* Puts one element where it belongs.
- * @param from  where the tile of numbers begins */
-INLINE void place(PLACE_PARAMETERS, placed_t placed, ulong from, ulong to)
+ * @param from  where the tile of numbers begins
+ * @param held  the keys of the tile, if they wait in local memory
+ */
+INLINE void place(PLACE_PARAMETERS, placed_t placed, ulong from, ulong to, __local const key_t *held)
 {
-#if GIVE == 1
+#if HOLDS_KEYS
+    out[to] = held[placed];
+#elif GIVE == 1
     out[to] = placed;
 #else
-    moved[to] = carried[from + placed];
+    out[to] = source[GIVE == 3 ? carried[from + placed] : from + placed];
     places[to] = (uint)(from + placed);
 #endif
 }
 
-/* Brings the tile's chosen elements, and perhaps the others, to where they belong.
- * @param before  chosen ones of the tile before each round of the work-item
- * @param origin  where the first chosen one goes
- * @param rest    where the first other one goes, or NO_REST
- * @param placed  TILE_KEYS entries of local memory, or 1 where a group is one work-item
- */
 #define NO_REST 0xffffffffffffffffUL
-#if GROUP_SIZE == 1
-# define PLACED 1
-#else
-# define PLACED TILE_KEYS
-#endif
-INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS][VECTOR_KEYS], const uint chosen[ROUNDS],
-                       const uint before[ROUNDS], uint total, ulong origin, ulong rest, __local placed_t *placed)
+#define NOT_HELD ((__local const key_t *)0)
+
+#if GROUP_SIZE > 1
+# if HOLDS_KEYS
+/* @param held  ROUNDS * GROUP_SIZE vectors; each work-item writes its own, and others read them behind a barrier */
+INLINE void hold_keys(key_t keys[ROUNDS][VECTOR_KEYS], __local keys_t *held)
+{
+#  pragma unroll
+    for (uint round = 0; round < ROUNDS; round++)
+        held[round * GROUP_SIZE + get_local_id(0)] = (keys_t)(PACK_KEYS(keys[round], 0));
+}
+# endif
+
+/* Orders what the group has of the tile in local memory, so that neighbours are written by neighbours.
+ * @param before     chosen ones of the tile before each round of the work-item
+ * @param with_rest  behind the chosen ones the others
+ * @param placed     TILE_KEYS entries, which nobody uses
+ */
+INLINE void order_tile(key_t keys[ROUNDS][VECTOR_KEYS], const uint chosen[ROUNDS], const uint before[ROUNDS], uint total,
+                       bool with_rest, __local placed_t *placed)
 {
     const uint item = (uint)get_local_id(0);
-#if GIVE == 1
-# define PLACED_OF(round, i) keys[round][i]
-#else
-# define PLACED_OF(round, i) ((round * GROUP_SIZE + item) * VECTOR_KEYS + i)
-#endif
-#if GROUP_SIZE == 1
-    ulong to = origin, other = rest;
-    for (uint round = 0; round < ROUNDS; round++) {
-        for (uint i = 0; i < VECTOR_KEYS; i++) {
-            if (chosen[round] >> i & 1)
-                place(PLACES, PLACED_OF(round, i), start, to++);
-            else if (rest != NO_REST && start + round * VECTOR_KEYS + i < n)
-                place(PLACES, PLACED_OF(round, i), start, other++);
-        }
-    }
-#else
-    /* By way of local memory, so that neighbours are written by neighbours. */
 # pragma unroll
     for (uint round = 0; round < ROUNDS; round++) {
         const uint first = (round * GROUP_SIZE + item) * VECTOR_KEYS;
@@ -227,19 +235,68 @@ INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS
 # pragma unroll
         for (uint i = 0; i < VECTOR_KEYS; i++) {
             const uint is_one = chosen[round] >> i & 1;
-            if (is_one || rest != NO_REST)
-                placed[is_one ? rank : total + first + i - rank] = PLACED_OF(round, i);
+            if (is_one || with_rest)
+                placed[is_one ? rank : total + first + i - rank] = PLACED_OF(keys, round, i);
             rank += is_one;
         }
     }
+}
+
+/* Writes what order_tile has left.
+ * @param origin  where the first chosen one goes
+ * @param rest    where the first other one goes, or NO_REST
+ */
+INLINE void write_tile(PLACE_PARAMETERS, ulong start, ulong n, uint total, ulong origin, ulong rest,
+                       __local const placed_t *placed, __local const key_t *held)
+{
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint all = (uint)min(n - start, (ulong)TILE_KEYS);
     const uint last = rest == NO_REST ? total : all;
-    for (uint i = item; i < last; i += GROUP_SIZE)
-        place(PLACES, placed[i], start, i < total ? origin + i : rest + (i - total));
+    for (uint i = (uint)get_local_id(0); i < last; i += GROUP_SIZE)
+        place(PLACES, placed[i], start, i < total ? origin + i : rest + (i - total), held);
     barrier(CLK_LOCAL_MEM_FENCE);
+}
+#endif
+
+/* Brings the tile's chosen elements, and perhaps the others, to where they belong: order_tile, then write_tile, or what a
+ * work-item alone does instead.
+ * @param placed  TILE_KEYS entries of local memory, or 1 where a group is one work-item
+ */
+#if GROUP_SIZE == 1
+# define PLACED 1
+#else
+# define PLACED TILE_KEYS
+#endif
+INLINE void place_tile(PLACE_PARAMETERS, ulong start, ulong n, key_t keys[ROUNDS][VECTOR_KEYS], const uint chosen[ROUNDS],
+                       const uint before[ROUNDS], uint total, ulong origin, ulong rest, __local placed_t *placed,
+                       __local const key_t *held)
+{
+#if GROUP_SIZE == 1
+    ulong to = origin, other = rest;
+    for (uint round = 0; round < ROUNDS; round++) {
+        for (uint i = 0; i < VECTOR_KEYS; i++) {
+            if (chosen[round] >> i & 1)
+                place(PLACES, PLACED_OF(keys, round, i), start, to++, held);
+            else if (rest != NO_REST && start + round * VECTOR_KEYS + i < n)
+                place(PLACES, PLACED_OF(keys, round, i), start, other++, held);
+        }
+    }
+#else
+    order_tile(keys, chosen, before, total, rest != NO_REST, placed);
+    write_tile(PLACES, start, n, total, origin, rest, placed, held);
 #endif
 }
+
+/* Local memory for the keys that wait, if they do. */
+#if HOLDS_KEYS
+# define HELD_MEMORY __local keys_t held_vectors[ROUNDS * GROUP_SIZE];
+# define HOLD_KEYS(keys) hold_keys(keys, held_vectors);
+# define HELD_KEYS ((__local const key_t *)held_vectors)
+#else
+# define HELD_MEMORY
+# define HOLD_KEYS(keys)
+# define HELD_KEYS NOT_HELD
+#endif
 
 #if IN_LANES
 # if GROUP_SIZE != 1
@@ -279,27 +336,27 @@ INLINE void place_part(CHOICE_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop
 #  define PLACED_AT(i) i
 # endif
         /* Which one is chosen nobody foretells: each is written, and what does not belong there is written over by the
-         * next one of this part. */
-        if (rest == NO_REST && to + LANES <= own.s0) {
+         * next one of this part. What lies anywhere in another array is read for those that are chosen only. */
+        if (GIVE != 3 && rest == NO_REST && to + LANES <= own.s0) {
 # pragma unroll
             for (uint i = 0; i < LANES; i++) {
-                place(PLACES, PLACED_AT(i), at, to);
+                place(PLACES, PLACED_AT(i), at, to, NOT_HELD);
                 to -= (long)chosen[i];
             }
-        } else if (to + LANES <= own.s0 && rest + LANES <= own.s1) {
+        } else if (GIVE != 3 && to + LANES <= own.s0 && rest + LANES <= own.s1) {
 # pragma unroll
             for (uint i = 0; i < LANES; i++) {
-                place(PLACES, PLACED_AT(i), at, to);
-                place(PLACES, PLACED_AT(i), at, rest);
+                place(PLACES, PLACED_AT(i), at, to, NOT_HELD);
+                place(PLACES, PLACED_AT(i), at, rest, NOT_HELD);
                 to -= (long)chosen[i];
                 rest += (ulong)(chosen[i] + 1);
             }
         } else {
             for (uint i = 0; i < LANES; i++) {
                 if (chosen[i])
-                    place(PLACES, PLACED_AT(i), at, to++);
+                    place(PLACES, PLACED_AT(i), at, to++, NOT_HELD);
                 else if (rest != NO_REST)
-                    place(PLACES, PLACED_AT(i), at, rest++);
+                    place(PLACES, PLACED_AT(i), at, rest++, NOT_HELD);
             }
         }
     }
@@ -308,9 +365,9 @@ INLINE void place_part(CHOICE_PARAMETERS, PLACE_PARAMETERS, ulong at, ulong stop
         const uint bits = choose_vector(CHOICE, at, keys, &count);
         for (uint i = 0; i < VECTOR_KEYS && at + i < stop; i++) {
             if (bits >> i & 1)
-                place(PLACES, PLACED_AT(i), at, to++);
+                place(PLACES, PLACED_AT(i), at, to++, NOT_HELD);
             else if (rest != NO_REST)
-                place(PLACES, PLACED_AT(i), at, rest++);
+                place(PLACES, PLACED_AT(i), at, rest++, NOT_HELD);
         }
     }
 }
@@ -357,6 +414,7 @@ WALK_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global con
 {
     __local uint scratch[TILE_SCAN_OPERANDS];
     __local placed_t placed[PLACED];
+    HELD_MEMORY
     const uint part = (uint)get_group_id(0), parts = (uint)get_num_groups(0);
     const ulong first = (ulong)part * tiles * TILE_KEYS;
     uint below = 0, all = 0;
@@ -381,8 +439,9 @@ WALK_KERNEL void compact_parts(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global con
         key_t keys[ROUNDS][VECTOR_KEYS];
         uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
         choose(CHOICE, start, keys, chosen, own);
+        HOLD_KEYS(keys)
         const uint total = tile_scan(own, before, scratch);
-        place_tile(PLACES, start, n, keys, chosen, before, total, origin, rest, placed);
+        place_tile(PLACES, start, n, keys, chosen, before, total, origin, rest, placed, HELD_KEYS);
         origin += total;
         rest += with_rest ? TILE_KEYS - total : 0;
     }
@@ -397,6 +456,7 @@ WALK_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint
 {
     __local uint scratch[TILE_SCAN_OPERANDS], heard[HEARD], heads[HEARD], shared;
     __local placed_t placed[PLACED];
+    HELD_MEMORY
     __global uint *states = control + CONTROL_MARGIN;
     const uint tile = take_tile(control, &shared);
     const ulong start = (ulong)tile * TILE_KEYS;
@@ -404,10 +464,19 @@ WALK_KERNEL void compact_once(CHOICE_PARAMETERS, PLACE_PARAMETERS, __global uint
     key_t keys[ROUNDS][VECTOR_KEYS];
     uint chosen[ROUNDS], own[ROUNDS], before[ROUNDS];
     choose(CHOICE, start, keys, chosen, own);
+    HOLD_KEYS(keys)
     const uint total = tile_scan(own, before, scratch);
+    tell_own(states, tile, launch, total);
+#if HELD
+    order_tile(keys, chosen, before, total, false, placed);
+#endif
     LOOK_BACK_FROM(origin, total, states, tile, launch, heard, heads,
                    count_tile(CHOICE, (ulong)missing * TILE_KEYS, scratch))
     if (tile == (uint)get_num_groups(0) - 1 && get_local_id(0) == 0)
         told[slot] = origin + total;
-    place_tile(PLACES, start, n, keys, chosen, before, total, origin, NO_REST, placed);
+#if HELD
+    write_tile(PLACES, start, n, total, origin, NO_REST, placed, HELD_KEYS);
+#else
+    place_tile(PLACES, start, n, keys, chosen, before, total, origin, NO_REST, placed, HELD_KEYS);
+#endif
 }

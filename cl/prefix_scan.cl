@@ -64,6 +64,19 @@ INLINE void combine_rounds(operand_t operands[ROUNDS][VECTOR_KEYS], operand_t ow
     }
 }
 
+/* The VECTOR_KEYS keys from `at` on, as many as there are. */
+INLINE void store_vector(__global key_t *out, ulong at, ulong n, const key_t keys[VECTOR_KEYS])
+{
+    if (at + VECTOR_KEYS <= n) {
+        store_keys(out + at, keys);
+    } else {
+#pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++)
+            if (at + i < n)
+                out[at + i] = keys[i];
+    }
+}
+
 /* @param before   what lies in the tile before each round of the work-item
  * @param carry    what lies before the tile
  */
@@ -74,7 +87,6 @@ INLINE void store_tile(__global key_t *out, ulong start, ulong n, codec_t codec,
     const bool is_whole = start + TILE_KEYS <= n;
 #pragma unroll
     for (uint round = 0; round < ROUNDS; round++) {
-        const ulong at = start + (round * GROUP_SIZE + item) * VECTOR_KEYS;
         operand_t sum = COMBINE(carry, before[round]);
         key_t keys[VECTOR_KEYS];
 #pragma unroll
@@ -83,14 +95,11 @@ INLINE void store_tile(__global key_t *out, ulong start, ulong n, codec_t codec,
             keys[i] = key_of(inclusive ? next : sum, codec);
             sum = next;
         }
-        if (is_whole || at + VECTOR_KEYS <= n) {
+        const ulong at = start + (round * GROUP_SIZE + item) * VECTOR_KEYS;
+        if (is_whole)
             store_keys(out + at, keys);
-        } else {
-#pragma unroll
-            for (uint i = 0; i < VECTOR_KEYS; i++)
-                if (at + i < n)
-                    out[at + i] = keys[i];
-        }
+        else
+            store_vector(out, at, n, keys);
     }
 }
 
@@ -264,6 +273,51 @@ WALK_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, __glo
 #if !FLOAT_OPERANDS
 #include "look_back.clh"
 
+#if HELD
+/* Operands of the tile in local memory: each work-item has those of its own rounds there, so that nobody has to wait. */
+typedef __local keys_t *held_t;
+# define HELD_VECTOR(held, round) (held)[(round) * GROUP_SIZE + get_local_id(0)]
+
+INLINE void hold_tile(operand_t operands[ROUNDS][VECTOR_KEYS], held_t held)
+{
+# pragma unroll
+    for (uint round = 0; round < ROUNDS; round++)
+        HELD_VECTOR(held, round) = (keys_t)(PACK_KEYS(operands[round], 0));
+}
+
+/* Scans the tile, so that what lies before it is all that is missing. */
+INLINE void scan_held(held_t held, const operand_t before[ROUNDS], uint inclusive)
+{
+# pragma unroll
+    for (uint round = 0; round < ROUNDS; round++) {
+        operand_t sum = before[round], sums[VECTOR_KEYS];
+        UNPACK_KEYS(sums, HELD_VECTOR(held, round), 0);
+# pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++) {
+            const operand_t next = COMBINE(sum, sums[i]);
+            sums[i] = inclusive ? next : sum;
+            sum = next;
+        }
+        HELD_VECTOR(held, round) = (keys_t)(PACK_KEYS(sums, 0));
+    }
+}
+
+/* @param carry  what lies before the tile */
+INLINE void store_held(__global key_t *out, ulong start, ulong n, codec_t codec, held_t held, operand_t carry)
+{
+# pragma unroll
+    for (uint round = 0; round < ROUNDS; round++) {
+        operand_t sums[VECTOR_KEYS];
+        key_t keys[VECTOR_KEYS];
+        UNPACK_KEYS(sums, HELD_VECTOR(held, round), 0);
+# pragma unroll
+        for (uint i = 0; i < VECTOR_KEYS; i++)
+            keys[i] = key_of(COMBINE(carry, sums[i]), codec);
+        store_vector(out, start + (round * GROUP_SIZE + get_local_id(0)) * VECTOR_KEYS, n, keys);
+    }
+}
+#endif
+
 /* @param control  tickets, see take_tile; behind a margin the states of all tiles
  * @param launch   a number that no launch since the states were cleared has had
  * @pre  `in` is not `out`: a group may read a tile that another one has written already
@@ -281,9 +335,21 @@ WALK_KERNEL void scan_once(__global const key_t *restrict in, __global key_t *re
     operand_t operands[ROUNDS][VECTOR_KEYS], own[ROUNDS], before[ROUNDS];
     load_tile(in, start, n, codec, operands);
     combine_rounds(operands, own);
+#if HELD
+    __local keys_t held[ROUNDS * GROUP_SIZE];
+    hold_tile(operands, held);
+#endif
     const operand_t total = tile_scan(own, before, scratch);
+    tell_own(states, tile, launch, total);
+#if HELD
+    scan_held(held, before, inclusive);
+#endif
     LOOK_BACK_FROM(carry, total, states, tile, launch, heard, heads,
                    tile_total(in, (ulong)missing * TILE_KEYS, n, codec, scratch))
+#if HELD
+    store_held(out, start, n, codec, held, carry);
+#else
     store_tile(out, start, n, codec, operands, before, carry, inclusive);
+#endif
 }
 #endif

@@ -5,7 +5,12 @@
  *     node dist/scripts/bench-operations.js --device nvidia --dtypes u32,u64 --sizes 20,24,26 \
  *       --cub ./cub-operations --json operations.json
  *
- * A size is an exponent of two; `--operations` names some of those in scripts/peers/operations.ts. Every result, ours and
+ * A size is an exponent of two; `--operations` names some of those in scripts/peers/operations.ts. `--walks` has scans, filters
+ * and unique take parameters instead of those that suit the device, one set after the other, and has a row for each:
+ *
+ *     --walks '[{}, {"held": true}, {"held": true, "maxRegisters": 40, "rounds": 8}]'
+ *
+ * Every result, ours and
  * CUB's, is compared with that of the host engine before it is timed and after. CUB is left out without `--cub`.
  *
  * The kernels of ours are what the device was busy with, transfers left out; `queued` is the time between a marker before
@@ -16,13 +21,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { checkTuning, type Tuning } from '../src/algorithms/parameters.js';
 import { BusyWork } from '../src/bench/busy-work.js';
 import { markdownOf, milliseconds } from '../src/bench/format.js';
 import { Device } from '../src/device/device.js';
 import { Sorter } from '../src/sort/api/sorter.js';
+import { WALK_PARAMETERS } from '../src/sort/operations/walk-tuning.js';
 import { UsageError } from '../src/util/errors.js';
 import { unknownName } from '../src/util/suggest.js';
-import { type KeyDtype, OPERATIONS, type Operation, type Prepared } from './peers/operations.js';
+import {
+  type KeyDtype,
+  OPERATIONS,
+  type Operation,
+  type OperationInputs,
+  type Prepared,
+} from './peers/operations.js';
 
 /** A form in which CUB has an operation, milliseconds. */
 type CubForm =
@@ -33,6 +46,8 @@ interface Row {
   readonly operation: string;
   readonly dtype: KeyDtype;
   readonly n: number;
+  /** Parameters of `--walks`. */
+  readonly walk?: Tuning;
   readonly result: 'ok' | 'wrong' | 'unsupported' | 'error';
   readonly reason?: string;
   /** What the device was busy with, median. */
@@ -54,6 +69,7 @@ const { values: options } = parseArgs({
     sizes: { type: 'string', default: '20,24' },
     repeats: { type: 'string', default: '9' },
     cub: { type: 'string' },
+    walks: { type: 'string', default: '[{}]' },
     json: { type: 'string' },
     stages: { type: 'boolean', default: false },
   },
@@ -64,6 +80,8 @@ const dtypes = list(options.dtypes).map((word): KeyDtype => {
   if (word !== 'u32' && word !== 'u64') throw new UsageError(`dtype '${word}': expected u32 or u64`);
   return word;
 });
+const walks = JSON.parse(options.walks) as Tuning[];
+for (const walk of walks) checkTuning({ name: 'walks', parameters: WALK_PARAMETERS }, walk);
 const operations = list(options.operations).flatMap((word) => {
   const found = OPERATIONS.filter(({ name }) => name === word || name.startsWith(`${word}-`));
   if (found.length > 0) return found;
@@ -141,15 +159,38 @@ async function measure(
   };
 }
 
-/** One row: files for CUB, our times, and CUB's. */
-async function row(
+/** Times an operation by some parameters; what the device cannot take is a result, too. */
+async function measuredBy(
+  device: Device,
+  busyWork: BusyWork | undefined,
+  operation: Operation,
+  inputs: OperationInputs,
+  expected: readonly Uint8Array[],
+  walk: Tuning,
+): Promise<Measured> {
+  let prepared: Prepared | undefined;
+  try {
+    const sizes = expected.map(({ byteLength }) => byteLength);
+    prepared = await operation.prepare(device, inputs, sizes, walk);
+    return await measure(device, busyWork, prepared, expected);
+  } catch (error) {
+    return { result: 'error', reason: String(error) };
+  } finally {
+    prepared?.release();
+    device.pool.clear();
+    await device.queue.finish();
+  }
+}
+
+/** The rows of an operation, one for each of `walks`: files for CUB, our times, and CUB's. */
+async function* rowsOf(
   device: Device,
   busyWork: BusyWork | undefined,
   host: Sorter,
   operation: Operation,
   dtype: KeyDtype,
   n: number,
-): Promise<Row> {
+): AsyncGenerator<Row> {
   const what = { operation: operation.name, dtype, n };
   const folder = mkdtempSync(join(tmpdir(), 'clsort-operations-'));
   try {
@@ -161,30 +202,24 @@ async function row(
       for (const [i, part] of expected.entries()) writeFileSync(join(folder, `expected.${i}`), part);
     }
     const cub = askCub(operation.name, dtype, folder);
-    const sizes = expected.map(({ byteLength }) => byteLength);
-    const prepared = await operation.prepare(device, inputs, sizes);
-    let measured: Measured;
-    try {
-      measured = await measure(device, busyWork, prepared, expected);
-    } finally {
-      prepared.release();
-      device.pool.clear();
-      await device.queue.finish();
-    }
     const theirs = Object.values(cub ?? {}).flatMap((form) => (form.ok ? [form.queued] : []));
-    const { queuedMilliseconds, kernelMilliseconds } = measured;
     const times = (ours?: number): number | undefined =>
       theirs.length > 0 && ours ? Math.min(...theirs) / ours : undefined;
-    const [timesCub, kernelsTimesCub] = [times(queuedMilliseconds), times(kernelMilliseconds)];
-    return {
-      ...what,
-      ...measured,
-      ...(cub && { cub }),
-      ...(timesCub !== undefined && { timesCub }),
-      ...(kernelsTimesCub !== undefined && { kernelsTimesCub }),
-    };
+    for (const walk of walks) {
+      const measured = await measuredBy(device, busyWork, operation, inputs, expected, walk);
+      const { queuedMilliseconds, kernelMilliseconds } = measured;
+      const [timesCub, kernelsTimesCub] = [times(queuedMilliseconds), times(kernelMilliseconds)];
+      yield {
+        ...what,
+        ...(walks.length > 1 && { walk }),
+        ...measured,
+        ...(cub && { cub }),
+        ...(timesCub !== undefined && { timesCub }),
+        ...(kernelsTimesCub !== undefined && { kernelsTimesCub }),
+      };
+    }
   } catch (error) {
-    return { ...what, result: 'error', reason: String(error) };
+    yield { ...what, result: 'error', reason: String(error) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -221,10 +256,12 @@ try {
   for (const exponent of list(options.sizes)) {
     for (const dtype of dtypes) {
       for (const operation of operations) {
-        const made = await row(device, busyWork, host, operation, dtype, Math.round(2 ** Number(exponent)));
-        rows.push(made);
-        if (options.json) save(options.json);
-        console.error(`${made.result} ${operation.name} ${dtype} 2^${exponent} ${made.reason ?? ''}`);
+        const n = Math.round(2 ** Number(exponent));
+        for await (const made of rowsOf(device, busyWork, host, operation, dtype, n)) {
+          rows.push(made);
+          if (options.json) save(options.json);
+          console.error(`${made.result} ${operation.name} ${dtype} 2^${exponent} ${made.reason ?? ''}`);
+        }
       }
     }
   }
@@ -240,6 +277,7 @@ console.log(
       'operation',
       'dtype',
       'keys',
+      ...(walks.length > 1 ? ['walk'] : []),
       'result',
       'kernels ms',
       'alone ms',
@@ -249,7 +287,9 @@ console.log(
       'kernels',
     ],
     ...rows.map((made) => [
-      ...[made.operation, made.dtype, String(made.n), made.result],
+      ...[made.operation, made.dtype, String(made.n)],
+      ...(walks.length > 1 ? [JSON.stringify(made.walk ?? {})] : []),
+      made.result,
       ...[made.kernelMilliseconds, made.milliseconds, made.queuedMilliseconds].map(inMilliseconds),
       ...forms.map((form) => {
         const cub = made.cub?.[form];

@@ -213,7 +213,10 @@ async function walks(noting: NotingDevice, device: Device): Promise<void> {
     const shape = { KEY_BITS: width, VALUE_BYTES: 0 };
     const tuned = walkTuning(device, dtype);
     // Where groups cannot wait for each other, and where they can.
-    const tunings = [{ ...tuned, lookBack: 0 }, ...(tuned.lookBack > 0 ? [tuned] : [])];
+    const tunings = [
+      { ...tuned, lookBack: 0 },
+      ...(tuned.lookBack > 0 ? [tuned, { ...tuned, held: true }] : []),
+    ];
     for (const op of SCAN_OPS) {
       for (const tuning of tunings) await ifPossible(() => buildScan(device, { dtype, op, tuning }));
       if (kind === 'float' && (op === 'sum' || op === 'product')) continue;
@@ -225,7 +228,7 @@ async function walks(noting: NotingDevice, device: Device): Promise<void> {
       await ifPossible(() => buildReduceOnce(device, { dtype, op, tuning: tuned }));
       await ifPossible(() => buildReduceRuns(device, { dtype, op }));
     }
-    for (const by of ['mask', 'range', 'heads'] as const) {
+    for (const by of ['mask', 'range', 'heads', 'moved heads'] as const) {
       for (const tuning of tunings) await buildCompaction(device, { dtype, by, tuning });
     }
     for (const by of ['bits', 'even', 'edges'] as const) {

@@ -10,6 +10,7 @@ const operations = (title) => tests('sort/operations/operations', title);
 const verify = tests('sort/proof/verify');
 const columnChecks = tests('sort/operations/column-checks');
 const walks = tests('primitives/walks', '*compaction*');
+const held = tests('primitives/walks', '*compaction of i32*');
 const lanes = tests('algorithms/segments-serial');
 const scansInLanes = tests('primitives/prefix-scan', 'scans of u32*');
 const sweeps = tests('algorithms/segmented', '*by sweeps');
@@ -534,8 +535,8 @@ export const KERNELS = [
   {
     name: 'compaction in lanes: a place too many is written',
     file: 'cl/compact.cl',
-    find: 'if (to + LANES <= own.s0 && rest + LANES <= own.s1) {',
-    replace: 'if (rest != NO_REST) {',
+    find: 'if (GIVE != 3 && to + LANES <= own.s0 && rest + LANES <= own.s1) {',
+    replace: 'if (GIVE != 3 && rest != NO_REST) {',
     tests: [walks],
   },
   {
@@ -558,6 +559,27 @@ export const KERNELS = [
     find: '(invert != 0 ? ~0u : 0)) & some;',
     replace: '(invert != 0 ? ~0u : 0));',
     tests: [walks],
+  },
+  {
+    name: 'compaction: held keys of all rounds are those of the first',
+    file: 'cl/compact.cl',
+    find: '(keys_t)(PACK_KEYS(keys[round], 0));',
+    replace: '(keys_t)(PACK_KEYS(keys[0], 0));',
+    tests: [held],
+  },
+  {
+    name: 'compaction: a moved key is that of another tile',
+    file: 'cl/compact.cl',
+    find: 'GIVE == 3 ? carried[from + placed]',
+    replace: 'GIVE == 3 ? carried[placed]',
+    tests: [held],
+  },
+  {
+    name: 'scan: held tiles are exclusive ones',
+    file: 'cl/prefix_scan.cl',
+    find: 'sums[i] = inclusive ? next : sum;',
+    replace: 'sums[i] = sum;',
+    tests: [tests('primitives/prefix-scan', '*of u32*')],
   },
   {
     name: 'histogram: vectors that are fewer than all rounds are left out',

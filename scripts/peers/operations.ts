@@ -7,6 +7,7 @@ import type { Device } from '../../src/device/device.js';
 import { generate } from '../../src/io/gen.js';
 import { bytesOf, newArray } from '../../src/keys/array.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
+import type { WalkTuning } from '../../src/primitives/walk.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
 import { type Column, column } from '../../src/sort/backend/column.js';
 import { DeviceColumnSteps } from '../../src/sort/operations/device-column-steps.js';
@@ -43,8 +44,16 @@ export interface Operation {
   readonly inputs: (dtype: KeyDtype, n: number) => OperationInputs;
   /** The bytes of each result, by the host engine. */
   readonly expected: (host: Sorter, inputs: OperationInputs) => Promise<Uint8Array[]>;
-  /** @param sizes bytes of each expected result */
-  readonly prepare: (device: Device, inputs: OperationInputs, sizes: readonly number[]) => Promise<Prepared>;
+  /**
+   * @param sizes bytes of each expected result
+   * @param walk parameters instead of those that suit the device
+   */
+  readonly prepare: (
+    device: Device,
+    inputs: OperationInputs,
+    sizes: readonly number[],
+    walk?: Partial<WalkTuning>,
+  ) => Promise<Prepared>;
 }
 
 const SEED = 1;
@@ -118,11 +127,12 @@ type Steps = { readonly columns: Columns; readonly steps: DeviceColumnSteps; rea
 async function prepared(
   device: Device,
   { dtype, keys }: OperationInputs,
+  walk: Partial<WalkTuning> | undefined,
   make: (with_: Steps) => Omit<Prepared, 'release'> | Promise<Omit<Prepared, 'release'>>,
 ): Promise<Prepared> {
   const columns = new Columns(device);
   try {
-    const steps = new DeviceColumnSteps(device);
+    const steps = new DeviceColumnSteps(device, walk);
     const made = await make({ columns, steps, keys: columns.upload(dtype, keys) });
     await device.queue.finish();
     return { ...made, release: columns.release };
@@ -169,8 +179,8 @@ const scan = (name: string, op: 'sum' | 'max', inclusive: boolean): Operation =>
   name,
   inputs: ofKeys,
   expected: async (host, { keys }) => [bytesOf(await host.scan(keys, { op, inclusive }))],
-  prepare: (device, inputs) =>
-    prepared(device, inputs, (with_) => {
+  prepare: (device, inputs, _, walk) =>
+    prepared(device, inputs, walk, (with_) => {
       const to = with_.columns.room(inputs.dtype, inputs.keys.length);
       return oneColumn(with_, to, async () => {
         await with_.steps.scan(with_.keys, to, op, inclusive);
@@ -187,8 +197,8 @@ const reduce = (name: string, op: 'sum' | 'max'): Operation => {
     name,
     inputs: ofKeys,
     expected: async (host, { keys, dtype }) => [bytesOf(asResult(await host.reduce(keys, op), dtype))],
-    prepare: (device, inputs) =>
-      prepared(device, inputs, ({ steps, keys }) =>
+    prepare: (device, inputs, _, walk) =>
+      prepared(device, inputs, walk, ({ steps, keys }) =>
         numbers(async () => {
           const told = await steps.reduce(keys, op);
           return () => asResult(told(), inputs.dtype);
@@ -203,8 +213,8 @@ const histogram: Operation = {
   expected: async (host, { keys, dtype }) => [
     bytesOf(await host.histogram(keys, { bits: [bitsOf(dtype) - 8, bitsOf(dtype)] })),
   ],
-  prepare: (device, inputs) =>
-    prepared(device, inputs, ({ steps, keys }) => {
+  prepare: (device, inputs, _, walk) =>
+    prepared(device, inputs, walk, ({ steps, keys }) => {
       const bits = [bitsOf(inputs.dtype) - 8, bitsOf(inputs.dtype)] as const;
       return numbers(() => steps.histogram(keys, { bits }));
     }),
@@ -216,8 +226,8 @@ const filter: Operation = {
   expected: async (host, { keys, dtype }) => [
     bytesOf(await host.filter(keys, { below: 1n << BigInt(bitsOf(dtype) - 1) })),
   ],
-  prepare: (device, inputs) =>
-    prepared(device, inputs, (with_) => {
+  prepare: (device, inputs, _, walk) =>
+    prepared(device, inputs, walk, (with_) => {
       const to = with_.columns.room(inputs.dtype, inputs.keys.length);
       const choice = { low: 0n, high: (1n << BigInt(bitsOf(inputs.dtype) - 1)) - 1n, not: false };
       return oneColumn(with_, to, () => with_.steps.compact(with_.keys, choice, to, false));
@@ -232,28 +242,22 @@ const unique = (name: string, lengths: boolean): Operation => ({
     const { keys, counts } = await host.unique(inputs.keys);
     return [bytesOf(keys), ...(lengths ? [bytesOf(counts)] : [])];
   },
-  prepare: (device, inputs, [bytes = 0]) =>
-    prepared(device, inputs, ({ columns, steps, keys }) => {
+  prepare: (device, inputs, [bytes = 0], walk) =>
+    prepared(device, inputs, walk, ({ columns, steps, keys }) => {
       const { n } = keys;
       // A call makes room for its results when it knows how many there are; they are timed without that wait.
       const distinct = (bytes * 8) / bitsOf(inputs.dtype);
-      const [positions, firsts, places] = [
-        columns.upload(
-          'u32',
-          Uint32Array.from({ length: n }, (_, i) => i),
-        ),
+      const [to, places, counts] = [
+        columns.room(inputs.dtype, n),
         columns.room('u32', n),
-        columns.room('u32', n),
+        columns.room('u32', distinct),
       ];
-      const [to, counts] = [columns.room(inputs.dtype, distinct), columns.room('u32', distinct)];
       let told = () => 0;
       return {
         enqueue: async () => {
-          told = await steps.distinct(keys, positions, { firsts, places });
-          await steps.gather(keys, firsts, to);
+          told = await steps.distinct(keys, { keys: to, places });
           if (lengths) await steps.counts(places, n, counts);
         },
-        // Positions that are left of an earlier run are inside, those of poison are not.
         poison: () => {
           for (const one of [to, counts]) columns.poison(one);
         },
@@ -274,8 +278,8 @@ const segments = (length: number | 'zipf'): Operation => ({
   expected: async (host, { keys, offsets = new Uint32Array() }) => [
     bytesOf(await host.segmentedSort(keys, offsets)),
   ],
-  prepare: (device, inputs) =>
-    prepared(device, inputs, async (with_) => {
+  prepare: (device, inputs, _, walk) =>
+    prepared(device, inputs, walk, async (with_) => {
       const { dtype, keys, offsets = new Uint32Array() } = inputs;
       const { length: n } = keys;
       const bits = [0, bitsOf(dtype)] as const;

@@ -2,6 +2,7 @@ import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { type KernelArgument, u32, u64 } from '../device/queue.js';
+import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
@@ -27,28 +28,34 @@ export interface CompactWork {
   readonly n: number;
   readonly choice: Choice;
   /** Gets the chosen keys and, with `rest`, behind them the others; room for n. */
-  readonly to: Buffer | HeadPlaces;
+  readonly to: Buffer | Heads;
   readonly rest?: boolean;
 }
 
-/** Where the positions of chosen elements go, and what stands there among others. All u32. */
-export interface HeadPlaces {
+/** Where chosen keys go, and their positions, u32. */
+export interface Heads {
+  readonly keys: Buffer;
   readonly places: Buffer;
-  readonly carried: Buffer;
-  readonly moved: Buffer;
+  /** For the shape 'moved heads': given are keys of `input` instead, number `positions[i]` (u32) for element i. */
+  readonly moved?: { readonly input: Buffer; readonly positions: Buffer };
 }
 
 /** What is compiled for a compaction. */
 export interface CompactShape {
   readonly dtype: Dtype;
-  readonly by: 'mask' | 'range' | 'heads';
+  readonly by: keyof typeof PROGRAMS;
   readonly tuning?: WalkTuning;
 }
 
-const CHOOSE = { mask: 0, range: 1, heads: 2 } as const;
+const PROGRAMS = {
+  mask: { CHOOSE: 0, GIVE: 1 },
+  range: { CHOOSE: 1, GIVE: 1 },
+  heads: { CHOOSE: 2, GIVE: 2 },
+  'moved heads': { CHOOSE: 2, GIVE: 3 },
+} as const;
 const ANY_RANGE: CodeRange = { low: 1n, high: 0n, not: false };
 
-const definesOf = ({ by }: CompactShape) => ({ CHOOSE: CHOOSE[by], GIVE: by === 'heads' ? 2 : 1 });
+const definesOf = ({ by }: CompactShape) => PROGRAMS[by];
 
 /** The program of a compaction. @throws UnsupportedError, BuildError */
 export function buildCompaction(device: Device, shape: CompactShape): Soon<WalkProgram> {
@@ -115,8 +122,9 @@ export class Compaction {
     const { low, high, not } = typeof choice === 'object' && 'low' in choice ? choice : ANY_RANGE;
     const codec = codecArgument(keyCodec(this.shape.dtype));
     const chooses: KernelArgument[] = [keys, mask, u64(n), u64(low), u64(high), u32(not ? 1 : 0), codec];
+    const { input = keys, positions = keys } = ('places' in to && to.moved) || {};
     const places: KernelArgument[] =
-      'places' in to ? [to.places, to.carried, to.moved, to.places] : [to, to, to, to];
+      'places' in to ? [to.keys, input, positions, to.places] : [to, keys, keys, to];
     const slot = Board.written(device, 1);
     const told: KernelArgument[] = [slot.board, u32(slot.at)];
     if (this.#once && !rest) {
@@ -144,25 +152,32 @@ async function selfTest(compaction: Compaction): Promise<boolean> {
   const { bytes, width } = dtypeInfo(shape.dtype);
   const n = 40 * tileKeys + 3;
   const keys = Uint8Array.from({ length: n * bytes }, (_, i) => ((i * 0x9e3779b1) >>> 23) & 0x81);
-  const results = [false, true].map(() => new Uint8Array(n * Math.max(4, bytes)));
-  const size = n * Math.max(4, bytes);
+  const backwards = Uint32Array.from({ length: n }, (_, i) => n - 1 - i);
+  const givesPlaces = definesOf(shape).GIVE > 1;
+  const results = [false, true].map(() => ({ keys: new Uint8Array(n * bytes), places: new Uint32Array(n) }));
   const counts: (() => number)[] = [];
-  pool.lend([size, size, size], (input, output, beside) => {
+  pool.lend([n * bytes, n * 4, n * bytes, n * 4], (input, positions, output, places) => {
     queue.write(input, keys);
+    queue.write(positions, backwards);
     const by: Record<CompactShape['by'], Choice> = {
       mask: { mask: input },
       range: { low: 0n, high: 1n << BigInt(width - 1), not: false },
       heads: 'heads',
+      'moved heads': 'heads',
     };
-    const to = shape.by === 'heads' ? { places: output, carried: input, moved: beside } : output;
+    const moved = shape.by === 'moved heads' && { moved: { input, positions } };
+    const to = givesPlaces ? { keys: output, places, ...moved } : output;
     for (const [i, rest] of [false, true].entries()) {
       counts.push(compaction.enqueue({ keys: input, n, choice: by[shape.by], to, rest }));
-      queue.read(output, results[i] as Uint8Array);
+      queue.read(output, results[i]?.keys as Uint8Array);
+      if (givesPlaces) queue.read(places, results[i]?.places as Uint32Array);
     }
   });
   await queue.finish();
   const [once = 0, parts] = counts.map((count) => count());
-  const unit = shape.by === 'heads' ? 4 : bytes;
-  const [a, b] = results.map((result) => result.subarray(0, once * unit));
-  return once === parts && globalThis.Buffer.compare(a as Uint8Array, b as Uint8Array) === 0;
+  const [a, b] = results.map(({ keys, places }) => [
+    bytesOf(keys, 0, once * bytes),
+    bytesOf(places, 0, givesPlaces ? once * 4 : 0),
+  ]) as [Uint8Array[], Uint8Array[]];
+  return once === parts && a.every((part, i) => globalThis.Buffer.compare(part, b[i] as Uint8Array) === 0);
 }

@@ -18,6 +18,8 @@ export interface WalkTuning {
   readonly spinLimit: number;
   /** Groups for each compute unit, where each walks over a part. */
   readonly groupsPerUnit: number;
+  /** What a group has of its tile waits in local memory, and not in registers, while it looks back; default false. */
+  readonly held?: boolean;
   /** Registers of a work-item, on NVIDIA's devices; none or 0: as many as the compiler takes. */
   readonly maxRegisters?: number;
   /** For tests: every so many tiles a tile tells the others nothing; 0 for none. */
@@ -54,7 +56,9 @@ export function walkTuning({ capabilities }: KnownDevice, dtype: Dtype): WalkTun
  */
 export function tileTuning(device: KnownDevice, dtype: Dtype): WalkTuning {
   const tuning = walkTuning(device, dtype);
-  return device.capabilities.quirks.inlinePtx && tuning.rounds === 4 ? { ...tuning, rounds: 6 } : tuning;
+  if (!device.capabilities.quirks.inlinePtx) return tuning;
+  // A search may find that registers are what groups lack.
+  return { ...tuning, rounds: tuning.rounds === 4 ? 6 : tuning.rounds, held: false, maxRegisters: 0 };
 }
 
 /** A program of kernels that walk, with the tuning that its kernels could take. */
@@ -78,8 +82,8 @@ const names = new WeakMap<WalkTuning, string>();
 export function nameOfTuning(tuning: WalkTuning): string {
   const known = names.get(tuning);
   if (known !== undefined) return known;
-  const { groupSize, rounds, lookBack, spinLimit, groupsPerUnit, maxRegisters, mute } = tuning;
-  const name = [groupSize, rounds, lookBack, spinLimit, groupsPerUnit, maxRegisters, mute].join();
+  const { groupSize, rounds, lookBack, spinLimit, groupsPerUnit, held, maxRegisters, mute } = tuning;
+  const name = [groupSize, rounds, lookBack, spinLimit, groupsPerUnit, held, maxRegisters, mute].join();
   names.set(tuning, name);
   return name;
 }
@@ -126,6 +130,7 @@ async function build(
       IN_LANES: groupSize === 1 && hasVectorUnit(device) ? 1 : 0,
       LOOK_BACK: Math.max(1, lookBack),
       SPIN_LIMIT: tuning.spinLimit,
+      ...(tuning.held && groupSize > 1 && { HELD: 1 }),
       ...(tuning.mute && { MUTE: tuning.mute }),
     };
     const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];

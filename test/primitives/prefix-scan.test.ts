@@ -76,6 +76,8 @@ const forms = (device: Device, dtype: Dtype, small: boolean): Record<string, Wal
     parts: { ...groups, lookBack: 0 },
     ...(!waits && {
       once: { ...groups, lookBack: 4, spinLimit: 100_000 },
+      held: { ...groups, lookBack: 4, spinLimit: 100_000, held: true },
+      'held and mute': { ...groups, lookBack: 3, spinLimit: 2, mute: 2, held: true },
       // What nobody tells is worked out by those who wait.
       mute: { ...groups, lookBack: 3, spinLimit: 2, mute: 2 },
       deaf: { ...groups, lookBack: 1, spinLimit: 1, mute: 1 },

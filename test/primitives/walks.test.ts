@@ -26,10 +26,14 @@ function shapes(device: Device, dtype: Dtype): Record<string, WalkTuning> {
   return {
     item: { ...own, groupSize: 1, rounds: 3, lookBack: 0 },
     parts: group,
-    ...(waits && {
-      once: { ...group, lookBack: 8, spinLimit: 100_000 },
-      mute: { ...group, rounds: 1, lookBack: 4, spinLimit: 3, mute: 3 },
-    }),
+    ...(waits
+      ? {
+          once: { ...group, lookBack: 8, spinLimit: 100_000 },
+          mute: { ...group, rounds: 1, lookBack: 4, spinLimit: 3, mute: 3 },
+          held: { ...group, lookBack: 8, spinLimit: 100_000, held: true },
+          'held and mute': { ...group, lookBack: 4, spinLimit: 3, mute: 3, held: true },
+        }
+      : { held: { ...group, held: true } }),
   };
 }
 
@@ -64,11 +68,12 @@ test('groups tell each other what they have on every GPU whose loops have no lim
         ['u64', 2 ** 26],
       ] as const) {
         const what = `${profile.key} ${walk} ${dtype}`;
-        const { maxRegisters = 0, mute = 0, ...all } = walkTuningFor(known, walk, dtype, n);
+        const { held = false, maxRegisters = 0, mute = 0, ...all } = walkTuningFor(known, walk, dtype, n);
         t.is(all.lookBack > 0, waits, what);
         // Rows that were measured may leave some to the model.
         t.is(Object.keys(all).length, 5, what);
         t.true([...Object.values(all), maxRegisters, mute].every(Number.isInteger), what);
+        t.false(held, what);
       }
     }
   }
@@ -114,23 +119,33 @@ forEachDevice((title, device, small) => {
                   t.deepEqual(made, pick(bytesOf(keys), unit, expected), `${by} ${rest} ${what}`);
                 }
               }
-              const compaction = await Compaction.create(opened, { dtype, by: 'heads', tuning });
-              const carried = Uint32Array.from(places, (i) => 3 * i + 1);
               const begins = places.filter((i) => i === 0 || heads[i] !== heads[i - 1]);
-              await withBuffers(opened, [carried], [], async (from) => {
-                const to = { places: out, carried: from, moved: beside };
-                const count = compaction.enqueue({ keys: inOrder, n, choice: 'heads', to });
-                const [found, moved] = [new Uint32Array(begins.length), new Uint32Array(begins.length)];
-                opened.queue.read(out, found);
-                opened.queue.read(beside, moved);
-                await opened.queue.finish();
-                t.is(count(), begins.length, what);
-                t.deepEqual([...found], begins, what);
-                t.deepEqual(
-                  moved,
-                  Uint32Array.from(begins, (i) => 3 * i + 1),
-                  what,
-                );
+              const backwards = Uint32Array.from(places, (i) => n - 1 - i);
+              await withBuffers(opened, [backwards], [], async (positions) => {
+                for (const by of ['heads', 'moved heads'] as const) {
+                  const compaction = await Compaction.create(opened, { dtype, by, tuning });
+                  t.is(compaction.once, tuning.lookBack > 0, what);
+                  const moved = by === 'moved heads' && { moved: { input, positions } };
+                  const to = { keys: beside, places: out, ...moved };
+                  const count = compaction.enqueue({ keys: inOrder, n, choice: 'heads', to });
+                  const [found, made] = [
+                    new Uint32Array(begins.length),
+                    new Uint8Array(begins.length * unit),
+                  ];
+                  opened.queue.read(out, found);
+                  opened.queue.read(beside, made);
+                  await opened.queue.finish();
+                  t.is(count(), begins.length, what);
+                  t.deepEqual([...found], begins, `${by} ${what}`);
+                  const expected = moved
+                    ? pick(
+                        bytesOf(keys),
+                        unit,
+                        begins.map((i) => n - 1 - i),
+                      )
+                    : pick(bytesOf(sorted), unit, begins);
+                  t.deepEqual(made, expected, `${by} ${what}`);
+                }
               });
             },
           );

@@ -47,14 +47,14 @@ export interface ColumnSteps {
   /**
    * The distinct keys of a sorted column.
    *
-   * @param positions where each key stood in the input
-   * @param out `firsts` gets the positions of their first keys, `places` where they begin; u32
+   * @param out room for as many keys as are sorted: `keys` gets the distinct ones, `places` where they begin, u32
+   * @param moved gives instead of each the key of `input` that it stands for; `positions` (u32): where each one stood there
    * @returns how many there are, to be asked after the wait
    */
   distinct(
     sorted: Column,
-    positions: Column,
-    out: { readonly firsts: Column; readonly places: Column },
+    out: { readonly keys: Column; readonly places: Column },
+    moved?: { readonly input: Column; readonly positions: Column },
   ): Soon<() => number>;
   /** How often each of the distinct keys is there. @param n keys in all */
   counts(places: Column, n: number, to: Column): Soon<void>;

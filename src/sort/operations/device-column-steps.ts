@@ -31,6 +31,8 @@ export const SELECT_BITS = 11;
 /** Keys of a segment of which a group of 1024 selects in less time than one of 256. */
 const LONG_SEGMENT = 8192;
 
+const NO_WALK: Partial<WalkTuning> = {};
+
 /** The largest index that was not inside, as a gather tells it. */
 const outsideOf = (slot: Slot, length: number): number | undefined => {
   const beyond = slot.word();
@@ -40,9 +42,12 @@ const outsideOf = (slot: Slot, length: number): number | undefined => {
 /** The steps as kernels: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl, select_segments.cl and those of primitives. */
 export class DeviceColumnSteps implements ColumnSteps {
   readonly #device: Device;
+  readonly #walk: Partial<WalkTuning>;
 
-  constructor(device: Device) {
+  /** @param walk for measurements: parameters of walks instead of those that suit the device; default none */
+  constructor(device: Device, walk: Partial<WalkTuning> = NO_WALK) {
     this.#device = device;
+    this.#walk = walk;
   }
 
   async canonical(from: Column, to: Column): Promise<void> {
@@ -109,16 +114,20 @@ export class DeviceColumnSteps implements ColumnSteps {
 
   async distinct(
     sorted: Column,
-    positions: Column,
-    { firsts, places }: { readonly firsts: Column; readonly places: Column },
+    { keys, places }: { readonly keys: Column; readonly places: Column },
+    moved?: { readonly input: Column; readonly positions: Column },
   ): Promise<() => number> {
     const { n } = sorted;
     const heads = await Compaction.create(this.#device, {
       dtype: sorted.dtype,
-      by: 'heads',
+      by: moved ? 'moved heads' : 'heads',
       tuning: this.#tuning('compact', sorted),
     });
-    const to = { places: bufferOf(places), carried: bufferOf(positions), moved: bufferOf(firsts) };
+    const to = {
+      keys: bufferOf(keys),
+      places: bufferOf(places),
+      ...(moved && { moved: { input: bufferOf(moved.input), positions: bufferOf(moved.positions) } }),
+    };
     return heads.enqueue({ keys: bufferOf(sorted), n, choice: 'heads', to });
   }
 
@@ -267,7 +276,8 @@ export class DeviceColumnSteps implements ColumnSteps {
   }
 
   #tuning(walk: Walk, { dtype, n }: Pick<Column, 'dtype' | 'n'>): WalkTuning {
-    return walkTuningFor(this.#device, walk, dtype, n);
+    const tuning = walkTuningFor(this.#device, walk, dtype, n);
+    return this.#walk === NO_WALK ? tuning : { ...tuning, ...this.#walk };
   }
 
   /** Enqueues a kernel with a work-item for each of n elements. */

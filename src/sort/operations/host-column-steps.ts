@@ -5,7 +5,7 @@ import type { KeyCodec } from '../../keys/key-codec.js';
 import type { Binning } from '../../primitives/histogram.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import { UnsupportedError } from '../../util/errors.js';
-import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
+import { byteLengthOf, type Column, column, isOnDevice } from '../backend/column.js';
 import { hostCompact, hostMerge, hostReduceRuns, hostSearchSorted } from '../host/host-choices.js';
 import { hostDigits, hostHistogram, hostReduce } from '../host/host-primitives.js';
 import { hostScanBy } from '../host/host-scan.js';
@@ -90,16 +90,25 @@ export class HostColumnSteps implements ColumnSteps {
 
   async distinct(
     sorted: Column,
-    positions: Column,
-    out: { readonly firsts: Column; readonly places: Column },
+    out: { readonly keys: Column; readonly places: Column },
+    moved?: { readonly input: Column; readonly positions: Column },
   ): Promise<() => number> {
     const keys = wordsOf(sorted);
-    const [from, firsts, places] = [positions, out.firsts, out.places].map(u32Of) as Three;
+    const places = u32Of(out.places);
     let distinct = 0;
     const slices = inSlices(keys.length, (start, end) => {
-      distinct = placeDistinct(keys, from, firsts, places, start, end, distinct);
+      distinct = placeHeads(keys, places, start, end, distinct);
     });
     await this.#run(slices);
+    const heads = { ...out.places, n: distinct };
+    const found = { ...out.keys, n: distinct };
+    if (!moved) {
+      await this.gather(sorted, heads, found);
+      return () => distinct;
+    }
+    const firsts = column('u32', distinct, new Uint32Array(distinct));
+    await this.gather(moved.positions, heads, firsts);
+    await this.gather(moved.input, firsts, found);
     return () => distinct;
   }
 
@@ -231,10 +240,8 @@ function* fillSegments(begins: Uint32Array, ids: Uint32Array): Steps {
 }
 
 /** Of keys in order those that differ from the one before. @returns how many there are by now */
-function placeDistinct(
+function placeHeads(
   keys: KeyWords,
-  from: Uint32Array,
-  firsts: Uint32Array,
   places: Uint32Array,
   start: number,
   end: number,
@@ -242,7 +249,6 @@ function placeDistinct(
 ): number {
   for (let i = start; i < end; i++) {
     if (i > 0 && keys[i] === keys[i - 1]) continue;
-    firsts[distinct] = from[i] as number;
     places[distinct++] = i;
   }
   return distinct;

@@ -2,7 +2,7 @@ import { newArray } from '../../keys/array.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type Column, column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
-import { groupEqual } from './unique.js';
+import { groupInOrder } from './unique.js';
 
 /**
  * The distinct keys, sorted, and what the values of each come to.
@@ -21,12 +21,12 @@ export async function reduceByKey<R extends { readonly keys: Column; readonly va
 ): Promise<R> {
   const { columns } = call;
   const { steps } = columns;
-  const { input, positions, firsts, places, distinct } = await groupEqual(call, keys);
+  const { found, positions, places, distinct } = await groupInOrder(call, keys);
   const inOrder = columns.temporary(values.dtype, keys.n);
   await steps.gather(await call.bring(values), positions, inOrder);
   await call.settle();
   const result = make(distinct());
-  await call.into(result.keys, (to) => steps.gather(input, firsts, to));
+  await call.copy(found, result.keys);
   if (op === 'sum' && columns.lacksDoubles(values.dtype)) {
     await reduceOnHost(call, inOrder, places, op, result.values);
   } else {

@@ -16,34 +16,60 @@ export async function unique<R extends { readonly keys: Column; readonly counts:
   make: (distinct: number) => R,
 ): Promise<R> {
   const { steps } = call.columns;
-  const { input, firsts, places, distinct } = await groupEqual(call, keys);
+  const { input, found, places, distinct } = await groupEqual(call, keys);
   await call.settle();
   const result = make(distinct());
-  await call.into(result.keys, async (found) => {
-    await steps.gather(input, firsts, found);
-    await call.into(result.counts, async (counts) => {
-      await steps.counts(places, keys.n, counts);
-      const codec = keyCodec(keys.dtype, call.settings);
-      await call.verify((checks) => checks.unique(input, found, counts, codec));
-    });
+  await call.into(result.counts, async (counts) => {
+    await steps.counts(places, keys.n, counts);
+    const codec = keyCodec(keys.dtype, call.settings);
+    await call.verify((checks) => checks.unique(input, { ...found, n: counts.n }, counts, codec));
   });
+  await call.copy(found, result.keys);
   return result;
 }
 
-/** Sorts keys by their numbers and enqueues where each run of equals begins. @returns also the keys where steps can read them */
-export async function groupEqual(call: Call, keys: Column) {
-  const { n, dtype } = keys;
-  const { columns } = call;
-  const { steps } = columns;
+/** Keys where steps can read them, and of them the distinct ones: `distinct()` of `found`, and where their runs begin when sorted. */
+interface Groups {
+  readonly input: Column;
+  readonly found: Column;
+  readonly places: Column;
+  readonly distinct: () => number;
+}
+
+/** Sorts keys by their numbers and enqueues what finds the runs of equals. Integers that are equal are the same. */
+export async function groupEqual(call: Call, keys: Column): Promise<Groups> {
+  if (keys.info.kind === 'float') return groupInOrder(call, keys);
   const input = await call.bring(keys);
-  const canonical = columns.temporary(dtype, n);
-  await steps.canonical(input, canonical);
+  const sorted = call.columns.temporary(keys.dtype, keys.n);
+  await call.sort({ keys: input, sorted: sorted.place });
+  return { input, ...(await runsOf(call, sorted)) };
+}
+
+/** The same, and where each key of the runs stood. Floats are sorted by one pattern for all that are equal. */
+export async function groupInOrder(
+  call: Call,
+  keys: Column,
+): Promise<Groups & { readonly positions: Column }> {
+  const { columns } = call;
+  const { n, dtype } = keys;
+  const isFloat = keys.info.kind === 'float';
+  const input = await call.bring(keys);
+  const canonical = isFloat ? { ...columns.temporary(dtype, n), origin: input.origin } : input;
+  if (isFloat) await columns.steps.canonical(input, canonical);
   const sorted = columns.temporary(dtype, n);
   const positions = columns.temporary('u32', n);
-  const { origin } = input;
-  await call.sort({ keys: { ...canonical, origin }, sorted: sorted.place, moved: positions.place });
-  const firsts = columns.temporary('u32', n);
-  const places = columns.temporary('u32', n);
-  const distinct = await steps.distinct(sorted, positions, { firsts, places });
-  return { input, positions, firsts, places, distinct };
+  await call.sort({ keys: canonical, sorted: sorted.place, moved: positions.place });
+  const runs = await runsOf(call, sorted, isFloat ? { input, positions } : undefined);
+  return { input, positions, ...runs };
+}
+
+async function runsOf(
+  { columns }: Call,
+  sorted: Column,
+  moved?: { readonly input: Column; readonly positions: Column },
+): Promise<Omit<Groups, 'input'>> {
+  const found = columns.temporary(sorted.dtype, sorted.n);
+  const places = columns.temporary('u32', sorted.n);
+  const distinct = await columns.steps.distinct(sorted, { keys: found, places }, moved);
+  return { found, places, distinct };
 }

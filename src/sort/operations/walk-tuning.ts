@@ -1,5 +1,5 @@
 /** Parameters of walks over keys: those that were measured and stored for a device, and else what suits its kind. */
-import { type Parameters, type Tuning, whole } from '../../algorithms/parameters.js';
+import { onOff, type Parameters, type Tuning, whole } from '../../algorithms/parameters.js';
 import { tuningFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
@@ -18,7 +18,8 @@ export const WALK_PARAMETERS: Parameters = {
   lookBack: whole(0, 256, { axis: [0, 8, 16, 32, 64, 128, 256] }),
   spinLimit: whole(1, 2 ** 30),
   groupsPerUnit: whole(1, 64, { axis: [1, 2, 4, 8, 16, 32] }),
-  maxRegisters: whole(0, 255),
+  held: onOff({ axis: [false, true] }),
+  maxRegisters: whole(0, 255, { axis: [0, 32, 40, 48, 64] }),
 };
 
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;

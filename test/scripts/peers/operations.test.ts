@@ -49,7 +49,7 @@ ava.serial('the script sets a row beside what CUB tells, and a wrong one fails i
   t.teardown(remove);
   const script = join(packageRoot, 'dist/scripts/bench-operations.js');
   const cub = path('cub');
-  const run = (answer: string) => {
+  const run = (answer: string, ...more: string[]) => {
     // It tells an answer only where the files are as the program takes them.
     writeFileSync(
       cub,
@@ -59,7 +59,7 @@ ava.serial('the script sets a row beside what CUB tells, and a wrong one fails i
     const args = ['--device', 'cpu', '--sizes', '8', '--dtypes', 'u64', '--operations', 'scan,segments-32'];
     return spawnSync(
       process.execPath,
-      [script, ...args, '--repeats', '1', '--cub', cub, '--json', path('rows')],
+      [script, ...args, '--repeats', '1', '--cub', cub, '--json', path('rows'), ...more],
       { encoding: 'utf8' },
     );
   };
@@ -74,4 +74,15 @@ ava.serial('the script sets a row beside what CUB tells, and a wrong one fails i
   );
   const well = run('{"int": {"ok": true, "alone": 2, "queued": 1}}');
   t.is(well.status, 0, well.stderr);
+
+  const walks = run('{"int": {"ok": true, "alone": 2, "queued": 1}}', '--walks', '[{}, {"rounds": 2}]');
+  t.is(walks.status, 0, walks.stderr);
+  const tried = JSON.parse(readFileSync(path('rows'), 'utf8')).rows;
+  t.deepEqual(
+    tried.map(({ operation, walk }: Record<string, unknown>) => [operation, walk]),
+    ['scan', 'segments-32'].flatMap((name) => [{}, { rounds: 2 }].map((walk) => [name, walk])),
+  );
+  const unknown = run('{}', '--walks', '[{"round": 2}]');
+  t.not(unknown.status, 0);
+  t.regex(unknown.stderr, /unknown parameter 'round'.*rounds/);
 });

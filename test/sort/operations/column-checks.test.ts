@@ -137,8 +137,8 @@ function checkedOf(dtype: Dtype): Checked[] {
     },
     {
       what: 'unique, its keys',
-      step: 'gather',
-      result: (args) => args[2] as Column,
+      step: 'distinct',
+      result: (args) => (args[1] as { keys: Column }).keys,
       use: (call, keys) =>
         unique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
     },
