@@ -11,8 +11,8 @@
  *     spread   an array that lies on all devices and is sorted there, with its exchange, from `upload` to `read`
  *     there    that sort alone; measured with `spread`
  *
- * With `--exchange` an array of the host is also split by two devices, each of which divides so many keys at a time (several
- * numbers, with commas), and 0 is the host's way.
+ * With `--exchange` an array of the host is also split by the devices, each of which sorts so many keys at a time to send the
+ * others what is theirs (several numbers, with commas), and 0 is the host's way.
  *
  * Each is measured on one device and on 2, 3, … of those named, median of `--repeats`. Beside the times stand how many times
  * as fast as one device that is, and the bound by the buses: what all keys take at the rates at which pinned memory goes to
@@ -38,7 +38,7 @@ interface Row {
   readonly n: number;
   readonly devices: number;
   readonly result: 'ok' | 'wrong';
-  /** Keys that devices divide at a time, where they do it. */
+  /** Keys that devices sort at a time to split them, where they do it. */
   readonly exchange?: number;
   /** Median. */
   readonly milliseconds: number;
@@ -291,7 +291,7 @@ async function measureHost(
   { count, isRight, tell }: Telling,
 ): Promise<void> {
   const sort = (more: object) => sorter.sort(keys as KeyArray, { into: into as KeyArray, ...more });
-  for (const exchange of count === 2 ? exchanges : [0]) {
+  for (const exchange of count > 1 ? exchanges : [0]) {
     const tuning = { spread: count, exchange };
     await sort({ tuning }); // compiled, measured, and pages made
     const times: number[] = [];

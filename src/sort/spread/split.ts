@@ -71,18 +71,14 @@ export const carriedBytes = ({ values, moved }: HostJob): number => (moved ? (va
 export const pieceKeys = (job: HostJob): number =>
   Math.floor(PIECE_BYTES / Math.max(job.keys.info.bytes, carriedBytes(job)));
 
-/** Where a share begins: at a code, and among its equals at a position. */
-export interface Border {
-  readonly code: bigint;
-  readonly position: bigint;
-}
-
 /** One way to split the keys of a job. */
 export class Split {
   readonly #job: HostJob;
   readonly #codec: BigUint64Array;
   readonly #codes: BigUint64Array;
   readonly #positions: BigUint64Array;
+  /** Keys of these codes. */
+  readonly #borderKeys: KeyWords;
 
   /** @param weights what part of the keys each share is to have; in any unit */
   constructor(job: HostJob, weights: readonly number[]) {
@@ -102,6 +98,8 @@ export class Split {
       before += weight;
       return Math.min(Math.round((before / total) * sorted.length), sorted.length - 1);
     });
+    this.#borderKeys = emptyLike(sorted, ranks.length);
+    for (const [b, rank] of ranks.entries()) this.#borderKeys[b] = sorted[rank] as never;
     this.#codes = BigUint64Array.from(ranks, (rank) => encode(codec, BigInt(sorted[rank] ?? 0)) & mask);
     this.#positions = BigUint64Array.from(ranks, (rank) => BigInt(sample.positions[order[rank] ?? 0] ?? 0));
   }
@@ -174,53 +172,48 @@ export class Split {
     return totals;
   }
 
-  /** The ways of two sinks that take keys alone from threads; undefined where keys go in pieces. */
-  #directTo(sinks: readonly (Sink | undefined)[]): readonly [Direct, Direct] | undefined {
+  /** The ways of sinks that take keys alone without pieces; undefined where keys go in pieces. */
+  #directTo(sinks: readonly (Sink | undefined)[]): readonly Direct[] | undefined {
     const { keys, settings } = this.#job;
     const { bits = [0, keys.info.width] } = settings;
-    const [first, second] = sinks.map((sink) => sink?.direct);
-    if (sinks.length !== 2 || !first || !second) return undefined;
+    const direct = sinks.flatMap((sink) => sink?.direct ?? []);
     // Keys that differ elsewhere have an order.
     const isWhole = bits[0] === 0 && bits[1] === keys.info.width;
-    return isWhole && carriedBytes(this.#job) === 0 ? [first, second] : undefined;
+    const isPlain = isWhole && carriedBytes(this.#job) === 0;
+    return isPlain && direct.length === sinks.length && direct.length > 1 ? direct : undefined;
   }
 
-  /** The first border. */
-  get #border(): Border {
-    return { code: this.#codes[0] as bigint, position: this.#positions[0] as bigint };
-  }
-
-  /** Has the devices divide the keys where that is asked for; undefined elsewhere, and where one failed. */
-  async #exchange(direct: readonly [Direct, Direct]): Promise<number[] | undefined> {
-    const { keys, settings } = this.#job;
+  /** Has the devices split the keys where that is asked for; undefined elsewhere, and where one failed. */
+  async #exchange(direct: readonly Direct[]): Promise<number[] | undefined> {
+    const { settings } = this.#job;
     const { exchange = 0 } = settings.tuning;
-    // Devices choose keys by their codes in the ascending order; all bits count here.
-    const ascending = codecWords(keyCodec(keys.dtype), (1n << BigInt(keys.info.width)) - 1n);
-    const isAscending = this.#codec.every((word, i) => word === ascending[i]);
-    if (exchange === 0 || !isAscending) return undefined;
+    if (exchange === 0) return undefined;
+    const borders = { keys: this.#borderKeys, positions: this.#positions };
     try {
-      const counts = await splitOnDevices(this.#job, this.#border, direct, exchange);
+      const counts = await splitOnDevices(this.#job, borders, direct, exchange);
       direct.forEach(({ came }, s) => {
         came(counts[s] as number);
       });
       return counts;
     } catch (error) {
       if (!isMovable(error, settings)) throw error;
-      const message = `the devices failed to divide the keys: ${error.message}; the host divides them`;
+      const message = `the devices failed to split the keys: ${error.message}; the host splits them`;
       settings.onWarning?.(errorOfCode(error.code, message, { cause: error }));
       return undefined;
     }
   }
 
-  /** Has threads divide the keys and bring them to two devices; undefined where one has no way. */
-  async #divide(direct: readonly [Direct, Direct]): Promise<number[] | undefined> {
+  /** Has threads divide the keys and bring them to two devices; undefined for more, and where one has no way. */
+  async #divide(direct: readonly Direct[]): Promise<number[] | undefined> {
+    if (direct.length !== 2) return undefined;
+    const [first, second] = direct as readonly [Direct, Direct];
     const { keys, settings } = this.#job;
     const { bytes } = keys.info;
     const step = STRETCH_BYTES / bytes;
     const totals = [0, 0];
     const statuses = [0, 0];
     const threads = Math.min(availableParallelism(), MOST_THREADS);
-    const { code, position } = this.#border;
+    const [code, position] = [this.#codes[0] as bigint, this.#positions[0] as bigint];
     const divide = async (feeds: readonly [Feed, Feed]): Promise<void> => {
       for (let start = 0; start < keys.n; start += step) {
         throwIfAborted(settings.signal);
@@ -259,12 +252,12 @@ export class Split {
       if (status !== 0) throw typedError({ status, message: `status ${status}` }, 'uploading a share');
     };
     // Rings are taken in one order, so that no two calls wait for each other; each device is told of its own failure.
-    const [outer, inner] =
-      direct[0].member.number < direct[1].member.number ? ([0, 1] as const) : ([1, 0] as const);
+    const [outer, inner] = first.member.number < second.member.number ? ([0, 1] as const) : ([1, 0] as const);
     let divided = false;
     let failure: { readonly error: unknown } | undefined;
-    await direct[outer].feed(async (own) => {
-      await direct[inner].feed(async (other) => {
+    const [outside, inside] = outer === 0 ? [first, second] : [second, first];
+    await outside.feed(async (own) => {
+      await inside.feed(async (other) => {
         divided = true;
         try {
           await divide(outer === 0 ? [own, other] : [other, own]);

@@ -91,7 +91,7 @@ test.serial('keys of every type are divided by threads, and all is what one devi
 });
 
 test.serial(
-  'keys of every type are divided by the devices, which send each other what is not theirs',
+  'keys of every type are split by the devices, which send each other what is not theirs',
   async (t) => {
     for (const dtype of DTYPES) {
       for (const [distribution, n] of [
@@ -102,29 +102,33 @@ test.serial(
         ['sorted', 20_000],
         ['reversed', 1001],
       ] as const) {
-        for (const exchange of [1000, 2 ** 20]) {
+        for (const [exchange, options] of [
+          [1000, {}],
+          [2 ** 20, { descending: true }],
+          [5000, { nan: 'first' }],
+        ] as const) {
           const keys = keysOf(dtype, distribution, n) as KeyArray;
           fed.clear();
           drained.clear();
           const tuning = { spread: 2, exchange };
-          const sorted = await sorter.sort(keys, { dtype, tuning, onWarning } as never);
-          const expected = referenceSort(bytesOf(keys), dtype, {});
+          const sorted = await sorter.sort(keys, { dtype, ...options, tuning, onWarning } as never);
+          const expected = referenceSort(bytesOf(keys), dtype, options);
           const what = `${dtype} ${distribution} by ${exchange}`;
           t.is(Buffer.compare(bytesOf(sorted as KeyArray), expected), 0, what);
           if (distribution === 'uniform') t.is(drained.size, 2, what);
         }
       }
     }
-    t.deepEqual(warnings, [], 'the host divided none');
+    t.deepEqual(warnings, [], 'the host split none');
   },
 );
 
 test.serial(
-  'orders that devices do not divide by, and keys that something travels with, are divided by the host',
+  'keys of which not all bits count, and those that something travels with, are split by the host',
   async (t) => {
     const keys = keysOf('f32', 'special', 30_001) as Float32Array;
     const tuning = { spread: 2, exchange: 5000 };
-    for (const options of [{ descending: true }, { nan: 'first' }, { bits: [0, 9] }] as const) {
+    for (const options of [{ bits: [0, 9] }, { bits: [1, 32], descending: true }] as const) {
       const sorted = await sorter.sort(keys, { ...options, tuning } as never);
       t.is(
         Buffer.compare(bytesOf(sorted as KeyArray), referenceSort(bytesOf(keys), 'f32', options as never)),
@@ -137,7 +141,7 @@ test.serial(
 );
 
 test.serial(
-  'where a device fails while they divide, the host does it, and the other device has the share',
+  'where a device fails while they split keys, the host does it, and the other device has the share',
   async (t) => {
     const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
     for (const member of [0, 1]) {
@@ -145,7 +149,7 @@ test.serial(
         fault = { member, before };
         const tuning = { spread: 2, exchange: 4000 };
         t.true(same(await sorter.sort(keys, { tuning, onWarning }), keys.toSorted()), `${member} ${before}`);
-        t.regex(warnings.shift() ?? '', /the bus has gone; the host divides them/);
+        t.regex(warnings.shift() ?? '', /the bus has gone; the host splits them/);
         t.regex(warnings.splice(0).join(), /the bus has gone; its share goes to/);
       }
     }

@@ -1,0 +1,97 @@
+/** Keys that three devices split, each of which has memory of its own. */
+process.env.POCL_DEVICES = 'pthread pthread pthread';
+
+import test from 'ava';
+import { findDevices } from '../../../src/device/platform.js';
+import { bytesOf } from '../../../src/keys/array.js';
+import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
+import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
+import { Member } from '../../../src/sort/spread/member.js';
+import { Team } from '../../../src/sort/spread/team.js';
+import { keysOf } from '../../distributions.js';
+import { referenceSort } from '../../reference.js';
+
+class Separate extends Member {
+  override get streams(): boolean {
+    return true;
+  }
+}
+
+const warnings: string[] = [];
+const onWarning = ({ message }: Error): void => {
+  warnings.push(message);
+};
+let sorter: SorterOperations;
+let members: readonly Member[];
+/** How often keys left the memory of each member for that of another one. */
+const drained = new Map<Member, number>();
+
+test.before(async () => {
+  const keepers: DeviceKeeper[] = [];
+  for (const { info } of findDevices()) keepers.push(await DeviceKeeper.open(info.id, {}, onWarning));
+  members = keepers.map((keeper) => new Separate(keeper, onWarning));
+  for (const member of members) {
+    const drain = member.arrays.drain.bind(member.arrays);
+    member.arrays.drain = (from, use) => {
+      drained.set(member, (drained.get(member) ?? 0) + 1);
+      return drain(from, use);
+    };
+  }
+  sorter = new SorterOperations(
+    keepers[0] as DeviceKeeper,
+    onWarning,
+    undefined,
+    new Team(members, onWarning),
+  );
+});
+test.after.always(() => sorter?.close());
+
+for (const dtype of DTYPES) {
+  test.serial(`${dtype}: three devices split keys, and all is what one makes`, async (t) => {
+    t.is(members.length, 3);
+    for (const [distribution, n] of [
+      ['uniform', 40_000],
+      ['constant', 9001],
+      ['special', 20_000],
+      ['sorted', 5000],
+      ['two', 20_001],
+    ] as const) {
+      for (const [exchange, options] of [
+        [997, {}],
+        [8192, { descending: true, nan: 'first' }],
+      ] as const) {
+        const keys = keysOf(dtype, distribution, n) as KeyArray;
+        const settings = { dtype, ...options, tuning: { spread: 3, exchange }, onWarning };
+        drained.clear();
+        const sorted = await sorter.sort(keys, settings as never);
+        const expected = referenceSort(bytesOf(keys), dtype, options);
+        t.is(Buffer.compare(bytesOf(sorted as KeyArray), expected), 0, `${distribution} by ${exchange}`);
+        if (distribution === 'uniform') t.is(drained.size, 3);
+      }
+    }
+    t.deepEqual(warnings, [], 'the host split none');
+  });
+}
+
+test.serial('few keys, and none', async (t) => {
+  for (const n of [1, 2, 3, 7]) {
+    const keys = Uint32Array.from({ length: n }, (_, i) => n - i);
+    t.deepEqual(await sorter.sort(keys, { tuning: { spread: 3, exchange: 2 }, onWarning }), keys.toSorted());
+  }
+  t.deepEqual(
+    await sorter.sort(new Uint32Array(0), { tuning: { spread: 3, exchange: 2 } }),
+    new Uint32Array(0),
+  );
+});
+
+test.serial('a signal ends it, and the next one is right', async (t) => {
+  const keys = keysOf('u32', 'uniform', 400_000) as Uint32Array;
+  const tuning = { spread: 3, exchange: 1000 };
+  const abort = new AbortController();
+  const sorting = sorter.sort(keys, { tuning, signal: abort.signal });
+  setTimeout(() => abort.abort(), 20);
+  await t.throwsAsync(sorting, { name: 'AbortError' });
+  const fewer = keys.subarray(0, 30_000);
+  t.deepEqual(await sorter.sort(fewer, { tuning }), fewer.toSorted());
+});
