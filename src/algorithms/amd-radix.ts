@@ -1,6 +1,6 @@
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -79,7 +79,7 @@ class AmdRadix implements Algorithm {
     const { n, codec, bits } = work;
     const geometry = amdGeometry(n, chainOf(this.shape.tuning));
     const digits = digitsOfWindow(bits);
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     for (const [i, pass] of alternatingPasses(queue, this.shape, digits.length, work).entries()) {
       const { shift = 0, bits: width = 0 } = digits[i] ?? {};
       const digit = [u64(n), codecWords, u32(pass.flags), u32(shift), u32(width)];

@@ -1,6 +1,6 @@
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -81,7 +81,7 @@ class Bitonic implements Algorithm {
     const block = network ? 1 : variant.block;
     const order = ties ? [scratchOf(work, 'order')] : [];
     const range = [u64(n), u64(windowMask(work.bits))];
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const size = 2 ** Math.ceil(Math.log2(n));
     let pass = 0;
 

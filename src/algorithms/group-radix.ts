@@ -1,7 +1,7 @@
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type Queue, u32, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type Queue, u32 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -79,7 +79,7 @@ class GroupRadix implements Algorithm {
     const pass = onlyPass(this.shape, work);
     queue.run(
       this.#program.kernel(KERNEL),
-      [...passBuffers(pass), u32(n), u32(bits[0]), u32(bits[1]), vector(codecVector(codec)), u32(pass.flags)],
+      [...passBuffers(pass), u32(n), u32(bits[0]), u32(bits[1]), codecArgument(codec), u32(pass.flags)],
       { global: this.#tile.groupSize, local: this.#tile.groupSize },
     );
     onStage?.({ kernel: KERNEL, buffers: passOutputs(pass) });

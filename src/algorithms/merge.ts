@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -79,7 +79,7 @@ class Merge implements Algorithm {
     const { program, groupSize } = this.#fitted;
     const passes = mergePasses(n, bits);
     const order = [u64(n), u64(windowMask(bits))];
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const tiles = Math.ceil(n / this.#tile);
     for (const [pass, buffers] of alternatingPasses(queue, this.shape, passes, work).entries()) {
       const width = 2 ** pass;

@@ -1,6 +1,6 @@
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -54,7 +54,7 @@ class OddEven implements Algorithm {
     const { program, groupSize } = this.#fitted;
     const kernel = program.kernel('odd_even_phase');
     const window = u64(windowMask(work.bits));
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     for (let phase = 0; phase < n; phase++) {
       const pass = passInPlace(this.shape, work, { first: phase === 0, last: phase === n - 1 });
       const parity = phase % 2;

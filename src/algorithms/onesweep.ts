@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -139,7 +139,7 @@ class Onesweep implements Algorithm {
     const counts = scratchOf(work, 'counts');
     const state = scratchOf(work, 'state');
     const control = this.#control;
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const steps = alternatingPasses(queue, this.shape, digits.length, work);
     const groups = histogramGroups(this.device, this.#tuning, n);
 

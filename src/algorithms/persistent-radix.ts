@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
-import { type Queue, u32, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type Queue, u32 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -117,7 +117,7 @@ class PersistentRadix implements Algorithm {
         u32(n),
         u32(bits[0]),
         u32(bits[1]),
-        vector(codecVector(codec)),
+        codecArgument(codec),
         u32(pass.flags),
       ],
       { global: this.#tiles(n) * groupSize, local: groupSize },

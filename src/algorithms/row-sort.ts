@@ -1,7 +1,8 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector, type KeyCodec } from '../keys/key-codec.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
+import type { KeyCodec } from '../keys/key-codec.js';
 import { UsageError } from '../util/errors.js';
 import type {
   Algorithm,
@@ -95,7 +96,7 @@ export class RowSort implements Algorithm {
       ...(trace ? [trace.masks, trace.places, trace.codes] : []),
       u64(n),
       u32(rowLength),
-      vector(codecVector(codec)),
+      codecArgument(codec),
       u32(bits[0]),
       u32(bits[1]),
       u32(flags),

@@ -1,8 +1,8 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { type KernelArgument, type Queue, u32, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
 import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';
 import { buildFitting, type Fitted } from './fitted.js';
@@ -138,7 +138,7 @@ export class SegmentsInGroups {
     const lists = this.#lists(n, count, longest);
     const [list, owners] = [scratchOf(work, 'lists'), scratchOf(work, 'owners')];
     const fromSegment = segments.fromSegment ? FLAG_FROM_SEGMENT : 0;
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const only = passBuffers(arrays.only);
     const compared = [u32(bits[0]), windowMask(this.#shape, bits), codecWords];
     const flags = u32(arrays.only.flags | fromSegment);
@@ -220,7 +220,7 @@ export class SegmentsInGroups {
     if (!first) return {};
     const rows = scratchOf(work, 'sweep');
     const fromSegment = segments.fromSegment ? FLAG_FROM_SEGMENT : 0;
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const flagsOf = (pass: number): number =>
       passFlags(work, { first: pass === 0, last: pass === digits.length - 1 }) | fromSegment;
     const runsOf: KernelArgument[] = [

@@ -1,7 +1,7 @@
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type Queue, u32, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type Queue, u32 } from '../device/queue.js';
 import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';
 import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, passValues, scratchOf } from './passes.js';
@@ -92,7 +92,7 @@ export class SerialSegments {
     const { runKeys, runs } = this.#cut(n, longest);
     const owners = scratchOf(work, 'owners');
     const fromSegment = segments.fromSegment ? FLAG_FROM_SEGMENT : 0;
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const items = { global: this.#items, local: 1 };
 
     const sizes = [u32(count), u32(n), u32(runKeys), u32(runs)];

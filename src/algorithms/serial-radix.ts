@@ -1,7 +1,7 @@
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -101,7 +101,7 @@ class SerialRadix implements Algorithm {
     const arrays = turnArrays(this.shape, digits.length, work);
     const keys = arrays.slice(0, 3);
     const sort = u32(sortFlags(work));
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const size = [u64(n), u64(runKeys)];
     const { shift = 0, bits: width = 0 } = digits[0] ?? {};
     for (const pass of digits.keys()) {

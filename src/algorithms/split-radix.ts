@@ -1,7 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { type KernelArgument, type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -79,7 +79,7 @@ class SplitRadix implements Algorithm {
       scratchOf(work, name),
     ) as [Buffer, Buffer, Buffer, Buffer];
     const digits = this.#digits(bits);
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     for (const [pass, buffers] of alternatingPasses(queue, this.shape, digits.length, work).entries()) {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
       // An empty window is one pass on a digit of no bits, at a shift that a code still has.

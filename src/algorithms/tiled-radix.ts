@@ -1,7 +1,7 @@
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -100,7 +100,7 @@ class TiledRadix implements Algorithm {
     const digits = digitsOf(bits, radixBits);
     const counts = scratchOf(work, 'counts');
     const totals = scratchOf(work, 'totals');
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const launch = (workGroups: number, pass: number) => ({
       global: workGroups * groupSize,
       local: groupSize,

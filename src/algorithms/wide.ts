@@ -1,8 +1,8 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type Queue, u32, u64, vector } from '../device/queue.js';
-import { codecVector } from '../keys/key-codec.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -129,7 +129,7 @@ class Wide implements Algorithm {
     const [counts, state] = [scratchOf(work, 'counts'), scratchOf(work, 'state')];
     const [plan, list] = [scratchOf(work, 'plan'), scratchOf(work, 'list')];
     const control = this.#control;
-    const codecWords = vector(codecVector(codec));
+    const codecWords = codecArgument(codec);
     const groups = histogramGroups(this.device, sweep, n);
     const firstFlags = passFlags(work, { first: true, last: false });
     const lastFlags = passFlags(work, { first: false, last: true });
@@ -213,7 +213,7 @@ class Wide implements Algorithm {
         ...[made.from, made.counts, made.plan, u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
         ...[u32(made.groups), u32(PARITY[made.parity]), u32(fewestDigits)],
         ...[u32(this.#leaves(bits) ? mostDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
-        ...[vector(codecVector(codec)), u32(codec.identity ? 0 : FLAG_ENCODE)],
+        ...[codecArgument(codec), u32(codec.identity ? 0 : FLAG_ENCODE)],
       ],
       { global: planSize, local: planSize },
     );
@@ -239,7 +239,7 @@ class Wide implements Algorithm {
       to: output,
       ...(alternateValues && outputValues && { fromValues: alternateValues, toValues: outputValues }),
     };
-    const [codecWords, flags] = [vector(codecVector(codec)), u32(made.lastFlags)];
+    const [codecWords, flags] = [codecArgument(codec), u32(made.lastFlags)];
     const tiles = Math.ceil(n / (finishSize * finishKeys));
     queue.run(
       this.#programs.wide.kernel('wide_finish'),

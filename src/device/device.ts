@@ -8,7 +8,7 @@ import { ProgramCache } from './program-cache.js';
 import { Queue, type SmallTransfers } from './queue.js';
 import { type DeviceSpec, selectDevice } from './select.js';
 import { programOptions, programSource } from './source.js';
-import { copyThreads, STAGED_BYTES, Staging, type Ways } from './staging.js';
+import { COPY_THREADS, STAGED_BYTES, Staging, type Ways } from './staging.js';
 import { typedError } from './status.js';
 import { Tray } from './tray.js';
 
@@ -186,7 +186,7 @@ export class Device {
   hostMemory(bytes: number, { used = false } = {}): ArrayBuffer {
     if (bytes < (used ? LARGE_RESULT_BYTES : LARGE_BYTES)) return new ArrayBuffer(bytes);
     try {
-      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : copyThreads(), used);
+      return cl.allocateHostMemory(bytes, this.capabilities.unifiedMemory ? 0 : COPY_THREADS, used);
     } catch (error) {
       throw typedError(error, `allocating ${bytes} bytes of host memory`);
     }

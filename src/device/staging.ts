@@ -17,8 +17,8 @@ const SMALLEST_PIECE = 2 * 2 ** 20;
 const LARGEST_PIECE = 8 * 2 ** 20;
 /** More threads than that gain nothing: the memory is busy. */
 const MAX_THREADS = 16;
-/** Threads that copy at once. */
-export const copyThreads = (): number => Math.min(availableParallelism(), MAX_THREADS);
+/** Threads that copy at once. Asked for once: the system takes longer to tell than small memory takes to be made. */
+export const COPY_THREADS = Math.min(availableParallelism(), MAX_THREADS);
 
 function pieceOf(bytes: number): number {
   const piece = Math.ceil(bytes / FEWEST_PIECES / 4096) * 4096;
@@ -117,7 +117,7 @@ export class Staging {
    * @param ways whose commands run beside its own
    * @param threads most that copy at once
    */
-  constructor(context: cl.Context, queue: Queue, ways: () => Ways, threads = copyThreads()) {
+  constructor(context: cl.Context, queue: Queue, ways: () => Ways, threads = COPY_THREADS) {
     this.#context = context;
     this.#queue = queue;
     this.#ways = ways;

@@ -37,17 +37,18 @@ export interface KeyCodec {
   readonly identity: boolean;
 }
 
-/** Codecs that were asked for. */
-const made = new Map<string, KeyCodec>();
+/** Codecs that were asked for, by what else there is to an order. */
+const made = new Map<Dtype, KeyCodec[]>();
 
 /** @returns the same object for the same order @throws DtypeError when `dtype` is no dtype. */
 export function keyCodec(dtype: Dtype, { descending = false, nan = 'last' }: Order = {}): KeyCodec {
-  const name = `${dtype} ${descending} ${nan}`;
-  let codec = made.get(name);
-  if (!codec) {
-    codec = Object.freeze(makeCodec(dtype, descending, nan));
-    made.set(name, codec);
-  }
+  const order = (descending ? 2 : 0) + (nan === 'first' ? 1 : 0);
+  const known = made.get(dtype)?.[order];
+  if (known) return known;
+  const codec = Object.freeze(makeCodec(dtype, descending, nan));
+  const all = made.get(dtype) ?? [];
+  all[order] = codec;
+  made.set(dtype, all);
   return codec;
 }
 

@@ -1,5 +1,6 @@
 import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { type KernelArgument, u32, u64 } from '../device/queue.js';
 import { bytesOf } from '../keys/array.js';
@@ -7,7 +8,6 @@ import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
-import { codecArgument } from './codec-argument.js';
 import { LookBack, passes } from './look-back.js';
 import { buildWalk, nameOfTuning, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';
 

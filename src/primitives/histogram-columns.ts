@@ -1,12 +1,12 @@
 import { Board } from '../device/board.js';
 import type { Buffer as DeviceBuffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { local, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
 import { after, type Soon } from '../util/soon.js';
-import { codecArgument } from './codec-argument.js';
 import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
 import { passes } from './look-back.js';
 import {

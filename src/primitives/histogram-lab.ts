@@ -1,10 +1,12 @@
 /** Histograms that are taught and not used: layouts of counters, tagged counters and two ways to merge. */
+
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type Queue, u32, u64, vector } from '../device/queue.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { codecVector, type KeyCodec, keyCodec } from '../keys/key-codec.js';
+import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { UnsupportedError } from '../util/errors.js';
 import { buildForGroups, type LabOptions } from './group.js';
 
@@ -156,7 +158,7 @@ export class HistogramLab {
     }
     const local = this.groupSize;
     const groups = this.groups(n);
-    const how = [u64(n), u32(bins), u32(bits[0]), u32(0), vector(codecVector(this.#codec))];
+    const how = [u64(n), u32(bins), u32(bits[0]), u32(0), codecArgument(this.#codec)];
     const isGlobal = this.step === 'global';
     if (isGlobal) queue.fill(counts, 0, { bytes: bins * 4 });
     const args = [keys, isGlobal ? counts : partials, keys, ...how, ...(trace && !isGlobal ? [trace] : [])];

@@ -1,9 +1,10 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type Queue, u32, u64, vector } from '../device/queue.js';
+import { type Queue, u32, u64 } from '../device/queue.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
-import { codecVector, type KeyCodec, keyCodec } from '../keys/key-codec.js';
+import { type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { UnsupportedError, UsageError } from '../util/errors.js';
 import { buildForGroups, walkingGroups } from './group.js';
 
@@ -106,7 +107,7 @@ export class Histogram {
     const groups = this.#groups(n);
     const byEdges = 'edges' in binning;
     const how = [u64(n), u32(bins), u32(byEdges ? 0 : binning.bits[0]), u32(byEdges ? 1 : 0)];
-    const codec = vector(codecVector(this.#codec));
+    const codec = codecArgument(this.#codec);
     if (this.#step === 'global') {
       queue.fill(counts, 0, { bytes: bins * 4 });
       const args = [keys, counts, edges, ...how, codec];

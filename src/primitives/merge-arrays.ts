@@ -1,7 +1,8 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { u64, vector } from '../device/queue.js';
-import { codecVector, type KeyCodec } from '../keys/key-codec.js';
+import { u64 } from '../device/queue.js';
+import type { KeyCodec } from '../keys/key-codec.js';
 import { buildForGroups } from './group.js';
 
 /** Keys of the result for each work-item of a group that merges in local memory. */
@@ -37,7 +38,7 @@ export async function enqueueMerge(device: Device, work: MergeWork): Promise<voi
   const { program, groupSize } = alone
     ? { program: await device.program('merge_arrays.cl', { ...shape, GROUP_SIZE: 1 }), groupSize: 1 }
     : await build();
-  const args = [a, b, output, u64(aLength), u64(bLength), vector(codecVector(codec))];
+  const args = [a, b, output, u64(aLength), u64(bLength), codecArgument(codec)];
   const groups = Math.ceil((aLength + bLength) / (items * groupSize));
   const kernel = groupSize > 1 ? 'merge_tiles' : 'merge_arrays';
   device.queue.run(program.kernel(kernel), args, { global: groups * groupSize, local: groupSize });

@@ -1,11 +1,11 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { type KernelArgument, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
-import { codecArgument } from './codec-argument.js';
 import { LookBack, passes } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
 import { buildWalk, nameOfTuning, partsOf, tileTuning, type WalkProgram, type WalkTuning } from './walk.js';

@@ -1,12 +1,12 @@
 import { Board } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
 import { after, type Soon } from '../util/soon.js';
-import { codecArgument } from './codec-argument.js';
 import { LookBack } from './look-back.js';
 import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
 import { reducedValue } from './reduce.js';

@@ -1,8 +1,9 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
-import { u32, u64, vector } from '../device/queue.js';
+import { u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { codecVector, keyCodec } from '../keys/key-codec.js';
+import { keyCodec } from '../keys/key-codec.js';
 import { buildForGroups } from './group.js';
 import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js';
 
@@ -42,7 +43,7 @@ export async function enqueueReduceRuns(device: Device, work: ReduceRunsWork): P
   const { values, n, dtype, op, places, runs, results } = work;
   const { program, groupSize } = await buildReduceRuns(device, work);
   const tiles = Math.ceil(n / (groupSize * ITEMS));
-  const codec = vector(codecVector(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' })));
+  const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
   const local = groupSize;
   device.pool.lend([tiles * 8, tiles * 8, tiles * 4], (firsts, lasts, closed) => {
     const { queue } = device;

@@ -1,9 +1,10 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
-import { type KernelArgument, type Queue, u64, vector } from '../device/queue.js';
+import { type KernelArgument, type Queue, u64 } from '../device/queue.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
-import { codecVector, decode, type KeyCodec, keyCodec } from '../keys/key-codec.js';
+import { decode, type KeyCodec, keyCodec } from '../keys/key-codec.js';
 import { keyValue } from '../keys/value.js';
 import { UnsupportedError } from '../util/errors.js';
 import { buildForGroups, type LabOptions, walkingGroups } from './group.js';
@@ -143,7 +144,7 @@ export class Reduction {
     const local = this.#groupSize;
     let count = this.#groups(n, step);
     let [from, to] = partials;
-    const codec = vector(codecVector(this.codec));
+    const codec = codecArgument(this.codec);
     const args: KernelArgument[] = [keys, from, u64(n), codec, ...(trace ? [trace] : [])];
     queue.run(this.#program.kernel(`reduce_${step}`), args, { global: count * local, local });
     while (count > 1) {

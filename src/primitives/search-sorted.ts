@@ -1,10 +1,10 @@
 import type { Buffer } from '../device/buffer.js';
+import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import { u32, u64 } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
 import { after, type Soon } from '../util/soon.js';
-import { codecArgument } from './codec-argument.js';
 import { buildForGroups, type GroupProgram } from './group.js';
 
 /** A search for the places of n keys among `length` keys that are in the codec's order. */

@@ -6,15 +6,16 @@ import { buildFitting, wholeGroups } from '../../algorithms/fitted.js';
 import { oddEven } from '../../algorithms/odd-even.js';
 import type { Tuning } from '../../algorithms/parameters.js';
 import { createRowSort } from '../../algorithms/row-sort.js';
+import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { u32, u64, vector } from '../../device/queue.js';
-import { codecVector, keyCodec } from '../../keys/key-codec.js';
+import { u32, u64 } from '../../device/queue.js';
+import { keyCodec } from '../../keys/key-codec.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { type Prepared, type StepMaker, same, type Task } from './task.js';
 
 const CODEC = keyCodec('u32');
 const WHOLE = [0, 32] as const;
-const codec = vector(codecVector(CODEC));
+const codec = codecArgument(CODEC);
 
 /** A whole sort by one algorithm. */
 function sorting(

@@ -3,10 +3,11 @@
  */
 import { digitsOf } from '../../algorithms/digits.js';
 import type { Buffer } from '../../device/buffer.js';
+import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { u64, vector } from '../../device/queue.js';
+import { u64 } from '../../device/queue.js';
 import { bytesOf, keyWords } from '../../keys/array.js';
-import { codecVector, encode, type KeyCodec } from '../../keys/key-codec.js';
+import { encode, type KeyCodec } from '../../keys/key-codec.js';
 import { buildForGroups, walkingGroups } from '../../primitives/group.js';
 import { after, type Soon } from '../../util/soon.js';
 import { type Column, isOnDevice } from './column.js';
@@ -99,7 +100,7 @@ export class Survey {
     try {
       queue.fill(all, 0xffff_ffff, { bytes: 8 });
       queue.fill(any, 0, { bytes: 8 });
-      queue.run(program.kernel('survey'), [buffer, all, any, u64(n), vector(codecVector(codec))], {
+      queue.run(program.kernel('survey'), [buffer, all, any, u64(n), codecArgument(codec)], {
         global: groups * groupSize,
         local: groupSize,
       });

@@ -1,8 +1,9 @@
 import type { Buffer } from '../../device/buffer.js';
+import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { type KernelArgument, u32, u64, vector } from '../../device/queue.js';
+import { type KernelArgument, u32, u64 } from '../../device/queue.js';
 import { infinityBits } from '../../keys/dtype.js';
-import { codecVector, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
+import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { KINDS, SCAN_OPS, type ScanOp } from '../../primitives/possible.js';
 import { type Column, column } from '../backend/column.js';
 import { GroupSums, total } from '../proof/group-sums.js';
@@ -41,7 +42,7 @@ export class DeviceColumnChecks implements ColumnChecks {
     const codec = keyCodec(from.dtype, { nan: op === 'min' ? 'first' : 'last' });
     const sums = await this.#sums('verify_scan', from, n, defines, (partials, perGroup) => [
       ...[bufferOf(from), bufferOf(to), partials, u64(n), perGroup],
-      ...[vector(codecVector(codec)), u32(inclusive ? 1 : 0)],
+      ...[codecArgument(codec), u32(inclusive ? 1 : 0)],
     ]);
     return () => {
       const wrong = total(sums, 0, 2);
@@ -72,7 +73,7 @@ export class DeviceColumnChecks implements ColumnChecks {
     const sumOf = (from: Column, beside: Column, isResult: boolean) =>
       this.#sums('verify_unique', from, from.n, {}, (partials, perGroup) => [
         ...[bufferOf(from), bufferOf(beside), partials, u64(from.n), perGroup],
-        ...[vector(codecVector(codec)), u64(infinityBits(from.info)), u32(isResult ? 1 : 0)],
+        ...[codecArgument(codec), u64(infinityBits(from.info)), u32(isResult ? 1 : 0)],
       ]);
     const before = await sumOf(keys, counts, false);
     const after = await sumOf(distinct, counts, true);
@@ -106,7 +107,7 @@ export class DeviceColumnChecks implements ColumnChecks {
           begins as Buffer,
           partials,
         ],
-        ...[u64(n), u64(m), u32(count), u32(Math.min(k, 2 ** 32 - 1)), perGroup, vector(codecVector(codec))],
+        ...[u64(n), u64(m), u32(count), u32(Math.min(k, 2 ** 32 - 1)), perGroup, codecArgument(codec)],
         ...[u32(bits[0]), u32(bits[1] - bits[0]), u32(segments?.fromSegment ? 1 : 0)],
       ];
       const sums = await this.#sums('verify_top', keys, work, {}, make, TURNS_OF_SEARCH);
@@ -135,7 +136,7 @@ export class DeviceColumnChecks implements ColumnChecks {
     const from = column(keys.dtype, n, keys.place);
     const sums = await this.#sums('verify_sequence', from, n, defines, (partials, perGroup) => [
       ...[bufferOf(from), mask ?? bufferOf(from), partials, u64(n), perGroup, u64(low), u64(high)],
-      ...[u32(not !== invert ? 1 : 0), vector(codecVector(keyCodec(keys.dtype)))],
+      ...[u32(not !== invert ? 1 : 0), codecArgument(keyCodec(keys.dtype))],
     ]);
     return () => {
       let all = NOTHING;

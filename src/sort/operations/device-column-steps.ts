@@ -1,9 +1,10 @@
 import { Board, type Slot } from '../../device/board.js';
 import type { Buffer } from '../../device/buffer.js';
+import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { type KernelArgument, u32, u64, vector } from '../../device/queue.js';
+import { type KernelArgument, u32, u64 } from '../../device/queue.js';
 import { infinityBits } from '../../keys/dtype.js';
-import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
+import type { KeyCodec } from '../../keys/key-codec.js';
 import { Compaction } from '../../primitives/compact.js';
 import { createGather } from '../../primitives/gather.js';
 import { createGatherColumns } from '../../primitives/gather-columns.js';
@@ -58,7 +59,7 @@ export class DeviceColumnSteps implements ColumnSteps {
 
   async appendCodes(from: Column, codec: KeyCodec, to: Column, shift: number, first: boolean): Promise<void> {
     const shape = { KEY_BITS: from.info.width, VALUE_BYTES: 0, PACKED_BITS: to.info.width };
-    const how = [u64(infinityBits(from.info)), u32(shift), u32(first ? 1 : 0), vector(codecVector(codec))];
+    const how = [u64(infinityBits(from.info)), u32(shift), u32(first ? 1 : 0), codecArgument(codec)];
     const args = [bufferOf(from), bufferOf(to), u64(from.n), ...how];
     await this.#each('append_code.cl', 'append_code', shape, from.n, args);
   }
@@ -154,7 +155,7 @@ export class DeviceColumnSteps implements ColumnSteps {
     await this.#with(sizes, async ([state, counts, sums, ...scanSums]) => {
       if (!state || !counts || !sums) throw new UnsupportedError('no scratch');
       const input = bufferOf(keys);
-      const code = vector(codecVector(codec));
+      const code = codecArgument(codec);
       queue.write(state, BigUint64Array.of(0n, BigInt(to.keys.n - 1)));
       queue.fill(counts, 0, { bytes: 4 << SELECT_BITS });
       for (let end = info.width; end > 0; end -= SELECT_BITS) {
@@ -259,7 +260,7 @@ export class DeviceColumnSteps implements ColumnSteps {
       { groupSize: most },
     );
     const buffers = [keys, offsets, begins, to.keys, to.positions].map(bufferOf);
-    const args = [...buffers, u64(keys.n), vector(codecVector(codec))];
+    const args = [...buffers, u64(keys.n), codecArgument(codec)];
     this.#device.queue.run(program.kernel('select_segments'), args, { global: segments * local, local });
   }
 

@@ -1,7 +1,7 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
 import { u64 } from '../../device/queue.js';
-import { copyThreads } from '../../device/staging.js';
+import { COPY_THREADS } from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
 import * as cl from '../../opencl/index.js';
 import { GroupSums, total } from './group-sums.js';
@@ -64,7 +64,7 @@ export class Checksums {
 export async function hostChecksum(view: ArrayBufferView): Promise<bigint> {
   const sum = new BigUint64Array(1);
   try {
-    await cl.checksumAsync(view, sum, copyThreads());
+    await cl.checksumAsync(view, sum, COPY_THREADS);
   } catch (error) {
     throw typedError(error, 'checking a transfer');
   }

@@ -1,9 +1,10 @@
 import type { Segments } from '../../algorithms/algorithm.js';
 import type { Check, TrialWork } from '../../algorithms/trial.js';
 import type { Buffer } from '../../device/buffer.js';
+import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
-import { u32, u64, vector } from '../../device/queue.js';
-import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
+import { u32, u64 } from '../../device/queue.js';
+import type { KeyCodec } from '../../keys/key-codec.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { GroupSums, total } from './group-sums.js';
 
@@ -126,7 +127,7 @@ export class Verifier {
         partials,
         u64(n),
         perGroup,
-        vector(codecVector(codec)),
+        codecArgument(codec),
         u32(bits[0]),
         u32(bits[1] - bits[0]),
         u32(flags | (segments?.fromSegment ? FROM_SEGMENT : 0)),

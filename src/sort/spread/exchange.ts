@@ -1,5 +1,5 @@
 /** Slices of sorted runs that go from device to device, through memory of the host. */
-import { copyThreads, type Feed } from '../../device/staging.js';
+import { COPY_THREADS, type Feed } from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
 import type { Dtype } from '../../keys/dtype.js';
 import * as cl from '../../opencl/index.js';
@@ -84,7 +84,7 @@ export async function send(
         [out.ring.subarray(0, RING_BYTES), into.ring.subarray(0, RING_BYTES)],
         PIECE_BYTES,
         told,
-        copyThreads(),
+        COPY_THREADS,
       );
       check(1);
     };

@@ -1,8 +1,9 @@
 import type { Buffer } from '../../device/buffer.js';
+import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
 import type { Program } from '../../device/program.js';
-import { u32, u64, vector } from '../../device/queue.js';
-import { codecVector, type KeyCodec } from '../../keys/key-codec.js';
+import { u32, u64 } from '../../device/queue.js';
+import type { KeyCodec } from '../../keys/key-codec.js';
 
 /** Most runs: each is an argument of the kernels. */
 export const MAX_RUNS = 8;
@@ -59,7 +60,7 @@ export class RunCutter {
    *   among the first so many of all
    */
   cut({ runs, n, runKeys, codec, bits: [begin, end] }: Runs, cuts: Buffer): void {
-    const order = [u32(begin), u32(end - begin), vector(codecVector(codec))];
+    const order = [u32(begin), u32(end - begin), codecArgument(codec)];
     const args = [...asArguments(runs), cuts, u64(n), u64(runKeys), ...order];
     const global = Math.ceil(n / runKeys) * MAX_RUNS;
     this.#device.queue.run(this.#cut.kernel('cut_runs'), args, { global, local: MAX_RUNS });

@@ -1,5 +1,5 @@
-import { type KernelArgument, vector } from '../device/queue.js';
 import { codecVector, type KeyCodec } from '../keys/key-codec.js';
+import { type KernelArgument, vector } from './queue.js';
 
 const made = new WeakMap<KeyCodec, KernelArgument>();
 
