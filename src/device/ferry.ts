@@ -20,13 +20,44 @@ export interface Shores {
 }
 
 /** A place on both sides. */
-export interface Berth {
+export class Berth implements RingPlace {
   /** On the device. */
   readonly buffer: Buffer;
-  /** On the host: as many bytes as were asked for. */
-  readonly memory: Uint8Array;
-  /** Gives it back, when commands that use it may still be under way. */
-  release(): void;
+  /** On the host, where `memory` shows as many as were asked for. */
+  readonly bytes: number;
+  readonly begin: number;
+  readonly room: number;
+  readonly taken: number;
+  /** @internal Where the queue was when it was given back. */
+  left: number | undefined;
+  readonly #ferry: Ferry;
+  readonly #host: ArrayBuffer;
+
+  /** @internal A ferry makes them. */
+  constructor(
+    ferry: Ferry,
+    host: ArrayBuffer,
+    { begin, room, taken }: RingPlace,
+    buffer: Buffer,
+    bytes: number,
+  ) {
+    this.#ferry = ferry;
+    this.#host = host;
+    this.begin = begin;
+    this.room = room;
+    this.taken = taken;
+    this.buffer = buffer;
+    this.bytes = bytes;
+  }
+
+  get memory(): Uint8Array {
+    return new Uint8Array(this.#host, this.begin, this.bytes);
+  }
+
+  /** Gives it back, when commands that use it may still be under way. May be called twice. */
+  release(): void {
+    this.#ferry.leave(this);
+  }
 }
 
 /** Bytes that cross in one transfer. */
@@ -34,12 +65,6 @@ export interface Stretch {
   readonly buffer: Buffer;
   readonly offset: number;
   readonly memory: Uint8Array;
-}
-
-/** A berth as it lies in the ring. */
-interface Place extends RingPlace {
-  /** Where the queue was when it was given back. */
-  left?: number;
 }
 
 /**
@@ -52,12 +77,13 @@ export class Ferry {
   /** Made when the first array comes; without it arrays go by themselves. */
   #make: (() => Shores) | undefined;
   #shores: Shores | undefined;
+  /** Those of the host. */
+  #bytes: Uint8Array | undefined;
   #ring: RingPlaces | undefined;
-  /** Those that are in use, in their order. */
-  readonly #places: Place[] = [];
-  #waiting: Place[] = [];
+  /** What is taken of the ring, in its order. */
+  readonly #places: { readonly taken: number; readonly left: number | undefined }[] = [];
+  #waiting: Berth[] = [];
   #waitingBytes = 0;
-  readonly #berths = new WeakMap<Berth, Place>();
   /** By where they begin and end. */
   readonly #parts = new Map<number, Buffer>();
 
@@ -75,30 +101,40 @@ export class Ferry {
   take(bytes: number): Berth | undefined {
     const shores = bytes > 0 && bytes <= MOST_BYTES ? this.#made() : undefined;
     if (!shores) return undefined;
-    const place = this.#place(bytes);
+    this.#clear();
+    const place = this.#ring?.take(bytes);
     if (!place) return undefined;
     const buffer = this.#part(shores, place);
-    if (!buffer) return undefined;
-    const berth: Berth = {
-      buffer,
-      memory: new Uint8Array(shores.host, place.begin, bytes),
-      release: () => {
-        if (place.left !== undefined) return;
-        place.left = this.#progress.enqueued;
-        this.#keep(place, buffer);
-      },
-    };
-    this.#berths.set(berth, place);
+    if (!buffer) {
+      this.#places.push({ taken: place.taken, left: this.#progress.enqueued });
+      return undefined;
+    }
+    const berth = new Berth(this, shores.host, place, buffer, bytes);
+    this.#places.push(berth);
     return berth;
   }
 
   /** Has a berth cross with those that wait. */
   board(berth: Berth): void {
-    const place = this.#berths.get(berth);
-    if (!place) return;
     this.#progress.enqueue();
-    this.#waiting.push(place);
-    this.#waitingBytes += place.room;
+    this.#waiting.push(berth);
+    this.#waitingBytes += berth.room;
+  }
+
+  /** A berth with a copy of an array, which crosses with those that wait; undefined likewise. */
+  carry({ buffer, byteOffset, byteLength }: ArrayBufferView): Berth | undefined {
+    const berth = this.take(byteLength);
+    if (!berth) return undefined;
+    this.#bytes?.set(new Uint8Array(buffer, byteOffset, byteLength), berth.begin);
+    this.board(berth);
+    return berth;
+  }
+
+  /** @internal Takes a berth back. */
+  leave(berth: Berth): void {
+    if (berth.left !== undefined) return;
+    berth.left = this.#progress.enqueued;
+    this.#keep(berth, berth.buffer);
   }
 
   /** Takes all out that waits. */
@@ -127,6 +163,7 @@ export class Ferry {
     this.#parts.clear();
     this.#shores?.device.release();
     this.#shores = undefined;
+    this.#bytes = undefined;
     this.#make = undefined;
   }
 
@@ -136,19 +173,13 @@ export class Ferry {
     try {
       if (make) {
         this.#shores = make();
+        this.#bytes = new Uint8Array(this.#shores.host);
         this.#ring = new RingPlaces(this.#shores.host.byteLength, this.#shores.alignment);
       }
     } catch {
       return undefined; // to go by itself is slower, and no failure
     }
     return this.#shores;
-  }
-
-  #place(bytes: number): Place | undefined {
-    this.#clear();
-    const place: Place | undefined = this.#ring?.take(bytes);
-    if (place) this.#places.push(place);
-    return place;
   }
 
   /** Frees what nothing uses any more. */
@@ -164,7 +195,7 @@ export class Ferry {
   }
 
   /** The part of the device's memory that a place is; undefined where the driver makes none. */
-  #part({ device, beforeRelease }: Shores, place: Place): Buffer | undefined {
+  #part({ device, beforeRelease }: Shores, place: RingPlace): Buffer | undefined {
     const { begin, room } = place;
     const key = keyOf(place);
     const known = this.#parts.get(key);
@@ -174,12 +205,11 @@ export class Ferry {
       const handle = cl.createSubBuffer(device.handle, 0, cl.BUFFER_CREATE_TYPE_REGION, region);
       return new Buffer(room, handle, beforeRelease);
     } catch {
-      place.left = this.#progress.enqueued;
       return undefined;
     }
   }
 
-  #keep(place: Place, part: Buffer): void {
+  #keep(place: RingPlace, part: Buffer): void {
     if (!this.#shores) {
       part.release();
       return;

@@ -401,12 +401,13 @@ export class Queue {
    */
   gather(view: ArrayBufferView): Berth | undefined {
     const up = this.#profile ? undefined : this.#ferries?.up;
-    const berth = up?.take(view.byteLength);
-    if (!up || !berth) return undefined;
-    berth.memory.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
-    up.board(berth);
-    if (up.waitingBytes >= GATHERED_BYTES) this.submit();
-    return berth;
+    if (!up) return undefined;
+    // Here the launches that read what waits are there as well. A refusal concerns calls before this one.
+    if (up.waitingBytes >= GATHERED_BYTES) {
+      if (this.#startsSoon) this.#flushForLater();
+      else this.submitForLater();
+    }
+    return up.carry(view);
   }
 
   /** A buffer that small results are written to, for `bring`. @returns undefined likewise */
@@ -463,9 +464,8 @@ export class Queue {
   /** As `finish`, but asks nobody when all that was enqueued is known to be done. */
   settle(deadlineSeconds?: number, since?: number): Promise<void> {
     const known = this.#failure === undefined && this.#lookout.hasNothing && this.hasPassed(this.position);
-    return promised(() =>
-      known ? this.#assertKept(since, this.position) : this.finish(deadlineSeconds, since),
-    );
+    if (!known) return this.finish(deadlineSeconds, since);
+    return promised(() => this.#assertKept(since, this.position));
   }
 
   /** A point behind all that was enqueued, for another queue of the device to wait for: once. */

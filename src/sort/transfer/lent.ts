@@ -101,7 +101,7 @@ export function lendInput(device: Device, place: Place): Soon<Lent> {
   const view = fixed(place);
   if (inPlace(device, view)) return lend(device, view);
   const berth = device.queue.gather(view);
-  if (berth) return { ...berth, copy: view };
+  if (berth) return { buffer: berth.buffer, copy: view, release: () => berth.release() };
   const lent = borrow(device, view.byteLength, true);
   return rescued(
     () => after(upload(device, lent.buffer, view, { atRest: true }), () => ({ ...lent, copy: view })),
@@ -117,7 +117,10 @@ export function lendOutput(device: Device, place: Place): LentOutput {
   if (isOnDevice(place)) return { ...there(place), collect: nothing };
   if (inPlace(device, place)) return { ...lend(device, place), collect: nothing };
   const berth = device.queue.berth(place.byteLength);
-  if (berth) return { ...berth, copy: place, collect: () => device.queue.bring(berth, place) };
+  if (berth) {
+    const collect = () => device.queue.bring(berth, place);
+    return { buffer: berth.buffer, copy: place, collect, release: () => berth.release() };
+  }
   const lent = borrow(device, place.byteLength);
   return {
     ...lent,
