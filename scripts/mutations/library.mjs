@@ -225,9 +225,23 @@ export const LIBRARY = [
   {
     name: 'call: a refusal that is thrown is not noted for those that took the result',
     file: 'src/sort/calls/call.ts',
-    find: 'failed?.(cause);',
+    find: 'failed?.(final);',
     replace: 'void failed;',
     tests: [tests('sort/calls/link')],
+  },
+  {
+    name: 'plans: those of keys alone for keys with values, where they were asked for last',
+    file: 'src/sort/backend/plan-lists.ts',
+    find: 'a.valueBytes === b.valueBytes &&',
+    replace: '',
+    tests: [tests('sort/backend/plan-lists')],
+  },
+  {
+    name: 'plans: a failure is not told again, where it was told last',
+    file: 'src/sort/backend/plan-lists.ts',
+    find: 'this.#last = undefined;',
+    replace: '',
+    tests: [tests('sort/backend/plan-lists')],
   },
   {
     name: 'pool: lent to another queue while it is used',

@@ -56,27 +56,29 @@ export function enqueueWithScratch(
     const known = isReplayed ? recall(algorithm, work) : undefined;
     const options = { inPlace: work.input === work.output, bits, ...(segments && { segments }) };
     const sizes = known?.sizes ?? algorithm.scratch(n, options);
-    for (const [i, bytes] of Object.values(sizes).entries()) {
-      taken.push(pool.take(bytes, known?.recorded?.scratch[i]));
+    const scratch: Record<string, Buffer> = {};
+    for (const name in sizes) {
+      const buffer = pool.take(sizes[name] as number, known?.recorded?.scratch[taken.length]);
+      taken.push(buffer);
+      scratch[name] = buffer;
     }
     if (known?.recorded?.scratch.every((buffer, i) => buffer === taken[i])) {
       known.missed = 0;
       queue.replay(known.recorded.recording);
       return { ...known.recorded.enqueued, release };
     }
-    const scratch = Object.fromEntries(Object.keys(sizes).map((name, i) => [name, taken[i] as Buffer]));
-    let enqueued: Enqueued = {};
-    const enqueue = () => {
-      enqueued = algorithm.enqueue(queue, { ...work, scratch });
-    };
-    if (work.onStage || !isReplayed) enqueue();
-    else if (known && isToBeRecorded(known)) {
-      const recording = queue.record(enqueue);
+    const enqueue = () => algorithm.enqueue(queue, { ...work, scratch });
+    if (work.onStage || !isReplayed) return { ...enqueue(), release };
+    if (known && isToBeRecorded(known)) {
+      let enqueued: Enqueued = {};
+      const recording = queue.record(() => {
+        enqueued = enqueue();
+      });
       if (recording) known.recorded = { scratch: [...taken], recording, enqueued };
-    } else {
-      enqueue();
-      if (!known) remember(algorithm, { work, sizes, missed: 0 });
+      return { ...enqueued, release };
     }
+    const enqueued = enqueue();
+    if (!known) remember(algorithm, { work, sizes, missed: 0 });
     return { ...enqueued, release };
   } catch (error) {
     release();

@@ -19,12 +19,12 @@ export class Admission {
 
   /** Runs `use` when it is its turn and there is room for its load: at once, where that is now. */
   run<T>(load: number, use: () => Soon<T>): Soon<T> {
-    const admitted = () => ended(use, () => this.#leave(load));
+    const leave = () => this.#leave(load);
     if (this.#waiting.length > 0 || !this.#hasRoom(load)) {
-      return new Promise<void>((start) => this.#waiting.push({ load, start })).then(admitted);
+      return new Promise<void>((start) => this.#waiting.push({ load, start })).then(() => ended(use, leave));
     }
     this.#enter(load);
-    return admitted();
+    return ended(use, leave);
   }
 
   #leave(load: number): void {

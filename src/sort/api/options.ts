@@ -462,10 +462,12 @@ export function assertOneOfDevices({ device, devices }: Pick<SortOptions, 'devic
 }
 
 /** The parameters of an algorithm that options chose. */
-export const chosenParameters = ({ scan, radixBits }: SortSettings): Tuning => ({
-  ...(scan !== 'auto' && { scan }),
-  ...(radixBits !== undefined && { radixBits }),
-});
+export const chosenParameters = ({ scan, radixBits }: SortSettings): Tuning =>
+  scan === 'auto' && radixBits === undefined
+    ? NOT_CHOSEN
+    : { ...(scan !== 'auto' && { scan }), ...(radixBits !== undefined && { radixBits }) };
+
+const NOT_CHOSEN: Tuning = Object.freeze({});
 
 /**
  * The bits of the code to compare.

@@ -164,7 +164,7 @@ export class SorterOperations implements AsyncDisposable {
         const sorted = make.like(array, input.dtype, input.n, into);
         link.makes(sorted.result);
         const job = { keys: input, settings, sorted: sorted.place };
-        return this.#calls.sort(job, link, into).then(() => sorted.result);
+        return this.#calls.sort(job, link, sorted.result, into);
       });
     });
   }
@@ -184,7 +184,7 @@ export class SorterOperations implements AsyncDisposable {
       if (array instanceof DeviceArray) {
         const sorted = this.#arrays.take(input.dtype, input.n);
         try {
-          await this.#calls.sort({ keys: input, settings, sorted: sorted.place }, link);
+          await this.#calls.sort({ keys: input, settings, sorted: sorted.place }, link, undefined);
         } catch (error) {
           this.#arrays.discard(sorted);
           throw error;
@@ -239,7 +239,7 @@ export class SorterOperations implements AsyncDisposable {
         const moved = make.beside(array, 'u32', input.n, into);
         link.makes(moved.result);
         const job = { keys: input, settings, moved: moved.place };
-        return this.#calls.sort(job, link, into).then(() => moved.result as Positions<Keys>);
+        return this.#calls.sort(job, link, moved.result as Positions<Keys>, into);
       });
     });
   }
@@ -279,11 +279,15 @@ export class SorterOperations implements AsyncDisposable {
         const moved = make.like(beside, dtypeOfValues(beside), beside.length, into?.values);
         if (CARRIED_VALUE_BYTES.has(bytes)) {
           const job = { keys: input, settings, sorted: sorted.place, values: { place, bytes } };
-          await this.#calls.sort({ ...job, moved: moved.place }, link, into);
+          await this.#calls.sort({ ...job, moved: moved.place }, link, undefined, into);
         } else {
           // No dtype has such a width, so these are typed arrays.
           const positions = new Uint32Array(input.n);
-          await this.#calls.sort({ keys: input, settings, sorted: sorted.place, moved: positions }, link);
+          await this.#calls.sort(
+            { keys: input, settings, sorted: sorted.place, moved: positions },
+            link,
+            undefined,
+          );
           const [from, to] = [place as ArrayBufferView, moved.place as ArrayBufferView];
           await inTurns(gatherSteps(from, positions, bytes, to), settings.signal);
         }

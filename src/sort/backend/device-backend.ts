@@ -196,8 +196,9 @@ export class DeviceBackend implements Backend {
     const most = Math.min(MAX_RUNS, keys.n);
     if (tuning.parts !== undefined) return Math.min(tuning.parts, most);
     const bytes = keys.n * (keys.info.bytes + (values?.bytes ?? 0));
+    if (algorithm !== 'auto' || bytes < STREAMED_BYTES) return 1;
     const reached = [keys.view, sorted, values?.view, moved].every((one) => !one || this.device.reaches(one));
-    return algorithm === 'auto' && reached && bytes >= STREAMED_BYTES ? most : 1;
+    return reached ? most : 1;
   }
 
   async sortInParts(plan: Plan, job: HostJob): Promise<Outcome | undefined> {

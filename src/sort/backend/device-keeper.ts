@@ -1,7 +1,7 @@
 import { Device, type DeviceOptions } from '../../device/device.js';
 import { takeCacheWarning } from '../../util/cache.js';
 import { type ClsortError, DeviceLostError, TimeoutError } from '../../util/errors.js';
-import { guarded, rescued, type Soon } from '../../util/soon.js';
+import { guarded, type Soon } from '../../util/soon.js';
 import type { Backend, Keeper, KeptCall } from './backend.js';
 import { DeviceBackend } from './device-backend.js';
 
@@ -51,26 +51,36 @@ export class DeviceKeeper implements Keeper {
 
   #run<T>(use: (backend: Backend) => Soon<T>, call: KeptCall): Soon<T> {
     const backend = this.#backend;
-    const make = () => this.complete(backend, () => use(backend), call);
-    if (!call.again) return make();
-    return rescued(make, async (error) => {
-      if (!(error instanceof DeviceLostError)) throw error;
-      const message = `the device was lost and is opened again: ${error.message}`;
-      this.#warn(new DeviceLostError(message, { cause: error }), call);
-      if (this.#backend.lost) await this.#reopen();
-      return this.complete(this.#backend, () => use(this.#backend), call);
-    });
+    return this.#kept(
+      () => use(backend),
+      call,
+      async (error) => {
+        await this.#giveUpFor(error, backend);
+        if (!call.again || !(error instanceof DeviceLostError)) throw error;
+        const message = `the device was lost and is opened again: ${error.message}`;
+        this.#warn(new DeviceLostError(message, { cause: error }), call);
+        if (this.#backend.lost) await this.#reopen();
+        return this.complete(this.#backend, () => use(this.#backend), call);
+      },
+    );
   }
 
   complete<T>(backend: Backend, use: () => Soon<T>, call: KeptCall): Soon<T> {
+    return this.#kept(use, call, async (error) => {
+      await this.#giveUpFor(error, backend);
+      throw error;
+    });
+  }
+
+  /** Runs `use`, and tells of the cache however it went; a failure goes to `failed`. */
+  #kept<T>(use: () => Soon<T>, call: KeptCall, failed: (error: unknown) => Promise<T>): Soon<T> {
     const told = (made: T): T => {
       this.#tellOfCache(call);
       return made;
     };
-    return guarded(use, told, async (error) => {
+    return guarded(use, told, (error) => {
       this.#tellOfCache(call);
-      await this.#giveUpFor(error, backend);
-      throw error;
+      return failed(error);
     });
   }
 

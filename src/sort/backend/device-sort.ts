@@ -42,11 +42,11 @@ export class DeviceSort implements PendingSort {
   readonly #lent: { release(): void }[] = [];
   /** Window of the keys' codes that differ. */
   #bits: Bits;
-  #gaveUp: () => string | undefined = () => undefined;
+  #gaveUp: (() => string | undefined) | undefined;
   #verdict: (() => Verified) | undefined;
   /** What the device tells of wrong offsets. */
   #slot: Slot | undefined;
-  #times: () => StageTime[] = () => [];
+  #times: (() => StageTime[]) | undefined;
 
   private constructor(device: Device, plan: Plan, job: SortJob, needs: Needs) {
     this.#device = device;
@@ -78,7 +78,7 @@ export class DeviceSort implements PendingSort {
       });
     }
     const verified = this.#verdict?.();
-    const wrong = this.#gaveUp() ?? (verified && wrongIn(verified));
+    const wrong = this.#gaveUp?.() ?? (verified && wrongIn(verified));
     if (wrong !== undefined) return wrong;
     if (!settings.verify) return this.#made(verified);
     return transfers.same().then((same) => (same ? this.#made(verified) : CHANGED));
@@ -92,7 +92,7 @@ export class DeviceSort implements PendingSort {
     const [plan, bits] = [this.#plan, this.#bits];
     const made =
       bits === plan.bits ? plan : { ...plan, bits, reason: `${plan.reason}; other bits are constant` };
-    return { plan: made, stages: this.#times(), ...(verified && { verified }) };
+    return { plan: made, stages: this.#times?.() ?? [], ...(verified && { verified }) };
   }
 
   /** Brings what the sort reads. */
@@ -124,7 +124,7 @@ export class DeviceSort implements PendingSort {
   /** Enqueues the sort, and what is to be read of it with the wait. */
   #run(inputs: Inputs): Soon<this> {
     const { keys, settings, values, moved, sorted, segments } = this.#job;
-    const { algorithm, verifier, transfers } = this.#needs;
+    const { algorithm, verifier } = this.#needs;
     const { queue } = this.#device;
     // The keys of an argsort are sorted too, but stay on the device.
     const output = this.#keep<LentOutput>(
@@ -136,6 +136,7 @@ export class DeviceSort implements PendingSort {
     this.#slot = segments && Board.slot(this.#device); // nobody waits between this and what writes on it
     const work = {
       n: this.#plan.n,
+      bits: this.#bits,
       codec: keyCodec(keys.dtype, settings),
       indices: moved !== undefined && values === undefined,
       input: inputs.keys.buffer,
@@ -145,28 +146,36 @@ export class DeviceSort implements PendingSort {
       ...(segments &&
         inputs.offsets && { segments: segmentsOf(segments, inputs.offsets.buffer, this.#slot) }),
     };
-    const verification = { ...work, bits: this.#plan.bits };
-    const before = verifier?.input(elements(work.input, work.inputValues), verification);
-    const run = this.#keep(enqueueWithScratch(algorithm, queue, { ...work, bits: this.#bits }));
-    const sums = verifier?.output(elements(work.output, work.outputValues), verification);
+    const verification = verifier && { ...work, bits: this.#plan.bits };
+    const before = verification && verifier.input(elements(work.input, work.inputValues), verification);
+    const run = this.#keep(enqueueWithScratch(algorithm, queue, work));
+    const sums = verification && verifier.output(elements(work.output, work.outputValues), verification);
     if (before && sums) this.#verdict = () => verdict(before, sums);
     this.#gaveUp = this.#statusOf(run);
-    const all = [inputs.keys, inputs.values, inputs.offsets, output, outputValues];
-    const watched = settings.verify ? transfers.watch(all.flatMap(copyOf)) : undefined;
-    const fetched = (one: LentOutput | undefined) => (one?.copy ? one.collect(settings.timeout) : undefined);
-    return after(watched, () =>
-      after(fetched(output), () =>
-        after(fetched(outputValues), () => {
-          this.#times = queue.takeProfile();
+    return after(this.#watched([inputs.keys, inputs.values, inputs.offsets, output, outputValues]), () =>
+      after(this.#fetched(output), () =>
+        after(this.#fetched(outputValues), () => {
+          if (settings.onReport) this.#times = queue.takeProfile();
           return this;
         }),
       ),
     );
   }
 
+  /** Has transfers checked where that is wanted. */
+  #watched(lent: readonly (Lent | undefined)[]): Soon<void> {
+    if (!this.#job.settings.verify) return undefined;
+    return this.#needs.transfers.watch(lent.flatMap(copyOf));
+  }
+
+  /** Brings a result to where it belongs with the wait. */
+  #fetched(output: LentOutput | undefined): Soon<void> {
+    return output?.copy ? output.collect(this.#job.settings.timeout) : undefined;
+  }
+
   /** Has the status of a sort read. @returns why it gave up, if it did, to be asked after the wait */
-  #statusOf({ status, anyAt }: Enqueued): () => string | undefined {
-    if (!status) return () => undefined;
+  #statusOf({ status, anyAt }: Enqueued): (() => string | undefined) | undefined {
+    if (!status) return undefined;
     const { queue } = this.#device;
     if (anyAt === undefined || this.#job.settings.onReport) {
       const word = new Uint32Array(1);

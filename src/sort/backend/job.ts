@@ -1,4 +1,4 @@
-import { type HostColumn, keyWords, part } from '../../keys/array.js';
+import { type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
 
 import { bitWindow, chosenParameters, type SortSettings } from '../api/options.js';
 import type { HostValues } from '../host/host-sort.js';
@@ -51,13 +51,19 @@ export function hostJob({ keys, settings, sorted, values, moved, segments }: Sor
   if (moved && isOnDevice(moved)) return undefined;
   if (segments && isOnDevice(segments.offsets.place)) return undefined;
   return {
-    keys: { ...keys, view: keyWords(part(keys.place, 0, byteLengthOf(keys)), keys.info) },
+    keys: { ...keys, view: wordsOf(keys, keys.place) },
     settings,
     ...(sorted && { sorted }),
     ...(values && { values: { view: values.place as ArrayBufferView, bytes: values.bytes } }),
     ...(moved && { moved }),
     ...(segments && { segments }),
   };
+}
+
+/** The keys of a column, in host memory. */
+function wordsOf(keys: Column, place: ArrayBufferView): KeyWords {
+  const bytes = byteLengthOf(keys);
+  return keyWords(place.byteLength === bytes ? place : part(place, 0, bytes), keys.info);
 }
 
 /** The same job as any backend takes it. */

@@ -8,8 +8,20 @@ const MOST = 256;
 const nameOf = ({ n, dtype, bits, valueBytes, algorithm, segments, parameters }: PlanRequest): string =>
   `${n} ${dtype} ${bits[0]} ${bits[1]} ${valueBytes} ${algorithm} ${segments !== undefined} ${Object.entries(parameters ?? {})}`;
 
+/** Are two requests alike, as far as that shows at a glance? */
+const isLike = (a: PlanRequest, b: PlanRequest): boolean =>
+  a.n === b.n &&
+  a.dtype === b.dtype &&
+  a.bits[0] === b.bits[0] &&
+  a.bits[1] === b.bits[1] &&
+  a.valueBytes === b.valueBytes &&
+  a.algorithm === b.algorithm &&
+  (a.segments !== undefined) === (b.segments !== undefined) &&
+  a.parameters === b.parameters;
+
 /** Plans that were made, and how the next ones are. */
 interface PlanList {
+  readonly request: PlanRequest;
   readonly made: Plan[];
   readonly rest: Generator<Plan, void, undefined>;
 }
@@ -18,6 +30,8 @@ interface PlanList {
 export class PlanLists {
   readonly #device: Device;
   readonly #lists = new Map<string, PlanList>();
+  /** The one that was asked for last: calls that are made together are mostly alike. */
+  #last: PlanList | undefined;
 
   constructor(device: Device) {
     this.#device = device;
@@ -25,11 +39,10 @@ export class PlanLists {
 
   /** As `devicePlans`. The same request gets the same plans, as long as it is not among the many forgotten ones. */
   *plansFor(request: PlanRequest): Generator<Plan, void, undefined> {
-    const name = nameOf(request);
-    const list = this.#lists.get(name) ?? this.#add(name, request);
+    const list = this.#listFor(request);
     for (let i = 0; ; i++) {
       if (i === list.made.length) {
-        const next = this.#next(name, list);
+        const next = this.#next(list);
         if (!next) return;
         list.made.push(next);
       }
@@ -37,18 +50,26 @@ export class PlanLists {
     }
   }
 
+  #listFor(request: PlanRequest): PlanList {
+    if (this.#last && isLike(this.#last.request, request)) return this.#last;
+    const name = nameOf(request);
+    this.#last = this.#lists.get(name) ?? this.#add(name, request);
+    return this.#last;
+  }
+
   #add(name: string, request: PlanRequest): PlanList {
     if (this.#lists.size >= MOST) this.#lists.clear();
-    const list = { made: [], rest: devicePlans(this.#device, request) };
+    const list = { request, made: [], rest: devicePlans(this.#device, request) };
     this.#lists.set(name, list);
     return list;
   }
 
-  #next(name: string, { rest }: PlanList): Plan | undefined {
+  #next({ request, rest }: PlanList): Plan | undefined {
     try {
       return rest.next().value ?? undefined;
     } catch (error) {
-      this.#lists.delete(name); // the next call that asks is told again
+      this.#lists.delete(nameOf(request)); // the next call that asks is told again
+      this.#last = undefined;
       throw error;
     }
   }

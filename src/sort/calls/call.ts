@@ -110,6 +110,12 @@ export function start<T>(by: By, use: Use<T>, leaves = false): Soon<Started<T>> 
   return after(attempt(by, tried, use, leaves), (first) => new Going(by, tried, use, leaves, first));
 }
 
+/** Makes a call, and waits for it. @throws what `use` throws; as `Started.complete` */
+export function make<T>(by: By, use: Use<T>): Soon<T> {
+  const tried = new Tried();
+  return after(attempt(by, tried, use, false), (first) => new Going(by, tried, use, false, first).complete());
+}
+
 /** A go at a call of which all is enqueued. */
 interface Attempt<T> {
   readonly call: Call;
@@ -120,18 +126,17 @@ interface Attempt<T> {
 function attempt<T>(by: By, tried: Tried, use: Use<T>, leaves: boolean): Soon<Attempt<T>> {
   const call = new Call(by, tried);
   const made = (result: () => T): Attempt<T> => {
-    if (leaves) call.release();
+    call.assertIntact();
+    if (leaves) call.leave();
     return { call, result };
   };
-  return guarded(
-    () => call.guard(() => use(call), leaves),
-    made,
-    (error) => {
-      if (!(error instanceof Refusal)) throw error;
-      refuse(by, tried, error);
-      return attempt(by, tried, use, leaves);
-    },
-  );
+  const failed = async (cause: unknown): Promise<Attempt<T>> => {
+    const error = await call.failed(cause);
+    if (!(error instanceof Refusal)) throw error;
+    refuse(by, tried, error);
+    return attempt(by, tried, use, leaves);
+  };
+  return guarded(() => use(call), made, failed);
 }
 
 /** A call that is enqueued, and is made once more if need be. */
@@ -162,20 +167,24 @@ class Going<T> implements Started<T> {
   }
 
   #completed(isStale: (() => Promise<boolean>) | undefined, failed?: (error: unknown) => never): Soon<T> {
+    const { call, result } = this.#current;
+    const settled = (): T => {
+      call.assertIntact();
+      call.release();
+      return result();
+    };
     return guarded(
-      () => this.#current.call.settled(isStale),
-      () => {
-        this.#current.call.release();
-        return this.#current.result();
+      () => call.settle(isStale),
+      settled,
+      async (cause) => {
+        const error = await call.failed(cause);
+        try {
+          return await this.#again(error, isStale);
+        } catch (final) {
+          failed?.(final);
+          throw final;
+        }
       },
-      (error) =>
-        rescued(
-          () => this.#again(error, isStale),
-          (cause) => {
-            failed?.(cause);
-            throw cause;
-          },
-        ),
     );
   }
 
@@ -265,27 +274,35 @@ export class Call {
    * Sorts, by the settings of the call unless its own say otherwise. What is all in host memory is sorted when
    * this returns; else `settle` waits for it.
    */
-  sort({ settings: own, ...rest }: Sort): Soon<void> {
-    const isSame = (own === undefined || own === this.settings) && !this.settings.onProgress;
-    const settings = isSame ? this.settings : settingsOf(this.settings, own);
-    const job: SortJob = { ...rest, settings };
-    const { n, dtype } = job.keys;
+  sort(sort: Sort): Soon<void> {
+    const job = this.#jobOf(sort);
+    const { keys, settings } = job;
     const started = performance.now();
     throwIfAborted(settings.signal);
-    settings.onProgress?.({ phase: 'sort', done: 0, total: n });
-    const report = (outcome: Outcome) => {
-      throwIfAborted(settings.signal);
-      settings.onProgress?.({ phase: 'sort', done: n, total: n });
-      settings.onReport?.(reportOf({ n, dtype, started, outcome, info: this.#by.backend.info }));
-    };
-    this.#spans.push(...spansOf(job));
+    settings.onProgress?.({ phase: 'sort', done: 0, total: keys.n });
+    const report = (outcome: Outcome): void => this.#report(job, started, outcome);
+    addSpans(job, this.#spans);
     assertIntact(this.#spans);
     const host = hostJob(job);
     if (host) return after(this.#fitting(job, host), report);
     this.#inFlight = true;
-    return after(this.#enqueue(job), (sort) => {
-      this.#sorts.push({ ...sort, report });
+    return after(this.#enqueue(job, requestOf(job)), ({ plan, pending }) => {
+      this.#sorts.push({ plan, pending, report });
     });
+  }
+
+  #jobOf(sort: Sort): SortJob {
+    if (sort.settings === this.settings && !this.settings.onProgress) return sort as SortJob;
+    const { settings: own, ...rest } = sort;
+    const isSame = own === undefined && !this.settings.onProgress;
+    return { ...rest, settings: isSame ? this.settings : settingsOf(this.settings, own) };
+  }
+
+  /** Tells whoever asked how a sort went. @throws AbortedError */
+  #report({ keys: { n, dtype }, settings }: SortJob, started: number, outcome: Outcome): void {
+    throwIfAborted(settings.signal);
+    settings.onProgress?.({ phase: 'sort', done: n, total: n });
+    settings.onReport?.(reportOf({ n, dtype, started, outcome, info: this.#by.backend.info }));
   }
 
   /**
@@ -326,63 +343,58 @@ export class Call {
     });
   }
 
-  /** `settle` for a call of which all is enqueued, as `guard` does a part of one. */
-  settled(isStale?: () => Promise<boolean>): Soon<void> {
-    const made = (): void => assertIntact(this.#spans);
-    return guarded(
-      () => {
-        assertIntact(this.#spans);
-        return this.settle(isStale);
-      },
-      made,
-      (error) => this.#failed(error),
-    );
+  /** As `settle`, after the wait. */
+  #checked(isStale?: () => Promise<boolean>): Soon<void> {
+    return after(isStale?.(), (stale) => {
+      if (stale) throw new Stale();
+      const reports: (() => void)[] = [];
+      return after(this.#askSorts(reports), () =>
+        after(this.settings.verify ? this.columns.check() : undefined, () => {
+          this.#askFound();
+          for (const report of reports) report();
+        }),
+      );
+    });
   }
 
-  /** As `settle`, after the wait. */
-  async #checked(isStale?: () => Promise<boolean>): Promise<void> {
-    if (isStale && (await isStale())) throw new Stale();
-    const done: (() => void)[] = [];
-    for (const { plan, pending, report } of this.#sorts.splice(0)) {
-      const outcome = await this.#accepted(plan, pending);
-      done.push(() => report(outcome));
-    }
-    if (this.settings.verify) await this.columns.check();
+  /** Asks how each sort went. @param reports gets what is to be told of them when all is well @throws Refusal */
+  #askSorts(reports: (() => void)[]): Soon<void> {
+    const next = this.#sorts.shift();
+    if (!next) return undefined;
+    return after(accepted(next.plan, next.pending), (outcome) => {
+      reports.push(() => next.report(outcome));
+      return this.#askSorts(reports);
+    });
+  }
+
+  /** Asks what was found to be wrong with results. @throws MismatchError */
+  #askFound(): void {
     for (const found of this.#found.splice(0)) {
       const wrong = found();
       if (wrong === undefined) continue;
       const who = this.#by.backend.info?.name ?? 'the host engine';
       throw new MismatchError(`${who} made a wrong result, which is not used: ${wrong}`);
     }
-    for (const report of done) report();
   }
 
-  /**
-   * Runs a part of the call on arrays that are to stay where they are, and after a failure gives everything
-   * back when nothing uses it any more.
-   *
-   * @param flushes whether the device is to start with what it has enqueued
-   */
-  guard<T>(use: () => Soon<T>, flushes = false): Soon<T> {
-    const used = (result: T): T => {
-      assertIntact(this.#spans);
-      if (flushes) this.columns.flush();
-      return result;
-    };
-    const make = () => {
-      assertIntact(this.#spans);
-      return use();
-    };
-    return guarded(make, used, (error) => this.#failed(error));
+  /** @throws InputError when memory of the host that the call works on has gone */
+  assertIntact(): void {
+    assertIntact(this.#spans);
   }
 
-  /** Gives everything back when nothing uses it any more, and throws. */
-  async #failed(cause: unknown): Promise<never> {
+  /** Has the device start with what is enqueued, and gives everything back. */
+  leave(): void {
+    this.columns.flush();
+    this.release();
+  }
+
+  /** Gives everything back when nothing uses it any more. @returns what the call has failed of */
+  async failed(cause: unknown): Promise<unknown> {
     const error = intactOr(this.#spans, cause);
     // Commands in flight may still write to host memory that the caller gets back; a device that hangs is given up.
     if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
     this.release();
-    throw error instanceof MemoryError ? this.#seen(error) : error;
+    return error instanceof MemoryError ? this.#seen(error) : error;
   }
 
   /** Gives back what was borrowed. May be called twice. */
@@ -393,16 +405,18 @@ export class Call {
 
   /** Sorts whole, or in chunks of half the size as often as memory does not suffice. */
   #fitting(job: SortJob, host: HostJob): Soon<Outcome> {
-    if (job.segments) return this.#whole(job); // chunks would cut them
-    const limit = this.#by.backend.chunkLimit(requestOf(job));
-    return this.#chunked(job, host, Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit));
+    const request = requestOf(job);
+    if (job.segments) return this.#whole(job, request); // chunks would cut them
+    const limit = this.#by.backend.chunkLimit(request);
+    const chunk = Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
+    return this.#chunked(job, host, request, chunk);
   }
 
   /** Sorts in chunks of so many keys, or of half the size as often as memory does not suffice. */
-  #chunked(job: SortJob, host: HostJob, chunk: number): Soon<Outcome> {
+  #chunked(job: SortJob, host: HostJob, request: PlanRequest, chunk: number): Soon<Outcome> {
     const { n } = job.keys;
     return rescued(
-      () => (chunk >= n ? this.#atOnce(job, host) : this.#inChunks(host, chunk)),
+      () => (chunk >= n ? this.#atOnce(job, host, request) : this.#inChunks(host, chunk)),
       async (error) => {
         const next = Math.ceil(Math.min(chunk, n) / 2);
         if (!(error instanceof MemoryError) || next < SMALLEST_CHUNK) throw error;
@@ -410,32 +424,37 @@ export class Call {
         this.#by.backend.memory.trim();
         const message = `${error.message}; going on with chunks of ${next} keys`;
         this.#warn(new MemoryError(message, { cause: error }));
-        return this.#chunked(job, host, next);
+        return this.#chunked(job, host, request, next);
       },
     );
   }
 
   /** Sorts as a whole, in parts while the data are on the way where that is something for the job. */
-  #atOnce(job: SortJob, host: HostJob): Soon<Outcome> {
+  #atOnce(job: SortJob, host: HostJob, request: PlanRequest): Soon<Outcome> {
     const parts = this.#by.backend.partsOf(host);
-    return parts < 2 ? this.#whole(job) : this.#inParts(host, parts).then((made) => made ?? this.#whole(job));
+    if (parts < 2) return this.#whole(job, request);
+    return this.#inParts(host, parts).then((made) => made ?? this.#whole(job, request));
   }
 
   /** Sorts as a whole, and waits for it. @throws Refusal */
-  #whole(job: SortJob): Soon<Outcome> {
-    return after(this.#enqueue(job), (enqueued) => this.#waitedFor(enqueued));
+  #whole(job: SortJob, request: PlanRequest): Soon<Outcome> {
+    return after(this.#enqueue(job, request), (enqueued) => this.#waitedFor(enqueued));
   }
 
-  async #waitedFor({ plan, pending }: { plan: Plan; pending: PendingSort }): Promise<Outcome> {
-    try {
-      await this.columns.finish();
-      return await this.#accepted(plan, pending);
-    } catch (error) {
-      if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
-      throw error;
-    } finally {
-      pending.release();
-    }
+  #waitedFor({ plan, pending }: { plan: Plan; pending: PendingSort }): Soon<Outcome> {
+    return guarded(
+      () => this.columns.finish(),
+      () =>
+        after(accepted(plan, pending), (outcome) => {
+          pending.release();
+          return outcome;
+        }),
+      async (error) => {
+        if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
+        pending.release();
+        throw error;
+      },
+    );
   }
 
   /** @returns undefined where it went wrong in a way that a sort as a whole may not */
@@ -455,7 +474,8 @@ export class Call {
       throwIfAborted(settings.signal);
       const by = { ...this.#by, settings: { ...own, ...(onReport && { onReport: () => undefined }) } };
       const sort: Use<Outcome> = async (call) => {
-        const outcome = await call.#whole(sortJob({ ...part, settings: by.settings }));
+        const piece = sortJob({ ...part, settings: by.settings });
+        const outcome = await call.#whole(piece, requestOf(piece));
         return () => outcome;
       };
       outcomes.push(await (await start(by, sort)).complete());
@@ -470,8 +490,7 @@ export class Call {
   }
 
   /** Enqueues a sort by the best plan that is left, by the host engine when there is none. */
-  #enqueue(job: SortJob): Soon<{ plan: Plan; pending: PendingSort }> {
-    const request = requestOf(job);
+  #enqueue(job: SortJob, request: PlanRequest): Soon<{ plan: Plan; pending: PendingSort }> {
     const enqueued = (usable: Plan | undefined) => {
       const plan = usable ?? this.#planOfHost(request);
       this.#most = Math.max(this.#most, request.n);
@@ -531,13 +550,6 @@ export class Call {
     return undefined;
   }
 
-  /** After the wait: how a sort went. @throws Refusal */
-  async #accepted(plan: Plan, pending: PendingSort): Promise<Outcome> {
-    const outcome = await pending.outcome();
-    if (typeof outcome === 'string') throw new Refusal(plan, outcome);
-    return outcome;
-  }
-
   #hold(column: Column): void {
     const { place } = column;
     if (isOnDevice(place)) return;
@@ -558,19 +570,30 @@ export class Call {
   }
 }
 
+/** After the wait: how a sort went. @throws Refusal */
+const accepted = (plan: Plan, pending: PendingSort): Soon<Outcome> =>
+  after(pending.outcome(), (outcome) => {
+    if (typeof outcome === 'string') throw new Refusal(plan, outcome);
+    return outcome;
+  });
+
 /** The settings of a sort within a call, whose progress is not that of the call. */
 function settingsOf({ onProgress: _, ...shared }: SortSettings, own?: Partial<SortSettings>): SortSettings {
   return { ...shared, ...own };
 }
 
 /** Memory that a sort reads and writes. */
-export const spansOf = (job: SortJob): Span[] => {
+export function spansOf(job: SortJob): Span[] {
+  const spans: Span[] = [];
+  addSpans(job, spans);
+  return spans;
+}
+
+function addSpans(job: SortJob, spans: Span[]): void {
   const { keys, sorted, values, moved, segments } = job;
-  return [
-    [keys.place, byteLengthOf(keys)],
-    ...(sorted ? [[sorted, byteLengthOf(keys)] as const] : []),
-    ...(values ? [[values.place, valueBytesOf(job)] as const] : []),
-    ...(moved ? [[moved, valueBytesOf(job)] as const] : []),
-    ...(segments ? [[segments.offsets.place, byteLengthOf(segments.offsets)] as const] : []),
-  ];
-};
+  spans.push([keys.place, byteLengthOf(keys)]);
+  if (sorted) spans.push([sorted, byteLengthOf(keys)]);
+  if (values) spans.push([values.place, valueBytesOf(job)]);
+  if (moved) spans.push([moved, valueBytesOf(job)]);
+  if (segments) spans.push([segments.offsets.place, byteLengthOf(segments.offsets)]);
+}

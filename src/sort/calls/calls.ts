@@ -5,7 +5,7 @@ import type { Backend, Keeper } from '../backend/backend.js';
 import { isOnDevice } from '../backend/column.js';
 import { HostBackend } from '../backend/host-backend.js';
 import type { HostJob, SortJob } from '../backend/job.js';
-import { type By, type Started, start, type Use } from './call.js';
+import { type By, make, type Started, start, type Use } from './call.js';
 import { failedInput, isPromise, Link } from './link.js';
 import type { Completion, Turns } from './turns.js';
 
@@ -74,15 +74,26 @@ export class Calls {
     this.#onWarning = onWarning;
   }
 
-  /** Makes a call that is one sort. @param into an array that it overwrites */
-  sort(job: SortJob, link: Link, into?: unknown): Promise<void> {
+  /**
+   * Makes a call that is one sort.
+   *
+   * @param made what the caller gets
+   * @param into an array that it overwrites
+   * @returns `made`
+   */
+  sort<T>(job: SortJob, link: Link, made: T, into?: unknown): Promise<T> {
     const places = [job.keys.place, job.sorted, job.values?.place, job.moved];
     const onHost = !places.some((place) => place && isOnDevice(place));
     const { keys, settings } = job;
     const host = this.#team?.jobOf(job);
-    const shared = host && (async () => this.#team?.sort(host));
+    const share = async (all: HostJob): Promise<T> => {
+      await this.#team?.sort(all);
+      return made;
+    };
+    const shared = host && (() => share(host));
     const task = { n: keys.n, settings, link, onHost, again: onHost, overwrites: into !== undefined, shared };
-    return this.operate(task, (call) => after(call.sort(job), () => () => undefined));
+    const result = () => made;
+    return this.operate(task, (call) => after(call.sort(job), () => result));
   }
 
   /**
@@ -135,23 +146,19 @@ export class Calls {
   #makeWhole<T>(task: Task, use: Use<T>, keeper: Keeper): Promise<T> {
     const { n, settings, link, onHost } = task;
     const made = keeper.backend;
-    const by = (backend: Backend): By => ({ backend, settings, onWarning: this.#onWarning });
-    const whole = (backend: Backend) => after(start(by(backend), use), (started) => started.complete());
+    const whole = (backend: Backend) => make({ backend, settings, onWarning: this.#onWarning }, use);
     const run = (): Soon<T> => {
       link.assertInputs();
       if (!onHost) assertSame(keeper, made);
-      if (task.shared) return task.shared() as Promise<T>;
-      return rescued(
-        () => keeper.run(whole, task),
-        (error) => {
-          const few = this.#few;
-          if (!(error instanceof MemoryError) || !few || !task.again || keeper === few.keeper) throw error;
-          return this.#withoutDevice(error, settings, use);
-        },
-      );
+      return task.shared ? (task.shared() as Promise<T>) : keeper.run(whole, task);
     };
+    const failed = (error: unknown): Soon<T> => {
+      const fallsBack = task.again && !task.shared && this.#few && keeper !== this.#few.keeper;
+      if (!(error instanceof MemoryError) || !fallsBack) return link.fails(error);
+      return link.noting(() => this.#withoutDevice(error, settings, use));
+    };
+    const noted = () => rescued(run, failed);
     const beside = onHost && made.overlaps && isOpenEnded(task);
-    const noted = () => link.noting(run);
     return beside ? this.#turns.beside(n, noted) : this.#turns.alone(noted);
   }
 
@@ -161,8 +168,7 @@ export class Calls {
     warn(new MemoryError(`${cause.message}; the host does without the device`, { cause }));
     this.#keeper.backend.memory.trim();
     const backend = new HostBackend('the device has no room for this');
-    const by = { backend, settings: { ...settings, algorithm: 'auto' }, onWarning: this.#onWarning };
-    return (await start(by, use)).complete();
+    return make({ backend, settings: { ...settings, algorithm: 'auto' }, onWarning: this.#onWarning }, use);
   }
 
   /**

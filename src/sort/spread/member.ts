@@ -56,7 +56,7 @@ export class Member {
 
   /** Sorts with all the policy of a call, by itself. */
   sort(job: SortJob): Promise<void> {
-    return this.#calls.linked([], (link) => this.#calls.sort(job, link, true));
+    return this.#calls.linked([], (link) => this.#calls.sort(job, link, undefined, true));
   }
 
   /** Makes a call. */

@@ -21,8 +21,18 @@ forEachDevice((title, open) => {
     const all = [...lists.plansFor(REQUEST)];
     t.is(all[0], first, 'left off after the first one before');
     t.deepEqual(all, [...devicePlans(device, REQUEST)]);
-    for (const other of [{ n: 1001 }, { dtype: 'i32' }, { bits: [0, 8] }, { valueBytes: 4 }] as const) {
+    for (const other of [
+      { n: 1001 },
+      { dtype: 'i32' },
+      { bits: [0, 8] },
+      { bits: [8, 32] },
+      { valueBytes: 4 },
+      { algorithm: 'tiled' },
+      { algorithm: 'tiled', parameters: { radixBits: 4 } },
+      { segments: 3 },
+    ] as const) {
       const request = { ...REQUEST, ...other };
+      t.is([...lists.plansFor(REQUEST)][0], first, 'what was asked for last is another');
       const [plan] = lists.plansFor(request);
       t.deepEqual(plan, devicePlans(device, request).next().value ?? undefined);
     }
