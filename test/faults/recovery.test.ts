@@ -110,7 +110,7 @@ test('of two devices that share keys one may fail at any time: the other does it
   const lines = await told<{ name: string; call?: string; at: number; outcome: unknown; next: unknown }>(
     'spread',
     {
-      POCL_DEVICES: 'basic pthread',
+      POCL_DEVICES: 'pthread pthread',
     },
   );
   t.true(lines.length > 20);

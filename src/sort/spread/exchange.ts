@@ -1,6 +1,7 @@
 /** Slices of sorted runs that go from device to device, through memory of the host. */
 import { COPY_THREADS, type Feed } from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
+import { part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import * as cl from '../../opencl/index.js';
 import type { Column } from '../backend/column.js';
@@ -10,6 +11,8 @@ import { allSettled } from './settled.js';
 /** Bytes that a device transfers at once, and of the memory on either side that they pass through, which caches should hold. */
 const PIECE_BYTES = 2 ** 21;
 const RING_BYTES = 2 ** 25;
+/** Bytes that are carried at a time. */
+const CARRIED_BYTES = 2 ** 24;
 
 /** Memory on members that is given back. */
 export class Borrowed {
@@ -55,8 +58,50 @@ export async function exchange(
   return to;
 }
 
-/** Sends elements from the first position up to the second one, by threads that copy what leaves one device into what the other one takes. */
-export async function send(
+/** Sends elements from the first position up to the second one. */
+export function send(
+  sender: Member,
+  run: Column,
+  span: readonly [number, number],
+  receiver: Member,
+  to: Column,
+  start: number,
+): Promise<void> {
+  // Who works in memory of the host reads and writes it as it is.
+  const by = sender.streams && receiver.streams ? relay : carry;
+  return by(sender, run, span, receiver, to, start);
+}
+
+/** Sends elements through memory of the host: one piece leaves while the one before arrives. */
+async function carry(
+  sender: Member,
+  run: Column,
+  [from, end]: readonly [number, number],
+  receiver: Member,
+  to: Column,
+  start: number,
+): Promise<void> {
+  const { bytes } = run.info;
+  const piece = Math.min(end - from, Math.floor(CARRIED_BYTES / bytes));
+  const slots = sender.takeSlots(piece * bytes);
+  const busy: Promise<void>[] = slots.all.map(() => Promise.resolve());
+  try {
+    for (let at = from, s = 0; at < end; at += piece, s = (s + 1) % busy.length) {
+      await busy[s];
+      const view = part(slots.all[s] as Uint8Array, 0, Math.min(piece, end - at) * bytes);
+      await sender.arrays.load(run, view, at);
+      busy[s] = receiver.arrays.fill(to, view, start + at - from);
+      busy[s]?.catch(() => undefined); // told below
+    }
+    await Promise.all(busy);
+  } finally {
+    await Promise.allSettled(busy);
+    sender.give(slots);
+  }
+}
+
+/** Sends elements between devices with memory of their own, by threads that copy what leaves one device into what the other one takes. */
+async function relay(
   sender: Member,
   run: Column,
   [from, end]: readonly [number, number],
@@ -75,7 +120,7 @@ export async function send(
   let failure: { readonly error: unknown } | undefined;
   // Each takes the ring in which it sends before any in which another one gets, so none waits in a circle.
   await sender.arrays.drain(run, async (out) => {
-    const relay = async (into: Feed): Promise<void> => {
+    const take = async (into: Feed): Promise<void> => {
       await cl.relayAsync(
         [out.queue, into.queue],
         [out.buffer, into.buffer],
@@ -89,7 +134,7 @@ export async function send(
       check(1);
     };
     try {
-      await receiver.arrays.feed(to, relay);
+      await receiver.arrays.feed(to, take);
     } catch (error) {
       failure = { error }; // the receiver's, which is none of the sender's business
     }

@@ -38,6 +38,12 @@ interface Wanted {
   readonly values?: readonly Column[] | 'positions';
 }
 
+/** Of each member: keys, and what travels along. */
+interface Parts {
+  readonly keys: readonly Column[];
+  readonly values?: readonly Column[];
+}
+
 /** The spread arrays of a Sorter. */
 export class SpreadArrays implements SpreadOwner {
   readonly #members: readonly Member[];
@@ -269,45 +275,16 @@ export class SpreadArrays implements SpreadOwner {
       const values =
         wanted.values === 'positions' ? await this.#positions(starts, own, borrowed) : wanted.values;
       const valueDtype = values?.[0]?.dtype;
-      // Each part, sorted.
-      const runs = await this.#each(async (member, m) => {
-        const part = columns[m] as Column;
-        const sorted = borrowed.take(member, dtype, part.n);
-        const moved = valueDtype && borrowed.take(member, valueDtype, part.n);
-        const value = values?.[m];
-        await member.sort({
-          keys: part,
-          settings: own,
-          sorted: sorted.place,
-          ...(value &&
-            moved && { values: { place: value.place, bytes: value.info.bytes }, moved: moved.place }),
-        });
-        return { run: await Run.of(member, sorted, order, own), moved };
-      });
+      const gathered = await this.#gather(
+        { keys: columns, ...(values && { values }) },
+        starts,
+        order,
+        own,
+        borrowed,
+      );
+      const [sliced, moved] = [gathered.keys, gathered.values];
       throwIfAborted(settings.signal);
       onProgress?.({ phase: 'sort', done: Math.floor(length / 2), total: length });
-      const cuts: number[][] = [runs.map(() => 0)];
-      for (const rank of starts.slice(1, -1)) {
-        cuts.push(
-          await cutRunsOfDevices(
-            runs.map(({ run }) => run),
-            rank,
-            order,
-          ),
-        );
-      }
-      cuts.push(columns.map(({ n }) => n));
-      const slices = (of: (m: number) => Column) =>
-        exchange(
-          this.#members,
-          columns.map((_, m) => of(m)),
-          cuts,
-          starts,
-          borrowed,
-        );
-      const gathered = await slices((m) => (runs[m] as { run: Run }).run.column);
-      const moved = valueDtype && (await slices((m) => (runs[m] as { moved: Column }).moved));
-      throwIfAborted(settings.signal);
       // The slices of each part, sorted.
       const results = {
         keys: undefined as SpreadArray | undefined,
@@ -315,7 +292,7 @@ export class SpreadArrays implements SpreadOwner {
       };
       const sortAll = (to: { keys?: readonly Column[]; moved?: readonly Column[] }) =>
         this.#each(async (member, m) => {
-          const [key, value] = [gathered[m] as Column, moved?.[m]];
+          const [key, value] = [sliced[m] as Column, moved?.[m]];
           const [sortedTo, movedTo] = [to.keys?.[m], to.moved?.[m]];
           if (key.n === 0) return;
           await member.sort({
@@ -343,6 +320,39 @@ export class SpreadArrays implements SpreadOwner {
     } finally {
       borrowed.release();
     }
+  }
+
+  /** Brings to each member what belongs to its part, in the order in which it is to be sorted: earlier parts' first. */
+  async #gather(
+    parts: Parts,
+    starts: readonly number[],
+    order: WindowOrder,
+    settings: SortSettings,
+    borrowed: Borrowed,
+  ): Promise<Parts> {
+    if (parts.keys.filter(({ n }) => n > 0).length <= 1) return parts; // it is there
+    const runs = await this.#each(async (member, m) => {
+      const [keys, values] = [parts.keys[m] as Column, parts.values?.[m]];
+      const sorted = borrowed.take(member, keys.dtype, keys.n);
+      const moved = values && borrowed.take(member, values.dtype, keys.n);
+      await member.sort({
+        keys,
+        settings,
+        sorted: sorted.place,
+        ...(values &&
+          moved && { values: { place: values.place, bytes: values.info.bytes }, moved: moved.place }),
+      });
+      return { run: await Run.of(member, sorted, order, settings), moved };
+    });
+    throwIfAborted(settings.signal);
+    const sorted = runs.map(({ run }) => run);
+    const cuts: number[][] = [runs.map(() => 0)];
+    for (const rank of starts.slice(1, -1)) cuts.push(await cutRunsOfDevices(sorted, rank, order));
+    cuts.push(parts.keys.map(({ n }) => n));
+    const slices = (of: readonly Column[]) => exchange(this.#members, of, cuts, starts, borrowed);
+    const keys = await slices(sorted.map(({ column }) => column));
+    if (!parts.values) return { keys };
+    return { keys, values: await slices(runs.map(({ moved }) => moved as Column)) };
   }
 
   /** Positions of all elements, on each member those of its part. */
