@@ -183,4 +183,14 @@ test('200 small sorts at once cross in a few transfers, and each has its own out
     t.true(right + failed === 200 && failed > 0 && failed <= 70, `${name}: ${failed}`);
   }
   t.deepEqual(rounds.get('clEnqueueReadBuffer fails with -4')?.outcomes, { MemoryError: 200 });
+  // Larger ones are handed on while others come.
+  t.deepEqual(rounds.get('larger ones')?.outcomes, all);
+  for (const at of [1, 2]) {
+    t.deepEqual(rounds.get(`larger ones, write ${at} fails with -36`)?.outcomes, all);
+    const failing = rounds.get(`larger ones, write ${at} fails with -4`)?.outcomes ?? {};
+    const { true: right = 0, MemoryError: failed = 0 } = failing;
+    t.true(right + failed === 200 && failed > 0 && failed <= 140, JSON.stringify(failing));
+    for (const status of [-36, -4])
+      t.deepEqual(rounds.get(`larger ones after ${at} and ${status}`)?.outcomes, all);
+  }
 });
