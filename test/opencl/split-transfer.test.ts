@@ -7,7 +7,8 @@ import * as cl from '../../src/opencl/index.js';
 import { bytesOf } from '../algorithms/sorts.js';
 import { keysOf } from '../distributions.js';
 import { pick, referenceArgsort } from '../reference.js';
-import { opened, thrown } from './devices.js';
+import { where } from '../where.js';
+import { type Opened, opened, thrown } from './devices.js';
 
 const { COUNT, STATUS, WORDS } = cl.SPLIT_TRANSFER;
 
@@ -168,9 +169,8 @@ for (const one of opened) {
   });
 }
 
-test('shares go to devices of two drivers', async (t) => {
-  const [one, other] = opened;
-  if (!one || !other) return t.pass('there is one driver');
+where(opened.length > 1, 'there is one driver')('shares go to devices of two drivers', async (t) => {
+  const [one, other] = opened as unknown as readonly [Opened, Opened];
   const keys = Uint32Array.from({ length: 50_000 }, (_, i) => (i * 2_654_435_761) >>> 0);
   const codec = codecWords(keyCodec('u32'), 0xffff_ffffn);
   const devices = [one, other] as const;

@@ -10,7 +10,6 @@ import {
   room,
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
-import { collectNow } from '../../opencl/external-bytes.js';
 import { DeviceLostError, InputError } from '../../util/errors.js';
 import { after, guarded, promised, type Soon } from '../../util/soon.js';
 import { type ArrayOwner, DeviceArray } from '../api/device-array.js';
@@ -51,7 +50,7 @@ export class ArrayStore implements ArrayOwner {
   readonly #turns: Turns;
   /** Columns on the device that are not given back. */
   readonly #live = new Set<Column>();
-  readonly #held = new HeldBytes(collectNow);
+  readonly #held = new HeldBytes(() => this.#memory.collect());
   readonly #loop = new LoopYield(() => this.#held.check());
   readonly #collected = new FinalizationRegistry<Column>((dropped) => this.discard(dropped, true));
 

@@ -1,16 +1,10 @@
 /** Slices of sorted runs that go from device to device, through memory of the host. */
-import { COPY_THREADS, type Feed } from '../../device/staging.js';
-import { typedError } from '../../device/status.js';
 import { part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
-import * as cl from '../../opencl/index.js';
 import type { Column } from '../backend/column.js';
 import type { Member } from './member.js';
 import { allSettled } from './settled.js';
 
-/** Bytes that a device transfers at once, and of the memory on either side that they pass through, which caches should hold. */
-const PIECE_BYTES = 2 ** 21;
-const RING_BYTES = 2 ** 25;
 /** Bytes that are carried at a time. */
 const CARRIED_BYTES = 2 ** 24;
 
@@ -59,7 +53,7 @@ export async function exchange(
 }
 
 /** Sends elements from the first position up to the second one. */
-export function send(
+export async function send(
   sender: Member,
   run: Column,
   span: readonly [number, number],
@@ -67,12 +61,12 @@ export function send(
   to: Column,
   start: number,
 ): Promise<void> {
-  // Who works in memory of the host reads and writes it as it is.
-  const by = sender.streams && receiver.streams ? relay : carry;
-  return by(sender, run, span, receiver, to, start);
+  if (!sender.streams || !receiver.streams) return carry(sender, run, span, receiver, to, start);
+  const { relay } = await import('./relay.js'); // which needs OpenCL
+  return relay(sender, run, span, receiver, to, start);
 }
 
-/** Sends elements through memory of the host: one piece leaves while the one before arrives. */
+/** Sends elements through memory of the host, which who works there reads and writes as it is: one piece leaves while the one before arrives. */
 async function carry(
   sender: Member,
   run: Column,
@@ -98,49 +92,6 @@ async function carry(
     await Promise.allSettled(busy);
     sender.give(slots);
   }
-}
-
-/** Sends elements between devices with memory of their own, by threads that copy what leaves one device into what the other one takes. */
-async function relay(
-  sender: Member,
-  run: Column,
-  [from, end]: readonly [number, number],
-  receiver: Member,
-  to: Column,
-  start: number,
-): Promise<void> {
-  const { bytes } = run.info;
-  const offsets = BigUint64Array.of(BigInt(from * bytes), BigInt(start * bytes));
-  const told = new BigInt64Array(2);
-  const check = (side: 0 | 1): void => {
-    const status = Number(told[side]);
-    const doing = ['sending a slice', 'taking a slice'][side] as string;
-    if (status !== 0) throw typedError({ status, message: `status ${status}` }, doing);
-  };
-  let failure: { readonly error: unknown } | undefined;
-  // Each takes the ring in which it sends before any in which another one gets, so none waits in a circle.
-  await sender.arrays.drain(run, async (out) => {
-    const take = async (into: Feed): Promise<void> => {
-      await cl.relayAsync(
-        [out.queue, into.queue],
-        [out.buffer, into.buffer],
-        offsets,
-        (end - from) * bytes,
-        [out.ring.subarray(0, RING_BYTES), into.ring.subarray(0, RING_BYTES)],
-        PIECE_BYTES,
-        told,
-        COPY_THREADS,
-      );
-      check(1);
-    };
-    try {
-      await receiver.arrays.feed(to, take);
-    } catch (error) {
-      failure = { error }; // the receiver's, which is none of the sender's business
-    }
-    check(0);
-  });
-  if (failure) throw failure.error;
 }
 
 /** Elements of run r in slice p. */

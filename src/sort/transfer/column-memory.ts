@@ -3,7 +3,7 @@ import type { Device } from '../../device/device.js';
 import type { Feed, FileMoved, FileStretch } from '../../device/staging.js';
 import { type ArrayOf, fixed, type MemorySource, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
-import { tellExternalBytes } from '../../opencl/external-bytes.js';
+import { collectNow, tellExternalBytes } from '../../opencl/external-bytes.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from '../backend/column.js';
 import { download, upload } from './lent.js';
@@ -30,6 +30,8 @@ export interface ColumnMemory {
    * @param collected whether V8 has collected what held it
    */
   give(place: Place, collected?: boolean): void;
+  /** Has V8 collect now what holds such memory: it is told of it, but begins and ends a collection when it likes. */
+  collect(): void;
   /** Gives back what nobody uses. */
   trim(): void;
   readonly usage: MemoryUsage;
@@ -83,6 +85,10 @@ export class DeviceMemory implements ColumnMemory {
     this.#device.pool.give(buffer);
     if (collected) tellExternalBytes(-buffer.bytes);
     else this.#slackBytes += buffer.bytes;
+  }
+
+  collect(): void {
+    collectNow();
   }
 
   trim(): void {
