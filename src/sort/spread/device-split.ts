@@ -5,7 +5,7 @@
  * of stretches hide behind the bus.
  */
 import { type KeyWords, part } from '../../keys/array.js';
-import { DeviceLostError, MemoryError } from '../../util/errors.js';
+import { DeviceLostError } from '../../util/errors.js';
 import { throwIfAborted } from '../api/options.js';
 import { type Column, column } from '../backend/column.js';
 import type { HostJob } from '../backend/job.js';
@@ -13,6 +13,7 @@ import { searchSorted } from '../operations/sorted.js';
 import { Borrowed, send } from './exchange.js';
 import { allSettled } from './settled.js';
 import type { Direct } from './split.js';
+import { tooMany } from './too-many.js';
 
 /** Stretches of a member that are under way: one arrives and is sorted while the one before leaves. */
 const SLOTS = 2;
@@ -54,7 +55,7 @@ export async function splitOnDevices(
     counts[s] = at + count;
     const { most } = shares[s] as Direct;
     if (at + count <= most) return at;
-    throw new MemoryError(`a share has more than the ${most} keys that a sample let expect`);
+    throw tooMany(most);
   };
 
   /** Sorts a stretch. @returns where shares begin in it, and at last its end */
@@ -117,7 +118,10 @@ export async function splitOnDevices(
             const at = places[s] as number;
             if (from === until) return;
             if (s === m) await member.arrays.copy(slot.sorted, from, to.keys, at, until - from);
-            else await send(member, slot.sorted, [from, until], to.member, to.keys, at);
+            else {
+              const there = { receiver: to.member, to: to.keys, start: at };
+              await send({ sender: member, run: slot.sorted, span: [from, until], ...there });
+            }
           }),
         );
         slot.sent.catch(() => undefined); // told when the slot is wanted again, or below

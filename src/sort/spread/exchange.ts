@@ -45,36 +45,37 @@ export async function exchange(
         const before = runs.slice(0, r).reduce((sum, _, i) => sum + sliceOf(cuts, p, i), 0);
         if (from === end) continue;
         if (p === r) await member.arrays.copy(run, from, to[p] as Column, before, end - from);
-        else await send(member, run, [from, end], members[p] as Member, to[p] as Column, before);
+        else {
+          const there = { receiver: members[p] as Member, to: to[p] as Column, start: before };
+          await send({ sender: member, run, span: [from, end], ...there });
+        }
       }
     }),
   );
   return to;
 }
 
-/** Sends elements from the first position up to the second one. */
-export async function send(
-  sender: Member,
-  run: Column,
-  span: readonly [number, number],
-  receiver: Member,
-  to: Column,
-  start: number,
-): Promise<void> {
-  if (!sender.streams || !receiver.streams) return carry(sender, run, span, receiver, to, start);
+/** Elements that go from one member to another. */
+export interface Sending {
+  readonly sender: Member;
+  readonly run: Column;
+  /** Of the run: from the first position up to the second one. */
+  readonly span: readonly [number, number];
+  readonly receiver: Member;
+  readonly to: Column;
+  /** Where they go there. */
+  readonly start: number;
+}
+
+/** Sends them, by threads where both members have memory of their own. */
+export async function send(sending: Sending): Promise<void> {
+  if (!sending.sender.streams || !sending.receiver.streams) return carry(sending);
   const { relay } = await import('./relay.js'); // which needs OpenCL
-  return relay(sender, run, span, receiver, to, start);
+  return relay(sending);
 }
 
 /** Sends elements through memory of the host, which who works there reads and writes as it is: one piece leaves while the one before arrives. */
-async function carry(
-  sender: Member,
-  run: Column,
-  [from, end]: readonly [number, number],
-  receiver: Member,
-  to: Column,
-  start: number,
-): Promise<void> {
+async function carry({ sender, run, span: [from, end], receiver, to, start }: Sending): Promise<void> {
   const { bytes } = run.info;
   const piece = Math.min(end - from, Math.floor(CARRIED_BYTES / bytes));
   const slots = sender.takeSlots(piece * bytes);

@@ -1,22 +1,14 @@
 import { COPY_THREADS, type Feed } from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
 import * as cl from '../../opencl/index.js';
-import type { Column } from '../backend/column.js';
-import type { Member } from './member.js';
+import type { Sending } from './exchange.js';
 
 /** Bytes that a device transfers at once, and of the memory on either side that they pass through, which caches should hold. */
 const PIECE_BYTES = 2 ** 21;
 const RING_BYTES = 2 ** 25;
 
 /** Sends elements between devices with memory of their own, by threads that copy what leaves one device into what the other one takes. */
-export async function relay(
-  sender: Member,
-  run: Column,
-  [from, end]: readonly [number, number],
-  receiver: Member,
-  to: Column,
-  start: number,
-): Promise<void> {
+export async function relay({ sender, run, span: [from, end], receiver, to, start }: Sending): Promise<void> {
   const { bytes } = run.info;
   const offsets = BigUint64Array.of(BigInt(from * bytes), BigInt(start * bytes));
   const told = new BigInt64Array(2);

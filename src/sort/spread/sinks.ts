@@ -1,9 +1,9 @@
 import { part } from '../../keys/array.js';
-import { MemoryError } from '../../util/errors.js';
 import { type Column, column, type Place, type Values } from '../backend/column.js';
 import type { HostJob } from '../backend/job.js';
 import { type Member, SLOTS, type Slots } from './member.js';
 import { carriedBytes, type Direct, pieceKeys, type Room, type Sink } from './split.js';
+import { tooMany } from './too-many.js';
 
 /** What a member is to sort, as jobs have it. */
 export interface Share {
@@ -29,9 +29,6 @@ export function sinkFor(member: Member, job: HostJob, most: number): ShareSink {
     ? new DeviceSink(member, job, most)
     : new HostSink(member, job, most);
 }
-
-const tooMany = (most: number): MemoryError =>
-  new MemoryError(`a share has more than the ${most} keys that a sample let expect`);
 
 /** In memory of the host. */
 export class HostSink implements ShareSink {

@@ -206,7 +206,7 @@ export class Split {
   /** Has threads divide the keys and bring them to two devices; undefined for more, and where one has no way. */
   async #divide(direct: readonly Direct[]): Promise<number[] | undefined> {
     if (direct.length !== 2) return undefined;
-    const [first, second] = direct as readonly [Direct, Direct];
+    const two = direct as readonly [Direct, Direct];
     const { keys, settings } = this.#job;
     const { bytes } = keys.info;
     const step = STRETCH_BYTES / bytes;
@@ -252,12 +252,12 @@ export class Split {
       if (status !== 0) throw typedError({ status, message: `status ${status}` }, 'uploading a share');
     };
     // Rings are taken in one order, so that no two calls wait for each other; each device is told of its own failure.
-    const [outer, inner] = first.member.number < second.member.number ? ([0, 1] as const) : ([1, 0] as const);
+    const [outer, inner] =
+      two[0].member.number < two[1].member.number ? ([0, 1] as const) : ([1, 0] as const);
     let divided = false;
     let failure: { readonly error: unknown } | undefined;
-    const [outside, inside] = outer === 0 ? [first, second] : [second, first];
-    await outside.feed(async (own) => {
-      await inside.feed(async (other) => {
+    await two[outer].feed(async (own) => {
+      await two[inner].feed(async (other) => {
         divided = true;
         try {
           await divide(outer === 0 ? [own, other] : [other, own]);

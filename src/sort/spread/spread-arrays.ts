@@ -275,14 +275,13 @@ export class SpreadArrays implements SpreadOwner {
       const values =
         wanted.values === 'positions' ? await this.#positions(starts, own, borrowed) : wanted.values;
       const valueDtype = values?.[0]?.dtype;
-      const gathered = await this.#gather(
+      const { keys: sliced, values: moved } = await this.#gather(
         { keys: columns, ...(values && { values }) },
         starts,
         order,
         own,
         borrowed,
       );
-      const [sliced, moved] = [gathered.keys, gathered.values];
       throwIfAborted(settings.signal);
       onProgress?.({ phase: 'sort', done: Math.floor(length / 2), total: length });
       // The slices of each part, sorted.

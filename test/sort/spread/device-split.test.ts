@@ -2,21 +2,13 @@
 process.env.POCL_DEVICES = 'pthread pthread pthread';
 
 import test from 'ava';
-import { findDevices } from '../../../src/device/platform.js';
 import { bytesOf } from '../../../src/keys/array.js';
 import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
-import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
-import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
-import { Member } from '../../../src/sort/spread/member.js';
-import { Team } from '../../../src/sort/spread/team.js';
+import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import type { Member } from '../../../src/sort/spread/member.js';
 import { keysOf } from '../../distributions.js';
 import { referenceSort } from '../../reference.js';
-
-class Separate extends Member {
-  override get streams(): boolean {
-    return true;
-  }
-}
+import { separateTeam } from './separate-team.js';
 
 const warnings: string[] = [];
 const onWarning = ({ message }: Error): void => {
@@ -28,9 +20,7 @@ let members: readonly Member[];
 const drained = new Map<Member, number>();
 
 test.before(async () => {
-  const keepers: DeviceKeeper[] = [];
-  for (const { info } of findDevices()) keepers.push(await DeviceKeeper.open(info.id, {}, onWarning));
-  members = keepers.map((keeper) => new Separate(keeper, onWarning));
+  ({ members, sorter } = await separateTeam(onWarning));
   for (const member of members) {
     const drain = member.arrays.drain.bind(member.arrays);
     member.arrays.drain = (from, use) => {
@@ -38,12 +28,6 @@ test.before(async () => {
       return drain(from, use);
     };
   }
-  sorter = new SorterOperations(
-    keepers[0] as DeviceKeeper,
-    onWarning,
-    undefined,
-    new Team(members, onWarning),
-  );
 });
 test.after.always(() => sorter?.close());
 

@@ -2,23 +2,14 @@
 process.env.POCL_DEVICES = 'pthread pthread';
 
 import test from 'ava';
-import { findDevices } from '../../../src/device/platform.js';
 import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
-import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
-import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
-import { Member } from '../../../src/sort/spread/member.js';
-import { Team } from '../../../src/sort/spread/team.js';
+import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import type { Member } from '../../../src/sort/spread/member.js';
 import { DeviceLostError } from '../../../src/util/errors.js';
 import { bytesOf } from '../../algorithms/sorts.js';
 import { keysOf } from '../../distributions.js';
 import { referenceSort } from '../../reference.js';
-
-/** As of a device with memory of its own. */
-class Separate extends Member {
-  override get streams(): boolean {
-    return true;
-  }
-}
+import { separateTeam } from './separate-team.js';
 
 const SPREAD = { tuning: { spread: 2 } } as const;
 const warnings: string[] = [];
@@ -35,9 +26,7 @@ const drained = new Map<Member, number>();
 let fault: { readonly member: number; readonly before: boolean } | undefined;
 
 test.before(async () => {
-  const keepers: DeviceKeeper[] = [];
-  for (const { info } of findDevices()) keepers.push(await DeviceKeeper.open(info.id, {}, onWarning));
-  members = keepers.map((keeper) => new Separate(keeper, onWarning));
+  ({ members, sorter } = await separateTeam(onWarning));
   for (const [i, member] of members.entries()) {
     const { arrays } = member;
     const feed = arrays.feed.bind(arrays);
@@ -54,12 +43,6 @@ test.before(async () => {
       return drain(from, use);
     };
   }
-  sorter = new SorterOperations(
-    keepers[0] as DeviceKeeper,
-    onWarning,
-    undefined,
-    new Team(members, onWarning),
-  );
 });
 test.beforeEach(() => {
   fed.clear();

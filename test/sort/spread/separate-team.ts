@@ -1,0 +1,24 @@
+import { findDevices } from '../../../src/device/platform.js';
+import { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import { DeviceKeeper } from '../../../src/sort/backend/device-keeper.js';
+import { Member } from '../../../src/sort/spread/member.js';
+import { Team } from '../../../src/sort/spread/team.js';
+import type { ClsortError } from '../../../src/util/errors.js';
+
+/** As of a device with memory of its own. */
+class Separate extends Member {
+  override get streams(): boolean {
+    return true;
+  }
+}
+
+/** Opens all devices, as ones with memory of their own, and what sorts by them. */
+export async function separateTeam(
+  onWarning: (warning: ClsortError) => void,
+): Promise<{ members: Member[]; sorter: SorterOperations }> {
+  const keepers: DeviceKeeper[] = [];
+  for (const { info } of findDevices()) keepers.push(await DeviceKeeper.open(info.id, {}, onWarning));
+  const members = keepers.map((keeper) => new Separate(keeper, onWarning));
+  const team = new Team(members, onWarning);
+  return { members, sorter: new SorterOperations(keepers[0] as DeviceKeeper, onWarning, undefined, team) };
+}
