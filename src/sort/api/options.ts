@@ -376,17 +376,23 @@ function check(options: unknown, names: readonly string[]): void {
         details: { option: name, value },
       });
     }
-    if (name === 'tuning') checkTuningNames(value);
+    if (name === 'tuning') checkTuning(value);
   }
 }
 
 /** Constants that `tuning` may name. */
 const TUNING_NAMES = ['chunk', 'exchange', 'parts', 'select', 'spread'];
 
-function checkTuningNames(tuning: unknown): void {
+function checkTuning(tuning: unknown): void {
   const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));
   if (unknown !== undefined) {
     throw new UsageError(unknownName('tuning', unknown, TUNING_NAMES), { details: { option: 'tuning' } });
+  }
+  const { exchange = 0 } = (tuning ?? {}) as Readonly<Record<string, number>>;
+  if (!Number.isInteger(exchange) || exchange < 0) {
+    throw new UsageError(`tuning 'exchange' is ${exchange}: expected a whole number of keys, or 0`, {
+      details: { option: 'tuning' },
+    });
   }
 }
 

@@ -6,6 +6,7 @@ import { bytesOf } from '../../../src/keys/array.js';
 import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
 import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
 import type { Member } from '../../../src/sort/spread/member.js';
+import { UsageError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';
 import { referenceSort } from '../../reference.js';
 import { separateTeam } from './separate-team.js';
@@ -67,6 +68,13 @@ test.serial('few keys, and none', async (t) => {
     await sorter.sort(new Uint32Array(0), { tuning: { spread: 3, exchange: 2 } }),
     new Uint32Array(0),
   );
+});
+
+test.serial('numbers of keys that cannot be are refused', async (t) => {
+  for (const exchange of [-5, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+    const sorting = sorter.sort(new Uint32Array(9), { tuning: { spread: 3, exchange } });
+    await t.throwsAsync(sorting, { instanceOf: UsageError, message: /'exchange'|numbers/ });
+  }
 });
 
 test.serial('a signal ends it, and the next one is right', async (t) => {
