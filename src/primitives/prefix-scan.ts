@@ -41,7 +41,7 @@ export async function buildScan(device: Device, shape: PrefixScanShape): Promise
   const { dtype, op } = shape;
   assertScannable(dtype, op);
   assertArithmetic(device, dtype, op);
-  const tuning = shape.tuning ?? tileTuning(device, dtype);
+  const tuning = shape.tuning ?? tileTuning(device, 'scan', dtype);
   const kernels = [
     'scan_part_totals',
     'scan_parts',

@@ -50,15 +50,17 @@ export function walkTuning({ capabilities }: KnownDevice, dtype: Dtype): WalkTun
 }
 
 /**
- * The same for walks that write tiles as well: more loads are under way while groups tell each other what they hold. On an
- * H200, 2^24 keys, 6 rounds take 0.055 ms for a scan of u32 where 4 take 0.059 and 8 take 0.054, of u64 0.103, 0.119 and 0.110;
- * a filter takes 0.064, 0.075 and 0.073, of u64 0.111, 0.116 and 0.119.
+ * The same for walks that write tiles as well: more loads are under way while groups tell each other what they hold, and what a group
+ * holds waits in local memory, so that registers are left for other groups. On an H100, 2^24 keys, milliseconds without and with
+ * the second: a scan of u32 0.067 and 0.061, of u64 0.121 and 0.104; a filter, whose registers are limited as well, 0.060 and 0.056, of
+ * u64 0.106 and 0.095. On an H200 6 rounds took 0.055 for a scan of u32 where 4 took 0.059 and 8 took 0.054.
  */
-export function tileTuning(device: KnownDevice, dtype: Dtype): WalkTuning {
+export function tileTuning(device: KnownDevice, walk: 'scan' | 'compact', dtype: Dtype): WalkTuning {
   const tuning = walkTuning(device, dtype);
   if (!device.capabilities.quirks.inlinePtx) return tuning;
-  // A search may find that registers are what groups lack.
-  return { ...tuning, rounds: tuning.rounds === 4 ? 6 : tuning.rounds, held: false, maxRegisters: 0 };
+  // Smaller keys were not measured: a search may find what suits them.
+  if (tuning.rounds < 4) return { ...tuning, held: false, maxRegisters: 0 };
+  return { ...tuning, rounds: 6, held: true, maxRegisters: walk === 'compact' ? 40 : 0 };
 }
 
 /** A program of kernels that walk, with the tuning that its kernels could take. */

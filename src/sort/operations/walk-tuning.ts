@@ -46,7 +46,9 @@ function find(device: KnownDevice, walk: Walk, dtype: Dtype, n: number): WalkTun
     name: walk,
     parameters: WALK_PARAMETERS,
     modelled: (known: KnownDevice, { keyBits }: { readonly keyBits: 8 | 16 | 32 | 64 }): Tuning => ({
-      ...(walk === 'scan' || walk === 'compact' ? tileTuning : walkTuning)(known, DTYPES[keyBits]),
+      ...(walk === 'scan' || walk === 'compact'
+        ? tileTuning(known, walk, DTYPES[keyBits])
+        : walkTuning(known, DTYPES[keyBits])),
     }),
   };
   const keyBits = dtypeInfo(dtype).width;
