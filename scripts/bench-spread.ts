@@ -8,7 +8,7 @@
  * `--memory pinned` are those of `Sorter.alloc`. Three ways:
  *
  *     host     an array of the host, that is split while it is staged
- *     spread   an array that lies on all devices and is sorted there, with its exchange, from `upload` to `read`
+ *     spread   an array that lies on all devices and is sorted there, with its exchange, from `upload` to `readInto`
  *     there    that sort alone; measured with `spread`
  *
  * With `--exchange` an array of the host is also split by the devices, each of which sorts so many keys at a time to send the
@@ -271,7 +271,7 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
       );
     };
     if (ways.includes('host')) await measureHost(sorter, [keys, into], { count, isRight, tell });
-    if (ways.includes('spread')) await measureSpread(sorter, keys, { count, isRight, tell });
+    if (ways.includes('spread')) await measureSpread(sorter, [keys, into], { count, isRight, tell });
   } finally {
     await sorter.close();
   }
@@ -310,17 +310,20 @@ async function measureHost(
   }
 }
 
-async function measureSpread(sorter: Sorter, keys: Keys, { isRight, tell }: Telling): Promise<void> {
+async function measureSpread(
+  sorter: Sorter,
+  [keys, into]: readonly [Keys, Keys],
+  { isRight, tell }: Telling,
+): Promise<void> {
   const times: number[] = [];
   const there: number[] = [];
-  let fetched: KeyArray | undefined;
   for (let i = 0; i <= repeats; i++) {
     const started = performance.now();
     const spread = await sorter.upload(keys as KeyArray, { spread: true });
     const uploaded = performance.now();
     const sorted = await sorter.sort(spread);
     const done = performance.now();
-    fetched = (await sorted.read()) as KeyArray;
+    await sorted.readInto(into as KeyArray);
     if (i > 0) {
       times.push(performance.now() - started);
       there.push(done - uploaded);
@@ -328,7 +331,7 @@ async function measureSpread(sorter: Sorter, keys: Keys, { isRight, tell }: Tell
     spread.dispose();
     sorted.dispose();
   }
-  const right = await isRight(fetched as Keys);
+  const right = await isRight(into);
   tell('spread', right, times);
   tell('there', right, there);
 }

@@ -26,6 +26,8 @@ export interface Quirks {
   readonly finishTells: boolean;
   /** Seconds for which the end of a command is asked for again and again before a thread waits for it. */
   readonly polls: number;
+  /** What is pinned in a context of its platform is reached directly by devices of the others, too. */
+  readonly sharesPinned: boolean;
   /** Commands of a queue that times them take much longer to enqueue, whether anybody asks for the times or not. */
   readonly timesDearly: boolean;
 }
@@ -49,6 +51,7 @@ const NONE: Quirks = {
   zeroCopy: false,
   finishTells: false,
   polls: 0,
+  sharesPinned: false,
   timesDearly: false,
 };
 
@@ -92,10 +95,18 @@ const ROWS: readonly Row[] = [
   },
   {
     matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),
-    quirks: { cachesPrograms: true, inlinePtx: true, finishTells: true, polls: 1e-3, timesDearly: true },
+    quirks: {
+      cachesPrograms: true,
+      inlinePtx: true,
+      finishTells: true,
+      polls: 1e-3,
+      sharesPinned: true,
+      timesDearly: true,
+    },
     reason:
       'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
-      'event costs it 12 us, clFinish none; a thread that waits hears of an end 20 us later than who asks',
+      'event costs it 12 us, clFinish none; a thread that waits hears of an end 20 us later than who asks; ' +
+      'from memory that another context has pinned an H100 takes 52 GB/s, from its own 54, from ordinary memory 6',
   },
 ];
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
+import { clearBytes } from '../keys/array.js';
 import * as cl from '../opencl/index.js';
 import type { Buffer } from './buffer.js';
 import { type Pinned, pin, pinAside, unpin } from './pinned.js';
@@ -75,9 +76,13 @@ export interface FileMoved {
 }
 
 /** What brings bytes to a buffer, or away from it, by whoever it is lent to. */
-export interface Feed {
+export interface Way {
   readonly queue: cl.CommandQueue;
   readonly buffer: cl.MemObject;
+}
+
+/** The same, and what they pass through. */
+export interface Feed extends Way {
   /** Memory that the device reaches directly. */
   readonly ring: Uint8Array;
 }
@@ -166,6 +171,11 @@ export class Staging {
     return this.#lend('down', buffer, use);
   }
 
+  /** Lends what brings bytes to the buffer from memory of who it is lent to. Nothing that is enqueued may use the buffer. */
+  reach({ handle }: Buffer, use: (way: Way) => Promise<void>): Promise<void> {
+    return use({ queue: this.#ways().up.handle, buffer: handle });
+  }
+
   async #lend(way: 'up' | 'down', { handle }: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
     this.#rings[way] ??= new Ring(this.#pin(RING_BYTES));
     await this.#rings[way].run(RING_BYTES, (ring) =>
@@ -249,8 +259,8 @@ export class Staging {
   /** Pinned memory of zeros, until `free` or `release`. @throws MemoryError */
   allocate(bytes: number): ArrayBuffer {
     const pinned = this.#pin(bytes);
-    new Uint8Array(pinned.memory).fill(0); // drivers give what they have, with what it held
     this.#allocated.set(pinned.memory, pinned);
+    clearBytes(pinned.memory); // drivers give what they have, with what it held
     return pinned.memory;
   }
 

@@ -243,8 +243,15 @@ export function room(bytes: number): ArrayBufferView {
   return part(new DataView(new ArrayBuffer(bytes)));
 }
 
-/** Bytes that are copied at a time. */
+/** Bytes that are written at a time. */
 const COPY_BYTES = 2 ** 30;
+
+/** Makes all bytes 0. */
+export function clearBytes(memory: ArrayBuffer): void {
+  for (let start = 0; start < memory.byteLength; start += COPY_BYTES) {
+    new Uint8Array(memory, start, Math.min(COPY_BYTES, memory.byteLength - start)).fill(0);
+  }
+}
 
 /** Copies the bytes of a view to the front of another, which has room for them. */
 export function copyBytes(from: ArrayBufferView, to: ArrayBufferView): void {

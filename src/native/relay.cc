@@ -19,30 +19,30 @@ struct Told {
 
 /**
  * Brings bytes of one buffer to another, mostly of another device: one device puts pieces into its ring, threads copy them into the
- * ring of the other one, which takes them from there.
+ * ring of the other one, which takes them from there. Where both reach the same ring, it takes them from where they were put.
  *
  * A thread waits for pieces that came before its own. So of the chunks that are not done the first one waits for devices alone,
  * which is why all of them end.
  */
 class Relay final : public PromiseJob {
  public:
-  Relay(Environment& environment, TwoRings two, const HostMemory& told)
+  Relay(Environment& environment, TwoRings two, bool shared, const HostMemory& told)
       : PromiseJob("relayAsync"),
         environment_(environment),
+        shared_(shared),
         from_(std::move(two.rings[0])),
         to_(std::move(two.rings[1])),
         told_store_(told.store),
         told_(told.data) {}
 
   void Run() override {
-    auto chunks = [](size_t bytes) { return (bytes + kChunk - 1) / kChunk; };
     Told told{};
     if (from_->pieces() > 0) {
-      to_->Begin(chunks);
-      from_->Begin(chunks);
-      size_t last = from_->pieces() - 1, each = chunks(from_->piece_);
-      InCrew(environment_, from_->threads_, last * each + chunks(from_->Length(last)),
-             [&](size_t i) { Move(i / each, i % each * kChunk); });
+      if (shared_) {
+        PassAll();
+      } else {
+        MoveAll();
+      }
       told = {{from_->End(), to_->End()}};
       if (failed_ >= 0) told.status[1 - failed_] = CL_SUCCESS;
     }
@@ -50,6 +50,32 @@ class Relay final : public PromiseJob {
   }
 
  private:
+  /** Through one ring. A piece comes into a slot when the one before has left it, and half of the slots are those of pieces that leave. */
+  void PassAll() {
+    auto whole = [](size_t) { return size_t{1}; };
+    to_->Begin(whole);
+    from_->Begin(whole);
+    const size_t pieces = from_->pieces(), slots = from_->slots(), leaving = (slots + 1) / 2;
+    for (size_t i = 0; i < pieces; i++) {
+      if (i >= leaving && i - leaving + slots < pieces) {
+        if (!to_->Enter(i - leaving + slots)) return Stop(1);
+        from_->Leave(i - leaving);
+      }
+      if (!from_->Enter(i)) return Stop(0);
+      to_->Leave(i);
+    }
+  }
+
+  /** Through two rings. */
+  void MoveAll() {
+    auto chunks = [](size_t bytes) { return (bytes + kChunk - 1) / kChunk; };
+    to_->Begin(chunks);
+    from_->Begin(chunks);
+    size_t last = from_->pieces() - 1, each = chunks(from_->piece_);
+    InCrew(environment_, from_->threads_, last * each + chunks(from_->Length(last)),
+           [&](size_t i) { Move(i / each, i % each * kChunk); });
+  }
+
   void Move(size_t piece, size_t start) {
     const char* source = from_->Enter(piece);
     if (!source) return Stop(0);
@@ -68,6 +94,7 @@ class Relay final : public PromiseJob {
   }
 
   Environment& environment_;  // waits for its jobs before it ends
+  const bool shared_;
   const std::unique_ptr<TransferRing> from_, to_;
   const std::shared_ptr<v8::BackingStore> told_store_;
   void* const told_;
@@ -79,6 +106,8 @@ NAN_METHOD(RelayAsync) {
   Call call(info, "relayAsync");
   // Reading elements runs JavaScript, which may take memory away: first of all.
   auto queues = call.Elements(0), buffers = call.Elements(1), rings = call.Elements(4);
+  const bool shared = rings.size() == 1;
+  if (shared) rings.push_back(rings[0]);
   HostMemory offsets = call.Memory(2, 2 * sizeof(uint64_t));
   uint64_t size = call.Size(3);
   size_t piece = call.Size(5);
@@ -92,7 +121,7 @@ NAN_METHOD(RelayAsync) {
                     &two))
     return;
   const Platform* platform = two.platform;
-  StartPromise(call, std::make_unique<Relay>(call.environment(), std::move(two), told), platform);
+  StartPromise(call, std::make_unique<Relay>(call.environment(), std::move(two), shared, told), platform);
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ class TransferRing {
 
   void Fail(cl_int status);
   bool Failed() const { return failure_ != CL_SUCCESS; }
+  size_t slots() const { return slots_; }
   size_t pieces() const { return (bytes_ + piece_ - 1) / piece_; }
   size_t Length(size_t piece) const { return std::min(piece_, bytes_ - piece * piece_); }
 

@@ -376,17 +376,19 @@ export function splitToBuffersAsync(
 
 /**
  * Buffer to buffer, mostly of two devices in contexts of their own, through memory that either one can reach directly: one device
- * puts pieces into its ring, several threads copy them into the ring of the other one, which takes them from there. Calls
- * clEnqueueReadBuffer and clEnqueueWriteBuffer on other threads; nothing else may be enqueued meanwhile that has to come after it.
+ * puts pieces into its ring, several threads copy them into the ring of the other one, which takes them from there. Through a single
+ * ring, which both reach, nothing is copied between. Calls clEnqueueReadBuffer and clEnqueueWriteBuffer on other threads; nothing
+ * else may be enqueued meanwhile that has to come after it.
  *
  * @param queues of the device that sends, and of the one that gets
- * @param buffers, rings of either device; a ring is as of `writeBufferAsync`
+ * @param buffers of either device
  * @param offsets bytes from where either buffer begins, 64 bits each
  * @param bytes that are to be brought
+ * @param rings of either device, or one for both; each as of `writeBufferAsync`
  * @param piece bytes that a device transfers at once
  * @param told a word of 64 bits for either side, which gets the status of its transfers; of the two that end when one fails, the
  * other one's is 0
- * @param threads 1 to 64
+ * @param threads that copy, 1 to 64
  * @throws INVALID_COMMAND_QUEUE, INVALID_MEM_OBJECT, INVALID_VALUE
  */
 export function relayAsync(
@@ -394,7 +396,7 @@ export function relayAsync(
   buffers: readonly [MemObject, MemObject],
   offsets: BigUint64Array,
   bytes: Size,
-  rings: readonly [HostMemory, HostMemory],
+  rings: readonly [HostMemory, HostMemory] | readonly [HostMemory],
   piece: Size,
   told: BigInt64Array,
   threads: number,

@@ -132,7 +132,7 @@ test('a relay between two buffers ends when a transfer of either side fails, and
   }>('relayed');
   const left = lines.pop();
   t.deepEqual([left?.name, left?.left], ['left', {}]);
-  t.is(lines.length, 40);
+  t.is(lines.length, 60);
   for (const { name, at, pieces, told: statuses, whole, threads } of lines) {
     const what = `${name} ${at} of ${pieces}, ${threads} threads`;
     const side = name === 'clEnqueueReadBuffer' ? 0 : 1;

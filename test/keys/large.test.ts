@@ -2,7 +2,7 @@
 import { freemem } from 'node:os';
 import test from 'ava';
 import { Sorter } from '../../src/index.js';
-import { copyBytes, dtypeOf, keyColumn, part, room } from '../../src/keys/array.js';
+import { clearBytes, copyBytes, dtypeOf, keyColumn, part, room } from '../../src/keys/array.js';
 import { deviceNames, PLATFORMS } from '../each-device.js';
 import { where } from '../where.js';
 
@@ -28,6 +28,17 @@ test('an array of 4 GiB and 8 bytes is read as keys, in parts and as a whole', (
   t.is(part(new Uint32Array(array.buffer, 4, 2 * N - 2), 0).byteLength, array.byteLength - 8);
   t.is(room(array.byteLength).byteLength, array.byteLength);
 });
+
+where(freemem() > 10 * 2 ** 30, 'takes 4 GiB')(
+  'memory of 4 GiB and 8 bytes is cleared, as that of `alloc` is',
+  (t) => {
+    const array = new Float64Array(N);
+    const places = [0, 2 ** 27 - 1, 2 ** 27, N - 2, N - 1];
+    for (const at of places) array[at] = 1;
+    clearBytes(array.buffer);
+    t.true(places.every((at) => array[at] === 0));
+  },
+);
 
 /** Bytes that a test may take, so that it does not end others. */
 const enough = (bytes: number): boolean => process.env.CLSORT_TEST_FULL === '1' && freemem() > bytes;

@@ -1,4 +1,5 @@
 /** Bytes that threads bring from buffer to buffer. */
+import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { Random } from '../../src/util/random.js';
@@ -23,6 +24,11 @@ for (const from of opened) {
             [64, [2, 3], 1],
             [4096, [3, 2], most],
             [2 ** 20, [1, 1], most],
+            // Through one ring: any memory can be reached here.
+            [64, [5], 1],
+            [4096, [2], 1],
+            [4096, [8], most],
+            [2 ** 20, [1], 1],
           ] as const) {
             if (bytes / piece > 2000) continue;
             const data = Uint8Array.from({ length: bytes + 16 }, () => random.below(256));
@@ -36,7 +42,7 @@ for (const from of opened) {
               [source, target],
               BigUint64Array.of(8n, 16n),
               bytes,
-              [new Uint8Array(slots[0] * piece), new Uint8Array(slots[1] * piece)],
+              slots.map((count) => new Uint8Array(count * piece)) as [Uint8Array, Uint8Array] | [Uint8Array],
               piece,
               told,
               threads,
@@ -46,7 +52,7 @@ for (const from of opened) {
             cl.enqueueReadBuffer(to.queue, target, true, 0, all.byteLength, all);
             const expected = new Uint8Array(bytes + 32).fill(7);
             expected.set(data.subarray(8, 8 + bytes), 16);
-            t.is(Buffer.compare(all, expected), 0, `${bytes} bytes in pieces of ${piece}`);
+            t.is(Buffer.compare(all, expected), 0, `${bytes} bytes in pieces of ${piece}, ${slots} slots`);
             cl.releaseMemObject(source);
             cl.releaseMemObject(target);
           }
@@ -54,6 +60,40 @@ for (const from of opened) {
       },
     );
   }
+}
+
+for (const { name, device, context, queue, userEvents } of opened) {
+  where(
+    userEvents,
+    'no user events',
+    test.serial,
+  )(`${name}: through one ring nothing comes where something has yet to leave`, async (t) => {
+    const [piece, bytes] = [4096, 20 * 4096 - 3];
+    const random = new Random(8);
+    const data = Uint8Array.from({ length: bytes }, () => random.below(256));
+    const [source, target] = [0, 1].map(() => cl.createBuffer(context, cl.MEM_READ_WRITE, bytes)) as [
+      cl.MemObject,
+      cl.MemObject,
+    ];
+    cl.enqueueWriteBuffer(queue, source, true, 0, bytes, data);
+    const late = cl.createCommandQueue(context, device);
+    const begun = cl.createUserEvent(context);
+    cl.enqueueBarrierWithWaitList(late, [begun]);
+    const told = new BigInt64Array(2);
+    const ring = new Uint8Array(4 * piece);
+    const all = [[queue, late] as const, [source, target] as const, new BigUint64Array(2), bytes] as const;
+    const relayed = cl.relayAsync(...all, [ring], piece, told, 1);
+    await setTimeout(50);
+    cl.setUserEventStatus(begun, cl.COMPLETE);
+    await relayed;
+    t.deepEqual([...told], [0n, 0n]);
+    const came = new Uint8Array(bytes);
+    cl.enqueueReadBuffer(late, target, true, 0, bytes, came);
+    t.is(Buffer.compare(came, data), 0);
+    for (const one of [source, target]) cl.releaseMemObject(one);
+    cl.releaseEvent(begun);
+    cl.releaseCommandQueue(late);
+  });
 }
 
 where(opened.length > 1, 'there is one platform')(
@@ -96,7 +136,9 @@ for (const { name, context, queue } of opened) {
       [2, BigUint64Array.of(40n, 0n), -30],
       [3, -1, -30],
       [3, 65, -30],
-      [4, [new Uint8Array(64)], -30],
+      [4, [], -30],
+      [4, [new Uint8Array(8)], -30],
+      [4, [new Uint8Array(64), new Uint8Array(64), new Uint8Array(64)], -30],
       [4, [new Uint8Array(8), new Uint8Array(64)], -30],
       [4, [new Uint8Array(64), new Uint8Array(8)], -30],
       [5, 0, -30],

@@ -1,5 +1,5 @@
-import { type ArrayOf, newArray } from '../../keys/array.js';
-import type { Dtype } from '../../keys/dtype.js';
+import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
+import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import type { DeviceArray } from './device-array.js';
 
@@ -50,15 +50,23 @@ export class SpreadArray<D extends Dtype = Dtype> implements Disposable {
    */
   async read(offset = 0, length: number = this.length - offset): Promise<ArrayOf<D>> {
     const parts = this.#live();
-    const whole = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
-    if (!whole || offset < 0 || length < 0 || offset + length > this.length) {
-      throw new InputError(
-        `elements ${offset} to ${offset + length} of a spread array that has ${this.length}: out of range`,
-      );
-    }
+    this.#check(offset, length);
     const array = newArray(this.dtype, length);
     await this.#owner.load(parts, array, offset);
     return array;
+  }
+
+  /**
+   * Copies as many elements as `view` has, from `offset` on, into `view`: an array of the same dtype (or of bits of its
+   * width, or bytes). What is used again, such as an array of `Sorter.alloc`, costs less than new ones do.
+   *
+   * @throws InputError when there are no such elements; UsageError after `dispose()`; DeviceLostError as `read`
+   */
+  async readInto(view: KeyArray, offset = 0): Promise<void> {
+    const parts = this.#live();
+    const bits = keyColumn(view, this.dtype);
+    this.#check(offset, bits.n);
+    await this.#owner.load(parts, bits.view, offset);
   }
 
   /** Gives the memory back. May be called twice; using the array afterwards is an error. */
@@ -78,6 +86,14 @@ export class SpreadArray<D extends Dtype = Dtype> implements Disposable {
       throw new UsageError('this spread array belongs to another Sorter: read() it and upload it here');
     }
     return this.#live();
+  }
+
+  #check(offset: number, length: number): void {
+    const whole = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
+    if (whole && offset >= 0 && length >= 0 && offset + length <= this.length) return;
+    throw new InputError(
+      `elements ${offset} to ${offset + length} of a spread array that has ${this.length}: out of range`,
+    );
   }
 
   #live(): readonly DeviceArray[] {

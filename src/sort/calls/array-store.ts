@@ -1,4 +1,4 @@
-import type { Feed, FileMoved, FileStretch } from '../../device/staging.js';
+import type { Feed, FileMoved, FileStretch, Way } from '../../device/staging.js';
 import {
   type ArrayOf,
   copyBytes,
@@ -50,6 +50,8 @@ export class ArrayStore implements ArrayOwner {
   readonly #turns: Turns;
   /** Columns on the device that are not given back. */
   readonly #live = new Set<Column>();
+  /** What is discarded by who took it, whatever happens. */
+  readonly #borrowed = new Set<Column>();
   readonly #held = new HeldBytes(() => this.#memory.collect());
   readonly #loop = new LoopYield(() => this.#held.check());
   readonly #collected = new FinalizationRegistry<Column>((dropped) => this.discard(dropped, true));
@@ -71,13 +73,23 @@ export class ArrayStore implements ArrayOwner {
 
   /** Memory for a device array. @throws MemoryError */
   take(dtype: Dtype, n: number): Column {
-    const taken = column(dtype, n, this.#memory.take(dtype, n));
+    const taken = this.#take(dtype, n);
     const bytes = byteLengthOf(taken);
     this.#loop.grow(bytes);
-    if (isOnDevice(taken.place)) {
-      this.#live.add(taken);
-      this.#held.grow(bytes);
-    }
+    if (isOnDevice(taken.place)) this.#held.grow(bytes);
+    return taken;
+  }
+
+  /** The same for who discards it in any case: V8 would find nothing to collect. @throws MemoryError */
+  borrow(dtype: Dtype, n: number): Column {
+    const taken = this.#take(dtype, n);
+    this.#borrowed.add(taken);
+    return taken;
+  }
+
+  #take(dtype: Dtype, n: number): Column {
+    const taken = column(dtype, n, this.#memory.take(dtype, n));
+    if (isOnDevice(taken.place)) this.#live.add(taken);
     return taken;
   }
 
@@ -101,7 +113,8 @@ export class ArrayStore implements ArrayOwner {
   }
 
   #give(discarded: Column, collected: boolean): void {
-    const bytes = byteLengthOf(discarded);
+    const isOwn = !this.#borrowed.delete(discarded);
+    const bytes = isOwn ? byteLengthOf(discarded) : 0;
     if (isOnDevice(discarded.place)) {
       if (!this.#live.delete(discarded)) return;
       this.#held.shrink(bytes);
@@ -153,6 +166,11 @@ export class ArrayStore implements ArrayOwner {
   /** Lends what brings bytes into a column that nobody knows of yet, whatever else is under way. */
   feed(to: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
     return this.#turns.apart(() => this.#transfer([to], (memory) => memory.feed(to, use)));
+  }
+
+  /** The same for who brings them from memory of its own. */
+  reach(to: Column, use: (way: Way) => Promise<void>): Promise<void> {
+    return this.#turns.apart(() => this.#transfer([to], (memory) => memory.reach(to, use)));
   }
 
   /** Lends what brings bytes away from a column that no call overwrites and that is complete. */

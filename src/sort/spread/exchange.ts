@@ -13,7 +13,7 @@ export class Borrowed {
   readonly #columns: (readonly [Member, Column])[] = [];
 
   take(member: Member, dtype: Dtype, n: number): Column {
-    const taken = member.arrays.take(dtype, n);
+    const taken = member.arrays.borrow(dtype, n);
     this.#columns.push([member, taken]);
     return taken;
   }

@@ -1,4 +1,5 @@
 import type { DeviceInfo } from '../../device/platform.js';
+import { quirksOf } from '../../device/quirks.js';
 import { part, room } from '../../keys/array.js';
 import type { ClsortError } from '../../util/errors.js';
 import type { Backend, Keeper } from '../backend/backend.js';
@@ -52,6 +53,11 @@ export class Member {
   /** Has it memory of its own, which is filled while the host goes on? */
   get streams(): boolean {
     return this.keeper.backend.overlaps;
+  }
+
+  /** Does the other one reach what this one has pinned? */
+  pinsFor(other: Member): boolean {
+    return this.info.platform === other.info.platform && quirksOf(this.info).sharesPinned;
   }
 
   /** Sorts with all the policy of a call, by itself. */

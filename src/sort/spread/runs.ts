@@ -50,18 +50,31 @@ export class Run {
     return new Run(member, sorted, order, stride, digits);
   }
 
+  /** How many keys are below a digit: at least and at most, as far as the sample tells. */
+  boundsBelow(digit: bigint): readonly [least: number, most: number] {
+    const sampled = this.#sampledBelow(digit);
+    if (sampled === 0) return [0, 0];
+    return [(sampled - 1) * this.#stride + 1, Math.min(sampled * this.#stride, this.column.n)];
+  }
+
   /** How many keys are below a digit. */
   async countBelow(digit: bigint): Promise<number> {
+    const sampled = this.#sampledBelow(digit);
+    if (sampled === 0) return 0;
+    // The last of the sample below it, and what comes before the next one.
+    const keys = await this.#between(sampled - 1);
+    return (sampled - 1) * this.#stride + this.#order.countBelow(keys, digit);
+  }
+
+  /** How many of the sample are below a digit. */
+  #sampledBelow(digit: bigint): number {
     let [low, high] = [0, this.#digits.length];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       if ((this.#digits[middle] as bigint) < digit) low = middle + 1;
       else high = middle;
     }
-    if (low === 0) return 0;
-    // The last of the sample below it, and what comes before the next one.
-    const keys = await this.#between(low - 1);
-    return (low - 1) * this.#stride + this.#order.countBelow(keys, digit);
+    return low;
   }
 
   /** The keys from one of the sample up to the next. */
@@ -93,10 +106,17 @@ export async function cutRunsOfDevices(
 ): Promise<number[]> {
   const below = (digit: bigint) => Promise.all(runs.map((run) => run.countBelow(digit)));
   const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+  /** Are no more than `rank` keys below a digit? Keys are fetched only where the samples leave that open. */
+  const isLow = async (digit: bigint): Promise<boolean> => {
+    const bounds = runs.map((run) => run.boundsBelow(digit));
+    if (total(bounds.map(([, most]) => most)) <= rank) return true;
+    if (total(bounds.map(([least]) => least)) > rank) return false;
+    return total(await below(digit)) <= rank;
+  };
   let [low, high] = [0n, limit];
   while (low < high) {
     const middle = (low + high + 1n) / 2n;
-    if (total(await below(middle)) <= rank) low = middle;
+    if (await isLow(middle)) low = middle;
     else high = middle - 1n;
   }
   const cuts = low === limit ? runs.map(({ column: { n } }) => n) : await below(low);

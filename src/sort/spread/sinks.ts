@@ -99,10 +99,10 @@ class DeviceSink implements ShareSink {
     this.#keyBytes = Math.ceil((piece * job.keys.info.bytes) / 4096) * 4096;
     const taken: Column[] = [];
     try {
-      this.#keys = member.arrays.take(job.keys.dtype, most);
+      this.#keys = member.arrays.borrow(job.keys.dtype, most);
       taken.push(this.#keys);
       this.#values =
-        carried > 0 ? member.arrays.take(DTYPE_OF_BYTES[carried as 1 | 2 | 4 | 8], most) : undefined;
+        carried > 0 ? member.arrays.borrow(DTYPE_OF_BYTES[carried as 1 | 2 | 4 | 8], most) : undefined;
       if (this.#values) taken.push(this.#values);
     } catch (error) {
       for (const one of taken) member.arrays.discard(one);

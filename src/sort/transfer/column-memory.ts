@@ -1,6 +1,6 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import type { Feed, FileMoved, FileStretch } from '../../device/staging.js';
+import type { Feed, FileMoved, FileStretch, Way } from '../../device/staging.js';
 import { type ArrayOf, fixed, type MemorySource, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { collectNow, tellExternalBytes } from '../../opencl/external-bytes.js';
@@ -51,6 +51,8 @@ export interface ColumnMemory {
   loadFile(column: Column, file: FileStretch, offset: number): Promise<FileMoved>;
   /** Lends what brings bytes into a column that nobody knows of yet. @throws as `storeFile` */
   feed(column: Column, use: (feed: Feed) => Promise<void>): Promise<void>;
+  /** The same for who brings them from memory of its own. @throws as `storeFile` */
+  reach(column: Column, use: (way: Way) => Promise<void>): Promise<void>;
   /** Lends what brings bytes away from a column that is complete. @throws as `storeFile` */
   drain(column: Column, use: (feed: Feed) => Promise<void>): Promise<void>;
   /** Copies `count` elements from `offset` of one column on to where they begin in another, and waits for it. */
@@ -140,6 +142,11 @@ export class DeviceMemory implements ColumnMemory {
   async feed({ place }: Column, use: (feed: Feed) => Promise<void>): Promise<void> {
     await this.#device.queue.settle(); // as for a file
     await this.#device.staging.feed(bufferOf(place), use);
+  }
+
+  async reach({ place }: Column, use: (way: Way) => Promise<void>): Promise<void> {
+    await this.#device.queue.settle(); // as for a file
+    await this.#device.staging.reach(bufferOf(place), use);
   }
 
   async drain({ place }: Column, use: (feed: Feed) => Promise<void>): Promise<void> {

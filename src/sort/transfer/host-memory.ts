@@ -59,6 +59,10 @@ export class HostMemory implements ColumnMemory {
     throw new UnsupportedError('memory of the host is written as it is');
   }
 
+  async reach(): Promise<never> {
+    throw new UnsupportedError('memory of the host is written as it is');
+  }
+
   async drain(): Promise<never> {
     throw new UnsupportedError('memory of the host is read as it is');
   }

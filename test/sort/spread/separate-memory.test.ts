@@ -9,17 +9,19 @@ import { DeviceLostError } from '../../../src/util/errors.js';
 import { bytesOf } from '../../algorithms/sorts.js';
 import { keysOf } from '../../distributions.js';
 import { referenceSort } from '../../reference.js';
-import { separateTeam } from './separate-team.js';
+import { type Separate, separateTeam } from './separate-team.js';
 
 const SPREAD = { tuning: { spread: 2 } } as const;
 const warnings: string[] = [];
 const onWarning = ({ message }: Error): void => {
   warnings.push(message);
 };
-let members: Member[] = [];
+let members: Separate[] = [];
 let sorter: SorterOperations;
 /** How often keys went to the memory of each member without pieces. */
 const fed = new Map<Member, number>();
+/** How often keys came to each member from memory of another one. */
+const reached = new Map<Member, number>();
 /** How often keys left the memory of each member for that of the other one. */
 const drained = new Map<Member, number>();
 /** What the next of these fail with, instead or afterwards. */
@@ -29,13 +31,20 @@ test.before(async () => {
   ({ members, sorter } = await separateTeam(onWarning));
   for (const [i, member] of members.entries()) {
     const { arrays } = member;
-    const feed = arrays.feed.bind(arrays);
-    arrays.feed = async (to, use) => {
-      fed.set(member, (fed.get(member) ?? 0) + 1);
+    const [feed, reach] = [arrays.feed.bind(arrays), arrays.reach.bind(arrays)];
+    const faulty = async (use: () => Promise<void>) => {
       const failing = fault?.member === i ? fault : undefined;
       if (failing?.before) throw new DeviceLostError('the bus has gone');
-      await feed(to, use);
+      await use();
       if (failing) throw new DeviceLostError('the bus has gone');
+    };
+    arrays.feed = (to, use) => {
+      fed.set(member, (fed.get(member) ?? 0) + 1);
+      return faulty(() => feed(to, use));
+    };
+    arrays.reach = (to, use) => {
+      reached.set(member, (reached.get(member) ?? 0) + 1);
+      return faulty(() => reach(to, use));
     };
     const drain = arrays.drain.bind(arrays);
     arrays.drain = (from, use) => {
@@ -47,6 +56,8 @@ test.before(async () => {
 test.beforeEach(() => {
   fed.clear();
   drained.clear();
+  reached.clear();
+  for (const member of members) member.shares = false;
   warnings.length = 0;
   fault = undefined;
 });
@@ -85,20 +96,23 @@ test.serial(
         ['sorted', 20_000],
         ['reversed', 1001],
       ] as const) {
-        for (const [exchange, options] of [
-          [1000, {}],
-          [2 ** 20, { descending: true }],
-          [5000, { nan: 'first' }],
+        for (const [exchange, shares, options] of [
+          [1000, false, {}],
+          [2 ** 20, true, { descending: true }],
+          [5000, true, { nan: 'first' }],
         ] as const) {
           const keys = keysOf(dtype, distribution, n) as KeyArray;
+          for (const member of members) member.shares = shares;
           fed.clear();
           drained.clear();
+          reached.clear();
           const tuning = { spread: 2, exchange };
           const sorted = await sorter.sort(keys, { dtype, ...options, tuning, onWarning } as never);
           const expected = referenceSort(bytesOf(keys), dtype, options);
           const what = `${dtype} ${distribution} by ${exchange}`;
           t.is(Buffer.compare(bytesOf(sorted as KeyArray), expected), 0, what);
-          if (distribution === 'uniform') t.is(drained.size, 2, what);
+          if (distribution === 'uniform')
+            t.deepEqual([drained.size, reached.size], [2, shares ? 2 : 0], what);
         }
       }
     }
@@ -127,8 +141,9 @@ test.serial(
   'where a device fails while they split keys, the host does it, and the other device has the share',
   async (t) => {
     const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
-    for (const member of [0, 1]) {
+    for (const [i, member] of [0, 1, 0, 1].entries()) {
       for (const before of [true, false]) {
+        for (const one of members) one.shares = i >= 2;
         fault = { member, before };
         const tuning = { spread: 2, exchange: 4000 };
         t.true(same(await sorter.sort(keys, { tuning, onWarning }), keys.toSorted()), `${member} ${before}`);

@@ -6,16 +6,23 @@ import { Team } from '../../../src/sort/spread/team.js';
 import type { ClsortError } from '../../../src/util/errors.js';
 
 /** As of a device with memory of its own. */
-class Separate extends Member {
+export class Separate extends Member {
+  /** As where what one context pins is reached by devices of others. */
+  shares = false;
+
   override get streams(): boolean {
     return true;
+  }
+
+  override pinsFor(): boolean {
+    return this.shares;
   }
 }
 
 /** Opens all devices, as ones with memory of their own, and what sorts by them. */
 export async function separateTeam(
   onWarning: (warning: ClsortError) => void,
-): Promise<{ members: Member[]; sorter: SorterOperations }> {
+): Promise<{ members: Separate[]; sorter: SorterOperations }> {
   const keepers: DeviceKeeper[] = [];
   for (const { info } of findDevices()) keepers.push(await DeviceKeeper.open(info.id, {}, onWarning));
   const members = keepers.map((keeper) => new Separate(keeper, onWarning));

@@ -111,6 +111,10 @@ test('parts of what is there are read, and nothing else', async (t) => {
   t.deepEqual(await spread.read(first - 3, 7), keys.slice(first - 3, first + 4));
   t.deepEqual(await spread.read(999), keys.slice(999));
   t.deepEqual(await spread.read(0, 0), new Uint16Array(0));
+  const into = new Uint16Array(9);
+  await spread.readInto(into.subarray(1, 8), first - 3);
+  t.deepEqual(into, Uint16Array.of(0, ...keys.slice(first - 3, first + 4), 0));
+  await t.throwsAsync(spread.readInto(into, keys.length - 8), { instanceOf: InputError });
   await t.throwsAsync(spread.read(990, 11), { instanceOf: InputError });
   await t.throwsAsync(spread.read(-1), { instanceOf: InputError });
 });
