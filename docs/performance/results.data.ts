@@ -6,7 +6,7 @@ import { type Row, rowsOf } from '../.vitepress/theme/measurements.js';
 const folder = join(import.meta.dirname, '../../scripts/results');
 
 /** Those without times of operations: what was tried, what overlapping gains, whole files and batches, several devices, and the lab's ladders, which have a page of their own; less local memory; and a busy machine. */
-const WITHOUT_ROWS = /-(overlap|tune|ladder|files|batch|spread|divided|local-memory|busy)\.json$/;
+const WITHOUT_ROWS = /-(overlap|tune|ladder|files|batch|spread|divided|exchange|local-memory|busy)\.json$/;
 
 export declare const data: readonly Row[];
 
