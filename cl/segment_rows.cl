@@ -1,23 +1,50 @@
 /* Segmented sort: which kernel sorts which segment, and the sort of the short ones.
  *
- *   segment_classes  a work-item looks at each segment. A tiny one it sorts by itself, in its registers; the number of any
- *                    other goes to the list of its class, by which the next kernels find those that they are for
- *   segment_rows     32 work-items sort a segment of up to 64 keys
+ *   segment_classes  a row of 32 work-items looks at up to 32 segments. A tiny one is sorted by the work-item that looks at
+ *                    it, in its registers; those of up to 64 keys by the row, several at once; the number of any other
+ *                    goes to the list of its class, by which the next kernels find those that they are for
  *
- * Both place a key by counting those that come before it (an enumeration sort: D. E. Muller, F. P. Preparata, "Bounds to
+ * A key is placed by counting those that come before it (an enumeration sort: D. E. Muller, F. P. Preparata, "Bounds to
  * Complexities of Networks for Sorting and for Switching", 1975): for so few keys that takes less than passes by digits.
+ * All read the same codes of local memory at once, and where rows wait by themselves nothing else is waited for. Keys
+ * without values, of which nobody can tell equal ones apart, go through a network instead where rows have shuffles: 15 steps
+ * for 32 keys, where counting takes 32.
  *
- *   GROUP_SIZE  work-items of a group, a multiple of 32
+ *   GROUP_SIZE   work-items of a group, a multiple of 32
+ *   INLINE_PTX   1: NVIDIA, whose rows wait by themselves and have shuffles; 0: the group waits
+ *   ROW_NETWORK  1: keys without values go through a network; without shuffles only tests have them do so
  */
 #include "comparison.clh"
 #include "segments.clh"
 
-#define CLASSES 4 /* rows, small tiles, tiles, runs: what is longer is cut */
+#define SLOTS 4u /* each of 32 keys, that a row sorts at once */
+#include "row_network.clh"
+
+#ifndef ROW_NETWORK
+# error "ROW_NETWORK: 0 or 1, set by src/algorithms/segments-in-groups.ts"
+#endif
+
+#define CLASSES 3 /* small tiles, tiles, runs: what is longer is cut */
 #define TINY 8
-#define LANES 32u
-#define ROW 64u
-#define KEYS (ROW / LANES) /* of a work-item in a row */
-#define ROWS (GROUP_SIZE / LANES)
+#define LANES ((uint)ROW_ITEMS)
+#define ROW_KEYS 64u
+#define GROUP_ROWS (GROUP_SIZE / LANES)
+
+/* Codes as local memory is read. */
+#if KEY_BITS == 64
+typedef ulong4 codes_t;
+#else
+typedef uint4 codes_t;
+#endif
+#define CODES 4u
+
+#if HAS_VALUES
+# define VALUE_PARAMETERS __global const value_t *values, __global value_t *values_out,
+# define VALUE_ARGUMENTS values, values_out,
+#else
+# define VALUE_PARAMETERS
+# define VALUE_ARGUMENTS
+#endif
 
 /* @return what is compared of a key */
 INLINE code_t digit_of(key_t key, uint begin, code_t mask, codec_t codec, uint flags)
@@ -35,11 +62,8 @@ INLINE value_t value_beside(__global const value_t *values, uint first, uint i, 
 #endif
 
 /* Sort a tiny segment alone. May work in place. */
-INLINE void sort_tiny(__global const key_t *keys, __global key_t *keys_out,
-#if HAS_VALUES
-                      __global const value_t *values, __global value_t *values_out,
-#endif
-                      segment_t segment, uint begin, code_t mask, codec_t codec, uint flags)
+INLINE void sort_tiny(__global const key_t *keys, __global key_t *keys_out, VALUE_PARAMETERS segment_t segment, uint begin,
+                      code_t mask, codec_t codec, uint flags)
 {
     key_t own[TINY];
     code_t digits[TINY];
@@ -72,112 +96,203 @@ INLINE void sort_tiny(__global const key_t *keys, __global key_t *keys_out,
     }
 }
 
-/* @param most      most keys of a segment of each class
+/* @return does code c, number j of its segment, come before number i of code `mine`? */
+INLINE uint comes_before(code_t c, uint j, code_t mine, uint i)
+{
+#if KEY_BITS == 64
+    return c < mine || (c == mine && j < i);
+#else
+    return ((ulong)c << 32 | j) < ((ulong)mine << 32 | i);
+#endif
+}
+
+/* @return of the segments that a row sorts number `which`, or none if there are fewer
+ * @param segments  of this row: from the front on those for one slot each, from the back those for two
+ */
+INLINE segment_t segment_in_row(__local const segment_t *segments, const uint slots, uint count, uint which)
+{
+    segment_t segment;
+    segment.first = segment.length = 0;
+    if (which < count)
+        segment = segments[slots == 1 ? which : LANES - 1 - which];
+    return segment;
+}
+
+/* Sort `count` segments of up to 32 * `slots` keys by a row, as many at once as there is room for. May work in place.
+ * @param slots  1 or 2, a constant: keys of a work-item in each segment
+ * @param turns  how often something is sorted at once: enough for `count`, and the same for all rows that wait together
+ * @param codes  room for SLOTS * 32 codes of this row
+ */
+INLINE void count_in_row(__global const key_t *keys, __global key_t *keys_out,
+                         VALUE_PARAMETERS __local const segment_t *segments, const uint slots, uint count, uint turns,
+                         __local codes_t *codes, uint begin, code_t mask, codec_t codec, uint flags)
+{
+    const uint lane = (uint)get_local_id(0) % LANES;
+    __local code_t *each = (__local code_t *)codes;
+    for (uint turn = 0; turn < turns; turn++) {
+        uint first[SLOTS], length[SLOTS], before[SLOTS];
+        key_t own[SLOTS];
+        code_t mine[SLOTS];
+#if HAS_VALUES
+        value_t beside[SLOTS];
+#endif
+        /* All that is read is asked for before any of it is needed. */
+#pragma unroll
+        for (uint slot = 0; slot < SLOTS; slot++) {
+            const uint i = slot % slots * LANES + lane;
+            const segment_t segment = segment_in_row(segments, slots, count, turn * (SLOTS / slots) + slot / slots);
+            first[slot] = segment.first;
+            length[slot] = segment.length;
+            before[slot] = 0;
+            if (i < length[slot]) {
+                own[slot] = keys[first[slot] + i];
+#if HAS_VALUES
+                beside[slot] = value_beside(values, first[slot], i, flags);
+#endif
+            }
+        }
+#pragma unroll
+        for (uint slot = 0; slot < SLOTS; slot++) {
+            mine[slot] = ~(code_t)0; /* behind all others, which stand before it */
+            if (slot % slots * LANES + lane < length[slot])
+                mine[slot] = digit_of(own[slot], begin, mask, codec, flags);
+            each[slot * LANES + lane] = mine[slot];
+        }
+        row_barrier();
+#pragma unroll 1 /* all codes at once would take more registers than there are */
+        for (uint at = 0; at < slots * LANES; at += CODES) {
+#pragma unroll
+            for (uint slot = 0; slot < SLOTS; slot++) {
+                const uint i = slot % slots * LANES + lane;
+                const codes_t others = codes[(slot / slots * slots * LANES + at) / CODES];
+                before[slot] += comes_before(others.s0, at, mine[slot], i) + comes_before(others.s1, at + 1, mine[slot], i) +
+                                comes_before(others.s2, at + 2, mine[slot], i) +
+                                comes_before(others.s3, at + 3, mine[slot], i);
+            }
+        }
+#pragma unroll
+        for (uint slot = 0; slot < SLOTS; slot++) {
+            if (slot % slots * LANES + lane < length[slot]) {
+                keys_out[first[slot] + before[slot]] = own[slot];
+#if HAS_VALUES
+                values_out[first[slot] + before[slot]] = beside[slot];
+#endif
+            }
+        }
+        row_barrier();
+    }
+}
+
+#if ROW_NETWORK && !HAS_VALUES
+/* Sort `count` segments as above, whole keys without values. */
+INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, __local const segment_t *segments,
+                         const uint slots, uint count, uint turns, __local codes_t *room, codec_t codec, uint flags)
+{
+    const uint lane = (uint)get_local_id(0) % LANES;
+    for (uint turn = 0; turn < turns; turn++) {
+        uint first[SLOTS], length[SLOTS];
+        key_t own[SLOTS];
+        code_t codes[SLOTS];
+        /* All that is read is asked for before any of it is needed. */
+# pragma unroll
+        for (uint slot = 0; slot < SLOTS; slot++) {
+            const uint i = slot % slots * LANES + lane;
+            const segment_t segment = segment_in_row(segments, slots, count, turn * (SLOTS / slots) + slot / slots);
+            first[slot] = segment.first;
+            length[slot] = segment.length;
+            if (i < length[slot])
+                own[slot] = keys[first[slot] + i];
+        }
+# pragma unroll
+        for (uint slot = 0; slot < SLOTS; slot++) {
+            codes[slot] = ~(code_t)0; /* behind all others, or the same as they */
+            if (slot % slots * LANES + lane < length[slot])
+                codes[slot] = flags & FLAG_ENCODE ? encode_key(own[slot], codec) : (code_t)own[slot];
+        }
+        sort_by_network(codes, slots, (__local code_t *)room);
+# pragma unroll
+        for (uint slot = 0; slot < SLOTS; slot++) {
+            const uint i = slot % slots * LANES + lane;
+            if (i < length[slot])
+                store_code(keys_out, first[slot] + i, codes[slot], codec, flags);
+        }
+    }
+}
+#endif
+
+/* @param span      segments that a row looks at, at most 32
+ * @param most      most keys of a segment of each class
  * @param lists_at  where the list of each class begins in `lists`, and at last where they end
  * @param told      word `at` gets what is wrong with the offsets
  * @param runs      runs that there is room for in `owners`
  * @param run_keys  keys of a run of the segments that are cut
  */
 GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *keys_out,
-#if HAS_VALUES
-                                  __global const value_t *values, __global value_t *values_out,
-#endif
-                                  __global const uint *offsets, __global uint *state, __global uint *lists,
-                                  __global uint2 *owners, __global uint *told, uint at, uint segments, uint n, uint4 most,
-                                  uint8 lists_at, uint runs, uint run_keys, uint begin, code_t mask, codec_t codec,
-                                  uint flags)
+                                  VALUE_PARAMETERS __global const uint *offsets, __global uint *state, __global uint *lists,
+                                  __global uint2 *owners, __global uint *told, uint at, uint segments, uint n, uint span,
+                                  uint4 most, uint4 lists_at, uint runs, uint run_keys, uint begin, code_t mask,
+                                  codec_t codec, uint flags)
 {
     __local uint counts[CLASSES], places[CLASSES];
-    const uint item = (uint)get_local_id(0), s = (uint)get_global_id(0);
+    /* Of each row the segments that it sorts, those of up to 32 keys from the front on, the others from the back. */
+    __local segment_t in_rows[GROUP_ROWS * LANES];
+    __local uint fronts[GROUP_ROWS], backs[GROUP_ROWS];
+    __local codes_t codes[GROUP_ROWS * SLOTS * LANES / CODES];
+    const uint item = (uint)get_local_id(0), lane = item % LANES, row = item / LANES;
+    const uint s = ((uint)get_group_id(0) * GROUP_ROWS + row) * span + lane;
     if (item < CLASSES)
         counts[item] = 0;
+    if (lane == 0)
+        fronts[row] = backs[row] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     segment_t segment;
     segment.first = segment.length = 0;
-    if (s < segments)
+    if (lane < span && s < segments)
         segment = checked_segment(offsets, s, segments, n, state, told, at);
     const uint length = segment.length;
-    const uint kind = length <= most.s0   ? 0
-                      : length <= most.s1 ? 1
-                      : length <= most.s2 ? 2
-                      : length <= most.s3 ? 3
-                                          : CLASSES;
-    const bool listed = length > TINY && kind < CLASSES;
+    const uint kind = length <= most.s0 ? 0 : length <= most.s1 ? 1 : length <= most.s2 ? 2 : CLASSES;
+    const bool listed = length > ROW_KEYS && kind < CLASSES;
     uint place = 0;
     if (listed)
         place = atomic_inc(&counts[kind]);
+    else if (length > LANES && length <= ROW_KEYS)
+        in_rows[row * LANES + LANES - 1 - atomic_inc(&backs[row])] = segment;
+    else if (length > TINY && length <= LANES)
+        in_rows[row * LANES + atomic_inc(&fronts[row])] = segment;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item < CLASSES && counts[item] > 0)
         places[item] = atomic_add(&state[STATE_LISTS + item], counts[item]);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (listed) {
-        const uint lists_begin = kind == 0 ? lists_at.s0 : kind == 1 ? lists_at.s1 : kind == 2 ? lists_at.s2 : lists_at.s3;
-        const uint lists_end = kind == 0 ? lists_at.s1 : kind == 1 ? lists_at.s2 : kind == 2 ? lists_at.s3 : lists_at.s4;
+        const uint lists_begin = kind == 0 ? lists_at.s0 : kind == 1 ? lists_at.s1 : lists_at.s2;
+        const uint lists_end = kind == 0 ? lists_at.s1 : kind == 1 ? lists_at.s2 : lists_at.s3;
         place += places[kind];
         if (place < lists_end - lists_begin) /* offsets that are wrong may make more */
             lists[lists_begin + place] = s;
-    } else if (length > TINY) {
+    } else if (length > ROW_KEYS) {
         cut_segment(s, length, run_keys, state, owners, runs);
-    } else if (length > 0) {
-        sort_tiny(keys, keys_out,
-#if HAS_VALUES
-                  values, values_out,
-#endif
-                  segment, begin, mask, codec, flags);
+    } else if (length > 0 && length <= TINY) {
+        sort_tiny(keys, keys_out, VALUE_ARGUMENTS segment, begin, mask, codec, flags);
     }
-}
 
-/* @param list  numbers of the segments */
-GROUP_KERNEL void segment_rows(__global const key_t *keys, __global key_t *keys_out,
-#if HAS_VALUES
-                               __global const value_t *values, __global value_t *values_out,
-#endif
-                               __global const uint *offsets, __global const uint *state, __global const uint *list,
-                               uint begin, code_t mask, codec_t codec, uint flags)
-{
-    __local code_t digits[ROWS * ROW];
-    const uint item = (uint)get_local_id(0), lane = item % LANES, row = item / LANES;
-    const uint count = state[STATE_INVALID] ? 0 : state[STATE_LISTS];
-    __local code_t *in_row = digits + row * ROW;
-    for (uint listed = (uint)get_group_id(0) * ROWS; listed < count; listed += (uint)get_num_groups(0) * ROWS) {
-        uint first = 0, length = 0;
-        if (listed + row < count) {
-            const uint s = list[listed + row];
-            first = offsets[s];
-            length = offsets[s + 1] - first;
-        }
-        key_t own[KEYS];
-#if HAS_VALUES
-        value_t beside[KEYS];
-#endif
-#pragma unroll
-        for (uint k = 0; k < KEYS; k++) {
-            const uint i = k * LANES + lane;
-            if (i < length) {
-                own[k] = keys[first + i];
-                in_row[i] = digit_of(own[k], begin, mask, codec, flags);
-#if HAS_VALUES
-                beside[k] = value_beside(values, first, i, flags);
-#endif
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#pragma unroll
-        for (uint k = 0; k < KEYS; k++) {
-            const uint i = k * LANES + lane;
-            if (i < length) {
-                const code_t digit = in_row[i];
-                uint before = 0;
-                for (uint j = 0; j < i; j++)
-                    before += in_row[j] <= digit;
-                for (uint j = i + 1; j < length; j++)
-                    before += in_row[j] < digit;
-                keys_out[first + before] = own[k];
-#if HAS_VALUES
-                values_out[first + before] = beside[k];
-#endif
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
+    const uint front = fronts[row], back = backs[row];
+    uint most_front = front, most_back = back;
+#if !HAS_ROWS
+    for (uint other = 0; other < GROUP_ROWS; other++) {
+        most_front = max(most_front, fronts[other]);
+        most_back = max(most_back, backs[other]);
     }
+#endif
+    __local codes_t *own = codes + row * (SLOTS * LANES / CODES);
+    __local const segment_t *listed_here = in_rows + row * LANES;
+    const uint front_turns = (most_front + SLOTS - 1) / SLOTS, back_turns = (most_back + SLOTS / 2 - 1) / (SLOTS / 2);
+#if ROW_NETWORK && !HAS_VALUES
+    if (begin == 0 && mask == CODE_MAX) {
+        merge_in_row(keys, keys_out, listed_here, 1, front, front_turns, own, codec, flags);
+        merge_in_row(keys, keys_out, listed_here, 2, back, back_turns, own, codec, flags);
+        return;
+    }
+#endif
+    count_in_row(keys, keys_out, VALUE_ARGUMENTS listed_here, 1, front, front_turns, own, begin, mask, codec, flags);
+    count_in_row(keys, keys_out, VALUE_ARGUMENTS listed_here, 2, back, back_turns, own, begin, mask, codec, flags);
 }

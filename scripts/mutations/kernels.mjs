@@ -13,6 +13,7 @@ const walks = tests('primitives/walks', '*compaction*');
 const held = tests('primitives/walks', '*compaction of i32*');
 const lanes = tests('algorithms/segments-serial');
 const scansInLanes = tests('primitives/prefix-scan', 'scans of u32*');
+const shortSegments = (dtype) => tests('algorithms/short-segments', `*of ${dtype}`);
 const sweeps = tests('algorithms/segmented', '*by sweeps');
 const checkedLanes = tests('algorithms/radix-sorts', 'onesweep: lanes in order*');
 const wide = (title) => tests('algorithms/wide', title);
@@ -193,6 +194,42 @@ export const KERNELS = [
     find: 'if (totals[j] == TILE)',
     replace: 'if (totals[j] > CROWD)',
     tests: [checkedLanes],
+  },
+  // --- short segments in rows
+  {
+    name: 'rows: the second of two runs is not turned round before they are merged',
+    file: 'cl/row_network.clh',
+    find: 'compare_lanes(codes, 2 * run - 1, run, room);',
+    replace: 'compare_lanes(codes, run, run, room);',
+    tests: [shortSegments('u32')],
+  },
+  {
+    name: 'rows: the upper half of 64 codes is compared with itself',
+    file: 'cl/row_network.clh',
+    find: 'max(codes[slot + 1], others[slot]);',
+    replace: 'max(codes[slot + 1], others[slot + 1]);',
+    tests: [shortSegments('u32')],
+  },
+  {
+    name: 'rows: equal keys change places',
+    file: 'cl/segment_rows.cl',
+    find: '(c == mine && j < i)',
+    replace: '(c == mine && j > i)',
+    tests: [shortSegments('u64')],
+  },
+  {
+    name: 'rows: keys by windows of bits go through the network too',
+    file: 'cl/segment_rows.cl',
+    find: 'if (begin == 0 && mask == CODE_MAX) {',
+    replace: 'if (begin == 0) {',
+    tests: [shortSegments('u32')],
+  },
+  {
+    name: 'rows: a row sorts segments of which another has more',
+    file: 'cl/segment_rows.cl',
+    find: 'if (which < count)',
+    replace: 'if (which <= count)',
+    tests: [shortSegments('u32')],
   },
   // --- segments by sweeps
   {

@@ -24,14 +24,14 @@ const WIDE = 2 ** 31;
  * Segmented sort by length: every segment of an array by itself, all by a few launches whatever their lengths.
  *
  * Idea: the device looks at each offset once, and what suits the length sorts the segment. On GPUs tiny ones are sorted
- * by a work-item in its registers, short ones by a row of 32, others by a group in local memory, longer ones by a group in
- * passes, and those that would keep one group busy for too long by all groups, run by run. On CPUs a work-item sorts one
+ * by a work-item in its registers, short ones by the row of 32 that looks at them, others by a group in local memory, longer ones
+ * by a group in passes, and those that would keep one group busy for too long by all groups, run by run. On CPUs a work-item sorts one
  * segment after the other alone, by insertion or by radix in its cache, but for those that all have to share.
  *
  * Source: the classes are those of K. Hou, W. Liu, H. Wang, W. Feng, "Fast Segmented Sort on GPUs" (2017); the sorts within
- * them are enumeration and radix sorts.
+ * them are enumeration and radix sorts, and the network of K. E. Batcher (1968).
  *
- * Complexity: 2 to 6 launches, and 3 more for each digit where a segment can be so long that it is cut. Offsets are
+ * Complexity: 1 to 5 launches, and 3 more for each digit where a segment can be so long that it is cut. Offsets are
  * read on the device only, and checked there. Limit: fewer than 2^31 keys.
  *
  * The planner picks it for all segments; an array without any is one segment.
@@ -78,6 +78,7 @@ export const segmentedSort: AlgorithmFactory = {
   waits: true, // where its parameters have a sweep
   parameters: {
     form: choice(['serial', 'groups']),
+    rows: choice(['counts', 'network']),
     ...Object.fromEntries(
       Object.entries(TILE_PARAMETERS).map(([name, { axis: _, ...parameter }]) => [name, parameter]),
     ),

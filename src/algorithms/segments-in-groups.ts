@@ -20,10 +20,9 @@ import {
 } from './segments.js';
 import { buildTile, fitColumns, fitTile, numberOf, type TileTuning } from './tile.js';
 
-/** Most keys of a segment that a work-item sorts alone, and that a row does: cl/segment_rows.cl. */
-const TINY = 8;
+/** Most keys of a segment that a row of work-items sorts: cl/segment_rows.cl. */
 const ROW = 64;
-/** Work-items of a row, and of a group of rows. */
+/** Work-items of a row, which looks at as many segments at most, and of a group of rows. */
 const LANES = 32;
 const ROWS_GROUP = 128;
 /** Small tiles have few keys, for the many segments that would leave most of a large one empty. */
@@ -45,6 +44,8 @@ const CONTROL_BYTES = 80;
 const ANY_AT = 64;
 const TICKETS = 64;
 const TOO_LONG = 2 ** 30;
+
+const CLASSES = 'segment_classes';
 
 const KERNELS = ['segment_tiles', 'segment_passes', 'segment_counts', 'segment_places', 'segment_move'];
 
@@ -89,11 +90,13 @@ export class SegmentsInGroups {
 
   /** @throws BuildError, UnsupportedError */
   static async create(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<SegmentsInGroups> {
-    const rowKernels = ['segment_classes', 'segment_rows'];
-    const rows = await buildFitting(device, 'segment_rows.cl', rowKernels, ROWS_GROUP, (groupSize) => ({
+    const { inlinePtx } = device.capabilities.quirks;
+    const rows = await buildFitting(device, 'segment_rows.cl', [CLASSES], ROWS_GROUP, (groupSize) => ({
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,
+      INLINE_PTX: inlinePtx ? 1 : 0,
+      ROW_NETWORK: inlinePtx || tuning.rows === 'network' ? 1 : 0,
     }));
     const build = (tile: TileTuning) => buildTile(device, 'segment_tiles.cl', shape, tile, KERNELS);
     const tiles = await build({ ...fitTile(device, shape, tuning), valuesAfter: false });
@@ -144,28 +147,24 @@ export class SegmentsInGroups {
     const flags = u32(arrays.only.flags | fromSegment);
     const onlyOutputs = passOutputs(arrays.only);
 
+    const span = this.#span(count);
     const local = this.#rows.groupSize;
+    const groups = Math.max(1, Math.ceil(count / (span * (local / LANES))));
     queue.run(
-      this.#rows.program.kernel('segment_classes'),
+      this.#rows.program.kernel(CLASSES),
       [
-        ...[...only, offsets, state, list, owners, ...told, u32(count), u32(n)],
-        vector(Uint32Array.of(...this.#most(cut))),
-        vector(Uint32Array.of(...lists, 0, 0, 0)),
+        ...[...only, offsets, state, list, owners, ...told, u32(count), u32(n), u32(span)],
+        vector(Uint32Array.of(...this.#most(cut), 0)),
+        vector(Uint32Array.of(...lists)),
         ...[u32(runs), u32(runKeys), ...compared, flags],
       ],
-      { global: Math.ceil(count / local) * local, local },
+      { global: groups * local, local },
     );
-    onStage?.({ kernel: 'segment_classes', buffers: { state, lists: list, owners, ...onlyOutputs } });
+    onStage?.({ kernel: CLASSES, buffers: { state, lists: list, owners, ...onlyOutputs } });
 
     const listed = (kind: number): number => (lists[kind + 1] ?? 0) - (lists[kind] ?? 0);
-    if (listed(0) > 0) {
-      const groups = this.#walkers(Math.ceil(listed(0) / (local / LANES)));
-      const args = [...only, offsets, state, list, ...compared, flags];
-      queue.run(this.#rows.program.kernel('segment_rows'), args, { global: groups * local, local });
-      onStage?.({ kernel: 'segment_rows', buffers: onlyOutputs });
-    }
     const window = [u32(bits[0]), u32(bits[1]), codecWords, flags];
-    for (const [kind, { program, tile }] of [[1, this.#small] as const, [2, this.#tiles] as const]) {
+    for (const [kind, { program, tile }] of [[0, this.#small] as const, [1, this.#tiles] as const]) {
       if (listed(kind) === 0) continue;
       const args = [...only, offsets, state, list, u32(lists[kind] ?? 0), u32(kind), ...window];
       const global = this.#walkers(listed(kind)) * tile.groupSize;
@@ -173,10 +172,10 @@ export class SegmentsInGroups {
       onStage?.({ kernel: 'segment_tiles', buffers: onlyOutputs });
     }
     const { program, tile } = this.#tiles;
-    if (listed(3) > 0) {
-      const kind = [u32(lists[3] ?? 0), u32(3), u32(digits.length)];
+    if (listed(2) > 0) {
+      const kind = [u32(lists[2] ?? 0), u32(2), u32(digits.length)];
       const args = [...only, ...arrays.alternates, offsets, state, list, ...kind, ...window];
-      const global = this.#walkers(listed(3)) * tile.groupSize;
+      const global = this.#walkers(listed(2)) * tile.groupSize;
       queue.run(program.kernel('segment_passes'), args, { global, local: tile.groupSize });
       onStage?.({ kernel: 'segment_passes', buffers: onlyOutputs });
     }
@@ -266,9 +265,15 @@ export class SegmentsInGroups {
     return (TICKETS + (passes * runs + lookBack - 1) * 2 ** radixBits) * 4;
   }
 
-  /** Most keys of a segment of each kind: rows, small tiles, tiles, passes of one group. What is longer is cut. */
+  /** Segments that a row looks at: so many that all rows have some. */
+  #span(count: number): number {
+    const rows = this.#device.capabilities.computeUnits * GROUPS_PER_UNIT * (this.#rows.groupSize / LANES);
+    return Math.min(LANES, Math.max(1, Math.ceil(count / rows)));
+  }
+
+  /** Most keys of a segment of each kind: small tiles, tiles, passes of one group. What is longer is cut. */
   #most({ whole }: Cut): readonly number[] {
-    return [ROW, Math.max(ROW, keysOf(this.#small)), Math.max(ROW, keysOf(this.#tiles)), whole];
+    return [Math.max(ROW, keysOf(this.#small)), Math.max(ROW, keysOf(this.#tiles)), whole];
   }
 
   /** Where the list of each kind begins, and at last where they end: there cannot be more segments of a length. */
@@ -276,7 +281,7 @@ export class SegmentsInGroups {
     const most = this.#most(this.#cut(n, count, longest));
     const ends: number[] = [0];
     for (const [kind, keys] of most.entries()) {
-      const fewest = (most[kind - 1] ?? TINY) + 1;
+      const fewest = (most[kind - 1] ?? ROW) + 1;
       const none = fewest > keys || fewest > Math.min(n, longest);
       ends.push((ends.at(-1) ?? 0) + (none ? 0 : Math.min(count, Math.floor(n / fewest))));
     }

@@ -9,6 +9,7 @@ import { keyCodec } from '../../src/keys/key-codec.js';
 import { Random } from '../../src/util/random.js';
 import { SEED } from '../distributions.js';
 import { forEachOpened, testIf } from '../each-device.js';
+import { offsetsOf } from './sorts.js';
 
 const FULL = process.env.CLSORT_TEST_FULL === '1';
 const POISON = 0xa5a5a5a5;
@@ -46,8 +47,7 @@ async function expectSegments(
     values,
     tuning,
   });
-  const offsets = Uint32Array.of(0, ...lengths);
-  for (let i = 1; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + (offsets[i - 1] as number);
+  const offsets = offsetsOf(lengths);
   const n = offsets.at(-1) as number;
   const random = new Random(n + lengths.length);
   const keys = Uint32Array.from({ length: n }, () => random.below(values));
@@ -145,6 +145,7 @@ await forEachOpened((title, device, small) => {
     'no keys': [0, 0, 0],
     'one key each': Array(small ? 100 : 10_000).fill(1),
     'tiny ones': Array.from({ length: small ? 100 : 5000 }, (_, i) => i % 10),
+    'short ones, some empty': Array.from({ length: small ? 60 : 6000 }, (_, i) => (i * 37) % 71),
     'powers of two, one more and one less': powers(1, small ? 8 : 14),
     'the bounds of runs': small ? [255, 256, 257] : [65_535, 65_536, 65_537, 3, 8191, 8192, 8193],
     'a huge one among tiny ones': [3, 0, 1, most, 2, 0, 7],

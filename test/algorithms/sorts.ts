@@ -20,6 +20,8 @@ export interface SortCase {
   /** Bytes of the positions to be made. */
   readonly indices?: 4 | 8;
   readonly inPlace?: boolean;
+  /** Keys of each segment, and whether positions are counted in it. */
+  readonly segments?: { readonly lengths: readonly number[]; readonly fromSegment?: boolean };
   readonly tuning?: Tuning;
   readonly onStage?: (stage: Stage) => void;
 }
@@ -38,7 +40,17 @@ export async function sortBytes(
   device: Device,
   factory: AlgorithmFactory,
   keys: Uint8Array,
-  { dtype = 'u32', order = {}, bits, values, indices, inPlace = false, tuning, onStage }: SortCase = {},
+  {
+    dtype = 'u32',
+    order = {},
+    bits,
+    values,
+    indices,
+    inPlace = false,
+    segments: asked,
+    tuning,
+    onStage,
+  }: SortCase = {},
 ): Promise<SortResult> {
   const { width, bytes: unit } = dtypeInfo(dtype);
   const n = keys.byteLength / unit;
@@ -66,18 +78,17 @@ export async function sortBytes(
   const inputValues = values && (inPlace ? outputValues : poisoned(n * valueBytes));
   queue.write(input, keys);
   if (values && inputValues) queue.write(inputValues, values.bytes);
-  const scratch = Object.fromEntries(
-    Object.entries(algorithm.scratch(n, { inPlace, bits: window })).map(([name, size]) => [
-      name,
-      poisoned(size),
-    ]),
-  );
   // The simulator's check takes what a fill has written for unwritten, as an algorithm for segments fills in those of one.
-  const offsets = factory.bySegments && CHECKS_READS ? poisoned(8) : undefined;
-  if (offsets) queue.write(offsets, Uint32Array.of(0, n));
+  const lengths = asked?.lengths ?? (factory.bySegments && CHECKS_READS ? [n] : undefined);
+  const count = lengths?.length ?? 0;
+  const offsets = lengths && poisoned((count + 1) * 4);
+  const segments = offsets && { offsets, count, fromSegment: asked?.fromSegment ?? false };
+  if (offsets) queue.write(offsets, offsetsOf(lengths));
+  const sizes = algorithm.scratch(n, { inPlace, bits: window, ...(asked && { segments: { count } }) });
+  const scratch = Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, poisoned(size)]));
   const enqueued = algorithm.enqueue(queue, {
     n,
-    ...(offsets && { segments: { offsets, count: 1 } }),
+    ...(segments && { segments }),
     input,
     output,
     ...(inputValues && { inputValues }),
@@ -97,6 +108,13 @@ export async function sortBytes(
   await queue.finish();
   for (const buffer of new Set(made)) buffer.release();
   return { keys: sorted, values: moved, status: status[0] ?? 0 };
+}
+
+/** Where segments of these lengths begin, and at last where they end. */
+export function offsetsOf(lengths: readonly number[]): Uint32Array {
+  const offsets = Uint32Array.of(0, ...lengths);
+  for (let i = 1; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + (offsets[i - 1] as number);
+  return offsets;
 }
 
 /** The bytes of an array. */
