@@ -96,7 +96,7 @@ export class SegmentsInGroups {
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,
       INLINE_PTX: inlinePtx ? 1 : 0,
-      ROW_NETWORK: inlinePtx || tuning.rows === 'network' ? 1 : 0,
+      ROW_NETWORK: (tuning.rows ?? (inlinePtx ? 'network' : 'counts')) === 'network' ? 1 : 0,
     }));
     const build = (tile: TileTuning) => buildTile(device, 'segment_tiles.cl', shape, tile, KERNELS);
     const tiles = await build({ ...fitTile(device, shape, tuning), valuesAfter: false });
