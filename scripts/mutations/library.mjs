@@ -175,7 +175,7 @@ export const LIBRARY = [
   },
   {
     name: 'ferry: berths are free before the queue has come past them',
-    file: 'src/device/ferry.ts',
+    file: 'src/device/quay.ts',
     find: 'if (left === undefined || !this.#progress.hasPassed(left)) break;',
     replace: 'if (left === undefined) break;',
     tests: [tests('device/ferry')],
@@ -183,8 +183,15 @@ export const LIBRARY = [
   {
     name: 'ferry: of neighbours only the first crosses',
     file: 'src/device/ferry.ts',
-    find: 'last[1] = Math.max(last[1], begin + room);',
-    replace: 'last[1] = Math.max(last[1], begin);',
+    find: 'berth.begin <= range.last.begin + berth.room;',
+    replace: 'berth.begin <= range.last.begin;',
+    tests: [tests('device/ferry')],
+  },
+  {
+    name: 'quay: each berth has a part of its own, over that of the one before',
+    file: 'src/device/quay.ts',
+    find: 'if (known) return known;',
+    replace: '',
     tests: [tests('device/ferry')],
   },
   {

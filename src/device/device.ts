@@ -2,7 +2,7 @@ import * as cl from '../opencl/index.js';
 import { Buffer, type BufferOptions } from './buffer.js';
 import { BufferPool } from './buffer-pool.js';
 import { type Capabilities, capabilitiesOf } from './capabilities.js';
-import { askOf, type DeviceInfo, type FoundDevice, findDevices, toNumber } from './platform.js';
+import { askOf, type DeviceInfo, type FoundDevice, findDevices } from './platform.js';
 import { Program } from './program.js';
 import { ProgramCache } from './program-cache.js';
 import { Queue, type SmallTransfers } from './queue.js';
@@ -15,12 +15,8 @@ import { Tray } from './tray.js';
 /** Share of device memory that idle pooled buffers may hold. */
 const POOL_SHARE = 0.25;
 
-/** Pinned memory for small transfers, and memory on both sides for small arrays of each direction. */
+/** Pinned memory for small transfers. */
 const TRAY_BYTES = 16 * 2 ** 20;
-const FERRY_BYTES = 16 * 2 ** 20;
-
-/** A line of the cache. */
-const SMALLEST_ALIGNMENT = 64;
 
 /** Host memory of fewer bytes comes from V8. */
 const LARGE_BYTES = 2 ** 20;
@@ -132,13 +128,11 @@ export class Device {
   #smallTransfers(): SmallTransfers {
     return {
       tray: new Tray(() => this.staging.passage(TRAY_BYTES)),
-      shores: () => {
-        const bits = toNumber(cl.getDeviceInfo(this.handle, cl.DEVICE_MEM_BASE_ADDR_ALIGN));
-        const device = this.buffer(FERRY_BYTES);
+      shores: (bytes) => {
+        const device = this.buffer(bytes);
         try {
-          const host = this.staging.passage(FERRY_BYTES);
-          const beforeRelease = () => this.queue.submitForLater();
-          return { host, device, alignment: Math.max(SMALLEST_ALIGNMENT, bits / 8), beforeRelease };
+          const host = this.staging.passage(bytes);
+          return { host, device, beforeRelease: () => this.queue.submitForLater() };
         } catch (error) {
           device.release();
           throw error;

@@ -2,9 +2,10 @@ import * as cl from '../opencl/index.js';
 import { TimeoutError } from '../util/errors.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
-import type { Berth, Ferry } from './ferry.js';
+import type { Ferry } from './ferry.js';
 import { Milestones } from './milestones.js';
 import type { Progress } from './progress.js';
+import type { Berth } from './quay.js';
 import { typedError } from './status.js';
 import { type Landing, land, type Tray } from './tray.js';
 

@@ -3,7 +3,7 @@ import { UnsupportedError } from '../util/errors.js';
 import { promised } from '../util/soon.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
-import { type Berth, Ferry, type Shores } from './ferry.js';
+import { Ferry } from './ferry.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
 import { Lookout } from './lookout.js';
 import { Losses } from './losses.js';
@@ -11,6 +11,7 @@ import { allCaughtUp } from './milestones.js';
 import { endOf, Profile, type StageName, type StageTime } from './profile.js';
 import type { Kernel } from './program.js';
 import { Progress } from './progress.js';
+import type { Berth, Shores } from './quay.js';
 import { typedError } from './status.js';
 import type { Tray } from './tray.js';
 
@@ -38,8 +39,8 @@ const LONGEST_RECORDING = 16;
 /** What small arrays and other small transfers pass through, between the host and a device with memory of its own. */
 export interface SmallTransfers {
   readonly tray: Tray;
-  /** Makes memory for those of one direction. @throws MemoryError */
-  shores(): Shores;
+  /** Makes memory of so many bytes on both sides for those of one direction. @throws MemoryError */
+  shores(bytes: number): Shores;
 }
 
 /** Launches with all their arguments. */
@@ -93,7 +94,7 @@ export class Queue {
     this.#handle = this.#plain;
     this.#capabilities = capabilities;
     this.#tray = small?.tray;
-    const ferry = (make: () => Shores) => new Ferry(this.#progress, make);
+    const ferry = (make: (bytes: number) => Shores) => new Ferry(this.#progress, make);
     this.#ferries = small && { up: ferry(small.shores), down: ferry(small.shores) };
     this.#lookout = new Lookout(this, capabilities, this.#progress, {
       tray: small?.tray,

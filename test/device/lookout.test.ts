@@ -1,7 +1,7 @@
 import test from 'ava';
-import type { Berth } from '../../src/device/ferry.js';
 import { Lookout, type Watched } from '../../src/device/lookout.js';
 import { Progress } from '../../src/device/progress.js';
+import type { Berth } from '../../src/device/quay.js';
 import { forEachDevice } from '../each-device.js';
 
 test('who waits later for what did not arrive is told of it', async (t) => {
