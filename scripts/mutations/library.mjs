@@ -5,6 +5,7 @@ import { sorts, tests } from './tests.mjs';
 const codec = tests('keys/key-codec');
 const hostSort = tests('sort/host/host-sort');
 const chunked = tests('sort/calls/chunked');
+const bundles = tests('sort/calls/bundles');
 const tray = tests('device/tray');
 const journal = tests('batch/journal');
 const forecast = tests('engines/forecast/forecast');
@@ -193,6 +194,48 @@ export const LIBRARY = [
     find: 'if (known) return known;',
     replace: '',
     tests: [tests('device/ferry')],
+  },
+  {
+    name: 'bundles: sorts in either direction together',
+    file: 'src/sort/calls/bundles.ts',
+    find: 'settings.descending === own.descending &&',
+    replace: '',
+    tests: [bundles],
+  },
+  {
+    name: 'bundles: fuller than their memory',
+    file: 'src/sort/calls/bundles.ts',
+    find: 'if (bundle.hasRoomFor(job)) {',
+    replace: 'if (bundle.hasRoomFor(job) || bundle.jobs.length < 64) {',
+    tests: [bundles],
+  },
+  {
+    name: 'bundles: memory that went with its device is read',
+    file: 'src/sort/calls/bundles.ts',
+    find: 'if (backend.lost) return false; // and the memory with it',
+    replace: '',
+    tests: [bundles],
+  },
+  {
+    name: 'bundles: an array that was taken away is told to nobody',
+    file: 'src/sort/calls/bundles.ts',
+    find: 'assertIntact(spans);',
+    replace: '',
+    tests: [bundles],
+  },
+  {
+    name: 'bundles: positions are counted from the beginning of all',
+    file: 'src/sort/calls/bundles.ts',
+    find: 'fromSegment: moved !== undefined && values === undefined,',
+    replace: 'fromSegment: false,',
+    tests: [bundles],
+  },
+  {
+    name: 'bundles: what does not work is compiled again and again',
+    file: 'src/sort/calls/bundles.ts',
+    find: 'prepared.add(variant);',
+    replace: '',
+    tests: [bundles],
   },
   {
     name: 'losses: told to those behind them only',

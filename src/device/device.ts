@@ -162,7 +162,12 @@ export class Device {
 
   /** Is this pinned memory, which a device with memory of its own reads and writes by itself? */
   reaches({ buffer }: ArrayBufferView): boolean {
-    return this.staging.has(buffer);
+    return this.staging.has(buffer) || this.staging.isPassage(buffer);
+  }
+
+  /** Is it pinned memory that small arrays pass through, with whatever is to cross beside them? */
+  passes({ buffer }: ArrayBufferView): boolean {
+    return this.staging.isPassage(buffer);
   }
 
   /** Does a transfer of so many bytes pass through pinned memory, copied by several threads? */

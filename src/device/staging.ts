@@ -112,7 +112,7 @@ export class Staging {
   readonly #ways: () => Ways;
   readonly #threads: number;
   readonly #allocated = new Map<ArrayBufferLike, Pinned>();
-  /** What small transfers pass through. */
+  /** What small arrays pass through. */
   readonly #passages: Pinned[] = [];
   readonly #rings: { up?: Ring; down?: Ring } = {};
   readonly #fileRings: { up?: Promise<Ring>; down?: Promise<Ring> } = {};
@@ -264,7 +264,7 @@ export class Staging {
     return pinned.memory;
   }
 
-  /** Pinned memory for small transfers to pass through, until `release` or `abandon`. @throws MemoryError */
+  /** Pinned memory for small arrays to pass through, until `release` or `abandon`. @throws MemoryError */
   passage(bytes: number): ArrayBuffer {
     const pinned = this.#pin(bytes);
     this.#passages.push(pinned);
@@ -274,6 +274,11 @@ export class Staging {
   /** Is this memory of `allocate`? */
   has(memory: ArrayBufferLike): boolean {
     return this.#allocated.has(memory);
+  }
+
+  /** Is this memory of `passage`? */
+  isPassage(memory: ArrayBufferLike): boolean {
+    return this.#passages.some((pinned) => pinned.memory === memory);
   }
 
   /** Gives pinned memory back and detaches it. @returns false for any other memory */

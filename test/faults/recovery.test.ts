@@ -194,3 +194,47 @@ test('200 small sorts at once cross in a few transfers, and each has its own out
       t.deepEqual(rounds.get(`larger ones after ${at} and ${status}`)?.outcomes, all);
   }
 });
+
+test('many small sorts at once are made as segments of few, and each has its own outcome', async (t) => {
+  const all = { true: 200 };
+  const one = (error: string) => ({ true: 199, [error]: 1 });
+  const lines = await told<Round & { kernels?: number }>('bundled');
+  const rounds = new Map(lines.map((line) => [line.name, line]));
+  for (const [name, outcomes] of [
+    ['not prepared', all],
+    ['plain', all],
+    ['one is aborted', one('AbortError')],
+    ['one is taken away', one('InputError')],
+    ['one shrinks', one('InputError')],
+    ['one is no array', one('InputError')],
+    ['in all ways', all],
+    ['beside device arrays', all],
+    ['a thousand', { true: 1000 }],
+    ['closed', all],
+    ['left', {}],
+  ] as const) {
+    t.deepEqual(rounds.get(name)?.outcomes, outcomes, name);
+  }
+  t.deepEqual(rounds.get('plain')?.warnings, []);
+  for (const { name, kernels = 0, outcomes } of lines) {
+    if (!['plain', 'one is taken away', 'one shrinks', 'after it'].includes(name)) continue;
+    t.true(kernels < 20, `${name}: ${kernels} kernels`);
+    if (name === 'after it') t.deepEqual(outcomes, all);
+  }
+  t.true((rounds.get('a thousand')?.kernels ?? 1000) < 300);
+  // Only the first one of all, which goes ahead, crosses with others.
+  t.true((rounds.get('berths')?.outcomes.made ?? 9) <= 2, JSON.stringify(rounds.get('berths')));
+  for (const name of ['clEnqueueWriteBuffer', 'clEnqueueReadBuffer', 'clEnqueueNDRangeKernel']) {
+    for (const [status, code] of [
+      [-36, 'ERR_CLSORT_DEVICE_LOST'],
+      [-4, 'ERR_CLSORT_MEMORY'],
+    ] as const) {
+      const { outcomes, failed, warnings } = rounds.get(`${name} fails with ${status}`) ?? {};
+      t.is(failed, name);
+      t.deepEqual(new Set(warnings), new Set([code]), `${name} ${status}`);
+      // The first of all is a call of its own, which the failure may be told to.
+      const { true: right = 0, MemoryError: own = 0 } = outcomes ?? {};
+      t.true(right + own === 200 && own <= 1, `${name} ${status}: ${JSON.stringify(outcomes)}`);
+    }
+  }
+});

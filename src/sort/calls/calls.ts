@@ -5,6 +5,7 @@ import type { Backend, Keeper } from '../backend/backend.js';
 import { isOnDevice } from '../backend/column.js';
 import { HostBackend } from '../backend/host-backend.js';
 import type { HostJob, SortJob } from '../backend/job.js';
+import { Bundles } from './bundles.js';
 import { type By, make, type Started, start, type Use } from './call.js';
 import { failedInput, isPromise, Link } from './link.js';
 import type { Completion, Turns } from './turns.js';
@@ -36,6 +37,8 @@ export interface Task {
   readonly overwrites?: boolean;
   /** Does the call on several devices, by the keeper of each. */
   shared?: (() => Promise<unknown>) | undefined;
+  /** What it is, where it is one sort, and what the caller gets. */
+  sort?: { readonly job: SortJob; readonly made: unknown };
 }
 
 /**
@@ -52,6 +55,7 @@ export class Calls {
   readonly #few: Few | undefined;
   readonly #turns: Turns;
   readonly #team: Sharing | undefined;
+  readonly #bundles: Bundles;
   readonly #onWarning: (warning: ClsortError) => void;
   /** What is known of calls, by the promises that they returned. */
   readonly #links = new WeakMap<PromiseLike<unknown>, Link>();
@@ -71,6 +75,7 @@ export class Calls {
     this.#keeper = keeper;
     this.#few = few;
     this.#turns = turns;
+    this.#bundles = new Bundles(keeper, turns, onWarning);
     this.#onWarning = onWarning;
   }
 
@@ -91,7 +96,9 @@ export class Calls {
       return made;
     };
     const shared = host && (() => share(host));
-    const task = { n: keys.n, settings, link, onHost, again: onHost, overwrites: into !== undefined, shared };
+    const overwrites = into !== undefined;
+    const sort = { job, made };
+    const task = { n: keys.n, settings, link, onHost, again: onHost, overwrites, shared, sort };
     const result = () => made;
     return this.operate(task, (call) => after(call.sort(job), () => result));
   }
@@ -147,10 +154,15 @@ export class Calls {
     const { n, settings, link, onHost } = task;
     const made = keeper.backend;
     const whole = (backend: Backend) => make({ backend, settings, onWarning: this.#onWarning }, use);
+    const beside = onHost && made.overlaps && isOpenEnded(task);
+    // The first of several goes ahead, so that who waits for each call does not wait for more.
+    const bundled = beside && !this.#turns.idle ? task.sort : undefined;
+    const alone = () => keeper.run(whole, task);
     const run = (): Soon<T> => {
       link.assertInputs();
       if (!onHost) assertSame(keeper, made);
-      return task.shared ? (task.shared() as Promise<T>) : keeper.run(whole, task);
+      if (task.shared) return task.shared() as Promise<T>;
+      return (bundled && this.#bundles.join(bundled.job, bundled.made as T, alone)) ?? alone();
     };
     const failed = (error: unknown): Soon<T> => {
       const fallsBack = task.again && !task.shared && this.#few && keeper !== this.#few.keeper;
@@ -158,7 +170,6 @@ export class Calls {
       return link.noting(() => this.#withoutDevice(error, settings, use));
     };
     const noted = () => rescued(run, failed);
-    const beside = onHost && made.overlaps && isOpenEnded(task);
     return beside ? this.#turns.beside(n, noted) : this.#turns.alone(noted);
   }
 

@@ -39,6 +39,8 @@ export interface ColumnMemory {
   pinned<D extends Dtype>(dtype: D, n: number): ArrayOf<D>;
   /** Gives the memory of a `pinned` array back. */
   unpin(buffer: ArrayBufferLike): void;
+  /** Memory of the host that arrays pass through on their way, until the device goes, and the memory with it. @throws MemoryError */
+  passage(bytes: number): ArrayBuffer;
   /** Copies `view` into the column from its element `offset` on, and waits for it. */
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`, and waits for it. */
@@ -114,6 +116,10 @@ export class DeviceMemory implements ColumnMemory {
 
   unpin(buffer: ArrayBufferLike): void {
     this.#device.staging.free(buffer);
+  }
+
+  passage(bytes: number): ArrayBuffer {
+    return this.#device.staging.passage(bytes);
   }
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {

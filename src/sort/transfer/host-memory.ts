@@ -40,6 +40,10 @@ export class HostMemory implements ColumnMemory {
 
   unpin(): void {}
 
+  passage(bytes: number): ArrayBuffer {
+    return new ArrayBuffer(bytes);
+  }
+
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     copyBytes(view, part(viewOf(place), offset * info.bytes));
   }

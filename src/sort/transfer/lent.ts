@@ -100,7 +100,7 @@ export function lendInput(device: Device, place: Place): Soon<Lent> {
   if (isOnDevice(place)) return there(place);
   const view = fixed(place);
   if (inPlace(device, view)) return lend(device, view);
-  const berth = device.queue.gather(view);
+  const berth = device.passes(view) ? undefined : device.queue.gather(view);
   if (berth) return { buffer: berth.buffer, copy: view, release: () => berth.release() };
   const lent = borrow(device, view.byteLength, true);
   return rescued(
@@ -116,7 +116,7 @@ export function lendInput(device: Device, place: Place): Soon<Lent> {
 export function lendOutput(device: Device, place: Place): LentOutput {
   if (isOnDevice(place)) return { ...there(place), collect: nothing };
   if (inPlace(device, place)) return { ...lend(device, place), collect: nothing };
-  const berth = device.queue.berth(place.byteLength);
+  const berth = device.passes(place) ? undefined : device.queue.berth(place.byteLength);
   if (berth) {
     const collect = () => device.queue.bring(berth, place);
     return { buffer: berth.buffer, copy: place, collect, release: () => berth.release() };

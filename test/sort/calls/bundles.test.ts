@@ -1,0 +1,324 @@
+import test from 'ava';
+import {
+  AbortedError,
+  BuildError,
+  type ClsortError,
+  DeviceLostError,
+  InputError,
+  MemoryError,
+} from '../../../src/index.js';
+import { newArray } from '../../../src/keys/array.js';
+import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
+import type { PendingSort } from '../../../src/sort/backend/backend.js';
+import { column } from '../../../src/sort/backend/column.js';
+import { done, HostBackend, sortOnHost } from '../../../src/sort/backend/host-backend.js';
+import { type HostJob, hostJob, type SortJob } from '../../../src/sort/backend/job.js';
+import { hostPlan, type Plan, type PlanRequest } from '../../../src/sort/backend/plan.js';
+import { Bundles } from '../../../src/sort/calls/bundles.js';
+import { Turns } from '../../../src/sort/calls/turns.js';
+
+/** A device that the host plays: it notes the sorts that it is given. */
+class Played extends HostBackend {
+  /** How many segments each had. */
+  readonly sorts: number[] = [];
+  prepared = 0;
+  ready = true;
+  passages = 0;
+  /** What becomes of a sort, in place of the sort. */
+  instead: (() => Promise<PendingSort>) | undefined;
+
+  override plans(request: PlanRequest): Plan[] {
+    return [{ ...hostPlan(request, 'played'), engine: 'device' }];
+  }
+
+  override isReady(): boolean {
+    return this.ready;
+  }
+
+  override async prepare(): Promise<void> {
+    this.prepared++;
+    this.ready = true;
+  }
+
+  override async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
+    this.sorts.push((job.segments?.offsets.n ?? 1) - 1);
+    if (this.instead) return this.instead();
+    return done(await sortOnHost(plan, hostJob(job) as HostJob));
+  }
+}
+
+function played() {
+  const backend = new Played();
+  const passage = backend.memory.passage.bind(backend.memory);
+  backend.memory.passage = (bytes) => {
+    backend.passages++;
+    return passage(bytes);
+  };
+  const turns = new Turns();
+  const warnings: ClsortError[] = [];
+  const bundles = new Bundles(backend, turns, (warning) => warnings.push(warning));
+  /** Sorts that were made by themselves. */
+  const alone: SortJob[] = [];
+  const join = (job: SortJob) =>
+    bundles.join(job, 'together', () => {
+      alone.push(job);
+      return 'alone';
+    });
+  return { backend, turns, warnings, alone, join };
+}
+
+const words = (n: number, seed: number): Uint32Array =>
+  Uint32Array.from({ length: n }, (_, i) => Math.imul(i + 1, 2654435761 + 2 * seed) >>> 4);
+
+/** A sort of u32 keys. */
+function sortOf(keys: Uint32Array, options: SortOptions = {}) {
+  const sorted = new Uint32Array(keys.length);
+  return { keys: column('u32', keys.length, keys), settings: parseSortOptions(options), sorted };
+}
+
+const sorts = (count: number, n = 100) => Array.from({ length: count }, (_, i) => sortOf(words(n + i, i)));
+
+test('sorts that are asked for at once are made as one, each into its own array', async (t) => {
+  const { backend, join, alone } = played();
+  const jobs = sorts(10);
+  t.deepEqual(new Set(await Promise.all(jobs.map(join))), new Set(['together']));
+  for (const { keys, sorted } of jobs) t.deepEqual(sorted, (keys.place as Uint32Array).toSorted());
+  t.deepEqual(backend.sorts, [10]);
+  t.is(alone.length, 0);
+  t.deepEqual(await Promise.all(sorts(5).map(join)), new Array(5).fill('together'));
+  t.deepEqual(backend.sorts, [10, 5]);
+  t.is(backend.passages, 1, 'the same memory again');
+});
+
+test('only sorts that are alike are made together; few of a kind are made by themselves', async (t) => {
+  const { backend, join, alone } = played();
+  const positionsOf = (keys: Uint32Array) => {
+    const { sorted: _, ...job } = sortOf(keys);
+    return { ...job, moved: new Uint32Array(keys.length) };
+  };
+  const jobs: SortJob[] = [];
+  for (let i = 0; i < 6; i++) {
+    const keys = words(50 + i, i);
+    jobs.push(sortOf(keys), sortOf(keys, { descending: true }), positionsOf(keys));
+    jobs.push({ ...sortOf(keys), keys: column('i32', keys.length, keys) });
+    jobs.push({
+      ...sortOf(keys),
+      values: { place: Float64Array.from(keys), bytes: 8 },
+      moved: new Float64Array(keys.length),
+    });
+    if (i < 3) jobs.push(sortOf(keys, { nan: 'first' }));
+  }
+  const outcomes = await Promise.all(jobs.map(join));
+  t.is(outcomes.filter((outcome) => outcome === 'alone').length, 3);
+  t.deepEqual(new Set(alone.map(({ settings }) => settings.nan)), new Set(['first']));
+  t.deepEqual(backend.sorts, [6, 6, 6, 6, 6]);
+  for (const { keys, settings, sorted, values, moved } of jobs.filter((job) => !alone.includes(job))) {
+    const own = keys.place as Uint32Array;
+    const expected = (keys.dtype === 'i32' ? new Int32Array(own.buffer) : own).toSorted();
+    if (settings.descending) expected.reverse();
+    if (sorted) t.deepEqual(sorted, new Uint32Array(expected.buffer));
+    if (values) t.deepEqual(moved, Float64Array.from(expected));
+    else if (moved) {
+      const byKey = Uint32Array.from(moved as Uint32Array, (at) => own[at] as number);
+      t.deepEqual(byKey, expected, 'positions are counted from the beginning of each');
+    }
+  }
+});
+
+test('what asks for more than keys in an order is made by itself, and so are large arrays and empty ones', (t) => {
+  const { join } = played();
+  const asks: SortOptions[] = [
+    { algorithm: 'merge' },
+    { scan: 3 },
+    { radixBits: 4 },
+    { bits: [0, 8] },
+    { tuning: { parts: 2 } },
+    { verify: true },
+    { onMismatch: 'throw' },
+    { timeout: 1 },
+    { onProgress: () => undefined },
+    { onReport: () => undefined },
+    { onWarning: () => undefined },
+  ];
+  for (const options of asks) t.is(join(sortOf(words(9, 1), options)), undefined, JSON.stringify(options));
+  t.is(join(sortOf(new Uint32Array(2 ** 15 + 1))), undefined);
+  t.is(join(sortOf(new Uint32Array(0))), undefined);
+  t.not(join(sortOf(words(9, 1))), undefined);
+});
+
+test('what is to be compiled for them is compiled aside, once: meanwhile each is made by itself', async (t) => {
+  const { backend, turns, join, warnings } = played();
+  backend.ready = false;
+  t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
+  await turns.settled();
+  t.is(backend.prepared, 1);
+  t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['together']));
+  const broken = played();
+  broken.backend.ready = false;
+  broken.backend.prepare = async () => {
+    broken.backend.prepared++;
+    throw new BuildError('no');
+  };
+  for (let i = 0; i < 3; i++) {
+    t.deepEqual(new Set(await Promise.all(sorts(10).map(broken.join))), new Set(['alone']));
+    await broken.turns.settled();
+  }
+  t.is(broken.backend.prepared, 1);
+  t.deepEqual(
+    broken.warnings.map(({ code }) => code),
+    ['ERR_CLSORT_BUILD'],
+  );
+  t.is(warnings.length, 0);
+});
+
+test('where a sort gives up or fails, each is made by itself, and somebody is told', async (t) => {
+  const { backend, join, alone, warnings } = played();
+  const released: string[] = [];
+  backend.instead = async () => ({ outcome: () => 'gave up', release: () => released.push('yes') });
+  t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
+  t.is(alone.length, 10);
+  t.true(released.length > 0);
+  backend.instead = async () => {
+    throw new DeviceLostError('gone');
+  };
+  t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
+  t.deepEqual(
+    warnings.map(({ code }) => code),
+    ['ERR_CLSORT_MISMATCH', 'ERR_CLSORT_DEVICE_LOST'],
+  );
+  backend.instead = async () => {
+    throw new TypeError('a fault of ours');
+  };
+  const { plans } = backend;
+  for (const made of sorts(10).map(join)) {
+    await t.throwsAsync(made as Promise<unknown>, { instanceOf: TypeError });
+  }
+  backend.plans = () => {
+    throw new TypeError('another one');
+  };
+  for (const made of sorts(10).map(join))
+    await t.throwsAsync(made as Promise<unknown>, { instanceOf: TypeError });
+  Object.assign(backend, { instead: undefined, plans });
+  t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['together']));
+});
+
+test('without memory to pass through each is made by itself, and somebody is told once', async (t) => {
+  const { backend, join, warnings } = played();
+  backend.memory.passage = () => {
+    throw new MemoryError('none');
+  };
+  for (let i = 0; i < 3; i++) {
+    t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
+  }
+  t.deepEqual(
+    warnings.map(({ code }) => code),
+    ['ERR_CLSORT_MEMORY'],
+  );
+});
+
+test('memory that went with its device is not read any more', async (t) => {
+  const { backend, join } = played();
+  const jobs = sorts(10);
+  const made = jobs.map(join);
+  backend.instead = async () => {
+    Object.assign(backend, { lost: true });
+    return {
+      outcome: () => ({ plan: hostPlan({} as PlanRequest, ''), stages: [] }),
+      release: () => undefined,
+    };
+  };
+  t.deepEqual(new Set(await Promise.all(made)), new Set(['alone']));
+  for (const { sorted } of jobs) t.true(sorted.every((key) => key === 0));
+});
+
+test('an array that is taken away meanwhile is told to its own call', async (t) => {
+  const { backend, join } = played();
+  const jobs = sorts(10);
+  const take = (view: unknown): void => {
+    structuredClone(0, { transfer: [(view as Uint32Array<ArrayBuffer>).buffer] });
+  };
+  const made = jobs.map(join);
+  take(jobs[3]?.keys.place); // before it is copied
+  const { sort } = backend;
+  backend.sort = async (plan, job) => {
+    take(jobs[5]?.keys.place); // and behind that
+    take(jobs[7]?.sorted);
+    return sort.call(backend, plan, job);
+  };
+  for (const [i, call] of made.entries()) {
+    if ([3, 5, 7].includes(i)) await t.throwsAsync(call as Promise<unknown>, { instanceOf: InputError });
+    else {
+      t.is(await call, 'together');
+      const { keys, sorted } = jobs[i] as SortJob;
+      t.deepEqual(sorted, (keys.place as Uint32Array).toSorted());
+    }
+  }
+});
+
+test('a signal stops its own call alone, at first and at last', async (t) => {
+  const { backend, join } = played();
+  const [before, meanwhile, never] = [new AbortController(), new AbortController(), new AbortController()];
+  before.abort();
+  const signals = [meanwhile.signal, undefined, never.signal, undefined, undefined];
+  const jobs = signals.map((signal, i) => sortOf(words(100 + i, i), signal ? { signal } : {}));
+  t.throws(() => join(sortOf(words(9, 1), { signal: before.signal })), { instanceOf: AbortedError });
+  const made = jobs.map(join);
+  const { sort } = backend;
+  backend.sort = (plan, job) => {
+    meanwhile.abort();
+    return sort.call(backend, plan, job);
+  };
+  await t.throwsAsync(made[0] as Promise<unknown>, { instanceOf: AbortedError });
+  t.deepEqual(await Promise.all(made.slice(1)), new Array(4).fill('together'));
+  t.deepEqual(backend.sorts, [5]);
+});
+
+test('a bundle of tiny sorts has room for so many', async (t) => {
+  const { backend, join } = played();
+  const jobs = Array.from({ length: 1030 }, (_, i) => sortOf(words(1 + (i % 3), i)));
+  t.deepEqual(new Set(await Promise.all(jobs.map(join))), new Set(['together']));
+  t.deepEqual(backend.sorts, [1023, 7]);
+  for (const { keys, sorted } of jobs) t.deepEqual(sorted, (keys.place as Uint32Array).toSorted());
+});
+
+test('many depart before the last ones come, and no more are under way than there is memory for', async (t) => {
+  const { backend, join } = played();
+  let underWay = 0;
+  let most = 0;
+  const { sort } = backend;
+  backend.sort = async (plan, job) => {
+    most = Math.max(most, ++underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    const pending = await sort.call(backend, plan, job);
+    underWay--;
+    return pending;
+  };
+  const jobs = Array.from({ length: 600 }, (_, i) => sortOf(words(2 ** 14 - (i % 7), i)));
+  const made = jobs.map(join);
+  t.true(backend.sorts.length === 0 && most > 0, 'the first have departed');
+  t.deepEqual(new Set(await Promise.all(made)), new Set(['together']));
+  t.is(most, 8);
+  t.is(backend.passages, 1);
+  t.is(
+    backend.sorts.reduce((sum, count) => sum + count, 0),
+    600,
+  );
+  for (const { keys, sorted } of jobs) t.deepEqual(sorted, (keys.place as Uint32Array).toSorted());
+});
+
+for (const dtype of ['u8', 'f32', 'f64', 'u64'] as const) {
+  test(`keys of ${dtype} fill a bundle to its last byte, and one more begins another`, async (t) => {
+    const { backend, join } = played();
+    const n = 2 ** 14;
+    const made = (): SortJob => {
+      const [keys, sorted] = [newArray(dtype, n), newArray(dtype, n)];
+      return { keys: column(dtype, n, keys), settings: parseSortOptions(), sorted };
+    };
+    const most = 2 ** 22 / (2 * n * made().keys.info.bytes);
+    t.deepEqual(
+      new Set(await Promise.all(Array.from({ length: most + 4 }, made).map(join))),
+      new Set(['together']),
+    );
+    t.deepEqual(backend.sorts, [most, 4]);
+  });
+}
