@@ -3,7 +3,7 @@ import type { Tuning } from '../algorithms/parameters.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { generate } from '../io/gen.js';
-import { bytesOf, keyWords, newArray } from '../keys/array.js';
+import { bytesOf, type KeyWords, keyWords, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { Compaction } from '../primitives/compact.js';
 import { enqueueHistogramColumns } from '../primitives/histogram-columns.js';
@@ -25,6 +25,10 @@ const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies R
 const KEYS = { gpu: 2 ** 24, cpu: 2 ** 22 } as const;
 const WARM_UPS = 3;
 const REPEATS = 15;
+
+/** Distinct keys, at most, of those that are looked for, and bytes of where one is. */
+const MOST_DISTINCT = 1000;
+const PLACE_BYTES = 4;
 
 /** A digit, as many bits as most histograms have. */
 const DIGIT_BITS = 8;
@@ -62,6 +66,7 @@ export class WalkBench {
     try {
       const bytes = keys.n * keys.info.bytes;
       for (let i = 0; i < 2; i++) this.#arrays.push(device.buffer(bytes));
+      if (walk === 'unique') this.#arrays.push(device.buffer(keys.n * PLACE_BYTES));
       device.queue.write(this.#input, keys.place as ArrayBufferView);
     } catch (error) {
       this.close();
@@ -73,8 +78,7 @@ export class WalkBench {
   static async open(device: Device, { algorithm: walk, which, n }: TuneCase): Promise<WalkBench> {
     if (!isWalk(walk)) throw new UsageError(`'${walk}' is none of ${WALKS.join(' ')}`);
     const dtype = DTYPES[which.keyBits];
-    const bytes = generate({ dtype, count: n, distribution: 'uniform', seed: SEED });
-    const keys = column(dtype, n, keyWords(bytes, dtypeInfo(dtype)));
+    const keys = column(dtype, n, walk === 'unique' ? few(dtype, n) : uniform(dtype, n));
     const bench = new WalkBench(device, walk, keys, await expectedOf(walk, keys));
     await device.queue.finish();
     return bench;
@@ -135,6 +139,12 @@ export class WalkBench {
         const chosen = compaction.enqueue({ keys: input, n, choice, to: output });
         return () => this.#read(chosen());
       }
+      case 'unique': {
+        const compaction = await Compaction.create(device, { dtype, by: 'heads', tuning });
+        const to = { keys: output, places: this.#arrays[2] as Buffer };
+        const found = compaction.enqueue({ keys: input, n, choice: 'heads', to });
+        return () => this.#read(found());
+      }
       case 'reduce': {
         const told = await enqueueReduceOnce(device, { keys: input, n, dtype, op: 'sum', tuning });
         return async () => bytesOf(BigUint64Array.of(BigInt(told())));
@@ -163,6 +173,20 @@ export class WalkBench {
   }
 }
 
+const uniform = (dtype: Dtype, n: number): KeyWords =>
+  keyWords(generate({ dtype, count: n, distribution: 'uniform', seed: SEED }), dtypeInfo(dtype));
+
+/** Few keys in order, each many times. */
+function few(dtype: Dtype, n: number): KeyWords {
+  const info = dtypeInfo(dtype);
+  const keys = keyWords(newArray(dtype, n), info);
+  const distinct = Math.min(MOST_DISTINCT, 2 ** info.width);
+  const each = Math.ceil(n / distinct);
+  for (let i = 0; i < distinct; i++)
+    keys.fill((info.bytes === 8 ? BigInt(i) : i) as never, i * each, (i + 1) * each);
+  return keys;
+}
+
 const lowerHalf = (dtype: Dtype) => ({
   low: 0n,
   high: (1n << BigInt(dtypeInfo(dtype).width - 1)) - 1n,
@@ -177,7 +201,7 @@ const topDigit = (dtype: Dtype): readonly [number, number] => {
 async function expectedOf(walk: Walk, keys: Column): Promise<Uint8Array> {
   const steps = new HostColumnSteps(undefined);
   const { dtype, n } = keys;
-  const made = newArray(dtype, walk === 'scan' || walk === 'compact' ? n : 0);
+  const made = newArray(dtype, walk === 'reduce' || walk === 'histogram' ? 0 : n);
   const to = column(dtype, n, made);
   switch (walk) {
     case 'scan':
@@ -186,6 +210,11 @@ async function expectedOf(walk: Walk, keys: Column): Promise<Uint8Array> {
     case 'compact': {
       const chosen = await steps.compact(keys, lowerHalf(dtype), to, false);
       return bytesOf(made, 0, chosen() * keys.info.bytes);
+    }
+    case 'unique': {
+      const places = column('u32', n, new Uint32Array(n));
+      const found = await steps.distinct(keys, { keys: to, places });
+      return bytesOf(made, 0, found() * keys.info.bytes);
     }
     case 'reduce': {
       const sum = await steps.reduce(keys, 'sum');

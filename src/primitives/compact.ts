@@ -59,7 +59,11 @@ const definesOf = ({ by }: CompactShape) => PROGRAMS[by];
 
 /** The program of a compaction. @throws UnsupportedError, BuildError */
 export function buildCompaction(device: Device, shape: CompactShape): Soon<WalkProgram> {
-  const { dtype, tuning = tileTuning(device, 'compact', dtype) } = shape;
+  const {
+    dtype,
+    by,
+    tuning = tileTuning(device, by.endsWith('heads') ? 'unique' : 'compact', dtype),
+  } = shape;
   const kernels = ['compact_part_counts', 'compact_parts', 'compact_once'];
   return buildWalk(device, 'compact.cl', kernels, dtype, definesOf(shape), tuning);
 }

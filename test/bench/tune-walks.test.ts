@@ -53,5 +53,8 @@ forEachDevice((title, open, small) => {
 
 ava('what is no walk is a usage error', async (t) => {
   const none = WalkBench.open(undefined as never, { algorithm: 'tiled', which: KEYS, n: 1 });
-  await t.throwsAsync(none, { instanceOf: UsageError, message: /none of scan compact reduce histogram/ });
+  await t.throwsAsync(none, {
+    instanceOf: UsageError,
+    message: /none of scan compact unique reduce histogram/,
+  });
 });

@@ -21,7 +21,7 @@ export const builder = (yargs: Argv) =>
     .option('algorithm', {
       type: 'string',
       describe:
-        'names, with commas, scan compact reduce histogram among them; default: those that the device uses',
+        'names, with commas, scan compact unique reduce histogram among them; default: those that the device uses',
     })
     .option('shape', {
       type: 'string',

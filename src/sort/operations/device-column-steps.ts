@@ -122,7 +122,7 @@ export class DeviceColumnSteps implements ColumnSteps {
     const heads = await Compaction.create(this.#device, {
       dtype: sorted.dtype,
       by: moved ? 'moved heads' : 'heads',
-      tuning: this.#tuning('compact', sorted),
+      tuning: this.#tuning('unique', sorted),
     });
     const to = {
       keys: bufferOf(keys),

@@ -5,7 +5,7 @@ import type { KnownDevice } from '../../device/device.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { tileTuning, type WalkTuning, walkTuning } from '../../primitives/walk.js';
 
-export const WALKS = ['scan', 'compact', 'reduce', 'histogram'] as const;
+export const WALKS = ['scan', 'compact', 'unique', 'reduce', 'histogram'] as const;
 /** What walks over keys, by the name that its parameters are stored by. */
 export type Walk = (typeof WALKS)[number];
 
@@ -46,9 +46,9 @@ function find(device: KnownDevice, walk: Walk, dtype: Dtype, n: number): WalkTun
     name: walk,
     parameters: WALK_PARAMETERS,
     modelled: (known: KnownDevice, { keyBits }: { readonly keyBits: 8 | 16 | 32 | 64 }): Tuning => ({
-      ...(walk === 'scan' || walk === 'compact'
-        ? tileTuning(known, walk, DTYPES[keyBits])
-        : walkTuning(known, DTYPES[keyBits])),
+      ...(walk === 'reduce' || walk === 'histogram'
+        ? walkTuning(known, DTYPES[keyBits])
+        : tileTuning(known, walk, DTYPES[keyBits])),
     }),
   };
   const keyBits = dtypeInfo(dtype).width;
