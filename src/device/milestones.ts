@@ -1,6 +1,4 @@
-/** Resolves when nothing else is to be done at once: behind all that is settled by now, and the code that waits for it. */
-export const allCaughtUp = (): Promise<void> =>
-  Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
+import { allCaughtUp } from '../util/caught-up.js';
 
 /**
  * Waits for points of a queue. The driver is asked for one point at a time, and when nothing else is to be done at once: whoever asks

@@ -1,4 +1,5 @@
 import * as cl from '../opencl/index.js';
+import { allCaughtUp } from '../util/caught-up.js';
 import { UnsupportedError } from '../util/errors.js';
 import { promised } from '../util/soon.js';
 import type { Buffer } from './buffer.js';
@@ -7,7 +8,6 @@ import { Ferry } from './ferry.js';
 import { type KernelArgument, LaunchList } from './launch-list.js';
 import { Lookout } from './lookout.js';
 import { Losses } from './losses.js';
-import { allCaughtUp } from './milestones.js';
 import { endOf, Profile, type StageName, type StageTime } from './profile.js';
 import type { Kernel } from './program.js';
 import { Progress } from './progress.js';

@@ -36,6 +36,8 @@ export interface Backend {
   readonly lost: boolean;
   /** Is it worth making several calls on arrays of the host at a time, whose transfers and sorts overlap then? */
   readonly overlaps: boolean;
+  /** Do other devices of its platform reach directly what is pinned for it? */
+  readonly sharesPinned: boolean;
 
   /**
    * Ways to sort, best first; each later one is what to fall back to when one fails.

@@ -20,6 +20,7 @@ export class HostBackend implements Backend, Keeper {
   readonly isAside = false;
   readonly lost = false;
   readonly overlaps = false;
+  readonly sharesPinned = false;
   readonly memory: ColumnMemory = new HostMemory();
   readonly #why: string | Error;
 

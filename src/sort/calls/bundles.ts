@@ -1,6 +1,6 @@
-import { allCaughtUp } from '../../device/milestones.js';
 import { bytesOf } from '../../keys/array.js';
 import { Admission } from '../../util/admission.js';
+import { allCaughtUp } from '../../util/caught-up.js';
 import { BuildError, ClsortError, MismatchError } from '../../util/errors.js';
 import { after, ended, promised, rescued, type Soon } from '../../util/soon.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';

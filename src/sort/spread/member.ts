@@ -1,5 +1,4 @@
 import type { DeviceInfo } from '../../device/platform.js';
-import { quirksOf } from '../../device/quirks.js';
 import { part, room } from '../../keys/array.js';
 import type { ClsortError } from '../../util/errors.js';
 import type { Backend, Keeper } from '../backend/backend.js';
@@ -57,7 +56,7 @@ export class Member {
 
   /** Does the other one reach what this one has pinned? */
   pinsFor(other: Member): boolean {
-    return this.info.platform === other.info.platform && quirksOf(this.info).sharesPinned;
+    return this.info.platform === other.info.platform && this.keeper.backend.sharesPinned;
   }
 
   /** Sorts with all the policy of a call, by itself. */
