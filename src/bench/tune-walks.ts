@@ -12,7 +12,7 @@ import { enqueueReduceOnce, reducesOnce } from '../primitives/reduce-once.js';
 import type { WalkTuning } from '../primitives/walk.js';
 import { type Column, column } from '../sort/backend/column.js';
 import { HostColumnSteps } from '../sort/operations/host-column-steps.js';
-import { isWalk, WALKS, type Walk, walkTuningFor } from '../sort/operations/walk-tuning.js';
+import { isTileWalk, isWalk, WALKS, type Walk, walkTuningFor } from '../sort/operations/walk-tuning.js';
 import { BuildError, MemoryError, UnsupportedError, UsageError } from '../util/errors.js';
 import { BusyWork } from './busy-work.js';
 import { SEED } from './sorts.js';
@@ -201,7 +201,7 @@ const topDigit = (dtype: Dtype): readonly [number, number] => {
 async function expectedOf(walk: Walk, keys: Column): Promise<Uint8Array> {
   const steps = new HostColumnSteps(undefined);
   const { dtype, n } = keys;
-  const made = newArray(dtype, walk === 'reduce' || walk === 'histogram' ? 0 : n);
+  const made = newArray(dtype, isTileWalk(walk) ? n : 0);
   const to = column(dtype, n, made);
   switch (walk) {
     case 'scan':

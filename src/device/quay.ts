@@ -37,7 +37,7 @@ export class Berth implements RingPlace {
   }
 
   get memory(): Uint8Array {
-    return new Uint8Array(this.quay.shores.host, this.begin, this.bytes);
+    return this.quay.host.subarray(this.begin, this.begin + this.bytes);
   }
 
   /** Gives it back, when commands that use it may still be under way. May be called twice. */
@@ -52,7 +52,6 @@ export class Berth implements RingPlace {
  * overlap, so none ever do.
  */
 export class Quay {
-  readonly room: number;
   readonly shores: Shores;
   /** All memory of the host. */
   readonly host: Uint8Array;
@@ -64,7 +63,6 @@ export class Quay {
 
   /** @param room bytes, on whose multiples buffers may begin */
   constructor(progress: Progress, room: number, shores: Shores) {
-    this.room = room;
     this.shores = shores;
     this.host = new Uint8Array(shores.host);
     this.#progress = progress;

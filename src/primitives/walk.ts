@@ -50,7 +50,8 @@ export function walkTuning({ capabilities }: KnownDevice, dtype: Dtype): WalkTun
 }
 
 /** Walks that write tiles, and do not only read them: scans, compactions, and those to the distinct of sorted keys. */
-export type TileWalk = 'scan' | 'compact' | 'unique';
+export const TILE_WALKS = ['scan', 'compact', 'unique'] as const;
+export type TileWalk = (typeof TILE_WALKS)[number];
 
 /**
  * The same for walks that write tiles as well: more loads are under way while groups tell each other what they hold, and what a group

@@ -1,8 +1,9 @@
 import type { FileMoved, FileStretch } from '../../device/staging.js';
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
-import { DeviceLostError, InputError, UsageError } from '../../util/errors.js';
+import { DeviceLostError, UsageError } from '../../util/errors.js';
 import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
+import { assertElements } from './element-range.js';
 
 /** What keeps the memory of device arrays; a Sorter. */
 export interface ArrayOwner {
@@ -58,7 +59,7 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   async write(view: KeyArray, offset = 0): Promise<void> {
     const column = this.#live();
     const bits = keyColumn(view, this.dtype);
-    this.#check(offset, bits.n);
+    assertElements('device array', this.length, offset, bits.n);
     await this.#owner.store(column, bits.view, offset);
   }
 
@@ -71,7 +72,7 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
    */
   async read(offset = 0, length: number = this.length - offset): Promise<ArrayOf<D>> {
     const column = this.#live();
-    this.#check(offset, length);
+    assertElements('device array', this.length, offset, length);
     const array = newArray(this.dtype, length);
     await this.#owner.load(column, array, offset);
     return array;
@@ -86,7 +87,7 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   async readInto(view: KeyArray, offset = 0): Promise<void> {
     const column = this.#live();
     const bits = keyColumn(view, this.dtype);
-    this.#check(offset, bits.n);
+    assertElements('device array', this.length, offset, bits.n);
     await this.#owner.load(column, bits.view, offset);
   }
 
@@ -94,21 +95,21 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
   async fill(view: KeyArray, offset: number): Promise<void> {
     const column = this.#live();
     const bits = keyColumn(view, this.dtype);
-    this.#check(offset, bits.n);
+    assertElements('device array', this.length, offset, bits.n);
     await this.#owner.fill(column, bits.view, offset);
   }
 
   /** @internal As `fill`, of a stretch of a file that holds elements. */
   async fillFrom(file: FileStretch, offset: number): Promise<FileMoved> {
     const column = this.#live();
-    this.#check(offset, file.bytes / column.info.bytes);
+    assertElements('device array', this.length, offset, file.bytes / column.info.bytes);
     return this.#owner.fillFrom(column, file, offset);
   }
 
   /** @internal Copies elements into a stretch of a file, whatever else is under way: of an array that a call has made. */
   async readTo(file: FileStretch, offset: number): Promise<FileMoved> {
     const column = this.#live();
-    this.#check(offset, file.bytes / column.info.bytes);
+    assertElements('device array', this.length, offset, file.bytes / column.info.bytes);
     return this.#owner.loadTo(column, file, offset);
   }
 
@@ -152,14 +153,5 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
       throw new DeviceLostError('this device array was lost with its device, which failed: upload it again');
     }
     return this.#column;
-  }
-
-  #check(offset: number, length: number): void {
-    const whole = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
-    if (!whole || offset < 0 || length < 0 || offset + length > this.length) {
-      throw new InputError(
-        `elements ${offset} to ${offset + length} of a device array that has ${this.length}: out of range`,
-      );
-    }
   }
 }

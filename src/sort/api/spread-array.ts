@@ -1,7 +1,8 @@
 import { type ArrayOf, keyColumn, newArray } from '../../keys/array.js';
 import type { Dtype, KeyArray } from '../../keys/dtype.js';
-import { InputError, UsageError } from '../../util/errors.js';
+import { UsageError } from '../../util/errors.js';
 import type { DeviceArray } from './device-array.js';
+import { assertElements } from './element-range.js';
 
 /** What keeps spread arrays; a Sorter. */
 export interface SpreadOwner {
@@ -50,7 +51,7 @@ export class SpreadArray<D extends Dtype = Dtype> implements Disposable {
    */
   async read(offset = 0, length: number = this.length - offset): Promise<ArrayOf<D>> {
     const parts = this.#live();
-    this.#check(offset, length);
+    assertElements('spread array', this.length, offset, length);
     const array = newArray(this.dtype, length);
     await this.#owner.load(parts, array, offset);
     return array;
@@ -65,7 +66,7 @@ export class SpreadArray<D extends Dtype = Dtype> implements Disposable {
   async readInto(view: KeyArray, offset = 0): Promise<void> {
     const parts = this.#live();
     const bits = keyColumn(view, this.dtype);
-    this.#check(offset, bits.n);
+    assertElements('spread array', this.length, offset, bits.n);
     await this.#owner.load(parts, bits.view, offset);
   }
 
@@ -86,14 +87,6 @@ export class SpreadArray<D extends Dtype = Dtype> implements Disposable {
       throw new UsageError('this spread array belongs to another Sorter: read() it and upload it here');
     }
     return this.#live();
-  }
-
-  #check(offset: number, length: number): void {
-    const whole = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
-    if (whole && offset >= 0 && length >= 0 && offset + length <= this.length) return;
-    throw new InputError(
-      `elements ${offset} to ${offset + length} of a spread array that has ${this.length}: out of range`,
-    );
   }
 
   #live(): readonly DeviceArray[] {

@@ -3,11 +3,14 @@ import { onOff, type Parameters, type Tuning, whole } from '../../algorithms/par
 import { tuningFor } from '../../algorithms/tuning.js';
 import type { KnownDevice } from '../../device/device.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
-import { tileTuning, type WalkTuning, walkTuning } from '../../primitives/walk.js';
+import { TILE_WALKS, type TileWalk, tileTuning, type WalkTuning, walkTuning } from '../../primitives/walk.js';
 
-export const WALKS = ['scan', 'compact', 'unique', 'reduce', 'histogram'] as const;
+export const WALKS = [...TILE_WALKS, 'reduce', 'histogram'] as const;
 /** What walks over keys, by the name that its parameters are stored by. */
 export type Walk = (typeof WALKS)[number];
+
+/** Does it make an array as long as what it reads, or shorter? */
+export const isTileWalk = (walk: Walk): walk is TileWalk => (TILE_WALKS as readonly Walk[]).includes(walk);
 
 export const isWalk = (name: string): name is Walk => (WALKS as readonly string[]).includes(name);
 
@@ -46,9 +49,7 @@ function find(device: KnownDevice, walk: Walk, dtype: Dtype, n: number): WalkTun
     name: walk,
     parameters: WALK_PARAMETERS,
     modelled: (known: KnownDevice, { keyBits }: { readonly keyBits: 8 | 16 | 32 | 64 }): Tuning => ({
-      ...(walk === 'reduce' || walk === 'histogram'
-        ? walkTuning(known, DTYPES[keyBits])
-        : tileTuning(known, walk, DTYPES[keyBits])),
+      ...(isTileWalk(walk) ? tileTuning(known, walk, DTYPES[keyBits]) : walkTuning(known, DTYPES[keyBits])),
     }),
   };
   const keyBits = dtypeInfo(dtype).width;
