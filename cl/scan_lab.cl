@@ -28,13 +28,16 @@ SCAN_KERNEL(scan_hillis_steele)
 
 #if SCAN_TYPE == 0
 /* One pass: each group takes the next tile, scans it, waits for the sum of all tiles before it and hands on its own.
- * Tiles are given out in the order in which groups begin, so that whoever is waited for is running; the wait is
- * bounded all the same, since OpenCL does not promise that running groups get on.
+ * Tiles are given out in the order in which groups begin, so that whoever is waited for is running. OpenCL does not promise
+ * that running groups get on: a group that has looked MOST_LOOKS times adds up the values that it waits for.
  *
- * @param state  word 0 the next tile, word 1 set by who gives up, then for each tile whether its sum is there
+ * @param state  word 0 the next tile, then for each tile whether its sum is there
  * @param sums   sum of all values up to the end of each tile
- * @pre  state is 0 */
-#define MOST_LOOKS (1u << 22)
+ * @pre  state is 0; out is not in
+ */
+#ifndef MOST_LOOKS
+# define MOST_LOOKS (1u << 14)
+#endif
 
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void scan_single_pass(__global const uint *in, __global uint *out, volatile __global uint *sums,
@@ -47,7 +50,7 @@ void scan_single_pass(__global const uint *in, __global uint *out, volatile __gl
         tile_taken = atomic_inc(&state[0]);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint tile = tile_taken;
-    const ulong first = ((ulong)tile * GROUP_SIZE + item) * VALUES_PER_ITEM;
+    const ulong values_of_tile = GROUP_SIZE * VALUES_PER_ITEM, first = tile * values_of_tile + item * VALUES_PER_ITEM;
     uint values[VALUES_PER_ITEM], sum = 0;
     for (uint k = 0; k < VALUES_PER_ITEM; k++) {
         values[k] = first + k < n ? in[first + k] : 0;
@@ -62,19 +65,20 @@ void scan_single_pass(__global const uint *in, __global uint *out, volatile __gl
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        uint before = 0;
-        if (tile > 0) {
-            uint looks = 0;
-            while (atomic_or(&state[1 + tile], 0) == 0 && ++looks < MOST_LOOKS)
-                ;
-            if (looks == MOST_LOOKS)
-                atomic_or(&state[1], 1);
+        uint before = 0, told = 0;
+        for (uint of = tile; of > 0 && told == 0; of--) {
+            for (uint looks = 0; looks < MOST_LOOKS && told == 0; looks++)
+                told = atomic_or(&state[of], 0);
             mem_fence(CLK_GLOBAL_MEM_FENCE);
-            before = atomic_or(&sums[tile - 1], 0);
+            if (told != 0)
+                before += atomic_or(&sums[of - 1], 0);
+            else
+                for (ulong i = (of - 1) * values_of_tile; i < of * values_of_tile; i++)
+                    before += in[i];
         }
         atomic_xchg(&sums[tile], before + totals[GROUP_SIZE - 1]);
         mem_fence(CLK_GLOBAL_MEM_FENCE);
-        atomic_xchg(&state[2 + tile], 1);
+        atomic_xchg(&state[1 + tile], 1);
         base = before;
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -12,6 +12,8 @@ export interface LabOptions {
   readonly groupSize?: number;
   /** Kernels keep what local memory holds after each level, see cl/trace.clh. Default false. */
   readonly trace?: boolean;
+  /** Futile looks at what another group hands on, before a group works it out for itself; default 16,384. */
+  readonly looks?: number;
 }
 
 /** A program, and the work-items of a group that all its kernels may have. */

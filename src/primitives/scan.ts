@@ -3,7 +3,7 @@ import type { Device } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type { Dtype } from '../keys/dtype.js';
-import { UnsupportedError } from '../util/errors.js';
+import { UnsupportedError, UsageError } from '../util/errors.js';
 import { buildForGroups, type LabOptions } from './group.js';
 import { assertArithmetic, scanType } from './possible.js';
 
@@ -22,7 +22,7 @@ const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = {
   single_pass: 8,
 };
 
-/** One scan; `input` may be `output`. */
+/** One scan; `input` may be `output`, but not of the single pass. */
 export interface ScanWork {
   readonly input: Buffer;
   readonly output: Buffer;
@@ -74,11 +74,17 @@ export class Scan {
         `the single pass hands on sums of 32 bits: expected u32 or i32, not ${dtype}`,
       );
     }
+    if (step === 'single_pass' && Number.isFinite(device.capabilities.quirks.maxLoopIterations)) {
+      throw new UnsupportedError(
+        'the single pass waits for sums of other groups: the driver ends long loops without a word, waits among them',
+      );
+    }
     const isLab = SCAN_LAB_STEPS.some((name) => name === step);
     const steps = isLab ? [step] : SCAN_STEPS;
     const kernels = [...steps.map((name) => `scan_${name}`), 'scan_add'];
     const file = isLab ? 'scan_lab.cl' : 'scan.cl';
-    const { program, groupSize } = await buildForGroups(device, file, kernels, { SCAN_TYPE: type }, lab);
+    const defines = { SCAN_TYPE: type, ...(lab?.looks !== undefined && { MOST_LOOKS: lab.looks }) };
+    const { program, groupSize } = await buildForGroups(device, file, kernels, defines, lab);
     return new Scan(program, groupSize, step, type === 0 || type === 2 ? 4 : 8);
   }
 
@@ -101,7 +107,7 @@ export class Scan {
   /** Bytes of the buffer of tile sums of each level; of the single pass, of its sums and its state. */
   sumBytes(n: number): number[] {
     const tiles = Math.max(1, Math.ceil(n / this.#tile));
-    if (this.#step === 'single_pass') return [tiles * 4, (2 + tiles) * 4];
+    if (this.#step === 'single_pass') return [tiles * 4, (1 + tiles) * 4];
     return [tiles * this.valueBytes, ...(tiles > 1 ? this.sumBytes(tiles) : [])];
   }
 
@@ -115,7 +121,9 @@ export class Scan {
     if (this.#step === 'single_pass') {
       const [state] = above;
       if (!state) return;
-      queue.fill(state, 0, { bytes: (2 + tiles) * 4 });
+      if (input === output)
+        throw new UsageError('the single pass reads values again: expected another output');
+      queue.fill(state, 0, { bytes: (1 + tiles) * 4 });
       queue.fill(own, 0, { bytes: tiles * 4 }); // an atomic exchange reads what it replaces
       const all = [input, output, own, state, ...how];
       queue.run(this.#program.kernel('scan_single_pass'), all, { global: tiles * local, local });

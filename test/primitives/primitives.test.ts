@@ -1,12 +1,14 @@
 /** Reduce, scan, histogram and gather, each form of each kernel against a loop on the host. */
 import test from 'ava';
+import type { Buffer as DeviceBuffer } from '../../src/device/buffer.js';
 import type { Device } from '../../src/device/device.js';
+import { withBuffers } from '../../src/explain/lab.js';
 import type { Dtype, KeyArray } from '../../src/keys/dtype.js';
 import { encode, keyCodec } from '../../src/keys/key-codec.js';
 import { createGather } from '../../src/primitives/gather.js';
 import { HISTOGRAM_STEPS, histogram } from '../../src/primitives/histogram.js';
 import { REDUCE_STEPS, reduce } from '../../src/primitives/reduce.js';
-import { SCAN_STEPS, scan } from '../../src/primitives/scan.js';
+import { SCAN_STEPS, Scan, scan } from '../../src/primitives/scan.js';
 import { InputError, UnsupportedError, UsageError } from '../../src/util/errors.js';
 import { keysOf } from '../distributions.js';
 import { forEachDevice } from '../each-device.js';
@@ -150,6 +152,39 @@ forEachDevice((title, device, small) => {
       }
     });
   }
+
+  test.serial(
+    title('the single pass is right whether or not groups hand on their sums in time'),
+    async (t) => {
+      const opened = await device();
+      if (Number.isFinite(opened.capabilities.quirks.maxLoopIterations)) {
+        const refused = Scan.create(opened, { dtype: 'u32', step: 'single_pass' });
+        await t.throwsAsync(refused, { instanceOf: UnsupportedError, message: /ends long loops/ });
+        return;
+      }
+      const n = 5003;
+      const values = keysOf('u32', 'uniform', n) as Uint32Array;
+      let sum = 0;
+      const expected = values.map((value) => (sum = (sum + value) >>> 0));
+      for (const looks of [undefined, 0, 1]) {
+        const lab = { groupSize: 32, ...(looks !== undefined && { looks }) };
+        const made = await Scan.create(opened, { dtype: 'u32', step: 'single_pass', lab });
+        t.true(made.tiles(n).every((tiles) => tiles > 16));
+        const got = await withBuffers(opened, [n * 4, n * 4, ...made.sumBytes(n)], async (buffers) => {
+          const [input, output, ...sums] = buffers as [DeviceBuffer, DeviceBuffer, ...DeviceBuffer[]];
+          opened.queue.write(input, values);
+          const work = { input, n, inclusive: true, sums };
+          t.throws(() => made.enqueue(opened.queue, { ...work, output: input }), { instanceOf: UsageError });
+          made.enqueue(opened.queue, { ...work, output });
+          const read = new Uint32Array(n);
+          opened.queue.read(output, read);
+          await opened.queue.finish();
+          return read;
+        });
+        t.deepEqual(got, expected, `${looks}`);
+      }
+    },
+  );
 
   test.serial(title('scan sums u64 modulo 2^64 and floats exactly where they are whole'), async (t) => {
     const opened = await device();

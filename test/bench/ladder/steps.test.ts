@@ -43,6 +43,7 @@ forEachDevice((title, device) => {
     }
     const needs: Readonly<Record<string, boolean>> = {
       subgroups: capabilities.extensions.has('cl_khr_subgroups') || capabilities.quirks.inlinePtx,
+      single_pass: !Number.isFinite(capabilities.quirks.maxLoopIterations),
       votes_khr: capabilities.subGroupBallot,
       votes_ptx: capabilities.quirks.inlinePtx,
     };
