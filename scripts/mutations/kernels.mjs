@@ -876,9 +876,16 @@ export const KERNELS = [
   {
     name: 'scan lab: a tile waits for nobody',
     file: 'cl/scan_lab.cl',
-    find: 'before = atomic_or(&sums[tile - 1], 0);',
-    replace: 'before = 0;',
+    find: 'before += atomic_or(&sums[of - 1], 0);',
+    replace: 'before += 0;',
     tests: [tests('explain/explain', 'scan single_pass*')],
+  },
+  {
+    name: 'scan lab: a group that has looked long enough leaves out what it waits for',
+    file: 'cl/scan_lab.cl',
+    find: 'before += in[i];',
+    replace: 'before += 0;',
+    tests: [tests('primitives/primitives', '*single pass*')],
   },
   {
     name: 'gather: an index of the length passes',
