@@ -11,6 +11,7 @@
         'src/native/checksum.cc',
         'src/native/command_buffer.cc',
         'src/native/context.cc',
+        'src/native/copies.cc',
         'src/native/crew.cc',
         'src/native/device.cc',
         'src/native/environment.cc',

@@ -14,6 +14,7 @@ export const ADDED = [
   'buildProgramAsync',
   'checksumAsync',
   'compileProgramAsync',
+  'copyAsync',
   'enqueueKernels',
   'finishAsync',
   'getExtensionFunctions',

@@ -212,8 +212,8 @@ export const LIBRARY = [
   {
     name: 'bundles: memory that went with its device is read',
     file: 'src/sort/calls/bundles.ts',
-    find: 'if (backend.lost) return false; // and the memory with it',
-    replace: '',
+    find: 'after(step(), () => !backend.lost)',
+    replace: 'after(step(), () => true)',
     tests: [bundles],
   },
   {

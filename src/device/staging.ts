@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
-import { clearBytes } from '../keys/array.js';
+import { clearBytes, isResizable } from '../keys/array.js';
 import * as cl from '../opencl/index.js';
+import type { Soon } from '../util/soon.js';
 import type { Buffer } from './buffer.js';
 import { type Pinned, pin, pinAside, unpin } from './pinned.js';
 import type { Queue } from './queue.js';
@@ -20,6 +21,29 @@ const LARGEST_PIECE = 8 * 2 ** 20;
 const MAX_THREADS = 16;
 /** Threads that copy at once. Asked for once: the system takes longer to tell than small memory takes to be made. */
 export const COPY_THREADS = Math.min(availableParallelism(), MAX_THREADS);
+
+/** Fewer bytes are copied from array to array by the thread that asks for it: to wake others takes as long. */
+const SHARED_BYTES = 2 ** 18;
+/** Threads that copy small arrays: others go on with other ones meanwhile. */
+const ARRAY_THREADS = Math.min(COPY_THREADS, 4);
+
+/**
+ * Copies arrays of the host to others of their lengths, many bytes by other threads.
+ *
+ * @throws MemoryError
+ */
+export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void> {
+  let bytes = 0;
+  for (const { byteLength } of from) bytes += byteLength;
+  // Memory that can shrink is copied while nothing else of the program's runs.
+  if (bytes < SHARED_BYTES || ARRAY_THREADS < 2 || [...from, ...to].some(isResizable)) {
+    for (const [i, view] of from.entries()) to[i]?.set(view);
+    return;
+  }
+  return cl.copyAsync(from, to, ARRAY_THREADS).catch((error: unknown) => {
+    throw typedError(error, `copying ${bytes} bytes`);
+  });
+}
 
 function pieceOf(bytes: number): number {
   const piece = Math.ceil(bytes / FEWEST_PIECES / 4096) * 4096;

@@ -112,6 +112,7 @@ NAN_MODULE_INIT(Init) {
   ExportMultiset(exports);
   ExportNearSort(exports);
   ExportPlacement(exports);
+  ExportCopies(exports);
   ExportSplit(exports);
   ExportSplitTransfer(exports);
   ExportRelay(exports);

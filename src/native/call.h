@@ -230,6 +230,7 @@ void ExportHash(Exports& exports);
 void ExportMultiset(Exports& exports);
 void ExportNearSort(Exports& exports);
 void ExportPlacement(Exports& exports);
+void ExportCopies(Exports& exports);
 void ExportSplit(Exports& exports);
 void ExportSplitTransfer(Exports& exports);
 void ExportRelay(Exports& exports);

@@ -26,6 +26,7 @@ export interface Native {
   commandNDRangeKernelKHR: NativeFunction;
   compileProgram: NativeFunction;
   compileProgramAsync: NativeFunction;
+  copyAsync: NativeFunction;
   createBuffer: NativeFunction;
   createBufferWithProperties: NativeFunction;
   createCommandBufferKHR: NativeFunction;

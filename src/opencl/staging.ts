@@ -242,6 +242,23 @@ export function nearSortAsync(
 }
 
 /**
+ * Copies host memory to other host memory, by other threads: many pieces in one call. Nothing of it may change until the promise
+ * settles.
+ *
+ * @param from copied as a whole
+ * @param to as many, each with room for what is copied there; where they overlap they are left with anything
+ * @param threads 1 to 64
+ * @throws INVALID_VALUE, also for memory that is resizable
+ */
+export function copyAsync(
+  from: readonly HostMemory[],
+  to: readonly HostMemory[],
+  threads: number,
+): Promise<void> {
+  return native().copyAsync(from, to, threads);
+}
+
+/**
  * Brings keys of host memory to the order of their partitions, each partition's as they came, made by other threads: one
  * stable counting pass. Beside what it is given it takes two bytes for each key.
  *

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Staging } from '../../src/device/staging.js';
+import { copyArrays, Staging } from '../../src/device/staging.js';
 import { forEachDevice } from '../each-device.js';
 import { where } from '../where.js';
 
@@ -11,6 +11,24 @@ function pattern(bytes: number): Uint8Array {
   for (let i = 0; i < words.length; i++) words[i] = Math.imul(i + 1, 0x9e3779b9);
   return new Uint8Array(words.buffer, 0, bytes);
 }
+
+test('arrays are copied by this thread while nothing else runs, or by others where there is much to copy', async (t) => {
+  for (const [sizes, atOnce] of [
+    [[0, 1, 100], true],
+    [[MI, 5, 3 * MI + 1], false],
+  ] as const) {
+    for (const resizable of [false, true]) {
+      const from = sizes.map(pattern);
+      const Resizable = ArrayBuffer as unknown as new (bytes: number, options: object) => ArrayBuffer;
+      if (resizable) from.push(new Uint8Array(new Resizable(7, { maxByteLength: 9 })).fill(3));
+      const to = from.map(({ length }) => new Uint8Array(length));
+      const copied = copyArrays(from, to);
+      t.is(copied === undefined, atOnce || resizable);
+      await copied;
+      for (const [i, own] of to.entries()) t.is(Buffer.compare(own, from[i] as Uint8Array), 0);
+    }
+  }
+});
 
 forEachDevice((title, open, small, name) => {
   const able = !['clover', 'oclgrind'].includes(name);

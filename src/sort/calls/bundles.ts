@@ -108,12 +108,23 @@ class Bundle {
     this.#end(made);
   }
 
-  /** Copies what the sorts read. @returns the sort of all that, in the same memory */
-  load(memory: Uint8Array): SortJob {
+  /** Copies what the sorts read. */
+  load({ backend, memory }: Passage): Soon<void> {
+    const { own, parts } = this.#pieces(memory, [0, 1]);
+    return backend.memory.copyArrays(own, parts);
+  }
+
+  /** Copies what was made to where it belongs. */
+  unload({ backend, memory }: Passage): Soon<void> {
+    const { own, parts } = this.#pieces(memory, [2, 3]);
+    return backend.memory.copyArrays(parts, own);
+  }
+
+  /** The sort of all that was loaded, in the same memory. */
+  whole({ memory }: Passage): SortJob {
     const { keys, settings, values } = this.#first;
     const { signal: _, ...order } = settings; // each has its own
     const all = this.#viewsOf(memory);
-    this.#each(all, [0, 1], (own, part) => part.set(own));
     const begins = new Uint32Array(memory.buffer, memory.byteOffset, this.jobs.length + 1);
     begins[0] = 0;
     for (const [i, job] of this.jobs.entries()) begins[i + 1] = (begins[i] as number) + job.keys.n;
@@ -132,17 +143,13 @@ class Bundle {
     };
   }
 
-  /** Copies what was made to where it belongs. */
-  unload(memory: Uint8Array): void {
-    this.#each(this.#viewsOf(memory), [2, 3], (own, part) => own.set(part));
-  }
-
-  /** Calls `copy` with memory of each sort, and the part of all that it is. What has gone meanwhile its own call tells of. */
-  #each(
-    all: Four<Uint8Array>,
+  /** Memory of each sort, and the part of all that it is. What has gone meanwhile is left out: its own call tells of it. */
+  #pieces(
+    memory: Uint8Array,
     columns: readonly (0 | 1 | 2 | 3)[],
-    copy: (own: Uint8Array, part: Uint8Array) => void,
-  ): void {
+  ): { readonly own: Uint8Array[]; readonly parts: Uint8Array[] } {
+    const all = this.#viewsOf(memory);
+    const [own, parts]: [Uint8Array[], Uint8Array[]] = [[], []];
     for (const which of columns) {
       const [unit = 0, whole] = [this.#units[which], all[which]];
       let end = 0;
@@ -151,9 +158,11 @@ class Bundle {
         const begin = end;
         end += job.keys.n * unit;
         if (!whole || !place || isOnDevice(place) || place.byteLength < end - begin) continue;
-        copy(bytesOf(place, 0, end - begin), whole.subarray(begin, end));
+        own.push(bytesOf(place, 0, end - begin));
+        parts.push(whole.subarray(begin, end));
       }
     }
+    return { own, parts };
   }
 
   /** Memory for each of the four, one behind the other. */
@@ -253,21 +262,23 @@ export class Bundles {
   }
 
   #makeIn(passage: Passage, bundle: Bundle): Soon<boolean> {
-    const { memory, backend } = passage;
-    const sort = (): Soon<boolean> => {
-      const job = bundle.load(memory);
+    const { backend } = passage;
+    const sort = (): Soon<unknown> => {
+      const job = bundle.whole(passage);
       const by = { backend, settings: job.settings, onWarning: this.#onWarning };
       const nothing = () => undefined;
-      const made = this.#keeper.run(() => make(by, (call) => after(call.sort(job), () => nothing)), ONCE);
-      return after(made, () => {
-        if (backend.lost) return false; // and the memory with it
-        bundle.unload(memory);
-        return true;
-      });
+      return this.#keeper.run(() => make(by, (call) => after(call.sort(job), () => nothing)), ONCE);
     };
-    return ended(sort, () => {
-      if (backend === this.#backend) this.#idle.push(passage);
-    });
+    const steps = [() => bundle.load(passage), sort, () => bundle.unload(passage)];
+    // With a device that is lost its memory is, too: nothing is done in it any more.
+    const inTurn = (made: Soon<boolean>, step: () => Soon<unknown>): Soon<boolean> =>
+      after(made, (well) => well && after(step(), () => !backend.lost));
+    return ended(
+      () => steps.reduce(inTurn, true),
+      () => {
+        if (backend === this.#backend) this.#idle.push(passage);
+      },
+    );
   }
 
   /** @returns undefined where there has been no memory for any @throws MemoryError the first time */

@@ -1,10 +1,11 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import type { Feed, FileMoved, FileStretch, Way } from '../../device/staging.js';
+import { copyArrays, type Feed, type FileMoved, type FileStretch, type Way } from '../../device/staging.js';
 import { type ArrayOf, fixed, type MemorySource, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { collectNow, tellExternalBytes } from '../../opencl/external-bytes.js';
 import { UnsupportedError } from '../../util/errors.js';
+import type { Soon } from '../../util/soon.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from '../backend/column.js';
 import { download, upload } from './lent.js';
 
@@ -41,6 +42,8 @@ export interface ColumnMemory {
   unpin(buffer: ArrayBufferLike): void;
   /** Memory of the host that arrays pass through on their way, until the device goes, and the memory with it. @throws MemoryError */
   passage(bytes: number): ArrayBuffer;
+  /** Copies arrays of the host to others of their lengths. */
+  copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void>;
   /** Copies `view` into the column from its element `offset` on, and waits for it. */
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`, and waits for it. */
@@ -120,6 +123,10 @@ export class DeviceMemory implements ColumnMemory {
 
   passage(bytes: number): ArrayBuffer {
     return this.#device.staging.passage(bytes);
+  }
+
+  copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void> {
+    return copyArrays(from, to);
   }
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {

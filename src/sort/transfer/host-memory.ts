@@ -44,6 +44,10 @@ export class HostMemory implements ColumnMemory {
     return new ArrayBuffer(bytes);
   }
 
+  copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): void {
+    for (const [i, view] of from.entries()) to[i]?.set(view);
+  }
+
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     copyBytes(view, part(viewOf(place), offset * info.bytes));
   }

@@ -1,6 +1,6 @@
 import * as cl from '../../../src/opencl/index.js';
 import type { Draft, Taken } from './draft.js';
-import { handle, junk } from './draft.js';
+import { handle, junk, listed } from './draft.js';
 import { HEADER, kernelSource, OTHER_SOURCES, SIGNATURES, WITH_HEADER } from './kernels.js';
 import * as k from './kinds.js';
 import type { Facts, Kind, Thing } from './model.js';
@@ -436,6 +436,15 @@ const fittingView: Taken = {
     return list([draft.pick(draft.model.of(['host'], fits)).from]);
   },
   wrong: (draft) => list([k.host.wrong(draft)]),
+};
+
+/** A list of host memory, of so many bytes at least. */
+const hosts = (bytes: number): Taken => {
+  const one = k.hostOf(bytes);
+  return {
+    right: (draft) => listed(draft, [one.right(draft), one.right(draft)], undefined),
+    wrong: (draft) => listed(draft, [one.right(draft)], one.wrong(draft)),
+  };
 };
 
 /** A number, or an array. */
@@ -1038,6 +1047,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     takes: [k.hostOf(8), k.oneOf(1, 2, 4, 8), k.hostOf(56), k.hostOf(4), k.count(1, 4)],
     weight: 0.4,
   },
+  copyAsync: { takes: [hosts(1), hosts(64), k.count(1, 4)], weight: 0.4 },
   placeAsync: {
     takes: [
       k.hostOf(8),

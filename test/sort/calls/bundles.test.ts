@@ -231,6 +231,31 @@ test('memory that went with its device is not read any more', async (t) => {
   for (const { sorted } of jobs) t.true(sorted.every((key) => key === 0));
 });
 
+for (const [which, when] of ['on their way to the device', 'on their way back'].entries()) {
+  test(`arrays that are ${when} when the device goes are sorted one by one`, async (t) => {
+    const { backend, join } = played();
+    const passages: ArrayBuffer[] = [];
+    const { passage } = backend.memory;
+    backend.memory.passage = (bytes) => {
+      const memory = passage.call(backend.memory, bytes);
+      passages.push(memory);
+      return memory;
+    };
+    let copies = 0;
+    const { copyArrays } = backend.memory;
+    backend.memory.copyArrays = async (from, to) => {
+      copyArrays.call(backend.memory, from, to);
+      await Promise.resolve();
+      if (copies++ < which) return;
+      Object.assign(backend, { lost: true });
+      structuredClone(0, { transfer: passages });
+    };
+    t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
+    t.is(copies, which + 1);
+    t.is(backend.sorts.length, which);
+  });
+}
+
 test('an array that is taken away meanwhile is told to its own call', async (t) => {
   const { backend, join } = played();
   const jobs = sorts(10);
