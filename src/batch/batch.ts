@@ -28,7 +28,7 @@ export interface BatchOptions extends RunOptions {
 export type OpenRunner = (
   stations: readonly { readonly device: string; readonly shares: boolean }[],
   options: RunOptions,
-) => Promise<Pick<Runner, 'add' | 'end'>>;
+) => Promise<Pick<Runner, 'add' | 'end'> & Partial<Pick<Runner, 'stop'>>>;
 
 /**
  * Runs the jobs of a batch, several at once on each of its devices, in processes of their own.
@@ -40,12 +40,12 @@ export type OpenRunner = (
  *   another process has; IoError when it cannot be written
  */
 export async function runBatch(
-  { jobs }: Pick<Incoming, 'jobs'>,
+  { jobs, stop = () => undefined }: Pick<Incoming, 'jobs' | 'stop'>,
   options: BatchOptions,
 ): Promise<JobResult[]> {
   const journal = options.journal === undefined ? undefined : await Journal.open(options.journal);
   try {
-    return await new BatchRun(jobs, journal, options).run();
+    return await new BatchRun({ jobs, stop }, journal, options).run();
   } finally {
     await journal?.close();
   }
@@ -53,6 +53,8 @@ export async function runBatch(
 
 class BatchRun {
   readonly #jobs: Incoming['jobs'];
+  /** No more jobs are wanted. */
+  readonly #stop: () => void;
   readonly #journal: Journal | undefined;
   readonly #options: BatchOptions;
   /** Fires when the batch cannot go on, for whatever reason. */
@@ -64,8 +66,13 @@ class BatchRun {
   #jobCount = 0;
   #runner: ReturnType<OpenRunner> | undefined;
 
-  constructor(jobs: Incoming['jobs'], journal: Journal | undefined, options: BatchOptions) {
+  constructor(
+    { jobs, stop }: Required<Pick<Incoming, 'jobs' | 'stop'>>,
+    journal: Journal | undefined,
+    options: BatchOptions,
+  ) {
     this.#jobs = jobs;
+    this.#stop = stop;
     this.#journal = journal;
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, this.#broken.signal]);
@@ -90,6 +97,7 @@ class BatchRun {
           is: 'end',
           result: { job, outcome: 'error', error: one.error, seconds: 0, attempts: 0 },
         });
+        if (this.#options.failFast) (await this.#runner)?.stop?.();
       }
     }
   }
@@ -153,7 +161,9 @@ class BatchRun {
         record(this.#journal, result);
       } catch (error) {
         this.#broken.abort(error); // nothing more is done that would not be known of
+        this.#stop();
       }
+      if (result.outcome === 'error' && this.#options.failFast) this.#stop();
     }
     this.#options.onEvent(event);
   }

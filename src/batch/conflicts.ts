@@ -31,9 +31,14 @@ export class Conflicts {
   readonly #readers = new Map<string, Use>();
   readonly #kept = new Map<string, string>();
 
-  /** Names a file that no job may write, such as the manifest. */
+  /** Names a file of the batch's own, such as the manifest: no job may read or write it. */
   protect(path: string, what: string): void {
     for (const key of this.#identify(path)) this.#kept.set(key, what);
+  }
+
+  /** Is a path one of a file that is protected? */
+  isKept(path: string): boolean {
+    return found(this.#kept, this.#identify(path)) !== undefined;
   }
 
   /** Adds a job. @returns what it is at odds with; then it is not added */
@@ -51,6 +56,8 @@ export class Conflicts {
       if (conflict) return conflict;
     }
     for (const { path, keys } of reads) {
+      const kept = found(this.#kept, keys);
+      if (kept) return { job, field: 'in', text: `jobs[${job}].in is ${kept} of this batch` };
       const source = found(this.#writers, keys);
       if (source) {
         const text = `${named(source, 'out', path)} is the input of jobs[${job}]`;

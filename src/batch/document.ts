@@ -15,24 +15,25 @@ export interface Document {
 /** What a manifest is, by its name and else by how it begins. */
 export function manifestFormat(name: string, text: string): ManifestFormat {
   if (/\.ya?ml$/i.test(name)) return 'yaml';
-  if (/\.(ndjson|jsonl)$/i.test(name)) return 'ndjson';
   const first = firstLine(text);
+  if (/\.(ndjson|jsonl)$/i.test(name)) return objectOf(first)?.jobs === undefined ? 'ndjson' : 'json';
   if (/^[[{]/.test(first) || first === '') return isJobLine(first) ? 'ndjson' : 'json';
   return /\.json$/i.test(name) ? 'json' : 'yaml';
 }
 
 /** Is a first line one of NDJSON: a job, or what holds for the jobs of the lines that follow? With `jobs` it is a manifest. */
 export function isJobLine(line: string): boolean {
-  if (!line.startsWith('{')) return false;
+  const value = objectOf(line);
+  return value !== undefined && value.jobs === undefined && ('in' in value || isHead(value));
+}
+
+function objectOf(line: string): Record<string, unknown> | undefined {
+  if (!line.startsWith('{')) return undefined;
   try {
     const value: unknown = JSON.parse(line);
-    return (
-      isObject(value) &&
-      value.jobs === undefined &&
-      ('in' in value || 'defaults' in value || 'devices' in value)
-    );
+    return isObject(value) ? value : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -44,11 +45,14 @@ export const firstLine = (text: string): string => /^\s*(.*)/.exec(text)?.[1]?.t
  * @throws UsageError with file, line and column where it is none; UnsupportedError without the package that reads YAML
  */
 export async function readDocument(text: string, name: string): Promise<Document> {
-  const plain = text.startsWith('\ufeff') ? text.slice(1) : text; // what some editors put first
+  const plain = withoutMark(text);
   const format = manifestFormat(name, plain);
   if (format === 'yaml') return yamlDocument(plain, name);
   return format === 'json' ? jsonDocument(plain, name) : linesDocument(plain, name);
 }
+
+/** A text without what some editors put first. */
+export const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
 function jsonDocument(text: string, name: string): Document {
   const place = (offset: number): string => [name, ...lineAndColumn(text, offset)].join(':');
@@ -90,7 +94,7 @@ export const isHead = (value: unknown): boolean =>
   ('defaults' in value || 'devices' in value || 'schema' in value);
 
 async function yamlDocument(text: string, name: string): Promise<Document> {
-  const { LineCounter, parseDocument } = await import('yaml').catch((cause) => {
+  const { isAlias, LineCounter, parseDocument, visit } = await import('yaml').catch((cause) => {
     throw new UnsupportedError(
       `${name} is YAML, which the package 'yaml' reads: npm install yaml, or write the manifest as JSON`,
       { cause },
@@ -112,6 +116,11 @@ async function yamlDocument(text: string, name: string): Promise<Document> {
     }
     return name;
   };
+  visit(document, (_, node) => {
+    if (!isAlias(node) || node.resolve(document)) return;
+    const where = place(node.range?.[0] ?? 0);
+    throw new UsageError(`${name} is no YAML: ${where}: nothing before it is called &${node.source}`);
+  });
   try {
     return { value: document.toJS({ maxAliasCount: 1000 }), at };
   } catch (cause) {

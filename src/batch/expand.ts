@@ -6,11 +6,27 @@ import { factsOfName } from '../io/formats/file-name.js';
 /** Finds the files that a pattern means, in order. */
 export type Glob = (pattern: string, folder: string) => readonly string[];
 
+/** Signs that mean something to the library, and nothing in the patterns of a manifest. */
+const OTHER_SIGNS = /(?<!\\)[()]|^!/g;
+
 /** Loaded when a manifest has a pattern. */
 export async function loadGlob(): Promise<Glob> {
   const { globSync } = await import('tinyglobby');
-  return (pattern, folder) =>
-    globSync(pattern, { cwd: folder, absolute: isAbsolute(pattern), expandDirectories: false }).toSorted();
+  return (pattern, folder) => {
+    const begin = literalFolder(pattern, folder);
+    const rest = pattern.slice(begin.length).replace(/^\/+/, '').replaceAll(OTHER_SIGNS, '\\$&');
+    const found = globSync(rest, { cwd: within(folder, begin), expandDirectories: false });
+    return found.map((name) => join(begin, name)).toSorted();
+  };
+}
+
+/** The folders that a pattern begins with and that are there by that very name; empty where the first one is not. */
+function literalFolder(pattern: string, folder: string): string {
+  let begin = pattern.slice(0, pattern.lastIndexOf('/') + 1);
+  while (begin !== '' && !existsSync(within(folder, begin))) {
+    begin = begin.slice(0, begin.lastIndexOf('/', begin.length - 2) + 1);
+  }
+  return begin;
 }
 
 /** Has a name characters of a pattern? */
@@ -38,19 +54,34 @@ export const globsOf = ({ in: inputs }: Pick<Named, 'in'>, folder: string): read
  * The jobs that a job stands for: one for each file of its pattern, with what follows from its name filled in. A list of inputs
  * is one job, of all files of its patterns.
  *
- * Files that are what such a job makes of another one are left out, or a second run would sort the results of the first.
+ * Files of a pattern that such a job makes of another one are left out, or a second run would sort the results of the first;
+ * so are those that the batch keeps.
  */
-export function expanded<T extends Named>(job: T, folder: string, glob: Glob | undefined): T[] {
-  const matchesOf = (input: string): readonly string[] =>
-    glob && isGlob(input, folder) ? glob(input, folder) : [input];
-  if (typeof job.in !== 'string') {
-    const inputs = job.in.flatMap(matchesOf);
-    return inputs.length === 0 ? [] : [filled(job, inputs, folder)];
+export function expanded<T extends Named>(
+  job: T,
+  { folder, glob, isKept }: { folder: string; glob: Glob | undefined; isKept: (path: string) => boolean },
+): T[] {
+  const inputs = [job.in].flat().flatMap((input) => {
+    if (!glob || !isGlob(input, folder))
+      return [{ one: filled(job, [input], folder), input, isMatch: false }];
+    return glob(input, folder).map((name) => ({
+      one: filled(job, [name], folder),
+      input: name,
+      isMatch: true,
+    }));
+  });
+  const made = new Set<string>();
+  for (const { one, input } of inputs) {
+    const path = within(folder, input);
+    for (const output of [one.out, one.counts]) if (output !== undefined && output !== path) made.add(output);
   }
-  const jobs = matchesOf(job.in).map((input) => filled(job, [input], folder));
-  if (jobs.length < 2) return jobs;
-  const made = new Map(jobs.map(({ in: input, out }) => [out, input]));
-  return jobs.filter(({ in: input }) => (made.get(input as string) ?? input) === input);
+  const left = inputs.filter(({ input, isMatch }) => {
+    const path = within(folder, input);
+    return !isMatch || !(made.has(path) || isKept(path));
+  });
+  if (typeof job.in === 'string') return left.map(({ one }) => one);
+  const names = left.map(({ input }) => input);
+  return names.length === 0 ? [] : [filled(job, names, folder)];
 }
 
 /** Names of outputs follow from that of the first input. */

@@ -9,7 +9,19 @@ import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
 import { suggestion } from '../util/suggest.js';
 import type { Path } from './json-position.js';
-import { boolean, file, files, isObject, list, object, oneOf, type Rule, type Rules, text } from './rules.js';
+import {
+  boolean,
+  file,
+  files,
+  isObject,
+  list,
+  object,
+  oneOf,
+  type Rule,
+  type Rules,
+  text,
+  valueText,
+} from './rules.js';
 
 /** One job of a batch: a file of keys, of records, or a table. */
 export type Job = JobFacts &
@@ -98,7 +110,7 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   header: boolean,
   delimiter: text,
   device: text,
-  tmp: text,
+  tmp: file,
   by: {
     expected: "columns such as 'price:desc,time', or a list of them",
     accepts: (value) => text.accepts(value) || (Array.isArray(value) && value.length > 0),
@@ -168,7 +180,7 @@ export function fieldFaults(value: Record<string, unknown>, rules: Rules, path: 
     if (rule?.accepts(value[field])) continue;
     const at = [...path, field];
     const text = rule
-      ? `${pathText(at)} is ${JSON.stringify(value[field])}: expected ${rule.expected}`
+      ? `${pathText(at)} is ${valueText(value[field])}: expected ${rule.expected}`
       : `${pathText(at)} is unknown${suggestion(field, Object.keys(rules))}`;
     faults.push({ path: at, text });
   }
@@ -195,7 +207,7 @@ export function jobOf(
 ): WrittenJob | undefined {
   const where = pathText(path);
   if (!isObject(written)) {
-    faults.push({ path, text: `${where} is ${JSON.stringify(written)}: expected an object` });
+    faults.push({ path, text: `${where} is ${valueText(written)}: expected an object` });
     return undefined;
   }
   const before = faults.length;

@@ -108,6 +108,7 @@ export function brokenAt(text: string): NotJson | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof NotJson) return error;
+    if (error instanceof RangeError) return new NotJson(0, 'expected fewer values within values');
     throw error;
   }
 }
@@ -115,7 +116,11 @@ export function brokenAt(text: string): NotJson | undefined {
 /** The offset of the value at a path, or of what holds it where it is not there. @param text is JSON */
 export function offsetOf(text: string, path: Path): number {
   const walk = new Walk(text, path);
-  walk.whole();
+  try {
+    walk.whole();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error; // too many values within one that is found by then
+  }
   return walk.found.offset;
 }
 

@@ -84,7 +84,8 @@ export function jobsOf(
   { folder, glob, conflicts }: Making,
   faults: Fault[],
 ): Job[] {
-  const jobs = expanded(job, folder, glob) as Job[];
+  const isKept = (path: string): boolean => conflicts.isKept(path);
+  const jobs = expanded(job, { folder, glob, isKept }) as Job[];
   if (jobs.length === 0) {
     faults.push({
       path: ['jobs', number, 'in'],

@@ -11,15 +11,32 @@ export type Rules = Readonly<Record<string, Rule>>;
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Most letters of a value that are told. */
+const MOST_LETTERS = 200;
+
+/** A value in a message: all of it, or how it begins. */
+export function valueText(value: unknown): string {
+  let all: string;
+  try {
+    all = JSON.stringify(value);
+  } catch {
+    return '…'; // more values within values than can be written
+  }
+  return all.length > MOST_LETTERS ? `${all.slice(0, MOST_LETTERS)}…` : all;
+}
+
 export const text: Rule = {
   expected: 'a name',
   accepts: (value) => typeof value === 'string' && value.trim() !== '',
   schema: { type: 'string', pattern: '\\S' },
 };
 
+/** What no system has in names: NUL, and halves of characters, which would become something else. */
+const IN_NO_NAME = /\0|\p{Cs}/u;
+
 export const file: Rule = {
   expected: "a file (a batch has no stdin and stdout, so not '-')",
-  accepts: (value) => text.accepts(value) && value !== '-',
+  accepts: (value) => text.accepts(value) && value !== '-' && !IN_NO_NAME.test(value as string),
   schema: { type: 'string', pattern: '\\S', not: { const: '-' } },
 };
 

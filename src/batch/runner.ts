@@ -218,10 +218,13 @@ export class Runner {
   #finish(result: JobResult): void {
     this.#open--;
     this.#options.onEvent({ is: 'end', result });
-    if (result.outcome === 'error' && this.#options.failFast && !this.#isStopped) {
-      this.#isStopped = true;
-      this.#drop();
-    }
+    if (result.outcome === 'error' && this.#options.failFast && !this.#isStopped) this.stop();
+  }
+
+  /** Begins nothing more; what is under way ends. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#drop();
   }
 
   /** What nobody has begun is skipped. */
@@ -243,8 +246,7 @@ export class Runner {
   }
 
   #interrupt(): void {
-    this.#isStopped = true;
-    this.#drop();
+    this.stop();
     for (const cancel of this.#cancels.values()) cancel();
     setTimeout(() => {
       for (const station of this.#stations) station.kill();

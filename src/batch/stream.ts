@@ -1,10 +1,11 @@
 /** Jobs that come one a line, while others run. */
 
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { ioError } from '../io/raw.js';
 import { UsageError } from '../util/errors.js';
 import { Conflicts } from './conflicts.js';
-import { isHead, isJobLine, readDocument } from './document.js';
+import { isHead, isJobLine, readDocument, withoutMark } from './document.js';
 import { globsOf, loadGlob } from './expand.js';
 import { BATCH_RULES, type Fault, fieldFaults, JOB_RULES, type Job, jobOf } from './jobs.js';
 import { jobsOf, type ManifestFacts, parseManifest } from './manifest.js';
@@ -19,23 +20,39 @@ export interface WrongLine {
 export interface Incoming {
   readonly devices: readonly string[];
   readonly jobs: readonly Job[] | AsyncIterable<Job | WrongLine>;
+  /** No more jobs are wanted: there are none any more, and who sends them is not waited for. */
+  readonly stop?: () => void;
 }
 
 /**
  * Reads a manifest from a stream. When its first line is a job, jobs are handed on as they come; anything else is read as a
  * whole.
  *
- * @throws as `parseManifest`
+ * @throws as `parseManifest`; IoError when the stream cannot be read
  */
 export async function readManifest(stream: Readable, facts: ManifestFacts): Promise<Incoming> {
-  const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })[
-    Symbol.asyncIterator
-  ]();
+  const reader = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
+  const stop = (): void => {
+    reader.close();
+    stream.destroy();
+  };
+  try {
+    return { ...(await readLines(linesOf(reader, stream, facts.name), facts)), stop };
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}
+
+async function readLines(
+  lines: AsyncGenerator<string, undefined>,
+  facts: ManifestFacts,
+): Promise<Pick<Incoming, 'devices' | 'jobs'>> {
   const before: string[] = [];
   for (;;) {
     const { value, done } = await lines.next();
     if (done) return parseManifest(before.join('\n'), facts);
-    before.push(value);
+    before.push(before.length === 0 ? withoutMark(value) : value);
     if (value.trim() === '') continue;
     if (isJobLine(value.trim())) break;
     for await (const line of { [Symbol.asyncIterator]: () => lines }) before.push(line);
@@ -58,6 +75,25 @@ export async function readManifest(stream: Readable, facts: ManifestFacts): Prom
       first: head === first ? undefined : before.at(-1),
     }),
   };
+}
+
+/** @throws IoError when the stream fails, which not every Node's reader tells */
+async function* linesOf(
+  reader: Interface,
+  stream: Readable,
+  name: string,
+): AsyncGenerator<string, undefined> {
+  let failure: unknown;
+  stream.once('error', (error) => {
+    failure = error;
+    reader.close();
+  });
+  try {
+    yield* reader;
+  } catch (error) {
+    failure = error;
+  }
+  if (failure !== undefined) throw ioError('read', name, failure);
 }
 
 interface Rest extends ManifestFacts {

@@ -7,7 +7,7 @@ import { BullEngine } from '../engines/bullmq.js';
 import { batchChain } from '../engines/chain.js';
 import { SharedFolder } from '../engines/shared-folder.js';
 import { assertNotPending } from '../engines/slurm.js';
-import { STDIO } from '../io/raw.js';
+import { isStdin } from '../io/raw.js';
 import { UsageError } from '../util/errors.js';
 import type { Console } from './console.js';
 import { expectRedis } from './engine-arguments.js';
@@ -22,7 +22,7 @@ export async function openerFor(
 ): Promise<OpenRunner> {
   assertScheduler(args);
   if (timeout !== undefined) throw new UsageError('--timeout is for batches on this host');
-  if (args.jobs === STDIO)
+  if (isStdin(args.jobs))
     throw new UsageError('a batch over many machines is known by its manifest: name a file, not stdin');
   const isHandedOver = SCHEDULERS.includes(args.engine ?? '');
   const runs = isHandedOver ? undefined : ofQueue(args);

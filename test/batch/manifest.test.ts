@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import test from 'ava';
 import { parseManifest } from '../../src/batch/manifest.js';
 import { UsageError } from '../../src/util/errors.js';
@@ -256,6 +256,109 @@ test('patterns stand for files, templates for names, and results of the run befo
     message: /jobs\[0\]\.in: no file is called no\*\.u32/,
   });
   await t.throwsAsync(jobs({ in: '*.u32', out: 'x' }), { message: /is the output of jobs\[0\] too/ });
+});
+
+test('what a job makes of its patterns is none of its inputs, be it one file of all, counts, or what the batch keeps', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-made-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  for (const name of [
+    'a.u32',
+    'b.u32',
+    'all.u32',
+    'a.all.u32',
+    'a.n.u64',
+    'b.n.u64',
+    'jobs.json',
+    'report.md',
+  ])
+    writeFileSync(join(folder, name), '');
+  const kept = [
+    [join(folder, 'jobs.json'), 'the manifest'],
+    [join(folder, 'report.md'), 'a report'],
+  ] as const;
+  const inputs = async (job: object) =>
+    (await parseManifest(JSON.stringify([job]), { name: 'jobs.json', folder, kept })).jobs.map(
+      ({ in: one }) => [one].flat().map((path) => basename(path)),
+    );
+  const all = ['a.all.u32', 'a.u32', 'b.u32'];
+  t.deepEqual(
+    await inputs({ in: ['*.u32'], out: 'all.u32' }),
+    [all],
+    'a second run adds nothing to the first',
+  );
+  t.deepEqual(
+    await inputs({ in: ['all.u32', 'b*.u32'], out: 'all.u32' }),
+    [['all.u32', 'b.u32']],
+    'by its name',
+  );
+  t.deepEqual(await inputs({ in: ['a*.u32'], out: '{name}.all{ext}' }), [['a.u32', 'all.u32']]);
+  const counted = { out: 'new/{name}', unique: true, counts: '{dir}/{name}.n.u64' };
+  t.deepEqual(await inputs({ in: '{a,b}{,.n}.*', ...counted }), [['a.all.u32'], ['a.u32'], ['b.u32']]);
+  await t.throwsAsync(inputs({ in: '[jr]*', out: 'new/{name}', dtype: 'u8' }), {
+    message: /no file is called \[jr\]\*/,
+  });
+  await t.throwsAsync(inputs({ in: 'report.md', out: 'x', dtype: 'u8' }), {
+    message: /jobs\[0\]\.in is a report of this batch/,
+  });
+});
+
+test('only * ? [ ] { } are of a pattern, and a folder of that very name comes first', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'clsort-names-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'data [1] (new)/!x'), { recursive: true });
+  for (const name of ['a.u32', '!b.u32', 'c (1).u32', '!x/d.u32'])
+    writeFileSync(join(folder, 'data [1] (new)', name), '');
+  const found = async (pattern: string, from = folder) => {
+    const text = JSON.stringify([{ in: pattern, out: 'new/{name}' }]);
+    return (await parseManifest(text, { name: 'jobs.json', folder: from })).jobs.map(({ name }) => name);
+  };
+  const within = 'data [1] (new)';
+  t.deepEqual(
+    await found(`${within}/*.u32`),
+    ['!b.u32', 'a.u32', 'c (1).u32'].map((name) => `${within}/${name}`),
+  );
+  t.deepEqual(await found(join(folder, within, 'a*')), [join(folder, within, 'a.u32')]);
+  t.deepEqual(await found('*(1)*.u32', join(folder, within)), ['c (1).u32']);
+  t.deepEqual(await found('c \\(1\\).*', join(folder, within)), ['c (1).u32'], 'a sign may be escaped');
+  t.deepEqual(await found('!*.u32', join(folder, within)), ['!b.u32']);
+  t.deepEqual(await found('!x/*', join(folder, within)), ['!x/d.u32']);
+  t.deepEqual(await found('../*.u32', join(folder, within, '!x')), ['../!b.u32', '../a.u32', '../c (1).u32']);
+});
+
+test('names that no file can have are refused, and so are values within values without end', async (t) => {
+  for (const name of ['a\0b', '\ud800'])
+    for (const field of ['in', 'out', 'counts', 'tmp'])
+      t.regex(
+        await at(JSON.stringify([{ ...job, unique: true, [field]: name }]), 'jobs.json'),
+        new RegExp(`jobs\\[0\\]\\.${field} is `),
+      );
+  const deep = 100_000;
+  t.regex(await at('['.repeat(deep), 'jobs.json'), /^jobs\.json is no JSON: .*values within values/);
+  const within = `[{"in": "a", "out": "b",\n"bits": ${'['.repeat(deep)}${']'.repeat(deep)}}]`;
+  t.regex(
+    await at(within, 'jobs.json'),
+    /\n {2}jobs\.json:2:1: jobs\[0\]\.bits is .*…: expected \[begin, end\]/,
+  );
+  const long = await at(JSON.stringify([{ ...job, nan: 'x'.repeat(1e6) }]), 'jobs.json');
+  t.true(long.length < 1000, 'a long value is told in part');
+  t.regex(long, /jobs\[0\]\.nan is "xxx.*…: expected one of first last/);
+});
+
+test('a first line with jobs is JSON, whatever else it says', async (t) => {
+  const one = '{"devices": ["host"], "jobs": [{"in": "a", "out": "b"}]}';
+  for (const name of ['jobs.ndjson', 'jobs.json', 'jobs']) {
+    const { devices, jobs } = await parseManifest(`${one}\n`, { name, folder: '/data' });
+    t.deepEqual(devices, ['host'], name);
+    t.is(jobs.length, 1, name);
+  }
+  t.regex(await at(`${one}\n{"in": "c", "out": "d"}`, 'jobs.ndjson'), /jobs\.ndjson:2:1: expected the end/);
+});
+
+test('an alias in YAML for what is not there says where it is', async (t) => {
+  t.regex(
+    await at('jobs:\n- in: a\n  out: *b\n', 'jobs.yaml'),
+    /^jobs\.yaml is no YAML: jobs\.yaml:3:8: .*b/,
+  );
 });
 
 test('no job may write what the batch keeps, and names that the system refuses are left for the run', async (t) => {

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import test from 'ava';
 import type { Job } from '../../src/batch/jobs.js';
 import { readManifest, type WrongLine } from '../../src/batch/stream.js';
-import { UsageError } from '../../src/util/errors.js';
+import { IoError, UsageError } from '../../src/util/errors.js';
 
 const facts = { name: 'stdin', folder: '/data' };
 const read = (text: string) => readManifest(Readable.from([text]), facts);
@@ -55,4 +55,40 @@ test('anything else is read as a whole', async (t) => {
   await t.throwsAsync(read('{"defaults": {"dtpye": 1}}\n{"in": "a", "out": "b"}\n'), {
     message: /dtpye is unknown/,
   });
+});
+
+test('a first line may begin as some editors have it, and say the schema alone', async (t) => {
+  for (const head of [
+    '\ufeff{"in": "a", "out": "b"}',
+    '{"schema": "clsort.batch/1"}\n{"in": "a", "out": "b"}',
+  ]) {
+    const { jobs } = await read(`${head}\n{"in": "c", "out": "d"}\n`);
+    t.false(Array.isArray(jobs));
+    t.deepEqual(
+      (await all(jobs)).map((one) => ('error' in one ? one.error.message : one.name)),
+      ['a', 'c'],
+    );
+  }
+});
+
+test('a stream that fails is an error, and one that is not wanted any more is let go', async (t) => {
+  const broken = () =>
+    new Readable({
+      read() {
+        this.destroy(Object.assign(new Error('EISDIR'), { code: 'EISDIR' }));
+      },
+    });
+  await t.throwsAsync(readManifest(broken(), facts), {
+    instanceOf: IoError,
+    message: 'cannot read stdin: it is a directory',
+  });
+  const stream = new PassThrough();
+  stream.write('{"in": "a", "out": "b"}\n');
+  const { jobs, stop } = await readManifest(stream, facts);
+  const coming = (jobs as AsyncIterable<Job>)[Symbol.asyncIterator]();
+  t.like((await coming.next()).value, { in: '/data/a' });
+  const next = coming.next();
+  stop?.();
+  t.true((await next).done);
+  t.true(stream.destroyed);
 });

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
 import { FileHash } from '../../src/io/file-hash.js';
 import { generate } from '../../src/io/gen.js';
 import { referenceArgsort, referenceSort } from '../reference.js';
-import { clsort, scratchFolder } from './cli.js';
+import { clsort, MAIN, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
 const { path, remove } = scratchFolder();
@@ -168,4 +169,69 @@ test('a batch that is wrong, missing or without its device runs nothing', async 
   t.is((await clsort(['batch', path('missing.json')])).code, 5);
   t.is((await batch('device.json', jobs, '--device', 'host', '--device', 'nonesuch')).code, 3);
   t.false(existsSync(path('none')));
+});
+
+test('a report is none of the files that the batch lives by, nor a folder, and that is told before anything runs', async (t) => {
+  const jobs = [{ in: 'a.u32', out: 'apart', dtype: 'u32' }];
+  const wrong = async (name: string, what: RegExp, ...args: string[]): Promise<void> => {
+    const ran = await batch(name, jobs, '--device', 'host', ...args);
+    t.is(ran.code, ran.err.includes('directory') ? 5 : 2, ran.out);
+    t.regex(ran.err, what);
+    t.deepEqual(JSON.parse(readFileSync(path(name), 'utf8')), jobs, 'the manifest is as it was');
+  };
+  symlinkSync('apart.json', path('apart link.json'));
+  mkdirSync(path('folder.html'));
+  await wrong('apart.json', /apart\.json is the manifest and a report/, '--report', path('apart.json'));
+  await wrong('apart.json', /is the manifest and a report/, '--report', path('apart link.json'));
+  await wrong('apart.json', /is the manifest and the journal/, '--journal', path('apart.json'));
+  await wrong(
+    ...(['apart.json', /is a report and the journal|is the journal and a report/] as const),
+    ...['--journal', path('both.md'), '--report', path('both.md')],
+  );
+  await wrong('apart.json', /folder\.html: it is a directory/, '--report', path('folder.html'));
+  t.false(existsSync(path('apart')));
+});
+
+test('a time that no clock counts to is refused', async (t) => {
+  for (const timeout of ['3000000', 'Infinity']) {
+    const ran = await batch('long.json', [], '--timeout', timeout);
+    t.is(ran.code, 2);
+    t.regex(ran.err, /--timeout is .*: expected seconds, more than 0/);
+  }
+});
+
+/** Runs a batch of lines on a stdin that does not end. */
+const linesOnOpenStdin = (lines: readonly unknown[], ...args: string[]) =>
+  clsort(['batch', '-', '--json', ...args], {
+    input: 'open',
+    onStart: (child) => child.stdin?.write(lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
+  });
+
+test('who sends jobs is not waited for once no more are done', async (t) => {
+  const job = { in: path('a.u32'), out: path('sent'), dtype: 'u32' };
+  const missing = { ...job, in: path('missing') };
+  const failed = await linesOnOpenStdin([missing], '--device', 'host', '--fail-fast');
+  t.is(failed.code, 5, failed.err);
+  t.like(rowsOf(failed.out).at(-1), { failed: 1 });
+  const wrong = await linesOnOpenStdin([{ ...job, nan: 3 }], '--device', 'host', '--fail-fast');
+  t.is(wrong.code, 2, wrong.err);
+  const without = await linesOnOpenStdin([job], '--device', 'nonesuch');
+  t.is(without.code, 3, without.err);
+  const head = await linesOnOpenStdin([{ defaults: { nan: 3 } }]);
+  t.is(head.code, 2, head.err);
+});
+
+test('what is no file of its own is a manifest as stdin is: no journal, and files relative to the current folder', async (t) => {
+  const text = JSON.stringify([{ in: path('a.u32'), out: path('by name'), dtype: 'u32' }]);
+  const ran = await clsort(['batch', '/dev/stdin', '--device', 'host'], { input: Buffer.from(text) });
+  t.is(ran.code, 0, ran.err);
+  t.false(existsSync('/dev/stdin.journal'));
+  const relative = JSON.stringify([{ in: 'a.u32', out: 'by pipe', dtype: 'u32' }]);
+  const main = `${process.execPath} ${MAIN}`;
+  const piped = spawnSync('bash', ['-c', `${main} batch <(echo '${relative}') --device host --json`], {
+    cwd: path('.'),
+    encoding: 'utf8',
+  });
+  t.is(piped.status, 0, piped.stderr);
+  t.true(existsSync(path('by pipe')));
 });

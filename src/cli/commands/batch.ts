@@ -1,7 +1,8 @@
-import { access, constants, readFile } from 'node:fs/promises';
+import { access, constants, readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type BatchOptions, runBatch } from '../../batch/batch.js';
 import type { BatchEvent, JobResult } from '../../batch/events.js';
+import { fileState } from '../../batch/file-state.js';
 import { Journal } from '../../batch/journal.js';
 import { parseManifest } from '../../batch/manifest.js';
 import { type BatchReport, reportFormat, writeReport } from '../../batch/report/report.js';
@@ -10,7 +11,8 @@ import { defaultParallel } from '../../batch/runner.js';
 import { type Incoming, readManifest } from '../../batch/stream.js';
 import { Tally } from '../../batch/tally.js';
 import { defaultMemory } from '../../io/external/free-memory.js';
-import { ioError, STDIO } from '../../io/raw.js';
+import { isSameFile } from '../../io/output.js';
+import { ioError, isStdin } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';
 import { type Console, print, say } from '../console.js';
@@ -25,13 +27,27 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   assertNoScheduler(args);
   const options = readOptions(args);
   const reports = (args.report ?? []).map((file) => ({ file, format: reportFormat(file) }));
-  for (const { file } of reports) {
-    await access(dirname(resolve(file)), constants.W_OK).catch((error) => {
-      throw ioError('write', file, error); // before hours of work, not after
-    });
-  }
+  for (const { file } of reports) await assertWritable(file); // before hours of work, not after
   const batch = await readBatch(args, options.journal, console);
-  if (args['dry-run']) return tellPlan(batch, args, options.journal, console);
+  try {
+    if (args['dry-run']) return await tellPlan(batch, args, options.journal, console);
+    return await runAll(batch, { args, options, reports }, console);
+  } finally {
+    batch.stop?.();
+  }
+}
+
+interface Asked {
+  readonly args: BatchArguments;
+  readonly options: ReadOptions;
+  readonly reports: readonly { readonly file: string; readonly format: string }[];
+}
+
+async function runAll(
+  batch: Incoming,
+  { args, options, reports }: Asked,
+  console: Console,
+): Promise<ExitCode> {
   const open =
     args.engine === undefined
       ? undefined
@@ -54,7 +70,25 @@ export async function run(args: BatchArguments, console: Console): Promise<ExitC
   return exitOf(results, console);
 }
 
+/** @throws IoError */
+async function assertWritable(file: string): Promise<void> {
+  try {
+    const found = await stat(file).catch(() => undefined);
+    if (found?.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
+    await access(dirname(resolve(file)), constants.W_OK);
+    if (found) await access(file, constants.W_OK);
+  } catch (error) {
+    throw ioError('write', file, error);
+  }
+}
+
 type ReadOptions = Omit<BatchOptions, 'devices' | 'keepAll' | 'signal' | 'asides' | 'onEvent'>;
+
+/** Most seconds that a timer counts. */
+const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+
+/** Is a manifest a file, which may have a journal beside it, and not stdin or another pipe? */
+const isOfFile = (jobs: string): boolean => !isStdin(jobs) && fileState(jobs) !== undefined;
 
 /** @throws UsageError */
 function readOptions(args: BatchArguments): ReadOptions {
@@ -64,11 +98,12 @@ function readOptions(args: BatchArguments): ReadOptions {
   }
   assertNumber('parallel', parallel, Number.isInteger(parallel) && parallel >= 1, 'a whole number from 1 on');
   assertNumber('retries', retries, Number.isInteger(retries) && retries >= 0, 'a whole number from 0 on');
-  assertNumber('timeout', timeout, timeout === undefined || timeout > 0, 'seconds, more than 0');
+  const isTimeout = timeout === undefined || (timeout > 0 && timeout <= MOST_SECONDS);
+  assertNumber('timeout', timeout, isTimeout, `seconds, more than 0 and up to ${MOST_SECONDS}`);
   return {
     ...{ parallel, retries, timeout, force, failFast: args['fail-fast'] },
     memory: memory === undefined ? defaultMemory() : readSize(memory),
-    journal: journal ?? (jobs === STDIO ? undefined : `${jobs}.journal`),
+    journal: journal ?? (isOfFile(jobs) ? `${jobs}.journal` : undefined),
   };
 }
 
@@ -88,18 +123,30 @@ async function readBatch(
   journal: string | undefined,
   { stdin, signal }: Console,
 ): Promise<Incoming> {
-  const fromStdin = jobs === STDIO;
-  const kept: [string, string][] = report.map((file) => [resolve(file), 'a report']);
-  if (journal !== undefined) kept.push([resolve(journal), 'the journal']);
-  if (!fromStdin) {
-    const text = await readFile(jobs, 'utf8').catch((error) => {
-      throw ioError('read', jobs, error);
-    });
-    kept.push([resolve(jobs), 'the manifest']);
-    return parseManifest(text, { name: jobs, folder: dirname(resolve(jobs)), kept });
+  const kept: [path: string, what: string][] = report.map((file) => [resolve(file), 'a report']);
+  if (journal !== undefined) kept.unshift([resolve(journal), 'the journal']);
+  if (isStdin(jobs)) {
+    await assertApart(kept);
+    signal.addEventListener('abort', () => stdin.destroy(), { once: true });
+    return readManifest(stdin, { name: 'stdin', folder: process.cwd(), kept });
   }
-  signal.addEventListener('abort', () => stdin.destroy(), { once: true });
-  return readManifest(stdin, { name: 'stdin', folder: process.cwd(), kept });
+  kept.unshift([resolve(jobs), 'the manifest']);
+  await assertApart(kept);
+  const text = await readFile(jobs, 'utf8').catch((error) => {
+    throw ioError('read', jobs, error);
+  });
+  const folder = isOfFile(jobs) ? dirname(resolve(jobs)) : process.cwd();
+  return parseManifest(text, { name: jobs, folder, kept });
+}
+
+/** @throws UsageError where one file is to be two things */
+async function assertApart(kept: readonly (readonly [path: string, what: string])[]): Promise<void> {
+  for (const [i, [path, what]] of kept.entries()) {
+    for (const [before, other] of kept.slice(0, i)) {
+      if (what === other || !(path === before || (await isSameFile(path, before)))) continue;
+      throw new UsageError(`${path} is ${other} and ${what}: name another file`, { details: { path } });
+    }
+  }
 }
 
 /** Shows how a batch goes, and keeps what its report tells. */
@@ -154,7 +201,7 @@ class Show {
     }
     if (this.#isJson) print(this.#console, JSON.stringify({ schema: 'clsort.batch-summary/1', ...summary }));
     else print(this.#console, summaryText(counts, seconds));
-    const name = this.#args.jobs === STDIO ? 'stdin' : this.#args.jobs;
+    const name = isStdin(this.#args.jobs) ? 'stdin' : this.#args.jobs;
     return { name, summary, rows: results.map(resultJson), timeline: this.#timeline.drawn() };
   }
 }
