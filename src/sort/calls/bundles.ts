@@ -8,8 +8,8 @@ import type { Backend, Keeper } from '../backend/backend.js';
 import { byteLengthOf, column, isOnDevice, type Place } from '../backend/column.js';
 import { requestOf, type SortJob } from '../backend/job.js';
 import type { Plan, PlanRequest } from '../backend/plan.js';
-import { make, spansOf } from './call.js';
-import { assertIntact } from './intact.js';
+import { make } from './call.js';
+import { assertIntact, spansOf } from './intact.js';
 import type { Turns } from './turns.js';
 
 /** Arrays of more bytes are sorted by themselves: nothing is gained there, as the copies take this thread as long as they do without. */

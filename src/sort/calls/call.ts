@@ -1,5 +1,4 @@
 import {
-  BuildError,
   type ClsortError,
   DeviceLostError,
   MemoryError,
@@ -14,20 +13,15 @@ import type { Backend, Outcome, PendingSort } from '../backend/backend.js';
 import { byteLengthOf, type Column, isOnDevice } from '../backend/column.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
-import { type HostJob, hostJob, requestOf, type SortJob, sortJob, valueBytesOf } from '../backend/job.js';
-import { hostPlan, type Plan, type PlanRequest } from '../backend/plan.js';
+import { type HostJob, hostJob, requestOf, type SortJob, sortJob } from '../backend/job.js';
+import type { Plan, PlanRequest } from '../backend/plan.js';
 import type { ColumnChecks, Found } from '../operations/column-checks.js';
 import { sortInChunks } from './chunked.js';
-import { assertIntact, intactOr, type Span } from './intact.js';
-
-/** A call whose results are refused is tried on this many algorithms before the host sorts. */
-const DEVICE_ATTEMPTS = 2;
+import { addSpans, assertIntact, intactOr, type Span } from './intact.js';
+import { PlanChoice, Refusal } from './plan-choice.js';
 
 /** Chunks are not made smaller than this for want of memory: a device that has not even that is broken. */
 const SMALLEST_CHUNK = 4096;
-
-/** Why a variant is not tried, when it is not the first time. */
-const FAILED_BEFORE = 'failed before';
 
 /** What a call is made with. */
 export interface By {
@@ -56,47 +50,8 @@ export interface Started<T> {
   complete(inputs?: () => Promise<boolean>, failed?: (error: unknown) => never): Soon<T>;
 }
 
-/** Says that a result must not be used, and why. */
-class Refusal {
-  readonly plan: Plan;
-  readonly why: string;
-
-  constructor(plan: Plan, why: string) {
-    this.plan = plan;
-    this.why = why;
-  }
-}
-
 /** Says that a call has read what must not be used. */
 class Stale {}
-
-/** What has been tried in a call: remembered when it is made once more. Most calls have nothing to remember. */
-class Tried {
-  #refused: Set<string> | undefined;
-  #failures: Set<string> | undefined;
-
-  /** Names of algorithms whose result was refused. */
-  get refused(): ReadonlySet<string> {
-    return this.#refused ?? NONE;
-  }
-
-  /** Why algorithms were not used, in words. */
-  get failures(): ReadonlySet<string> {
-    return this.#failures ?? NONE;
-  }
-
-  refuse(algorithm: string): void {
-    this.#refused ??= new Set();
-    this.#refused.add(algorithm);
-  }
-
-  fail(why: string): void {
-    this.#failures ??= new Set();
-    this.#failures.add(why);
-  }
-}
-
-const NONE: ReadonlySet<string> = new Set();
 
 /**
  * Enqueues a call.
@@ -106,14 +61,16 @@ const NONE: ReadonlySet<string> = new Set();
  * @throws what `use` throws
  */
 export function start<T>(by: By, use: Use<T>, leaves = false): Soon<Started<T>> {
-  const tried = new Tried();
-  return after(attempt(by, tried, use, leaves), (first) => new Going(by, tried, use, leaves, first));
+  const choice = new PlanChoice(by);
+  return after(attempt(by, choice, use, leaves), (first) => new Going(by, choice, use, leaves, first));
 }
 
 /** Makes a call, and waits for it. @throws what `use` throws; as `Started.complete` */
 export function make<T>(by: By, use: Use<T>): Soon<T> {
-  const tried = new Tried();
-  return after(attempt(by, tried, use, false), (first) => new Going(by, tried, use, false, first).complete());
+  const choice = new PlanChoice(by);
+  return after(attempt(by, choice, use, false), (first) =>
+    new Going(by, choice, use, false, first).complete(),
+  );
 }
 
 /** A go at a call of which all is enqueued. */
@@ -123,8 +80,8 @@ interface Attempt<T> {
 }
 
 /** Enqueues a call until no result is refused while it is being made: operations may wait in between. */
-function attempt<T>(by: By, tried: Tried, use: Use<T>, leaves: boolean): Soon<Attempt<T>> {
-  const call = new Call(by, tried);
+function attempt<T>(by: By, choice: PlanChoice, use: Use<T>, leaves: boolean): Soon<Attempt<T>> {
+  const call = new Call(by, choice);
   const made = (result: () => T): Attempt<T> => {
     call.assertIntact();
     if (leaves) call.leave();
@@ -133,8 +90,8 @@ function attempt<T>(by: By, tried: Tried, use: Use<T>, leaves: boolean): Soon<At
   const failed = async (cause: unknown): Promise<Attempt<T>> => {
     const error = await call.failed(cause);
     if (!(error instanceof Refusal)) throw error;
-    refuse(by, tried, error);
-    return attempt(by, tried, use, leaves);
+    choice.refuse(error);
+    return attempt(by, choice, use, leaves);
   };
   return guarded(() => use(call), made, failed);
 }
@@ -142,22 +99,22 @@ function attempt<T>(by: By, tried: Tried, use: Use<T>, leaves: boolean): Soon<At
 /** A call that is enqueued, and is made once more if need be. */
 class Going<T> implements Started<T> {
   readonly #by: By;
-  readonly #tried: Tried;
+  readonly #choice: PlanChoice;
   readonly #use: Use<T>;
   readonly #leaves: boolean;
   #current: Attempt<T>;
   #stale = false;
 
-  constructor(by: By, tried: Tried, use: Use<T>, leaves: boolean, first: Attempt<T>) {
+  constructor(by: By, choice: PlanChoice, use: Use<T>, leaves: boolean, first: Attempt<T>) {
     this.#by = by;
-    this.#tried = tried;
+    this.#choice = choice;
     this.#use = use;
     this.#leaves = leaves;
     this.#current = first;
   }
 
   get repeated(): boolean {
-    return this.#stale || this.#tried.refused.size > 0;
+    return this.#stale || this.#choice.hasRefused;
   }
 
   complete(inputs?: () => Promise<boolean>, failed?: (error: unknown) => never): Soon<T> {
@@ -190,24 +147,14 @@ class Going<T> implements Started<T> {
 
   /** Makes the call once more, where that is what an error says. @throws the error; MismatchError */
   #again(error: unknown, isStale: (() => Promise<boolean>) | undefined): Soon<T> {
-    if (error instanceof Refusal) refuse(this.#by, this.#tried, error);
+    if (error instanceof Refusal) this.#choice.refuse(error);
     else if (error instanceof Stale) this.#stale = true;
     else throw error;
-    return after(attempt(this.#by, this.#tried, this.#use, this.#leaves), (next) => {
+    return after(attempt(this.#by, this.#choice, this.#use, this.#leaves), (next) => {
       this.#current = next;
       return this.#completed(isStale);
     });
   }
-}
-
-/** @throws MismatchError when nothing else is to be tried */
-function refuse({ backend, settings, onWarning }: By, tried: Tried, { plan, why }: Refusal): void {
-  tried.refuse(plan.algorithm);
-  tried.fail(`${plan.algorithm} ${why}`);
-  backend.distrust(plan);
-  const message = `${plan.algorithm} on ${backend.info?.name} ${why}`;
-  if (settings.onMismatch === 'throw') throw new MismatchError(`${message}: its result is not used`);
-  (settings.onWarning ?? onWarning)(new MismatchError(`${message}; another way is tried`));
 }
 
 /**
@@ -218,7 +165,7 @@ export class Call {
   readonly columns: Columns;
   readonly settings: SortSettings;
   readonly #by: By;
-  readonly #tried: Tried;
+  readonly #choice: PlanChoice;
   readonly #sorts: { readonly plan: Plan; readonly pending: PendingSort; report(outcome: Outcome): void }[] =
     [];
   readonly #lent: PendingSort[] = [];
@@ -231,9 +178,9 @@ export class Call {
   /** Something was enqueued that nobody has waited for. */
   #inFlight = false;
 
-  constructor(by: By, tried: Tried) {
+  constructor(by: By, choice: PlanChoice) {
     this.#by = by;
-    this.#tried = tried;
+    this.#choice = choice;
     this.settings = by.settings;
     this.columns = by.backend.columns(by.settings);
   }
@@ -322,7 +269,7 @@ export class Call {
   async canSort({ settings: own, ...rest }: Sort): Promise<boolean> {
     const settings = { ...this.settings, ...own };
     try {
-      return (await this.#usable(requestOf({ ...rest, settings }), settings)) !== undefined;
+      return (await this.#choice.usable(requestOf({ ...rest, settings }), settings)) !== undefined;
     } catch (error) {
       if (error instanceof UnsupportedError) return false;
       throw error;
@@ -460,7 +407,7 @@ export class Call {
   /** @returns undefined where it went wrong in a way that a sort as a whole may not */
   async #inParts(host: HostJob, parts: number): Promise<Outcome | undefined> {
     const n = Math.ceil(host.keys.n / parts);
-    const plan = await this.#usable({ ...requestOf(sortJob(host)), n }, host.settings);
+    const plan = await this.#choice.usable({ ...requestOf(sortJob(host)), n }, host.settings);
     return plan && this.#by.backend.sortInParts(plan, host);
   }
 
@@ -491,63 +438,13 @@ export class Call {
 
   /** Enqueues a sort by the best plan that is left, by the host engine when there is none. */
   #enqueue(job: SortJob, request: PlanRequest): Soon<{ plan: Plan; pending: PendingSort }> {
-    const enqueued = (usable: Plan | undefined) => {
-      const plan = usable ?? this.#planOfHost(request);
+    return after(this.#choice.plan(request, job.settings), (plan) => {
       this.#most = Math.max(this.#most, request.n);
       return after(this.#by.backend.sort(plan, job), (pending) => {
         this.#lent.push(pending);
         return { plan, pending };
       });
-    };
-    if (this.#tried.refused.size >= DEVICE_ATTEMPTS) return enqueued(undefined);
-    return after(this.#ready(request) ?? this.#usable(request, job.settings), enqueued);
-  }
-
-  /** What is left when no algorithm is. @throws UnsupportedError when none was ever to be used */
-  #planOfHost(request: PlanRequest): Plan {
-    const { refused, failures } = this.#tried;
-    const name = this.#by.backend.info?.name;
-    const why = [...failures].join('; ');
-    if (refused.size === 0 && ![...failures].some((failure) => failure.endsWith(FAILED_BEFORE))) {
-      throw new UnsupportedError(`no algorithm could be used on ${name}: ${why}`);
-    }
-    this.#warn(new MismatchError(`the host engine sorts, since on ${name}: ${why}`));
-    return hostPlan(request, why);
-  }
-
-  /** The first plan, where nothing stands against it and all that it needs is there. */
-  #ready(request: PlanRequest): Plan | undefined {
-    const { backend } = this.#by;
-    if (this.#tried.refused.size > 0) return undefined;
-    for (const plan of backend.plans(request)) {
-      return backend.trusts(plan) && backend.isReady(plan) ? plan : undefined;
-    }
-    return undefined;
-  }
-
-  /** The first plan that was not refused and compiles; under `auto` a failure is a warning, and the next is tried. */
-  async #usable(request: PlanRequest, settings: SortSettings): Promise<Plan | undefined> {
-    const { backend } = this.#by;
-    const tried = this.#tried;
-    const auto = settings.algorithm === 'auto';
-    for (const plan of backend.plans(request)) {
-      if (tried.refused.has(plan.algorithm)) continue;
-      if (auto && !backend.trusts(plan)) {
-        tried.fail(`${plan.algorithm} ${FAILED_BEFORE}`); // which was told then
-        continue;
-      }
-      try {
-        await backend.prepare(plan);
-        return plan;
-      } catch (error) {
-        // That an algorithm does not serve this size is the planner's business; that it does not work is worth a warning.
-        const broken = error instanceof BuildError || error instanceof MismatchError;
-        if (!auto || !(broken || error instanceof UnsupportedError)) throw error;
-        if (broken && !tried.failures.has(error.message)) this.#warn(error);
-        tried.fail(error.message);
-      }
-    }
-    return undefined;
+    });
   }
 
   #hold(column: Column): void {
@@ -580,20 +477,4 @@ const accepted = (plan: Plan, pending: PendingSort): Soon<Outcome> =>
 /** The settings of a sort within a call, whose progress is not that of the call. */
 function settingsOf({ onProgress: _, ...shared }: SortSettings, own?: Partial<SortSettings>): SortSettings {
   return { ...shared, ...own };
-}
-
-/** Memory that a sort reads and writes. */
-export function spansOf(job: SortJob): Span[] {
-  const spans: Span[] = [];
-  addSpans(job, spans);
-  return spans;
-}
-
-function addSpans(job: SortJob, spans: Span[]): void {
-  const { keys, sorted, values, moved, segments } = job;
-  spans.push([keys.place, byteLengthOf(keys)]);
-  if (sorted) spans.push([sorted, byteLengthOf(keys)]);
-  if (values) spans.push([values.place, valueBytesOf(job)]);
-  if (moved) spans.push([moved, valueBytesOf(job)]);
-  if (segments) spans.push([segments.offsets.place, byteLengthOf(segments.offsets)]);
 }

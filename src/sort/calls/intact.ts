@@ -1,5 +1,6 @@
 import { InputError } from '../../util/errors.js';
-import { isOnDevice, type Place } from '../backend/column.js';
+import { byteLengthOf, isOnDevice, type Place } from '../backend/column.js';
+import { type SortJob, valueBytesOf } from '../backend/job.js';
 
 /** Memory that a call works on, and the bytes that it had when the call was made. */
 export type Span = readonly [place: Place, bytes: number];
@@ -41,4 +42,20 @@ export function intactOr(spans: readonly Span[], error: unknown): unknown {
   } catch (gone) {
     return gone;
   }
+}
+
+/** Memory that a sort reads and writes. */
+export function spansOf(job: SortJob): Span[] {
+  const spans: Span[] = [];
+  addSpans(job, spans);
+  return spans;
+}
+
+export function addSpans(job: SortJob, spans: Span[]): void {
+  const { keys, sorted, values, moved, segments } = job;
+  spans.push([keys.place, byteLengthOf(keys)]);
+  if (sorted) spans.push([sorted, byteLengthOf(keys)]);
+  if (values) spans.push([values.place, valueBytesOf(job)]);
+  if (moved) spans.push([moved, valueBytesOf(job)]);
+  if (segments) spans.push([segments.offsets.place, byteLengthOf(segments.offsets)]);
 }
