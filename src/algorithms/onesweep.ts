@@ -78,6 +78,36 @@ export function histogramGroups(
 export const stateVectors = (tuning: OnesweepTuning, n: number, passes: number): number =>
   ((passes * passGroups(tuning, n) + tuning.lookBack - 1) * BINS * (tuning.offsetBits / 8)) / 16;
 
+/** Enqueues the histogram of all digits, which makes ready what the passes count in. */
+export function enqueueHistogram(
+  queue: Queue,
+  { certain }: RankedPrograms,
+  tuning: OnesweepTuning,
+  work: SortWork,
+  made: {
+    readonly from: Buffer;
+    readonly control: Buffer;
+    readonly groups: number;
+    /** Of the first pass. */
+    readonly flags: number;
+  },
+): void {
+  const { n, bits, codec, onStage } = work;
+  const { histogramSize } = tuning;
+  const { from, control, groups, flags } = made;
+  const [counts, state] = [scratchOf(work, 'counts'), scratchOf(work, 'state')];
+  queue.run(
+    certain.kernel('onesweep_histogram'),
+    [
+      ...[from, counts, state, control, u64(n), u32(bits[0]), u32(bits[1])],
+      ...[u64(stateVectors(tuning, n, digitsOf(bits, RADIX_BITS).length)), codecArgument(codec)],
+      u32(flags & FLAG_ENCODE),
+    ],
+    { global: groups * histogramSize, local: histogramSize },
+  );
+  onStage?.({ kernel: 'onesweep_histogram', buffers: { counts, state, control } });
+}
+
 /**
  * One histogram of all digits, then one kernel per digit: every key is read and written once a pass.
  *
@@ -134,7 +164,7 @@ class Onesweep implements Algorithm {
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec, onStage } = work;
     if (n === 0) return {};
-    const { groupSize, histogramSize } = this.#tuning;
+    const { groupSize } = this.#tuning;
     const digits = digitsOf(bits, RADIX_BITS);
     const counts = scratchOf(work, 'counts');
     const state = scratchOf(work, 'state');
@@ -145,23 +175,7 @@ class Onesweep implements Algorithm {
 
     const first = steps[0];
     if (!first) return {};
-    queue.run(
-      this.#programs.certain.kernel('onesweep_histogram'),
-      [
-        first.from,
-        counts,
-        state,
-        control,
-        u64(n),
-        u32(bits[0]),
-        u32(bits[1]),
-        u64(stateVectors(this.#tuning, n, digits.length)),
-        codecWords,
-        u32(first.flags & FLAG_ENCODE),
-      ],
-      { global: groups * histogramSize, local: histogramSize },
-    );
-    onStage?.({ kernel: 'onesweep_histogram', buffers: { counts, state, control } });
+    enqueueHistogram(queue, this.#programs, this.#tuning, work, { ...first, control, groups });
 
     const program = rankedFor(this.#programs, this.shape, bits);
     for (const [pass, step] of steps.entries()) {

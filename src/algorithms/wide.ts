@@ -18,6 +18,7 @@ import {
   BINS,
   buildOnesweep,
   CONTROL_BYTES,
+  enqueueHistogram,
   histogramGroups,
   type OnesweepTuning,
   onesweep,
@@ -150,15 +151,7 @@ class Wide implements Algorithm {
       elements.push(copies(valuesInPlace) ? alternateValues : values.input, values.output, alternateValues);
     }
 
-    queue.run(
-      this.#programs.passes.certain.kernel('onesweep_histogram'),
-      [
-        ...[from, counts, state, control, u64(n), u32(bits[0]), u32(bits[1])],
-        ...[u64(stateVectors(sweep, n, passes)), codecWords, u32(firstFlags & FLAG_ENCODE)],
-      ],
-      { global: groups * sweep.histogramSize, local: sweep.histogramSize },
-    );
-    onStage?.({ kernel: 'onesweep_histogram', buffers: { counts, state, control } });
+    enqueueHistogram(queue, this.#programs.passes, sweep, work, { from, control, groups, flags: firstFlags });
     this.#plan(queue, work, { from, counts, plan, passes, groups, parity });
 
     const program = rankedFor(this.#programs.passes, this.shape, bits);
