@@ -515,6 +515,13 @@ export const LIBRARY = [
     tests: [tests('sort/calls/turns')],
   },
   {
+    name: 'spread arrays: their calls are none of the Sorter',
+    file: 'src/sort/api/sorter-operations.ts',
+    find: 'new SpreadArrays(members(), this.#turns);',
+    replace: 'new SpreadArrays(members(), new Turns());',
+    tests: [tests('sort/spread/spread-arrays', 'memory is given back*')],
+  },
+  {
     name: 'loop yield: no call waits for a turn',
     file: 'src/sort/calls/loop-yield.ts',
     find: 'return this.#next ? this.#next.then(() => made) : made;',

@@ -22,6 +22,8 @@ export interface ArrayOwner {
   /** Ends `watch`. */
   unwatch(array: DeviceArray): void;
   discard(column: Column): void;
+  /** @throws UsageError when it is closed */
+  assertOpen(): void;
 }
 
 /**
@@ -138,18 +140,11 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
     return column;
   }
 
-  /** @internal Takes the place of the elements over, giving up their own. */
-  replace(column: Column): void {
-    this.#owner.discard(this.#live());
-    this.#owner.unwatch(this);
-    this.#column = column;
-    this.#owner.watch(this, column);
-  }
-
   #live(): Column {
     if (!this.#column) throw new UsageError('this device array was disposed of');
     const { place } = this.#column;
     if (isOnDevice(place) && place.released) {
+      this.#owner.assertOpen();
       throw new DeviceLostError('this device array was lost with its device, which failed: upload it again');
     }
     return this.#column;

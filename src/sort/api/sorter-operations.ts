@@ -181,32 +181,22 @@ export class SorterOperations implements AsyncDisposable {
       const array = link.array(keys);
       const settings = parse(options);
       const input = readKeys(this.#arrays, array, settings);
-      if (array instanceof DeviceArray) {
-        const sorted = this.#arrays.take(input.dtype, input.n);
-        try {
-          await this.#calls.sort({ keys: input, settings, sorted: sorted.place }, link, undefined);
-        } catch (error) {
-          this.#arrays.discard(sorted);
-          throw error;
-        }
-        array.replace(sorted);
-        return array;
-      }
+      const onHost = !(array instanceof DeviceArray);
       const isShared = this.#team?.takes(input.n * input.info.bytes, settings) ?? false;
-      if (isResizable(array) || isShared) {
+      if (onHost && (isResizable(array) || isShared)) {
         // A device must not hold memory that may shrink, and what several devices write is to be whole first.
         const sorted = await this.sort<KeyArray>(array, options);
         assertIntact([[array, sorted.byteLength]]);
         copyBytes(sorted, array);
         return array;
       }
-      const task = { n: input.n, settings, link, onHost: true, again: true, overwrites: true };
+      const task = { n: input.n, settings, link, onHost, again: onHost, overwrites: true };
       await this.#calls.operate(task, async (call) => {
         const sorted = call.columns.temporary(input.dtype, input.n);
         await call.sort({ keys: input, sorted: sorted.place });
         await call.settle();
         task.again = false; // from here on the keys may be no longer what was to be sorted
-        await call.copy(sorted, { ...input, place: array });
+        await call.copy(sorted, onHost ? { ...input, place: array } : input);
         return () => undefined;
       });
       return array;
@@ -712,7 +702,8 @@ export class SorterOperations implements AsyncDisposable {
 
   /** The spread arrays, which lie on one device where there are no others. */
   get #spread(): SpreadArrays {
-    this.#spreads ??= new SpreadArrays(this.#team?.members ?? [new Member(this.#keeper, this.#onWarning)]);
+    const members = () => this.#team?.members ?? [new Member(this.#keeper, this.#onWarning)];
+    this.#spreads ??= new SpreadArrays(members(), this.#turns);
     return this.#spreads;
   }
 }

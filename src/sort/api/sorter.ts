@@ -27,7 +27,8 @@ import { SorterOperations } from './sorter-operations.js';
  * rejects with an InputError, whose `cause` is that failure. A result that is found to be wrong when others
  * have read it already is made again, and so are theirs.
  *
- * Calls on typed arrays, and those with `into`, `timeout` or `onReport`, run by themselves, one after the other.
+ * Calls on typed arrays and spread arrays, those that sort in place, and those with `into`, `timeout` or `onReport`, run by themselves,
+ * one after the other.
  * `close()` (or `await using`) waits for all calls and gives everything back.
  *
  *     const sorter = await Sorter.open({ device: 'gpu' });

@@ -93,6 +93,10 @@ export class ArrayStore implements ArrayOwner {
     return taken;
   }
 
+  assertOpen(): void {
+    this.#turns.assertOpen();
+  }
+
   watch(array: DeviceArray, held: Column): void {
     // What is in host memory is collected with its array, unless somebody holds it.
     if (isOnDevice(held.place)) this.#collected.register(array, held, array);

@@ -18,7 +18,7 @@ import { type SortReport, sharedReport } from '../api/report.js';
 import { SpreadArray, type SpreadOwner } from '../api/spread-array.js';
 import { type Column, column } from '../backend/column.js';
 import { WindowOrder } from '../calls/chunked.js';
-import { Turns } from '../calls/turns.js';
+import type { Turns } from '../calls/turns.js';
 import { better } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
 import { topK } from '../operations/top-k.js';
@@ -47,13 +47,17 @@ interface Parts {
 /** The spread arrays of a Sorter. */
 export class SpreadArrays implements SpreadOwner {
   readonly #members: readonly Member[];
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
   /** Part of each member, of 1 in all: it stays, so that arrays of a length have the same parts. */
   #weights: Promise<readonly number[]> | undefined;
 
-  /** @param members one or more */
-  constructor(members: readonly Member[]) {
+  /**
+   * @param members one or more
+   * @param turns of all calls of the Sorter: what it frees or closes waits for those on spread arrays, too
+   */
+  constructor(members: readonly Member[], turns: Turns) {
     this.#members = members;
+    this.#turns = turns;
   }
 
   /**
@@ -61,24 +65,26 @@ export class SpreadArrays implements SpreadOwner {
    *
    * @param weigh tells what part of the keys each member is to have; asked once
    */
-  async upload<D extends Dtype>(
+  upload<D extends Dtype>(
     keys: HostColumn,
     dtype: D,
     weigh: () => Promise<readonly number[]>,
   ): Promise<SpreadArray<D>> {
-    this.#weights ??= weigh().catch((error: unknown) => {
-      this.#weights = undefined;
-      throw error;
+    return this.#turns.beside(0, async () => {
+      this.#weights ??= weigh().catch((error: unknown) => {
+        this.#weights = undefined;
+        throw error;
+      });
+      const starts = startsOf(keys.n, await this.#weights);
+      const { bytes } = keys.info;
+      return this.#making(dtype, starts, (made) =>
+        this.#each(async (member, m) => {
+          const [start, end] = [starts[m] as number, starts[m + 1] as number];
+          if (start < end)
+            await member.arrays.store(made[m] as Column, part(keys.view, start * bytes, end * bytes), 0);
+        }),
+      );
     });
-    const starts = startsOf(keys.n, await this.#weights);
-    const { bytes } = keys.info;
-    return this.#making(dtype, starts, (made) =>
-      this.#each(async (member, m) => {
-        const [start, end] = [starts[m] as number, starts[m + 1] as number];
-        if (start < end)
-          await member.arrays.store(made[m] as Column, part(keys.view, start * bytes, end * bytes), 0);
-      }),
-    );
   }
 
   load(parts: readonly DeviceArray[], view: ArrayBufferView, offset: number): Promise<void> {
@@ -111,44 +117,46 @@ export class SpreadArrays implements SpreadOwner {
     });
   }
 
-  sort<D extends Dtype>(keys: SpreadArray<D>, settings: SortSettings): Promise<SpreadArray<D>> {
+  async sort<D extends Dtype>(keys: SpreadArray<D>, settings: SortSettings): Promise<SpreadArray<D>> {
+    const columns = this.#columnsOf(keys);
     return this.#turns.alone(async () => {
-      const [sorted] = await this.#order(keys, { sorted: true }, settings);
+      const [sorted] = await this.#order(columns, { sorted: true }, settings);
       return sorted as SpreadArray<D>;
     });
   }
 
-  argsort(keys: SpreadArray, settings: SortSettings): Promise<SpreadArray<'u32'>> {
+  async argsort(keys: SpreadArray, settings: SortSettings): Promise<SpreadArray<'u32'>> {
+    const columns = this.#columnsOf(keys);
+    if (keys.length >= MOST_OF_PART) {
+      throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${keys.length}`);
+    }
     return this.#turns.alone(async () => {
-      if (keys.length >= MOST_OF_PART) {
-        throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${keys.length}`);
-      }
-      const [, moved] = await this.#order(keys, { sorted: false, values: 'positions' }, settings);
+      const [, moved] = await this.#order(columns, { sorted: false, values: 'positions' }, settings);
       return moved as SpreadArray<'u32'>;
     });
   }
 
-  sortPairs<D extends Dtype, V extends Dtype>(
+  async sortPairs<D extends Dtype, V extends Dtype>(
     keys: SpreadArray<D>,
     values: SpreadArray<V>,
     settings: SortSettings,
   ): Promise<{ keys: SpreadArray<D>; values: SpreadArray<V> }> {
+    const [columns, beside] = [this.#columnsOf(keys), this.#columnsOf(values)];
+    if ((values as unknown) === keys) throw new InputError('keys and values are the same spread array');
+    if (values.length !== keys.length) {
+      throw new InputError(
+        `${values.length} values do not fit ${keys.length} keys: expected one for each key`,
+      );
+    }
     return this.#turns.alone(async () => {
-      if ((values as unknown) === keys) throw new InputError('keys and values are the same spread array');
-      if (values.length !== keys.length) {
-        throw new InputError(
-          `${values.length} values do not fit ${keys.length} keys: expected one for each key`,
-        );
-      }
-      const wanted = { sorted: true, values: this.#columnsOf(values) };
-      const [sorted, moved] = await this.#order(keys, wanted, settings);
+      const [sorted, moved] = await this.#order(columns, { sorted: true, values: beside }, settings);
       return { keys: sorted as SpreadArray<D>, values: moved as SpreadArray<V> };
     });
   }
 
-  reduce(keys: SpreadArray, op: ReduceOp, settings: SortSettings): Promise<number | bigint> {
+  async reduce(keys: SpreadArray, op: ReduceOp, settings: SortSettings): Promise<number | bigint> {
+    const columns = this.#columnsOf(keys);
     return this.#turns.alone(async () => {
-      const columns = this.#columnsOf(keys);
       const some = columns.some(({ n }) => n > 0);
       const found = await this.#each(async (member, m) => {
         const own = columns[m] as Column;
@@ -161,13 +169,13 @@ export class SpreadArrays implements SpreadOwner {
     });
   }
 
-  topK<D extends Dtype>(
+  async topK<D extends Dtype>(
     keys: SpreadArray<D>,
     k: number,
     settings: SortSettings,
   ): Promise<{ keys: ArrayOf<D>; indices: Uint32Array }> {
+    const columns = this.#columnsOf(keys);
     return this.#turns.alone(async () => {
-      const columns = this.#columnsOf(keys);
       const { bytes } = dtypeInfo(keys.dtype);
       const starts = columns.map((_, m) => columns.slice(0, m).reduce((sum, { n }) => sum + n, 0));
       const tops = await this.#each(async (member, m) => {
@@ -215,9 +223,8 @@ export class SpreadArrays implements SpreadOwner {
     return { keys: sorted.slice(0, k) as ArrayOf<D>, indices: moved.slice(0, k) };
   }
 
-  /** Waits for what is running, and gives back what is on the members. */
+  /** Gives back what is on the members, when nothing runs any more. */
   async close(): Promise<void> {
-    await this.#turns.close();
     for (const member of this.#members) await member.close();
   }
 
@@ -255,15 +262,15 @@ export class SpreadArrays implements SpreadOwner {
 
   /** Sorts. @returns the keys and what travels with them, where they are wanted */
   async #order(
-    keys: SpreadArray,
+    columns: readonly Column[],
     wanted: Wanted,
     settings: SortSettings,
   ): Promise<[SpreadArray | undefined, SpreadArray | undefined]> {
     const started = performance.now();
-    const { dtype, length } = keys;
-    const columns = this.#columnsOf(keys);
+    const { dtype } = columns[0] as Column;
     const starts = [0];
     for (const { n } of columns) starts.push((starts.at(-1) as number) + n);
+    const length = starts.at(-1) as number;
     const { onReport, onProgress, ...own } = settings;
     const bits = bitWindow(settings.bits, dtypeInfo(dtype));
     const order = new WindowOrder(keyCodec(dtype, settings), bits);

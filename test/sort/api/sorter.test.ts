@@ -152,9 +152,19 @@ test('an aborted signal rejects with AbortedError', async (t) => {
 
 test('a closed Sorter refuses, closing twice is fine', async (t) => {
   const own = await Sorter.open({ device: DEVICE });
+  const array = await own.upload(random(2));
   await own.close();
   await own.close();
-  await t.throwsAsync(async () => own.sort(random(2)), { instanceOf: UsageError, message: /closed/ });
+  for (const call of [
+    () => own.sort(random(2)),
+    () => own.sort(array),
+    () => array.read(),
+    () => own.upload(random(2)),
+    () => own.upload(random(2), { spread: true }),
+  ]) {
+    await t.throwsAsync(async () => call(), { instanceOf: UsageError, message: /closed/ });
+  }
+  array.dispose();
 });
 
 test('the host engine serves device host, refuses device algorithms, and verifies too', async (t) => {

@@ -185,17 +185,50 @@ test.serial('several pieces go from device to device, and memory is given back',
   t.is(both.memory().idle, 0);
 });
 
-test('an array that is disposed of while a call reads it is there until the call is done', async (t) => {
+test('an array that is disposed of after a call was made is there until that is done', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_000) as Uint32Array;
   const spread = await both.upload(keys, { spread: true });
-  const call = both.sort(spread);
-  await Promise.resolve();
+  const values = await both.upload(keys, { spread: true });
+  const read = spread.read();
+  const [sorted, pairs] = [both.sort(spread), both.sortPairs(spread, values)];
+  const [positions, top] = [both.argsort(spread), both.topK(spread, 5)];
+  const least = both.reduce(spread, 'min');
   spread.dispose();
-  const outcome = await call.then(
-    (sorted) => sorted.read(),
-    (error: unknown) => error,
-  );
-  t.true(outcome instanceof UsageError || same(outcome as Uint32Array, keys.toSorted()));
+  values.dispose();
+  const inOrder = keys.toSorted();
+  t.deepEqual(await read, keys);
+  t.deepEqual(await (await sorted).read(), inOrder);
+  t.deepEqual(await (await pairs).values.read(), inOrder);
+  t.deepEqual(await (await positions).read(), await host.argsort(keys));
+  t.deepEqual((await top).keys, inOrder.slice(-5).reverse());
+  t.is(await least, inOrder[0] as number);
+});
+
+test('memory is given back, and a Sorter closed, when calls on spread arrays are done', async (t) => {
+  const sorter = await Sorter.open({ devices: [PLATFORM] });
+  const keys = sorter.alloc('u32', 2 ** 20);
+  keys.set(keysOf('u32', 'uniform', 2 ** 20) as Uint32Array);
+  const done: string[] = [];
+  const noted = async <T>(name: string, call: Promise<T>): Promise<T> => {
+    const result = await call;
+    done.push(name);
+    return result;
+  };
+  const uploaded = noted('upload', sorter.upload(keys, { spread: true }));
+  await noted('free', sorter.free(keys));
+  const spread = await uploaded;
+  const into = sorter.alloc('u32', 2 ** 20);
+  const read = noted('read', spread.readInto(into));
+  await noted('free', sorter.free(into));
+  await read;
+  const calls = [
+    noted('upload', sorter.upload(new Uint32Array(2 ** 20), { spread: true })),
+    noted('sort', sorter.sort(spread)),
+  ];
+  await noted('close', sorter.close());
+  await Promise.all(calls);
+  t.deepEqual(done, ['upload', 'free', 'read', 'free', 'upload', 'sort', 'close']);
+  await t.throwsAsync(sorter.sort(spread), { instanceOf: UsageError, message: /closed/ });
 });
 
 test('a signal ends a sort of a spread array', async (t) => {
