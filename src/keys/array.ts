@@ -291,14 +291,20 @@ function copyOf(view: ArrayBufferView): ArrayBufferView {
   return copy;
 }
 
-/** A detached array looks empty; its iterator refuses, as it does for one whose buffer has shrunk. */
-export function assertAttached(array: ArrayBufferView, what: string): void {
+/** Was the buffer of a typed array transferred, or has it shrunk to before the array's end? */
+export function isDetached(array: ArrayBufferView): boolean {
   try {
-    Uint8Array.prototype.keys.call(array);
-  } catch (cause) {
-    throw new InputError(
-      `${what} are detached: their buffer was transferred (postMessage, structuredClone) or has shrunk`,
-      { cause },
-    );
+    Uint8Array.prototype.keys.call(array); // such an array looks empty, but its iterator refuses
+    return false;
+  } catch {
+    return true;
   }
+}
+
+/** @throws InputError for an array that is detached */
+export function assertAttached(array: ArrayBufferView, what: string): void {
+  if (!isDetached(array)) return;
+  throw new InputError(
+    `${what} are detached: their buffer was transferred (postMessage, structuredClone) or has shrunk`,
+  );
 }

@@ -1,3 +1,4 @@
+import { isDetached } from '../../keys/array.js';
 import { InputError } from '../../util/errors.js';
 import { byteLengthOf, isOnDevice, type Place } from '../backend/column.js';
 import { type SortJob, valueBytesOf } from '../backend/job.js';
@@ -8,7 +9,7 @@ export type Span = readonly [place: Place, bytes: number];
 /** @throws InputError when memory of the host has gone meanwhile */
 export function assertIntact(spans: readonly Span[], cause?: unknown): void {
   for (const [place, bytes] of spans) {
-    if (isOnDevice(place) || place.byteLength >= bytes) continue;
+    if (isOnDevice(place) || !hasGone(place, bytes)) continue;
     throw new InputError(
       `an array of ${bytes} bytes has ${place.byteLength} left: its buffer was transferred, detached or shrunk while ` +
         'the call was working on it. Leave arrays alone until the promise settles, or pass a copy',
@@ -16,6 +17,10 @@ export function assertIntact(spans: readonly Span[], cause?: unknown): void {
     );
   }
 }
+
+/** Has memory fewer bytes than it had? Of none at all it tells whether they can still be looked at. */
+const hasGone = (place: ArrayBufferView, bytes: number): boolean =>
+  place.byteLength < bytes || (bytes === 0 && isDetached(place));
 
 /**
  * Runs `use` on arrays of the host, which are to stay there until it has ended.

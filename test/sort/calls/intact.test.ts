@@ -16,6 +16,29 @@ function resizable(n: number): { keys: Uint32Array; shrink(): void } {
 }
 
 forEachSorter((title, open, small) => {
+  test.serial(title('empty arrays whose memory goes meanwhile are an InputError, too'), async (t) => {
+    const sorter = await open();
+    const none = () => new Uint32Array(0);
+    for (const [what, run] of Object.entries({
+      sort: (keys: Uint32Array) => sorter.sort(keys),
+      argsort: (keys: Uint32Array) => sorter.argsort(keys),
+      sortPairs: (keys: Uint32Array) => sorter.sortPairs(keys, none()),
+      values: (keys: Uint32Array) => sorter.sortPairs(none(), keys),
+      sortInPlace: (keys: Uint32Array) => sorter.sortInPlace(keys),
+      segmentedSort: (keys: Uint32Array) => sorter.segmentedSort(keys, [0]),
+    })) {
+      const before = sorter.sort(Uint32Array.from({ length: 500 })); // so that it waits
+      const keys = none();
+      const ended = run(keys);
+      structuredClone(keys.buffer, { transfer: [keys.buffer as ArrayBuffer] });
+      await ended.then(
+        () => t.pass('it was done'),
+        (error: unknown) => t.true(error instanceof InputError, `${what}: ${error}`),
+      );
+      await before;
+    }
+  });
+
   for (const n of small ? [500, 20_000] : [500, 100_000]) {
     const ascending = Uint32Array.from({ length: n }, (_, i) => (i * 7919) % n).sort();
 
