@@ -134,7 +134,9 @@ const deviceIsOpen = () =>
 /** @throws InputError when a result would be written over what is still read */
 export function assertApart(array: Keys | undefined, into: Keys | undefined): void {
   if (array === undefined || into === undefined) return;
-  if (array === into) throw new InputError('into is the input itself: use sortInPlace');
+  if (array === into) {
+    throw new InputError('into is another array of the call, too: pass one of its own, or use sortInPlace');
+  }
   if (array instanceof DeviceArray || into instanceof DeviceArray) return;
   assertDisjoint(array, into, 'into and another array');
 }

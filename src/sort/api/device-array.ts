@@ -88,9 +88,9 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
    */
   async readInto(view: KeyArray, offset = 0): Promise<void> {
     const column = this.#live();
-    const bits = keyColumn(view, this.dtype);
-    assertElements('device array', this.length, offset, bits.n);
-    await this.#owner.load(column, bits.view, offset);
+    const { n } = keyColumn(view, this.dtype);
+    assertElements('device array', this.length, offset, n);
+    await this.#owner.load(column, view, offset); // which may stand anywhere
   }
 
   /** @internal As `write`, beside whatever is under way: for elements that no call was given yet. */

@@ -366,9 +366,12 @@ function check(options: unknown, names: readonly string[]): void {
   }
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name)) {
-      throw new UsageError(`unknown option '${name}'${suggestion(name, names)} Known: ${names.join(', ')}`, {
-        details: { option: name },
-      });
+      throw new UsageError(
+        `unknown option '${name}'${suggestion(name, names) || '.'} Known: ${names.join(', ')}`,
+        {
+          details: { option: name },
+        },
+      );
     }
     const { expected, accepts } = CHECKS[name] as Check;
     if (value !== undefined && !accepts(value)) {

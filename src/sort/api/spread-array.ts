@@ -65,9 +65,9 @@ export class SpreadArray<D extends Dtype = Dtype> implements Disposable {
    */
   async readInto(view: KeyArray, offset = 0): Promise<void> {
     const parts = this.#live();
-    const bits = keyColumn(view, this.dtype);
-    assertElements('spread array', this.length, offset, bits.n);
-    await this.#owner.load(parts, bits.view, offset);
+    const { n } = keyColumn(view, this.dtype);
+    assertElements('spread array', this.length, offset, n);
+    await this.#owner.load(parts, view, offset); // which may stand anywhere
   }
 
   /** Gives the memory back. May be called twice; using the array afterwards is an error. */

@@ -17,7 +17,7 @@ import type { Keeper } from '../backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { HeldBytes } from './held-bytes.js';
-import { assertIntact } from './intact.js';
+import { assertIntact, type Span, whileIntact } from './intact.js';
 import { LoopYield } from './loop-yield.js';
 import type { Turns } from './turns.js';
 
@@ -43,6 +43,8 @@ interface Aside {
   readonly from: ArrayBufferView;
   readonly to: ArrayBufferView;
 }
+
+const spansOf = (view: ArrayBufferView): readonly Span[] => [[view, view.byteLength]];
 
 /** The memory of a Sorter's device arrays. */
 export class ArrayStore implements ArrayOwner {
@@ -147,19 +149,37 @@ export class ArrayStore implements ArrayOwner {
   }
 
   store(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
-    return this.#turns.alone(() => this.#transfer([to], (memory) => memory.store(to, view, offset)));
+    const store = this.#storing(to, view, offset);
+    return this.#turns.alone(() => this.#transfer([to], store));
   }
 
   load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
     // A call that overwrites elements runs alone.
     const n = view.byteLength / from.info.bytes;
-    return this.#turns.beside(n, () => this.#transfer([from], (memory) => memory.load(from, view, offset)));
+    const spans = spansOf(view);
+    // A device must not hold memory that may shrink.
+    const to = isResizable(view) ? room(view.byteLength) : view;
+    const load = (memory: ColumnMemory) =>
+      whileIntact(spans, async () => {
+        await memory.load(from, to, offset);
+        if (to === view) return;
+        assertIntact(spans);
+        copyBytes(to, view);
+      });
+    return this.#turns.beside(n, () => this.#transfer([from], load));
   }
 
   /** As `store`, into elements that nobody knows of yet, whatever else is under way. */
   fill(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
     const n = view.byteLength / to.info.bytes;
-    return this.#turns.beside(n, () => this.#transfer([to], (memory) => memory.store(to, view, offset)));
+    const store = this.#storing(to, view, offset);
+    return this.#turns.beside(n, () => this.#transfer([to], store));
+  }
+
+  /** Stores what is in an array of the host, which is to stay there meanwhile. */
+  #storing(to: Column, view: ArrayBufferView, offset: number): (memory: ColumnMemory) => Promise<void> {
+    const spans = spansOf(view);
+    return (memory) => whileIntact(spans, () => memory.store(to, view, offset));
   }
 
   /** As `fill`, of a stretch of a file. */

@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os';
 import type { Feed } from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
-import { emptyLike, type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
+import { emptyLike, fixed, type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
 import { codecWords, encode, keyCodec } from '../../keys/key-codec.js';
 import * as cl from '../../opencl/index.js';
 import { errorOfCode } from '../../util/errors.js';
@@ -82,11 +82,16 @@ export class Split {
 
   /** @param weights what part of the keys each share is to have; in any unit */
   constructor(job: HostJob, weights: readonly number[]) {
-    const { keys, settings } = job;
+    const { keys, values, settings } = job;
     const { bits = [0, keys.info.width] } = settings;
     const mask = (1n << BigInt(bits[1])) - (1n << BigInt(bits[0]));
     const codec = keyCodec(keys.dtype, settings);
-    this.#job = job;
+    // Threads must not read memory that may shrink.
+    this.#job = {
+      ...job,
+      keys: { ...keys, view: keyWords(fixed(keys.view), keys.info) },
+      ...(values && { values: { ...values, view: fixed(values.view) } }),
+    };
     this.#codec = codecWords(codec, mask);
     const sample = sampleOf(keys, SAMPLES * weights.length);
     const sorted = emptyLike(sample.column.view, sample.column.n);

@@ -18,6 +18,7 @@ import { type SortReport, sharedReport } from '../api/report.js';
 import { SpreadArray, type SpreadOwner } from '../api/spread-array.js';
 import { type Column, column } from '../backend/column.js';
 import { WindowOrder } from '../calls/chunked.js';
+import { type Span, whileIntact } from '../calls/intact.js';
 import type { Turns } from '../calls/turns.js';
 import { better } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
@@ -70,7 +71,7 @@ export class SpreadArrays implements SpreadOwner {
     dtype: D,
     weigh: () => Promise<readonly number[]>,
   ): Promise<SpreadArray<D>> {
-    return this.#turns.beside(0, async () => {
+    const upload = async () => {
       this.#weights ??= weigh().catch((error: unknown) => {
         this.#weights = undefined;
         throw error;
@@ -84,11 +85,13 @@ export class SpreadArrays implements SpreadOwner {
             await member.arrays.store(made[m] as Column, part(keys.view, start * bytes, end * bytes), 0);
         }),
       );
-    });
+    };
+    const spans: readonly Span[] = [[keys.view, keys.n * keys.info.bytes]];
+    return this.#turns.beside(0, () => whileIntact(spans, upload));
   }
 
   load(parts: readonly DeviceArray[], view: ArrayBufferView, offset: number): Promise<void> {
-    return this.#turns.beside(0, async () => {
+    const load = async (): Promise<void> => {
       let start = 0;
       await allSettled(
         parts.map(async (one, m) => {
@@ -108,7 +111,9 @@ export class SpreadArrays implements SpreadOwner {
           );
         }),
       );
-    });
+    };
+    const spans: readonly Span[] = [[view, view.byteLength]];
+    return this.#turns.beside(0, () => whileIntact(spans, load));
   }
 
   discard(parts: readonly DeviceArray[]): void {

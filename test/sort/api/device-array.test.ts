@@ -30,6 +30,9 @@ forEachSorter((title, open, small) => {
       const raw = new Uint8Array(keys.byteLength);
       await array.readInto(raw);
       t.true(same(raw, keys), `${dtype} as bytes`);
+      const odd = new Uint8Array(keys.byteLength + 1).subarray(1);
+      await array.readInto(odd);
+      t.true(same(odd, keys), `${dtype} as bytes anywhere`);
       await t.throwsAsync(array.readInto(into, 1), { instanceOf: InputError });
       array.dispose();
     }

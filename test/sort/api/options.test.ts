@@ -19,6 +19,8 @@ test('an unknown option throws, with the name that was probably meant', (t) => {
     instanceOf: UsageError,
   });
   t.regex(error?.message ?? '', /unknown option 'decending'; did you mean 'descending'\?/);
+  const other = t.throws(() => parseSortOptions({ colour: 1 } as never), { instanceOf: UsageError });
+  t.regex(other?.message ?? '', /unknown option 'colour'\. Known: descending/);
   t.is(error?.code, 'ERR_CLSORT_USAGE');
 });
 

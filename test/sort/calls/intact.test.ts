@@ -39,6 +39,29 @@ forEachSorter((title, open, small) => {
     }
   });
 
+  test.serial(title('transfers whose memory goes while they wait are an InputError'), async (t) => {
+    const sorter = await open();
+    const n = 3000;
+    using array = await sorter.upload(new Uint32Array(n));
+    for (const [what, run] of Object.entries({
+      upload: (view: Uint32Array) => sorter.upload(view),
+      write: (view: Uint32Array) => array.write(view),
+      readInto: (view: Uint32Array) => array.readInto(view),
+    })) {
+      const shrinking = resizable(n);
+      const moving = new Uint32Array(n);
+      const before = sorter.sort(new Uint32Array(n), { timeout: 1000 }); // runs alone
+      const [shrunk, moved] = [run(shrinking.keys), run(moving)];
+      shrinking.shrink();
+      structuredClone(moving.buffer, { transfer: [moving.buffer] });
+      const message = /array of 12000 bytes has 0 left/;
+      await t.throwsAsync(shrunk, { instanceOf: InputError, message }, `${what}, shrunk`);
+      await t.throwsAsync(moved, { instanceOf: InputError, message }, `${what}, transferred`);
+      await before;
+    }
+    t.deepEqual(await array.read(), new Uint32Array(n), 'the device is as it was');
+  });
+
   for (const n of small ? [500, 20_000] : [500, 100_000]) {
     const ascending = Uint32Array.from({ length: n }, (_, i) => (i * 7919) % n).sort();
 
@@ -58,6 +81,8 @@ forEachSorter((title, open, small) => {
       t.deepEqual((await sorter.scan(keys, { into })).at(-1), (await sorter.scan(keys)).at(-1));
       const array = await sorter.upload(keys);
       t.deepEqual(await array.read(), keys.slice());
+      await array.readInto(into);
+      t.deepEqual(into.slice(), keys.slice());
       array.dispose();
       t.is(await sorter.sortInPlace(keys), keys);
       t.deepEqual(keys.slice(), ascending);

@@ -114,6 +114,9 @@ test('parts of what is there are read, and nothing else', async (t) => {
   const into = new Uint16Array(9);
   await spread.readInto(into.subarray(1, 8), first - 3);
   t.deepEqual(into, Uint16Array.of(0, ...keys.slice(first - 3, first + 4), 0));
+  const bytes = new Uint8Array(8).subarray(1, 7);
+  await spread.readInto(bytes, first - 1);
+  t.deepEqual(new Uint16Array(bytes.slice().buffer), keys.slice(first - 1, first + 2), 'bytes anywhere');
   await t.throwsAsync(spread.readInto(into, keys.length - 8), { instanceOf: InputError });
   await t.throwsAsync(spread.read(990, 11), { instanceOf: InputError });
   await t.throwsAsync(spread.read(-1), { instanceOf: InputError });

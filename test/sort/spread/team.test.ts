@@ -144,6 +144,29 @@ test('in place, into arrays that are there, and as functions of the module', asy
   await clsort.close();
 });
 
+test('what is in resizable memory is shared, and spread, like anything else', async (t) => {
+  const keys = keysOf('u32', 'uniform', 30_000) as Uint32Array;
+  const resizable = (): Uint32Array<ArrayBuffer> => {
+    // ES2024, which Node 20 has.
+    const make = ArrayBuffer as unknown as new (bytes: number, options: object) => ArrayBuffer;
+    const own = new Uint32Array(new make(keys.byteLength, { maxByteLength: 2 * keys.byteLength }));
+    own.set(keys);
+    return own;
+  };
+  const expected = await host.sort(keys);
+  t.true(same(await both.sort(resizable(), SPREAD), expected));
+  t.true(same(await both.argsort(resizable(), SPREAD), await host.argsort(keys)));
+  t.true(same((await both.sortPairs(resizable(), resizable(), SPREAD)).values, expected));
+  t.true(same(await both.sortInPlace(resizable(), SPREAD), expected));
+  t.deepEqual((await both.topK(resizable(), 9, SPREAD)).keys, (await host.topK(keys, 9)).keys);
+  const fresh = await Sorter.open({ devices: [PLATFORM] }); // which has measured nothing
+  using spread = await fresh.upload(resizable(), { spread: true });
+  const into = resizable();
+  await (await fresh.sort(spread)).readInto(into);
+  t.true(same(into, expected));
+  await fresh.close();
+});
+
 test('many calls at once, large and small, each get their result', async (t) => {
   const arrays = Array.from({ length: 24 }, (_, i) => keysOf('u32', 'uniform', 1000 + 5000 * i, BigInt(i)));
   const sorted = await Promise.all(arrays.map((keys, i) => both.sort(keys, i % 2 ? SPREAD : {})));
