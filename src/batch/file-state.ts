@@ -30,5 +30,6 @@ export const stateOf = ({ size, mtimeNs }: BigIntStats): FileState => ({
   modified: String(mtimeNs),
 });
 
-export const isSameState = (a: FileState | undefined, b: FileState | undefined): boolean =>
-  a !== undefined && b !== undefined && a.bytes === b.bytes && a.modified === b.modified;
+/** @param b may be of a journal that something has damaged */
+export const isSameState = (a: FileState | undefined, b: FileState | null | undefined): boolean =>
+  a !== undefined && a.bytes === b?.bytes && a.modified === b?.modified;

@@ -1,5 +1,14 @@
 /** What a batch has done, on disk: one line a job, appended as it ends. */
-import { closeSync, fsync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ioError } from '../io/raw.js';
@@ -117,8 +126,10 @@ export class Journal {
       options: optionsOf(job, this.#folder),
       ...outcome,
     };
+    const line = Buffer.from(`${JSON.stringify(record)}\n`);
     try {
-      writeSync(this.#fd, `${JSON.stringify(record)}\n`);
+      // A disk that is nearly full takes a part, and says nothing.
+      for (let at = 0; at < line.length; ) at += writeSync(this.#fd, line, at);
     } catch (error) {
       throw ioError('write', this.path, error);
     }
@@ -150,7 +161,17 @@ function isDone(job: Job, record: JournalRecord | undefined, folder: string): bo
   if (!isSameState(fileState(job.out), record.output)) return false;
   if (job.counts !== undefined && !isSameState(fileState(job.counts), record.counts)) return false;
   const states = [record.input].flat();
-  return inputsOf(job).every((path, i) => path === job.out || isSameState(fileState(path), states[i]));
+  return inputsOf(job).every((path, i) => isSameState(fileState(path), states[i]) || isOne(path, job.out));
+}
+
+/** Do two names stand for one file, also through links? */
+function isOne(a: string, b: string): boolean {
+  if (a === b) return true;
+  try {
+    return realpathSync(a) === realpathSync(b);
+  } catch {
+    return false; // one of them is not there
+  }
 }
 
 /** The last record of each output, and how many bytes of the file are whole lines. @throws UsageError */

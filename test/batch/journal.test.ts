@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -16,11 +16,21 @@ import { fileState } from '../../src/batch/file-state.js';
 import type { Job } from '../../src/batch/jobs.js';
 import { Journal } from '../../src/batch/journal.js';
 import { asideName } from '../../src/io/aside.js';
-import { UsageError } from '../../src/util/errors.js';
+import { IoError, UsageError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
+import { where } from '../where.js';
 
 const { path, folder, remove } = scratchFolder();
-test.after.always(remove);
+const disk = path('small-disk');
+mkdirSync(disk);
+const isMounted =
+  process.platform === 'linux' &&
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', disk]).status === 0;
+test.after.always(() => {
+  if (isMounted) spawnSync('umount', ['-l', disk]);
+  remove();
+});
+const onSmallDisk = where(isMounted, 'no small disk can be mounted', test);
 
 let number = 0;
 /** A job whose files are there, and how it is recorded. */
@@ -84,6 +94,55 @@ test('a job that replaces its input is done while the file is as it was left', a
   writeFileSync(job.in, 'changed since');
   t.false(journal.isDone(inPlace));
 });
+
+test('nor is it done again when the file that it replaces has another name in the job', async (t) => {
+  const journal = await Journal.open(path('by link.journal'));
+  t.teardown(() => journal.close());
+  const { job } = doneJob();
+  symlinkSync(job.in, path('input link.u32'));
+  const linked = { ...job, in: path('input link.u32'), out: job.in };
+  const before = recordOf(linked);
+  writeFileSync(job.in, 'sorted');
+  journal.add(linked, { ...before, output: recordOf(linked).output as never });
+  t.true(journal.isDone(linked));
+  writeFileSync(job.in, 'changed since');
+  t.false(journal.isDone(linked));
+});
+
+test('a record of which a disk has kept nothing of a file is one job that is not done', async (t) => {
+  const file = path('hollow.journal');
+  const journal = await Journal.open(file);
+  const { job, record } = doneJob();
+  journal.add(job, record);
+  await journal.close();
+  const whole = readFileSync(file, 'utf8');
+  for (const field of ['input', 'output']) {
+    for (const hollow of ['null', '[null]', '{}', '1']) {
+      writeFileSync(file, whole.replace(new RegExp(`"${field}":\\{[^}]*\\}`), `"${field}":${hollow}`));
+      t.false((await Journal.look(file)).isDone(job), `${field} ${hollow}`);
+    }
+  }
+});
+
+onSmallDisk(
+  'a disk that is full in mid-line is an error at once, and the next run drops the part',
+  async (t) => {
+    const file = path('small-disk/full.journal');
+    const journal = await Journal.open(file);
+    const { job, record } = doneJob();
+    let records = 0;
+    await t.throwsAsync(
+      async () => {
+        for (; ; records++) journal.add({ ...job, out: path(`out ${records}`) }, record);
+      },
+      { instanceOf: IoError, message: /no space is left/ },
+    );
+    await journal.close();
+    const lines = readFileSync(file, 'utf8').split('\n');
+    t.is(lines.length, records + 2, 'the head, each that was told to be there, and a part');
+    t.not(lines.at(-1), '', 'the disk was full in mid-line');
+  },
+);
 
 test('what failed is not done, and what is no file never is', async (t) => {
   const journal = await Journal.open(path('failed.journal'));
