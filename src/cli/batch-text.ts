@@ -2,6 +2,7 @@
 import type { JobResult } from '../batch/events.js';
 import { codeOf, messageOf } from '../batch/failures.js';
 import type { Tally } from '../batch/tally.js';
+import { plainName, plainText } from '../util/plain-text.js';
 import { clock } from './progress-bar.js';
 import { bytesText, grouped, secondsText } from './table.js';
 
@@ -20,7 +21,7 @@ export function resultJson(result: JobResult) {
 }
 
 export function resultText(result: JobResult): string {
-  const { name } = result.job;
+  const name = plainName(result.job.name);
   if (result.outcome === 'skipped') return `skipped  ${name}`;
   if (result.outcome === 'done') return `done     ${name}: nothing has changed since`;
   if (result.outcome === 'error') return failureText(result);
@@ -31,7 +32,7 @@ export function resultText(result: JobResult): string {
 }
 
 export const failureText = ({ job, error }: Extract<JobResult, { outcome: 'error' }>): string =>
-  `FAILED   ${job.name}: ${messageOf(error)}`;
+  `FAILED   ${plainName(job.name)}: ${plainText(messageOf(error))}`;
 
 export const summaryText = (counts: Tally['counts'], seconds: number): string => {
   const { ok, error, done, skipped } = counts;
@@ -57,7 +58,7 @@ function deviceText(
   const lost = losses > 0 ? `, started again ${losses} ×` : '';
   const present = [...running.values()].map(({ job, phase, share }) => {
     const how = share === undefined ? '' : ` ${Math.round(Math.min(1, share) * 100)} %`;
-    return `${job.name}${phase === undefined ? '' : ` (${phase}${how})`}`;
+    return `${plainName(job.name)}${phase === undefined ? '' : ` (${phase}${how})`}`;
   });
   return `${name}: ${grouped(jobs)} jobs, ${bytesText(bytes / Math.max(seconds, 1e-3))}/s${lost}; ${present.join(', ') || 'idle'}`;
 }

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { OutputContext } from '../io/output.js';
+import { plainText } from '../util/plain-text.js';
 
 /** The process as a command sees it: the one place that knows of streams and signals. */
 export interface Console extends OutputContext {
@@ -23,4 +24,4 @@ export class ThreadNeeded extends Error {
 export const print = ({ stdout }: Console, text: string): void => void stdout.write(`${text}\n`);
 
 /** A line about how it goes, for people. */
-export const say = ({ stderr }: Console, text: string): void => void stderr.write(`${text}\n`);
+export const say = ({ stderr }: Console, text: string): void => void stderr.write(`${plainText(text)}\n`);

@@ -3,6 +3,13 @@ import type { Console } from './console.js';
 
 const INTERVAL_MS = 100;
 
+/**
+ * A line that is wider than the terminal would take two, and what is drawn next would not begin at the first. Which letters take two
+ * columns only the terminal knows, so that it is asked to begin no lines by itself.
+ */
+const NO_WRAP = '\u001b[?7l';
+const WRAP = '\u001b[?7h';
+
 export class LiveView {
   readonly #stderr: Console['stderr'];
   readonly #silent: boolean;
@@ -21,11 +28,10 @@ export class LiveView {
     const at = this.#now();
     if (this.#silent || at - this.#shownAt < INTERVAL_MS) return;
     const width = (this.#stderr.columns || 80) - 1;
-    // One that is wider would take two lines, and what is drawn next would not begin at the first.
     const drawn = lines().map((line) => [...line].slice(0, width).join(''));
     this.clear();
     this.#shownAt = at;
-    this.#stderr.write(`${drawn.join('\n')}\n`);
+    this.#stderr.write(`${NO_WRAP}${drawn.join('\n')}\n${WRAP}`);
     this.#lines = drawn.length;
   }
 

@@ -16,7 +16,10 @@ export const escaped = (text: string): string =>
 
 /** Text for a cell of a Markdown table: what would end it, or begin something else, is taken for itself. */
 export const markdownCell = (text: string): string =>
-  text.replaceAll(/[\\|`*_<>[\]]/g, '\\$&').replaceAll(/\s+/g, ' ');
+  text
+    .replaceAll(/[\\|`*_<>[\]]/g, '\\$&')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(NOT_XML, '\ufffd');
 
 /** Data for a `<script type="application/json">`, which nothing in them can end. */
 export const jsonInHtml = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');

@@ -14,6 +14,7 @@ import { defaultMemory } from '../../io/external/free-memory.js';
 import { isSameFile } from '../../io/output.js';
 import { ioError, isStdin } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
+import { plainName } from '../../util/plain-text.js';
 import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';
 import { type Console, print, say } from '../console.js';
 import { readStations } from '../device-arguments.js';
@@ -233,7 +234,9 @@ async function tellPlan(
     const row = { schema: 'clsort.batch-job/1', name, in: from, out, outcome };
     print(
       console,
-      isJson ? JSON.stringify(row) : `${outcome.padEnd(8)} ${name}: ${[from].flat().join(', ')} → ${out}`,
+      isJson
+        ? JSON.stringify(row)
+        : plainName(`${outcome.padEnd(8)} ${name}: ${[from].flat().join(', ')} → ${out}`),
     );
   }
   return code;
