@@ -42,6 +42,13 @@ function environmentFor(parallel: number): NodeJS.ProcessEnv {
   return { ...process.env, UV_THREADPOOL_SIZE };
 }
 
+/** The last line of what a process said that tells something: not where in the code it was, nor of which version Node is. */
+export const lastSaid = (said: string): string =>
+  said
+    .trim()
+    .split('\n')
+    .findLast((line) => !/^\s+at |^Node\.js v|^$/.test(line)) ?? '';
+
 interface Task {
   readonly job: Job;
   readonly onProgress: (progress: Progress) => void;
@@ -151,7 +158,7 @@ export class Lane {
 
   /** Nothing that it was writing stays. */
   async #lose(how: string): Promise<void> {
-    const said = this.#said.trim().split('\n').at(-1) ?? '';
+    const said = lastSaid(this.#said);
     const tasks = [...this.#tasks.values()];
     this.#tasks.clear();
     const error = new LaneLostError(

@@ -1,4 +1,6 @@
 /** What a field of a manifest may be: one rule for the check, its message and the JSON Schema. */
+import { isStdin, isStdout } from '../io/raw.js';
+
 export interface Rule {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
@@ -31,12 +33,14 @@ export const text: Rule = {
   schema: { type: 'string', pattern: '\\S' },
 };
 
+const isStdio = (path: string): boolean => isStdin(path) || isStdout(path);
+
 /** What no system has in names: NUL, and halves of characters, which would become something else. */
 const IN_NO_NAME = /\0|\p{Cs}/u;
 
 export const file: Rule = {
   expected: "a file (a batch has no stdin and stdout, so not '-')",
-  accepts: (value) => text.accepts(value) && value !== '-' && !IN_NO_NAME.test(value as string),
+  accepts: (value) => text.accepts(value) && !isStdio(value as string) && !IN_NO_NAME.test(value as string),
   schema: { type: 'string', pattern: '\\S', not: { const: '-' } },
 };
 

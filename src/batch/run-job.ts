@@ -1,8 +1,8 @@
 /** One job, in the process of its device. */
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type FileHash, FileHashes } from '../io/file-hash.js';
-import { ioError } from '../io/raw.js';
+import { makeFolder } from '../io/folder.js';
 import { type FileContext, type FileReport, sortFile } from '../io/sort-file.js';
 import { sortParts } from '../io/sort-parts.js';
 import { sortRecordFile } from '../io/sort-record-file.js';
@@ -28,9 +28,7 @@ export async function runJob(sorter: Sorter, job: Job, memory: number, outer: Fi
   const replaced = inputs.includes(job.out) ? await open(job.out).catch(() => undefined) : undefined;
   try {
     for (const path of [job.out, ...(job.counts === undefined ? [] : [job.counts])]) {
-      await mkdir(dirname(path), { recursive: true }).catch((error) => {
-        throw ioError('write', path, error);
-      });
+      await makeFolder(dirname(path), path);
     }
     const before = inputs.map(fileState);
     const report = await sorted(sorter, job, memory, context);

@@ -1,9 +1,9 @@
 /** What `sort` reads and where it writes: all inputs together to one output, or each to a folder. */
-import { mkdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { makeFolder } from '../io/folder.js';
 import { factsOfName } from '../io/formats/file-name.js';
 import { formatNamed } from '../io/keys.js';
-import { ioError, isStdin } from '../io/raw.js';
+import { isStdin } from '../io/raw.js';
 import { UsageError } from '../util/errors.js';
 import type { SortPaths } from './options/sort-paths.js';
 
@@ -37,10 +37,25 @@ export async function sortFiles(
     if (other) throw new UsageError(`${other.in} and ${input} would both become ${path}`);
     files.push({ in: input, out: path });
   }
-  await mkdir(folder, { recursive: true }).catch((error) => {
-    throw ioError('write', folder, error);
-  });
+  if (files.length > 1) await assertApart(files);
+  await makeFolder(folder);
   return files;
+}
+
+/** Files are sorted side by side, so that none may become what another one is, by whatever name. @throws UsageError */
+async function assertApart(files: readonly SortPath[]): Promise<void> {
+  // Other sorts do without.
+  const { Conflicts } = await import('../batch/conflicts.js');
+  const conflicts = new Conflicts();
+  for (const [i, { in: input, out }] of files.entries()) {
+    const conflict = conflicts.add(i, { in: [input].flat().map((path) => resolve(path)), out: resolve(out) });
+    if (!conflict) continue;
+    const what =
+      conflict.field === 'in'
+        ? `the result of another file would replace ${input}`
+        : `${out} is another of the files, or its result`;
+    throw new UsageError(`${what}: name another folder with --out-dir`);
+  }
 }
 
 /** The name of the input, with another extension where it would tell something wrong. */

@@ -1,11 +1,10 @@
 /** Batches over many workers: a job of the batch is a task, and its record what came of it. */
 
-import { mkdir } from 'node:fs/promises';
 import { dirname, posix } from 'node:path';
 import { inputsOf, type Job, oneOrAll } from '../batch/jobs.js';
 import type { Made } from '../batch/protocol.js';
 import { runJob } from '../batch/run-job.js';
-import { ioError } from '../io/raw.js';
+import { makeFolder } from '../io/folder.js';
 import { UsageError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 import type { SharedFolder } from './shared-folder.js';
@@ -42,9 +41,7 @@ export async function sharedJob(job: Job, shared: SharedFolder): Promise<Job> {
     );
   }
   const named = async (path: string): Promise<string> => {
-    await mkdir(dirname(path), { recursive: true }).catch((error) => {
-      throw ioError('write', path, error);
-    });
+    await makeFolder(dirname(path), path);
     return shared.nameOf(path);
   };
   const inputs: string[] = [];

@@ -61,6 +61,7 @@ export function ioError(what: 'read' | 'write', name: string, cause: unknown): I
     EACCES: 'permission denied',
     EPERM: 'permission denied',
     EISDIR: 'it is a directory',
+    EEXIST: 'a file of that name is there, which is no directory',
     ENOSPC: 'no space is left on the device',
     EROFS: 'the file system is read-only',
     ENOTDIR: 'a part of the path is no directory',

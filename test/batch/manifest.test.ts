@@ -116,6 +116,11 @@ refused('an unknown field', [{ ...job, dtpye: 'u8' }], /jobs\[0\]\.dtpye is unkn
 refused('a field that only looks known', [{ ...job, constructor: 1 }], /jobs\[0\]\.constructor is unknown/);
 refused('a job without output', [{ in: 'a', dtype: 'u8' }], /jobs\[0\]\.out is missing/);
 refused('standard input', [{ ...job, in: '-' }], /jobs\[0\]\.in is "-"/);
+refused(
+  'standard output by another name',
+  [{ ...job, out: '/dev/stdout' }],
+  /jobs\[0\]\.out is "\/dev\/stdout"/,
+);
 refused('a window beyond the key', [{ ...job, bits: [0, 33] }], /u32 keys have 32 bits/);
 refused('wrong defaults', { defaults: { nan: 'middle' }, jobs: [] }, /defaults\.nan/);
 refused(

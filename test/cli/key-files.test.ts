@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
 import { generate } from '../../src/io/gen.js';
@@ -102,6 +102,32 @@ test('several files are sorted together, or each alone', async (t) => {
   ]);
   t.is(twice.code, 2);
   t.regex(twice.err, /would both become/);
+});
+
+test('no file becomes what another one is, by whatever name', async (t) => {
+  writeFileSync(path('first.i32'), keys);
+  writeFileSync(path('second.i32'), keys.slice(4));
+  mkdirSync(path('links'));
+  symlinkSync('../second.i32', path('links/first.i32'));
+  const orders = [
+    ['first.i32', 'second.i32'],
+    ['second.i32', 'first.i32'],
+  ];
+  for (const names of orders) {
+    const ran = await clsort(['sort', ...names.map(path), '--out-dir', path('links'), ...host]);
+    t.is(ran.code, 2, names.join());
+    t.regex(ran.err, /(first|second)\.i32.*: name another folder/);
+    t.true(readFileSync(path('second.i32')).equals(Buffer.from(keys.slice(4))), 'it is as it was');
+  }
+  const inPlace = await clsort([
+    'sort',
+    ...['first.i32', 'second.i32'].map(path),
+    '--out-dir',
+    path('.'),
+    ...host,
+  ]);
+  t.is(inPlace.code, 0, inPlace.err);
+  t.true(readFileSync(path('first.i32')).equals(sorted), 'each may replace itself');
 });
 
 test('larger files are sorted side by side, and one that fails keeps no others from it', async (t) => {
