@@ -1,6 +1,6 @@
 import { newArray, part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
-import type { Soon } from '../../util/soon.js';
+import { after, type Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
 import { copySteps, inTurns } from '../host/steps.js';
 import type { ColumnChecks } from '../operations/column-checks.js';
@@ -34,7 +34,10 @@ export class HostColumns implements Columns {
   }
 
   into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
-    return write(to);
+    if (viewOf(to).byteOffset % to.info.bytes === 0) return write(to);
+    // Steps write whole words, which stand on multiples of their size.
+    const aside = this.temporary(to.dtype, to.n);
+    return after(write(aside), () => this.copy(aside, to));
   }
 
   /** Copies to the end: half of it would spoil both. */

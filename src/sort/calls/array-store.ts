@@ -301,11 +301,11 @@ class Results implements Maker {
    * @throws InputError when it does not fit
    */
   #given(into: Keys, like: Keys, { dtype, n }: Pick<Column, 'dtype' | 'n'>): Made<Keys> {
-    const kind = (array: Keys) =>
-      array instanceof DeviceArray ? `a device array of ${array.dtype}` : dtypeOf(array);
-    if (kind(into) !== kind(like) || into.byteLength !== byteLengthOf({ dtype, n })) {
+    const given = into instanceof DeviceArray ? `a device array of ${into.dtype}` : dtypeOf(into);
+    const wanted = like instanceof DeviceArray ? `a device array of ${dtype}` : dtypeOf(like);
+    if (given !== wanted || into.byteLength !== byteLengthOf({ dtype, n })) {
       throw new InputError(
-        `into is ${kind(into)} of ${into.byteLength} bytes: the result is ${kind(like)} of ` +
+        `into is ${given} of ${into.byteLength} bytes: the result is ${wanted} of ` +
           `${byteLengthOf({ dtype, n })} bytes`,
       );
     }

@@ -74,4 +74,27 @@ forEachSorter((title, open, small) => {
       t.is(await sorter.reduce(at(keys), 'max'), await sorter.reduce(keys, 'max'), dtype);
     }
   });
+
+  test.serial(title('into: results of bytes that begin anywhere'), async (t) => {
+    const sorter = await open();
+    const dtype = 'f64';
+    const keys = await sorter.sort(keysOf(dtype, 'uniform', n));
+    const bytes = new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
+    const positions = Uint32Array.from({ length: n }, (_, i) => n - 1 - i);
+    for (const [what, make] of Object.entries({
+      sort: (into: Uint8Array) => sorter.sort(bytes, { dtype, into }),
+      segmentedSort: (into: Uint8Array) => sorter.segmentedSort(bytes, [0, n >> 1, n], { dtype, into }),
+      scan: (into: Uint8Array) => sorter.scan(bytes, { dtype, into, op: 'max', inclusive: true }),
+      gather: (into: Uint8Array) => sorter.gather(bytes, positions, { dtype, into }),
+      partition: async (into: Uint8Array) =>
+        (await sorter.partition(bytes, { above: 0 }, { dtype, into })).keys,
+      merge: (into: Uint8Array) =>
+        sorter.merge(bytes.subarray(0, 8), bytes.subarray(8), { dtype, into }),
+    })) {
+      const aligned = await make(new Uint8Array(bytes.length));
+      const into = shifted(new Uint8Array(bytes.length), 3);
+      t.is(await make(into), into, what);
+      t.true(same(into, aligned), what);
+    }
+  });
 });

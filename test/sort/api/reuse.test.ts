@@ -102,6 +102,16 @@ forEachSorter((title, open, small) => {
     using into = sorter.allocate('u64', n);
     t.is<unknown, unknown>(await sorter.sort(input, { into }), into);
     t.true(same(await into.read(), referenceSort(bytesOf(keys), 'u64')));
+    // Positions are u32, whatever the keys are.
+    using positions = sorter.allocate('u32', n);
+    t.is<unknown, unknown>(await sorter.argsort(input, { into: positions }), positions);
+    t.deepEqual([...(await positions.read())], referenceArgsort(bytesOf(keys), 'u64'));
+    t.is<unknown, unknown>(await sorter.searchSorted(into, input, { into: positions }), positions);
+    t.is<unknown, unknown>(await sorter.segmentedArgsort(input, [0, n], { into: positions }), positions);
+    await t.throwsAsync(sorter.argsort(input, { into: into as never }), { instanceOf: InputError });
+    using floats = sorter.allocate('f32', n);
+    const others = await sorter.upload(keysOf('f32', 'special', n));
+    await t.throwsAsync(sorter.argsort(others, { into: floats as never }), { instanceOf: InputError });
     t.true(same(await input.read(), keys));
   });
 
