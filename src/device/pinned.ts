@@ -12,7 +12,7 @@ export interface Pinned {
 export function pin(context: cl.Context, queue: cl.CommandQueue, bytes: number): Pinned {
   const buffer = Buffer.create(context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
   try {
-    return map(queue, buffer);
+    return map(queue, buffer, bytes);
   } catch (error) {
     buffer.release();
     throw typedError(error, `pinning ${bytes} bytes of host memory`);
@@ -24,16 +24,17 @@ export async function pinAside(context: cl.Context, queue: cl.CommandQueue, byte
   const buffer = Buffer.create(context, bytes, { flags: cl.MEM_ALLOC_HOST_PTR });
   try {
     await cl.prepareMappingAsync(queue, buffer.handle);
-    return map(queue, buffer);
+    return map(queue, buffer, bytes);
   } catch (error) {
     buffer.release();
     throw typedError(error, `pinning ${bytes} bytes of host memory`);
   }
 }
 
-function map(queue: cl.CommandQueue, buffer: Buffer): Pinned {
+/** @param bytes of the buffer, which has more than were asked for where these are few */
+function map(queue: cl.CommandQueue, buffer: Buffer, bytes: number): Pinned {
   const flags = cl.MAP_READ | cl.MAP_WRITE;
-  return { buffer, memory: cl.enqueueMapBuffer(queue, buffer.handle, true, flags, 0, buffer.bytes) };
+  return { buffer, memory: cl.enqueueMapBuffer(queue, buffer.handle, true, flags, 0, bytes) };
 }
 
 /** Gives it back, and detaches it. @param queue that has mapped it */

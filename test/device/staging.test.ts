@@ -93,6 +93,13 @@ forEachDevice((title, open, small, name) => {
     staging.release();
   });
 
+  test.serial(title('pinned memory has the bytes that were asked for, however few'), async (t) => {
+    const device = await open();
+    const staging = new Staging(device.context, device.queue, () => device.ways);
+    for (const bytes of [1, 2, 3, 4, 5, 4097]) t.is(staging.allocate(bytes).byteLength, bytes);
+    staging.release();
+  });
+
   test.serial(title('pinned memory transfers by itself, and is detached when freed'), async (t) => {
     const device = await open();
     const staging = new Staging(device.context, device.queue, () => device.ways);
