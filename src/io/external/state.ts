@@ -121,19 +121,30 @@ export class State {
     return parsed(text) as R | undefined;
   }
 
-  /** Is there a record of a task whose name begins so? */
+  /** Is there a record of a task whose name begins so? @throws IoError when the folder is gone */
   async has(prefix: string): Promise<boolean> {
-    return (await readdir(this.folder)).some((name) => name.startsWith(prefix));
+    return (await this.#names()).some((name) => name.startsWith(prefix));
   }
 
-  /** Removes all there is, or leaves only the folder, for a sort that begins anew. */
+  /** Removes all there is, or leaves only the folder, for a sort that begins anew. @throws IoError */
   async remove({ keepFolder = false } = {}): Promise<void> {
     // The manifest goes first: without it, nothing that is left counts.
-    await rm(join(this.folder, MANIFEST), { force: true });
-    if (!keepFolder) return rm(this.folder, { recursive: true, force: true });
-    for (const name of await readdir(this.folder)) {
-      if (name !== OWNER) await rm(join(this.folder, name), { recursive: true, force: true });
-    }
+    await this.#rm(MANIFEST);
+    if (!keepFolder) return this.#rm();
+    for (const name of await this.#names()) if (name !== OWNER) await this.#rm(name);
+  }
+
+  #names(): Promise<string[]> {
+    return readdir(this.folder).catch((error) => {
+      throw ioError('read', this.folder, error);
+    });
+  }
+
+  /** @param name of something in the folder; left out, the folder itself */
+  async #rm(name = ''): Promise<void> {
+    await rm(join(this.folder, name), { recursive: true, force: true }).catch((error) => {
+      throw ioError('write', this.folder, error);
+    });
   }
 
   async #put(name: string, value: unknown): Promise<void> {
