@@ -75,6 +75,10 @@ export class Conflicts {
     const kept = found(this.#kept, keys);
     if (kept) return { job, field, text: `jobs[${job}].${field} is ${kept} of this batch` };
     const writer = found(this.#writers, keys);
+    if (writer?.job === job) {
+      const text = `jobs[${job}].${field} (${path}) is the output of jobs[${job}] too, of another of its files: name it after them, as in {name}{ext}`;
+      return { job, field, text };
+    }
     if (writer) {
       return { job, field, text: `${named(writer, 'out', path)} is the output of jobs[${job}] too` };
     }

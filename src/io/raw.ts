@@ -67,6 +67,7 @@ export function ioError(what: 'read' | 'write', name: string, cause: unknown): I
     ENOTDIR: 'a part of the path is no directory',
     ELOOP: 'its links lead round in a circle',
     ENAMETOOLONG: 'the name is too long',
+    EMFILE: 'too many files are open at once: let the process have more (ulimit -n), or take fewer',
     ENXIO: 'nothing is behind it: it is a socket, or a device that is not there',
   };
   return new IoError(`cannot ${what} ${name || "''"}: ${said[code] ?? message}`, {
