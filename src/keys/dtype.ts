@@ -1,4 +1,5 @@
 import { DtypeError } from '../util/errors.js';
+import { shown } from '../util/shown.js';
 import { unknownName } from '../util/suggest.js';
 
 /** Names of the element types that clsort sorts, in order of width. */
@@ -58,6 +59,8 @@ const TABLE: Readonly<Record<Dtype, DtypeInfo>> = {
 
 /** @throws DtypeError when `name` is no dtype. */
 export function dtypeInfo(name: string): DtypeInfo {
+  if (typeof name !== 'string')
+    throw new DtypeError(`the dtype is ${shown(name)}: expected one of ${DTYPES.join(' ')}`);
   const found = Object.hasOwn(TABLE, name) ? TABLE[name as Dtype] : undefined;
   if (!found) throw new DtypeError(unknownName('dtype', name, DTYPES));
   return found;

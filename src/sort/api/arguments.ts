@@ -4,6 +4,7 @@ import type { ArrayOf } from '../../keys/array.js';
 import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import { type Column, column, type Place } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Task } from '../calls/calls.js';
@@ -131,15 +132,19 @@ function ready(options: PrimitiveOptions = {}, settings: SortSettings): SortSett
 const deviceIsOpen = () =>
   new UsageError("options 'device' and 'devices' belong to Sorter.open: this Sorter has its device already");
 
-/** @throws InputError when a result would be written over what is still read */
+/** @throws InputError when a result would be written over what is still read, or into what is no array */
 export function assertApart(array: Keys | undefined, into: Keys | undefined): void {
-  if (array === undefined || into === undefined) return;
+  if (into === undefined) return;
+  if (!isArray(into)) throw new InputError(`into is ${shown(into)}: expected an array for the result`);
+  if (array === undefined || !isArray(array)) return;
   if (array === into) {
     throw new InputError('into is another array of the call, too: pass one of its own, or use sortInPlace');
   }
   if (array instanceof DeviceArray || into instanceof DeviceArray) return;
   assertDisjoint(array, into, 'into and another array');
 }
+
+const isArray = (one: unknown): boolean => ArrayBuffer.isView(one) || one instanceof DeviceArray;
 
 export function assertIndexable(n: number): void {
   if (n >= MAX_INDICES) {

@@ -1,5 +1,6 @@
 import type { Order } from '../../keys/key-codec.js';
 import { InputError, UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import { after } from '../../util/soon.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
@@ -21,7 +22,7 @@ import {
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import type { MadeWith } from './made-with.js';
-import type { CheckedOptions, Into, PrimitiveOptions } from './options.js';
+import { type CheckedOptions, given, type Into, type PrimitiveOptions } from './options.js';
 
 /** One byte for each key: those where it is not 0 are chosen. */
 export type Mask<K extends Keys> = K extends DeviceArray ? DeviceArray<'u8'> : Uint8Array;
@@ -74,11 +75,12 @@ export class ChoiceOperations {
   partition<K extends Keys>(
     keys: Awaitable<K>,
     by: Awaitable<Mask<K>> | Predicate,
-    { into, ...options }: CheckedOptions & Into<K> = {},
+    options?: CheckedOptions & Into<K>,
   ): Promise<{ keys: K; count: number }> {
     return this.#calls.linked([keys, by], async (link) => {
+      const { into, ...rest } = given(options);
       const array = link.array(keys);
-      const settings = parseChecked(options);
+      const settings = parseChecked(rest);
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       assertApart(array, into);
@@ -96,14 +98,15 @@ export class ChoiceOperations {
   searchSorted<K extends Keys>(
     sorted: Awaitable<K>,
     keys: Awaitable<K>,
-    { side = 'left', into, descending, nan, ...options }: SearchSortedOptions & Into<Positions<K>> = {},
+    options?: SearchSortedOptions & Into<Positions<K>>,
   ): Promise<Positions<K>> {
     return this.#calls.linked([sorted, keys], (link) => {
+      const { side = 'left', into, descending, nan, ...rest } = given(options);
       if (side !== 'left' && side !== 'right') {
-        throw new UsageError(`option 'side' is ${String(side)}: expected left or right`);
+        throw new UsageError(`option 'side' is ${shown(side)}: expected left or right`);
       }
       const [among, array] = [link.array(sorted), link.array(keys)];
-      const settings = parsePrimitive(options);
+      const settings = parsePrimitive(rest);
       const order = orderOf({ descending, nan });
       const [from, input] = this.#alike(
         among,
@@ -126,14 +129,11 @@ export class ChoiceOperations {
     });
   }
 
-  merge<K extends Keys>(
-    a: Awaitable<K>,
-    b: Awaitable<K>,
-    { into, descending, nan, ...options }: MergeOptions & Into<K> = {},
-  ): Promise<K> {
+  merge<K extends Keys>(a: Awaitable<K>, b: Awaitable<K>, options?: MergeOptions & Into<K>): Promise<K> {
     return this.#calls.linked([a, b], async (link) => {
+      const { into, descending, nan, ...rest } = given(options);
       const [first, second] = [link.array(a), link.array(b)];
-      const settings = parsePrimitive(options);
+      const settings = parsePrimitive(rest);
       const order = orderOf({ descending, nan });
       const [from, other] = this.#alike(first, second, settings, 'two arrays that are merged');
       for (const one of [first, second]) assertApart(one, into);

@@ -1,6 +1,7 @@
 import type { ValueArray } from '../../keys/array.js';
 import type { KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
+import { shown } from '../../util/shown.js';
 import type { Predicate } from '../operations/predicate.js';
 import type { Offsets } from '../operations/segmented-sort.js';
 import type { MergeOptions, SearchSortedOptions } from './choice-operations.js';
@@ -17,7 +18,7 @@ import type {
   TopKOptions,
   UniqueOptions,
 } from './options.js';
-import { assertOneOfDevices } from './options.js';
+import { assertOneOfDevices, given } from './options.js';
 import type { SegmentedArgsortOptions, TopKSegmentsOptions } from './segment-operations.js';
 import { Sorter } from './sorter.js';
 
@@ -26,7 +27,7 @@ const sorters = new Map<string, Promise<Sorter>>();
 
 /** Opens the Sorter of a device, or finds it open. A failure is not kept. */
 export function sorterFor({ device = 'auto', devices, onWarning }: OpenOptions = {}): Promise<Sorter> {
-  const name = JSON.stringify(devices ?? device);
+  const name = shown(devices ?? device);
   let sorter = sorters.get(name);
   if (!sorter) {
     sorter = Sorter.open({ ...(devices ? { devices } : { device }), ...(onWarning && { onWarning }) });
@@ -41,8 +42,8 @@ export async function withSorter<T, O extends OpenOptions>(
   options: O | undefined,
   use: (sorter: Sorter, options: O) => Promise<T>,
 ): Promise<T> {
-  const { device: _, devices: __, ...rest } = options ?? {};
-  assertOneOfDevices(options ?? {});
+  const { device: _, devices: __, ...rest } = given(options);
+  assertOneOfDevices(given(options));
   return use(await sorterFor(options), rest as O);
 }
 

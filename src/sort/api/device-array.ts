@@ -72,10 +72,10 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
    * @throws InputError when there are no such elements, or more than one array can hold: read in pieces;
    *   UsageError after `dispose()`
    */
-  async read(offset = 0, length: number = this.length - offset): Promise<ArrayOf<D>> {
+  async read(offset = 0, length?: number): Promise<ArrayOf<D>> {
     const column = this.#live();
-    assertElements('device array', this.length, offset, length);
-    const array = newArray(this.dtype, length);
+    assertElements('device array', this.length, offset, length ?? 0);
+    const array = newArray(this.dtype, length ?? this.length - offset);
     await this.#owner.load(column, array, offset);
     return array;
   }

@@ -3,6 +3,7 @@ import { DTYPES, type Dtype, type DtypeInfo } from '../../keys/dtype.js';
 import type { Order } from '../../keys/key-codec.js';
 import type { ScanOp } from '../../primitives/possible.js';
 import { AbortedError, type ClsortError, UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import { suggestion, unknownName } from '../../util/suggest.js';
 import type { SortReport } from './report.js';
 
@@ -328,6 +329,7 @@ const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
 
 const CHECKS: Readonly<Record<string, Check>> = {
   ...SORT_CHECKS,
+  spread: boolean,
   poolBytes: {
     expected: 'a whole number of bytes from 0 on',
     accepts: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
@@ -346,6 +348,15 @@ const PRIMITIVE_OPTIONS = [
   'onWarning',
 ] as const satisfies readonly (keyof PrimitiveOptions)[];
 
+interface UploadOptions {
+  readonly dtype?: Dtype;
+  readonly spread?: boolean;
+}
+const UPLOAD_OPTIONS = ['dtype', 'spread'] as const satisfies readonly (keyof UploadOptions)[];
+
+type ColumnOptions = Order & Pick<SortOptions, 'dtype'>;
+const COLUMN_OPTIONS = ['descending', 'nan', 'dtype'] as const satisfies readonly (keyof ColumnOptions)[];
+
 const CHECKED_OPTIONS = [...PRIMITIVE_OPTIONS, 'verify'];
 
 const OPEN_OPTIONS = [
@@ -358,12 +369,20 @@ const OPEN_OPTIONS = [
 const warn = (warning: ClsortError): void =>
   process.emitWarning(warning.message, { type: 'ClsortWarning', code: warning.code });
 
-function check(options: unknown, names: readonly string[]): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new UsageError(
-      `options are ${JSON.stringify(options)}: expected an object such as { descending: true }`,
-    );
-  }
+const NONE = Object.freeze({});
+
+/**
+ * The options that a caller has given, before any is read: none where they are left out.
+ *
+ * @throws UsageError for what is no object
+ */
+export function given<O extends object>(options: O | undefined): O {
+  if (options === undefined) return NONE as O;
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options;
+  throw new UsageError(`options are ${shown(options)}: expected an object such as { descending: true }`);
+}
+
+function check(options: object, names: readonly string[]): void {
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name)) {
       throw new UsageError(
@@ -383,28 +402,30 @@ function check(options: unknown, names: readonly string[]): void {
   }
 }
 
-/** Constants that `tuning` may name. */
-const TUNING_NAMES = ['chunk', 'exchange', 'parts', 'select', 'spread'];
+/** Constants that `tuning` may name, all of them whole numbers, and between which they are. */
+const TUNING_BOUNDS: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  chunk: [1, Number.MAX_SAFE_INTEGER],
+  exchange: [0, Number.MAX_SAFE_INTEGER],
+  parts: [1, 8],
+  select: [0, Number.MAX_SAFE_INTEGER],
+  spread: [1, Number.MAX_SAFE_INTEGER],
+};
+const TUNING_NAMES = Object.keys(TUNING_BOUNDS);
 
 function checkTuning(tuning: unknown): void {
   const unknown = Object.keys(tuning ?? {}).find((name) => !TUNING_NAMES.includes(name));
   if (unknown !== undefined) {
     throw new UsageError(unknownName('tuning', unknown, TUNING_NAMES), { details: { option: 'tuning' } });
   }
-  const { exchange = 0 } = (tuning ?? {}) as Readonly<Record<string, number>>;
-  if (!Number.isInteger(exchange) || exchange < 0) {
-    throw new UsageError(`tuning 'exchange' is ${exchange}: expected a whole number of keys, or 0`, {
+  for (const [name, value] of Object.entries(tuning ?? {})) {
+    const [least, most] = TUNING_BOUNDS[name] as readonly [number, number];
+    if (Number.isSafeInteger(value) && value >= least && value <= most) continue;
+    const bounds = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
+    throw new UsageError(`tuning '${name}' is ${shown(value)}: expected a whole number ${bounds}`, {
       details: { option: 'tuning' },
     });
   }
 }
-
-const shown = (value: unknown): string =>
-  typeof value === 'function'
-    ? 'a function'
-    : typeof value === 'bigint'
-      ? `${value}n`
-      : (JSON.stringify(value) ?? String(value));
 
 /**
  * Checks options and fills in defaults.
@@ -413,9 +434,9 @@ const shown = (value: unknown): string =>
  */
 export function parseSortOptions(options?: SortOptions): SortSettings {
   if (options === undefined) return DEFAULTS;
-  check(options, SORT_OPTIONS);
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? DEFAULTS : { ...DEFAULTS, ...Object.fromEntries(given) };
+  check(given(options), SORT_OPTIONS);
+  const said = Object.entries(options).filter(([, value]) => value !== undefined);
+  return said.length === 0 ? DEFAULTS : { ...DEFAULTS, ...Object.fromEntries(said) };
 }
 
 const SORT_OPTIONS = Object.keys(SORT_CHECKS);
@@ -439,14 +460,27 @@ const DEFAULTS: SortSettings = Object.freeze({
  * @throws UsageError for an unknown name or an impossible value
  */
 export function parseCheckedOptions(options?: CheckedOptions): SortSettings {
-  if (options !== undefined) check(options, CHECKED_OPTIONS);
+  check(given(options), CHECKED_OPTIONS);
   return parseSortOptions(options);
 }
 
 /** As `parseCheckedOptions`, where there is nothing to check. */
 export function parsePrimitiveOptions(options?: PrimitiveOptions): SortSettings {
-  if (options !== undefined) check(options, PRIMITIVE_OPTIONS);
+  check(given(options), PRIMITIVE_OPTIONS);
   return parseSortOptions(options);
+}
+
+/** What a device array is made of. @throws UsageError for an unknown name or an impossible value */
+export function parseUploadOptions<O extends UploadOptions>(options: O | undefined): O {
+  const all = given(options);
+  check(all, UPLOAD_OPTIONS);
+  return all;
+}
+
+/** What a column of `lexsort` has of its own. @throws UsageError for an unknown name or an impossible value */
+export function parseColumnOptions(options: ColumnOptions): ColumnOptions {
+  check(options, COLUMN_OPTIONS);
+  return options;
 }
 
 /** @throws UsageError for an unknown name or an impossible value */
@@ -456,7 +490,7 @@ export function parseOpenOptions(options: OpenOptions = {}): Required<
   readonly devices: readonly string[] | undefined;
   readonly poolBytes: number | undefined;
 } {
-  check(options, OPEN_OPTIONS);
+  check(given(options), OPEN_OPTIONS);
   const { device, devices, onWarning, poolBytes } = options;
   assertOneOfDevices(options);
   return { device: device ?? 'auto', devices, onWarning: onWarning ?? warn, poolBytes };
@@ -489,7 +523,7 @@ export function bitWindow(
 ): readonly [begin: number, end: number] {
   if (!bits) return [0, width];
   if (bits[1] > width) {
-    throw new UsageError(`option 'bits' is ${JSON.stringify(bits)}: ${name} keys have ${width} bits`);
+    throw new UsageError(`option 'bits' is ${shown(bits)}: ${name} keys have ${width} bits`);
   }
   return bits;
 }

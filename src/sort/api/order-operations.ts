@@ -1,5 +1,6 @@
 import { assertReducible, REDUCE_OPS, type ReduceOp, runsDtype } from '../../primitives/possible.js';
 import { InputError, UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import { column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
@@ -22,7 +23,15 @@ import {
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import type { MadeWith } from './made-with.js';
-import type { LexsortColumn, LexsortOptions, SortSettings, TopKOptions, UniqueOptions } from './options.js';
+import {
+  given,
+  type LexsortColumn,
+  type LexsortOptions,
+  parseColumnOptions,
+  type SortSettings,
+  type TopKOptions,
+  type UniqueOptions,
+} from './options.js';
 import { SpreadArray } from './spread-array.js';
 
 /** A column of rows, with an order of its own or as the options say. */
@@ -43,12 +52,13 @@ export class OrderOperations {
   }
 
   lexsort(columns: readonly RowColumn<Keys>[], options?: LexsortOptions): Promise<Positions<Keys>> {
-    const given = [...columns].map((one) => (isArray(one) || isPromise(one) ? { keys: one } : one));
-    const inputs = given.map((one) => one.keys);
-    return this.#calls.linked(inputs, async (link) => {
+    // What is no list of columns is told of in the promise, as everything is.
+    const all = Array.isArray(columns) ? columns.map(columnOf) : undefined;
+    return this.#calls.linked(all?.map(({ keys }) => keys) ?? [], async (link) => {
+      if (!all) throw new InputError(`columns are ${shown(columns)}: expected a list of arrays`);
       const settings = parse(options, ['bits', 'dtype']);
-      const parsed = given.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
-        const order = parse({ ...pick(settings), ...own }, ['bits']);
+      const parsed = all.map(({ keys, ...own }): { like: Keys; column: LexColumn } => {
+        const order = parse({ ...pick(settings), ...parseColumnOptions(own) });
         const like = link.array(keys);
         return { like, column: { keys: readKeys(this.#arrays, like, order), order: pick(order) } };
       });
@@ -80,16 +90,16 @@ export class OrderOperations {
   topK(
     keys: Awaitable<Spreadable>,
     k: number,
-    options: TopKOptions = {},
+    options?: TopKOptions,
   ): Promise<{ keys: Keys; indices: Positions<Keys> }> {
     return this.#calls.linked<{ keys: Keys; indices: Positions<Keys> }>([keys], async (link) => {
       const array = link.array(keys);
-      const { largest = true, ...rest } = options;
+      const { largest = true, ...rest } = given(options);
       if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
       if (!Number.isSafeInteger(k) || k < 0)
-        throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
+        throw new UsageError(`k is ${shown(k)}: expected a whole number from 0 on`);
       const settings = parse({ ...rest, descending: largest });
-      if ('descending' in options) throw new UsageError("topK takes 'largest', not 'descending'");
+      if ('descending' in rest) throw new UsageError("topK takes 'largest', not 'descending'");
       if (array instanceof SpreadArray) {
         return this.#spread().topK(array, k, spreadSettings(settings, array));
       }
@@ -155,7 +165,7 @@ export class OrderOperations {
     return this.#calls.linked([keys, values], async (link) => {
       const [array, beside] = [link.array(keys), link.array(values)];
       if (!REDUCE_OPS.includes(op)) {
-        throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
+        throw new UsageError(`unknown reduction ${shown(op)}: expected ${REDUCE_OPS.join(', ')}`);
       }
       const settings = parse(options, ['bits']);
       const input = readKeys(this.#arrays, array, settings);
@@ -191,5 +201,9 @@ export class OrderOperations {
 
 const isArray = (one: unknown): one is Keys =>
   ArrayBuffer.isView(one) || one instanceof DeviceArray || one instanceof SpreadArray;
+
+/** A column with its order, also where it is an array alone; what is none has no keys. */
+const columnOf = (one: RowColumn<Keys> | null | undefined): LexsortColumn<Awaitable<Keys>> =>
+  isArray(one) || isPromise(one) ? { keys: one } : ((one ?? {}) as LexsortColumn<Awaitable<Keys>>);
 
 const pick = ({ descending, nan }: SortSettings): LexColumn['order'] => ({ descending, nan });

@@ -1,5 +1,6 @@
 import type { ValueArray } from '../../keys/array.js';
 import { InputError, UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import { column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { ArrayStore, Keys, Maker } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
@@ -26,7 +27,7 @@ import {
   taskOf,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
-import type { Into, SortOptions, SortSettings, TopKOptions } from './options.js';
+import { given, type Into, type SortOptions, type SortSettings, type TopKOptions } from './options.js';
 
 /** Where segments begin, and at last where the last one ends: in an array of the host or on the device. */
 export type SegmentOffsets = Offsets | DeviceArray<'u32'>;
@@ -67,12 +68,13 @@ export class SegmentOperations {
   sort<K extends Keys>(
     keys: Awaitable<K>,
     offsets: Awaitable<SegmentOffsets>,
-    { into, ...options }: SortOptions & Into<K> = {},
+    options?: SortOptions & Into<K>,
   ): Promise<K> {
     return this.#calls.linked([keys, offsets], async (link) => {
+      const { into, ...rest } = given(options);
       const array = link.array(keys);
       assertApart(array, into);
-      const settings = parse(options);
+      const settings = parse(rest);
       return this.#call(array, offsets, { settings, link, into }, (make, { n, dtype }) => {
         const sorted = make.like(array, dtype, n, into);
         link.makes(sorted.result);
@@ -84,15 +86,14 @@ export class SegmentOperations {
   argsort<K extends Keys>(
     keys: Awaitable<K>,
     offsets: Awaitable<SegmentOffsets>,
-    { into, positions = 'array', ...options }: SegmentedArgsortOptions & Into<Positions<K>> = {},
+    options?: SegmentedArgsortOptions & Into<Positions<K>>,
   ): Promise<Positions<K>> {
     return this.#calls.linked([keys, offsets], async (link) => {
-      if (positions !== 'array' && positions !== 'segment') {
-        throw new UsageError(`option 'positions' is ${String(positions)}: expected array or segment`);
-      }
+      const { into, positions = 'array', ...rest } = given(options);
+      assertPositions(positions);
       const array = link.array(keys);
       assertApart(array, into);
-      const settings = parse(options);
+      const settings = parse(rest);
       return this.#call(array, offsets, { settings, link, into }, (make, { n }) => {
         const moved = make.beside(array, 'u32', n, into);
         link.makes(moved.result);
@@ -106,7 +107,7 @@ export class SegmentOperations {
     keys: Awaitable<K>,
     values: Awaitable<V>,
     offsets: Awaitable<SegmentOffsets>,
-    options: SortOptions = {},
+    options?: SortOptions,
   ): Promise<{ keys: K; values: V }> {
     return this.#calls.linked([keys, values, offsets], async (link) => {
       const [array, beside] = [link.array(keys), link.array(values)];
@@ -142,18 +143,17 @@ export class SegmentOperations {
     keys: Awaitable<K>,
     offsets: Awaitable<SegmentOffsets>,
     k: number,
-    { largest = true, positions = 'array', ...options }: TopKSegmentsOptions = {},
+    options?: TopKSegmentsOptions,
   ): Promise<TopSegments<K>> {
     return this.#calls.linked([keys, offsets], async (link) => {
-      if (positions !== 'array' && positions !== 'segment') {
-        throw new UsageError(`option 'positions' is ${String(positions)}: expected array or segment`);
-      }
+      const { largest = true, positions = 'array', ...rest } = given(options);
+      assertPositions(positions);
       if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
       if (!Number.isSafeInteger(k) || k < 0)
-        throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
-      if ('descending' in options) throw new UsageError("topKSegments takes 'largest', not 'descending'");
+        throw new UsageError(`k is ${shown(k)}: expected a whole number from 0 on`);
+      if ('descending' in rest) throw new UsageError("topKSegments takes 'largest', not 'descending'");
       const array = link.array(keys);
-      const settings = parse({ ...options, descending: largest });
+      const settings = parse({ ...rest, descending: largest });
       const input = readKeys(this.#arrays, array, settings);
       assertIndexable(input.n);
       const segments = {
@@ -226,4 +226,10 @@ export class SegmentOperations {
     }
     return { offsets: column };
   }
+}
+
+/** @throws UsageError for what positions cannot be counted from */
+function assertPositions(positions: unknown): void {
+  if (positions === 'array' || positions === 'segment') return;
+  throw new UsageError(`option 'positions' is ${shown(positions)}: expected array or segment`);
 }

@@ -11,6 +11,7 @@ import {
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import type { Backend, Keeper } from '../backend/backend.js';
 import { explainPlan, type Plan, type PlanRequest } from '../backend/plan.js';
 import { ArrayStore, type Keys } from '../calls/array-store.js';
@@ -51,11 +52,13 @@ import {
   bitWindow,
   type CheckedOptions,
   chosenParameters,
+  given,
   type HistogramOptions,
   type Into,
   type LexsortOptions,
   type PlanOptions,
   type PrimitiveOptions,
+  parseUploadOptions,
   type ScanOptions,
   type SortOptions,
   type TopKOptions,
@@ -151,10 +154,10 @@ export class SorterOperations implements AsyncDisposable {
    * @throws UsageError, DtypeError, InputError, AbortedError, MemoryError, UnsupportedError, MismatchError, …
    */
   sort<K extends Spreadable>(keys: Awaitable<K>, options?: SortOptions & Into<K>): Promise<K>;
-  sort(keys: Awaitable<Spreadable>, options: SortOptions & Into<Keys> = {}): Promise<Spreadable> {
+  sort(keys: Awaitable<Spreadable>, options?: SortOptions & Into<Keys>): Promise<Spreadable> {
     return this.#calls.linked<Spreadable>([keys], (link) => {
       const array = link.array(keys);
-      const { into, ...rest } = options;
+      const { into, ...rest } = given(options);
       const settings = parse(rest);
       if (array instanceof SpreadArray)
         return this.#spread.sort(array, spreadSettings(settings, array, into));
@@ -214,11 +217,11 @@ export class SorterOperations implements AsyncDisposable {
   ): Promise<Positions<K>>;
   argsort(
     keys: Awaitable<Spreadable>,
-    options: SortOptions & Into<Positions<Keys>> = {},
+    options?: SortOptions & Into<Positions<Keys>>,
   ): Promise<Positions<Spreadable>> {
     return this.#calls.linked<Positions<Spreadable>>([keys], (link) => {
       const array = link.array(keys);
-      const { into, ...rest } = options;
+      const { into, ...rest } = given(options);
       const settings = parse(rest);
       if (array instanceof SpreadArray)
         return this.#spread.argsort(array, spreadSettings(settings, array, into));
@@ -248,11 +251,11 @@ export class SorterOperations implements AsyncDisposable {
   sortPairs(
     keys: Awaitable<Spreadable>,
     values: Awaitable<Spreadable>,
-    options: SortOptions & Into<{ keys: Keys; values: Keys }> = {},
+    options?: SortOptions & Into<{ keys: Keys; values: Keys }>,
   ): Promise<{ keys: Spreadable; values: Spreadable }> {
     return this.#calls.linked<{ keys: Spreadable; values: Spreadable }>([keys, values], async (link) => {
       const [array, beside] = [link.array(keys), link.array(values)];
-      const { into, ...rest } = options;
+      const { into, ...rest } = given(options);
       const settings = parse(rest);
       if (array instanceof SpreadArray || beside instanceof SpreadArray) {
         if (array instanceof SpreadArray && beside instanceof SpreadArray) {
@@ -262,8 +265,7 @@ export class SorterOperations implements AsyncDisposable {
       }
       const input = readKeys(this.#arrays, array, settings);
       const { place, bytes } = readValues(this.#arrays, array, beside, input);
-      for (const one of [array, beside]) for (const to of [into?.keys, into?.values]) assertApart(one, to);
-      assertApart(into?.keys, into?.values);
+      assertPairsApart([array, beside], into);
       return this.#arrays.making(async (make) => {
         const sorted = make.like(array, input.dtype, input.n, into?.keys);
         const moved = make.like(beside, dtypeOfValues(beside), beside.length, into?.values);
@@ -572,7 +574,7 @@ export class SorterOperations implements AsyncDisposable {
    * lies on all devices of the Sorter (see `SpreadArray`), each part on its own, by the speed of the devices as it was
    * measured when the first one was made.
    *
-   * @throws DtypeError, InputError; MemoryError when the device has no room
+   * @throws UsageError, DtypeError, InputError; MemoryError when the device has no room
    */
   async upload<K extends KeyArray>(
     keys: K,
@@ -592,12 +594,12 @@ export class SorterOperations implements AsyncDisposable {
   ): Promise<DeviceArray<D>>;
   async upload(
     keys: KeyArray,
-    options: { readonly dtype?: Dtype; readonly spread?: boolean } = {},
+    options?: { readonly dtype?: Dtype; readonly spread?: boolean },
   ): Promise<DeviceArray | SpreadArray> {
-    const dtype = options.dtype ?? dtypeOf(keys);
+    const { spread, dtype = dtypeOf(keys) } = parseUploadOptions(options);
     const host = keyColumn(keys, dtype);
     const { n } = host;
-    if (options.spread) {
+    if (spread) {
       this.#turns.assertOpen();
       const team = this.#team;
       return this.#spread.upload(host, dtype, async () => team?.weigh(host, parse()) ?? [1]);
@@ -638,8 +640,9 @@ export class SorterOperations implements AsyncDisposable {
     return this.#arrays.pinned(dtype, length);
   }
 
-  /** Gives the memory of an array of `alloc` back; pinned ones are detached. Others are left alone. */
+  /** Gives the memory of an array of `alloc` back; pinned ones are detached. Others are left alone. @throws InputError for what is no array */
   async free(array: KeyArray): Promise<void> {
+    dtypeOf(array);
     await this.#arrays.unpin(array);
   }
 
@@ -662,12 +665,12 @@ export class SorterOperations implements AsyncDisposable {
    * @param options those of `sort`; `dtype` (default u32) and `valueBytes` (default 0) say of what
    * @throws UsageError, UnsupportedError
    */
-  plan(n: number, options: PlanOptions = {}): ExplainedPlan {
-    const { valueBytes = 0, ...rest } = options;
+  plan(n: number, options?: PlanOptions): ExplainedPlan {
+    const { valueBytes = 0, ...rest } = given(options);
     const settings = parse(rest);
     const info = dtypeInfo(settings.dtype ?? 'u32');
     if (!Number.isSafeInteger(n) || n < 0)
-      throw new UsageError(`n is ${n}: expected a whole number from 0 on`);
+      throw new UsageError(`n is ${shown(n)}: expected a whole number from 0 on`);
     const bits = bitWindow(settings.bits, info);
     const { algorithm, tuning } = settings;
     const parameters = chosenParameters(settings);
@@ -719,10 +722,20 @@ function planOf(backend: Backend, request: PlanRequest, most = Number.POSITIVE_I
   throw new UnsupportedError('there is no plan');
 }
 
+/** @throws InputError when results would be written over each other or over what is still read, or `into` is no pair */
+function assertPairsApart(inputs: readonly Keys[], into: { keys?: Keys; values?: Keys } | undefined): void {
+  if (into === undefined) return;
+  if (typeof into !== 'object' || into === null || (into.keys ?? into.values) === undefined) {
+    throw new InputError(`into is ${shown(into)}: expected { keys, values }, or one of them`);
+  }
+  for (const one of inputs) for (const to of [into.keys, into.values]) assertApart(one, to);
+  assertApart(into.keys, into.values);
+}
+
 /** @throws DtypeError, UsageError */
 function assertLength(dtype: Dtype, length: number): void {
   dtypeInfo(dtype);
   if (!Number.isSafeInteger(length) || length < 0) {
-    throw new UsageError(`${length} elements: expected a whole number from 0 on`);
+    throw new UsageError(`${shown(length)} elements: expected a whole number from 0 on`);
   }
 }

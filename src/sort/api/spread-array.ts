@@ -49,10 +49,10 @@ export class SpreadArray<D extends Dtype = Dtype> implements Disposable {
    * @throws InputError when there are no such elements, or more than one array can hold: read in pieces; UsageError
    *   after `dispose()`; DeviceLostError when a device failed, with which its part went
    */
-  async read(offset = 0, length: number = this.length - offset): Promise<ArrayOf<D>> {
+  async read(offset = 0, length?: number): Promise<ArrayOf<D>> {
     const parts = this.#live();
-    assertElements('spread array', this.length, offset, length);
-    const array = newArray(this.dtype, length);
+    assertElements('spread array', this.length, offset, length ?? 0);
+    const array = newArray(this.dtype, length ?? this.length - offset);
     await this.#owner.load(parts, array, offset);
     return array;
   }

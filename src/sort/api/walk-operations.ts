@@ -1,6 +1,7 @@
 import { assertDisjoint } from '../../keys/array.js';
 import { REDUCE_OPS, type ReduceOp, SCAN_OPS } from '../../primitives/possible.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import { after, type Soon } from '../../util/soon.js';
 import { type Column, column } from '../backend/column.js';
 import type { ArrayStore, Keys } from '../calls/array-store.js';
@@ -25,7 +26,13 @@ import {
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import type { MadeWith } from './made-with.js';
-import type { HistogramOptions, Into, PrimitiveOptions, ScanOptions } from './options.js';
+import {
+  given,
+  type HistogramOptions,
+  type Into,
+  type PrimitiveOptions,
+  type ScanOptions,
+} from './options.js';
 import { SpreadArray } from './spread-array.js';
 
 /** Operations that walk over keys and sort nothing. */
@@ -46,7 +53,7 @@ export class WalkOperations {
     return this.#calls.linked<number | bigint>([keys], (link) => {
       const array = link.array(keys);
       if (!REDUCE_OPS.includes(op)) {
-        throw new UsageError(`unknown reduction '${op}': expected ${REDUCE_OPS.join(', ')}`);
+        throw new UsageError(`unknown reduction ${shown(op)}: expected ${REDUCE_OPS.join(', ')}`);
       }
       const settings = parsePrimitive(options);
       if (array instanceof SpreadArray)
@@ -58,13 +65,13 @@ export class WalkOperations {
     });
   }
 
-  scan<K extends Keys>(keys: Awaitable<K>, options: ScanOptions & Into<K> = {}): Promise<K> {
+  scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K> {
     return this.#calls.linked([keys], (link) => {
       const array = link.array(keys);
-      const { op = 'sum', inclusive = false, into, ...rest } = options;
+      const { op = 'sum', inclusive = false, into, ...rest } = given(options);
       if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
       if (!SCAN_OPS.includes(op)) {
-        throw new UsageError(`unknown operation '${op}' of a scan: expected ${SCAN_OPS.join(', ')}`);
+        throw new UsageError(`unknown operation ${shown(op)} of a scan: expected ${SCAN_OPS.join(', ')}`);
       }
       const settings = parseChecked(rest);
       const input = readKeys(this.#arrays, array, settings);
@@ -81,17 +88,17 @@ export class WalkOperations {
     });
   }
 
-  histogram(keys: Awaitable<Keys>, options: HistogramOptions = {}): Promise<Uint32Array> {
+  histogram(keys: Awaitable<Keys>, options?: HistogramOptions): Promise<Uint32Array> {
     return this.#calls.linked([keys], (link) => {
       const array = link.array(keys);
-      const { bins, range, edges, bits, ...rest } = options;
+      const { bins, range, edges, bits, ...rest } = given(options);
       const settings = parsePrimitive(rest);
       const input = readKeys(this.#arrays, array, settings);
       const byValue = bins !== undefined || range !== undefined || edges !== undefined;
       if (bits !== undefined && byValue) {
         throw new UsageError("option 'bits' says all of the bins: leave out 'bins', 'range' and 'edges'");
       }
-      const all = bits === undefined ? BinEdges.of(options) : undefined;
+      const all = bits === undefined ? BinEdges.of(given(options)) : undefined;
       const digits = bits && parse({ bits }).bits;
       if (input.n >= MAX_INDICES) {
         throw new UnsupportedError(`counts have 32 bits: at most 2^32 - 1 keys, not ${input.n}`);
@@ -105,25 +112,28 @@ export class WalkOperations {
   gather<V extends Keys>(
     values: Awaitable<V>,
     indices: Awaitable<Positions<V>>,
-    { into, ...rest }: PrimitiveOptions & Into<V> = {},
+    options?: PrimitiveOptions & Into<V>,
   ): Promise<V> {
-    return this.#calls.linked([values, indices], (link) =>
-      this.#gather(link, [values], indices, rest, into && [into], ([gathered]) => gathered as V),
-    );
+    return this.#calls.linked([values, indices], (link) => {
+      const { into, ...rest } = given(options);
+      const to = into === undefined ? undefined : [into];
+      return this.#gather(link, [values], indices, rest, to, ([gathered]) => gathered as V);
+    });
   }
 
   gatherColumns(
     columns: readonly Awaitable<Keys>[],
     indices: Awaitable<Positions<Keys>>,
-    { into, ...rest }: PrimitiveOptions & Into<readonly Keys[]> = {},
+    options?: PrimitiveOptions & Into<readonly Keys[]>,
   ): Promise<Keys[]> {
-    const given = [...columns];
-    return this.#calls.linked<Keys[]>([...given, indices], (link) => {
+    const all = [...columns];
+    return this.#calls.linked<Keys[]>([...all, indices], (link) => {
+      const { into, ...rest } = given(options);
       if (rest.dtype !== undefined) throw new UsageError("option 'dtype' has no meaning for several columns");
-      if (into !== undefined && !(Array.isArray(into) && into.length === given.length)) {
-        throw new InputError(`into is no list of ${given.length} arrays, one for each column`);
+      if (into !== undefined && !(Array.isArray(into) && into.length === all.length)) {
+        throw new InputError(`into is no list of ${all.length} arrays, one for each column`);
       }
-      return this.#gather(link, given, indices, rest, into, (gathered) => [...gathered]);
+      return this.#gather(link, all, indices, rest, into, (gathered) => [...gathered]);
     });
   }
 

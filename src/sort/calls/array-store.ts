@@ -258,7 +258,7 @@ class Results implements Maker {
   }
 
   like<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): Made<K> {
-    if (into) return this.#given(into, array, { dtype, n }) as Made<K>;
+    if (into !== undefined) return this.#given(into, array, { dtype, n }) as Made<K>;
     // The kind of the array decides, which the compiler cannot follow.
     if (array instanceof DeviceArray) return this.#onDevice(dtype, n) as unknown as Made<K>;
     const length = (n * dtypeInfo(dtype).bytes) / array.BYTES_PER_ELEMENT;
@@ -267,7 +267,7 @@ class Results implements Maker {
   }
 
   beside(beside: Keys, dtype: Dtype, n: number, into?: Keys): Made<Keys> {
-    if (into) {
+    if (into !== undefined) {
       const kind = beside instanceof DeviceArray ? beside : new Uint32Array(0);
       return this.#given(into, kind, { dtype, n });
     }

@@ -1,6 +1,7 @@
 /** Segments of an array in host memory, each sorted and checked by itself. */
 import { type HostColumn, part } from '../../keys/array.js';
 import { InputError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import { type HostOrder, type HostResult, sortSteps } from './host-sort.js';
 import { verifySteps } from './host-verify.js';
 import { inSlices, type Steps } from './steps.js';
@@ -27,7 +28,7 @@ export function firstWrongOffset(offsets: ArrayLike<number>, n: number): number 
   for (let i = 1; i < length; i++) {
     const [begin, end] = [offsets[i - 1] as number, offsets[i] as number];
     // Also no number at all, and what is beyond the keys already.
-    if (!(end >= begin && end <= n) || !Number.isInteger(end)) return i;
+    if (!Number.isInteger(end) || !(end >= begin && end <= n)) return i;
   }
   return offsets[length - 1] === n ? -1 : length - 1;
 }
@@ -37,7 +38,9 @@ export function assertOffsets(offsets: ArrayLike<number>, n: number): void {
   const at = firstWrongOffset(offsets, n);
   if (at < 0) return;
   const what =
-    offsets.length === 0 ? 'there are no offsets' : `offset ${at} of ${offsets.length} is ${offsets[at]}`;
+    offsets.length === 0
+      ? 'there are no offsets'
+      : `offset ${at} of ${offsets.length} is ${shown(offsets[at])}`;
   throw new InputError(
     `${what}: expected where each segment begins, from 0 on and never falling, and at last ${n}`,
     {

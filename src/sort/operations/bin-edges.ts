@@ -1,6 +1,7 @@
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { CodeEdges } from '../../keys/value.js';
 import { UsageError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import type { HistogramBins } from '../api/options.js';
 
 /** Bins of one histogram. */
@@ -38,7 +39,11 @@ export class BinEdges {
     if (bins === undefined || range === undefined) {
       throw new UsageError("no bins: expected the options 'bins' and 'range', or 'edges', or 'bits'");
     }
-    const [from, to] = range;
+    const [from, to] = isIterable(range) ? range : [];
+    if (!isEdge(from) || !isEdge(to)) {
+      throw new UsageError(`range is ${shown(range)}: expected two finite numbers, the smaller one first`);
+    }
+    assertBins(bins);
     const name = `${bins} ${typeof from} ${from} ${typeof to} ${to}`;
     const known = BinEdges.#kept.get(name);
     if (known) return known;
@@ -68,7 +73,11 @@ function codesOf(dtype: Dtype, edges: readonly Edge[]): readonly bigint[] | unde
 }
 
 function rising(edges: Iterable<Edge>): Edge[] {
-  const all = Array.from<Edge>(edges);
+  const all = isIterable(edges) ? Array.from<Edge>(edges) : [];
+  const other = all.find((edge) => !isEdge(edge));
+  if (all.length < 2 || other !== undefined) {
+    throw new UsageError(`edges are ${shown(other ?? edges)}: expected two numbers or BigInts, or more`);
+  }
   assertBins(all.length - 1);
   const rise = all.every(
     (edge, i) => i === 0 || (typeof edge === typeof all[0] && edge > (all[i - 1] as Edge)),
@@ -78,7 +87,6 @@ function rising(edges: Iterable<Edge>): Edge[] {
 }
 
 function evenly(bins: number, from: Edge, to: Edge): Edge[] {
-  assertBins(bins);
   if (typeof from === 'bigint' && typeof to === 'bigint' && from < to) {
     const count = BigInt(bins);
     // Keys are whole: an edge between two of them is as good as the upper one.
@@ -86,16 +94,25 @@ function evenly(bins: number, from: Edge, to: Edge): Edge[] {
       return from + ((to - from) * BigInt(i) + count - 1n) / count;
     });
   }
-  const width = Number(to) - Number(from);
-  if (typeof from !== typeof to || !(width > 0 && Number.isFinite(width))) {
+  const [start, end] = [Number(from), Number(to)];
+  if (typeof from !== typeof to || !(start < end && Number.isFinite(start) && Number.isFinite(end))) {
     throw new UsageError(`range is [${from}, ${to}]: expected two finite numbers, the smaller one first`);
   }
-  const start = Number(from);
-  return Array.from({ length: bins + 1 }, (_, i) => (i < bins ? start + (width * i) / bins : Number(to)));
+  const width = end - start;
+  // Of so wide a range the width of some bins, or of all, is more than a number can be.
+  const edge = Number.isFinite(width * bins)
+    ? (i: number) => start + (width * i) / bins
+    : (i: number) => start * (1 - i / bins) + end * (i / bins);
+  return Array.from({ length: bins + 1 }, (_, i) => (i < bins ? edge(i) : end));
 }
+
+const isEdge = (edge: unknown): edge is Edge => typeof edge === 'number' || typeof edge === 'bigint';
+
+const isIterable = (edges: unknown): boolean =>
+  typeof (edges as Partial<Iterable<Edge>> | null | undefined)?.[Symbol.iterator] === 'function';
 
 function assertBins(bins: number): void {
   if (!Number.isInteger(bins) || bins < 1 || bins > MAX_BINS) {
-    throw new UsageError(`a histogram of ${bins} bins: expected 1 to ${MAX_BINS}`);
+    throw new UsageError(`a histogram of ${shown(bins)} bins: expected 1 to ${MAX_BINS}`);
   }
 }

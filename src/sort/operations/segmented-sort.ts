@@ -1,5 +1,7 @@
 import { newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
+import { InputError } from '../../util/errors.js';
+import { shown } from '../../util/shown.js';
 import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { assertOffsets } from '../host/host-segments.js';
@@ -25,6 +27,11 @@ const FEW_OFFSETS = 2 ** 16;
  * @throws InputError when they do not begin with 0, rise and end with n, as far as that is looked at here
  */
 export function segmentColumn(offsets: Offsets, n: number): SegmentColumn {
+  if (!Array.isArray(offsets) && !(ArrayBuffer.isView(offsets) && 'length' in offsets)) {
+    throw new InputError(
+      `offsets are ${shown(offsets)}: expected a Uint32Array or a list of where each segment begins, and at last ${n}`,
+    );
+  }
   const isTyped = offsets instanceof Uint32Array;
   if (isTyped && offsets.length > FEW_OFFSETS) {
     return { offsets: column('u32', offsets.length, offsets.slice()) };

@@ -88,8 +88,7 @@ forEachSorter((title, open, small) => {
       gather: (into: Uint8Array) => sorter.gather(bytes, positions, { dtype, into }),
       partition: async (into: Uint8Array) =>
         (await sorter.partition(bytes, { above: 0 }, { dtype, into })).keys,
-      merge: (into: Uint8Array) =>
-        sorter.merge(bytes.subarray(0, 8), bytes.subarray(8), { dtype, into }),
+      merge: (into: Uint8Array) => sorter.merge(bytes.subarray(0, 8), bytes.subarray(8), { dtype, into }),
     })) {
       const aligned = await make(new Uint8Array(bytes.length));
       const into = shifted(new Uint8Array(bytes.length), 3);

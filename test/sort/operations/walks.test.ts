@@ -383,6 +383,18 @@ forEachSorter((title, open, small) => {
     for (const array of wrong) array.dispose();
   });
 
+  test.serial(title('bins are even over a range that is wider than the largest number'), async (t) => {
+    const sorter = await open();
+    for (const end of [8e307, Number.MAX_VALUE]) {
+      const keys = Float64Array.of(-end, -1, 1, end);
+      t.deepEqual(
+        [...(await sorter.histogram(keys, { bins: 4, range: [-end, end] }))],
+        [1, 1, 1, 1],
+        `${end}`,
+      );
+    }
+  });
+
   test.serial(title('wrong arguments of the primitives are typed errors'), async (t) => {
     const sorter = await open();
     const keys = Uint32Array.of(3, 1, 2);
@@ -410,6 +422,12 @@ forEachSorter((title, open, small) => {
       { edges: [1, 1] },
       { edges: [0, Number.NaN] },
       { edges: [Number.NaN, 0] },
+      { edges: ['a', 'b'] },
+      { edges: [false, true] },
+      { edges: null },
+      { bins: 2, range: ['0', '9'] },
+      { bins: 2, range: 5 },
+      { bins: 2, range: null },
       { edges: [0, 1], bins: 1 },
       { edges: [0, 1], bin: 1 },
       { bits: [0, 8], bins: 2, range: [0, 1] },

@@ -1,0 +1,20 @@
+/**
+ * A value as a message shows it: as JSON where that can hold it, so that words stand in quotes. Never throws, whatever a
+ * caller has passed.
+ */
+export function shown(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'number') return String(value);
+  try {
+    const told = (_: string, part: unknown): unknown =>
+      typeof part === 'bigint'
+        ? `${part}n`
+        : typeof part === 'number' && !Number.isFinite(part)
+          ? `${part}`
+          : part;
+    return JSON.stringify(value, told) ?? String(value);
+  } catch {
+    return 'an object that cannot be shown'; // it contains itself, or what is read of it throws
+  }
+}

@@ -1,0 +1,179 @@
+/** What no operation can do anything with: each tells of it in its promise, by an error that says what was expected. */
+
+import test from 'ava';
+import type { SortOptions } from '../../../src/sort/api/options.js';
+import type { Sorter } from '../../../src/sort/api/sorter.js';
+import { ClsortError, InputError, UsageError } from '../../../src/util/errors.js';
+import { forEachSorter } from '../../each-sorter.js';
+
+const KEYS = Float32Array.of(3, 1, 2, 1);
+const WORDS = Uint32Array.of(0, 1, 2, 3);
+const OFFSETS = [0, 2, 4];
+
+type Operation = (sorter: Sorter, keys: never, options?: never) => Promise<unknown>;
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  sort: (sorter, keys, options) => sorter.sort(keys, options),
+  sortInPlace: (sorter, keys, options) => sorter.sortInPlace(keys, options),
+  argsort: (sorter, keys, options) => sorter.argsort(keys, options),
+  sortPairs: (sorter, keys, options) => sorter.sortPairs(keys, WORDS, options),
+  topK: (sorter, keys, options) => sorter.topK(keys, 2, options),
+  segmentedSort: (sorter, keys, options) => sorter.segmentedSort(keys, OFFSETS, options),
+  segmentedArgsort: (sorter, keys, options) => sorter.segmentedArgsort(keys, OFFSETS, options),
+  segmentedSortPairs: (sorter, keys, options) => sorter.segmentedSortPairs(keys, WORDS, OFFSETS, options),
+  topKSegments: (sorter, keys, options) => sorter.topKSegments(keys, OFFSETS, 1, options),
+  sortMany: (sorter, keys, options) => sorter.sortMany([keys], options),
+  argsortMany: (sorter, keys, options) => sorter.argsortMany([keys], options),
+  lexsort: (sorter, keys, options) => sorter.lexsort([keys], options),
+  unique: (sorter, keys, options) => sorter.unique(keys, options),
+  filter: (sorter, keys, options) => sorter.filter(keys, { above: 1 }, options),
+  partition: (sorter, keys, options) => sorter.partition(keys, { above: 1 }, options),
+  searchSorted: (sorter, keys, options) => sorter.searchSorted(KEYS, keys, options),
+  merge: (sorter, keys, options) => sorter.merge(KEYS, keys, options),
+  reduceByKey: (sorter, keys, options) => sorter.reduceByKey(keys, WORDS as never, 'sum', options),
+  reduce: (sorter, keys, options) => sorter.reduce(keys, 'sum', options),
+  scan: (sorter, keys, options) => sorter.scan(keys, options),
+  histogram: (sorter, keys, options) => sorter.histogram(keys, options),
+  gather: (sorter, keys, options) => sorter.gather(keys, WORDS as never, options),
+  'gather of columns': (sorter, keys, options) => sorter.gather([keys], WORDS, options),
+  upload: (sorter, keys, options) => sorter.upload(keys, options),
+};
+
+/** Those that write into an array of the caller's. */
+const INTO = ['sort', 'argsort', 'sortPairs', 'segmentedSort', 'segmentedArgsort', 'partition'].concat([
+  'searchSorted',
+  'merge',
+  'scan',
+  'gather',
+  'gather of columns',
+]);
+
+const circular: Record<string, unknown> = {};
+circular.self = circular;
+
+forEachSorter((title, open) => {
+  test.serial(
+    title('options that are no object, or name what there is not, are told of in the promise'),
+    async (t) => {
+      const sorter = await open();
+      for (const [name, operation] of Object.entries(OPERATIONS)) {
+        for (const options of [
+          null,
+          0,
+          5,
+          true,
+          'descending',
+          5n,
+          Symbol('options'),
+          () => 1,
+          [],
+          { nosuch: circular },
+        ]) {
+          const made = operation(sorter, KEYS as never, options as never);
+          await t.throwsAsync(made, { instanceOf: UsageError }, `${name}: ${String(options)}`);
+        }
+      }
+    },
+  );
+
+  test.serial(title('keys that are none are told of in the promise'), async (t) => {
+    const sorter = await open();
+    for (const [name, operation] of Object.entries(OPERATIONS)) {
+      for (const keys of [
+        undefined,
+        null,
+        5,
+        'abc',
+        {},
+        [3, 1, 2],
+        Symbol('keys'),
+        new DataView(KEYS.buffer),
+      ]) {
+        const made = operation(sorter, keys as never);
+        await t.throwsAsync(made, { instanceOf: ClsortError }, `${name}: ${String(keys)}`);
+      }
+    }
+  });
+
+  test.serial(title('values of options that messages cannot hold are told of like others'), async (t) => {
+    const sorter = await open();
+    for (const [options, said] of [
+      [{ bits: [0n, 8n] }, /"0n"/],
+      [{ bits: [Number.NaN, 8] }, /"NaN"/],
+      [{ timeout: Number.NaN }, /NaN/],
+      [{ descending: circular }, /cannot be shown/],
+      [{ nan: Symbol('nan') }, /Symbol\(nan\)/],
+      [{ tuning: { chunk: 5n } }, /"5n"/],
+      [{ tuning: { chunk: 0 } }, /from 1 on/],
+      [{ tuning: { chunk: -1 } }, /from 1 on/],
+      [{ tuning: { chunk: 2.5 } }, /from 1 on/],
+      [{ tuning: { parts: 9 } }, /from 1 to 8/],
+      [{ tuning: { select: -1 } }, /from 0 on/],
+      [{ tuning: { spread: 0 } }, /from 1 on/],
+    ] as const) {
+      const made = sorter.sort(KEYS, options as unknown as SortOptions);
+      await t.throwsAsync(made, { instanceOf: UsageError, message: said });
+    }
+  });
+
+  test.serial(title('results into what is no array are told of'), async (t) => {
+    const sorter = await open();
+    for (const name of INTO) {
+      for (const into of [
+        null,
+        0,
+        '',
+        'x',
+        {},
+        [],
+        () => 1,
+        Promise.resolve(KEYS),
+        new DataView(KEYS.buffer),
+      ]) {
+        const operation = OPERATIONS[name] as Operation;
+        const made = operation(sorter, KEYS as never, { into } as never);
+        await t.throwsAsync(made, { instanceOf: InputError }, `${name}: ${String(into)}`);
+      }
+    }
+  });
+
+  test.serial(title('numbers, names and lists that are none are told of'), async (t) => {
+    const sorter = await open();
+    const device = await sorter.upload(KEYS);
+    for (const wrong of [
+      undefined,
+      null,
+      Number.NaN,
+      -1,
+      0.5,
+      '3',
+      3n,
+      Symbol('wrong'),
+      {},
+      Object.create(null),
+    ]) {
+      const never = wrong as never;
+      for (const make of [
+        () => sorter.topK(KEYS, never),
+        () => sorter.topKSegments(KEYS, OFFSETS, never),
+        () => sorter.reduce(KEYS, never),
+        () => sorter.reduceByKey(KEYS, WORDS, never),
+        () => sorter.segmentedSort(KEYS, never),
+        () => sorter.segmentedSort(KEYS, [0, never, 4]),
+        () => sorter.lexsort(never),
+        () => sorter.lexsort([never]),
+        () => sorter.lexsort([{ keys: KEYS, verify: wrong } as never]),
+        async () => sorter.plan(never),
+        async () => sorter.allocate('f32', never),
+        async () => sorter.allocate(never, 3),
+        () => device.read(0, never ?? 5),
+        () => device.read(never ?? 5),
+        async () => sorter.free(never),
+      ]) {
+        await t.throwsAsync(make(), { instanceOf: ClsortError }, String(make));
+      }
+    }
+    device.dispose();
+    t.deepEqual(await sorter.sort(KEYS), Float32Array.of(1, 1, 2, 3), 'the Sorter is as usable as before');
+  });
+});
