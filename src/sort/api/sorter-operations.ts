@@ -193,6 +193,7 @@ export class SorterOperations implements AsyncDisposable {
         copyBytes(sorted, array);
         return array;
       }
+      link.makes(array);
       const task = { n: input.n, settings, link, onHost, again: onHost, overwrites: true };
       await this.#calls.operate(task, async (call) => {
         const sorted = call.columns.temporary(input.dtype, input.n);

@@ -24,8 +24,9 @@ import { SorterOperations } from './sorter-operations.js';
  * Every operation takes typed arrays, or device arrays of this Sorter, and gives back the same kind. Either may be
  * a promise, such as another call has returned: calls on device arrays are enqueued in the order in which they
  * are made, so that a chain waits for nothing but its result. One that takes the result of a call that fails
- * rejects with an InputError, whose `cause` is that failure. A result that is found to be wrong when others
- * have read it already is made again, and so are theirs.
+ * rejects with an InputError, whose `cause` is that failure. One that takes another promise, such as that of an upload,
+ * is made when that has come to something. A result that is found to be wrong when others have read it already is made
+ * again, and so are theirs.
  *
  * Calls on typed arrays and spread arrays, those that sort in place, and those with `into`, `timeout` or `onReport`, run by themselves,
  * one after the other.

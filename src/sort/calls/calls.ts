@@ -119,8 +119,8 @@ export class Calls {
       if (from?.result && !from.failure) link.takes(input, from);
       else unknown.push(input);
     }
-    const known = unknown.length === 0 ? undefined : awaited(unknown, link);
-    const result = promised(() => after(known, () => make(link))).then(
+    const isKnown = unknown.length === 0;
+    const result = promised(() => (isKnown ? make(link) : awaited(unknown, link, make))).then(
       (made) => {
         link.end();
         return made;
@@ -130,7 +130,7 @@ export class Calls {
         throw error;
       },
     );
-    if (known || link.result) this.#links.set(result, link);
+    if (!isKnown || link.result) this.#links.set(result, link);
     return result;
   }
 
@@ -242,8 +242,17 @@ function assertSame(keeper: Keeper, made: Backend): void {
   throw new DeviceLostError('the arrays of this call were lost with their device, which failed');
 }
 
-/** Waits for promises that stand for arrays. @throws InputError when one is rejected */
-async function awaited(promises: readonly PromiseLike<unknown>[], link: Link): Promise<void> {
+/**
+ * Makes a call when promises of arrays have come to something, in the turn of the last one: before code that waited for it later
+ * disposes of the array.
+ *
+ * @throws InputError when one is rejected
+ */
+async function awaited<T>(
+  promises: readonly PromiseLike<unknown>[],
+  link: Link,
+  make: (link: Link) => Soon<T>,
+): Promise<T> {
   for (const promise of promises) {
     try {
       link.takes(promise, await promise);
@@ -251,4 +260,5 @@ async function awaited(promises: readonly PromiseLike<unknown>[], link: Link): P
       throw failedInput(error);
     }
   }
+  return make(link);
 }

@@ -123,6 +123,25 @@ forEachSorter((title, open, small) => {
     },
   );
 
+  test.serial(
+    title('a promised array may be disposed of, or written to, as soon as it is there'),
+    async (t) => {
+      const sorter = await open();
+      const keys = random(n);
+      const uploaded = sorter.upload(keys);
+      const sorted = sorter.sort(uploaded);
+      (await uploaded).dispose();
+      t.deepEqual(await (await sorted).read(), keys.toSorted());
+
+      using array = await sorter.upload(keys);
+      const inPlace = sorter.sortInPlace(array);
+      const again = sorter.sort(inPlace, { descending: true });
+      const written = array.write(new Uint32Array(n));
+      t.deepEqual(await (await again).read(), keys.toSorted().reverse());
+      await written;
+    },
+  );
+
   test.serial(title('a signal ends the call that it belongs to, and what depends on it'), async (t) => {
     const sorter = await open();
     using array = await sorter.upload(random(n));
