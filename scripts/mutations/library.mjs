@@ -557,6 +557,13 @@ export const LIBRARY = [
     tests: [tests('sort/api/wrong-arguments')],
   },
   {
+    name: 'lookout: a timer runs however long the deadline is',
+    file: 'src/device/lookout.ts',
+    find: 'deadlineSeconds <= MOST_SECONDS ?',
+    replace: 'deadlineSeconds < Number.POSITIVE_INFINITY ?',
+    tests: [tests('device/lookout', '*beyond what a timer*')],
+  },
+  {
     name: 'loop yield: what is disposed of counts',
     file: 'src/sort/calls/array-store.ts',
     find: 'this.#loop.shrink(bytes);',

@@ -102,7 +102,7 @@ export class Lookout {
   /** Waits until everything enqueued so far is done. @throws TimeoutError after so many seconds; what the driver says */
   reached(deadlineSeconds: number): Promise<void> {
     const done = this.#milestones.reached();
-    return Number.isFinite(deadlineSeconds) ? withDeadline(done, deadlineSeconds) : done;
+    return deadlineSeconds <= MOST_SECONDS ? withDeadline(done, deadlineSeconds) : done;
   }
 
   /** Resolves when nobody waits any more, however their waits ended. */
@@ -243,6 +243,9 @@ export class Lookout {
     };
   }
 }
+
+/** Longest that a timer of Node runs, 24 days: one that is to run longer ends at once. Who would wait so long just waits. */
+const MOST_SECONDS = (2 ** 31 - 1) / 1000;
 
 async function withDeadline(done: Promise<void>, seconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -45,17 +45,30 @@ test('who waits later for what did not arrive is told of it', async (t) => {
 });
 
 forEachDevice((title, open) => {
-  test.serial(title('who waits for end after end by looking leaves the loop to others'), async (t) => {
+  const looking = async (): Promise<Lookout> => {
     const device = await open();
-    const progress = new Progress();
     const queue: Watched = {
       handle: device.queue.handle,
       submitForLater: () => device.queue.submitForLater(),
       lose: () => undefined,
     };
     const capabilities = { version: device.capabilities.version, quirks: { polls: 1, finishTells: true } };
-    const nothing = { tray: undefined, ferry: undefined };
-    const lookout = new Lookout(queue, capabilities as never, progress, nothing);
+    return new Lookout(queue, capabilities as never, new Progress(), { tray: undefined, ferry: undefined });
+  };
+
+  test.serial(title('a deadline beyond what a timer can run is not one that has passed'), async (t) => {
+    const lookout = await looking();
+    const warnings: string[] = [];
+    const listen = ({ name }: Error): unknown => warnings.push(name);
+    process.on('warning', listen);
+    for (const seconds of [2_147_483.647, 2_147_483.648, 1e7]) await lookout.reached(seconds);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', listen);
+    t.deepEqual(warnings, []);
+  });
+
+  test.serial(title('who waits for end after end by looking leaves the loop to others'), async (t) => {
+    const lookout = await looking();
     let [isOver, turns, without] = [false, 0, 0];
     const others = (): void => {
       turns++;

@@ -87,7 +87,7 @@ export interface SortOptions extends Order {
    */
   readonly signal?: AbortSignal;
   /**
-   * Seconds after which the device is given up when it has not finished.
+   * Seconds after which the device is given up when it has not finished. More than 24 days are as none at all.
    *
    * @defaultValue none: waits
    * @throws TimeoutError when they have passed
