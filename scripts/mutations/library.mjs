@@ -522,6 +522,27 @@ export const LIBRARY = [
     tests: [tests('sort/spread/spread-arrays', 'memory is given back*')],
   },
   {
+    name: 'split: threads are handed memory that may shrink',
+    file: 'src/sort/spread/split.ts',
+    find: 'keys: { ...keys, view: keyWords(fixed(keys.view), keys.info) },',
+    replace: 'keys,',
+    tests: [tests('sort/spread/team', '*resizable memory*')],
+  },
+  {
+    name: 'transfers: a device is handed memory that may shrink',
+    file: 'src/sort/calls/array-store.ts',
+    find: 'const to = isResizable(view) ? room(view.byteLength) : view;',
+    replace: 'const to = view;',
+    tests: [tests('sort/calls/intact', '*resizable memory*')],
+  },
+  {
+    name: 'calls: one is made a turn after the promise that it takes',
+    file: 'src/sort/calls/calls.ts',
+    find: '(isKnown ? make(link) : awaited(unknown, link, make))',
+    replace: '(isKnown ? make(link) : awaited(unknown, link, async () => link).then(make))',
+    tests: [tests('sort/calls/link', '*as soon as it is there')],
+  },
+  {
     name: 'loop yield: no call waits for a turn',
     file: 'src/sort/calls/loop-yield.ts',
     find: 'return this.#next ? this.#next.then(() => made) : made;',
