@@ -110,6 +110,7 @@ export function parse(options: SortOptions = {}, without: readonly (keyof SortOp
     if (options[name] !== undefined) throw new UsageError(`option '${name}' has no meaning here`);
   }
   if (options.device !== undefined || options.devices !== undefined) throw deviceIsOpen();
+  throwIfAborted(settings.signal);
   return settings;
 }
 

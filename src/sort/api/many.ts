@@ -11,7 +11,7 @@ import type { DtypeInfo, KeyArray } from '../../keys/dtype.js';
 import { DtypeError, InputError } from '../../util/errors.js';
 import { inTurns, type Steps } from '../host/steps.js';
 import { assertIndexable, parse } from './arguments.js';
-import { type Into, type SortOptions, throwIfAborted } from './options.js';
+import type { Into, SortOptions } from './options.js';
 import type { SegmentedArgsortOptions } from './segment-operations.js';
 
 /** Bytes that are copied in one step, arrays that are looked at: either takes a millisecond or so. */
@@ -100,7 +100,6 @@ function cut<A extends KeyArray>(all: A, offsets: Uint32Array, perKey: number): 
  */
 async function measure(arrays: readonly KeyArray[], options: SortOptions): Promise<Measured | undefined> {
   const { signal, dtype } = parse(options);
-  throwIfAborted(signal);
   if (!Array.isArray(arrays)) throw new InputError('expected an array of typed arrays, each to be sorted');
   if (arrays.length === 0) return undefined;
   const given = [...arrays] as const; // a caller who changes the list meanwhile changes nothing here

@@ -228,6 +228,7 @@ export class ArrayStore implements ArrayOwner {
 
   /** Runs `use` with a maker of results; those on the device are disposed of when it fails. */
   making<T>(use: (make: Maker) => Soon<T>): Soon<T> {
+    this.assertOpen(); // a call on nothing asks nobody else
     const results = new Results(this, this.#memory.results);
     return guarded(
       () => use(results),

@@ -1,14 +1,15 @@
 /** What no operation can do anything with: each tells of it in its promise, by an error that says what was expected. */
 
 import test from 'ava';
-import type { SortOptions } from '../../../src/sort/api/options.js';
-import type { Sorter } from '../../../src/sort/api/sorter.js';
-import { ClsortError, InputError, UsageError } from '../../../src/util/errors.js';
+import type { PrimitiveOptions, SortOptions } from '../../../src/sort/api/options.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
+import { AbortedError, ClsortError, InputError, UsageError } from '../../../src/util/errors.js';
 import { forEachSorter } from '../../each-sorter.js';
 
 const KEYS = Float32Array.of(3, 1, 2, 1);
 const WORDS = Uint32Array.of(0, 1, 2, 3);
 const OFFSETS = [0, 2, 4];
+const NONE = new Float32Array(0);
 
 type Operation = (sorter: Sorter, keys: never, options?: never) => Promise<unknown>;
 
@@ -50,6 +51,34 @@ const INTO = ['sort', 'argsort', 'sortPairs', 'segmentedSort', 'segmentedArgsort
 
 const circular: Record<string, unknown> = {};
 circular.self = circular;
+
+/** Calls on no keys, for which nothing is to be done. */
+const OF_NOTHING: Readonly<Record<string, (sorter: Sorter, options?: PrimitiveOptions) => Promise<unknown>>> =
+  {
+    sort: (sorter, options) => sorter.sort(NONE, options),
+    topK: (sorter, options) => sorter.topK(NONE, 2, options),
+    unique: (sorter, options) => sorter.unique(NONE, options),
+    lexsort: (sorter, options) => sorter.lexsort([NONE], options),
+    filter: (sorter, options) => sorter.filter(NONE, { above: 1 }, options),
+    partition: (sorter, options) => sorter.partition(NONE, { above: 1 }, options),
+    merge: (sorter, options) => sorter.merge(NONE, NONE, options),
+    reduceByKey: (sorter, options) => sorter.reduceByKey(NONE, NONE, 'sum', options),
+    gather: (sorter, options) => sorter.gather([], new Uint32Array(0), options),
+  };
+
+test('calls on nothing are none of an aborted signal or a closed Sorter either', async (t) => {
+  const sorter = await Sorter.open({ device: 'host' });
+  const { signal } = new AbortController();
+  for (const make of Object.values(OF_NOTHING)) await t.notThrowsAsync(make(sorter, { signal }));
+  for (const [name, make] of Object.entries(OF_NOTHING)) {
+    const made = make(sorter, { signal: AbortSignal.abort() });
+    await t.throwsAsync(made, { instanceOf: AbortedError }, name);
+  }
+  await sorter.close();
+  for (const [name, make] of Object.entries(OF_NOTHING)) {
+    await t.throwsAsync(make(sorter), { instanceOf: UsageError, message: /closed/ }, name);
+  }
+});
 
 forEachSorter((title, open) => {
   test.serial(
