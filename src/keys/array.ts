@@ -1,5 +1,5 @@
 import { DtypeError, InputError } from '../util/errors.js';
-import { type Dtype, type DtypeInfo, dtypeInfo, type KeyArray } from './dtype.js';
+import { type Dtype, type DtypeInfo, dtypeInfo, type HalfArray, type KeyArray } from './dtype.js';
 
 /** Bit patterns of keys, one unsigned word a key. */
 export type KeyWords = Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
@@ -166,7 +166,7 @@ export interface ArraysByDtype {
   i8: Int8Array;
   u16: Uint16Array;
   i16: Int16Array;
-  f16: Float16Array | Uint16Array;
+  f16: HalfArray | Uint16Array;
   u32: Uint32Array;
   i32: Int32Array;
   f32: Float32Array;
@@ -178,7 +178,7 @@ export interface ArraysByDtype {
 export type ArrayOf<D extends Dtype> = ArraysByDtype[D];
 
 /** The dtype of an array's type; for a plain KeyArray any. */
-export type DtypeOf<K extends KeyArray> = K extends Float16Array
+export type DtypeOf<K extends KeyArray> = K extends HalfArray
   ? 'f16'
   : K extends Uint8Array | Uint8ClampedArray
     ? 'u8'

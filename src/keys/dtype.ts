@@ -8,6 +8,12 @@ export const DTYPES = ['u8', 'i8', 'u16', 'i16', 'f16', 'u32', 'i32', 'f32', 'u6
 export type Dtype = (typeof DTYPES)[number];
 export type DtypeKind = 'unsigned' | 'signed' | 'float';
 
+/**
+ * A Float16Array, for programs whose `lib` declares one. For others it is no type: an unknown name in a declaration
+ * is any type, and every argument would pass for keys.
+ */
+export type HalfArray = typeof globalThis extends { Float16Array: { prototype: infer A } } ? A : never;
+
 /** Arrays that hold keys. Where Node has no Float16Array, f16 keys are the bits in a Uint16Array. */
 export type KeyArray =
   | Uint8Array
@@ -15,7 +21,7 @@ export type KeyArray =
   | Int8Array
   | Uint16Array
   | Int16Array
-  | Float16Array
+  | HalfArray
   | Uint32Array
   | Int32Array
   | Float32Array

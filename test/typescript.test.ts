@@ -1,0 +1,62 @@
+/** Programs in TypeScript see the declarations as strictly as this project does, whatever `lib` they have. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import * as library from '../src/index.js';
+import * as binding from '../src/opencl/index.js';
+import { packageRoot } from '../src/util/paths.js';
+import { installInto } from './installed.js';
+
+const named = (from: string, names: object): string =>
+  Object.keys(names)
+    .map((name) => `${from}.${name}`)
+    .join(', ');
+
+const PROGRAM = `
+import * as library from 'clsort';
+import * as binding from 'clsort/opencl';
+
+export const everything: unknown[] = [${named('library', library)}, ${named('binding', binding)}];
+export const floats: Float32Array = await library.sort(Float32Array.of(2, 1), { descending: true });
+export const wide: BigUint64Array = await library.sort(BigUint64Array.of(2n, 1n));
+const { keys, values } = await library.sortPairs(Float64Array.of(2, 1), Uint8Array.of(1, 2));
+export const pairs: [Float64Array, Uint8Array] = [keys, values];
+
+// @ts-expect-error what is sorted is no string
+export const text: string = await library.sort(Float32Array.of(2, 1));
+// @ts-expect-error numbers are no keys
+await library.sort(5);
+// @ts-expect-error nor are arrays of numbers
+await library.sort([2, 1]);
+// @ts-expect-error NaNs have two places
+await library.sort(Float32Array.of(2, 1), { nan: 'middle' });
+`;
+
+/** What tsc says to the program; empty when all is well. */
+function check(folder: string, options: readonly string[]): string {
+  const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noEmit'];
+  const args = [tsc, ...strict, '--target', 'es2022', '--types', 'node', ...options, 'program.mts'];
+  return spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).stdout;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'clsort-test-typescript-'));
+installInto(folder, { withAddon: false });
+mkdirSync(join(folder, 'node_modules/@types'));
+for (const name of ['@types/node', 'undici-types']) {
+  symlinkSync(join(packageRoot, 'node_modules', name), join(folder, 'node_modules', name));
+}
+writeFileSync(join(folder, 'program.mts'), PROGRAM);
+test.after.always(() => rmSync(folder, { recursive: true }));
+
+for (const [resolution, module] of [
+  ['node16', 'node16'],
+  ['nodenext', 'nodenext'],
+  ['bundler', 'esnext'],
+] as const) {
+  test(`a strict program of es2022 sees every name and every type, with moduleResolution ${resolution}`, (t) => {
+    t.is(check(folder, ['--module', module, '--moduleResolution', resolution]), '');
+  });
+}
