@@ -1,8 +1,8 @@
 /** The file in which a user keeps options. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { UsageError } from '../util/errors.js';
+import { homeFolder } from '../util/home.js';
 import { foreignness, OTHERS_WRITE } from '../util/own-file.js';
 import { suggestion } from '../util/suggest.js';
 import { COMMAND_NAMES } from './commands.js';
@@ -19,8 +19,8 @@ export function configFile(): string | undefined {
   const folder = (): string => {
     if (XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME)) return XDG_CONFIG_HOME;
     if (process.platform === 'win32' && APPDATA) return APPDATA;
-    if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support');
-    return join(homedir(), '.config');
+    if (process.platform === 'darwin') return join(homeFolder(), 'Library', 'Application Support');
+    return join(homeFolder(), '.config');
   };
   try {
     return join(folder(), 'clsort', 'config.json');

@@ -22,9 +22,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { CacheError } from './errors.js';
+import { homeFolder } from './home.js';
 import { foreignness, OTHERS_ALL, OTHERS_WRITE } from './own-file.js';
 
 /** Name of the key among the files of the cache, and its bytes. */
@@ -39,15 +40,21 @@ const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NON
 
 /**
  * Folder for what clsort may lose at any time: `CLSORT_CACHE_DIR`, else `clsort` in the cache folder of
- * the user's system.
+ * the user's system; for a user without a home one of their own among the temporary files.
  */
 export function cacheFolder(): string {
   const { CLSORT_CACHE_DIR, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (CLSORT_CACHE_DIR) return resolve(CLSORT_CACHE_DIR);
-  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'clsort');
+  if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, 'clsort');
   if (process.platform === 'win32' && LOCALAPPDATA) return join(LOCALAPPDATA, 'clsort', 'cache');
-  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'clsort');
-  return join(homedir(), '.cache', 'clsort');
+  try {
+    const home = homeFolder();
+    return process.platform === 'darwin'
+      ? join(home, 'Library', 'Caches', 'clsort')
+      : join(home, '.cache', 'clsort');
+  } catch {
+    return join(tmpdir(), `clsort-${process.geteuid?.()}`); // a user that the system does not know, without HOME
+  }
 }
 
 /** A JSON object of the cache; anything else, and what is not sealed, counts as empty. */

@@ -14,13 +14,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { tmpdir, userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import ava, { type ExecutionContext } from 'ava';
 import {
   addToCache,
+  cacheFolder,
   readCache,
   readCacheFile,
   takeCacheWarning,
@@ -252,6 +253,40 @@ test('a key that is damaged, or that others may know, is replaced, and what it s
     t.is(told, ['folder', 'readable', 'linked', 'foreign'].includes(what), what);
   }
 });
+
+test('a home that is empty, and a cache folder that is relative, are none in the folder that the program runs in', (t) => {
+  const { HOME, XDG_CACHE_HOME, CLSORT_CACHE_DIR } = process.env;
+  t.teardown(() => {
+    for (const [name, value] of Object.entries({ HOME, XDG_CACHE_HOME, CLSORT_CACHE_DIR })) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+  for (const [home, cache] of [
+    ['', ''],
+    ['here', 'there'],
+  ]) {
+    Object.assign(process.env, { HOME: home, XDG_CACHE_HOME: cache, CLSORT_CACHE_DIR: '' });
+    t.true(isAbsolute(cacheFolder()), cacheFolder());
+    t.true(cacheFolder().startsWith(userInfo().homedir), cacheFolder());
+  }
+});
+
+asRoot(
+  'a user that the system does not know has a cache of their own, whatever others put there (root)',
+  async (t) => {
+    const code = `console.log(cache.readCacheFile('a'), cache.writeCacheFile('a', 'b'), String(cache.readCacheFile('a')))`;
+    chmodSync(scratch, 0o755);
+    const tmp = join(scratch, 'tmp');
+    mkdirSync(tmp, { mode: 0o777 });
+    chmodSync(tmp, 0o1777);
+    const uid = 54_321;
+    const asStranger = () => run(process.execPath, program(code), { uid, gid: uid, env: { TMPDIR: tmp } });
+    t.is((await asStranger()).stdout, 'undefined true b\n');
+    chownSync(join(tmp, `clsort-${uid}`), NOBODY, NOBODY);
+    t.is((await asStranger()).stdout, 'undefined false undefined\n');
+  },
+);
 
 test('of many processes that make the key at once, one does', async (t) => {
   for (let round = 0; round < 3; round++) {
