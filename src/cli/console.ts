@@ -25,3 +25,11 @@ export const print = ({ stdout }: Console, text: string): void => void stdout.wr
 
 /** A line about how it goes, for people. */
 export const say = ({ stderr }: Console, text: string): void => void stderr.write(`${plainText(text)}\n`);
+
+/** May what is on stderr be drawn over? It is a terminal that can do that, and nobody asked for quiet. */
+export const isDrawable = ({ stderr, quiet = false }: Pick<Console, 'stderr' | 'quiet'>): boolean =>
+  !quiet && stderr.isTTY === true && process.env.TERM !== 'dumb';
+
+/** The beginning of a line that a terminal shows as one: what is drawn next would else not begin where it does. */
+export const fitting = (line: string, { columns }: Console['stderr']): string =>
+  [...line].slice(0, (columns || 80) - 1).join('');

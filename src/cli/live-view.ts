@@ -1,5 +1,5 @@
 /** Lines at the end of a terminal that are drawn again and again, beneath what is written for good. */
-import type { Console } from './console.js';
+import { type Console, fitting, isDrawable } from './console.js';
 
 const INTERVAL_MS = 100;
 
@@ -17,9 +17,9 @@ export class LiveView {
   #shownAt = Number.NEGATIVE_INFINITY;
   #lines = 0;
 
-  constructor({ stderr, quiet = false }: Pick<Console, 'stderr' | 'quiet'>, now = () => performance.now()) {
-    this.#stderr = stderr;
-    this.#silent = quiet || !stderr.isTTY;
+  constructor(console: Pick<Console, 'stderr' | 'quiet'>, now = () => performance.now()) {
+    this.#stderr = console.stderr;
+    this.#silent = !isDrawable(console);
     this.#now = now;
   }
 
@@ -27,8 +27,7 @@ export class LiveView {
   update(lines: () => readonly string[]): void {
     const at = this.#now();
     if (this.#silent || at - this.#shownAt < INTERVAL_MS) return;
-    const width = (this.#stderr.columns || 80) - 1;
-    const drawn = lines().map((line) => [...line].slice(0, width).join(''));
+    const drawn = lines().map((line) => fitting(line, this.#stderr));
     this.clear();
     this.#shownAt = at;
     this.#stderr.write(`${NO_WRAP}${drawn.join('\n')}\n${WRAP}`);

@@ -1,4 +1,4 @@
-import type { Console } from './console.js';
+import { type Console, fitting, isDrawable } from './console.js';
 
 const WIDTH = 24;
 const INTERVAL_MS = 100;
@@ -16,9 +16,9 @@ export class ProgressBar {
   /** Where the count began: what an earlier run has done tells nothing of the rate. */
   #since: { readonly at: number; readonly done: number; readonly total: number } | undefined;
 
-  constructor({ stderr, quiet = false }: Pick<Console, 'stderr' | 'quiet'>, now = () => performance.now()) {
-    this.#stderr = stderr;
-    this.#silent = quiet || !stderr.isTTY;
+  constructor(console: Pick<Console, 'stderr' | 'quiet'>, now = () => performance.now()) {
+    this.#stderr = console.stderr;
+    this.#silent = !isDrawable(console);
     this.#now = now;
   }
 
@@ -32,7 +32,8 @@ export class ProgressBar {
     const share = total > 0 ? Math.min(1, done / total) : 1;
     const bar = '█'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '░');
     const how = Number.isNaN(total) ? scaled(done) : `${bar} ${Math.round(share * 100)} %`;
-    this.#stderr.write(`\r\u001b[K${phase.padEnd(9)} ${how}${this.#pace(at, done, total)}`);
+    const line = `${phase.padEnd(9)} ${how}${this.#pace(at, done, total)}`;
+    this.#stderr.write(`\r\u001b[K${fitting(line, this.#stderr)}`);
     this.#visible = true;
   }
 

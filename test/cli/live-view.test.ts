@@ -4,6 +4,8 @@ import { failureText, resultText, viewLines } from '../../src/cli/batch-text.js'
 import { say } from '../../src/cli/console.js';
 import { LiveView } from '../../src/cli/live-view.js';
 
+process.env.TERM = 'xterm'; // that of who runs the tests may be none that is drawn on
+
 const ESCAPE = '\u001b';
 const CONTROLS = new RegExp(`(${ESCAPE}\\[(?:\\d*[AJ]|\\?7[lh])|\\r|\\n)`);
 const UP = new RegExp(`${ESCAPE}\\[(\\d+)A`);

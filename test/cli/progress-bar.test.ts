@@ -2,8 +2,10 @@ import { Writable } from 'node:stream';
 import test from 'ava';
 import { ProgressBar } from '../../src/cli/progress-bar.js';
 
+process.env.TERM = 'xterm'; // that of who runs the tests may be none that is drawn on
+
 /** What a bar writes, and a clock to set. */
-function shown(isTTY: boolean) {
+function shown(isTTY: boolean, columns = 80) {
   const lines: string[] = [];
   const stderr = Object.assign(
     new Writable({
@@ -12,7 +14,7 @@ function shown(isTTY: boolean) {
         done();
       },
     }),
-    { isTTY },
+    { isTTY, columns },
   );
   const time = { now: 0 };
   return { lines, time, bar: new ProgressBar({ stderr }, () => time.now) };
@@ -57,4 +59,20 @@ test('nothing where there is no terminal', (t) => {
   bar.update('sort', 1, 2);
   bar.clear();
   t.deepEqual(lines, []);
+});
+
+test('a line is cut to the terminal, and one that cannot be drawn over is none', (t) => {
+  const { bar, lines } = shown(true, 20);
+  bar.update('partition', 1, 2);
+  t.deepEqual(lines, ['partition █████████']);
+  const { TERM } = process.env;
+  t.teardown(() => {
+    if (TERM === undefined) delete process.env.TERM;
+    else process.env.TERM = TERM;
+  });
+  process.env.TERM = 'dumb';
+  const dumb = shown(true);
+  dumb.bar.update('sort', 1, 2);
+  dumb.bar.clear();
+  t.deepEqual(dumb.lines, []);
 });

@@ -97,12 +97,18 @@ class ExternalSort {
     const session = await openSession(same, resume, asides);
     const { folder, state } = session;
     const spill = new FileSpill(folder);
-    const kept = `what is done so far is kept in ${folder}: the same command with --resume goes on with it`;
+    let isTold = false;
     const tell = (): void => {
-      if (state) onNote?.(kept);
-      else removeFolderNow(folder);
+      if (!isTold)
+        onNote?.(`what is done so far is kept in ${folder}: the same command with --resume goes on with it`);
+      isTold = true;
     };
-    signal.addEventListener('abort', tell, { once: true });
+    // There may be no time to wait for the sort to end.
+    const leave = (): void => {
+      if (!state) removeFolderNow(folder);
+      else if (session.manifest || state.hasBegun) tell();
+    };
+    signal.addEventListener('abort', leave, { once: true });
     try {
       await this.#assertRoom(session);
       const report =
@@ -116,10 +122,10 @@ class ExternalSort {
       if (state && (!begun || error instanceof MismatchError)) {
         await state.remove(); // nothing is there yet, or nothing that may be gone on with
         if (begun?.part) await rm(await partPath(out, begun.part), { force: true });
-      } else if (state && !signal.aborted) onNote?.(kept);
+      } else if (state) tell();
       throw error;
     } finally {
-      signal.removeEventListener('abort', tell);
+      signal.removeEventListener('abort', leave);
       await spill.close();
       if (!state) await removeFolder(folder, asides);
     }

@@ -59,6 +59,7 @@ export interface SortedRecord {
 /** A state folder that this process works in. */
 export class State {
   readonly folder: string;
+  #hasBegun = false;
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -108,6 +109,12 @@ export class State {
 
   async begin(manifest: Omit<Manifest, 'version'>): Promise<void> {
     await this.#put(MANIFEST, { version: VERSION, ...manifest });
+    this.#hasBegun = true;
+  }
+
+  /** Has this process begun a sort in it? Until then there is nothing to go on with, unless it was there before. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** Records that a task is done. */

@@ -1,6 +1,6 @@
 /** Sorts that end early, and go on: at every step, with another budget, and what is refused. */
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { externalSort } from '../../../src/io/external/external-sort.js';
@@ -167,6 +167,23 @@ test.serial('what was not on disk when the system went down is not trusted', asy
   t.is(resumedBytes, 0);
   t.true(readFileSync(job.out).equals(sorted));
 });
+
+test.serial(
+  'a sort that is interrupted before there is anything to go on with keeps nothing, and says so',
+  async (t) => {
+    const job = jobOf({ ...small('at once') });
+    const controller = new AbortController();
+    const notes: string[] = [];
+    const onNote = (note: string): void => {
+      notes.push(note);
+      controller.abort(); // what is to be sorted is told first
+    };
+    const context = contextOf({ signal: controller.signal, onNote });
+    await t.throwsAsync(externalSort(await host, job, context), { name: 'AbortError' });
+    t.notRegex(notes.join('\n'), /kept in/);
+    t.false(existsSync(await stateFolder(job.out, undefined)));
+  },
+);
 
 test.serial(
   'an interrupted sort keeps its state in the folder for temporary files, and tells where',
