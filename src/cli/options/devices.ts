@@ -29,6 +29,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 devices', 'ids and names for --device')
     .example('$0 devices --certify', 'what may be used where, and why not')
     .epilogue(
-      'An algorithm that fails its self-test is left out on that device until the driver, the device or\n' +
+      'An algorithm that fails its self-test is left out on that device until the driver, the device or ' +
         'clsort changes, or --certify finds otherwise. Exit code 1 when one failed, crashed or did not end.',
     );

@@ -39,6 +39,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 histogram prices.f64 --bins 20', 'a table of 20 bins')
     .example('$0 histogram image.u8 --bits 0:8 --json', 'how often each byte is there')
     .epilogue(
-      'A bin holds the keys from its lower edge on that are below the next one, the last bin its upper edge too; NaN is in no\n' +
+      'A bin holds the keys from its lower edge on that are below the next one, the last bin its upper edge too; NaN is in no ' +
         'bin, unless bins are digits. Without --range the files are read twice, so that stdin needs one.',
     );

@@ -85,7 +85,7 @@ export const builder = (yargs: Argv) =>
     .example('$0 matrix --compare before.json after.json', 'tells what has changed')
     .example("$0 matrix --only 'algorithm=tiled,dtype=u32|f64' --html tiled.html", 'a part, as a page')
     .epilogue(
-      'A table on a terminal, else one JSON object a line, a case each. Outcomes: ok; skipped, what is not for the device;\n' +
+      'A table on a terminal, else one JSON object a line, a case each. Outcomes: ok; skipped, what is not for the device; ' +
         'wrong, by comparison with a reference of its own; error; crash; timeout; and why.\n' +
         'Axes of --only: operation algorithm dtype n order keys. A term is axis=value|value, or values; commas mean and.\n' +
         'Cases run in a process of their own, so that a driver that crashes or hangs fails its own cell.\n' +

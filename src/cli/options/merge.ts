@@ -34,6 +34,6 @@ export const builder = (yargs: Argv) =>
       'records of 100 bytes, by the first ten',
     )
     .epilogue(
-      'Equal keys stay in the order of the files. A file that is not sorted as the options say is refused, with the\n' +
+      'Equal keys stay in the order of the files. A file that is not sorted as the options say is refused, with the ' +
         'position of the first key that is out of order; OUT is replaced when all is well.',
     );

@@ -120,7 +120,7 @@ export const builder = (yargs: Argv) =>
     .example('$0 plan --measure --size 1T --dtype u64 --json > rates.json', 'of this machine')
     .example('$0 plan --rates rates.json --size 10T --nodes 16 --dtype u64', 'of many such machines')
     .epilogue(
-      'What devices, buses and hosts take was measured; what networks, disks and cores can do is what you say.\n' +
-        'The last lines name what it rests on. Give the best number of partitions to clsort sort --engine …\n' +
+      'What devices, buses and hosts take was measured; what networks, disks and cores can do is what you say. ' +
+        'The last lines name what it rests on. Give the best number of partitions to clsort sort --engine … ' +
         '--partitions N. See docs/many-machines.md.',
     );

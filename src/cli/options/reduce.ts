@@ -23,6 +23,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 reduce prices.f64', 'their sum, and nothing else, on stdout')
     .example('$0 reduce a.npy b.npy --op max', 'the largest key of both')
     .epilogue(
-      "Sums of integers have 64 bits and wrap; those of floats are of the keys' own type. Of a minimum or maximum NaN is the\n" +
+      "Sums of integers have 64 bits and wrap; those of floats are of the keys' own type. Of a minimum or maximum NaN is the " +
         'result when it is among the keys. The files are read once, in memory for a part of them.',
     );

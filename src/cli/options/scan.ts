@@ -35,6 +35,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 scan sales.npy -o running.npy --inclusive', 'running totals')
     .example('$0 scan prices.f64 -o highest.f64 --op max --inclusive', 'the highest so far')
     .epilogue(
-      "Results are of the keys' own type; sums and products of integers wrap, and there are none of f16. All keys are in memory at once.\n" +
+      "Results are of the keys' own type; sums and products of integers wrap, and there are none of f16. All keys are in memory at once. " +
         'OUT is replaced when all is well.',
     );

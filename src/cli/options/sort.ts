@@ -96,6 +96,6 @@ export const builder = (yargs: Argv) =>
       'over many machines',
     )
     .epilogue(
-      "The report goes to stdout, with '-o -' to stderr, when that is a terminal or with --report; what --verify\n" +
+      "The report goes to stdout, with '-o -' to stderr, when that is a terminal or with --report; what --verify " +
         'finds and what --json asks for go there always. OUT is replaced when all is well.',
     );

@@ -54,6 +54,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 topk prices.f64 -k 100 -o top.f64', 'the largest first')
     .example('$0 topk latency.npy -k 10 --smallest --argsort -o fastest.npy', 'where the ten smallest are')
     .epilogue(
-      'The files are read once, in memory for a part of them. Of equal keys those are taken that come first, and of\n' +
+      'The files are read once, in memory for a part of them. Of equal keys those are taken that come first, and of ' +
         'several files and of a matrix the keys count through. OUT is replaced when all is well.',
     );

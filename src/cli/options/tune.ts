@@ -44,6 +44,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 tune --device cpu --algorithm serial --time 20', 'one algorithm of a CPU device')
     .example('$0 tune --shape f64+8', 'what you sort, if it is not among the most frequent')
     .epilogue(
-      'Each try is verified before it is timed, and passes the self-test before it is kept. What is kept is\n' +
+      'Each try is verified before it is timed, and passes the self-test before it is kept. What is kept is ' +
         "for this device and driver alone. 'clsort tune --reset' or CLSORT_TUNING=off go back.",
     );

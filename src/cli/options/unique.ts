@@ -34,6 +34,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 unique in.npy -o distinct.npy --counts counts.npy', 'and how often it was there')
     .example('$0 unique in.dat -o out.dat --record 100 --key 0:10', 'the first record of each key')
     .epilogue(
-      'The same as sort --unique. Keys are compared as numbers: all NaNs are one, and so are both zeros; the first of\n' +
+      'The same as sort --unique. Keys are compared as numbers: all NaNs are one, and so are both zeros; the first of ' +
         'them in the order stands for all. A matrix is taken as the keys that it has. OUT is replaced when all is well.',
     );
