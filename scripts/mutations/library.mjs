@@ -613,6 +613,13 @@ export const LIBRARY = [
     tests: [tests('device/lookout', '*beyond what a timer*')],
   },
   {
+    name: 'lent: elements lie in place wherever they stand',
+    file: 'src/sort/transfer/lent.ts',
+    find: ' && view.byteOffset % unit === 0;',
+    replace: ';',
+    tests: [tests('sort/api/alignment', '*multiples of their own size')],
+  },
+  {
     name: 'loop yield: what is disposed of counts',
     file: 'src/sort/calls/array-store.ts',
     find: 'this.#loop.shrink(bytes);',

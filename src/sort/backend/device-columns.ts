@@ -53,7 +53,7 @@ export class DeviceColumns implements Columns {
   }
 
   #brought(from: Column, origin: ArrayBufferView): Soon<Column> {
-    return after(lendInput(this.#device, origin), (lent) => {
+    return after(lendInput(this.#device, origin, from.info.bytes), (lent) => {
       const { buffer, copy } = this.#keep(lent);
       return after(this.#watched(buffer, copy), () => ({ ...from, place: buffer, origin }));
     });
@@ -64,7 +64,7 @@ export class DeviceColumns implements Columns {
   }
 
   #collected(to: Column, place: ArrayBufferView, write: (to: Column) => Soon<void>): Soon<void> {
-    const lent = this.#keep(lendOutput(this.#device, place));
+    const lent = this.#keep(lendOutput(this.#device, place, to.info.bytes));
     const { buffer, copy } = lent;
     const collect = () => lent.collect(this.#settings.timeout);
     const written = () =>

@@ -98,10 +98,15 @@ export class DeviceSort implements PendingSort {
   /** Brings what the sort reads. */
   #reach(): Soon<Inputs> {
     const { keys, values, segments } = this.#job;
-    const reach = (place: Place) => after(lendInput(this.#device, place), (one) => this.#keep(one));
-    return after(reach(keys.place), (keys) =>
-      after(values && reach(values.place), (values) =>
-        after(segments && reach(segments.offsets.place), (offsets) => ({ keys, values, offsets })),
+    const reach = (place: Place, unit: number) =>
+      after(lendInput(this.#device, place, unit), (one) => this.#keep(one));
+    return after(reach(keys.place, keys.info.bytes), (keys) =>
+      after(values && reach(values.place, values.bytes), (values) =>
+        after(segments && reach(segments.offsets.place, POSITION_BYTES), (offsets) => ({
+          keys,
+          values,
+          offsets,
+        })),
       ),
     );
   }
@@ -129,10 +134,11 @@ export class DeviceSort implements PendingSort {
     // The keys of an argsort are sorted too, but stay on the device.
     const output = this.#keep<LentOutput>(
       sorted
-        ? lendOutput(this.#device, sorted)
+        ? lendOutput(this.#device, sorted, keys.info.bytes)
         : { ...borrow(this.#device, byteLengthOf(keys)), collect: () => undefined },
     );
-    const outputValues = moved && this.#keep(lendOutput(this.#device, moved));
+    const unit = values?.bytes ?? POSITION_BYTES;
+    const outputValues = moved && this.#keep(lendOutput(this.#device, moved, unit));
     this.#slot = segments && Board.slot(this.#device); // nobody waits between this and what writes on it
     const work = {
       n: this.#plan.n,
@@ -207,6 +213,9 @@ export class DeviceSort implements PendingSort {
     return one;
   }
 }
+
+/** Bytes of a position, and of an offset of a segment: u32. */
+const POSITION_BYTES = 4;
 
 const CHANGED = 'does not hold the same data as the host';
 

@@ -24,8 +24,9 @@ export interface LentOutput extends Lent {
   collect(deadlineSeconds?: number): Soon<void>;
 }
 
-const inPlace = (device: Device, view: ArrayBufferView): boolean =>
-  device.capabilities.quirks.zeroCopy && view.byteLength >= ZERO_COPY_BYTES;
+/** Kernels take elements of `unit` bytes, which end the process of a CPU device where they do not stand on a multiple of that. */
+const inPlace = (device: Device, view: ArrayBufferView, unit: number): boolean =>
+  device.capabilities.quirks.zeroCopy && view.byteLength >= ZERO_COPY_BYTES && view.byteOffset % unit === 0;
 
 function lend(device: Device, view: ArrayBufferView): Lent {
   const buffer = device.buffer(view.byteLength, { over: view });
@@ -95,11 +96,11 @@ async function downloadStaged(
   device.queue.note('download', (performance.now() - started) / 1000);
 }
 
-/** Makes data readable on the device: in place on a CPU device, else by an upload. */
-export function lendInput(device: Device, place: Place): Soon<Lent> {
+/** Makes data, elements of `unit` bytes, readable on the device: in place on a CPU device, else by an upload. */
+export function lendInput(device: Device, place: Place, unit: number): Soon<Lent> {
   if (isOnDevice(place)) return there(place);
   const view = fixed(place);
-  if (inPlace(device, view)) return lend(device, view);
+  if (inPlace(device, view, unit)) return lend(device, view);
   const berth = device.passes(view) ? undefined : device.queue.gather(view);
   if (berth) return { buffer: berth.buffer, copy: view, release: () => berth.release() };
   const lent = borrow(device, view.byteLength, true);
@@ -112,10 +113,10 @@ export function lendInput(device: Device, place: Place): Soon<Lent> {
   );
 }
 
-/** Room on the device for what will be at `place`; `collect` starts the way back. */
-export function lendOutput(device: Device, place: Place): LentOutput {
+/** Room on the device for the elements of `unit` bytes that will be at `place`; `collect` starts the way back. */
+export function lendOutput(device: Device, place: Place, unit: number): LentOutput {
   if (isOnDevice(place)) return { ...there(place), collect: nothing };
-  if (inPlace(device, place)) return { ...lend(device, place), collect: nothing };
+  if (inPlace(device, place, unit)) return { ...lend(device, place), collect: nothing };
   const berth = device.passes(place) ? undefined : device.queue.berth(place.byteLength);
   if (berth) {
     const collect = () => device.queue.bring(berth, place);

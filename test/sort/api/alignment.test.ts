@@ -75,6 +75,28 @@ forEachSorter((title, open, small) => {
     }
   });
 
+  test.serial(
+    title('values that begin where their words do, and not on multiples of their own size'),
+    async (t) => {
+      const sorter = await open();
+      for (const algorithm of ['auto', ...names.filter((name) => name === 'serial')]) {
+        for (const words of [2, 4]) {
+          const keys = keysOf('u16', 'uniform', n);
+          const values = keysOf('u32', 'uniform', n * words);
+          const expected = await sorter.sortPairs(keys, values, { algorithm: 'host' });
+          for (const elements of [1, 2, 3]) {
+            const into = { keys: new Uint16Array(n), values: shifted(new Uint32Array(n * words), elements) };
+            const made = await sorter.sortPairs(keys, shifted(values, elements), { algorithm, into });
+            t.true(
+              same(made.values, expected.values),
+              `${algorithm}: ${words} words, ${elements} elements behind`,
+            );
+          }
+        }
+      }
+    },
+  );
+
   test.serial(title('into: results of bytes that begin anywhere'), async (t) => {
     const sorter = await open();
     const dtype = 'f64';
