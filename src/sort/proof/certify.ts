@@ -29,8 +29,14 @@ const STRESS_PATTERNS: readonly Pattern[] = ['constant', 'random', 'runs'];
 /** Seconds that a self-test may take before it ends with what it has seen; sizes up to 257 always run. */
 const BUDGET = 1;
 
-/** Seconds after which a self-test counts as hung: on a busy machine a CPU device compiles for many. */
+/**
+ * Seconds after which a self-test counts as hung, and the device is given up with all that lies on it. A CPU device compiles when a
+ * kernel is first launched, which took rusticl more than a minute beside other work.
+ */
 const DEADLINE = 60;
+const CPU_DEADLINE = 300;
+
+const deadlineOf = ({ info }: Device): number => (info.type === 'cpu' ? CPU_DEADLINE : DEADLINE);
 
 const UNSIGNED = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 const ODD_ORDER = { 8: 'i8', 16: 'f16', 32: 'f32', 64: 'f64' } as const satisfies Record<number, Dtype>;
@@ -84,13 +90,14 @@ export async function certify(algorithm: Algorithm, { again = false } = {}): Pro
 }
 
 /** Does the device still do anything? Some drivers say that they are out of resources when they are lost. */
-async function answers({ queue, pool }: Device): Promise<boolean> {
+async function answers(device: Device): Promise<boolean> {
+  const { queue, pool } = device;
   try {
     const buffer = pool.take(4);
     const [asked, answered] = [Uint32Array.of(0x600df00d), new Uint32Array(1)];
     queue.write(buffer, asked);
     queue.read(buffer, answered);
-    await queue.finish(DEADLINE);
+    await queue.finish(deadlineOf(device));
     pool.give(buffer);
     return answered[0] === asked[0];
   } catch {
@@ -149,10 +156,11 @@ async function selfTest(algorithm: Algorithm): Promise<string | undefined> {
 
 /** Sorts and checks. @returns what went wrong, or undefined */
 async function tryAlone(algorithm: Algorithm, one: Try, seed: number): Promise<string | undefined> {
-  const { queue } = algorithm.device;
+  const { device } = algorithm;
+  const { queue } = device;
   const trial = enqueueTry(algorithm, queue, one, seed);
   try {
-    await queue.finish(DEADLINE);
+    await queue.finish(deadlineOf(device));
     return trial.gaveUp ?? trial.wrong();
   } finally {
     trial.release();
@@ -170,7 +178,7 @@ async function tryCrowded(
 ): Promise<string | undefined> {
   const { device, name, shape } = algorithm;
   const rival = await algorithmNamed(name).create(device, shape);
-  await device.queue.finish(DEADLINE); // what the rival's buffers begin with
+  await device.queue.finish(deadlineOf(device)); // what the rival's buffers begin with
   return device.withSecondQueue(async (second) => {
     for (const [i, one] of tries.entries()) {
       if (i > 0 && late()) break;
@@ -184,12 +192,12 @@ async function tryCrowded(
           trials.push(enqueueTry(own, queue, one, 1000 + 2 * i + side));
           queue.submit(); // both queues set the arguments of the same kernels
         }
-        await Promise.all(sides.map(({ queue }) => queue.finish(DEADLINE)));
+        await Promise.all(sides.map(({ queue }) => queue.finish(deadlineOf(device))));
         const wrong = trials.find((trial) => !trial.gaveUp && trial.wrong())?.wrong();
         if (wrong) return `${one.n} ${one.pattern} ${one.dtype} keys beside another sort: ${wrong}`;
       } finally {
         // The pool would lend to one queue what the other is still using.
-        await second.finish(DEADLINE).catch(() => undefined);
+        await second.finish(deadlineOf(device)).catch(() => undefined);
         for (const trial of trials) trial.release();
       }
     }
