@@ -64,7 +64,7 @@ export class SpreadArrays implements SpreadOwner {
   /**
    * Spreads keys over all members.
    *
-   * @param weigh tells what part of the keys each member is to have; asked once
+   * @param weigh tells what part of the keys each member is to have; asked once, when there are any
    */
   upload<D extends Dtype>(
     keys: HostColumn,
@@ -72,11 +72,14 @@ export class SpreadArrays implements SpreadOwner {
     weigh: () => Promise<readonly number[]>,
   ): Promise<SpreadArray<D>> {
     const upload = async () => {
-      this.#weights ??= weigh().catch((error: unknown) => {
-        this.#weights = undefined;
-        throw error;
-      });
-      const starts = startsOf(keys.n, await this.#weights);
+      if (keys.n > 0) {
+        this.#weights ??= weigh().catch((error: unknown) => {
+          this.#weights = undefined;
+          throw error;
+        });
+      }
+      const weights = (await this.#weights) ?? this.#members.map(() => 1);
+      const starts = startsOf(keys.n, weights);
       const { bytes } = keys.info;
       return this.#making(dtype, starts, (made) =>
         this.#each(async (member, m) => {

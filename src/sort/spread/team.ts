@@ -398,7 +398,6 @@ export class Team {
 
   /** What part of keys like these each member is to have where all take part, by what it takes them to sort. */
   async weigh(keys: HostColumn, settings: SortSettings): Promise<number[]> {
-    if (keys.n === 0) return this.members.map(() => 1);
     const job = { keys, settings, sorted: keys.view };
     const all = { ...settings, tuning: { spread: this.members.length } };
     const { members, weights } = await this.#division(sortKind(job, this.members), keys.n, all);

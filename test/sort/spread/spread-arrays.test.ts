@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { Sorter, type SortOptions, type SortReport, SpreadArray } from '../../../src/index.js';
 import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
+import { Team } from '../../../src/sort/spread/team.js';
 import { InputError, UnsupportedError, UsageError } from '../../../src/util/errors.js';
 import { type Distribution, keysOf } from '../../distributions.js';
 import { poclNames } from '../../pocl-names.js';
@@ -238,4 +239,22 @@ test('a signal ends a sort of a spread array', async (t) => {
   const spread = await both.upload(keysOf('u32', 'uniform', 1000), { spread: true });
   await t.throwsAsync(both.sort(spread, { signal: AbortSignal.abort() }), { name: 'AbortError' });
   t.is((await both.sort(spread)).length, 1000);
+});
+
+test.serial('an empty array says nothing of the parts that others are to have', async (t) => {
+  const { weigh } = Team.prototype;
+  let asked = 0;
+  Team.prototype.weigh = async () => {
+    asked++;
+    return [3, 1];
+  };
+  try {
+    await using sorter = await Sorter.open({ devices: [PLATFORM] });
+    using empty = await sorter.upload(new Uint32Array(), { spread: true });
+    t.deepEqual([empty.parts, asked], [[0, 0], 0]);
+    using some = await sorter.upload(Uint32Array.from({ length: 8 }), { spread: true });
+    t.deepEqual([some.parts, asked], [[6, 2], 1]);
+  } finally {
+    Team.prototype.weigh = weigh;
+  }
 });
