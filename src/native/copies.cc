@@ -69,6 +69,7 @@ NAN_METHOD(CopyAsync) {
     HostMemory source = call.LastingMemory(from[i], 0, CL_INVALID_VALUE);
     HostMemory target = call.LastingMemory(to[i], source.bytes, CL_INVALID_VALUE);
     if (!call.ok()) return;
+    if (source.bytes == 0) continue;  // it may be nowhere
     // The same memory may be there many times.
     if (source.bytes > SIZE_MAX - kShare - all) return (void)call.Fail(CL_INVALID_VALUE, "2^64 bytes or more");
     all += source.bytes;
