@@ -49,7 +49,7 @@ test('programs reach every call, with code in arguments and in callbacks', (t) =
     }
   }
   t.deepEqual(
-    Object.keys(CALLS).filter((name) => !called.has(name)),
+    Object.keys(CALLS).filter((name) => CALLS[name]?.weight !== 0 && !called.has(name)),
     [],
   );
   t.true(inner > 400, `${inner} inner calls`);

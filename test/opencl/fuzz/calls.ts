@@ -9,7 +9,7 @@ import { type Argument, list, result, type Step, value } from './program.js';
 /** A function of the binding: what it takes, and what becomes of the things of the program. */
 export interface Call {
   readonly takes: readonly Taken[];
-  /** How often it is called, among the others. */
+  /** How often it is called, among the others; 0: never, by programs that are drawn. */
   readonly weight?: number;
   /** What is there, or gone, afterwards; `sound` when every argument was right. */
   readonly leaves?: (draft: Draft, step: Step, sound: boolean) => void;
@@ -1047,7 +1047,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
     takes: [k.hostOf(8), k.oneOf(1, 2, 4, 8), k.hostOf(56), k.hostOf(4), k.count(1, 4)],
     weight: 0.4,
   },
-  copyAsync: { takes: [hosts(1), hosts(64), k.count(1, 4)], weight: 0.4 },
+  // Never yet: other programs than these of the seeds that are known to end hang in rusticl, which is to be looked into first.
+  copyAsync: { takes: [hosts(1), hosts(64), k.count(1, 4)], weight: 0 },
   placeAsync: {
     takes: [
       k.hostOf(8),

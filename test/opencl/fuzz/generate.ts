@@ -40,7 +40,8 @@ class Generator {
     this.#traits = traits;
     this.#without = new Set(without);
     // Each program prefers other calls, so that some meet that would seldom.
-    this.#weights = Object.entries(CALLS).map(([name, call]) => {
+    const drawn = Object.entries(CALLS).filter(([, { weight }]) => weight !== 0);
+    this.#weights = drawn.map(([name, call]) => {
       const swarm = [0, 0.3, 1, 1, 1, 4][this.#random.below(6)] ?? 1;
       return [name, call, this.#without.has(name) ? 0 : (call.weight ?? 1) * swarm];
     });
