@@ -608,7 +608,7 @@ export const LIBRARY = [
   {
     name: 'lookout: a timer runs however long the deadline is',
     file: 'src/device/lookout.ts',
-    find: 'deadlineSeconds <= MOST_SECONDS ?',
+    find: 'deadlineSeconds <= MOST_TIMER_SECONDS ?',
     replace: 'deadlineSeconds < Number.POSITIVE_INFINITY ?',
     tests: [tests('device/lookout', '*beyond what a timer*')],
   },

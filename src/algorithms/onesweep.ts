@@ -79,7 +79,7 @@ export const stateVectors = (tuning: OnesweepTuning, n: number, passes: number):
   ((passes * passGroups(tuning, n) + tuning.lookBack - 1) * BINS * (tuning.offsetBits / 8)) / 16;
 
 /** Enqueues the histogram of all digits, which makes ready what the passes count in. */
-export function enqueueHistogram(
+export function enqueueDigitHistogram(
   queue: Queue,
   { certain }: RankedPrograms,
   tuning: OnesweepTuning,
@@ -175,7 +175,7 @@ class Onesweep implements Algorithm {
 
     const first = steps[0];
     if (!first) return {};
-    enqueueHistogram(queue, this.#programs, this.#tuning, work, { ...first, control, groups });
+    enqueueDigitHistogram(queue, this.#programs, this.#tuning, work, { ...first, control, groups });
 
     const program = rankedFor(this.#programs, this.shape, bits);
     for (const [pass, step] of steps.entries()) {

@@ -18,7 +18,7 @@ import {
   BINS,
   buildOnesweep,
   CONTROL_BYTES,
-  enqueueHistogram,
+  enqueueDigitHistogram,
   histogramGroups,
   type OnesweepTuning,
   onesweep,
@@ -151,7 +151,12 @@ class Wide implements Algorithm {
       elements.push(copies(valuesInPlace) ? alternateValues : values.input, values.output, alternateValues);
     }
 
-    enqueueHistogram(queue, this.#programs.passes, sweep, work, { from, control, groups, flags: firstFlags });
+    enqueueDigitHistogram(queue, this.#programs.passes, sweep, work, {
+      from,
+      control,
+      groups,
+      flags: firstFlags,
+    });
     this.#plan(queue, work, { from, counts, plan, passes, groups, parity });
 
     const program = rankedFor(this.#programs.passes, this.shape, bits);

@@ -1,5 +1,6 @@
 import * as cl from '../opencl/index.js';
 import { TimeoutError } from '../util/errors.js';
+import { MOST_TIMER_SECONDS } from '../util/timer.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import type { Ferry } from './ferry.js';
@@ -102,7 +103,8 @@ export class Lookout {
   /** Waits until everything enqueued so far is done. @throws TimeoutError after so many seconds; what the driver says */
   reached(deadlineSeconds: number): Promise<void> {
     const done = this.#milestones.reached();
-    return deadlineSeconds <= MOST_SECONDS ? withDeadline(done, deadlineSeconds) : done;
+    // Who would wait for longer than a timer runs just waits.
+    return deadlineSeconds <= MOST_TIMER_SECONDS ? withDeadline(done, deadlineSeconds) : done;
   }
 
   /** Resolves when nobody waits any more, however their waits ended. */
@@ -243,9 +245,6 @@ export class Lookout {
     };
   }
 }
-
-/** Longest that a timer of Node runs, 24 days: one that is to run longer ends at once. Who would wait so long just waits. */
-const MOST_SECONDS = (2 ** 31 - 1) / 1000;
 
 async function withDeadline(done: Promise<void>, seconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
-import { clearBytes, isResizable } from '../keys/array.js';
+import { clearBytes, copyEach, isResizable } from '../keys/array.js';
 import * as cl from '../opencl/index.js';
 import type { Soon } from '../util/soon.js';
 import type { Buffer } from './buffer.js';
@@ -37,8 +37,7 @@ export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[
   for (const { byteLength } of from) bytes += byteLength;
   // Memory that can shrink is copied while nothing else of the program's runs.
   if (bytes < SHARED_BYTES || ARRAY_THREADS < 2 || [...from, ...to].some(isResizable)) {
-    for (const [i, view] of from.entries()) to[i]?.set(view);
-    return;
+    return copyEach(from, to);
   }
   return cl.copyAsync(from, to, ARRAY_THREADS).catch((error: unknown) => {
     throw typedError(error, `copying ${bytes} bytes`);

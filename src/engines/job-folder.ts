@@ -4,10 +4,11 @@
  * whole; a task without one is done once more.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asideName } from '../io/aside.js';
 import { writeAside } from '../io/aside-file.js';
+import { makeFolder } from '../io/folder.js';
 import { ioError } from '../io/raw.js';
 import { IoError, UsageError } from '../util/errors.js';
 import type { Task, TaskKind } from './engine.js';
@@ -62,9 +63,7 @@ export class JobFolder {
   static async make(shared: SharedFolder, id: string): Promise<JobFolder> {
     assertId(id);
     const path = join(shared.root, JOBS, id);
-    await mkdir(join(path, ASIDES), { recursive: true }).catch((error) => {
-      throw ioError('write', path, error);
-    });
+    await makeFolder(join(path, ASIDES), path);
     return JobFolder.find(shared, id);
   }
 

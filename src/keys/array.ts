@@ -253,6 +253,11 @@ export function clearBytes(memory: ArrayBuffer): void {
   }
 }
 
+/** Copies arrays to others of their lengths. */
+export function copyEach(from: readonly Uint8Array[], to: readonly Uint8Array[]): void {
+  for (const [i, view] of from.entries()) to[i]?.set(view);
+}
+
 /** Copies the bytes of a view to the front of another, which has room for them. */
 export function copyBytes(from: ArrayBufferView, to: ArrayBufferView): void {
   for (let start = 0; start < from.byteLength; start += COPY_BYTES) {

@@ -15,6 +15,7 @@ import { isSameFile } from '../../io/output.js';
 import { ioError, isStdin } from '../../io/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { plainName } from '../../util/plain-text.js';
+import { MOST_TIMER_SECONDS } from '../../util/timer.js';
 import { failureText, resultJson, resultText, summaryText, viewLines } from '../batch-text.js';
 import { type Console, print, say } from '../console.js';
 import { readStations } from '../device-arguments.js';
@@ -85,8 +86,8 @@ async function assertWritable(file: string): Promise<void> {
 
 type ReadOptions = Omit<BatchOptions, 'devices' | 'keepAll' | 'signal' | 'asides' | 'onEvent'>;
 
-/** Most seconds that a timer counts. */
-const MOST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+/** Most whole seconds of a timer. */
+const MOST_SECONDS = Math.floor(MOST_TIMER_SECONDS);
 
 /** Is a manifest a file, which may have a journal beside it, and not stdin or another pipe? */
 const isOfFile = (jobs: string): boolean => !isStdin(jobs) && fileState(jobs) !== undefined;

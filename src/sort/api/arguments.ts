@@ -147,6 +147,13 @@ export function assertApart(array: Keys | undefined, into: Keys | undefined): vo
 
 const isArray = (one: unknown): boolean => ArrayBuffer.isView(one) || one instanceof DeviceArray;
 
+/** @throws UsageError for what is no number of keys, or does not say which */
+export function assertTop(k: number, largest: boolean): void {
+  if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
+  if (!Number.isSafeInteger(k) || k < 0)
+    throw new UsageError(`k is ${shown(k)}: expected a whole number from 0 on`);
+}
+
 export function assertIndexable(n: number): void {
   if (n >= MAX_INDICES) {
     throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${n}`);

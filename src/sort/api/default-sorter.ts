@@ -42,8 +42,9 @@ export async function withSorter<T, O extends OpenOptions>(
   options: O | undefined,
   use: (sorter: Sorter, options: O) => Promise<T>,
 ): Promise<T> {
-  const { device: _, devices: __, ...rest } = given(options);
-  assertOneOfDevices(given(options));
+  const all = given(options);
+  const { device: _, devices: __, ...rest } = all;
+  assertOneOfDevices(all);
   return use(await sorterFor(options), rest as O);
 }
 

@@ -14,6 +14,7 @@ import type { Team } from '../spread/team.js';
 import {
   type Awaitable,
   assertIndexable,
+  assertTop,
   type Positions,
   parse,
   readKeys,
@@ -95,9 +96,7 @@ export class OrderOperations {
     return this.#calls.linked<{ keys: Keys; indices: Positions<Keys> }>([keys], async (link) => {
       const array = link.array(keys);
       const { largest = true, ...rest } = given(options);
-      if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
-      if (!Number.isSafeInteger(k) || k < 0)
-        throw new UsageError(`k is ${shown(k)}: expected a whole number from 0 on`);
+      assertTop(k, largest);
       const settings = parse({ ...rest, descending: largest });
       if ('descending' in rest) throw new UsageError("topK takes 'largest', not 'descending'");
       if (array instanceof SpreadArray) {

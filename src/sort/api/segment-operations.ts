@@ -19,6 +19,7 @@ import {
   type Awaitable,
   assertApart,
   assertIndexable,
+  assertTop,
   dtypeOfValues,
   type Positions,
   parse,
@@ -148,9 +149,7 @@ export class SegmentOperations {
     return this.#calls.linked([keys, offsets], async (link) => {
       const { largest = true, positions = 'array', ...rest } = given(options);
       assertPositions(positions);
-      if (typeof largest !== 'boolean') throw new UsageError("option 'largest': expected true or false");
-      if (!Number.isSafeInteger(k) || k < 0)
-        throw new UsageError(`k is ${shown(k)}: expected a whole number from 0 on`);
+      assertTop(k, largest);
       if ('descending' in rest) throw new UsageError("topKSegments takes 'largest', not 'descending'");
       const array = link.array(keys);
       const settings = parse({ ...rest, descending: largest });

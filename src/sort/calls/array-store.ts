@@ -17,7 +17,7 @@ import type { Keeper } from '../backend/backend.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../backend/column.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { HeldBytes } from './held-bytes.js';
-import { assertIntact, type Span, whileIntact } from './intact.js';
+import { assertIntact, spanOf, whileIntact } from './intact.js';
 import { LoopYield } from './loop-yield.js';
 import type { Turns } from './turns.js';
 
@@ -43,8 +43,6 @@ interface Aside {
   readonly from: ArrayBufferView;
   readonly to: ArrayBufferView;
 }
-
-const spansOf = (view: ArrayBufferView): readonly Span[] => [[view, view.byteLength]];
 
 /** The memory of a Sorter's device arrays. */
 export class ArrayStore implements ArrayOwner {
@@ -156,7 +154,7 @@ export class ArrayStore implements ArrayOwner {
   load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
     // A call that overwrites elements runs alone.
     const n = view.byteLength / from.info.bytes;
-    const spans = spansOf(view);
+    const spans = [spanOf(view)];
     // A device must not hold memory that may shrink.
     const to = isResizable(view) ? room(view.byteLength) : view;
     const load = (memory: ColumnMemory) =>
@@ -178,7 +176,7 @@ export class ArrayStore implements ArrayOwner {
 
   /** Stores what is in an array of the host, which is to stay there meanwhile. */
   #storing(to: Column, view: ArrayBufferView, offset: number): (memory: ColumnMemory) => Promise<void> {
-    const spans = spansOf(view);
+    const spans = [spanOf(view)];
     return (memory) => whileIntact(spans, () => memory.store(to, view, offset));
   }
 

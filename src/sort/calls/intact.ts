@@ -49,6 +49,9 @@ export function intactOr(spans: readonly Span[], error: unknown): unknown {
   }
 }
 
+/** An array of the host, as it is when a call is made. */
+export const spanOf = (view: ArrayBufferView): Span => [view, view.byteLength];
+
 /** Memory that a sort reads and writes. */
 export function spansOf(job: SortJob): Span[] {
   const spans: Span[] = [];

@@ -18,7 +18,7 @@ import { type SortReport, sharedReport } from '../api/report.js';
 import { SpreadArray, type SpreadOwner } from '../api/spread-array.js';
 import { type Column, column } from '../backend/column.js';
 import { WindowOrder } from '../calls/chunked.js';
-import { type Span, whileIntact } from '../calls/intact.js';
+import { spanOf, whileIntact } from '../calls/intact.js';
 import type { Turns } from '../calls/turns.js';
 import { better } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
@@ -89,7 +89,7 @@ export class SpreadArrays implements SpreadOwner {
         }),
       );
     };
-    const spans: readonly Span[] = [[keys.view, keys.n * keys.info.bytes]];
+    const spans = [spanOf(keys.view)];
     return this.#turns.beside(0, () => whileIntact(spans, upload));
   }
 
@@ -115,7 +115,7 @@ export class SpreadArrays implements SpreadOwner {
         }),
       );
     };
-    const spans: readonly Span[] = [[view, view.byteLength]];
+    const spans = [spanOf(view)];
     return this.#turns.beside(0, () => whileIntact(spans, load));
   }
 

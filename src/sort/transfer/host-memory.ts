@@ -1,4 +1,4 @@
-import { type ArrayOf, copyBytes, newArray, part } from '../../keys/array.js';
+import { type ArrayOf, copyBytes, copyEach, newArray, part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { type Column, isOnDevice, type Place } from '../backend/column.js';
@@ -45,7 +45,7 @@ export class HostMemory implements ColumnMemory {
   }
 
   copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): void {
-    for (const [i, view] of from.entries()) to[i]?.set(view);
+    copyEach(from, to);
   }
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
