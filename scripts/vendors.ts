@@ -2,7 +2,7 @@
  * Devices that vendors' compilers build for without hardware: which compiler, what the device says of itself as far as plans
  * and programs go by it, and what a kernel may take there.
  */
-import type { Capabilities } from '../src/device/capabilities.js';
+import { type Capabilities, localBudgetOf } from '../src/device/capabilities.js';
 import type { DeviceInfo } from '../src/device/platform.js';
 import { quirksOf } from '../src/device/quirks.js';
 import type { Described } from './variants.js';
@@ -49,13 +49,15 @@ function described(
     Partial<Capabilities>,
 ): Described {
   const device = { ...info, driver: '', type: 'gpu' } as DeviceInfo;
+  const { localBytes, groupLocalBytes = localBytes, quirks = quirksOf(device) } = own;
   return {
     info: { ...info, driver: '' },
     capabilities: {
       type: 'gpu',
       architecture: undefined,
-      groupLocalBytes: own.localBytes,
-      unit: { localBytes: own.localBytes, groupBytes: 0, registers: 65_536, items: 2048 },
+      groupLocalBytes,
+      localBudget: localBudgetOf({ localBytes, groupLocalBytes, quirks }),
+      unit: { localBytes, groupBytes: 0, registers: 65_536, items: 2048 },
       subGroupSizes: [],
       ptx: undefined,
       globalBytes: 16 * GIB,
@@ -67,7 +69,7 @@ function described(
       unifiedMemory: false,
       deviceScopeAtomics: true,
       vectorWords: 1,
-      quirks: quirksOf(device),
+      quirks,
       ...own,
     },
   };

@@ -8,7 +8,7 @@ import type { Capabilities } from '../device/capabilities.js';
 import type { KnownDevice } from '../device/device.js';
 import type { AlgorithmShape } from './algorithm.js';
 import type { Tuning, Value } from './parameters.js';
-import { localBudget, rowItems, TILE_PARAMETERS, type TileTuning, tileBytes } from './tile.js';
+import { rowItems, TILE_PARAMETERS, type TileTuning, tileBytes } from './tile.js';
 
 /** Share of its time that a group waits for memory, barriers and other groups. */
 const WAITING = 0.3;
@@ -68,7 +68,7 @@ export function occupancyOf(capabilities: Capabilities, shape: AlgorithmShape, t
   const bytes = tileBytes(shape, tile);
   const registers = registersOf(shape, tile);
   const groups =
-    bytes > localBudget(capabilities)
+    bytes > capabilities.localBudget
       ? 0
       : Math.floor(
           Math.min(

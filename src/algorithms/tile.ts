@@ -56,19 +56,10 @@ export const VALUES_AFTER = onOff({ axis: [false, true], onlyWith: 'values' });
 /** Turns of a wait after which a sort gives up. */
 export const SPIN_LIMIT = whole(1, 2 ** 32 - 1);
 
-/** What NVIDIA's compiler takes of a group's local memory for itself, and adds to what a kernel is said to need. */
-const COMPILER_BYTES = 1024;
-
-/** Bytes of local memory that a kernel may declare. */
-export function localBudget({ localBytes, groupLocalBytes, quirks }: Capabilities): number {
-  const moreThanTold = groupLocalBytes > localBytes * quirks.countsLocalBytes;
-  return moreThanTold || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
-}
-
 /** Most of some number, a power of two to begin with, of which each takes `bytesEach` of the budget; at least 1. */
 export function fitColumns(capabilities: Capabilities, wanted: number, bytesEach: number): number {
   let columns = wanted;
-  while (columns > 1 && columns * bytesEach > localBudget(capabilities)) columns /= 2;
+  while (columns > 1 && columns * bytesEach > capabilities.localBudget) columns /= 2;
   return columns;
 }
 
@@ -114,7 +105,7 @@ export function tileFits(
   shape: AlgorithmShape,
   tile: TileTuning,
 ): true | string {
-  const [bytes, budget] = [tileBytes(shape, tile), localBudget(capabilities)];
+  const [bytes, budget] = [tileBytes(shape, tile), capabilities.localBudget];
   return bytes <= budget || `the smallest tile takes ${bytes} bytes of local memory, a group has ${budget}`;
 }
 
@@ -149,7 +140,7 @@ export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tu
   };
   const halve = (size: number) => 2 ** (Math.ceil(Math.log2(size)) - 1);
   while (tile.groupSize > capabilities.maxWorkGroup) tile = { ...tile, groupSize: halve(tile.groupSize) };
-  const budget = localBudget(capabilities);
+  const budget = capabilities.localBudget;
   // Places in a tile are kept in 16 bits.
   const large = () => tileBytes(shape, tile) > budget || tile.groupSize * tile.keysPerItem > 2 ** 16;
   while (large() && tile.keysPerItem > 1) {

@@ -29,7 +29,7 @@ import {
 } from './onesweep.js';
 import { type Parameters, type Tuning, whole } from './parameters.js';
 import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, scratchOf, valuesOf } from './passes.js';
-import { buildTile, fitTile, localBudget, numberOf, type RankedPrograms, rankedFor } from './tile.js';
+import { buildTile, fitTile, numberOf, type RankedPrograms, rankedFor } from './tile.js';
 import { tuningFor } from './tuning.js';
 
 /** Fewer keys are sorted before it is known that few of their digits are enough. */
@@ -311,7 +311,7 @@ export const wide: AlgorithmFactory = {
   fit(device, shape, own) {
     const tuning = { ...tuningFor(onesweep, device, { ...shape, tuning: {} }), ...own };
     const { capabilities } = device;
-    const budget = localBudget(capabilities);
+    const budget = capabilities.localBudget;
     const largest = 2 ** Math.floor(Math.log2(capabilities.maxWorkGroup));
     let sample = 2 ** Math.floor(Math.log2(numberOf(tuning, 'sample')));
     while (sample > 1 && sampleBytes(sample) > budget) sample /= 2;

@@ -20,6 +20,8 @@ export interface Capabilities
   readonly maxWorkGroup: number;
   /** Bytes of local memory that the driver admits, of which a group may have what it is given as arguments. */
   readonly localBytes: number;
+  /** Bytes of local memory that a kernel may declare: `groupLocalBytes` less what a compiler takes of it for itself. */
+  readonly localBudget: number;
   readonly globalBytes: number;
   readonly maxAllocation: number;
   readonly extensions: ReadonlySet<string>;
@@ -48,6 +50,19 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/apple/i, 'apple'],
 ];
 
+/** What NVIDIA's compiler takes of a group's local memory for itself, and adds to what a kernel is said to need. */
+const COMPILER_BYTES = 1024;
+
+/** The `localBudget` of a device with these other capabilities. */
+export function localBudgetOf({
+  localBytes,
+  groupLocalBytes,
+  quirks,
+}: Pick<Capabilities, 'localBytes' | 'groupLocalBytes' | 'quirks'>): number {
+  const moreThanTold = groupLocalBytes > localBytes * quirks.countsLocalBytes;
+  return moreThanTold || quirks.inlinePtx ? groupLocalBytes - COMPILER_BYTES : localBytes;
+}
+
 /** Who is asked what, by the extension that says that it may be asked. */
 const VENDORS = [
   ['cl_nv_device_attribute_query', nvidiaHardware],
@@ -65,22 +80,25 @@ export function capabilitiesOf(info: DeviceInfo, ask: Ask): Capabilities {
       .filter(Boolean),
   );
   const version = Number(info.version);
-  const quirks = quirksOf(info);
+  const driver = quirksOf(info);
   // A driver that calls itself 3.0 and does not know the question has no such atomics.
   const scope = version >= 3 ? toNumber(ask(cl.DEVICE_ATOMIC_MEMORY_CAPABILITIES) ?? 0) : 0;
   const words = `${info.platform} ${info.vendor} ${info.name}`;
   const hardware = lessened(hardwareOf(info, extensions, ask));
   const { architecture, computeUnits, groupLocalBytes, unit, subGroupSizes, sharesMemory } = hardware;
   // What the driver takes is one thing, what the device has another.
-  const ptx = quirks.inlinePtx && process.env.CLSORT_INLINE_PTX !== 'off' ? hardware.ptx : undefined;
+  const ptx = driver.inlinePtx && process.env.CLSORT_INLINE_PTX !== 'off' ? hardware.ptx : undefined;
+  const quirks = { ...driver, inlinePtx: ptx !== undefined };
+  const localBytes = Math.floor(Math.min(info.localBytes, groupLocalBytes) / quirks.countsLocalBytes);
   return {
     type: info.type,
     version,
     architecture,
     computeUnits,
     maxWorkGroup: info.maxWorkGroup,
-    localBytes: Math.floor(Math.min(info.localBytes, groupLocalBytes) / quirks.countsLocalBytes),
+    localBytes,
     groupLocalBytes,
+    localBudget: localBudgetOf({ localBytes, groupLocalBytes, quirks }),
     unit,
     subGroupSizes,
     globalBytes: info.globalBytes,
@@ -98,7 +116,7 @@ export function capabilitiesOf(info: DeviceInfo, ask: Ask): Capabilities {
     vectorWords: numberFrom(ask(cl.DEVICE_NATIVE_VECTOR_WIDTH_INT)) || 1,
     family: FAMILIES.find(([pattern]) => pattern.test(words))?.[1] ?? 'other',
     ptx,
-    quirks: { ...quirks, inlinePtx: ptx !== undefined },
+    quirks,
   };
 }
 

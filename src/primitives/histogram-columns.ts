@@ -20,6 +20,8 @@ import {
 
 /** Local memory for counters, of which several groups are to be resident on a unit. */
 const COLUMN_BYTES = 32 * 1024;
+/** Local memory that is left to what the kernel declares itself. */
+const DECLARED_BYTES = 1024;
 const MOST_COLUMNS = 32;
 /** Vectors that a work-item has at least: more groups leave more to add. */
 const LEAST_VECTORS = 2;
@@ -161,7 +163,7 @@ function enqueueAs(
   const bins = byEdges ? binning.edges.length - 1 : 2 ** (binning.bits[1] - binning.bits[0]);
   const even = byEdges ? evenOf(binning.edges) : undefined;
   const edgeBytes = byEdges && !even ? (bins + 1) * info.bytes : 8;
-  const room = Math.min(COLUMN_BYTES, device.capabilities.localBytes - 1024) - edgeBytes;
+  const room = Math.min(COLUMN_BYTES, device.capabilities.localBytes - DECLARED_BYTES) - edgeBytes;
   const most = Math.floor(room / (bins * 4));
   const { quirks } = device.capabilities;
   if (most < 1 || Number.isFinite(quirks.maxLoopIterations)) return enqueueHistogram(device, work);

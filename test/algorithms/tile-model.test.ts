@@ -3,7 +3,7 @@ import { algorithmNamed } from '../../src/algorithms/registry.js';
 import { fitTile, tileBytes } from '../../src/algorithms/tile.js';
 import { modelledTile, occupancyOf } from '../../src/algorithms/tile-model.js';
 import { tuningFor } from '../../src/algorithms/tuning.js';
-import { knownDevice, PROFILES, profileNamed } from '../device/profiles.js';
+import { knownDevice, limited, PROFILES, profileNamed } from '../device/profiles.js';
 
 process.env.CLSORT_TUNING = 'off';
 
@@ -39,19 +39,19 @@ test('occupancy counts groups by local memory, registers and work-items, whichev
   t.is(groups({ ...plenty, localBytes: 3 * bytes - 1 }), 2);
   t.is(groups({ ...plenty, items: 5 * 256 }), 5);
   t.is(groups({ ...plenty, registers: 4 * 256 * 48 }), 4, '26 + 16 registers are handed out as 48');
-  t.is(
-    occupancyOf({ ...capabilities, groupLocalBytes: 49_152, localBytes: 16_384 }, shape, tile).groups > 0,
-    true,
-  );
-  t.is(occupancyOf({ ...capabilities, groupLocalBytes: 16_384, localBytes: 16_384 }, shape, tile).groups, 0);
+  const groupsOf = (groupLocalBytes: number) =>
+    occupancyOf(limited(of('a100'), { groupLocalBytes, localBytes: 16_384 }).capabilities, shape, tile)
+      .groups;
+  t.true(groupsOf(49_152) > 0);
+  t.is(groupsOf(16_384), 0);
 });
 
 /** The H200 as one whose groups have so many KiB: units keep what they have. */
 function withGroupsOf(kib: number) {
-  const { info, capabilities } = of('h200');
+  const h200 = of('h200');
   const bytes = kib * 1024;
-  const localBytes = Math.min(capabilities.localBytes, bytes);
-  return { info, capabilities: { ...capabilities, localBytes, groupLocalBytes: bytes } };
+  const localBytes = Math.min(h200.capabilities.localBytes, bytes);
+  return limited(h200, { localBytes, groupLocalBytes: bytes });
 }
 
 /**
@@ -193,14 +193,14 @@ test('every GPU that can hold a tile has one by the model, in two groups where t
 });
 
 test('less local memory never makes a larger tile', (t) => {
-  const { info, capabilities } = of('a10');
+  const a10 = of('a10');
   const shape = { keyBits: 32, valueBytes: 0 } as const;
   let before = Number.POSITIVE_INFINITY;
   for (const kib of [99, 64, 48, 32, 16]) {
     const bytes = kib * 1024;
-    const unit = { ...capabilities.unit, localBytes: bytes + 1024 };
+    const unit = { ...a10.capabilities.unit, localBytes: bytes + 1024 };
     const localBytes = Math.min(bytes, 49_152);
-    const device = { info, capabilities: { ...capabilities, unit, localBytes, groupLocalBytes: bytes } };
+    const device = limited(a10, { unit, localBytes, groupLocalBytes: bytes });
     const { groupSize, keysPerItem } = modelledTile(device, shape, { name: 'keys' });
     const keys = Number(groupSize) * Number(keysPerItem);
     t.true(keys <= before, `${kib} KiB: ${keys} keys`);

@@ -5,16 +5,16 @@ import { fitTile, tileBytes, tileDefines, usesLanes } from '../../src/algorithms
 import { tiledRadix } from '../../src/algorithms/tiled-radix.js';
 import { tuningFor } from '../../src/algorithms/tuning.js';
 import type { KnownDevice } from '../../src/device/device.js';
-import { knownDevice, profileNamed } from '../device/profiles.js';
+import { knownDevice, limited, profileNamed } from '../device/profiles.js';
 
 const h200 = knownDevice(profileNamed('h200'));
 
 /** A device of no known kind. */
 const deviceLike = (limits: { maxWorkGroup: number; localBytes: number }): KnownDevice => {
-  const { info, capabilities } = knownDevice(profileNamed('apple-m1'));
+  const device = knownDevice(profileNamed('apple-m1'));
   const { localBytes } = limits;
-  const unit = { ...capabilities.unit, localBytes };
-  return { info, capabilities: { ...capabilities, ...limits, groupLocalBytes: localBytes, unit } };
+  const unit = { ...device.capabilities.unit, localBytes };
+  return limited(device, { ...limits, groupLocalBytes: localBytes, unit });
 };
 const small = deviceLike({ maxWorkGroup: 128, localBytes: 16_384 });
 const u32 = { keyBits: 32, valueBytes: 0 } as const;

@@ -5,7 +5,7 @@
 import test from 'ava';
 import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
 import { ALGORITHMS, plannedOn } from '../../src/algorithms/registry.js';
-import { fitTile, localBudget, tileBytes } from '../../src/algorithms/tile.js';
+import { fitTile, tileBytes } from '../../src/algorithms/tile.js';
 import { basisFor, tuningFor } from '../../src/algorithms/tuning.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { explainPlan } from '../../src/sort/backend/plan.js';
@@ -94,7 +94,7 @@ const SIZES = [1, 700, 2 ** 12, 2 ** 17, 2 ** 20, 2 ** 24, 2 ** 31];
 test('on every device each tile fits before anything is built, and plans say whether it was measured', (t) => {
   for (const profile of PROFILES) {
     const device = knownDevice(profile);
-    const budget = localBudget(device.capabilities);
+    const budget = device.capabilities.localBudget;
     t.true(budget <= profile.limits.groupLocalBytes);
     for (const factory of ALGORITHMS) {
       for (const shape of SHAPES) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { capabilitiesOf } from '../../src/device/capabilities.js';
+import { type Capabilities, capabilitiesOf, localBudgetOf } from '../../src/device/capabilities.js';
 import type { KnownDevice } from '../../src/device/device.js';
 import type { Ask } from '../../src/device/hardware.js';
 import type { DeviceInfo, DeviceType } from '../../src/device/platform.js';
@@ -74,4 +74,10 @@ export function knownDevice(profile: Profile): KnownDevice {
     maxWorkGroup: number('DEVICE_MAX_WORK_GROUP_SIZE'),
   };
   return { info, capabilities: capabilitiesOf(info, askOf(profile)) };
+}
+
+/** The same device with other limits, and what follows from them. */
+export function limited({ info, capabilities }: KnownDevice, limits: Partial<Capabilities>): KnownDevice {
+  const own = { ...capabilities, ...limits };
+  return { info, capabilities: { ...own, localBudget: localBudgetOf(own) } };
 }
