@@ -2,6 +2,7 @@ import { factsOfName } from '../io/formats/file-name.js';
 import type { FileFormat } from '../io/formats/format.js';
 import { npy } from '../io/formats/npy.js';
 import { raw } from '../io/formats/raw.js';
+import { IoError } from '../util/errors.js';
 import type { BatchEvent, JobResult } from './events.js';
 import { codeOf, messageOf } from './failures.js';
 import { fileState } from './file-state.js';
@@ -30,19 +31,27 @@ export type OpenRunner = (
   options: RunOptions,
 ) => Promise<Pick<Runner, 'add' | 'end'> & Partial<Pick<Runner, 'stop'>>>;
 
+/** What a batch came to. */
+export interface BatchResults {
+  /** In the order of the jobs, without stages and spans, which events tell. */
+  readonly results: readonly JobResult[];
+  /** Why it ended early: the journal could not be written. It names the jobs that are done, and will be done again. */
+  readonly broken?: IoError;
+}
+
 /**
  * Runs the jobs of a batch, several at once on each of its devices, in processes of their own.
  *
- * A job that fails keeps no others from running. After `signal` those that have not ended are skipped.
+ * A job that fails keeps no others from running. After `signal`, and when the journal cannot be written, those that have not
+ * ended are skipped.
  *
- * @returns results in the order of the jobs, without stages and spans, which events tell
  * @throws NoDeviceError and the like when a device cannot be opened, then nothing has run; UsageError for a journal that
- *   another process has; IoError when it cannot be written
+ *   another process has; IoError when it cannot be opened
  */
 export async function runBatch(
   { jobs, stop = () => undefined }: Pick<Incoming, 'jobs' | 'stop'>,
   options: BatchOptions,
-): Promise<JobResult[]> {
+): Promise<BatchResults> {
   const journal = options.journal === undefined ? undefined : await Journal.open(options.journal);
   try {
     return await new BatchRun({ jobs, stop }, journal, options).run();
@@ -57,8 +66,10 @@ class BatchRun {
   readonly #stop: () => void;
   readonly #journal: Journal | undefined;
   readonly #options: BatchOptions;
-  /** Fires when the batch cannot go on, for whatever reason. */
+  /** Fires when the batch cannot go on, since the journal cannot be written. */
   readonly #broken = new AbortController();
+  /** Jobs that went well, which the journal could not be told of. */
+  readonly #untold: Job[] = [];
   readonly #signal: AbortSignal;
   readonly #results = new Map<number, JobResult>();
   /** Of jobs that have not ended. */
@@ -78,12 +89,13 @@ class BatchRun {
     this.#signal = AbortSignal.any([options.signal, this.#broken.signal]);
   }
 
-  async run(): Promise<JobResult[]> {
+  async run(): Promise<BatchResults> {
     if (Array.isArray(this.#jobs)) await this.#add(this.#jobs);
     else await this.#addComing(this.#jobs as AsyncIterable<Job | WrongLine>);
     await (await this.#runner)?.end();
-    if (this.#broken.signal.aborted) throw this.#broken.signal.reason;
-    return [...this.#results].toSorted(([a], [b]) => a - b).map(([, result]) => result);
+    const results = [...this.#results].toSorted(([a], [b]) => a - b).map(([, result]) => result);
+    const { aborted, reason } = this.#broken.signal;
+    return { results, ...(aborted && { broken: untoldError(reason as IoError, this.#untold) }) };
   }
 
   async #addComing(coming: AsyncIterable<Job | WrongLine>): Promise<void> {
@@ -160,7 +172,8 @@ class BatchRun {
       try {
         record(this.#journal, result);
       } catch (error) {
-        this.#broken.abort(error); // nothing more is done that would not be known of
+        if (result.outcome === 'ok') this.#untold.push(result.job);
+        this.#broken.abort(error); // nothing more is begun that would not be known of
         this.#stop();
       }
       if (result.outcome === 'error' && this.#options.failFast) this.#stop();
@@ -193,6 +206,21 @@ const SMALL_MEMORY = 4 * 2 ** 20;
 function memoryOf(bytes: number, isPlain: boolean, share: number): number {
   const taken = bytes * (isPlain ? MEMORY_OF_BYTE : MEMORY_OF_COMPRESSED);
   return Math.max(LEAST_MEMORY, isPlain && bytes > 0 ? taken : Math.max(taken, share));
+}
+
+/** Most names of jobs in a message. */
+const MOST_NAMES = 5;
+
+/** Adds to an error of a journal what is done and stands in none. */
+function untoldError(error: IoError, jobs: readonly Job[]): IoError {
+  if (jobs.length === 0) return error;
+  const names = jobs.map(({ name }) => name);
+  const some = `${names.slice(0, MOST_NAMES).join(', ')}${names.length > MOST_NAMES ? ', …' : ''}`;
+  const what = names.length === 1 ? '1 job that is done' : `${names.length} jobs that are done`;
+  return new IoError(`${error.message}; it does not tell of ${what}, and the next run does again: ${some}`, {
+    cause: error.cause,
+    details: { ...error.details, jobs: names },
+  });
 }
 
 function record(journal: Journal | undefined, result: JobResult): void {

@@ -7,21 +7,10 @@ import type { TableJob } from '../io/tables/sort-table-file.js';
 import { assertTableOptions } from '../io/tables/table-options.js';
 import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
+import { shown } from '../util/shown.js';
 import { suggestion } from '../util/suggest.js';
 import type { Path } from './json-position.js';
-import {
-  boolean,
-  file,
-  files,
-  isObject,
-  list,
-  object,
-  oneOf,
-  type Rule,
-  type Rules,
-  text,
-  valueText,
-} from './rules.js';
+import { boolean, file, files, isObject, list, object, oneOf, type Rule, type Rules, text } from './rules.js';
 
 /** One job of a batch: a file of keys, of records, or a table. */
 export type Job = JobFacts &
@@ -180,7 +169,7 @@ export function fieldFaults(value: Record<string, unknown>, rules: Rules, path: 
     if (rule?.accepts(value[field])) continue;
     const at = [...path, field];
     const text = rule
-      ? `${pathText(at)} is ${valueText(value[field])}: expected ${rule.expected}`
+      ? `${pathText(at)} is ${shown(value[field])}: expected ${rule.expected}`
       : `${pathText(at)} is unknown${suggestion(field, Object.keys(rules))}`;
     faults.push({ path: at, text });
   }
@@ -207,7 +196,7 @@ export function jobOf(
 ): WrittenJob | undefined {
   const where = pathText(path);
   if (!isObject(written)) {
-    faults.push({ path, text: `${where} is ${valueText(written)}: expected an object` });
+    faults.push({ path, text: `${where} is ${shown(written)}: expected an object` });
     return undefined;
   }
   const before = faults.length;

@@ -1,6 +1,7 @@
 /** What a batch has done, on disk: one line a job, appended as it ends. */
 import {
   closeSync,
+  fstatSync,
   fsync,
   ftruncateSync,
   openSync,
@@ -126,16 +127,23 @@ export class Journal {
       options: optionsOf(job, this.#folder),
       ...outcome,
     };
-    const line = Buffer.from(`${JSON.stringify(record)}\n`);
-    try {
-      // A disk that is nearly full takes a part, and says nothing.
-      for (let at = 0; at < line.length; ) at += writeSync(this.#fd, line, at);
-    } catch (error) {
-      throw ioError('write', this.path, error);
-    }
+    this.#append(`${JSON.stringify(record)}\n`);
     this.#records.set(record.out, record);
     this.#isUnsynced = true;
     this.#syncing ??= this.#sync();
+  }
+
+  /** Appends all of a line, or nothing: what comes next is to begin a line of its own. @throws IoError */
+  #append(line: string): void {
+    const bytes = Buffer.from(line);
+    let at = 0;
+    try {
+      // A disk that is nearly full takes a part, and says nothing.
+      while (at < bytes.length) at += writeSync(this.#fd, bytes, at);
+    } catch (error) {
+      if (at > 0) ftruncateSync(this.#fd, fstatSync(this.#fd).size - at);
+      throw ioError('write', this.path, error);
+    }
   }
 
   /** One after the other: many jobs that end meanwhile share the next. */

@@ -7,6 +7,7 @@ import { removeOrphans } from '../io/aside.js';
 import type { Asides } from '../io/output.js';
 import type { Progress } from '../sort/api/options.js';
 import { DeviceLostError } from '../util/errors.js';
+import { TOO_FEW_FILES, tellsOfTooFewFiles } from '../util/open-files.js';
 import { packageFolder } from '../util/package.js';
 import type { Job } from './jobs.js';
 import { errorTold, type FromChild, type Made, type ToChild } from './protocol.js';
@@ -158,7 +159,7 @@ export class Lane {
 
   /** Nothing that it was writing stays. */
   async #lose(how: string): Promise<void> {
-    const said = lastSaid(this.#said);
+    const said = tellsOfTooFewFiles(this.#said) ? TOO_FEW_FILES : lastSaid(this.#said);
     const tasks = [...this.#tasks.values()];
     this.#tasks.clear();
     const error = new LaneLostError(

@@ -13,20 +13,6 @@ export type Rules = Readonly<Record<string, Rule>>;
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Most letters of a value that are told. */
-const MOST_LETTERS = 200;
-
-/** A value in a message: all of it, or how it begins. */
-export function valueText(value: unknown): string {
-  let all: string;
-  try {
-    all = JSON.stringify(value);
-  } catch {
-    return '…'; // more values within values than can be written
-  }
-  return all.length > MOST_LETTERS ? `${all.slice(0, MOST_LETTERS)}…` : all;
-}
-
 export const text: Rule = {
   expected: 'a name',
   accepts: (value) => typeof value === 'string' && value.trim() !== '',

@@ -1,4 +1,5 @@
 import { ClsortError, UsageError } from '../util/errors.js';
+import { TOO_FEW_FILES, tellsOfTooFewFiles } from '../util/open-files.js';
 import { VERSION } from '../util/package.js';
 import { asked } from './about.js';
 import { type Console, print, say, ThreadNeeded } from './console.js';
@@ -42,6 +43,10 @@ function commandOf(argv: readonly string[]): [name: string | undefined, words: r
 /** Says what went wrong in one line, or all of it when it is a defect of ours. */
 function explain(error: unknown, console: Console): ExitCode {
   const code = exitCodeOf(error);
+  if (code === undefined && tellsOfTooFewFiles(String((error as NodeJS.ErrnoException)?.code))) {
+    say(console, `clsort: ${TOO_FEW_FILES}`);
+    return EXIT.io;
+  }
   if (code === undefined) {
     say(console, `clsort: internal error: ${(error as Error)?.stack ?? String(error)}`);
     return EXIT.device;

@@ -33,7 +33,7 @@ export async function sortEach(
   const { signal, asides } = console;
   let ended = 0;
   const reports = new Map<Job, FileReport>();
-  const results = await runBatch(
+  const { results } = await runBatch(
     { jobs },
     {
       ...{ devices, journal: undefined, force: true, failFast: false, keepAll: true },

@@ -1,8 +1,16 @@
+/** Most letters of a value that are shown. */
+const MOST_LETTERS = 200;
+
 /**
- * A value as a message shows it: as JSON where that can hold it, so that words stand in quotes. Never throws, whatever a
- * caller has passed.
+ * A value as a message shows it, or how it begins: as JSON where that can hold it, so that words stand in quotes. Never throws,
+ * whatever a caller has passed.
  */
 export function shown(value: unknown): string {
+  const all = allOf(value);
+  return all.length > MOST_LETTERS ? `${all.slice(0, MOST_LETTERS)}…` : all;
+}
+
+function allOf(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value === 'number') return String(value);
@@ -15,6 +23,6 @@ export function shown(value: unknown): string {
           : part;
     return JSON.stringify(value, told) ?? String(value);
   } catch {
-    return 'an object that cannot be shown'; // it contains itself, or what is read of it throws
+    return 'a value that cannot be shown'; // it contains itself or too many in each other, or what is read of it throws
   }
 }

@@ -4,11 +4,19 @@ import ava from 'ava';
 import { FileHash } from '../../src/io/file-hash.js';
 import { generate } from '../../src/io/gen.js';
 import { referenceArgsort, referenceSort } from '../reference.js';
+import { where } from '../where.js';
 import { clsort, MAIN, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
 const { path, remove } = scratchFolder();
-ava.after.always(remove);
+mkdirSync(path('small disk'));
+const isMounted =
+  process.platform === 'linux' &&
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', path('small disk')]).status === 0;
+ava.after.always(() => {
+  if (isMounted) spawnSync('umount', ['-l', path('small disk')]);
+  remove();
+});
 
 const u32 = generate({ dtype: 'u32', count: 2000, distribution: 'uniform', seed: 1 });
 const f64 = generate({ dtype: 'f64', count: 1000, distribution: 'special', seed: 2 });
@@ -234,4 +242,75 @@ test('what is no file of its own is a manifest as stdin is: no journal, and file
   });
   t.is(piped.status, 0, piped.stderr);
   t.true(existsSync(path('by pipe')));
+});
+
+where(
+  isMounted,
+  'no small disk can be mounted',
+  test,
+)(
+  'what is done and not told in a journal, whose disk is full, is named, and so is all that the batch came to',
+  async (t) => {
+    const jobs = Array.from({ length: 30 }, (_, i) => ({
+      in: 'a.u32',
+      out: `unrecorded/${i}`,
+      dtype: 'u32',
+    }));
+    const journal = path('small disk/journal');
+    const args = ['--journal', journal, '--report', path('unrecorded.json'), '--device', 'host', '--json'];
+    const ran = await batch('unrecorded.manifest', jobs, ...args, '--parallel', '2');
+    t.is(ran.code, 5, ran.err);
+    const rows = rowsOf(ran.out);
+    const summary = rows.pop();
+    t.is(summary.schema, 'clsort.batch-summary/1');
+    const done = rows.filter(({ outcome }) => outcome === 'ok');
+    t.is(done.length, summary.ok);
+    t.is(JSON.parse(readFileSync(path('unrecorded.json'), 'utf8')).summary.ok, summary.ok);
+    const recorded = readFileSync(journal, 'utf8').trim().split('\n').slice(1);
+    const names = recorded.map((line) =>
+      path('small disk/x').replace(/small disk.x$/, JSON.parse(line).out.replace('../', '')),
+    );
+    const others = done.filter(({ out }) => !names.includes(out));
+    t.true(others.length > 0);
+    const message =
+      /cannot write .*: no space is left on the device; it does not tell of (\d+) jobs? that (is|are) done, and the next run does again: /;
+    t.is(Number(ran.err.match(message)?.[1]), others.length, ran.err);
+    t.true(ran.err.includes(others[0].name), ran.err);
+  },
+);
+
+where(
+  process.platform !== 'win32',
+  'a shell sets the limit',
+  test,
+)('who may open too few files for the modules of a process is told how many it takes', async (t) => {
+  writeFileSync(path('few.json'), JSON.stringify([{ in: 'a.u32', out: 'few', dtype: 'u32' }]));
+  const limited = (files: number, command: string) =>
+    spawnSync(
+      'sh',
+      [
+        '-c',
+        `ulimit -n ${files}; exec "$0" "$@"`,
+        process.execPath,
+        MAIN,
+        command,
+        path('few.json'),
+        '--device',
+        'host',
+      ],
+      { encoding: 'utf8' },
+    );
+  const ran = limited(90, 'batch');
+  t.is(ran.status, 4);
+  t.regex(
+    ran.stderr,
+    /^clsort: the process that sorts on host has ended .*: a process may not open as many files at once as it needs: let it have 256 \(ulimit -n\)\n$/,
+  );
+  t.is(limited(256, 'batch').status, 0);
+  const own = limited(35, 'batch');
+  t.is(own.status, 5);
+  t.regex(
+    own.stderr,
+    /^clsort: a process may not open as many files at once as it needs: let it have 256 \(ulimit -n\)\n$/,
+  );
 });

@@ -58,7 +58,7 @@ async function runAll(
   // What is printed for a scheduler stands alone on stdout.
   const show = new Show(args, batch, args.print ? { ...console, stdout: console.stderr } : console);
   const { signal, asides } = console;
-  const results = await runBatch(batch, {
+  const { results, broken } = await runBatch(batch, {
     ...options,
     keepAll: reports.length > 0,
     open,
@@ -69,6 +69,7 @@ async function runAll(
   });
   const report = show.end(results);
   for (const { file, format } of reports) await writeReport(file, format, report, console);
+  if (broken) throw broken;
   return exitOf(results, console);
 }
 
