@@ -1,5 +1,6 @@
 // Faults in src/native/: see scripts/mutate.mjs. Each has a file of the addon compiled.
 
+import { MESA } from '../drivers.mjs';
 import { tests } from './tests.mjs';
 
 const bounds = tests('opencl/bounds');
@@ -7,6 +8,7 @@ const limits = tests('opencl/launch-limits');
 const memory = tests('opencl/host-memory');
 const transfer = tests('opencl/transfer');
 const file = tests('opencl/file-transfer');
+const onRusticl = { env: { ...MESA, CLSORT_TEST_DEVICES: 'rusticl' } };
 const waits = tests('opencl/waits');
 const multiset = tests('io/multiset');
 const checksum = tests('sort/proof/checksum', 'the host sums*');
@@ -102,6 +104,13 @@ export const ADDON = [
     find: 'return piece < slots_ || Await(pieces_[piece - slots_]) ? Slot(piece) : nullptr;',
     replace: 'return piece < 2 * slots_ || Await(pieces_[piece - 2 * slots_]) ? Slot(piece) : nullptr;',
     tests: [tests('opencl/split-transfer'), tests('opencl/file-transfer')],
+  },
+  {
+    name: 'mapping ahead: the map blocks while it is enqueued',
+    file: 'src/native/staging.cc',
+    find: 'clEnqueueMapBuffer(queue, buffer, CL_FALSE,',
+    replace: 'clEnqueueMapBuffer(queue, buffer, CL_TRUE,',
+    tests: [{ ...tests('opencl/file-transfer', '*mapped ahead*'), ...onRusticl }],
   },
   {
     name: 'file transfer: what was hashed before is hashed once more',

@@ -231,7 +231,12 @@ std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) 
 }
 #endif
 
-/** Maps a buffer and unmaps it: what the driver has to make of its memory for that is there afterwards. */
+/**
+ * Maps a buffer and unmaps it: what the driver has to make of its memory for that is there afterwards.
+ *
+ * No call blocks while it enqueues: rusticl locks the queue meanwhile, so that the program's thread would wait as soon as
+ * it enqueues as well, and for ever where the map waits for what only that thread completes or flushes.
+ */
 class MapJob final : public PromiseJob {
  public:
   MapJob(Retained queue, Retained buffer, size_t bytes)
@@ -239,17 +244,23 @@ class MapJob final : public PromiseJob {
   void Run() override {
     auto queue = queue_.As<cl_command_queue>();
     auto buffer = buffer_.As<cl_mem>();
-    void* pointer = api.clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes_, 0, nullptr,
-                                           nullptr, &status_);
-    if (status_ != CL_SUCCESS) return;
     cl_event event = nullptr;
-    status_ = api.clEnqueueUnmapMemObject(queue, buffer, pointer, 0, nullptr, &event);
+    void* pointer = api.clEnqueueMapBuffer(queue, buffer, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes_, 0, nullptr,
+                                           &event, &status_);
     if (status_ != CL_SUCCESS) return;
-    status_ = api.clWaitForEvents(1, &event);
-    api.clReleaseEvent(event);
+    Await(event);
+    cl_int status = api.clEnqueueUnmapMemObject(queue, buffer, pointer, 0, nullptr, &event);
+    if (status == CL_SUCCESS) return Await(event);
+    if (status_ == CL_SUCCESS) status_ = status;
   }
 
  private:
+  void Await(cl_event event) {
+    cl_int status = api.clWaitForEvents(1, &event);
+    if (status_ == CL_SUCCESS) status_ = status;
+    api.clReleaseEvent(event);
+  }
+
   Retained queue_, buffer_;
   const size_t bytes_;
 };

@@ -4,7 +4,9 @@ import { constants } from 'node:os';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { scratchFolder } from '../cli/cli.js';
+import { where } from '../where.js';
 import { opened, thrown } from './devices.js';
+import { run } from './run.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);
@@ -131,6 +133,17 @@ for (const one of opened) {
     t.is(thrown(() => cl.prepareMappingAsync(buffer as never, buffer)).code, cl.INVALID_COMMAND_QUEUE.code);
     cl.releaseMemObject(buffer);
     t.is(thrown(() => cl.prepareMappingAsync(queue, buffer)).code, cl.INVALID_MEM_OBJECT.code);
+  });
+
+  where(
+    one.version >= 120 && one.userEvents && !one.singleThreaded,
+    'commands cannot wait for a user event here',
+    test.serial,
+  )(title('a program enqueues while memory is mapped ahead'), async (t) => {
+    const { code, signal, stdout, stderr } = await run('mapped-ahead', [name], {}, 20);
+    t.is(signal, null, 'it was killed: an enqueue waited for the map');
+    t.is(code, 0, stderr);
+    t.is(stdout.trim(), 'ended well');
   });
 
   test.serial(title('arguments of transfers of files are checked'), (t) => {

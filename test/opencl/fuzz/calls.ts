@@ -1047,8 +1047,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     takes: [k.hostOf(8), k.oneOf(1, 2, 4, 8), k.hostOf(56), k.hostOf(4), k.count(1, 4)],
     weight: 0.4,
   },
-  // Never yet: other programs than these of the seeds that are known to end hang in rusticl, which is to be looked into first.
-  copyAsync: { takes: [hosts(1), hosts(64), k.count(1, 4)], weight: 0 },
+  copyAsync: { takes: [hosts(1), hosts(64), k.count(1, 4)], weight: 0.4 },
   placeAsync: {
     takes: [
       k.hostOf(8),
