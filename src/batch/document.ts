@@ -1,5 +1,6 @@
 /** A manifest as data that knows where in its text each part stands. */
-import { FormatError, UnsupportedError, UsageError } from '../util/errors.js';
+import { FormatError, UsageError } from '../util/errors.js';
+import { optionalPackage } from '../util/optional-package.js';
 import { brokenAt, lineAndColumn, offsetOf, type Path } from './json-position.js';
 import { isObject } from './rules.js';
 
@@ -42,7 +43,7 @@ export const firstLine = (text: string): string => /^\s*(.*)/.exec(text)?.[1]?.t
 /**
  * Reads a manifest.
  *
- * @throws UsageError with file, line and column where it is none; UnsupportedError without the package that reads YAML
+ * @throws UsageError with file, line and column where it is none; PackageError without the package that reads YAML
  */
 export async function readDocument(text: string, name: string): Promise<Document> {
   const plain = withoutMark(text);
@@ -94,12 +95,11 @@ export const isHead = (value: unknown): boolean =>
   ('defaults' in value || 'devices' in value || 'schema' in value);
 
 async function yamlDocument(text: string, name: string): Promise<Document> {
-  const { isAlias, LineCounter, parseDocument, visit } = await import('yaml').catch((cause) => {
-    throw new UnsupportedError(
-      `${name} is YAML, which the package 'yaml' reads: npm install yaml, or write the manifest as JSON`,
-      { cause },
-    );
-  });
+  const { isAlias, LineCounter, parseDocument, visit } = await optionalPackage(
+    'yaml',
+    `${name}, which is YAML,`,
+    () => import('yaml'),
+  );
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
   const place = (offset: number): string => {

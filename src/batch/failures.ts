@@ -5,12 +5,15 @@ import {
   DtypeError,
   FormatError,
   InputError,
+  PackageError,
   UnsupportedError,
   UsageError,
 } from '../util/errors.js';
 
 /** What comes out the same however often it is tried. */
-const CERTAIN = [UsageError, DtypeError, FormatError, InputError, UnsupportedError, AbortedError] as const;
+const CERTAIN = [
+  ...[UsageError, DtypeError, FormatError, InputError, PackageError, UnsupportedError, AbortedError],
+] as const;
 
 /** What the system says of files that waiting does not mend. */
 const CERTAIN_CODES = new Set([

@@ -22,7 +22,7 @@ export async function runCli(argv: readonly string[], console: Console): Promise
     const [name, words] = commandOf(argv);
     if (about === 'help') {
       const { helpText } = await import('./help.js');
-      print(console, await helpText(name));
+      print(console, await helpText(name, console.stdout.columns));
       return EXIT.ok;
     }
     if (name === undefined) throw new UsageError('name a command');

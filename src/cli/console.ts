@@ -4,7 +4,7 @@ import { plainText } from '../util/plain-text.js';
 
 /** The process as a command sees it: the one place that knows of streams and signals. */
 export interface Console extends OutputContext {
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stdin: Readable;
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** Fires when the user interrupts, or nobody reads stdout any more. */

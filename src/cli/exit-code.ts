@@ -9,6 +9,7 @@ import {
   NoDeviceError,
   NoLoaderError,
   NoPlatformError,
+  PackageError,
   UsageError,
 } from '../util/errors.js';
 
@@ -39,7 +40,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   ['2', 'usage'],
   ['3', 'no device'],
   ['4', 'device failure'],
-  ['5', 'I/O or another format'],
+  ['5', 'I/O, another format or a missing package'],
   ['128 + n', 'ended by signal n'],
 ];
 
@@ -55,6 +56,7 @@ const CODES: readonly (readonly [ErrorClass, ExitCode])[] = [
   [IoError, EXIT.io],
   [InputError, EXIT.io],
   [FormatError, EXIT.io],
+  [PackageError, EXIT.io],
   [AbortedError, EXIT.interrupted],
   [ClsortError, EXIT.device], // build, memory, device lost, timeout, mismatch, unsupported
 ];

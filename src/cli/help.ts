@@ -4,23 +4,30 @@ import { allSpecs, specNamed } from './commands.js';
 import { EXIT_CODES } from './exit-code.js';
 import { ABOUT_OPTIONS, GLOBAL_OPTIONS } from './spec.js';
 
-const WIDTH = 100;
+/** Columns of what nobody reads on a terminal. */
+const WIDTH = 80;
+/** Lines that are longer are hard to follow; fewer columns do not hold an option and its words beside each other. */
+const [LEAST, MOST] = [60, 100];
 
-const base = (): Argv =>
+const base = (width: number): Argv =>
   yargs([])
     .scriptName('clsort')
     .help(false)
     .version(false)
     .options({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS })
-    .wrap(WIDTH);
+    .wrap(Math.min(Math.max(width, LEAST), MOST));
 
-/** @param name of a command; undefined for what there is to say of all */
-export async function helpText(name: string | undefined): Promise<string> {
+/**
+ * @param name of a command; undefined for what there is to say of all
+ * @param columns of the terminal; undefined or 0 where there is none that tells
+ */
+export async function helpText(name: string | undefined, columns?: number): Promise<string> {
+  const parser = base(columns || WIDTH);
   if (name !== undefined) {
     const { command, describe, builder } = await specNamed(name);
-    return (builder(base()) as Argv).usage(`$0 ${command}\n\n${describe}`).getHelp();
+    return (builder(parser) as Argv).usage(`$0 ${command}\n\n${describe}`).getHelp();
   }
-  const parser = base()
+  parser
     .usage('$0 <command>\n\nSorts large numeric files on any OpenCL device, and proves the result.')
     .epilogue(
       `Exit codes: ${EXIT_CODES.map((one) => one.join(' ')).join(', ')}\n'clsort COMMAND --help' has options and examples; 'clsort man' has all of it.`,

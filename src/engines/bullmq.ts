@@ -95,7 +95,7 @@ export class BullEngine implements Engine {
     this.#events = events;
   }
 
-  /** @throws IoError where Redis does not answer; UnsupportedError where packages are missing */
+  /** @throws IoError where Redis does not answer; PackageError where packages are missing */
   static async open(options: BullOptions): Promise<BullEngine> {
     const { Queue, QueueEvents } = await loadBullmq();
     const { url, queue: name, id, onWarning } = options;

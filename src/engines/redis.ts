@@ -1,6 +1,7 @@
 /** Redis, by two packages that users install: how it is reached, and errors that tell no password. */
 import type { Redis } from 'ioredis';
-import { IoError, UnsupportedError, UsageError } from '../util/errors.js';
+import { IoError, UsageError } from '../util/errors.js';
+import { optionalPackage } from '../util/optional-package.js';
 
 /** Where Redis is. @throws UsageError, which does not repeat what was said: it may hold a password */
 export function redisUrl(text: string): URL {
@@ -39,20 +40,9 @@ export const redisError = (error: unknown, url: URL): IoError =>
     { details: { redis: placeOf(url) } },
   );
 
-/** @throws UnsupportedError where a package is not installed */
-async function optional<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (cause) {
-    const isMissing = (cause as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
-    throw new UnsupportedError(
-      isMissing
-        ? `the engine bullmq needs the packages bullmq and ioredis, and ${name} is not installed: npm install bullmq ioredis`
-        : `the package ${name} does not load: ${(cause as Error).message}`,
-      { cause, details: { package: name } },
-    );
-  }
-}
+/** @throws PackageError where a package is not installed */
+const optional = <T>(name: string, load: () => Promise<T>): Promise<T> =>
+  optionalPackage(name, 'the engine bullmq', load, 'bullmq ioredis');
 
 export const loadBullmq = (): Promise<typeof import('bullmq')> => optional('bullmq', () => import('bullmq'));
 const loadRedis = () => optional('ioredis', () => import('ioredis'));
@@ -69,7 +59,7 @@ export type ConnectionListener = (message: string) => void;
 /**
  * Connects, and connects again whenever the connection is lost: what is asked meanwhile waits.
  *
- * @throws IoError when there is no answer at first, or the password is refused; UnsupportedError without the packages
+ * @throws IoError when there is no answer at first, or the password is refused; PackageError without the packages
  */
 export async function connect(url: URL, onLost: ConnectionListener = () => undefined): Promise<Redis> {
   const { Redis } = await loadRedis();

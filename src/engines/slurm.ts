@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { ioError } from '../io/raw.js';
-import { IoError, UnsupportedError, UsageError } from '../util/errors.js';
+import { IoError, UsageError } from '../util/errors.js';
 import { type Chain, type NodeOptions, taskWords } from './chain.js';
 import type { JobFolder } from './job-folder.js';
 import { commandLine, quoted } from './shell.js';
@@ -111,7 +111,7 @@ async function call(command: string, args: readonly string[]): Promise<string> {
   } catch (cause) {
     const { code, stderr = '' } = cause as NodeJS.ErrnoException & { stderr?: string };
     if (code === 'ENOENT') {
-      throw new UnsupportedError(
+      throw new IoError(
         `${command} is not here: submit from a host of the cluster, or take the script along (--print)`,
         { cause },
       );

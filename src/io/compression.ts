@@ -1,7 +1,7 @@
 /** Files that are compressed as a whole, as the last part of their names says. */
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
-import { ClsortError, FormatError, UnsupportedError } from '../util/errors.js';
+import { ClsortError, FormatError } from '../util/errors.js';
 import { type Decompressor, inflated } from './inflated.js';
 import type { Output } from './output.js';
 import { type Source, sourceOfChunks } from './raw.js';
@@ -14,7 +14,7 @@ export interface Compression {
   /** Last part of names, in small letters and without the dot. */
   readonly extension: string;
   compressor(): Promise<Transform>;
-  /** @throws UnsupportedError, naming what is missing */
+  /** @throws FormatError, naming what is missing */
   decompressor(): Promise<Decompressor>;
   /** Cuts what the decompressor has to get in pieces. */
   cut?(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
@@ -38,8 +38,8 @@ interface ZstdOfNode {
 const { createZstdCompress, createZstdDecompress } = zlib as object as ZstdOfNode;
 
 /** Node before 22.15 has none. */
-const zstdIsNewer = (): UnsupportedError =>
-  new UnsupportedError(
+const zstdIsNewer = (): FormatError =>
+  new FormatError(
     `zstd is built into Node from 22.15 on, and this one is ${process.version}: use a newer Node, or gzip (.gz)`,
   );
 

@@ -112,6 +112,12 @@ export class FormatError extends withCode('ERR_CLSORT_FORMAT') {}
  */
 export class IoError extends withCode('ERR_CLSORT_IO') {}
 /**
+ * A package that clsort takes for one purpose only is not installed, or cannot be used.
+ *
+ * @remarks Install it beside clsort, as the message says; `details.package` names it.
+ */
+export class PackageError extends withCode('ERR_CLSORT_PACKAGE') {}
+/**
  * The caller's AbortSignal fired; `cause` is its reason. Its name is the one that Node and browsers use.
  *
  * @remarks Nothing is wrong: the call was stopped on purpose. The input is as it was.
@@ -146,6 +152,7 @@ const CLASSES = [
   MismatchError,
   FormatError,
   IoError,
+  PackageError,
   AbortedError,
   UnsupportedError,
 ] as const;

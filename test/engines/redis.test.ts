@@ -62,7 +62,9 @@ test('where a package is not installed, the error says what to install', async (
   for (const [i, name] of ['bullmq', 'ioredis'].entries()) {
     t.regex(
       lines[i] ?? '',
-      new RegExp(`^ERR_CLSORT_UNSUPPORTED .*${name} is not installed: npm install bullmq ioredis$`),
+      new RegExp(
+        `^ERR_CLSORT_PACKAGE .*the package ${name}, which is not installed: npm install bullmq ioredis$`,
+      ),
     );
   }
 });

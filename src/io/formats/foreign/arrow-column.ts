@@ -1,6 +1,6 @@
 /** The numbers of a column in a message of an Arrow file, piece by piece. Runs in the child. */
 import zlib from 'node:zlib';
-import { UnsupportedError } from '../../../util/errors.js';
+import { FormatError } from '../../../util/errors.js';
 import { type Body, broken, type RecordHeader } from './arrow-file.js';
 import type { Place } from './arrow-layout.js';
 import { lz4Decompressed } from './lz4-frame.js';
@@ -60,7 +60,7 @@ export class ArrowColumn {
   }
 }
 
-/** What is in a buffer of a batch; `bytes` of it are wanted. @throws FormatError, UnsupportedError */
+/** What is in a buffer of a batch; `bytes` of it are wanted. @throws FormatError */
 export function inflated(part: Body, { compression }: RecordHeader, bytes: number): Contents {
   if (!compression || part.length === 0) return part;
   if (part.length < PREFIX_BYTES) throw broken('a compressed buffer is too short');
@@ -73,13 +73,13 @@ export function inflated(part: Body, { compression }: RecordHeader, bytes: numbe
   try {
     all = decompressed(compression.type, rest.bytes(), most);
   } catch (cause) {
-    if (cause instanceof UnsupportedError) throw cause;
+    if (cause instanceof FormatError) throw cause;
     throw broken(`a compressed buffer cannot be read: ${(cause as Error).message}`);
   }
   return { length: all.length, bytes: (begin = 0, end = all.length) => all.slice(begin, end) };
 }
 
-/** @throws UnsupportedError where there is no decompressor; what that throws */
+/** @throws FormatError where there is no decompressor; what that throws */
 function decompressed(type: number, bytes: Uint8Array, most: number): Uint8Array<ArrayBuffer> {
   if (type === LZ4) return lz4Decompressed(bytes, most);
   if (type === ZSTD && zstdDecompressSync) {
@@ -87,8 +87,7 @@ function decompressed(type: number, bytes: Uint8Array, most: number): Uint8Array
   }
   const [name, why] =
     type === ZSTD ? ['zstd', 'which takes Node 22.15 or later'] : [`method ${type}`, 'which is not known'];
-  throw new UnsupportedError(
-    `it is compressed by ${name}, ${why}: write it without compression, or as Parquet`,
-    { details: { compression: name } },
-  );
+  throw new FormatError(`it is compressed by ${name}, ${why}: write it without compression, or as Parquet`, {
+    details: { compression: name },
+  });
 }

@@ -4,18 +4,18 @@
  */
 import { fstatSync, readSync } from 'node:fs';
 import type * as Arrow from 'apache-arrow';
-import { FormatError, UnsupportedError } from '../../../util/errors.js';
+import { FormatError, PackageError } from '../../../util/errors.js';
+import { optionalPackage } from '../../../util/optional-package.js';
 import { isBigEndian, SCHEMA_FIELD } from './arrow-endianness.js';
 import { guardDecoder } from './arrow-guard.js';
-import { optional } from './column-reader.js';
 import { FD } from './protocol.js';
 
 /** The package, with what stands at the end of files, which it does not name itself. */
 export type ArrowPackage = typeof Arrow & Pick<typeof import('apache-arrow/ipc/metadata/file'), 'Footer'>;
 
-/** @throws UnsupportedError when the package is not installed */
+/** @throws PackageError when the package is not installed */
 export const loadArrow = (): Promise<ArrowPackage> =>
-  optional('apache-arrow', async () => {
+  optionalPackage('apache-arrow', 'this format', async () => {
     const arrow = await import('apache-arrow');
     const { Footer } = await import('apache-arrow/ipc/metadata/file');
     return { ...arrow, Footer };
@@ -166,7 +166,7 @@ export class ArrowFile {
     try {
       return decode();
     } catch (cause) {
-      if (cause instanceof UnsupportedError) throw cause;
+      if (cause instanceof FormatError || cause instanceof PackageError) throw cause;
       throw new FormatError(`its metadata cannot be read: ${(cause as Error).message}`, { cause });
     }
   }
@@ -174,9 +174,7 @@ export class ArrowFile {
 
 function assertLittleEndian(metadata: Uint8Array, schemaField: number): void {
   if (!isBigEndian(metadata, schemaField)) return;
-  throw new UnsupportedError(
-    'its numbers are big-endian: write it on a little-endian machine, or as Parquet',
-  );
+  throw new FormatError('its numbers are big-endian: write it on a little-endian machine, or as Parquet');
 }
 
 function foundIn(message: Arrow.Message, body: Body): Found | undefined {

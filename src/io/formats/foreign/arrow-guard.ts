@@ -2,7 +2,7 @@
  * Bounds for the decoder of Arrow's metadata, which believes what bytes say: it reads beyond them, counts to whatever
  * they name, and follows circles. Runs in the child, where nothing else uses the decoder.
  */
-import { UnsupportedError } from '../../../util/errors.js';
+import { PackageError } from '../../../util/errors.js';
 
 /** What the decoder reads from. */
 interface ByteBuffer {
@@ -39,8 +39,9 @@ export function guardDecoder(decode: () => unknown): void {
   const buffer = (decode() as { readonly _footer?: { readonly bb?: ByteBuffer } })._footer?.bb;
   const prototype: ByteBuffer | undefined = buffer && Object.getPrototypeOf(buffer);
   if (typeof prototype?.readInt32 !== 'function' || typeof prototype.__string !== 'function') {
-    throw new UnsupportedError(
-      'this version of apache-arrow decodes metadata in a way that is not known here',
+    throw new PackageError(
+      'this version of apache-arrow decodes metadata in a way that is not known here: install another one',
+      { details: { package: 'apache-arrow' } },
     );
   }
   const { readUint8, readUint16, readInt32, __string: readString } = prototype;

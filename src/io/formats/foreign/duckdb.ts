@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
 import type { Dtype } from '../../../keys/dtype.js';
 import { IoError, MemoryError } from '../../../util/errors.js';
-import { optional } from './column-reader.js';
+import { optionalPackage } from '../../../util/optional-package.js';
 import { FD } from './protocol.js';
 
 export type DuckDB = typeof import('@duckdb/node-api');
@@ -42,9 +42,9 @@ const DTYPES = new Map(
 /** What a column of DuckDB is as keys; null for one that is none. */
 export const dtypeOfSql = (type: string): Dtype | null => DTYPES.get(type) ?? null;
 
-/** @throws UnsupportedError when the package is not installed */
+/** @throws PackageError when the package is not installed */
 export const loadDuckdb = (): Promise<DuckDB> =>
-  optional('@duckdb/node-api', () => import('@duckdb/node-api'));
+  optionalPackage('@duckdb/node-api', 'this format', () => import('@duckdb/node-api'));
 
 /** A database in memory that sees the file and nothing else, loads nothing, and cannot be told otherwise. */
 export async function connect({ DuckDBInstance }: DuckDB): Promise<DuckDBConnection> {

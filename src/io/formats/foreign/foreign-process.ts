@@ -10,6 +10,7 @@ import {
   FormatError,
   IoError,
   MemoryError,
+  PackageError,
   UnsupportedError,
 } from '../../../util/errors.js';
 import { packageFolder } from '../../../util/package.js';
@@ -32,7 +33,7 @@ const ENVIRONMENT = ['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot'];
 
 type ErrorClass = new (message: string, details?: ErrorDetails) => ClsortError;
 
-const ERRORS: readonly ErrorClass[] = [DtypeError, IoError, MemoryError, UnsupportedError];
+const ERRORS: readonly ErrorClass[] = [DtypeError, IoError, MemoryError, PackageError];
 
 /** What a child is started with. */
 export interface ForeignFile {

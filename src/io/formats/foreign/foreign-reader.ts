@@ -61,7 +61,7 @@ export async function startReading<Is extends keyof FirstAnswer>(
   }
 }
 
-/** Opens a foreign file. @throws DtypeError, FormatError, IoError, MemoryError, UnsupportedError, UsageError */
+/** Opens a foreign file. @throws DtypeError, FormatError, IoError, MemoryError, PackageError, UsageError */
 export async function openForeign(
   kind: ForeignKind,
   source: Source,

@@ -31,7 +31,7 @@ export class Writing {
     output.dropped?.addEventListener('abort', () => void this.close()); // who drops it writes no more
   }
 
-  /** Starts a child on an output, or on a file that goes there in the end. @throws IoError, UnsupportedError */
+  /** Starts a child on an output, or on a file that goes there in the end. @throws IoError, PackageError */
   static async start(
     message: (compression: Compression | undefined) => Message,
     { isText }: ForeignKind,
@@ -85,7 +85,7 @@ export class Writing {
   }
 }
 
-/** Opens an output as a foreign file. @throws IoError, UnsupportedError */
+/** Opens an output as a foreign file. @throws IoError, PackageError */
 export async function createForeign(
   kind: ForeignKind,
   output: Output,

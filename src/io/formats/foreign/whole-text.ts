@@ -2,7 +2,7 @@
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { FormatError, UnsupportedError } from '../../../util/errors.js';
+import { FormatError } from '../../../util/errors.js';
 import { inflated } from '../../inflated.js';
 import { assertGoing, PIECE_BYTES } from '../../raw.js';
 import type { Compression } from './protocol.js';
@@ -19,7 +19,7 @@ const INFLATE = { gzip: zlib.createGunzip, zstd: createZstdDecompress };
 /**
  * Goes once through a compressed file.
  *
- * @throws FormatError when it is cut or its sums are wrong, UnsupportedError where this Node cannot tell, AbortedError
+ * @throws FormatError when it is cut or its sums are wrong, or this Node cannot tell, AbortedError
  */
 export async function assertWholeText(
   name: string,
@@ -27,7 +27,7 @@ export async function assertWholeText(
 ): Promise<void> {
   const inflate = INFLATE[compression];
   if (!inflate) {
-    throw new UnsupportedError(
+    throw new FormatError(
       `cannot read ${name}: it is compressed by ${compression}, which takes Node 22.15 or later; unpack it, or compress it by gzip`,
       { details: { path: name, compression } },
     );

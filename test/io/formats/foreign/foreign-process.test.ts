@@ -13,7 +13,7 @@ import { ndjson } from '../../../../src/io/formats/ndjson.js';
 import { parquet } from '../../../../src/io/formats/parquet.js';
 import { withOutput } from '../../../../src/io/output.js';
 import { openSource } from '../../../../src/io/raw.js';
-import { AbortedError, IoError, MemoryError, UnsupportedError } from '../../../../src/util/errors.js';
+import { AbortedError, IoError, MemoryError, PackageError } from '../../../../src/util/errors.js';
 import { packageRoot } from '../../../../src/util/paths.js';
 import { scratchFolder } from '../../../cli/cli.js';
 import { where } from '../../../where.js';
@@ -234,7 +234,7 @@ test('where a package is not installed, the error says what to install', async (
   t.is(failed, '');
   const lines = said.trim().split('\n');
   for (const [i, name] of ['@duckdb/node-api', '@duckdb/node-api', 'apache-arrow'].entries()) {
-    t.true(lines[i]?.startsWith(new UnsupportedError('').code));
+    t.true(lines[i]?.startsWith(new PackageError('').code));
     t.regex(lines[i] ?? '', new RegExp(`not installed: npm install ${name}$`));
   }
 });

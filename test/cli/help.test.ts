@@ -1,0 +1,25 @@
+import test from 'ava';
+import { allSpecs } from '../../src/cli/commands.js';
+import { helpText } from '../../src/cli/help.js';
+import { clsort } from './cli.js';
+
+const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
+test('help fits the terminal, is 80 columns wide where there is none, and never more than 100', async (t) => {
+  const names = [undefined, ...(await allSpecs()).map(({ name }) => name)];
+  for (const name of names) {
+    for (const [columns, most] of [
+      [undefined, 80],
+      [0, 80],
+      [72, 72],
+      [100, 100],
+      [300, 100],
+    ] as const) {
+      const width = widest(await helpText(name, columns));
+      t.true(width <= most, `${name} in ${columns}: ${width}`);
+    }
+  }
+  const { code, out } = await clsort(['sort', '--help']);
+  t.is(code, 0);
+  t.true(widest(out) <= 80);
+});
