@@ -657,9 +657,16 @@ export const LIBRARY = [
   {
     name: 'held bytes: what is given back counts on',
     file: 'src/sort/calls/array-store.ts',
-    find: 'this.#held.shrink(bytes);',
+    find: 'this.#held.shrink(bytes, collected);',
     replace: '',
     tests: [tests('sort/calls/loop-yield')],
+  },
+  {
+    name: 'held bytes: V8 is made to collect in each round of results that are disposed of',
+    file: 'src/sort/calls/held-bytes.ts',
+    find: 'this.#step *= 2;',
+    replace: '{}',
+    tests: [tests('sort/calls/held-bytes')],
   },
   {
     name: 'device: one that is given up keeps its pinned memory',

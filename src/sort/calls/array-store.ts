@@ -121,7 +121,7 @@ export class ArrayStore implements ArrayOwner {
     const bytes = isOwn ? byteLengthOf(discarded) : 0;
     if (isOnDevice(discarded.place)) {
       if (!this.#live.delete(discarded)) return;
-      this.#held.shrink(bytes);
+      this.#held.shrink(bytes, collected);
     }
     this.#loop.shrink(bytes);
     this.#memory.give(discarded.place, collected);

@@ -5,11 +5,18 @@ const MOST_BYTES = 72 * 2 ** 20;
  * Counts the bytes of device arrays that are not given back, and has V8 collect when there are many more of them than there
  * were after a collection: at least 72 MiB, and twice as many. V8 hears of each array and begins to collect by itself, but on a
  * busy machine its threads may come too late to that by any number of results.
+ *
+ * A collection takes milliseconds, and a program that disposes of what it holds needs none: where one found little, the next
+ * comes after twice the growth, until V8 has found something again.
  */
 export class HeldBytes {
   #bytes = 0;
   /** The fewest since V8 was last made to collect: about what a program really holds. */
   #fewest = 0;
+  /** By how much what is held may grow. */
+  #step = MOST_BYTES;
+  /** Bytes that V8 has collected since it was last made to; undefined before that. */
+  #collected: number | undefined;
   readonly #collect: () => void;
 
   constructor(collect: () => void) {
@@ -20,15 +27,21 @@ export class HeldBytes {
     this.#bytes += bytes;
   }
 
-  shrink(bytes: number): void {
+  /** @param collected whether V8 has collected what held them */
+  shrink(bytes: number, collected: boolean): void {
     this.#bytes -= bytes;
     this.#fewest = Math.min(this.#fewest, this.#bytes);
+    if (!collected) return;
+    this.#collected = (this.#collected ?? 0) + bytes;
+    if (this.#collected >= MOST_BYTES / 2) this.#step = MOST_BYTES;
   }
 
   /** To be called in turns of the event loop, when V8 has told of what it collected. */
   check(): void {
-    if (this.#bytes < this.#fewest + Math.max(MOST_BYTES, this.#fewest)) return;
+    if (this.#bytes < this.#fewest + Math.max(this.#step, this.#fewest)) return;
+    if (this.#collected !== undefined && this.#collected < MOST_BYTES / 2) this.#step *= 2;
     this.#collect();
     this.#fewest = this.#bytes;
+    this.#collected = 0;
   }
 }

@@ -21,7 +21,7 @@ test('results that are dropped and not collected have V8 collect each 72 MiB', (
     const before = collections.n;
     held.check();
     if (collections.n === before) continue;
-    held.shrink(kept * MIB);
+    held.shrink(kept * MIB, true);
     kept = 0;
   }
   t.is(collections.n, Math.floor(2000 / 72));
@@ -33,7 +33,7 @@ test('what V8 collects in time needs no collection of ours', (t) => {
   for (let i = 0; i < 2000; i++) {
     held.grow(MIB);
     held.check();
-    if (i % 64 === 63) held.shrink(64 * MIB);
+    if (i % 64 === 63) held.shrink(64 * MIB, true);
   }
   t.is(collections.n, 0);
 });
@@ -45,11 +45,35 @@ test('a program that holds its arrays is collected for each doubling alone', (t)
     held.check();
   }
   t.is(collections.n, 5, 'at 72, 144, 288, 576 and 1,152 MiB');
-  held.shrink(2000 * MIB);
-  held.grow(71 * MIB);
+});
+
+test('rounds of results that are disposed of have V8 collect in the first rounds alone', (t) => {
+  const { held, collections } = heldBytes();
+  const made: number[] = [];
+  for (let round = 0; round < 6; round++) {
+    for (let i = 0; i < 200; i++) {
+      held.grow(MIB);
+      held.check();
+    }
+    held.shrink(200 * MIB, false);
+    made.push(collections.n);
+  }
+  t.deepEqual(made, [2, 3, 3, 3, 3, 3], 'at 72 and 144 MiB, at 144, and then at 288, which there never are');
+});
+
+test('where V8 finds what was dropped, it is made to collect as early as before', (t) => {
+  const { held, collections } = heldBytes();
+  for (let i = 0; i < 1000; i++) {
+    held.grow(MIB);
+    held.check();
+  }
+  held.shrink(1000 * MIB, false);
+  for (let i = 0; i < 500; i++) held.grow(MIB);
+  const before = collections.n;
   held.check();
-  t.is(collections.n, 5);
-  held.grow(MIB);
+  t.is(collections.n, before, 'less than what it would take now');
+  held.shrink(500 * MIB, true);
+  for (let i = 0; i < 72; i++) held.grow(MIB);
   held.check();
-  t.is(collections.n, 6, 'what it has given back counts no more');
+  t.is(collections.n, before + 1);
 });
