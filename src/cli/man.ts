@@ -63,6 +63,10 @@ const EVERYWHERE = ['quiet', 'help', 'version'];
 /** Environment variables, and what they do. */
 export const VARIABLES: readonly (readonly [name: string, what: string])[] = [
   ['CLSORT_CACHE_DIR', 'folder for compiled programs, self-tests and tuning'],
+  [
+    'CLSORT_PROGRAM_CACHE',
+    "'never' keeps no compiled programs there, 'always' those of drivers with a cache of their own, too",
+  ],
   ['CLSORT_TUNING', "'off' leaves what 'clsort tune' kept aside"],
   [
     'CLSORT_LOCAL_BYTES',
@@ -72,6 +76,7 @@ export const VARIABLES: readonly (readonly [name: string, what: string])[] = [
   ['CLSORT_ROOT', 'folder of the package, for bundles'],
   ['CLSORT_ADDON', 'the native addon to load'],
   ['CLSORT_OPENCL_LIBRARY', 'the OpenCL library to load'],
+  ['CLSORT_REDIS_URL', 'where Redis is, for sorts over many machines'],
   ['NO_COLOR, FORCE_COLOR', 'have nothing to change: clsort writes no colours'],
 ];
 

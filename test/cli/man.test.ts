@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import ava from 'ava';
 import { allSpecs } from '../../src/cli/commands.js';
 import { shownOptions } from '../../src/cli/completion/candidates.js';
+import { VARIABLES } from '../../src/cli/man.js';
+import { packageRoot } from '../../src/util/paths.js';
 import { where } from '../where.js';
 import { clsort, scratchFolder } from './cli.js';
 
@@ -24,6 +27,26 @@ test('the page has every command, option, example and exit code, and is plain AS
       t.true(ran.out.includes(`--${name}`.replaceAll('-', '\\-')), name);
   }
   t.false(ran.out.includes('\\-\\-child'));
+});
+
+test('every variable that the code reads is listed', (t) => {
+  const source = join(packageRoot, 'src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const texts = files.map((file) => readFileSync(join(source, file), 'utf8'));
+  const direct = texts.flatMap((text) =>
+    [...text.matchAll(/\benv\.(CLSORT_[A-Z_]+)/g)].map(([, name]) => name),
+  );
+  const named = texts.flatMap((text) =>
+    [...text.matchAll(/\{([^{}]*CLSORT_[^{}]*)\} = process\.env/g)].flatMap(([, names = '']) =>
+      [...names.matchAll(/CLSORT_[A-Z_]+/g)].map(([name]) => name),
+    ),
+  );
+  const read = new Set([...direct, ...named]);
+  t.true(read.size > 5);
+  const listed = VARIABLES.map(([name]) => name);
+  for (const name of read) t.true(listed.includes(name ?? ''), name);
 });
 
 where(
