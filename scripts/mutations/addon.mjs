@@ -78,6 +78,13 @@ export const ADDON = [
     tests: [tests('opencl/copies')],
   },
   {
+    name: 'transfer ring: the last piece stays',
+    file: 'src/native/transfer_ring.cc',
+    find: 'last * each + PiecesOf(Length(last), share)',
+    replace: 'last * each',
+    tests: [tests('opencl/launches')],
+  },
+  {
     name: 'relay: the other side of one that fails waits for ever',
     file: 'src/native/relay.cc',
     find: '(side == 0 ? to_ : from_)->Fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);',
@@ -178,8 +185,8 @@ export const ADDON = [
   {
     name: 'checksum: pieces count their words from 0',
     file: 'src/native/checksum.cc',
-    find: 'std::min(kPiece, whole - start), start);',
-    replace: 'std::min(kPiece, whole - start), 0);',
+    find: 'SumWords(data + 4 * first, words, first)',
+    replace: 'SumWords(data + 4 * first, words, 0)',
     tests: [checksum],
   },
   {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -9,6 +8,7 @@ namespace clsort {
 
 namespace {
 
+/** Words of one piece of work. */
 constexpr size_t kPiece = size_t{1} << 20;
 
 /** The sum of cl/checksum.cl over whole words, of which the first has number `first`. */
@@ -25,10 +25,8 @@ uint64_t SumWords(const char* data, size_t words, size_t first) {
 uint64_t Checksum(Environment& environment, const char* data, size_t bytes, unsigned threads) {
   size_t whole = bytes / 4;
   std::atomic<uint64_t> sum{0};
-  InCrew(environment, threads, (whole + kPiece - 1) / kPiece, [&](size_t i) {
-    size_t start = i * kPiece;
-    sum += SumWords(data + 4 * start, std::min(kPiece, whole - start), start);
-  });
+  InPieces(environment, threads, whole, kPiece,
+           [&](size_t first, size_t words) { sum += SumWords(data + 4 * first, words, first); });
   uint32_t rest = 0;
   if (bytes % 4) std::memcpy(&rest, data + 4 * whole, bytes % 4);
   return sum + uint64_t{rest} * static_cast<uint32_t>(2 * whole + 1);

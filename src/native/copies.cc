@@ -31,8 +31,7 @@ class Copies final : public PromiseJob {
 
   void Run() override {
     const size_t all = ends_.empty() ? 0 : ends_.back();
-    InCrew(environment_, threads_, (all + kShare - 1) / kShare,
-           [&](size_t i) { Move(i * kShare, std::min(all, (i + 1) * kShare)); });
+    InPieces(environment_, threads_, all, kShare, [&](size_t first, size_t bytes) { Move(first, first + bytes); });
   }
 
  private:

@@ -58,4 +58,12 @@ void InCrew(Environment& environment, unsigned threads, size_t count, const std:
   crew->left.wait(lock, [&] { return crew->others == 0; });
 }
 
+void InPieces(Environment& environment, unsigned threads, size_t all, size_t each,
+              const std::function<void(size_t first, size_t count)>& work) {
+  InCrew(environment, threads, PiecesOf(all, each), [&](size_t i) {
+    size_t first = i * each;
+    work(first, std::min(each, all - first));
+  });
+}
+
 }  // namespace clsort

@@ -18,6 +18,13 @@ constexpr unsigned kMaxCrew = 64;
  */
 void InCrew(Environment& environment, unsigned threads, size_t count, const std::function<void(size_t)>& work);
 
+/** Pieces of so many each that make up all; the last one may be smaller. */
+constexpr size_t PiecesOf(size_t all, size_t each) { return (all + each - 1) / each; }
+
+/** The same piece by piece: `work(first, count)` is given where a piece begins among all, and how many it has. */
+void InPieces(Environment& environment, unsigned threads, size_t all, size_t each,
+              const std::function<void(size_t first, size_t count)>& work);
+
 }  // namespace clsort
 
 #endif  // CLSORT_NATIVE_CREW_H_

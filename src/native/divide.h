@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define CLSORT_AVX512 1
@@ -12,6 +11,7 @@
 #define CLSORT_AVX512 0
 #endif
 
+#include "host_keys.h"
 #include "key_codec.h"
 
 namespace clsort {
@@ -27,64 +27,72 @@ constexpr size_t kBytesBehind = 64;
 
 #if CLSORT_AVX512
 
-/** The same for as many whole vectors as there are. @return keys that were divided */
-__attribute__((target("avx512f"))) inline size_t DivideVectors(const char* data, size_t keys,
-                                                               const Codec<uint32_t>& codec, uint32_t border,
-                                                               bool equals, uint32_t** below, uint32_t** above) {
-  const __m512i positive = _mm512_set1_epi32(static_cast<int>(codec.positive)),
-                sign = _mm512_set1_epi32(static_cast<int>(codec.sign)),
-                rotate = _mm512_set1_epi32(static_cast<int>(codec.rotate)),
-                last = _mm512_set1_epi32(static_cast<int>(codec.last)),
-                nan_shift = _mm512_set1_epi32(static_cast<int>(codec.nan_shift)),
-                mask = _mm512_set1_epi32(static_cast<int>(codec.mask)),
-                limit = _mm512_set1_epi32(static_cast<int>(border));
-  size_t i = 0;
-  for (; i + 16 <= keys; i += 16) {
-    __m512i key = _mm512_loadu_si512(data + i * sizeof(uint32_t));
-    __m512i negative = _mm512_srai_epi32(key, 31);
-    __m512i code = _mm512_xor_si512(_mm512_xor_si512(key, positive), _mm512_and_si512(negative, sign));
-    code = _mm512_sub_epi32(code, rotate);
-    if (codec.descending) code = _mm512_mask_sub_epi32(code, _mm512_cmple_epu32_mask(code, last), last, code);
-    code = _mm512_and_si512(_mm512_add_epi32(code, nan_shift), mask);
-    __mmask16 is_above = equals ? _mm512_cmpge_epu32_mask(code, limit) : _mm512_cmpgt_epu32_mask(code, limit);
-    auto is_below = static_cast<__mmask16>(~is_above);
-    _mm512_storeu_si512(*below, _mm512_maskz_compress_epi32(is_below, key));
-    _mm512_storeu_si512(*above, _mm512_maskz_compress_epi32(is_above, key));
-    *below += __builtin_popcount(is_below);
-    *above += __builtin_popcount(is_above);
-  }
-  return i;
-}
-
-__attribute__((target("avx512f"))) inline size_t DivideVectors(const char* data, size_t keys,
-                                                               const Codec<uint64_t>& codec, uint64_t border,
-                                                               bool equals, uint64_t** below, uint64_t** above) {
-  auto all = [](uint64_t word)
-                 __attribute__((target("avx512f"))) { return _mm512_set1_epi64(static_cast<long long>(word)); };
-  const __m512i positive = all(codec.positive), sign = all(codec.sign), rotate = all(codec.rotate),
-                last = all(codec.last), nan_shift = all(codec.nan_shift), mask = all(codec.mask), limit = all(border);
-  size_t i = 0;
-  for (; i + 8 <= keys; i += 8) {
-    __m512i key = _mm512_loadu_si512(data + i * sizeof(uint64_t));
-    __m512i negative = _mm512_srai_epi64(key, 63);
-    __m512i code = _mm512_xor_si512(_mm512_xor_si512(key, positive), _mm512_and_si512(negative, sign));
-    code = _mm512_sub_epi64(code, rotate);
-    if (codec.descending) code = _mm512_mask_sub_epi64(code, _mm512_cmple_epu64_mask(code, last), last, code);
-    code = _mm512_and_si512(_mm512_add_epi64(code, nan_shift), mask);
-    __mmask8 is_above = equals ? _mm512_cmpge_epu64_mask(code, limit) : _mm512_cmpgt_epu64_mask(code, limit);
-    auto is_below = static_cast<__mmask8>(~is_above);
-    _mm512_storeu_si512(*below, _mm512_maskz_compress_epi64(is_below, key));
-    _mm512_storeu_si512(*above, _mm512_maskz_compress_epi64(is_above, key));
-    *below += __builtin_popcount(is_below);
-    *above += __builtin_popcount(is_above);
-  }
-  return i;
-}
-
-/** Narrower keys go one by one. */
+/** A vector of keys, or of their codes, asked by the same names whether they have 32 or 64 bits. */
 template <typename Key>
-size_t DivideVectors(const char*, size_t, const Codec<Key>&, Key, bool, Key**, Key**) {
-  return 0;
+struct Vector;
+
+#define CLSORT_OF_VECTORS __attribute__((target("avx512f"), always_inline)) static inline
+
+template <>
+struct Vector<uint32_t> {
+  using Mask = __mmask16;
+  CLSORT_OF_VECTORS __m512i Of(uint32_t word) { return _mm512_set1_epi32(static_cast<int>(word)); }
+  CLSORT_OF_VECTORS __m512i Signs(__m512i a) { return _mm512_srai_epi32(a, 31); }
+  CLSORT_OF_VECTORS __m512i Sum(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
+  CLSORT_OF_VECTORS __m512i Difference(__m512i a, __m512i b) { return _mm512_sub_epi32(a, b); }
+  CLSORT_OF_VECTORS __m512i DifferenceIf(Mask mask, __m512i otherwise, __m512i a, __m512i b) {
+    return _mm512_mask_sub_epi32(otherwise, mask, a, b);
+  }
+  CLSORT_OF_VECTORS Mask AtMost(__m512i a, __m512i b) { return _mm512_cmple_epu32_mask(a, b); }
+  CLSORT_OF_VECTORS Mask AtLeast(__m512i a, __m512i b) { return _mm512_cmpge_epu32_mask(a, b); }
+  CLSORT_OF_VECTORS Mask Above(__m512i a, __m512i b) { return _mm512_cmpgt_epu32_mask(a, b); }
+  CLSORT_OF_VECTORS __m512i Compressed(Mask mask, __m512i a) { return _mm512_maskz_compress_epi32(mask, a); }
+};
+
+template <>
+struct Vector<uint64_t> {
+  using Mask = __mmask8;
+  CLSORT_OF_VECTORS __m512i Of(uint64_t word) { return _mm512_set1_epi64(static_cast<long long>(word)); }
+  CLSORT_OF_VECTORS __m512i Signs(__m512i a) { return _mm512_srai_epi64(a, 63); }
+  CLSORT_OF_VECTORS __m512i Sum(__m512i a, __m512i b) { return _mm512_add_epi64(a, b); }
+  CLSORT_OF_VECTORS __m512i Difference(__m512i a, __m512i b) { return _mm512_sub_epi64(a, b); }
+  CLSORT_OF_VECTORS __m512i DifferenceIf(Mask mask, __m512i otherwise, __m512i a, __m512i b) {
+    return _mm512_mask_sub_epi64(otherwise, mask, a, b);
+  }
+  CLSORT_OF_VECTORS Mask AtMost(__m512i a, __m512i b) { return _mm512_cmple_epu64_mask(a, b); }
+  CLSORT_OF_VECTORS Mask AtLeast(__m512i a, __m512i b) { return _mm512_cmpge_epu64_mask(a, b); }
+  CLSORT_OF_VECTORS Mask Above(__m512i a, __m512i b) { return _mm512_cmpgt_epu64_mask(a, b); }
+  CLSORT_OF_VECTORS __m512i Compressed(Mask mask, __m512i a) { return _mm512_maskz_compress_epi64(mask, a); }
+};
+
+#undef CLSORT_OF_VECTORS
+
+/** As `DivideKeys`, for as many whole vectors as there are. @return keys that were divided */
+template <typename Key>
+__attribute__((target("avx512f"))) size_t DivideVectors(const char* data, size_t keys, const Codec<Key>& codec,
+                                                        Key border, bool equals, Key** below, Key** above) {
+  using V = Vector<Key>;
+  using Mask = typename V::Mask;
+  constexpr size_t kLanes = sizeof(__m512i) / sizeof(Key);
+  const __m512i positive = V::Of(codec.positive), sign = V::Of(codec.sign), rotate = V::Of(codec.rotate),
+                last = V::Of(codec.last), nan_shift = V::Of(codec.nan_shift), mask = V::Of(codec.mask),
+                limit = V::Of(border);
+  size_t i = 0;
+  for (; i + kLanes <= keys; i += kLanes) {
+    __m512i key = _mm512_loadu_si512(data + i * sizeof(Key));
+    // As `Codec::CodeOf`.
+    __m512i code = _mm512_xor_si512(_mm512_xor_si512(key, positive), _mm512_and_si512(V::Signs(key), sign));
+    code = V::Difference(code, rotate);
+    if (codec.descending) code = V::DifferenceIf(V::AtMost(code, last), code, last, code);
+    code = _mm512_and_si512(V::Sum(code, nan_shift), mask);
+    Mask is_above = equals ? V::AtLeast(code, limit) : V::Above(code, limit);
+    auto is_below = static_cast<Mask>(~is_above);
+    _mm512_storeu_si512(*below, V::Compressed(is_below, key));
+    _mm512_storeu_si512(*above, V::Compressed(is_above, key));
+    *below += __builtin_popcount(is_below);
+    *above += __builtin_popcount(is_above);
+  }
+  return i;
 }
 
 #endif
@@ -101,13 +109,13 @@ void DivideKeys(const char* data, size_t keys, const Codec<Key>& codec, Key bord
   Key *below = low + *lows, *above = high + *highs;
   size_t done = 0;
 #if CLSORT_AVX512
-  static const bool has_vectors = __builtin_cpu_supports("avx512f");
-  if (has_vectors) done = DivideVectors(data, keys, codec, border, equals, &below, &above);
+  if constexpr (sizeof(Key) >= sizeof(uint32_t)) {  // narrower keys go one by one
+    static const bool has_vectors = __builtin_cpu_supports("avx512f");
+    if (has_vectors) done = DivideVectors(data, keys, codec, border, equals, &below, &above);
+  }
 #endif
   for (size_t i = done; i < keys; i++) {
-    Key key;
-    std::memcpy(&key, data + i * sizeof key, sizeof key);
-    Key code = codec.CodeOf(key);
+    Key key = KeyAt<Key>(data, i), code = codec.CodeOf(key);
     bool is_above = (code > border) | ((code == border) & equals);
     *below = key;
     *above = key;

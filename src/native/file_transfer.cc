@@ -110,7 +110,7 @@ class FileTransfer final : public RingTransfer {
 
   void Run() override {
     if (words_) std::memcpy(&hash_, words_, sizeof hash_);
-    MoveAll([](size_t) { return 1; }, [&](size_t piece, size_t) { Move(piece); });
+    MoveAll(piece_, [&](size_t piece, size_t, size_t) { Move(piece); });
     if (words_) std::memcpy(words_, &hash_, sizeof hash_);
     // Pieces are ended in order where they are hashed; where they are not, the first one that was not moved tells.
     size_t whole = words_ ? hashed_ : ended_;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "crew.h"
+#include "host_keys.h"
 #include "wait.h"
 
 namespace clsort {
@@ -61,8 +62,7 @@ void Product(const char* data, size_t keys, const Point* points, uint64_t* produ
   uint64_t lanes[kPoints][kLanes];
   std::fill(&lanes[0][0], &lanes[0][0] + kPoints * kLanes, 1);
   auto take = [&](size_t i, size_t lane) {
-    Key key;
-    std::memcpy(&key, data + i * sizeof key, sizeof key);
+    Key key = KeyAt<Key>(data, i);
     for (size_t p = 0; p < kPoints; p++) lanes[p][lane] = Multiply(lanes[p][lane], FactorOf(key, points[p]));
   };
   size_t i = 0;
@@ -96,15 +96,10 @@ class MultisetJob final : public PromiseJob {
   }
 
   void Run() override {
-    size_t pieces = (keys_ + kPiece - 1) / kPiece;
-    std::vector<uint64_t> parts(pieces * kPoints);
-    auto product = width_ == 1   ? Product<uint8_t>
-                   : width_ == 2 ? Product<uint16_t>
-                   : width_ == 4 ? Product<uint32_t>
-                                 : Product<uint64_t>;
-    InCrew(environment_, threads_, pieces, [&](size_t i) {
-      size_t first = i * kPiece;
-      product(data_ + first * width_, std::min(kPiece, keys_ - first), points_, &parts[i * kPoints]);
+    std::vector<uint64_t> parts(PiecesOf(keys_, kPiece) * kPoints);
+    auto product = ByWidth(width_, [](auto key) { return Product<decltype(key)>; });
+    InPieces(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
+      product(data_ + first * width_, keys, points_, &parts[first / kPiece * kPoints]);
     });
     uint64_t products[kPoints];
     std::memcpy(products, products_, sizeof products);
@@ -135,10 +130,7 @@ NAN_METHOD(MultisetAsync) {
   HostMemory products = call.LastingMemory(3, kPoints * sizeof(uint64_t));
   auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxCrew));
   if (!call.ok()) return;
-  if (width != 1 && width != 2 && width != 4 && width != 8) {
-    return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
-  }
-  if (host.bytes % width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  if (!CheckKeys(call, host.bytes, width)) return;
   uint64_t given[2 * kPoints];
   std::memcpy(given, points.data, sizeof given);
   for (uint64_t one : given) {

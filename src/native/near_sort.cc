@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "crew.h"
+#include "host_keys.h"
 #include "key_codec.h"
 #include "wait.h"
 
@@ -22,11 +23,7 @@ class Keys {
  public:
   explicit Keys(char* data) : data_(data) {}
 
-  Key operator[](size_t i) const {
-    Key key;
-    std::memcpy(&key, data_ + i * sizeof key, sizeof key);
-    return key;
-  }
+  Key operator[](size_t i) const { return KeyAt<Key>(data_, i); }
 
   void Put(size_t i, Key key) { std::memcpy(data_ + i * sizeof key, &key, sizeof key); }
 
@@ -83,28 +80,19 @@ class NearSortJob final : public PromiseJob {
   }
 
   void Run() override {
-    bool sorted = Sort();
+    bool sorted = ByWidth(width_, [&](auto key) { return SortKeys<decltype(key)>(); });
     uint32_t word = sorted ? 1 : 0;
     std::memcpy(sorted_, &word, sizeof word);
   }
 
  private:
-  bool Sort() {
-    switch (width_) {
-      case 1: return SortKeys<uint8_t>();
-      case 2: return SortKeys<uint16_t>();
-      case 4: return SortKeys<uint32_t>();
-      default: return SortKeys<uint64_t>();
-    }
-  }
-
   template <typename Key>
   bool SortKeys() {
     const Codec<Key> codec(codec_);
     Keys<Key> keys(data_);
     std::atomic<bool> within{true};
-    InCrew(environment_, threads_, (keys_ + kPiece - 1) / kPiece, [&](size_t i) {
-      size_t first = i * kPiece, end = std::min(first + kPiece, keys_);
+    InPieces(environment_, threads_, keys_, kPiece, [&](size_t first, size_t count) {
+      size_t end = first + count;
       if (within && !Insert<Key>(keys, codec, first, first + 1, end, false, kMostMoves * kPiece)) within = false;
     });
     // The first keys of a piece may belong before the last ones of the piece in front of it, or farther.
@@ -134,10 +122,7 @@ NAN_METHOD(NearSortAsync) {
   HostMemory sorted = call.LastingMemory(3, sizeof(uint32_t));
   auto threads = static_cast<unsigned>(call.Unsigned(call[4], CL_INVALID_VALUE, kMaxCrew));
   if (!call.ok()) return;
-  if (width != 1 && width != 2 && width != 4 && width != 8) {
-    return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
-  }
-  if (keys.bytes % width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  if (!CheckKeys(call, keys.bytes, width)) return;
   uint64_t words[kCodecWords];
   std::memcpy(words, codec.data, sizeof words);
   StartPromise(call, std::make_unique<NearSortJob>(call.environment(), keys, width, words, sorted, threads), nullptr);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "crew.h"
+#include "host_keys.h"
 #include "key_codec.h"
 #include "wait.h"
 
@@ -51,9 +52,7 @@ void Count(const char* data, size_t keys, const uint64_t* words, const Threshold
            uint32_t* counts) {
   const Codec<Key> codec(words);
   for (size_t i = 0; i < keys; i++) {
-    Key key;
-    std::memcpy(&key, data + i * sizeof key, sizeof key);
-    size_t p = thresholds.PartitionOf(codec.CodeOf(key));
+    size_t p = thresholds.PartitionOf(codec.CodeOf(KeyAt<Key>(data, i)));
     partitions[i] = static_cast<uint16_t>(p);
     counts[p]++;
   }
@@ -87,12 +86,7 @@ class PlaceJob final : public PromiseJob {
   }
 
   void Run() override {
-    switch (width_) {
-      case 1: return Place<uint8_t>();
-      case 2: return Place<uint16_t>();
-      case 4: return Place<uint32_t>();
-      default: return Place<uint64_t>();
-    }
+    ByWidth(width_, [&](auto key) { Place<decltype(key)>(); });
   }
 
  private:
@@ -103,18 +97,17 @@ class PlaceJob final : public PromiseJob {
   template <typename Key>
   void Place() {
     size_t partitions = thresholds_.firsts.size() + 1;
-    size_t pieces = (keys_ + kPiece - 1) / kPiece;
+    size_t pieces = PiecesOf(keys_, kPiece);
     std::unique_ptr<uint16_t[]> partition(new uint16_t[keys_]);
     std::vector<uint32_t> next(pieces * partitions);
-    auto in = [&](size_t i) { return std::min(kPiece, keys_ - i * kPiece); };
-    InCrew(environment_, threads_, pieces, [&](size_t i) {
-      size_t first = i * kPiece;
+    auto next_of = [&](size_t first) { return &next[first / kPiece * partitions]; };
+    InPieces(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
       const char* data = data_ + first * sizeof(Key);
       if (partitions > 1) {
-        Count<Key>(data, in(i), codec_, thresholds_, &partition[first], &next[i * partitions]);
+        Count<Key>(data, keys, codec_, thresholds_, &partition[first], next_of(first));
       } else {
-        std::fill_n(&partition[first], in(i), 0);
-        next[i] = static_cast<uint32_t>(in(i));
+        std::fill_n(&partition[first], keys, 0);
+        *next_of(first) = static_cast<uint32_t>(keys);
       }
     });
     std::vector<uint32_t> counts(partitions);
@@ -128,9 +121,8 @@ class PlaceJob final : public PromiseJob {
       }
       counts[p] = place - begin;
     }
-    InCrew(environment_, threads_, pieces, [&](size_t i) {
-      size_t first = i * kPiece;
-      Move<Key>(data_ + first * sizeof(Key), in(i), &partition[first], &next[i * partitions], to_);
+    InPieces(environment_, threads_, keys_, kPiece, [&](size_t first, size_t keys) {
+      Move<Key>(data_ + first * sizeof(Key), keys, &partition[first], next_of(first), to_);
     });
     std::memcpy(counts_, counts.data(), counts.size() * sizeof(uint32_t));
   }
@@ -169,10 +161,7 @@ NAN_METHOD(PlaceAsync) {
   HostMemory counts = call.LastingMemory(7, 0);
   auto threads = static_cast<unsigned>(call.Unsigned(call[8], CL_INVALID_VALUE, kMaxCrew));
   if (!call.ok()) return;
-  if (width != 1 && width != 2 && width != 4 && width != 8) {
-    return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
-  }
-  if (keys.bytes % width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  if (!CheckKeys(call, keys.bytes, width)) return;
   if (keys.bytes / width > UINT32_MAX) return (void)call.Fail(CL_INVALID_VALUE, "2^32 keys or more");
   if (to.bytes < keys.bytes) return (void)call.Fail(CL_INVALID_VALUE, "there is no room for all keys");
   Thresholds thresholds{Copied<uint64_t>(firsts), Copied<uint16_t>(before), shift};

@@ -1,16 +1,12 @@
 #include <atomic>
 #include <cstring>
 
-#include "crew.h"
 #include "two_rings.h"
 #include "wait.h"
 
 namespace clsort {
 
 namespace {
-
-/** What a thread copies at a time. */
-constexpr size_t kChunk = size_t{256} << 10;
 
 /** Status of either side's transfers. */
 struct Told {
@@ -21,7 +17,7 @@ struct Told {
  * Brings bytes of one buffer to another, mostly of another device: one device puts pieces into its ring, threads copy them into the
  * ring of the other one, which takes them from there. Where both reach the same ring, it takes them from where they were put.
  *
- * A thread waits for pieces that came before its own. So of the chunks that are not done the first one waits for devices alone,
+ * A thread waits for pieces that came before its own. So of the shares that are not done the first one waits for devices alone,
  * which is why all of them end.
  */
 class Relay final : public PromiseJob {
@@ -52,9 +48,8 @@ class Relay final : public PromiseJob {
  private:
   /** Through one ring. A piece comes into a slot when the one before has left it, and half of the slots are those of pieces that leave. */
   void PassAll() {
-    auto whole = [](size_t) { return size_t{1}; };
-    to_->Begin(whole);
-    from_->Begin(whole);
+    to_->Begin(to_->piece_);
+    from_->Begin(from_->piece_);
     const size_t pieces = from_->pieces(), slots = from_->slots(), leaving = (slots + 1) / 2;
     for (size_t i = 0; i < pieces; i++) {
       if (i >= leaving && i - leaving + slots < pieces) {
@@ -68,20 +63,17 @@ class Relay final : public PromiseJob {
 
   /** Through two rings. */
   void MoveAll() {
-    auto chunks = [](size_t bytes) { return (bytes + kChunk - 1) / kChunk; };
-    to_->Begin(chunks);
-    from_->Begin(chunks);
-    size_t last = from_->pieces() - 1, each = chunks(from_->piece_);
-    InCrew(environment_, from_->threads_, last * each + chunks(from_->Length(last)),
-           [&](size_t i) { Move(i / each, i % each * kChunk); });
+    to_->Begin(kCopiedBytes);
+    from_->InShares(environment_, kCopiedBytes,
+                    [&](size_t piece, size_t start, size_t length) { Move(piece, start, length); });
   }
 
-  void Move(size_t piece, size_t start) {
+  void Move(size_t piece, size_t start, size_t length) {
     const char* source = from_->Enter(piece);
     if (!source) return Stop(0);
     char* slot = to_->Enter(piece);
     if (!slot) return Stop(1);
-    std::memcpy(slot + start, source + start, std::min(kChunk, from_->Length(piece) - start));
+    std::memcpy(slot + start, source + start, length);
     to_->Leave(piece);
     from_->Leave(piece);
   }

@@ -1,7 +1,6 @@
 #include "ring_transfer.h"
 
 #include "bounds.h"
-#include "crew.h"
 
 namespace clsort {
 
@@ -10,12 +9,8 @@ RingTransfer::RingTransfer(Environment& environment, RingArguments arguments)
       TransferRing(std::move(arguments)),
       environment_(environment) {}
 
-void RingTransfer::MoveAll(const std::function<size_t(size_t bytes)>& shares,
-                           const std::function<void(size_t piece, size_t share)>& move) {
-  if (pieces() == 0) return;
-  Begin(shares);
-  size_t each = shares(piece_), all = (pieces() - 1) * each + shares(Length(pieces() - 1));
-  InCrew(environment_, threads_, all, [&](size_t i) { move(i / each, i % each); });
+void RingTransfer::MoveAll(size_t share, const std::function<void(size_t piece, size_t start, size_t length)>& move) {
+  InShares(environment_, share, move);
   status_ = End();
 }
 

@@ -13,12 +13,8 @@ class RingTransfer : public PromiseJob, protected TransferRing {
  protected:
   RingTransfer(Environment& environment, RingArguments arguments);
 
-  /**
-   * Moves all pieces, each in as many shares as are told for its bytes: calls `move(piece, share)` on the threads. Shares are
-   * begun in order, so a thread that waits does so for what others have begun. Sets `status_`.
-   */
-  void MoveAll(const std::function<size_t(size_t bytes)>& shares,
-               const std::function<void(size_t piece, size_t share)>& move);
+  /** Moves all pieces in shares, as `InShares` does. Sets `status_`. */
+  void MoveAll(size_t share, const std::function<void(size_t piece, size_t start, size_t length)>& move);
 
   Environment& environment_;  // waits for its jobs before it ends
 };

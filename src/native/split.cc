@@ -5,6 +5,7 @@
 
 #include "crew.h"
 #include "divide.h"
+#include "host_keys.h"
 #include "key_codec.h"
 #include "stream_copy.h"
 #include "wait.h"
@@ -25,9 +26,7 @@ void Count(const char* data, size_t keys, uint64_t position, const uint64_t* wor
            uint8_t* shares, uint32_t* counts) {
   const Codec<Key> codec(words);
   for (size_t i = 0; i < keys; i++) {
-    Key key;
-    std::memcpy(&key, data + i * sizeof key, sizeof key);
-    uint64_t code = codec.CodeOf(key);
+    uint64_t code = codec.CodeOf(KeyAt<Key>(data, i));
     unsigned share = 0;
     // There are few: looking at all of them branches on none.
     for (const Border& border : borders) {
@@ -58,9 +57,7 @@ template <typename Key>
 size_t CountAbove(const char* data, size_t keys, const Codec<Key>& codec, Key border, bool equals) {
   size_t above = 0;
   for (size_t i = 0; i < keys; i++) {
-    Key key;
-    std::memcpy(&key, data + i * sizeof key, sizeof key);
-    Key code = codec.CodeOf(key);
+    Key code = codec.CodeOf(KeyAt<Key>(data, i));
     above += (code > border) | ((code == border) & equals);
   }
   return above;
@@ -102,8 +99,6 @@ void Number(uint64_t position, size_t elements, const uint8_t* shares, uint32_t*
     if (to[share]) std::memcpy(to[share] + size_t{next[share]++} * sizeof number, &number, sizeof number);
   }
 }
-
-bool IsWidth(size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
 
 /** Host memory and what keeps it in place. */
 struct Kept {
@@ -152,7 +147,7 @@ class SplitJob final : public PromiseJob {
    */
   void RunInOrder() {
     size_t shares = split_.borders.size() + 1;
-    size_t pieces = (n_ + kPiece - 1) / kPiece;
+    size_t pieces = PiecesOf(n_, kPiece);
     if (!IsDivided()) share_.reset(new uint8_t[n_]);
     next_.resize(pieces * shares);
     InCrew(environment_, split_.threads, pieces, [&](size_t i) { CountPiece(i); });
@@ -183,7 +178,7 @@ class SplitJob final : public PromiseJob {
    * they come, each read from memory once. There is never more written than a share has room for.
    */
   void RunByChance() {
-    size_t pieces = (n_ + kPiece - 1) / kPiece;
+    size_t pieces = PiecesOf(n_, kPiece);
     next_.resize(pieces * 2);
     std::atomic<size_t> counts[2] = {{0}, {0}};
     InCrew(environment_, split_.threads, pieces, [&](size_t i) {
@@ -247,12 +242,7 @@ class SplitJob final : public PromiseJob {
       Count<Key>(data, In(i), split_.position + first, split_.codec, split_.borders, &share_[first],
                  &next_[i * (split_.borders.size() + 1)]);
     };
-    switch (split_.width) {
-      case 1: return count(uint8_t{});
-      case 2: return count(uint16_t{});
-      case 4: return count(uint32_t{});
-      default: return count(uint64_t{});
-    }
+    ByWidth(split_.width, count);
   }
 
   /** Where the elements of each share go; nowhere where there is no room for all of them, as the counts tell. */
@@ -292,12 +282,7 @@ class SplitJob final : public PromiseJob {
         Divide(data, keys, codec, border, equals, &rooms[0], &rooms[1]);
       });
     };
-    switch (split_.width) {
-      case 1: divide(uint8_t{}); break;
-      case 2: divide(uint16_t{}); break;
-      case 4: divide(uint32_t{}); break;
-      default: divide(uint64_t{});
-    }
+    ByWidth(split_.width, divide);
     EndStreamCopies();
   }
 
@@ -342,15 +327,14 @@ NAN_METHOD(SplitAsync) {
   split.to_keys = places(keys_to);
   split.to_values = places(values_to);
   if (!call.ok()) return;
-  if (!IsWidth(split.width)) return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
-  if (keys.bytes % split.width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  if (!CheckKeys(call, keys.bytes, split.width)) return;
   size_t n = keys.bytes / split.width;
   if (n > UINT32_MAX) return (void)call.Fail(CL_INVALID_VALUE, "2^32 keys or more");
   if (shares > kMostShares) return (void)call.Fail(CL_INVALID_VALUE, "more than 256 shares");
   if (positions.bytes != codes.bytes) return (void)call.Fail(CL_INVALID_VALUE, "there is a position for each code");
   if (split.to_keys.size() != shares) return (void)call.Fail(CL_INVALID_VALUE, "there is a place for each share");
   bool carries = split.value_bytes > 0;
-  if (carries && !IsWidth(split.value_bytes) && split.value_bytes != 16) {
+  if (carries && !IsKeyWidth(split.value_bytes) && split.value_bytes != 16) {
     return (void)call.Fail(CL_INVALID_VALUE, "values have 1, 2, 4, 8 or 16 bytes");
   }
   if (split.to_values.size() != (carries ? shares : 0)) {

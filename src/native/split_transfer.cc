@@ -5,6 +5,7 @@
 
 #include "crew.h"
 #include "divide.h"
+#include "host_keys.h"
 #include "key_codec.h"
 #include "two_rings.h"
 #include "wait.h"
@@ -63,14 +64,9 @@ class SplitTransfer final : public PromiseJob {
         told_(static_cast<Told*>(told.data)) {}
 
   void Run() override {
-    for (auto& ring : rings_) ring->Begin([](size_t bytes) { return bytes; });
-    InCrew(environment_, rings_[0]->threads_, (source_.bytes + kDivided - 1) / kDivided, [&](size_t i) {
-      switch (source_.width) {
-        case 1: return Divide<uint8_t>(i * kDivided);
-        case 2: return Divide<uint16_t>(i * kDivided);
-        case 4: return Divide<uint32_t>(i * kDivided);
-        default: return Divide<uint64_t>(i * kDivided);
-      }
+    for (auto& ring : rings_) ring->Begin(1);
+    InPieces(environment_, rings_[0]->threads_, source_.bytes, kDivided, [&](size_t start, size_t bytes) {
+      ByWidth(source_.width, [&](auto key) { Divide<decltype(key)>(start, bytes); });
     });
     for (size_t s = 0; s < 2; s++) {
       TransferRing& ring = *rings_[s];
@@ -82,11 +78,11 @@ class SplitTransfer final : public PromiseJob {
 
  private:
   template <typename Key>
-  void Divide(size_t start) {
+  void Divide(size_t start, size_t bytes) {
     if (rings_[0]->Failed() && rings_[1]->Failed()) return;
     const Codec<Key> codec(source_.codec);
     auto border = static_cast<Key>(source_.border.code);
-    size_t keys = std::min(kDivided, source_.bytes - start) / sizeof(Key);
+    size_t keys = bytes / sizeof(Key);
     uint64_t first = source_.position + start / sizeof(Key);
     size_t before = source_.border.position <= first ? 0 : std::min<uint64_t>(source_.border.position - first, keys);
     Key* parts[2] = {reinterpret_cast<Key*>(Desk().parts[0]), reinterpret_cast<Key*>(Desk().parts[1])};
@@ -152,9 +148,7 @@ NAN_METHOD(SplitToBuffersAsync) {
   HostMemory told = call.LastingMemory(12, 2 * sizeof(Told));
   auto threads = static_cast<unsigned>(call.Unsigned(call[13], CL_INVALID_VALUE, kMaxCrew));
   if (!call.ok()) return;
-  if (source.width != 1 && source.width != 2 && source.width != 4 && source.width != 8)
-    return (void)call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
-  if (keys.bytes % source.width != 0) return (void)call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+  if (!CheckKeys(call, keys.bytes, source.width)) return;
   if (piece == 0 || piece % source.width != 0)
     return (void)call.Fail(CL_INVALID_VALUE, "argument 11: expected pieces of whole keys");
   TwoRings made;

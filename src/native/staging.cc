@@ -23,9 +23,6 @@ constexpr size_t kPage = 4096;
 /** Pages of this size are asked for where the system has them: fewer faults on the first touch. */
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/** What a thread copies at a time. */
-constexpr size_t kChunk = size_t{256} << 10;
-
 /** Arrays of so many bytes are not in a cache when they are there, however they are written. */
 constexpr size_t kStreamed = size_t{64} << 20;
 
@@ -38,8 +35,7 @@ class StagedTransfer final : public RingTransfer {
   }
 
   void Run() override {
-    MoveAll([](size_t bytes) { return (bytes + kChunk - 1) / kChunk; },
-            [&](size_t piece, size_t chunk) { Copy(piece, chunk * kChunk); });
+    MoveAll(kCopiedBytes, [&](size_t piece, size_t start, size_t length) { Copy(piece, start, length); });
   }
 
   void Finish(Environment& environment) override {
@@ -51,13 +47,12 @@ class StagedTransfer final : public RingTransfer {
 
  private:
   /**
-   * Copies a chunk.
+   * Copies a share of a piece.
    *
    * A program may give memory of its ring as the array, and gets then what it asks for: no copy of overlapping memory
    * is undefined.
    */
-  void Copy(size_t piece, size_t start) {
-    size_t length = std::min(kChunk, Length(piece) - start);
+  void Copy(size_t piece, size_t start, size_t length) {
     char* slot = Enter(piece);
     if (!slot) return;
     char* data = data_ + piece * piece_ + start;
@@ -120,10 +115,8 @@ class TouchJob final : public Job {
   void Run() override {
     auto* data = static_cast<char*>(store_->Data());
     size_t bytes = store_->ByteLength();
-    InCrew(environment_, threads_, (bytes + kHugePage - 1) / kHugePage, [&](size_t i) {
-      size_t start = i * kHugePage;
-      MakePages(data + start, std::min(kHugePage, bytes - start));
-    });
+    InPieces(environment_, threads_, bytes, kHugePage,
+             [&](size_t start, size_t some) { MakePages(data + start, some); });
   }
   bool Awaited() const override { return false; }
 

@@ -16,11 +16,22 @@ TransferRing::TransferRing(RingArguments arguments)
   if (!arguments.ring.buffer.IsEmpty()) ring_buffer_.Reset(arguments.ring.buffer);
 }
 
-void TransferRing::Begin(const std::function<size_t(size_t bytes)>& shares) {
+void TransferRing::Begin(size_t share) {
   pieces_ = std::vector<Piece>(pieces());
-  for (size_t i = 0; i < pieces_.size(); i++) pieces_[i].shares = shares(Length(i));
+  for (size_t i = 0; i < pieces_.size(); i++) pieces_[i].shares = PiecesOf(Length(i), share);
   if (write_) return;
   for (size_t i = 0; i < std::min(slots_, pieces_.size()); i++) Transfer(i, Length(i));
+}
+
+void TransferRing::InShares(Environment& environment, size_t share,
+                            const std::function<void(size_t piece, size_t start, size_t length)>& move) {
+  Begin(share);
+  if (pieces() == 0) return;
+  const size_t last = pieces() - 1, each = PiecesOf(piece_, share);
+  InCrew(environment, threads_, last * each + PiecesOf(Length(last), share), [&](size_t i) {
+    size_t piece = i / each, start = i % each * share;
+    move(piece, start, std::min(share, Length(piece) - start));
+  });
 }
 
 char* TransferRing::Enter(size_t piece) {

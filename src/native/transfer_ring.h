@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "call.h"
+#include "crew.h"
 
 namespace clsort {
+
+/** Bytes that a thread copies at a time: a share of a piece. */
+constexpr size_t kCopiedBytes = size_t{256} << 10;
 
 /** What is read of the arguments of a transfer through a ring. */
 struct RingArguments {
@@ -33,8 +37,14 @@ class TransferRing {
  public:
   explicit TransferRing(RingArguments arguments);
 
-  /** Has each piece wait for as many shares as are told for its bytes; what is to be read begins to come. */
-  void Begin(const std::function<size_t(size_t bytes)>& shares);
+  /** Has each piece wait for its shares, of so many bytes each; what is to be read begins to come. */
+  void Begin(size_t share);
+  /**
+   * Begins, and has a crew of up to `threads_` move all shares: calls `move(piece, start, length)` for the `length` bytes of a piece
+   * that begin at its byte `start`. Shares are begun in order, so a thread that waits does so for what others have begun.
+   */
+  void InShares(Environment& environment, size_t share,
+                const std::function<void(size_t piece, size_t start, size_t length)>& move);
   /**
    * The slot of a piece, once that is the piece's: free to be filled, or filled by the device. None after a failure. Who waits does
    * so for shares of earlier pieces, which others must have begun.
@@ -50,7 +60,7 @@ class TransferRing {
   void Fail(cl_int status);
   bool Failed() const { return failure_ != CL_SUCCESS; }
   size_t slots() const { return slots_; }
-  size_t pieces() const { return (bytes_ + piece_ - 1) / piece_; }
+  size_t pieces() const { return PiecesOf(bytes_, piece_); }
   size_t Length(size_t piece) const { return std::min(piece_, bytes_ - piece * piece_); }
 
   const bool write_;

@@ -1,0 +1,42 @@
+#ifndef CLSORT_NATIVE_HOST_KEYS_H_
+#define CLSORT_NATIVE_HOST_KEYS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "call.h"
+
+namespace clsort {
+
+/** May keys, and values but for those of 16 bytes, have so many bytes? */
+inline bool IsKeyWidth(size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
+
+/** @return false where memory of so many bytes is not that of keys of a width */
+inline bool CheckKeys(Call& call, size_t bytes, size_t width) {
+  if (!IsKeyWidth(width)) return call.Fail(CL_INVALID_VALUE, "keys have 1, 2, 4 or 8 bytes");
+  return bytes % width == 0 || call.Fail(CL_INVALID_VALUE, "no whole number of keys");
+}
+
+/** Calls `use(key)` with a zero of the unsigned type of that width, for what is compiled for each. */
+template <typename Use>
+auto ByWidth(size_t width, const Use& use) {
+  switch (width) {
+    case 1: return use(uint8_t{});
+    case 2: return use(uint16_t{});
+    case 4: return use(uint32_t{});
+    default: return use(uint64_t{});
+  }
+}
+
+/** Key number `i`, which may lie anywhere. */
+template <typename Key>
+Key KeyAt(const char* data, size_t i) {
+  Key key;
+  std::memcpy(&key, data + i * sizeof key, sizeof key);
+  return key;
+}
+
+}  // namespace clsort
+
+#endif  // CLSORT_NATIVE_HOST_KEYS_H_
