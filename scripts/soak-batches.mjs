@@ -1,10 +1,11 @@
 // The soak of batches; scripts/soak.mjs runs it. Two things go on at the same time:
 //
-//   rounds    a random batch over two devices whose driver fails now and then, killed up to three times, and then let end:
-//             right results, errors for what is broken, a journal that agrees, nothing left over, nothing done twice
+//   rounds    a random batch over two devices whose driver fails now and then, ruined up to three times (it is killed, or one of its
+//             processes is, inputs are cut short, the disk is full), and then let end: right results, errors for what is
+//             broken, a journal that agrees, nothing left over, nothing done twice. Only root can have the disk full
 //   a stream  one batch that gets a job a line for as long as all of it takes: right results, flat memory
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +13,9 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +34,10 @@ const DEVICES = { POCL_DEVICES: 'basic pthread' };
 const STATUSES = [-4, -5, -6, -36];
 /** Failures that are told one by one. */
 const MOST_TOLD = 20;
-const MOST_KILLS = 3;
+const MOST_RUINS = 3;
+/** What a disk has room for; while it is full, up to so much. */
+const DISK_BYTES = 2 ** 30;
+const FULL_DISK_BYTES = 2 ** 20;
 /** What a stream may take for each of its jobs. */
 const NAMES_BYTES = 2048;
 
@@ -103,10 +109,49 @@ function residentOf(pid) {
   return familyOf(pid).reduce((sum, one) => sum + ofOne(one), 0);
 }
 
+/** A folder that is a disk of its own where that may be. */
+class Disk {
+  folder = mkdtempSync(join(tmpdir(), 'clsort-soak-'));
+  isMounted = this.#mount('-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'none');
+
+  #mount(...args) {
+    return spawnSync('mount', [...args, this.folder]).status === 0;
+  }
+
+  /** Leaves so many bytes, or as many as there were. @returns whether that can be */
+  leave(bytes = DISK_BYTES) {
+    if (!this.isMounted) return false;
+    const { bsize, blocks, bfree } = statfsSync(this.folder);
+    return this.#mount('-o', `remount,size=${(blocks - bfree) * bsize + bytes}`);
+  }
+
+  remove() {
+    if (this.isMounted) spawnSync('umount', ['-l', this.folder]);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Cuts inputs short, as they are while somebody still writes them. @returns what makes them whole again, and whose they are */
+function cutInputs(folder, good, random) {
+  const cut = good.filter(() => random.below(8) === 0);
+  const whole = cut.flatMap(({ job }) =>
+    [job.in].flat().map((name) => [join(folder, name), readFileSync(join(folder, name))]),
+  );
+  for (const [file, { length }] of whole) truncateSync(file, random.below(length + 1));
+  return {
+    outs: cut.map(({ job }) => job.out),
+    mend: () => {
+      for (const [file, bytes] of whole) writeFileSync(file, bytes);
+    },
+  };
+}
+
 class Soak {
   rounds = 0;
   jobs = 0;
   kills = 0;
+  cuts = 0;
+  fullDisks = 0;
   faults = 0;
   streamed = 0;
   failures = 0;
@@ -117,11 +162,12 @@ class Soak {
   }
 }
 
-/** One batch, killed some times and gone on with. */
+/** One batch, ruined some times and gone on with. */
 async function round(soak, seed, end) {
   const random = new Random(seed);
-  const folder = mkdtempSync(join(tmpdir(), 'clsort-soak-'));
-  const control = join(folder, 'control');
+  const disk = new Disk();
+  const { folder } = disk;
+  const control = `${folder}.control`; // not on a disk that may be full: it is memory of the layer
   writeFileSync(control, '');
   const wrong = (what) => soak.fail(`round of seed ${seed}: ${what}`);
   const layer = new LayerControl(control);
@@ -156,20 +202,36 @@ async function round(soak, seed, end) {
         soak.faults++;
       }
     };
-    for (let kills = random.below(MOST_KILLS + 1); kills > 0 && Date.now() < end; kills--) {
-      const ran = await clsort(args, env, {
+    const kill = async (child) => {
+      await sleep(300 + random.below(4000));
+      // Either all of it, or one process that works on a device and is started again.
+      const [parent, ...children] = familyOf(child.pid);
+      if (children.length > 0 && random.below(3) === 0)
+        process.kill(children[random.below(children.length)], 'SIGKILL');
+      else if (parent) child.kill('SIGKILL');
+      soak.kills++;
+    };
+    /** Results whose inputs are other ones than they were. */
+    const changed = new Set();
+    for (let ruins = random.below(MOST_RUINS + 1); ruins > 0 && Date.now() < end; ruins--) {
+      const { outs, mend } = cutInputs(folder, random.below(2) === 0 ? good : [], random);
+      for (const out of outs) changed.add(out);
+      soak.cuts += outs.length;
+      if (random.below(3) === 0 && disk.leave(random.below(FULL_DISK_BYTES))) soak.fullDisks++;
+      await clsort(args, env, {
         onStart: (child) => {
           void faulty(child);
-          void sleep(300 + random.below(4000)).then(() => child.kill('SIGKILL'));
+          void kill(child).catch(() => undefined); // who has ended meanwhile
         },
       });
-      if (ran.signal === 'SIGKILL') soak.kills++;
-      await checkKilled(folder, wrong);
+      await checkKilled(folder, changed, wrong);
+      disk.leave();
+      mend();
     }
     layer.clear();
     const before = new Map(
       [...journalOf(folder).values()]
-        .filter(({ outcome }) => outcome === 'ok')
+        .filter(({ outcome, out }) => outcome === 'ok' && !changed.has(out))
         .map(({ out }) => [out, modifiedOf(join(folder, out))]),
     );
     const ran = await clsort(args, env);
@@ -186,15 +248,16 @@ async function round(soak, seed, end) {
     soak.jobs += jobs.length;
   } finally {
     layer.close();
-    rmSync(folder, { recursive: true, force: true });
+    disk.remove();
+    rmSync(control);
   }
 }
 
 /** Whatever the journal tells to be done when a batch was killed has to be there as it tells. */
-async function checkKilled(folder, wrong) {
+async function checkKilled(folder, changed, wrong) {
   await sleep(1100); // its processes end within a second
   for (const { out, outcome, output } of journalOf(folder).values()) {
-    if (outcome !== 'ok' || !output) continue;
+    if (outcome !== 'ok' || !output || changed.has(out)) continue;
     if (String(modifiedOf(join(folder, out))) !== output.modified)
       wrong(`${out} is not as the journal has it`);
   }
@@ -309,10 +372,10 @@ export async function soakBatches({ minutes, seed, mostGrowth }) {
   const began = Date.now();
   const end = began + minutes * 60_000;
   const tell = () => {
-    const { rounds, jobs, kills, faults, streamed, failures, rss } = soak;
+    const { rounds, jobs, kills, cuts, fullDisks, faults, streamed, failures, rss } = soak;
     const passed = ((Date.now() - began) / 60_000).toFixed(1);
     console.log(
-      `batches: ${passed} min, ${rounds} rounds of ${jobs} jobs, ${kills} kills, ${faults} faults; ` +
+      `batches: ${passed} min, ${rounds} rounds of ${jobs} jobs, ${kills} kills, ${faults} faults, ${cuts} cut inputs, ${fullDisks} full disks; ` +
         `${streamed} jobs in a stream, ${mebibytes(rss)} resident; ${failures} failures`,
     );
   };

@@ -7,8 +7,8 @@
 //   server     sorts of mixed sizes and dtypes for many clients at once through one Sorter, every result checked;
 //              tells how long calls take
 //   devices    random calls, batches, faults, aborts and workers that end, on two devices: see soak-devices.mjs
-//   batches    random batches over two devices of PoCL, with faults, kills and resumes, every result checked, beside one
-//              batch that gets jobs all the time, whose memory is judged
+//   batches    random batches over two devices of PoCL, with faults, kills, cut inputs and full disks (as root), resumed, every
+//              result checked, beside one batch that gets jobs all the time, whose memory is judged
 //
 //   --scale    how much of that, such as 0.01; default 1
 //   --device   a name of CLSORT_TEST_DEVICES, for the server also any device of the library; default pocl

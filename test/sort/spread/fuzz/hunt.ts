@@ -1,0 +1,66 @@
+/** Plays rounds of random calls on several devices of PoCL under the layer, which fails and delays calls of OpenCL. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { devices, Sorter } from '../../../../src/index.js';
+import { Random } from '../../../../src/util/random.js';
+import { LayerControl, underLayer } from '../../../layer/layer.js';
+import { Round, type Tally } from './round.js';
+
+/** Seconds after which a round counts as hung: devices that are opened for the first time compile for some. */
+const ROUND_SECONDS = 300;
+
+export interface Hunted {
+  readonly played: number;
+  /** What went wrong, with the seed of the round and what it did. */
+  readonly failures: readonly string[];
+  readonly tally: Tally;
+}
+
+/**
+ * Begins rounds until the time is up. No device may have been opened in this process before.
+ *
+ * @param seed of the first round; each next one has the next
+ * @param rounds at most
+ */
+export async function hunt({
+  seed,
+  seconds,
+  rounds,
+}: {
+  readonly seed: number;
+  readonly seconds: number;
+  readonly rounds: number;
+}): Promise<Hunted> {
+  setFlagsFromString('--expose-gc');
+  (globalThis as { gc?: () => void }).gc ??= runInNewContext('gc') as () => void;
+  process.env.POCL_DEVICES = 'basic pthread pthread';
+  const { result } = await underLayer(async (env) => {
+    Object.assign(process.env, env);
+    devices(); // has the loader load the layer, which knows its functions then
+    const control = new LayerControl(env.CLSORT_LAYER_CONTROL as string);
+    const host = await Sorter.open({ device: 'host' });
+    const tally: Tally = {};
+    const failures: string[] = [];
+    const end = performance.now() + seconds * 1000;
+    let played = 0;
+    for (; played < rounds && performance.now() < end; played++) {
+      const own = seed + played;
+      const hung = AbortSignal.timeout(ROUND_SECONDS * 1000);
+      try {
+        const round = new Round(new Random(own), control, host, tally);
+        const late = new Promise<never>((_, reject) => {
+          hung.addEventListener('abort', () => reject(new Error(`hung\n${round.told}`)));
+        });
+        await Promise.race([round.play(), late]);
+      } catch (error) {
+        failures.push(`round ${own}: ${(error as Error).message}`);
+        if (hung.aborted) break; // it is not over
+      }
+    }
+    const { count, last } = control.misuses;
+    if (count > 0) failures.push(`${count} uses of what was released, the last by ${last}`);
+    control.close();
+    return { played, failures, tally };
+  });
+  return result;
+}
