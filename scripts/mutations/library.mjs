@@ -389,9 +389,23 @@ export const LIBRARY = [
   {
     name: 'journal: what a full disk has not taken is not asked for again',
     file: 'src/batch/journal.ts',
-    find: 'for (let at = 0; at < line.length; ) at += writeSync(this.#fd, line, at);',
-    replace: 'writeSync(this.#fd, line);',
+    find: 'while (at < bytes.length) at += writeSync(this.#fd, bytes, at);',
+    replace: 'at += writeSync(this.#fd, bytes, at);',
     tests: [journal],
+  },
+  {
+    name: 'journal: what a full disk has taken of a line stays',
+    file: 'src/batch/journal.ts',
+    find: '      if (at > 0) ftruncateSync(this.#fd, fstatSync(this.#fd).size - at);\n',
+    replace: '',
+    tests: [journal],
+  },
+  {
+    name: 'batch: a job is done and stands in no journal, and nobody is told',
+    file: 'src/batch/batch.ts',
+    find: "if (result.outcome === 'ok') this.#untold.push(result.job);",
+    replace: '',
+    tests: [tests('cli/batch', 'what is done and not told*')],
   },
   {
     name: 'batch: the result of a run before is an input of the next',
