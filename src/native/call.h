@@ -196,7 +196,9 @@ class Exports {
   template <void (*function)(const Nan::FunctionCallbackInfo<v8::Value>&)>
   void Set(const char* name) {
     Set(name, [](const v8::FunctionCallbackInfo<v8::Value>& info) {
-      function(Nan::FunctionCallbackInfo<v8::Value>(info, info.Data()));
+      Nan::FunctionCallbackInfo<v8::Value> own(info, info.Data());
+      if (EnvironmentOf(own)->closed()) return Nan::ThrowError("OpenCL is closed: the process ends");
+      function(own);
     });
   }
 

@@ -43,13 +43,13 @@ std::shared_ptr<Environment> Environment::Create(v8::Local<v8::Object> exports) 
   self->bell_->data = self.get();
   self->mailbox_ = std::make_shared<Mailbox>(self->bell_);
   self->waits_ = std::make_shared<Waits>(self->mailbox_);
+  self->context_.Reset(context);
 
   // An environment owns itself until it ends. The asynchronous hook covers workers and a main script that
   // runs to its end; process.exit() of the main thread skips it and runs the AtExit callbacks only.
   self->cleanup_hook_ = node::AddEnvironmentCleanupHook(isolate, OnCleanup, new std::shared_ptr<Environment>(self));
-  node::AtExit(node::GetCurrentEnvironment(context), OnExit, new std::weak_ptr<Environment>(self));
+  self->AwaitExit();
 
-  self->context_.Reset(context);
   InitializeClasses(*self, exports);
   return self;
 }
@@ -72,13 +72,34 @@ void Environment::OnCleanup(void* data, void (*done)(void*), void* done_data) {
   });
 }
 
+void Environment::AwaitExit() {
+  auto* weak = new std::weak_ptr<Environment>(weak_from_this());
+  node::AtExit(node::GetCurrentEnvironment(Nan::New(context_)), OnExit, weak);
+}
+
 void Environment::OnExit(void* data) {
   auto* weak = static_cast<std::weak_ptr<Environment>*>(data);
   auto self = weak->lock();
   delete weak;
   if (!self || self->closed_) return;
-  self->BeginClose();
-  self->Drain();
+  if (self->Exits()) {
+    self->BeginClose();
+    self->Drain();
+    return;
+  }
+  // Node forgets all of its callbacks when the last of them returns, so this one is given to it again after that.
+  self->mailbox_->Post([](Environment& survivor) { survivor.AwaitExit(); });
+}
+
+bool Environment::Exits() const {
+  Nan::HandleScope scope;
+  auto context = Nan::New(context_);
+  v8::Context::Scope context_scope(context);
+  Nan::TryCatch caught;
+  auto process = Nan::Get(context->Global(), Nan::New("process").ToLocalChecked());
+  if (process.IsEmpty() || !process.ToLocalChecked()->IsObject()) return true;
+  auto exits = Nan::Get(process.ToLocalChecked().As<v8::Object>(), Nan::New("_exiting").ToLocalChecked());
+  return exits.IsEmpty() || !exits.ToLocalChecked()->IsFalse();
 }
 
 void Environment::OnBell(uv_async_t* bell) {

@@ -93,6 +93,9 @@ class Environment : public std::enable_shared_from_this<Environment> {
   /** The callback without taking it, for those that may come more than once. */
   Callback* PeekCallback(uint64_t id);
 
+  /** Whether JavaScript is over: nothing may be called any more. */
+  bool closed() const { return closed_; }
+
   /** Has the loop look after collected handles soon. Safe during garbage collection. */
   void Ring() {
     if (!closed_) uv_async_send(bell_);
@@ -140,6 +143,10 @@ class Environment : public std::enable_shared_from_this<Environment> {
 
   static void OnCleanup(void* self, void (*done)(void*), void* done_data);
   static void OnExit(void* self);
+  /** Has Node call `OnExit` when the process exits. */
+  void AwaitExit();
+  /** Whether the process really exits: Node takes any signal that a program sends to itself for its end. */
+  bool Exits() const;
   static void OnBell(uv_async_t* bell);
   static void OnBellClosed(uv_handle_t* bell);
   void Deliver();

@@ -78,6 +78,13 @@ for (const { name, singleThreaded } of opened) {
     });
   }
 
+  test.serial(title('a signal that a program sends to itself and survives ends nothing'), async (t) => {
+    const { code, signal, stdout, stderr } = await run('survive', [name]);
+    t.is(signal, null, stderr);
+    t.is(code, 7, stderr);
+    t.is(stdout, '7,7,7,7\n8,8,8,8\n');
+  });
+
   parallel(title('several workers use the device at once, and end by themselves'), async (t) => {
     const ends = Array.from({ length: 3 }, () => {
       const worker = new Worker(new URL('./fixtures/worker.js', import.meta.url), {
