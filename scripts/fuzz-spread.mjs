@@ -23,8 +23,12 @@ const { values } = parseArgs({
 });
 const seed = Number(values.replay ?? values.seed ?? randomInt(2 ** 31));
 console.log(`seed ${seed}`);
-const rounds = values.replay === undefined ? Number.POSITIVE_INFINITY : 1;
-const { played, failures, tally } = await hunt({ seed, seconds: Number(values.seconds), rounds });
-for (const failure of failures) console.log(failure);
+const isReplay = values.replay !== undefined;
+const { played, failures, tally } = await hunt({
+  seed,
+  rounds: isReplay ? 1 : Number.POSITIVE_INFINITY,
+  seconds: isReplay ? Number.POSITIVE_INFINITY : Number(values.seconds),
+  onFailure: console.log,
+});
 console.log(`${played} rounds: ${JSON.stringify(tally)}; ${failures.length} went wrong`);
 process.exitCode = failures.length === 0 ? 0 : 1;

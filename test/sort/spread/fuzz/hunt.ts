@@ -26,10 +26,13 @@ export async function hunt({
   seed,
   seconds,
   rounds,
+  onFailure,
 }: {
   readonly seed: number;
   readonly seconds: number;
   readonly rounds: number;
+  /** Is told as they come. */
+  readonly onFailure?: (failure: string) => void;
 }): Promise<Hunted> {
   setFlagsFromString('--expose-gc');
   (globalThis as { gc?: () => void }).gc ??= runInNewContext('gc') as () => void;
@@ -51,9 +54,11 @@ export async function hunt({
         const late = new Promise<never>((_, reject) => {
           hung.addEventListener('abort', () => reject(new Error(`hung\n${round.told}`)));
         });
-        await Promise.race([round.play(), late]);
+        await Promise.race([round.play(end), late]);
       } catch (error) {
-        failures.push(`round ${own}: ${(error as Error).message}`);
+        const failure = `round ${own}: ${(error as Error).message}`;
+        failures.push(failure);
+        onFailure?.(failure);
         if (hung.aborted) break; // it is not over
       }
     }

@@ -2,7 +2,7 @@
  * A round of random calls on several devices: on arrays that are spread over them and on arrays of the host that they share.
  * What a call makes has to be what the host engine makes, bit for bit; it may fail only of what was done to it.
  */
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { ClsortError, devices, Sorter, type SpreadArray } from '../../../../src/index.js';
 import { bytesOf, newArray, part } from '../../../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../../src/keys/dtype.js';
@@ -17,6 +17,8 @@ const STATUSES = [-4, -5, -6, -36, -61];
 const CHOSEN_CALLS = 300;
 const OPERATIONS = ['min', 'max', 'sum'] as const;
 const WIDE = 40_000;
+/** Times that a round begins again with the devices that it has opened. */
+const BOUTS = 12;
 
 /** What a call may fail with beside what the host engine fails with, too: codes of errors. */
 type Allowed = readonly string[];
@@ -62,8 +64,11 @@ export class Round {
     this.#tally = tally;
   }
 
-  /** @throws Error that says what was wrong, and what was done until then */
-  async play(): Promise<void> {
+  /**
+   * @param end when no more is begun, in milliseconds of `performance.now`
+   * @throws Error that says what was wrong, and what was done until then
+   */
+  async play(end: number): Promise<void> {
     const { weigh } = Team.prototype;
     const { pinsFor } = Member.prototype;
     const isSeparate = this.#chance(2);
@@ -74,7 +79,7 @@ export class Round {
       const shares = this.#chance(2);
       if (isSeparate) Member.prototype.pinsFor = () => shares;
       await this.#open(isSeparate);
-      await this.#play(isSeparate);
+      await this.#play(isSeparate, end);
     } catch (error) {
       this.#wrong.push(`${(error as Error)?.stack ?? error}`);
     } finally {
@@ -126,19 +131,28 @@ export class Round {
     Team.prototype.weigh = async () => weights;
   }
 
-  async #play(isSeparate: boolean): Promise<void> {
+  async #play(isSeparate: boolean, end: number): Promise<void> {
+    for (let bouts = 1 + this.#random.below(BOUTS); bouts > 0; bouts--) {
+      await this.#bout(isSeparate, bouts === 1);
+      if (performance.now() > end) return;
+    }
+  }
+
+  /** Some calls, after which nothing is left, and all is well again. */
+  async #bout(isSeparate: boolean, isLast: boolean): Promise<void> {
     const faults = this.#one([0, 0, 0, 1, 2]);
     const steps = 6 + this.#random.below(14);
     const faulty = new Set(Array.from({ length: faults }, () => this.#random.below(steps)));
-    this.#faults = faults;
-    if (faults > 0) this.#allowed = ['ERR_CLSORT_DEVICE_LOST', 'ERR_CLSORT_MEMORY', 'ERR_CLSORT_INPUT'];
+    this.#faults += faults;
+    this.#allowed = faults > 0 ? ['ERR_CLSORT_DEVICE_LOST', 'ERR_CLSORT_MEMORY', 'ERR_CLSORT_INPUT'] : [];
     for (let step = 0; step < steps; step++) {
       if (faulty.has(step)) this.#fault();
       await this.#step();
       if (this.#chance(3)) await this.#quiet();
     }
-    if (this.#chance(5)) return this.#closeAmidst();
+    if (isLast && this.#chance(2)) return this.#closeAmidst();
     await this.#quiet();
+    if (this.#control.failed !== '') this.#tell(`${this.#control.failed} failed`);
     this.#control.clear();
     this.#control.spoof({ ownMemory: isSeparate });
     for (const one of this.#held.splice(0)) (await one.array.catch(() => undefined))?.dispose();
@@ -156,7 +170,7 @@ export class Round {
     this.#checkInputs();
     await turn();
     const { used } = this.#sorter.memory();
-    if (faults === 0 && used > 0) this.#wrong.push(`${used} bytes are in use when all is disposed of`);
+    if (this.#faults === 0 && used > 0) this.#wrong.push(`${used} bytes are in use when all is disposed of`);
   }
 
   /** Calls that were made are done although the Sorter is closed, and none is made afterwards. */
@@ -381,10 +395,8 @@ export class Round {
     } else if (name === 'into') {
       const into = sorter.alloc(dtype, data.length) as KeyArray;
       const made = sorter.sort(data, { ...own, into: into as never }).then((sorted) => sorted.slice());
-      made.then(
-        () => sorter.free(into),
-        () => sorter.free(into),
-      );
+      const free = () => sorter.free(into).catch(() => undefined); // a Sorter that is closed meanwhile has given it back
+      made.then(free, free);
       this.#expect(what, () => made, await outcomeOf(() => this.#host.sort(data, ordered)), allowed);
     } else if (name === 'argsort') {
       const made = sorter.argsort(data, own);
