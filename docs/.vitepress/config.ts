@@ -7,6 +7,9 @@ const docs = join(import.meta.dirname, '..');
 /** Where the site is to lie below its host, with slashes at both ends. */
 const base = process.env.CLSORT_DOCS_BASE ?? '/';
 
+/** Pages whose tables have the place of the outline, too: their sources are shown elsewhere as well, where front matter is a table. */
+const WIDE = new Set(['node-opencl.md', 'reference/functions.md']);
+
 interface Item {
   text: string;
   link: string;
@@ -67,7 +70,7 @@ const guides = [
       { text: 'Picking and qualifying a device', link: '/guides/qualify' },
       { text: 'Several devices', link: '/devices' },
       { text: 'The matrix', link: '/matrix' },
-      { text: 'Reports of four drivers', link: '/matrix/' },
+      { text: 'Reports', link: '/matrix/' },
       { text: 'AMD and Intel drivers', link: '/guides/drivers' },
     ],
   },
@@ -155,6 +158,8 @@ export default defineConfig({
   srcExclude: ['api/**'],
   rewrites: { 'matrix/README.md': 'matrix/index.md' },
   cleanUrls: false,
+  transformPageData: ({ relativePath, frontmatter }) =>
+    WIDE.has(relativePath) ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
   markdown: {
     // On GitHub a folder's page is its README; here it is its index.
     config(md) {

@@ -23,6 +23,8 @@ const TYPES = {
 const PHONE = { width: 360, height: 740, isMobile: true, hasTouch: true };
 /** Contrast of text that WCAG 2.2 asks for (AA). */
 const CONTRAST = 4.5;
+/** Pixels of a plot that is 760 wide as drawn, below which its text is too small. */
+const PLOT_WIDTH = 600;
 /** Pages at once. */
 const AT_ONCE = 4;
 
@@ -55,7 +57,7 @@ async function serve() {
 }
 
 /** What is wrong with a page as it stands: in the browser. */
-function inspect({ contrast }) {
+function inspect({ contrast, plotWidth }) {
   const found = [];
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide > 0) {
@@ -111,8 +113,16 @@ function inspect({ contrast }) {
       );
   }
   if (!document.querySelector('h1')) found.push('has no h1');
-  for (const image of document.images)
+  for (const image of document.images) {
     if (image.complete && image.naturalWidth === 0) found.push(`misses the image ${image.src}`);
+    else if (image.closest('.vp-doc') && image.width < plotWidth)
+      found.push(`shrinks the image ${image.src.slice(0, 80)} to ${image.width} pixels`);
+  }
+  const broken = [...document.querySelectorAll('main td code')].filter(
+    (code) => /^\w+$/.test(code.textContent) && code.getClientRects().length > 1,
+  );
+  if (broken.length > 0)
+    found.push(`breaks ${broken.length} names in tables, such as ${broken[0].textContent}`);
   return found;
 }
 
@@ -149,7 +159,7 @@ async function visit(browser, url, path) {
           document.head.append(still);
         }
       }, dark);
-      const found = await page.evaluate(inspect, { contrast: CONTRAST });
+      const found = await page.evaluate(inspect, { contrast: CONTRAST, plotWidth: PLOT_WIDTH });
       problems.push(...found.map((one) => `${path} (${dark ? 'dark' : 'light'}): ${one}`));
     }
   } catch (error) {
@@ -218,7 +228,7 @@ async function compare(browser, url) {
         problems.push(`own measurements are not put beside those of the H200: ${text.slice(0, 300)}`);
       if (!/yours/.test(text)) problems.push('own measurements have no ratios');
       if (!(await page.$('.plot svg'))) problems.push('own measurements have no plot');
-      problems.push(...(await page.evaluate(inspect, { contrast: CONTRAST })));
+      problems.push(...(await page.evaluate(inspect, { contrast: CONTRAST, plotWidth: PLOT_WIDTH })));
     }
     await give('{ "schema": "other" }');
     await page.waitForSelector('[role=alert]');

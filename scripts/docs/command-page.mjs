@@ -2,6 +2,9 @@
 
 import { cell, code, table } from './markdown.mjs';
 
+/** What a block of code has room for beside the outline. */
+const COLUMNS = 66;
+
 const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /**
@@ -51,7 +54,7 @@ What each verb takes, from the same source as \`clsort COMMAND --help\` and the 
 All of them take \`-q\`, \`--quiet\` (no progress and no report; warnings and errors stay), \`-h\`, \`--help\` and \`-V\`, \`--version\`.
 
 \`\`\`text
-${(await help(undefined)).trim()}
+${(await help(undefined, COLUMNS)).trim()}
 \`\`\`
 
 ## Exit codes
