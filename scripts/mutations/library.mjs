@@ -678,7 +678,7 @@ export const LIBRARY = [
   {
     name: 'held bytes: V8 is made to collect in each round of results that are disposed of',
     file: 'src/sort/calls/held-bytes.ts',
-    find: 'this.#step *= 2;',
+    find: 'this.#step = 4 * grown;',
     replace: '{}',
     tests: [tests('sort/calls/held-bytes')],
   },
