@@ -408,6 +408,13 @@ export const LIBRARY = [
     tests: [tests('cli/batch', 'what is done and not told*')],
   },
   {
+    name: "keeper: what was pinned for a lost device is nobody's any more",
+    file: 'src/sort/backend/device-keeper.ts',
+    find: '      device.staging.inherit(staging);\n',
+    replace: '',
+    tests: [tests('faults/recovery', 'what is pinned*')],
+  },
+  {
     name: 'batch: the result of a run before is an input of the next',
     file: 'src/batch/expand.ts',
     find: '!(made.has(path) || isKept(path))',

@@ -207,9 +207,9 @@ export class Device {
     return [this.queue, ...(this.#ways ? [this.#ways.up, this.#ways.down] : [])];
   }
 
-  /** Waits for the queues, then releases everything of this device. May be called twice. */
+  /** Waits for the queues, then releases everything of this device. May be called twice, and after `abandon`. */
   async close(): Promise<void> {
-    if (this.#closed) return;
+    if (this.#closed) return this.staging.freeAll();
     this.#closed = true;
     for (const queue of this.#queues) {
       await queue.finish().catch(() => undefined); // closing a lost device is no second failure
@@ -218,10 +218,11 @@ export class Device {
     await this.#release();
   }
 
-  /** Releases without waiting: for a device that was given up. Arrays in pinned memory keep their data. */
+  /** Releases without waiting: for a device that was given up. Arrays in pinned memory keep their data until they are freed, or it is closed. */
   async abandon(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.staging.orphan();
     await this.#release();
     // Who waits for the device may have results yet, out of memory that they pass through. It stays where no wait ever ends.
     Promise.all(this.#queues.map((queue) => queue.waitsEnded())).then(() => this.staging.abandon());

@@ -135,6 +135,8 @@ export class Staging {
   readonly #ways: () => Ways;
   readonly #threads: number;
   readonly #allocated = new Map<ArrayBufferLike, Pinned>();
+  /** What was allocated for a device that was given up: nobody maps it any more, it has its data until it is freed. */
+  readonly #orphans = new Map<ArrayBufferLike, Pinned>();
   /** What small arrays pass through. */
   readonly #passages: Pinned[] = [];
   readonly #rings: { up?: Ring; down?: Ring } = {};
@@ -308,13 +310,30 @@ export class Staging {
   free(memory: ArrayBufferLike): boolean {
     const pinned = this.#allocated.get(memory);
     if (pinned) this.#unpin(pinned);
-    return this.#allocated.delete(memory);
+    this.#orphans.get(memory)?.buffer.release();
+    return this.#allocated.delete(memory) || this.#orphans.delete(memory);
+  }
+
+  /** Gives back all that was allocated; arrays are detached. */
+  freeAll(): void {
+    for (const memory of [...this.#allocated.keys(), ...this.#orphans.keys()]) this.free(memory);
+  }
+
+  /** The device is given up: what was allocated has no queue any more. It keeps its data, and is freed all the same. */
+  orphan(): void {
+    for (const [memory, pinned] of this.#allocated) this.#orphans.set(memory, pinned);
+    this.#allocated.clear();
+  }
+
+  /** Takes over what was allocated for the device before it was given up. */
+  inherit(before: Staging): void {
+    for (const [memory, pinned] of before.#orphans) this.#orphans.set(memory, pinned);
+    before.#orphans.clear();
   }
 
   /** Gives everything back; arrays in pinned memory are detached. */
   release(): void {
-    for (const pinned of this.#allocated.values()) this.#unpin(pinned);
-    this.#allocated.clear();
+    this.freeAll();
     this.#releasePassages((pinned) => this.#unpin(pinned));
   }
 

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { Device } from '../../src/device/device.js';
 import { copyArrays, Staging } from '../../src/device/staging.js';
 import { forEachDevice } from '../each-device.js';
 import { where } from '../where.js';
@@ -146,6 +147,28 @@ forEachDevice((title, open, small, name) => {
       buffer.release();
       staging.release();
       t.is(array.byteLength, 0);
+    },
+  );
+
+  staged(
+    title('arrays of a device that was given up keep their data, until they are freed or it is closed'),
+    async (t) => {
+      const { info } = await open();
+      const first = await Device.open(info.id);
+      const [freed, kept] = [first.staging.allocate(64), first.staging.allocate(64)];
+      new Uint8Array(kept).fill(7);
+      await first.abandon();
+      t.true(new Uint8Array(kept).every((byte) => byte === 7));
+      t.false(first.staging.has(kept), 'it reaches nothing any more');
+      t.true(first.staging.free(freed));
+      t.is(freed.byteLength, 0);
+      const second = await Device.open(info.id);
+      second.staging.inherit(first.staging);
+      await first.close();
+      t.is(kept.byteLength, 64);
+      await second.abandon();
+      await second.close();
+      t.is(kept.byteLength, 0);
     },
   );
 

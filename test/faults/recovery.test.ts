@@ -120,6 +120,17 @@ test('of two devices that share keys one may fail at any time: the other does it
   }
 });
 
+test('what is pinned for a device that is lost keeps its data, and goes by free and close, not for good', async (t) => {
+  const lines = await told<{ name: string; memory: number }>('pinned', { POCL_DEVICES: 'pthread pthread' });
+  t.deepEqual(lines, [
+    {
+      name: 'arrays of a device that is opened again',
+      ...{ hasData: true, isFreed: true, isClosed: true, memory: 0 },
+    },
+    { name: 'pieces of devices that share keys', memory: 0 },
+  ] as never);
+});
+
 test('a relay between two buffers ends when a transfer of either side fails, and that side is told of it', async (t) => {
   const lines = await told<{
     name: string;

@@ -115,10 +115,12 @@ export class DeviceKeeper implements Keeper {
   }
 
   async #open(): Promise<void> {
-    const { closed, info } = this.#backend.device;
+    const { closed, info, staging } = this.#backend.device;
     if (!closed) return;
     try {
-      this.#backend = new DeviceBackend(await Device.open(info.id, this.#options));
+      const device = await Device.open(info.id, this.#options);
+      device.staging.inherit(staging);
+      this.#backend = new DeviceBackend(device);
     } catch (cause) {
       const message = `${info.name} was given up after a failure and cannot be opened again`;
       throw new DeviceLostError(message, { cause });

@@ -78,22 +78,32 @@ export class Member {
   /** Pinned memory for who feeds the device, in slots of at least so many bytes: `give` it back. @throws MemoryError */
   takeSlots(bytes: number): Slots {
     const { backend } = this.keeper;
-    this.#idle = this.#idle.filter((slots) => slots.backend === backend); // others went with their device
+    for (const slots of this.#idle.splice(0)) this.give(slots);
     const at = this.#idle.findIndex((slots) => slots.bytes >= bytes);
     const [kept] = at < 0 ? [] : this.#idle.splice(at, 1);
     if (kept) return kept;
-    const all = Array.from({ length: SLOTS }, () => backend.memory.pinned('u8', bytes));
+    const all: Uint8Array[] = [];
+    try {
+      while (all.length < SLOTS) all.push(backend.memory.pinned('u8', bytes));
+    } catch (error) {
+      this.#unpin(all);
+      throw error;
+    }
     return { backend, bytes, all };
   }
 
-  /** Keeps slots for the next time; smaller ones than those that there are go. */
+  /** Keeps slots for the next time; smaller ones than those that there are go, as do those of a device that was given up. */
   give(slots: Slots): void {
     const [other] = this.#idle.splice(0);
-    const [kept, spare] = !other || slots.bytes >= other.bytes ? [slots, other] : [other, slots];
-    this.#idle.push(kept);
-    if (spare && spare.backend === this.keeper.backend) {
-      for (const { buffer } of spare.all) spare.backend.memory.unpin(buffer);
-    }
+    const isLost = slots.backend !== this.keeper.backend;
+    const [kept, spare] = (other && slots.bytes < other.bytes) || isLost ? [other, slots] : [slots, other];
+    if (kept) this.#idle.push(kept);
+    if (spare) this.#unpin(spare.all);
+  }
+
+  /** The device that is there now has what was pinned for the one before. */
+  #unpin(all: readonly Uint8Array[]): void {
+    for (const { buffer } of all) this.keeper.backend.memory.unpin(buffer);
   }
 
   /** Waits for what is running; the keeper is closed by who opened it. */

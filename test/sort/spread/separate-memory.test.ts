@@ -5,7 +5,7 @@ import test from 'ava';
 import { DTYPES, type KeyArray } from '../../../src/keys/dtype.js';
 import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
 import type { Member } from '../../../src/sort/spread/member.js';
-import { DeviceLostError } from '../../../src/util/errors.js';
+import { DeviceLostError, MemoryError } from '../../../src/util/errors.js';
 import { bytesOf } from '../../algorithms/sorts.js';
 import { keysOf } from '../../distributions.js';
 import { referenceSort } from '../../reference.js';
@@ -192,4 +192,25 @@ test.serial('many at once, in either order, and a signal', async (t) => {
   for (const [i, keys] of many.entries()) t.true(same(sorted[i] as Uint32Array, keys.toSorted()));
   const signal = AbortSignal.abort();
   await t.throwsAsync(sorter.sort(many[0] as Uint32Array, { ...SPREAD, signal }), { name: 'AbortError' });
+});
+
+test.serial('memory for pieces that cannot all be had is given back', (t) => {
+  const [member] = members as [Separate];
+  const { memory } = member.keeper.backend;
+  const { pinned, unpin } = memory;
+  const had: ArrayBufferLike[] = [];
+  const given: ArrayBufferLike[] = [];
+  memory.pinned = ((_, n) => {
+    if (had.length === 2) throw new MemoryError('no room');
+    const array = new Uint8Array(n);
+    had.push(array.buffer);
+    return array;
+  }) as typeof pinned;
+  memory.unpin = (buffer) => void given.push(buffer);
+  try {
+    t.throws(() => member.takeSlots(2 ** 20), { instanceOf: MemoryError });
+    t.deepEqual(given, had);
+  } finally {
+    Object.assign(memory, { pinned, unpin });
+  }
 });
