@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { ALGORITHMS } from '../src/algorithms/registry.js';
 import { packageRoot } from '../src/util/paths.js';
 
 const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
@@ -78,6 +79,17 @@ test.serial('the session on the command line prints what the README shows', asyn
   }
 });
 
+/** The numbers in comments behind what is printed, those that stand together in one text: `keys 1, 2 and values 20, 37` are two. */
+const promisedBy = (code: string): string[] =>
+  [...code.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].flatMap(([, comment = '']) =>
+    [...comment.matchAll(/(?:-?\d[\d.]*|NaN)(?:,? (?:-?\d[\d.]*|NaN))*/g)].map(([numbers]) => numbers),
+  );
+
+test('the README names every algorithm', (t) => {
+  const [, named = ''] = /^\| `algorithm` \| `'auto'` \| `(.+)` \|$/m.exec(readme) ?? [];
+  t.deepEqual(named.split(' ').sort(), [...ALGORITHMS.map(({ name }) => name), 'host'].sort());
+});
+
 test('the README has snippets to run', (t) => {
   t.true(snippets.length >= 6);
 });
@@ -87,10 +99,8 @@ for (const [i, code] of snippets.entries()) {
     const { status, stdout, stderr } = run(code);
     t.is(status, 0, stderr);
     t.not(stdout, '');
-    for (const [, promised = ''] of code.matchAll(/console\.log\(.*\/\/ ([-\d., NaN]+)$/gm)) {
-      const numbers = promised.split(', ').join(', ');
-      t.true(stdout.replaceAll(/\s+/g, ' ').includes(numbers), `${numbers} in ${stdout}`);
-    }
+    const printed = stdout.replaceAll(/\s+/g, ' ');
+    for (const numbers of promisedBy(code)) t.true(printed.includes(numbers), `${numbers} in ${stdout}`);
   });
 }
 
