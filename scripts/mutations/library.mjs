@@ -415,6 +415,13 @@ export const LIBRARY = [
     tests: [tests('faults/recovery', 'what is pinned*')],
   },
   {
+    name: 'lane: what is given to a process that has just ended is never heard of',
+    file: 'src/batch/lane.ts',
+    find: 'if (!this.#isClosing && !this.#opening) this.#hooks.onLost(error);',
+    replace: 'setImmediate(() => !this.#isClosing && !this.#opening && this.#hooks.onLost(error));',
+    tests: [tests('batch/lane')],
+  },
+  {
     name: 'batch: the result of a run before is an input of the next',
     file: 'src/batch/expand.ts',
     find: '!(made.has(path) || isKept(path))',

@@ -157,7 +157,7 @@ export class Lane {
     }
   }
 
-  /** Nothing that it was writing stays. */
+  /** Tells of the end at once, since whoever gave it a job now would never hear of it. Nothing that it was writing stays. */
   async #lose(how: string): Promise<void> {
     const said = tellsOfTooFewFiles(this.#said) ? TOO_FEW_FILES : lastSaid(this.#said);
     const tasks = [...this.#tasks.values()];
@@ -166,12 +166,12 @@ export class Lane {
       `the process that sorts on ${this.device} has ended (${how})${said === '' ? '' : `: ${said}`}`,
       { details: { device: this.device, how, stderr: this.#said, jobs: tasks.length } },
     );
+    if (!this.#isClosing && !this.#opening) this.#hooks.onLost(error);
     for (const aside of this.#asides) {
       rmSync(aside, { recursive: true, force: true });
       this.#hooks.asides?.delete(aside);
     }
     for (const folder of new Set(tasks.map(({ job }) => dirname(job.out)))) await removeOrphans(folder);
-    if (!this.#isClosing && !this.#opening) this.#hooks.onLost(error);
     this.#opening?.reject(error);
     for (const { reject } of tasks) reject(error);
   }

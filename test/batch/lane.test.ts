@@ -1,9 +1,38 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
-import { lastSaid } from '../../src/batch/lane.js';
+import type { Job } from '../../src/batch/jobs.js';
+import { Lane, LaneLostError, lastSaid } from '../../src/batch/lane.js';
+import { scratchFolder } from '../cli/cli.js';
+
+const { path, remove } = scratchFolder();
+test.after.always(remove);
 
 test('of what a process said in the end the line is told that tells why', (t) => {
   const { stack } = new Error('too many open files');
   t.is(lastSaid(`something before\n${stack}\n\nNode.js v20.20.2\n`), 'Error: too many open files');
   t.is(lastSaid('terminate called after throwing\n  what():  bad\n'), '  what():  bad');
   t.is(lastSaid(''), '');
+});
+
+test('whatever a lane is given until it is told to be lost has an end', async (t) => {
+  writeFileSync(path('a.u32'), new Uint8Array(4000));
+  const job: Job = { name: 'a', in: path('a.u32'), out: path('a.sorted'), dtype: 'u32' };
+  let isLost = false;
+  const onLost = () => {
+    isLost = true;
+  };
+  const facts = { device: 'host', parallel: 1, idleBytes: 0 };
+  const lane = await Lane.open(facts, { onWarning: () => undefined, onLost });
+  const given: Promise<unknown>[] = [];
+  const give = () => given.push(lane.run(job, 2 ** 20, () => undefined).done.catch((error) => error));
+  give();
+  lane.kill();
+  while (!isLost) {
+    give();
+    await turn();
+  }
+  const ends = await Promise.race([Promise.all(given), sleep(20_000, 'never')]);
+  t.not(ends, 'never', `${given.length} jobs`);
+  t.true((ends as unknown[]).some((end) => end instanceof LaneLostError));
 });
