@@ -41,8 +41,11 @@ const FULL_DISK_BYTES = 2 ** 20;
 /** What a stream may take for each of its jobs. */
 const NAMES_BYTES = 2048;
 
-/** Runs the command. @param onStart gets the process @returns its exit code and what it said */
-function clsort(args, env, { onStart, stdin = 'ignore' } = {}) {
+/** Seconds after which a run of a round counts as hung: on a machine that is busy with others, the start of a process takes minutes. */
+const HUNG_SECONDS = 600;
+
+/** Runs the command. @param onStart gets the process @param seconds that it may take @returns its exit code and what it said */
+function clsort(args, env, { onStart, stdin = 'ignore', seconds } = {}) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { ...process.env, ...DEVICES, ...env },
     stdio: [stdin, 'pipe', 'pipe'],
@@ -55,9 +58,18 @@ function clsort(args, env, { onStart, stdin = 'ignore' } = {}) {
     err += text;
   });
   onStart?.(child);
+  let isHung = false;
+  const hang = () => {
+    isHung = true;
+    child.kill('SIGKILL');
+  };
+  const late = seconds && setTimeout(hang, seconds * 1000);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve({ code, signal, out, err }));
+    child.on('close', (code, signal) => {
+      clearTimeout(late);
+      resolve({ code, signal, out, err, isHung });
+    });
   });
 }
 
@@ -194,6 +206,11 @@ async function round(soak, seed, end) {
       '--parallel',
       `${1 + random.below(3)}`,
     ];
+    const runOnce = async (how = {}) => {
+      const ran = await clsort(args, env, { seconds: HUNG_SECONDS, ...how });
+      if (ran.isHung) wrong(`a run has not ended after ${HUNG_SECONDS} seconds`);
+      return ran;
+    };
     const faulty = async (child) => {
       for (;;) {
         await sleep(200 + random.below(1500));
@@ -218,7 +235,7 @@ async function round(soak, seed, end) {
       for (const out of outs) changed.add(out);
       soak.cuts += outs.length;
       if (random.below(3) === 0 && disk.leave(random.below(FULL_DISK_BYTES))) soak.fullDisks++;
-      await clsort(args, env, {
+      await runOnce({
         onStart: (child) => {
           void faulty(child);
           void kill(child).catch(() => undefined); // who has ended meanwhile
@@ -234,10 +251,10 @@ async function round(soak, seed, end) {
         .filter(({ outcome, out }) => outcome === 'ok' && !changed.has(out))
         .map(({ out }) => [out, modifiedOf(join(folder, out))]),
     );
-    const ran = await clsort(args, env);
+    const ran = await runOnce();
     check(folder, { good, bad, ran, before }, wrong);
     const times = good.flatMap(({ files }) => files.map(([file]) => modifiedOf(join(folder, file))));
-    const again = await clsort(args, env);
+    const again = await runOnce();
     const { ok, done, failed } = rowsOf(again.out).at(-1) ?? {};
     if (ok !== 0 || done !== good.length || failed !== bad.length) {
       wrong(`a second run says ok ${ok}, done ${done}, failed ${failed}: ${again.err.slice(-500)}`);
