@@ -443,6 +443,27 @@ export const LIBRARY = [
     tests: [tests('cli/live-view')],
   },
   {
+    name: 'exit code: a missing package is the failure of a device',
+    file: 'src/cli/exit-code.ts',
+    find: '  [PackageError, EXIT.io],\n',
+    replace: '',
+    tests: [tests('cli/exit-code')],
+  },
+  {
+    name: 'help: the terminal is not asked how wide it is',
+    file: 'src/cli/help.ts',
+    find: 'base(columns || WIDTH)',
+    replace: 'base(MOST)',
+    tests: [tests('cli/help')],
+  },
+  {
+    name: 'a package: one that does not load counts as one that is not installed',
+    file: 'src/util/optional-package.ts',
+    find: "code === 'ERR_MODULE_NOT_FOUND' && ",
+    replace: '',
+    tests: [tests('util/optional-package')],
+  },
+  {
     name: 'trial: a result that was there before counts',
     file: 'src/algorithms/trial.ts',
     find: '    queue.fill(output, POISON, { bytes: bytes - (bytes % 4) });\n',

@@ -1,0 +1,37 @@
+import test from 'ava';
+import { FormatError, PackageError } from '../../src/util/errors.js';
+import { optionalPackage } from '../../src/util/optional-package.js';
+
+const failing = (code: string, message: string) => (): Promise<never> =>
+  Promise.reject(Object.assign(new Error(message), { code }));
+
+test('a package that loads is what loading gives', async (t) => {
+  t.is(await optionalPackage('x', 'this', () => Promise.resolve(7)), 7);
+});
+
+test('a package that is not installed is told with what to install', async (t) => {
+  const missing = failing('ERR_MODULE_NOT_FOUND', "Cannot find package 'x' imported from /here");
+  const error = await t.throwsAsync(optionalPackage('x', 'this', missing, 'x y'), {
+    instanceOf: PackageError,
+    message: 'this needs the package x, which is not installed: npm install x y',
+  });
+  t.deepEqual(error?.details, { package: 'x' });
+});
+
+test('one that does not load is told with why, and so is one that lacks another', async (t) => {
+  for (const [code, message] of [
+    ['ERR_DLOPEN_FAILED', "'x' is of another system"],
+    ['ERR_MODULE_NOT_FOUND', "Cannot find package 'z' imported from /x"],
+  ] as const) {
+    const loaded = optionalPackage('x', 'this', failing(code, message));
+    await t.throwsAsync(loaded, {
+      instanceOf: PackageError,
+      message: `the package x, which this needs, cannot be loaded: ${message}`,
+    });
+  }
+});
+
+test('an error of ours stays as it is', async (t) => {
+  const load = (): Promise<never> => Promise.reject(new FormatError('no'));
+  await t.throwsAsync(optionalPackage('x', 'this', load), { instanceOf: FormatError, message: 'no' });
+});
