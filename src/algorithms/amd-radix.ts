@@ -1,5 +1,6 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import { buildFitting, type Fitted } from '../device/fitted.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
@@ -12,7 +13,6 @@ import type {
 } from './algorithm.js';
 import { type AmdGeometry, amdGeometry, MAX_PADDED, PADDING, RADIX, type ScanChain } from './amd-geometry.js';
 import { type Digit, digitsOf } from './digits.js';
-import { buildFitting, type Fitted } from './fitted.js';
 import { choice, type Tuning, whole } from './parameters.js';
 import {
   alternateBytes,

@@ -1,6 +1,8 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import { buildFitting, type Fitted, localElements, wholeGroups } from '../device/fitted.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
+import { powerAtLeast } from '../util/powers.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -11,7 +13,6 @@ import type {
   SortWork,
 } from './algorithm.js';
 import { windowMask } from './comparison.js';
-import { buildFitting, type Fitted, localElements, wholeGroups } from './fitted.js';
 import { onOff, whole } from './parameters.js';
 import { carriesValues, passBuffers, passInPlace, passOutputs, scratchOf } from './passes.js';
 
@@ -82,7 +83,7 @@ class Bitonic implements Algorithm {
     const order = ties ? [scratchOf(work, 'order')] : [];
     const range = [u64(n), u64(windowMask(work.bits))];
     const codecWords = codecArgument(codec);
-    const size = 2 ** Math.ceil(Math.log2(n));
+    const size = powerAtLeast(n);
     let pass = 0;
 
     const within = (sizes: readonly [number, number], tail: boolean, last: boolean) => {

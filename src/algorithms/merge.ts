@@ -1,6 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import { buildFitting, type Fitted, localElements, wholeGroups } from '../device/fitted.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
@@ -12,7 +13,6 @@ import type {
   SortWork,
 } from './algorithm.js';
 import { windowMask } from './comparison.js';
-import { buildFitting, type Fitted, localElements, wholeGroups } from './fitted.js';
 import { whole } from './parameters.js';
 import {
   alternateBytes,

@@ -1,5 +1,6 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import { buildFitting, type Fitted, wholeGroups } from '../device/fitted.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type {
   Algorithm,
@@ -11,7 +12,6 @@ import type {
   SortWork,
 } from './algorithm.js';
 import { windowMask } from './comparison.js';
-import { buildFitting, type Fitted, wholeGroups } from './fitted.js';
 import { carriesValues, passBuffers, passInPlace, passOutputs } from './passes.js';
 
 /** One launch per key: above this the launches alone take longer than any other sort. */

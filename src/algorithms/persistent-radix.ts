@@ -2,6 +2,7 @@ import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import { type Queue, u32 } from '../device/queue.js';
+import { powerAtLeast } from '../util/powers.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -171,7 +172,7 @@ export const persistentRadix: AlgorithmFactory = {
     // What makes sure that groups are resident together is a matter of the vendor: see the rows for any device.
     if (!quirks.inlinePtx) return {};
     // As few keys as let each unit have a tile, if that is enough for all.
-    const share = 2 ** Math.ceil(Math.log2(Math.max(1, Math.min(n, WIDE) / computeUnits)));
+    const share = powerAtLeast(Math.max(1, Math.min(n, WIDE) / computeUnits));
     const tile = modelledTile(device, shape, {
       name: `persistent of ${share} a unit`,
       groupSizes: [512, 384, 256],

@@ -1,6 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import { buildFitting, type Fitted } from '../device/fitted.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { UsageError } from '../util/errors.js';
@@ -13,7 +14,6 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
-import { buildFitting, type Fitted } from './fitted.js';
 import { choice, onOff } from './parameters.js';
 import { carriesValues, onlyPass, type Pass, passBuffers, passFlags, passOutputs } from './passes.js';
 

@@ -1,11 +1,11 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import { buildFitting, type Fitted } from '../device/fitted.js';
 import type { Program } from '../device/program.js';
 import { type KernelArgument, type Queue, u32, vector } from '../device/queue.js';
 import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';
-import { buildFitting, type Fitted } from './fitted.js';
 import type { Tuning } from './parameters.js';
 import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, passValues, scratchOf } from './passes.js';
 import {

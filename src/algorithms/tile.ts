@@ -6,6 +6,7 @@ import type { Capabilities } from '../device/capabilities.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { UnsupportedError, UsageError } from '../util/errors.js';
+import { powerBelow } from '../util/powers.js';
 import type { AlgorithmShape } from './algorithm.js';
 import { choice, onOff, type Parameters, type Tuning, whole } from './parameters.js';
 import { carriesValues } from './passes.js';
@@ -138,8 +139,8 @@ export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tu
     subGroupSize: numberOf(tuning, 'subGroupSize', 32),
     valuesAfter: tuning.valuesAfter === true && shape.valueBytes > 0,
   };
-  const halve = (size: number) => 2 ** (Math.ceil(Math.log2(size)) - 1);
-  while (tile.groupSize > capabilities.maxWorkGroup) tile = { ...tile, groupSize: halve(tile.groupSize) };
+  while (tile.groupSize > capabilities.maxWorkGroup)
+    tile = { ...tile, groupSize: powerBelow(tile.groupSize) };
   const budget = capabilities.localBudget;
   // Places in a tile are kept in 16 bits.
   const large = () => tileBytes(shape, tile) > budget || tile.groupSize * tile.keysPerItem > 2 ** 16;
@@ -147,7 +148,7 @@ export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tu
     tile = { ...tile, keysPerItem: tile.keysPerItem - 1 };
   }
   while (large() && tile.groupSize > 16) {
-    tile = { ...tile, groupSize: halve(tile.groupSize) };
+    tile = { ...tile, groupSize: powerBelow(tile.groupSize) };
   }
   return tile;
 }
@@ -239,7 +240,7 @@ export async function buildTile(
   defines: Readonly<Record<string, number>> = {},
   options: readonly string[] = [],
 ): Promise<{ program: Program; tile: TileTuning }> {
-  for (let tile = fitted; ; tile = { ...tile, groupSize: 2 ** (Math.ceil(Math.log2(tile.groupSize)) - 1) }) {
+  for (let tile = fitted; ; tile = { ...tile, groupSize: powerBelow(tile.groupSize) }) {
     const program = await device.program(file, { ...tileDefines(shape, tile), ...defines }, [
       ...options,
       ...tileOptions(tile, device.capabilities),

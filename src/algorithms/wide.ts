@@ -3,6 +3,7 @@ import { codecArgument } from '../device/codec-argument.js';
 import type { Device, KnownDevice } from '../device/device.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
+import { powerAtMost } from '../util/powers.js';
 import type {
   Algorithm,
   AlgorithmFactory,
@@ -157,7 +158,7 @@ class Wide implements Algorithm {
       groups,
       flags: firstFlags,
     });
-    this.#plan(queue, work, { from, counts, plan, passes, groups, parity });
+    this.#plan(queue, work, { from, counts, plan, passes, groups, parity, firstFlags });
 
     const program = rankedFor(this.#programs.passes, this.shape, bits);
     for (let pass = 0; pass < passes; pass++) {
@@ -198,6 +199,7 @@ class Wide implements Algorithm {
       readonly passes: number;
       readonly groups: number;
       readonly parity: keyof typeof PARITY;
+      readonly firstFlags: number;
     },
   ): void {
     const { fewestDigits, mostDigits, planSize, sample, crowd } = this.#tuning;
@@ -211,7 +213,7 @@ class Wide implements Algorithm {
         ...[made.from, made.counts, made.plan, u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
         ...[u32(made.groups), u32(PARITY[made.parity]), u32(fewestDigits)],
         ...[u32(this.#leaves(bits) ? mostDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
-        ...[codecArgument(codec), u32(codec.identity ? 0 : FLAG_ENCODE)],
+        ...[codecArgument(codec), u32(made.firstFlags & FLAG_ENCODE)],
       ],
       { global: planSize, local: planSize },
     );
@@ -312,8 +314,8 @@ export const wide: AlgorithmFactory = {
     const tuning = { ...tuningFor(onesweep, device, { ...shape, tuning: {} }), ...own };
     const { capabilities } = device;
     const budget = capabilities.localBudget;
-    const largest = 2 ** Math.floor(Math.log2(capabilities.maxWorkGroup));
-    let sample = 2 ** Math.floor(Math.log2(numberOf(tuning, 'sample')));
+    const largest = powerAtMost(capabilities.maxWorkGroup);
+    let sample = powerAtMost(numberOf(tuning, 'sample'));
     while (sample > 1 && sampleBytes(sample) > budget) sample /= 2;
     const finishSize = Math.min(numberOf(tuning, 'finishSize'), largest);
     let finishKeys = numberOf(tuning, 'finishKeys');
@@ -329,7 +331,7 @@ export const wide: AlgorithmFactory = {
   async create(device, shape) {
     const wanted = tuningOf(device, shape);
     const { programs: passes, tuning: sweep } = await buildOnesweep(device, shape, wanted, true);
-    const planSize = Math.min(PLAN_SIZE, 2 ** Math.floor(Math.log2(device.capabilities.maxWorkGroup)));
+    const planSize = Math.min(PLAN_SIZE, powerAtMost(device.capabilities.maxWorkGroup));
     const [sample, finishSize] = [numberOf(wanted, 'sample'), numberOf(wanted, 'finishSize')];
     const finishKeys = numberOf(wanted, 'finishKeys');
     const bucket = numberOf(wanted, 'bucket');

@@ -1,3 +1,4 @@
+import { powerAtLeast } from '../util/powers.js';
 import type { Buffer } from './buffer.js';
 import type { Progress } from './progress.js';
 import { type Berth, Quay, type Shores } from './quay.js';
@@ -91,7 +92,7 @@ export class Ferry {
   }
 
   #quayFor(bytes: number): Quay | undefined {
-    const room = Math.max(SMALLEST_ROOM, 2 ** Math.ceil(Math.log2(bytes)));
+    const room = Math.max(SMALLEST_ROOM, powerAtLeast(bytes));
     if (this.#quays.has(room)) return this.#quays.get(room);
     const quay = this.#quayOf(room);
     this.#quays.set(room, quay);

@@ -1,8 +1,8 @@
 /** Bitonic sort as a network of wires: the flip form that is used, and the alternating form of the textbooks. */
 import { bitonic } from '../algorithms/bitonic.js';
 import { windowMask } from '../algorithms/comparison.js';
-import { buildFitting, wholeGroups } from '../algorithms/fitted.js';
 import type { Device } from '../device/device.js';
+import { buildFitting, wholeGroups } from '../device/fitted.js';
 import { u64 } from '../device/queue.js';
 import { UnsupportedError } from '../util/errors.js';
 import { fromBytes, toBytes } from './keys.js';

@@ -1,6 +1,8 @@
 /** Buffers of a small run. */
+
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import { powerAtLeast } from '../util/powers.js';
 
 /** Runs `use` with buffers of so many bytes, which are released whatever comes of it. */
 export async function withBuffers<T>(
@@ -29,4 +31,4 @@ export async function timesOf(device: Device, enqueue: () => void): Promise<(num
 
 /** A power of two from `least` to `most` that n work-items fit into, if they do. */
 export const groupFor = (n: number, least: number, most: number): number =>
-  Math.min(most, Math.max(least, 2 ** Math.ceil(Math.log2(Math.max(1, n)))));
+  Math.min(most, Math.max(least, powerAtLeast(Math.max(1, n))));

@@ -2,6 +2,7 @@ import { newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { MemoryError } from '../util/errors.js';
+import { powerAtMost } from '../util/powers.js';
 
 /** Fewer bytes are had from V8 as soon. */
 const FEWEST_BYTES = 2 ** 19;
@@ -100,6 +101,6 @@ export class ArrayPool {
 }
 
 function roomOf(bytes: number): number {
-  const step = 2 ** Math.floor(Math.log2(bytes)) / STEPS;
+  const step = powerAtMost(bytes) / STEPS;
   return Math.ceil(bytes / step) * step;
 }

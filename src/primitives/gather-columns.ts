@@ -1,6 +1,7 @@
 import type { Slot } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import { wholeGroups } from '../device/fitted.js';
 import { type KernelArgument, u32, u64, vector } from '../device/queue.js';
 import { unitOf } from './gather.js';
 import { buildForGroups } from './group.js';
@@ -43,7 +44,7 @@ export async function createGatherColumns(device: Device): Promise<(work: Gather
   const { program, groupSize } = await buildForGroups(device, 'gather_columns.cl', ['gather_columns'], shape);
   return ({ columns, indices, n, length, slot }) => {
     const units = columns.map(({ elementBytes }) => unitOf(elementBytes));
-    const rows = Math.ceil(n / groupSize) * groupSize;
+    const rows = wholeGroups(n, groupSize);
     for (let first = 0; first < columns.length; first += MOST_COLUMNS) {
       const count = Math.min(MOST_COLUMNS, columns.length - first);
       const shapes = new Uint32Array(MOST_COLUMNS);

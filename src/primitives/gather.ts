@@ -1,6 +1,7 @@
 import type { Slot } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import { wholeGroups } from '../device/fitted.js';
 import { u32, u64 } from '../device/queue.js';
 import { UsageError } from '../util/errors.js';
 import { Kept } from '../util/kept.js';
@@ -69,7 +70,7 @@ async function create(
   });
   const kernel = program.kernel('gather');
   return ({ input, indices, output, n, length, slot }) => {
-    const global = Math.ceil(n / groupSize) * groupSize;
+    const global = wholeGroups(n, groupSize);
     if (checked !== (slot !== undefined)) throw new UsageError('a slot is for gathers that are checked');
     const told = slot ? [slot.board, u32(slot.at)] : [];
     const args = [input, indices, output, u64(n), u64(length), ...told];

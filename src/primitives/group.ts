@@ -1,5 +1,5 @@
 import type { Device } from '../device/device.js';
-import type { Program } from '../device/program.js';
+import { buildFitting, type Fitted } from '../device/fitted.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
 
@@ -16,45 +16,26 @@ export interface LabOptions {
   readonly looks?: number;
 }
 
-/** A program, and the work-items of a group that all its kernels may have. */
-export interface GroupProgram {
-  readonly program: Program;
-  readonly groupSize: number;
-}
-
 /** Programs that were asked for. */
-const built = new Kept<GroupProgram>();
+const built = new Kept<Fitted>();
 
-/** Compiles a program for the largest power-of-two group, `most` at most, that all its kernels may have. */
+/** As `buildFitting`, once for each device. @throws BuildError */
 export function buildForGroups(
   device: Device,
   file: string,
   kernels: readonly string[],
   defines: Readonly<Record<string, number>>,
-  lab: LabOptions = {},
+  { groupSize: most = GROUP_SIZE, trace = false }: LabOptions = {},
   options: readonly string[] = [],
-): Soon<GroupProgram> {
-  const chosen = [lab.groupSize, lab.trace, ...options];
+): Soon<Fitted> {
+  const chosen = [most, trace, ...options];
   const name = `${file} ${kernels} ${Object.keys(defines)} ${Object.values(defines)} ${chosen}`;
-  return built.of(device, name, () => build(device, file, kernels, defines, lab, options));
-}
-
-async function build(
-  device: Device,
-  file: string,
-  kernels: readonly string[],
-  defines: Readonly<Record<string, number>>,
-  { groupSize: most = GROUP_SIZE, trace = false }: LabOptions,
-  options: readonly string[],
-): Promise<GroupProgram> {
-  let groupSize = 2 ** Math.floor(Math.log2(Math.min(most, device.capabilities.maxWorkGroup)));
-  for (;;) {
-    const all = { ...defines, ...(trace && { TRACE: 1 }), GROUP_SIZE: groupSize };
-    const program = await device.program(file, all, options);
-    const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
-    if (limit >= groupSize || groupSize === 1) return { program, groupSize };
-    groupSize = 2 ** Math.floor(Math.log2(limit));
-  }
+  const definesFor = (groupSize: number) => ({
+    ...defines,
+    ...(trace && { TRACE: 1 }),
+    GROUP_SIZE: groupSize,
+  });
+  return built.of(device, name, () => buildFitting(device, file, kernels, most, definesFor, options));
 }
 
 /** Groups for a walk over n keys: enough to fill the device, and so many that no work-item loops too long. */

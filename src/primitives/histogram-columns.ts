@@ -6,13 +6,14 @@ import { local, u32, u64 } from '../device/queue.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
+import { powerAtMost } from '../util/powers.js';
 import { after, type Soon } from '../util/soon.js';
 import { type Binning, codeWords, enqueueHistogram } from './histogram.js';
 import { passes } from './look-back.js';
 import {
   buildWalk,
+  groupsByTurns,
   nameOfTuning,
-  VECTOR_BYTES,
   type WalkProgram,
   type WalkTuning,
   walkTuning,
@@ -108,8 +109,8 @@ export function buildHistogramColumns(
 /**
  * Enqueues the counting of keys by bin, in private counters of groups that walk over all keys.
  *
- * Complexity: one launch, which on NVIDIA's devices hands over the result; elsewhere counters are zeroed before it. Every key is read once. What does not fit into local memory, as more than
- * some thousand bins, is counted as `enqueueHistogram` does.
+ * Complexity: one launch, which on NVIDIA's devices hands over the result; elsewhere counters are zeroed before it. Every key
+ * is read once. What does not fit into local memory, as more than some thousand bins, is counted as `enqueueHistogram` does.
  *
  * @returns the counts, to be asked when the queue has finished
  */
@@ -169,7 +170,7 @@ function enqueueAs(
   if (most < 1 || Number.isFinite(quirks.maxLoopIterations)) return enqueueHistogram(device, work);
   const tuned = work.tuning ?? walkTuning(device, dtype);
   // A work-item that counts alone has as many columns as it takes for neighbours not to wait for each other.
-  const columns = Math.min(2 ** Math.floor(Math.log2(most)), tuned.groupSize === 1 ? 4 : MOST_COLUMNS);
+  const columns = Math.min(powerAtMost(most), tuned.groupSize === 1 ? 4 : MOST_COLUMNS);
   const by = byEdges ? (even ? 'even' : 'edges') : 'bits';
   const handsOver = mayHandOver && bins <= Board.MOST;
   const shape = { dtype, by, columns, handsOver, tuning: tuned } as const;
@@ -189,18 +190,15 @@ interface Counting {
 
 function enqueue(
   device: Device,
-  { keys, n, dtype, binning }: HistogramColumnsWork,
+  work: HistogramColumnsWork,
   { program, tuning }: WalkProgram,
   { bins, columns, even, edgeBytes, handsOver }: Counting,
 ): () => Uint32Array {
+  const { keys, n, dtype, binning } = work;
   const info = dtypeInfo(dtype);
   const byEdges = 'edges' in binning;
   const size = tuning.groupSize;
-  const share = LEAST_VECTORS * size * (VECTOR_BYTES / info.bytes);
-  const groups = Math.max(
-    1,
-    Math.min(Math.ceil(n / share), device.capabilities.computeUnits * tuning.groupsPerUnit),
-  );
+  const groups = groupsByTurns(device, work, tuning, LEAST_VECTORS);
   const [low, high] = byEdges ? [binning.edges[0] as bigint, binning.edges.at(-1) as bigint] : [0n, 0n];
   const shift = even?.shift ?? (byEdges ? 0 : binning.bits[0]);
   const { queue } = device;

@@ -1,6 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import { wholeGroups } from '../device/fitted.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
@@ -117,7 +118,7 @@ export class Histogram {
     const kernel = this.#step === 'waves' ? 'histogram_waves' : 'histogram_private';
     const args = [keys, partials, edges, ...how, codec];
     queue.run(this.#program.kernel(kernel), args, { global: groups * local, local });
-    const global = Math.ceil(bins / local) * local;
+    const global = wholeGroups(bins, local);
     const merge = [partials, counts, u32(bins), u32(groups)];
     queue.run(this.#program.kernel('histogram_merge'), merge, { global, local });
   }

@@ -1,6 +1,7 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { certificateOf, keepCertificate } from '../util/certificates.js';
+import { powerAtLeast } from '../util/powers.js';
 
 /** Numbers that launches can have: see TOLD in cl/look_back.clh. */
 const LAUNCHES = 2 ** 14;
@@ -37,7 +38,7 @@ export class LookBack {
     const bytes = 4 * (MARGIN + tiles * Math.ceil(operandBytes / 2));
     if (!this.#control || this.#control.bytes < bytes) {
       // The smaller ones are kept, too: launches may be using them. Together they take as much.
-      this.#control = this.#device.keep(2 ** Math.ceil(Math.log2(bytes)));
+      this.#control = this.#device.keep(powerAtLeast(bytes));
       this.#launch = 0;
     } else if (this.#launch === LAUNCHES - 1) {
       this.#device.queue.fill(this.#control, 0);

@@ -12,8 +12,8 @@ import { assertArithmetic, KINDS, type ReduceOp, SCAN_OPS } from './possible.js'
 import { reducedValue } from './reduce.js';
 import {
   buildWalk,
+  groupsByTurns,
   nameOfTuning,
-  VECTOR_BYTES,
   type WalkProgram,
   type WalkTuning,
   walkTuning,
@@ -61,15 +61,11 @@ export function enqueueReduceOnce(device: Device, work: ReduceOnceWork): Soon<()
 function enqueue(
   device: Device,
   { program, tuning }: WalkProgram,
-  { keys, n, dtype, op }: ReduceOnceWork,
+  work: ReduceOnceWork,
 ): () => number | bigint {
-  const info = dtypeInfo(dtype);
+  const { keys, n, dtype, op } = work;
   const local = tuning.groupSize;
-  const share = local * tuning.rounds * (VECTOR_BYTES / info.bytes);
-  const groups = Math.max(
-    1,
-    Math.min(Math.ceil(n / share), device.capabilities.computeUnits * tuning.groupsPerUnit),
-  );
+  const groups = groupsByTurns(device, work, tuning, tuning.rounds);
   const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
   const told = Board.written(device, 2);
   const { control, launch } = LookBack.of(device).next(groups, 8);

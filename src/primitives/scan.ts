@@ -1,5 +1,6 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
+import { wholeGroups } from '../device/fitted.js';
 import type { Program } from '../device/program.js';
 import { type Queue, u32, u64 } from '../device/queue.js';
 import type { Dtype } from '../keys/dtype.js';
@@ -133,7 +134,7 @@ export class Scan {
     queue.run(this.#program.kernel(`scan_${this.#step}`), args, { global: tiles * local, local });
     if (tiles === 1) return;
     this.enqueue(queue, { input: own, output: own, n: tiles, sums: above, traces: tracesAbove });
-    const global = Math.ceil(n / local) * local;
+    const global = wholeGroups(n, local);
     queue.run(this.#program.kernel('scan_add'), [output, own, u64(n), u32(this.#tile)], { global, local });
   }
 }

@@ -1,11 +1,12 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
+import { type Fitted, wholeGroups } from '../device/fitted.js';
 import { u32, u64 } from '../device/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { Kept } from '../util/kept.js';
 import { after, type Soon } from '../util/soon.js';
-import { buildForGroups, type GroupProgram } from './group.js';
+import { buildForGroups } from './group.js';
 
 /** A search for the places of n keys among `length` keys that are in the codec's order. */
 export interface SearchSortedWork {
@@ -21,7 +22,7 @@ export interface SearchSortedWork {
   readonly places: Buffer;
 }
 
-const built = new Kept<GroupProgram>();
+const built = new Kept<Fitted>();
 
 /**
  * Enqueues a binary search for each key.
@@ -36,7 +37,7 @@ export function enqueueSearchSorted(device: Device, work: SearchSortedWork): Soo
   );
   return after(program, ({ program, groupSize }) => {
     const args = [sorted, keys, places, u64(length), u64(n), u32(right ? 1 : 0), codecArgument(codec)];
-    const global = Math.ceil(n / groupSize) * groupSize;
+    const global = wholeGroups(n, groupSize);
     device.queue.run(program.kernel('search_sorted'), args, { global, local: groupSize });
   });
 }

@@ -1,9 +1,11 @@
 /** How the groups of a launch walk over keys: in tiles of their own order, or each over its part. */
 import type { Device, KnownDevice } from '../device/device.js';
+import { buildFitting } from '../device/fitted.js';
 import type { Program } from '../device/program.js';
 import type { Dtype } from '../keys/dtype.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { Kept } from '../util/kept.js';
+import { powerAtMost } from '../util/powers.js';
 import type { Soon } from '../util/soon.js';
 
 /** What can be chosen of a walk. */
@@ -37,7 +39,7 @@ export function walkTuning({ capabilities }: KnownDevice, dtype: Dtype): WalkTun
     // One group after the other on each core: nobody to wait for, and nothing to gain by telling.
     return { groupSize: 1, rounds: 4, lookBack: 0, spinLimit: 1000, groupsPerUnit: 4 };
   }
-  const groupSize = Math.min(256, 2 ** Math.floor(Math.log2(maxWorkGroup)));
+  const groupSize = Math.min(256, powerAtMost(maxWorkGroup));
   // Groups take turns in a simulator, and a loop that ends early cannot wait.
   const waits = Number.isFinite(quirks.maxLoopIterations) || quirks.simulated ? 0 : Math.min(32, groupSize);
   return {
@@ -119,37 +121,56 @@ async function build(
 ): Promise<WalkProgram> {
   const { bytes, width, kind } = dtypeInfo(dtype);
   const { quirks, type, unifiedMemory } = device.capabilities;
-  let { groupSize } = tuning;
-  for (;;) {
-    const lookBack = Math.min(tuning.lookBack, groupSize);
-    const maxRegisters = quirks.inlinePtx ? (tuning.maxRegisters ?? 0) : 0;
-    const all = {
-      ...defines,
-      KEY_BITS: width,
-      // Walks are of the ascending order, in which unsigned keys are their own codes.
-      CODEC_IDENTITY: kind === 'unsigned' ? 1 : 0,
-      VALUE_BYTES: 0,
-      GROUP_SIZE: groupSize,
-      FIXED_GROUP: maxRegisters > 0 ? 0 : 1,
-      ROUNDS: tuning.rounds,
-      // Only memory that the device has made begins where it should.
-      WIDE_LOADS: type === 'gpu' && !unifiedMemory ? 1 : 0,
-      INLINE_PTX: quirks.inlinePtx ? 1 : 0,
-      IN_LANES: groupSize === 1 && hasVectorUnit(device) ? 1 : 0,
-      LOOK_BACK: Math.max(1, lookBack),
-      SPIN_LIMIT: tuning.spinLimit,
-      ...(tuning.held && groupSize > 1 && { HELD: 1 }),
-      ...(tuning.mute && { MUTE: tuning.mute }),
-    };
-    const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
-    const program = await device.program(file, all, options);
-    const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
-    if (quirks.inlinePtx || limit >= groupSize || groupSize === 1) {
-      const tileKeys = tuning.rounds * groupSize * (VECTOR_BYTES / bytes);
-      return { program, tuning: { ...tuning, groupSize, lookBack }, tileKeys };
-    }
-    groupSize = 2 ** Math.floor(Math.log2(limit));
-  }
+  const maxRegisters = quirks.inlinePtx ? (tuning.maxRegisters ?? 0) : 0;
+  const lookBackOf = (groupSize: number): number => Math.min(tuning.lookBack, groupSize);
+  const definesFor = (groupSize: number) => ({
+    ...defines,
+    KEY_BITS: width,
+    // Walks are of the ascending order, in which unsigned keys are their own codes.
+    CODEC_IDENTITY: kind === 'unsigned' ? 1 : 0,
+    VALUE_BYTES: 0,
+    GROUP_SIZE: groupSize,
+    FIXED_GROUP: maxRegisters > 0 ? 0 : 1,
+    ROUNDS: tuning.rounds,
+    // Only memory that the device has made begins where it should.
+    WIDE_LOADS: type === 'gpu' && !unifiedMemory ? 1 : 0,
+    INLINE_PTX: quirks.inlinePtx ? 1 : 0,
+    IN_LANES: groupSize === 1 && hasVectorUnit(device) ? 1 : 0,
+    LOOK_BACK: Math.max(1, lookBackOf(groupSize)),
+    SPIN_LIMIT: tuning.spinLimit,
+    ...(tuning.held && groupSize > 1 && { HELD: 1 }),
+    ...(tuning.mute && { MUTE: tuning.mute }),
+  });
+  const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
+  // NVIDIA's driver tells 256 for every kernel of open group size.
+  const asked = quirks.inlinePtx ? [] : kernels;
+  const { program, groupSize } = await buildFitting(
+    device,
+    file,
+    asked,
+    tuning.groupSize,
+    definesFor,
+    options,
+  );
+  return {
+    program,
+    tuning: { ...tuning, groupSize, lookBack: lookBackOf(groupSize) },
+    tileKeys: tuning.rounds * groupSize * (VECTOR_BYTES / bytes),
+  };
+}
+
+/**
+ * Groups of a walk whose work-items take vectors by turns: so many that each has `vectors` of them at least, and no more than
+ * fill the device.
+ */
+export function groupsByTurns(
+  { capabilities }: Device,
+  { n, dtype }: { readonly n: number; readonly dtype: Dtype },
+  { groupSize, groupsPerUnit }: WalkTuning,
+  vectors: number,
+): number {
+  const share = groupSize * vectors * (VECTOR_BYTES / dtypeInfo(dtype).bytes);
+  return Math.max(1, Math.min(Math.ceil(n / share), capabilities.computeUnits * groupsPerUnit));
 }
 
 /** Parts of whole tiles, so many that they fill the device, and no work-item loops too long. */

@@ -1,4 +1,5 @@
 import { inSlices, type Steps } from '../../sort/host/steps.js';
+import { powerAtLeast } from '../../util/powers.js';
 import type { ByteStrings } from './byte-strings.js';
 
 /** Share of a hash table that is full at most, as one over it. */
@@ -25,7 +26,7 @@ export function* distinctOf(
   compare: (i: number, j: number) => number = () => 0,
 ): Steps<Uint32Array> {
   const { n } = strings;
-  const size = 2 ** Math.ceil(Math.log2(Math.max(2, n * ROOM)));
+  const size = powerAtLeast(Math.max(2, n * ROOM));
   const mask = size - 1;
   const places = new Uint32Array(size).fill(EMPTY);
   let count = 0;

@@ -2,6 +2,7 @@ import { Board, type Slot } from '../../device/board.js';
 import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
+import { wholeGroups } from '../../device/fitted.js';
 import { type KernelArgument, u32, u64 } from '../../device/queue.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
@@ -235,7 +236,7 @@ export class DeviceColumnSteps implements ColumnSteps {
     );
     const slot = Board.slot(this.#device); // nobody waits between this and what writes on it
     const how = [u64(offsets.n - 1), u32(Math.min(k, 2 ** 32 - 1)), u64(n), slot.board, u32(slot.at)];
-    const global = Math.ceil(offsets.n / local) * local;
+    const global = wholeGroups(offsets.n, local);
     const args = [bufferOf(offsets), bufferOf(to), ...how];
     this.#device.queue.run(program.kernel('top_counts'), args, { global, local });
     return () => slot.word() === 0;
@@ -290,7 +291,7 @@ export class DeviceColumnSteps implements ColumnSteps {
     args: readonly KernelArgument[],
   ): Promise<void> {
     const { program, groupSize } = await buildForGroups(this.#device, file, [kernel], shape);
-    const global = Math.ceil(n / groupSize) * groupSize;
+    const global = wholeGroups(n, groupSize);
     this.#device.queue.run(program.kernel(kernel), args, { global, local: groupSize });
   }
 

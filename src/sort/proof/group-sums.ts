@@ -1,5 +1,6 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
+import { buildFitting, type Fitted } from '../../device/fitted.js';
 import type { Program } from '../../device/program.js';
 import { type KernelArgument, u64 } from '../../device/queue.js';
 
@@ -16,11 +17,11 @@ export class GroupSums {
   readonly #name: string;
   readonly #localSize: number;
 
-  private constructor(device: Device, program: Program, name: string, localSize: number) {
+  private constructor(device: Device, { program, groupSize }: Fitted, name: string) {
     this.#device = device;
     this.#program = program;
     this.#name = name;
-    this.#localSize = localSize;
+    this.#localSize = groupSize;
   }
 
   /** @throws BuildError */
@@ -29,13 +30,10 @@ export class GroupSums {
     name: string,
     defines: Readonly<Record<string, number>> = {},
   ): Promise<GroupSums> {
-    const { type, maxWorkGroup } = device.capabilities;
-    for (let localSize = type === 'cpu' ? 1 : Math.min(256, maxWorkGroup); ; localSize /= 2) {
-      const program = await device.program(`${name}.cl`, { ...defines, LOCAL_SIZE: localSize });
-      if (program.kernel(name).workGroupLimit >= localSize || localSize === 1) {
-        return new GroupSums(device, program, name, localSize);
-      }
-    }
+    const most = device.capabilities.type === 'cpu' ? 1 : 256;
+    const definesFor = (localSize: number) => ({ ...defines, LOCAL_SIZE: localSize });
+    const fitted = await buildFitting(device, `${name}.cl`, [name], most, definesFor);
+    return new GroupSums(device, fitted, name);
   }
 
   /**

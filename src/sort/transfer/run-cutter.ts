@@ -1,9 +1,11 @@
 import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
+import { wholeGroups } from '../../device/fitted.js';
 import type { Program } from '../../device/program.js';
 import { u32, u64 } from '../../device/queue.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
+import { powerAtMost } from '../../util/powers.js';
 
 /** Most runs: each is an argument of the kernels. */
 export const MAX_RUNS = 8;
@@ -80,8 +82,8 @@ export class RunCutter {
     const program = this.#take.get(bytes);
     if (!program) throw new RangeError(`made for keys of ${this.#keyBits} bits, not for ${bytes} bytes`);
     const kernel = program.kernel('take_slices');
-    const local = Math.min(256, 2 ** Math.floor(Math.log2(kernel.workGroupLimit)));
+    const local = Math.min(256, powerAtMost(kernel.workGroupLimit));
     const args = [...asArguments(runs), cuts, slices, u32(part), u64(count)];
-    this.#device.queue.run(kernel, args, { global: Math.ceil(count / local) * local, local });
+    this.#device.queue.run(kernel, args, { global: wholeGroups(count, local), local });
   }
 }

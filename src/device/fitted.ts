@@ -1,6 +1,7 @@
 /** Programs whose groups are as large as the device and its compiler let them be. */
-import type { Device } from '../device/device.js';
-import type { Program } from '../device/program.js';
+import { powerAtMost } from '../util/powers.js';
+import type { Device, KnownDevice } from './device.js';
+import type { Program } from './program.js';
 
 /** A compiled program and the work-items of its groups. */
 export interface Fitted {
@@ -12,7 +13,9 @@ export interface Fitted {
  * Compiles a program for the largest power-of-two group, `most` to begin with, that all its kernels may
  * have: a compiler may allow some kernel less than the device allows in general.
  *
- * @param defines macros for a group size, GROUP_SIZE among them
+ * @param kernels that are asked; none where the compiler's word is worth nothing
+ * @param defines macros for a group size, which is one of them
+ * @throws BuildError
  */
 export async function buildFitting(
   device: Device,
@@ -20,19 +23,20 @@ export async function buildFitting(
   kernels: readonly string[],
   most: number,
   defines: (groupSize: number) => Readonly<Record<string, number>>,
+  options: readonly string[] = [],
 ): Promise<Fitted> {
-  let groupSize = 2 ** Math.floor(Math.log2(Math.min(most, device.capabilities.maxWorkGroup)));
+  let groupSize = powerAtMost(Math.min(most, device.capabilities.maxWorkGroup));
   for (;;) {
-    const program = await device.program(file, defines(groupSize));
+    const program = await device.program(file, defines(groupSize), options);
     const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
     if (limit >= groupSize || groupSize === 1) return { program, groupSize };
-    groupSize = 2 ** Math.floor(Math.log2(limit));
+    groupSize = powerAtMost(limit);
   }
 }
 
 /** Most elements, a power of two, that fit the local memory of a group; at most `most`. */
-export function localElements({ capabilities }: Device, bytesEach: number, most: number): number {
-  return Math.min(most, 2 ** Math.floor(Math.log2(capabilities.localBytes / bytesEach)));
+export function localElements({ capabilities }: KnownDevice, bytesEach: number, most: number): number {
+  return Math.min(most, powerAtMost(capabilities.localBytes / bytesEach));
 }
 
 /** n rounded up to whole groups. */
