@@ -120,6 +120,13 @@ export const ADDON = [
     tests: [{ ...tests('opencl/file-transfer', '*mapped ahead*'), ...onRusticl }],
   },
   {
+    name: 'mappings: PoCL is asked for several at once',
+    file: 'src/native/loader.cc',
+    find: 'platform.mixes_mappings = is_pocl;',
+    replace: 'platform.mixes_mappings = false;',
+    tests: [tests('opencl/file-transfer', '*many times at once*')],
+  },
+  {
     name: 'file transfer: what was hashed before is hashed once more',
     file: 'src/native/file_transfer.cc',
     find: 'size_t skipped = std::min(length, skipped_ > start ? skipped_ - start : 0);',

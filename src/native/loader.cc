@@ -21,6 +21,7 @@ Loader api;
 
 /** Lives as long as the process, whose threads may still be in a driver when it ends. */
 std::mutex& first_use = *new std::mutex;
+std::mutex& mapping_turn = *new std::mutex;
 
 namespace {
 
@@ -95,15 +96,19 @@ const char* DispatchOf(cl_platform_id id, const std::string& extensions) {
 #endif
 }
 
+/** The dispatch tables of drivers that come back early, and that mix mappings up; objects begin with a pointer to theirs. */
+std::atomic<const char*> early_dispatch{nullptr}, mixing_dispatch{nullptr};
+
+bool IsOf(const std::atomic<const char*>& dispatch, cl_command_queue queue) {
+  const char* table = dispatch.load(std::memory_order_relaxed);
+  return table && queue && *reinterpret_cast<const char* const*>(queue) == table;
+}
+
 }  // namespace
 
-/** The dispatch table of a driver that comes back early; objects begin with a pointer to theirs. */
-std::atomic<const char*> early_dispatch{nullptr};
+bool ComesBackEarly(cl_command_queue queue) { return IsOf(early_dispatch, queue); }
 
-bool ComesBackEarly(cl_command_queue queue) {
-  const char* early = early_dispatch.load(std::memory_order_relaxed);
-  return early && queue && *reinterpret_cast<const char* const*>(queue) == early;
-}
+bool MixesMappings(cl_command_queue queue) { return IsOf(mixing_dispatch, queue); }
 
 cl_int AskState(cl_event event, cl_int* state) {
   return api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *state, state, nullptr);
@@ -175,10 +180,12 @@ Platform* PlatformOf(cl_platform_id id) {
   }
   bool is_pocl = version.find("PoCL") != std::string::npos;
   platform.migrates_aside = platform.keeps_bare_waiters = platform.records_no_samplers = is_pocl;
+  platform.mixes_mappings = is_pocl;
   platform.records_no_null = version.find("PoCL 3.") != std::string::npos;
   platform.version = ParseVersion(version.c_str());
   platform.dispatch = DispatchOf(id, extensions);
   if (platform.finishes_early && platform.dispatch) early_dispatch = platform.dispatch;
+  if (platform.mixes_mappings && platform.dispatch) mixing_dispatch = platform.dispatch;
   return &platform;
 }
 

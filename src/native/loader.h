@@ -38,8 +38,18 @@ constexpr int BlockingFlag(std::string_view name) {
   return of_memory ? 2 : 0;
 }
 
+/** Whether a call makes a mapping, or ends one. */
+constexpr bool IsOfMappings(std::string_view name) {
+  return name == "clEnqueueMapBuffer" || name == "clEnqueueMapImage" || name == "clEnqueueUnmapMemObject";
+}
+
+/** Held in each such call for a driver that mixes mappings up, in which it must not block: see Platform::mixes_mappings. */
+extern std::mutex& mapping_turn;
+
 /** Whether a queue's driver comes back early from calls that block, as rusticl does; see Platform::finishes_early. */
 bool ComesBackEarly(cl_command_queue queue);
+/** Whether a queue's driver mixes mappings up, as PoCL does. */
+bool MixesMappings(cl_command_queue queue);
 
 /** Asks how far a command is: below CL_COMPLETE it has failed. `state` stays where the driver does not tell. */
 cl_int AskState(cl_event event, cl_int* state);
@@ -76,6 +86,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
   size_t slot;
   /** A driver may initialise itself in it. */
   bool initialises;
+  bool of_mappings;
   int blocking_flag;
   Pointer pointer;
 
@@ -84,7 +95,7 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
     if constexpr (enqueues) {
       std::tuple<Parameters...> all(parameters...);
       bool held = gate.open();
-      return held || Blocks(all) ? Enqueue(all, held) : pointer(parameters...);
+      return held || Blocks(all) || TakesTurns(all) ? Enqueue(all, held) : pointer(parameters...);
     } else {
       std::unique_lock<std::mutex> lock(first_use, std::defer_lock);
       if (initialises) lock.lock();
@@ -101,6 +112,11 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
       return blocks && ComesBackEarly(std::get<cl_command_queue>(parameters));
     }
     return false;
+  }
+
+  /** The call is to be made while no other one of its kind is. */
+  bool TakesTurns(const std::tuple<Parameters...>& parameters) const {
+    return of_mappings && MixesMappings(std::get<cl_command_queue>(parameters));
   }
 
   /** Has a call not block. @return whether it was to */
@@ -120,14 +136,18 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
    * @param held have the gate hold the event
    */
   Result Enqueue(std::tuple<Parameters...> parameters, bool held) const {
-    bool waits = Blocks(parameters) || (gate.needs_pass() && TakeBlock(&parameters));
+    bool takes_turns = TakesTurns(parameters);
+    bool waits = Blocks(parameters) || ((gate.needs_pass() || takes_turns) && TakeBlock(&parameters));
     cl_event own = nullptr;
     cl_event*& event = std::get<cl_event*>(parameters);
     bool wanted = event != nullptr;
     if (!wanted) event = &own;
     *event = nullptr;
     auto pass = gate.Pass();
+    std::unique_lock<std::mutex> turn(mapping_turn, std::defer_lock);
+    if (takes_turns) turn.lock();
     Result result = std::apply(pointer, parameters);
+    if (takes_turns) turn.unlock();
     pass = {};
     bool enqueued;
     if constexpr (std::is_same_v<Result, cl_int>) {
@@ -155,9 +175,10 @@ struct Function<Result(CL_API_CALL*)(Parameters...)> {
 
 /** The functions of the OpenCL loader (libOpenCL), opened at run time. */
 struct Loader {
-#define CLSORT_MEMBER(name, since)  \
-  Function<decltype(&::name)> name{ \
-      #name, since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), BlockingFlag(#name), nullptr};
+#define CLSORT_MEMBER(name, since)                                                                                    \
+  Function<decltype(&::name)> name{                                                                                   \
+      #name,  since, offsetof(cl_icd_dispatch, name), MayInitialise(#name), IsOfMappings(#name), BlockingFlag(#name), \
+      nullptr};
   CLSORT_FUNCTIONS(CLSORT_MEMBER)
 #undef CLSORT_MEMBER
 
@@ -195,6 +216,11 @@ struct Platform {
    * ends at the same moment: PoCL.
    */
   bool keeps_bare_waiters = false;
+  /**
+   * Mappings of a region are told apart by nothing but its pointer, and stand in a list before their command is enqueued: a
+   * thread that unmaps gets that of another one, which then runs a map whose mapping is freed. PoCL.
+   */
+  bool mixes_mappings = false;
   /** Build options are cut at each quotation mark, also within a word, and at blanks but no tabs: Mesa's rusticl. */
   bool cuts_at_quotes = false;
   /**

@@ -135,6 +135,13 @@ for (const one of opened) {
     t.is(thrown(() => cl.prepareMappingAsync(queue, buffer)).code, cl.INVALID_MEM_OBJECT.code);
   });
 
+  test.serial(title('a buffer is mapped ahead many times at once'), async (t) => {
+    const { code, signal, stdout, stderr } = await run('mapped-at-once', [name], {}, 60);
+    t.is(signal, null, stderr);
+    t.is(code, 0, stderr);
+    t.is(stdout.trim(), 'ended well');
+  });
+
   where(
     one.version >= 120 && one.userEvents && !one.singleThreaded,
     'commands cannot wait for a user event here',
