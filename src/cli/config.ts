@@ -14,7 +14,7 @@ export interface Config {
 }
 
 /** `config.json` in `clsort` in the folder for such files of the user's system; undefined for who has no home. */
-export function configFile(): string | undefined {
+function configFile(): string | undefined {
   const { XDG_CONFIG_HOME, APPDATA } = process.env;
   const folder = (): string => {
     if (XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME)) return XDG_CONFIG_HOME;

@@ -29,10 +29,10 @@ const BOUNDS: Readonly<Record<Bound, string>> = {
   storage: 'the storage',
 };
 
-export const boundText = (bound: Bound): string => BOUNDS[bound];
+const boundText = (bound: Bound): string => BOUNDS[bound];
 
 /** What binds most of the time. */
-export function mainBound({ stages }: Forecast): Bound {
+function mainBound({ stages }: Forecast): Bound {
   const [most] = stages.toSorted((a, b) => b.seconds - a.seconds);
   return most?.binds ?? 'host';
 }

@@ -78,7 +78,7 @@ interface TasksToRun {
 }
 
 /** Runs those tasks of a kind that have no record. @throws what the first of them throws that fails for good */
-export async function runTasks(
+async function runTasks(
   { folder, engine, kind, count, signal }: TasksToRun,
   listen: JobListener,
 ): Promise<void> {

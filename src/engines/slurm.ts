@@ -121,7 +121,7 @@ async function call(command: string, args: readonly string[]): Promise<string> {
 }
 
 /** Ids of what Slurm still has of a job. Those that it has forgotten are errors to squeue, so all of the user's are asked for. */
-export async function pendingOf(folder: JobFolder): Promise<string[]> {
+async function pendingOf(folder: JobFolder): Promise<string[]> {
   const ours = new Set(await submitted(folder));
   if (ours.size === 0) return [];
   const listed = (await call('squeue', ['--noheader', '--format=%A %F'])).split('\n');

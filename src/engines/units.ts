@@ -32,7 +32,7 @@ export const orderOf = (units: KeyUnits | RecordUnits): UnitOrder =>
   units.is === 'records' ? recordOrder(units) : keyOrder(units);
 
 /** A whole file of units. @throws as `openKeys` and `openRecords` */
-export async function openUnits(
+async function openUnits(
   path: string,
   units: KeyUnits | RecordUnits,
   signal: AbortSignal,

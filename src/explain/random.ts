@@ -3,7 +3,7 @@ import { UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 
 /** Keys that are drawn are below this, or below what the dtype holds. */
-export const DEFAULT_MAX = 1000;
+const DEFAULT_MAX = 1000;
 
 /**
  * So many whole numbers from 0 to `max` − 1, as words.

@@ -27,7 +27,7 @@ export function timeText(seconds: number): string {
 }
 
 /** What a step costs, in words. */
-export function costText({ items, active, idle, divergent, banks, sectors, kernelSeconds }: Cost): string {
+function costText({ items, active, idle, divergent, banks, sectors, kernelSeconds }: Cost): string {
   const turns = banks.map(
     ({ banks: count, plain: own, padded }) =>
       `${count} banks: ${own} turn${own === 1 ? '' : 's'}, padded ${padded}`,

@@ -2,7 +2,7 @@
 import type { Dtype } from '../keys/dtype.js';
 
 /** Keys from which on positions are u64: the last one would be the first that u32 does not hold, were there one more. */
-export const WIDE_FROM = 2 ** 32;
+const WIDE_FROM = 2 ** 32;
 
 /**
  * What the positions of so many keys are written as.

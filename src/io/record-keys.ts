@@ -39,7 +39,7 @@ export interface RecordLayout {
 }
 
 /** Most bytes of a record: as many as files are read at a time. */
-export const MOST_RECORD_BYTES = 2 ** 24;
+const MOST_RECORD_BYTES = 2 ** 24;
 
 const EXPECTED = 'expected OFFSET:LENGTH or OFFSET:TYPE, and :desc if wanted, such as 0:10 or 16:u64be:desc';
 

@@ -34,7 +34,7 @@ export interface ValueColumn<V extends ValueArray = ValueArray> {
 export type MemorySource = (bytes: number) => ArrayBuffer;
 
 /** Widest value that can travel with a key. */
-export const MAX_VALUE_BYTES = 16;
+const MAX_VALUE_BYTES = 16;
 
 const DTYPE_OF_ARRAY: Readonly<Record<string, Dtype>> = {
   Uint8Array: 'u8',

@@ -102,7 +102,7 @@ export const codec32 = (codec: KeyCodec): Codec32 => ({
 });
 
 /** The code of the key with these bits, as an unsigned number. */
-export const encode32 = (codec: Codec32, bits: number): number => {
+const encode32 = (codec: Codec32, bits: number): number => {
   let code = bits ^ codec.positiveFlip ^ (-(bits >>> codec.signShift) & codec.signFlip);
   code = (code - codec.rotate) & codec.mask;
   if (codec.descending && code >>> 0 <= codec.lastNumber) code = codec.lastNumber - (code >>> 0);

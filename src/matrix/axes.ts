@@ -9,7 +9,7 @@ export const KEYS = ['uniform', 'few', 'sorted', 'constant'] as const;
 export type Keys = (typeof KEYS)[number];
 
 /** How much is tried. */
-export const LEVELS = ['quick', 'default', 'full'] as const;
+const LEVELS = ['quick', 'default', 'full'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** Stand for the planner's choice of an algorithm, and for none. */

@@ -6,7 +6,7 @@ import { algorithmNames, KEYS, ORDERS } from './axes.js';
 import { OPERATIONS } from './operations.js';
 
 /** By what cases are told apart. */
-export const AXIS_NAMES = ['operation', 'algorithm', 'dtype', 'n', 'order', 'keys'] as const;
+const AXIS_NAMES = ['operation', 'algorithm', 'dtype', 'n', 'order', 'keys'] as const;
 export type AxisName = (typeof AXIS_NAMES)[number];
 
 /** For each axis the values that are let through; all where it is left out. */

@@ -42,7 +42,7 @@ const KERNELS: Readonly<Record<HistogramLabStep, string>> = {
   bytes_vector: 'histogram_bytes_vector',
 };
 /** Bins of the counters of one work-item, and of one row of 32. */
-export const PRIVATE_BINS = 64;
+const PRIVATE_BINS = 64;
 export const ROW_BINS = 256;
 const ROW = 32;
 /** Keys that a work-item counts at most: a byte counts to 255. */

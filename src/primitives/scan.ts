@@ -146,7 +146,7 @@ export type ScanRequest = Omit<ScanWork, 'sums' | 'traces'> & {
 };
 
 /** Enqueues a scan of values in device memory, with memory of the pool for the sums. */
-export async function enqueueScan(device: Device, { dtype, step, ...work }: ScanRequest): Promise<void> {
+async function enqueueScan(device: Device, { dtype, step, ...work }: ScanRequest): Promise<void> {
   const made = await Scan.create(device, { dtype, ...(step && { step }) });
   device.pool.lend(made.sumBytes(work.n), (...sums) => made.enqueue(device.queue, { ...work, sums }));
 }

@@ -29,7 +29,7 @@ export interface WalkTuning {
 }
 
 /** Bytes that a work-item loads at once. */
-export const VECTOR_BYTES = 16;
+const VECTOR_BYTES = 16;
 
 /** What suits a device on which nothing was measured. */
 export function walkTuning({ capabilities }: KnownDevice, dtype: Dtype): WalkTuning {

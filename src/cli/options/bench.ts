@@ -34,10 +34,10 @@ export const CALL_COUNTS = { gpu: '2^16..2^24:2', other: '2^16..2^22:2' } as con
 export const SORT_AXES = { algorithm: 'auto', dtype: 'u32', mode: 'keys', distribution: 'uniform' } as const;
 
 /** What can be measured. */
-export const BENCH_NAMES = ['calls', 'ladder', 'sorts'] as const;
+const BENCH_NAMES = ['calls', 'ladder', 'sorts'] as const;
 
 /** The ladders of the lectures. */
-export const LADDER_NAMES = ['reduce', 'scan', 'histogram', 'sorts'] as const;
+const LADDER_NAMES = ['reduce', 'scan', 'histogram', 'sorts'] as const;
 
 export type BenchName = (typeof BENCH_NAMES)[number];
 

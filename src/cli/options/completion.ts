@@ -4,7 +4,7 @@ export const command = 'completion <shell>';
 export const describe = 'Print a script with which a shell completes clsort';
 
 /** The shells that there is a script for. */
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof SHELLS)[number];
 

@@ -151,4 +151,4 @@ function withoutDevice(rates: HostRates, device: DeviceRates, kind: UnitKind): H
   return { ...rates, sort };
 }
 
-export const today = (): string => new Date().toISOString().slice(0, 10);
+const today = (): string => new Date().toISOString().slice(0, 10);

@@ -35,7 +35,7 @@ export interface Session {
 }
 
 /** Is there a name that the result will have, and an input that can be read again? */
-export async function isResumable({ input, out }: Pick<Same, 'input' | 'out'>): Promise<boolean> {
+async function isResumable({ input, out }: Pick<Same, 'input' | 'out'>): Promise<boolean> {
   if (isStdout(out) || !(await isRegular(input.path))) return false;
   const existing = await stat(out).catch(() => undefined);
   return existing === undefined || existing.isFile();

@@ -3,7 +3,7 @@ import type { MatrixCell } from '../case.js';
 import { isBad, type Outcome } from '../row.js';
 import { type CellReport, type DeviceReport, type MatrixReport, nameOf } from './report.js';
 
-export const COMPARISON_SCHEMA = 'clsort.matrix-comparison/1';
+const COMPARISON_SCHEMA = 'clsort.matrix-comparison/1';
 
 export interface Change extends MatrixCell {
   readonly is: 'status' | 'slower' | 'faster' | 'gone' | 'new';

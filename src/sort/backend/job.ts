@@ -16,7 +16,7 @@ export interface JobSegments {
 }
 
 /** How many segments there are. */
-export const segmentsIn = ({ offsets }: JobSegments): number => offsets.n - 1;
+const segmentsIn = ({ offsets }: JobSegments): number => offsets.n - 1;
 
 /** One sort. Nothing in it may share memory. */
 export interface SortJob {

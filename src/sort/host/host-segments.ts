@@ -22,7 +22,7 @@ export interface HostSegments {
 /**
  * The number of the first offset that is wrong, -1 when all are right: they begin with 0, never fall, and end with n.
  */
-export function firstWrongOffset(offsets: ArrayLike<number>, n: number): number {
+function firstWrongOffset(offsets: ArrayLike<number>, n: number): number {
   const { length } = offsets;
   if (length === 0 || offsets[0] !== 0) return 0;
   for (let i = 1; i < length; i++) {

@@ -37,7 +37,7 @@ interface Groups {
 }
 
 /** Sorts keys by their numbers and enqueues what finds the runs of equals. Integers that are equal are the same. */
-export async function groupEqual(call: Call, keys: Column): Promise<Groups> {
+async function groupEqual(call: Call, keys: Column): Promise<Groups> {
   if (keys.info.kind === 'float') return groupInOrder(call, keys);
   const input = await call.bring(keys);
   const sorted = call.columns.temporary(keys.dtype, keys.n);
