@@ -23,12 +23,8 @@
 #ifndef COUNT_COLUMNS
 # error "COUNT_COLUMNS: copies of the counters in a group, set by src/algorithms/segments-in-groups.ts"
 #endif
-/* Passes over a whole key; a narrow window has fewer. A 64-bit code is cut at its middle. */
-#if KEY_BITS == 64
-# define PASSES (2 * ((32 + RADIX_BITS - 1) / RADIX_BITS))
-#else
-# define PASSES ((KEY_BITS + RADIX_BITS - 1) / RADIX_BITS)
-#endif
+/* Passes over a whole key; a narrow window has fewer. */
+#define PASSES DIGITS_OF_CODE
 #define DIGITS PASSES
 #define DIGIT_COLUMNS COUNT_COLUMNS
 #include "digit_count.clh"
