@@ -422,6 +422,13 @@ export const LIBRARY = [
     tests: [tests('batch/lane')],
   },
   {
+    name: 'spread: a call on an array that has gone asks the device that has taken its place',
+    file: 'src/sort/calls/array-store.ts',
+    find: '    if (columns.every((one) => !isOnDevice(one.place) || this.#live.has(one))) return;\n',
+    replace: '    return;\n',
+    tests: [tests('faults/recovery', 'of two devices that share*')],
+  },
+  {
     name: 'batch: the result of a run before is an input of the next',
     file: 'src/batch/expand.ts',
     find: '!(made.has(path) || isKept(path))',

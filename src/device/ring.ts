@@ -1,4 +1,5 @@
 import { Admission } from '../util/admission.js';
+import { DeviceLostError } from '../util/errors.js';
 import type { Pinned } from './pinned.js';
 
 /** Bytes of the memory that transfers of one direction pass through. */
@@ -9,6 +10,9 @@ const LANES = 8;
 const MOST_COPIERS = 8;
 /** Of one of several at once. */
 const LANE_COPIERS = 4;
+
+/** Why nothing passes any more. */
+export const GIVEN_UP = 'the device was given up while bytes waited to pass';
 
 /** Memory that transfers of one direction pass through, in lanes. */
 export class Ring {
@@ -36,17 +40,23 @@ export class Ring {
     bytes: number,
     transfer: (memory: Uint8Array, mostThreads: number) => Promise<unknown>,
   ): Promise<unknown> {
-    const { memory } = this.pinned;
     if (bytes > this.#laneBytes) {
-      return this.#admission.run(this.#lanes, () => transfer(new Uint8Array(memory), MOST_COPIERS));
+      return this.#admission.run(this.#lanes, async () => transfer(this.#view(), MOST_COPIERS));
     }
     return this.#admission.run(1, async () => {
       const lane = this.#free.shift() ?? 0;
       try {
-        return await transfer(new Uint8Array(memory, lane * this.#laneBytes, this.#laneBytes), LANE_COPIERS);
+        return await transfer(this.#view(lane * this.#laneBytes, this.#laneBytes), LANE_COPIERS);
       } finally {
         this.#free.push(lane);
       }
     });
+  }
+
+  /** @throws DeviceLostError when the device was given up while others had their turn */
+  #view(start?: number, bytes?: number): Uint8Array {
+    const { memory, buffer } = this.pinned;
+    if (buffer.released) throw new DeviceLostError(GIVEN_UP);
+    return new Uint8Array(memory, start, bytes);
   }
 }

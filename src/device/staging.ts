@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
-import { clearBytes, copyEach, isResizable } from '../keys/array.js';
+import { clearBytes, copyEach, isDetached, isResizable } from '../keys/array.js';
 import * as cl from '../opencl/index.js';
+import { DeviceLostError } from '../util/errors.js';
 import type { Soon } from '../util/soon.js';
 import type { Buffer } from './buffer.js';
 import { type Pinned, pin, pinAside, unpin } from './pinned.js';
 import type { Queue } from './queue.js';
-import { RING_BYTES, Ring } from './ring.js';
+import { GIVEN_UP, RING_BYTES, Ring } from './ring.js';
 import { typedError } from './status.js';
 
 /** Transfers of fewer bytes go the driver's own way, which costs a thread less. */
@@ -108,6 +109,11 @@ export interface Way {
 export interface Feed extends Way {
   /** Memory that the device reaches directly. */
   readonly ring: Uint8Array;
+}
+
+/** @throws DeviceLostError when the device was given up while somebody else was waited for, and the memory has gone with it */
+export function assertThere({ ring }: Feed): void {
+  if (isDetached(ring)) throw new DeviceLostError(GIVEN_UP);
 }
 
 /** The queues of large transfers: those in one direction pass those in the other. */

@@ -212,13 +212,22 @@ export class ArrayStore implements ArrayOwner {
     );
   }
 
+  /**
+   * Looks whether columns are still there: told before the keeper hears of it, who would give up the device that has taken the place
+   * of theirs.
+   *
+   * @param what they are the memory of
+   * @throws DeviceLostError where a column has gone with its device
+   */
+  assertLive(columns: readonly Column[], what: string): void {
+    if (columns.every((one) => !isOnDevice(one.place) || this.#live.has(one))) return;
+    throw new DeviceLostError(`${what} was lost with its device, which failed`);
+  }
+
   /** @throws DeviceLostError where a column has gone with its device */
   #transfer<T>(columns: readonly Column[], transfer: (memory: ColumnMemory) => Promise<T>): Promise<T> {
     const run = (): Soon<T> => {
-      // Told before the keeper hears of it, who would give up the device that has taken its place.
-      if (columns.some((one) => isOnDevice(one.place) && !this.#live.has(one))) {
-        throw new DeviceLostError('the memory of this transfer was lost with its device, which failed');
-      }
+      this.assertLive(columns, 'the memory of this transfer');
       return this.#keeper.run(({ memory }) => transfer(memory), { again: false });
     };
     return promised(() => after(run(), (transferred) => this.#loop.pass(transferred)));

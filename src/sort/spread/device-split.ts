@@ -70,6 +70,7 @@ export async function splitOnDevices(
       Uint32Array,
       Uint32Array,
     ];
+    member.arrays.assertLive([slot.come, slot.sorted], 'a stretch');
     await member.operate({ n: count, settings: own, onHost: false, again: false }, async (call) => {
       await call.sort({ keys: await call.bring(come), sorted: sorted.place });
       for (const [places, ofRight] of [

@@ -1,4 +1,4 @@
-import { COPY_THREADS, type Feed, type Way } from '../../device/staging.js';
+import { assertThere, COPY_THREADS, type Feed, type Way } from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
 import * as cl from '../../opencl/index.js';
 import type { Sending } from './exchange.js';
@@ -40,6 +40,7 @@ export async function relay({ sender, run, span: [from, end], receiver, to, star
   // Each takes the ring in which it sends before any in which another one gets, so none waits in a circle.
   await sender.arrays.drain(run, async (out) => {
     const take = async (into: Way | Feed): Promise<void> => {
+      assertThere(out);
       const own = out.ring.subarray(0, ring);
       await cl.relayAsync(
         [out.queue, into.queue],

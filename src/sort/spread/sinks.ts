@@ -175,6 +175,7 @@ class DeviceSink implements ShareSink {
     await Promise.all(this.#busy);
     if (this.#failure) throw this.#failure.error;
     if (this.#count > this.#most) throw tooMany(this.#most);
+    this.#member.arrays.assertLive([this.#keys, this.#values ?? this.#keys], 'a share');
     const { dtype, place } = this.#keys;
     const values: { place: Place; bytes: number } | undefined = this.#values && {
       place: this.#values.place,

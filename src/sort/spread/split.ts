@@ -5,9 +5,17 @@
  * share is in the order of the input.
  */
 import { availableParallelism } from 'node:os';
-import type { Feed } from '../../device/staging.js';
+import { assertThere, type Feed } from '../../device/staging.js';
 import { typedError } from '../../device/status.js';
-import { emptyLike, fixed, type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
+import {
+  emptyLike,
+  fixed,
+  type HostColumn,
+  isDetached,
+  type KeyWords,
+  keyWords,
+  part,
+} from '../../keys/array.js';
 import { codecWords, encode, keyCodec } from '../../keys/key-codec.js';
 import * as cl from '../../opencl/index.js';
 import { errorOfCode } from '../../util/errors.js';
@@ -222,6 +230,7 @@ export class Split {
     const divide = async (feeds: readonly [Feed, Feed]): Promise<void> => {
       for (let start = 0; start < keys.n; start += step) {
         throwIfAborted(settings.signal);
+        feeds.forEach(assertThere);
         const end = Math.min(start + step, keys.n);
         const told = new BigInt64Array(2 * cl.SPLIT_TRANSFER.WORDS);
         const offsets = totals.map((total) => total * bytes);
@@ -263,6 +272,7 @@ export class Split {
     let failure: { readonly error: unknown } | undefined;
     await two[outer].feed(async (own) => {
       await two[inner].feed(async (other) => {
+        if (isDetached(own.ring)) return; // told below, to whom it concerns
         divided = true;
         try {
           await divide(outer === 0 ? [own, other] : [other, own]);
@@ -271,6 +281,7 @@ export class Split {
         }
         check(inner);
       });
+      if (!divided) assertThere(own);
       check(outer);
     });
     if (failure) throw failure.error;

@@ -127,7 +127,7 @@ export class SpreadArrays implements SpreadOwner {
 
   async sort<D extends Dtype>(keys: SpreadArray<D>, settings: SortSettings): Promise<SpreadArray<D>> {
     const columns = this.#columnsOf(keys);
-    return this.#turns.alone(async () => {
+    return this.#inTurn([columns], async () => {
       const [sorted] = await this.#order(columns, { sorted: true }, settings);
       return sorted as SpreadArray<D>;
     });
@@ -138,7 +138,7 @@ export class SpreadArrays implements SpreadOwner {
     if (keys.length >= MOST_OF_PART) {
       throw new UnsupportedError(`positions have 32 bits: at most 2^32 - 1 keys, not ${keys.length}`);
     }
-    return this.#turns.alone(async () => {
+    return this.#inTurn([columns], async () => {
       const [, moved] = await this.#order(columns, { sorted: false, values: 'positions' }, settings);
       return moved as SpreadArray<'u32'>;
     });
@@ -156,7 +156,7 @@ export class SpreadArrays implements SpreadOwner {
         `${values.length} values do not fit ${keys.length} keys: expected one for each key`,
       );
     }
-    return this.#turns.alone(async () => {
+    return this.#inTurn([columns, beside], async () => {
       const [sorted, moved] = await this.#order(columns, { sorted: true, values: beside }, settings);
       return { keys: sorted as SpreadArray<D>, values: moved as SpreadArray<V> };
     });
@@ -164,7 +164,7 @@ export class SpreadArrays implements SpreadOwner {
 
   async reduce(keys: SpreadArray, op: ReduceOp, settings: SortSettings): Promise<number | bigint> {
     const columns = this.#columnsOf(keys);
-    return this.#turns.alone(async () => {
+    return this.#inTurn([columns], async () => {
       const some = columns.some(({ n }) => n > 0);
       const found = await this.#each(async (member, m) => {
         const own = columns[m] as Column;
@@ -183,7 +183,7 @@ export class SpreadArrays implements SpreadOwner {
     settings: SortSettings,
   ): Promise<{ keys: ArrayOf<D>; indices: Uint32Array }> {
     const columns = this.#columnsOf(keys);
-    return this.#turns.alone(async () => {
+    return this.#inTurn([columns], async () => {
       const { bytes } = dtypeInfo(keys.dtype);
       const starts = columns.map((_, m) => columns.slice(0, m).reduce((sum, { n }) => sum + n, 0));
       const tops = await this.#each(async (member, m) => {
@@ -238,6 +238,19 @@ export class SpreadArrays implements SpreadOwner {
 
   #columnsOf(array: SpreadArray): Column[] {
     return array.partsFor(this).map((one, m) => one.columnFor((this.#members[m] as Member).arrays));
+  }
+
+  /** Makes a call when it is its turn. @throws DeviceLostError when a part of an array has gone by then */
+  #inTurn<T>(arrays: readonly (readonly Column[])[], call: () => Promise<T>): Promise<T> {
+    return this.#turns.alone(async () => {
+      for (const [m, { arrays: store }] of this.#members.entries()) {
+        store.assertLive(
+          arrays.map((columns) => columns[m] as Column),
+          'a part of this spread array',
+        );
+      }
+      return call();
+    });
   }
 
   /** Runs `work` on all members, and waits for all of them. */
