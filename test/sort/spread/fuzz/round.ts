@@ -261,13 +261,15 @@ export class Round {
     return one;
   }
 
-  /** The array itself where it is there, or a promise of it. */
-  #use(one: Held): SpreadArray | Promise<SpreadArray> {
-    if (one.ready) return one.ready;
+  /** The array itself where it is there, or a promise of it. @param beside what the same call takes, which waits for that, too */
+  #use(one: Held, beside = one): SpreadArray | Promise<SpreadArray> {
+    if (one.ready && beside.ready) return one.ready;
     one.waiting++;
     const done = () => void one.waiting--;
-    one.array.then(() => turn().then(done), done);
-    return one.array;
+    Promise.allSettled([one.array, beside.array])
+      .then(() => turn())
+      .then(done);
+    return one.ready ?? one.array;
   }
 
   /** While calls are under way, which keep what they take. */
@@ -317,7 +319,7 @@ export class Round {
       if (beside.length === 0) return;
       const values = this.#one(beside);
       const pairs = await this.#host.sortPairs(data, values.data, ordered);
-      const made = this.#sorter.sortPairs(this.#use(one), this.#use(values), own);
+      const made = this.#sorter.sortPairs(this.#use(one, values), this.#use(values, one), own);
       made.catch(() => undefined);
       this.#hold(
         dtype,
