@@ -221,6 +221,7 @@ INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, _
 #endif
 
 /* @param span      segments that a row looks at, at most 32
+ * @param each      keys of every segment, of which none is listed then, and the offsets are not read; 0: offsets tell
  * @param most      most keys of a segment of each class
  * @param lists_at  where the list of each class begins in `lists`, and at last where they end
  * @param told      word `at` gets what is wrong with the offsets
@@ -229,8 +230,8 @@ INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, _
  */
 GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *keys_out,
                                   VALUE_PARAMETERS __global const uint *offsets, __global uint *state, __global uint *lists,
-                                  __global uint2 *owners, __global uint *told, uint at, uint segments, uint n, uint span,
-                                  uint4 most, uint4 lists_at, uint runs, uint run_keys, uint begin, code_t mask,
+                                  __global uint2 *owners, __global uint *told, uint at, uint segments, uint n, uint each,
+                                  uint span, uint4 most, uint4 lists_at, uint runs, uint run_keys, uint begin, code_t mask,
                                   codec_t codec, uint flags)
 {
     __local uint counts[CLASSES], places[CLASSES];
@@ -248,7 +249,7 @@ GROUP_KERNEL void segment_classes(__global const key_t *keys, __global key_t *ke
     segment_t segment;
     segment.first = segment.length = 0;
     if (lane < span && s < segments)
-        segment = checked_segment(offsets, s, segments, n, state, told, at);
+        segment = each ? row_segment(s, each) : checked_segment(offsets, s, segments, n, state, told, at);
     const uint length = segment.length;
     const uint kind = length <= most.s0 ? 0 : length <= most.s1 ? 1 : length <= most.s2 ? 2 : CLASSES;
     const bool listed = length > ROW_KEYS && kind < CLASSES;

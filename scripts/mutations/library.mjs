@@ -704,6 +704,20 @@ export const LIBRARY = [
     tests: [tests('sort/spread/device-split')],
   },
   {
+    name: 'rows of one length: each begins one key behind the last one',
+    file: 'cl/segments.clh',
+    find: 'segment_t segment = {s * each, each};',
+    replace: 'segment_t segment = {s, each};',
+    tests: [tests('algorithms/segmented', 'rows of one length*')],
+  },
+  {
+    name: 'topKSegments: rows that are shorter than k are counted as longer ones are',
+    file: 'src/sort/operations/top-segments.ts',
+    find: '(offsets.n - 1) * Math.min(k, longest)',
+    replace: '(offsets.n - 1) * k',
+    tests: [tests('sort/operations/operations', 'pocl: rows of one length*')],
+  },
+  {
     name: 'held bytes: V8 is never made to collect',
     file: 'src/sort/calls/held-bytes.ts',
     find: 'this.#collect();',

@@ -43,8 +43,11 @@ export interface SegmentCount {
 
 /** Segments of an array, each to be sorted by itself. */
 export interface Segments extends SegmentCount {
-  /** `count` + 1 words: where each segment begins, and at last where they end. Only the device knows whether they are right. */
-  readonly offsets: Buffer;
+  /**
+   * `count` + 1 words: where each segment begins, and at last where they end. Only the device knows whether they are right.
+   * Left out where every segment has `longest` keys, and the algorithm `sortsRows` of so many.
+   */
+  readonly offsets?: Buffer;
   /** Gets the complement of the number of the first offset that is wrong, if one is: the output must not be used then. */
   readonly slot?: Slot;
   /** The positions that an argsort makes are counted from the beginning of each segment. */
@@ -114,6 +117,8 @@ export interface Algorithm {
   /** True, or the reason why not (for the matrix, the planner and error messages). */
   supports(request: SortRequest): true | string;
   scratch(n: number, options: ScratchOptions): ScratchSizes;
+  /** Does it sort n keys in rows of `each` without being told where they begin? Default: no. */
+  sortsRows?(n: number, each: number): boolean;
   enqueue(queue: Queue, work: SortWork): Enqueued;
 }
 

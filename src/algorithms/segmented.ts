@@ -58,6 +58,10 @@ class SegmentedSort implements Algorithm {
     return this.#form.scratch(n, options);
   }
 
+  sortsRows(n: number, each: number): boolean {
+    return this.#form instanceof SegmentsInGroups && this.#form.sortsRows(n, each);
+  }
+
   enqueue(queue: Queue, work: SortWork): Enqueued {
     // Without keys there are no elements that a kernel could touch, but offsets that may be wrong.
     return work.n === 0 && !work.segments ? {} : this.#form.enqueue(queue, work);

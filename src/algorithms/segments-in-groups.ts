@@ -13,6 +13,7 @@ import {
   type Cut,
   cutOf,
   FLAG_FROM_SEGMENT,
+  offsetsOf,
   type SegmentBuffers,
   segmentArrays,
   segmentScratch,
@@ -129,10 +130,18 @@ export class SegmentsInGroups {
     };
   }
 
+  /** Rows that no group would have to share. */
+  sortsRows(n: number, each: number): boolean {
+    return this.#cut(n, n / each, each).runs === 0;
+  }
+
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec, onStage } = work;
     const { segments, state, told } = beginSegments(queue, work);
-    const { offsets, count, longest = n } = segments;
+    const { count, longest = n } = segments;
+    // Kernels that are told how long every segment is read no offsets.
+    const isRows = segments.offsets === undefined;
+    const [offsets, rows, each] = isRows ? [state, count, longest] : [offsetsOf(segments), 0, 0];
     const { radixBits } = this.#tiles.tile;
     const digits = digitsOf(bits, radixBits);
     const arrays = segmentArrays(queue, this.#shape, digits.length, work);
@@ -150,30 +159,36 @@ export class SegmentsInGroups {
     const span = this.#span(count);
     const local = this.#rows.groupSize;
     const groups = Math.max(1, Math.ceil(count / (span * (local / LANES))));
-    queue.run(
-      this.#rows.program.kernel(CLASSES),
-      [
-        ...[...only, offsets, state, list, owners, ...told, u32(count), u32(n), u32(span)],
-        vector(Uint32Array.of(...this.#most(cut), 0)),
-        vector(Uint32Array.of(...lists)),
-        ...[u32(runs), u32(runKeys), ...compared, flags],
-      ],
-      { global: groups * local, local },
-    );
-    onStage?.({ kernel: CLASSES, buffers: { state, lists: list, owners, ...onlyOutputs } });
+    if (!isRows || each <= ROW) {
+      queue.run(
+        this.#rows.program.kernel(CLASSES),
+        [
+          ...[...only, offsets, state, list, owners, ...told, u32(count), u32(n), u32(each), u32(span)],
+          vector(Uint32Array.of(...this.#most(cut), 0)),
+          vector(Uint32Array.of(...lists)),
+          ...[u32(runs), u32(runKeys), ...compared, flags],
+        ],
+        { global: groups * local, local },
+      );
+      onStage?.({ kernel: CLASSES, buffers: { state, lists: list, owners, ...onlyOutputs } });
+    }
 
-    const listed = (kind: number): number => (lists[kind + 1] ?? 0) - (lists[kind] ?? 0);
+    const listed = (kind: number): number => {
+      if (isRows) return kind === this.#kindOf(each, cut) ? count : 0;
+      return (lists[kind + 1] ?? 0) - (lists[kind] ?? 0);
+    };
+    const byRows = [u32(rows), u32(each)];
     const window = [u32(bits[0]), u32(bits[1]), codecWords, flags];
     for (const [kind, { program, tile }] of [[0, this.#small] as const, [1, this.#tiles] as const]) {
       if (listed(kind) === 0) continue;
-      const args = [...only, offsets, state, list, u32(lists[kind] ?? 0), u32(kind), ...window];
+      const args = [...only, offsets, state, list, u32(lists[kind] ?? 0), u32(kind), ...byRows, ...window];
       const global = this.#walkers(listed(kind)) * tile.groupSize;
       queue.run(program.kernel('segment_tiles'), args, { global, local: tile.groupSize });
       onStage?.({ kernel: 'segment_tiles', buffers: onlyOutputs });
     }
     const { program, tile } = this.#tiles;
     if (listed(2) > 0) {
-      const kind = [u32(lists[2] ?? 0), u32(2), u32(digits.length)];
+      const kind = [u32(lists[2] ?? 0), u32(2), ...byRows, u32(digits.length)];
       const args = [...only, ...arrays.alternates, offsets, state, list, ...kind, ...window];
       const global = this.#walkers(listed(2)) * tile.groupSize;
       queue.run(program.kernel('segment_passes'), args, { global, local: tile.groupSize });
@@ -223,7 +238,7 @@ export class SegmentsInGroups {
     const flagsOf = (pass: number): number =>
       passFlags(work, { first: pass === 0, last: pass === digits.length - 1 }) | fromSegment;
     const runsOf: KernelArgument[] = [
-      segments.offsets,
+      offsetsOf(segments),
       state,
       scratchOf(work, 'owners'),
       rows,
@@ -274,6 +289,11 @@ export class SegmentsInGroups {
   /** Most keys of a segment of each kind: small tiles, tiles, passes of one group. What is longer is cut. */
   #most({ whole }: Cut): readonly number[] {
     return [Math.max(ROW, keysOf(this.#small)), Math.max(ROW, keysOf(this.#tiles)), whole];
+  }
+
+  /** Which kind segments of so many keys are of; -1: rows of work-items sort them. */
+  #kindOf(length: number, cut: Cut): number {
+    return length <= ROW ? -1 : this.#most(cut).findIndex((most) => length <= most);
   }
 
   /** Where the list of each kind begins, and at last where they end: there cannot be more segments of a length. */

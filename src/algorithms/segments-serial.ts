@@ -10,6 +10,7 @@ import {
   type Cut,
   cutOf,
   FLAG_FROM_SEGMENT,
+  offsetsOf,
   segmentArrays,
   segmentScratch,
   windowMask,
@@ -86,7 +87,8 @@ export class SerialSegments {
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec, onStage } = work;
     const { segments, state, told } = beginSegments(queue, work);
-    const { offsets, count, longest } = segments;
+    const { count, longest } = segments;
+    const offsets = offsetsOf(segments);
     const digits = digitsOf(bits, RADIX_BITS);
     const arrays = segmentArrays(queue, this.#shape, digits.length, work);
     const { runKeys, runs } = this.#cut(n, longest);

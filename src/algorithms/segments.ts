@@ -2,6 +2,7 @@
 import type { Buffer } from '../device/buffer.js';
 import type { Queue } from '../device/queue.js';
 import { type KernelArgument, u32, u64 } from '../device/queue.js';
+import { UnsupportedError } from '../util/errors.js';
 import type { AlgorithmShape, ScratchOptions, ScratchSizes, Segments, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';
 import { alternateBytes, passInPlace, pingPong, scratchOf, valuesOf } from './passes.js';
@@ -62,10 +63,17 @@ export interface SegmentBuffers {
   readonly told: readonly KernelArgument[];
 }
 
-/** Enqueues what comes before the kernels. Without segments the array is one. */
+/** Where segments begin, for who has to be told. @throws UnsupportedError */
+export function offsetsOf({ offsets }: Segments): Buffer {
+  if (!offsets)
+    throw new UnsupportedError('segments without offsets, which only rows of one length may lack');
+  return offsets;
+}
+
+/** Enqueues what comes before the kernels. Without segments the array is one; rows that need no offsets need no state. */
 export function beginSegments(queue: Queue, work: SortWork): SegmentBuffers {
   const state = scratchOf(work, 'state');
-  queue.fill(state, 0, { bytes: STATE_WORDS * 4 });
+  if (!work.segments || work.segments.offsets) queue.fill(state, 0, { bytes: STATE_WORDS * 4 });
   const { slot } = work.segments ?? {};
   const told = slot ? [slot.board, u32(slot.at)] : [state, u32(STATE_WORDS - 1)];
   if (work.segments) return { segments: work.segments, state, told };

@@ -52,6 +52,10 @@ export function equalOffsets(n: number, length: number): Uint32Array {
   return Uint32Array.from({ length: segments + 1 }, (_, i) => Math.min(n, i * length));
 }
 
+/** The same as segmented sorts take them: told by their length where all have it, as peers take rows of a matrix. */
+const equalSegments = (n: number, length: number): number | Uint32Array =>
+  n % length === 0 ? length : equalOffsets(n, length);
+
 /** Segments of 1 to `LONGEST` keys, as many short ones as the law of Zipf has: a chance of 1 / length. */
 export function zipfOffsets(n: number): Uint32Array {
   const random = new Random(SEED);
@@ -85,8 +89,8 @@ const topK = (k: number): CallOperation =>
 /** A sort of segments, with their offsets before the inputs. */
 const ofSegments = (
   name: string,
-  offsetsOf: (n: number) => Uint32Array,
-  call: (offsets: Uint32Array, ...rest: Parameters<OperationCall>) => Promise<CallResult>,
+  offsetsOf: (n: number) => number | Uint32Array,
+  call: (offsets: number | Uint32Array, ...rest: Parameters<OperationCall>) => Promise<CallResult>,
 ): CallOperation => ({
   name,
   isOneSort: true,
@@ -96,7 +100,10 @@ const ofSegments = (
   },
 });
 
-const segmentedSort = (name: string | number, offsetsOf: (n: number) => Uint32Array): CallOperation =>
+const segmentedSort = (
+  name: string | number,
+  offsetsOf: (n: number) => number | Uint32Array,
+): CallOperation =>
   ofSegments(`segmentedSort-${name}`, offsetsOf, async (offsets, sorter, { keys }, options) => [
     await sorter.segmentedSort(keys, offsets, options),
   ]);
@@ -104,7 +111,7 @@ const segmentedSort = (name: string | number, offsetsOf: (n: number) => Uint32Ar
 const segmentedArgsort = (length: number): CallOperation =>
   ofSegments(
     `segmentedArgsort-${length}`,
-    (n) => equalOffsets(n, length),
+    (n) => equalSegments(n, length),
     async (offsets, sorter, { keys }, options) => [
       await sorter.segmentedArgsort(keys, offsets, { ...options, positions: 'segment' }),
     ],
@@ -113,7 +120,7 @@ const segmentedArgsort = (length: number): CallOperation =>
 const segmentedSortPairs = (length: number): CallOperation =>
   ofSegments(
     `segmentedSortPairs-${length}`,
-    (n) => equalOffsets(n, length),
+    (n) => equalSegments(n, length),
     async (offsets, sorter, inputs, options) => {
       const { keys, values } = await sorter.segmentedSortPairs(inputs.keys, inputs.values, offsets, options);
       return [keys, values];
@@ -180,14 +187,14 @@ export const CALL_OPERATIONS: readonly CallOperation[] = [
     return [keys, reduced as Words];
   }),
   several('topKSegments-256', (n) => {
-    const offsets = equalOffsets(n, 256);
+    const offsets = equalSegments(n, 256);
     return async (sorter, { keys: from }) => {
       const { keys, indices } = await sorter.topKSegments(from, offsets, FIRST_OF_SEGMENT);
       return [keys, indices];
     };
   }),
   several('gather', () => async (sorter, { keys, indices }) => [await sorter.gather(keys, indices)]),
-  ...[32, 256, 4096, 65536].map((length) => segmentedSort(length, (n) => equalOffsets(n, length))),
+  ...[32, 256, 4096, 65536].map((length) => segmentedSort(length, (n) => equalSegments(n, length))),
   segmentedSort('zipf', zipfOffsets),
   ...[32, 256, 4096].map(segmentedArgsort),
   ...[32, 256, 4096].map(segmentedSortPairs),

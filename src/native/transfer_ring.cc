@@ -1,6 +1,16 @@
 #include "transfer_ring.h"
 
+#include <chrono>
+#include <thread>
+
 namespace clsort {
+
+namespace {
+
+/** For how long a thread looks for the end of a transfer before it sleeps. */
+constexpr std::chrono::microseconds kLooking{100};
+
+}  // namespace
 
 TransferRing::TransferRing(RingArguments arguments)
     : write_(arguments.write),
@@ -83,25 +93,31 @@ void TransferRing::Transfer(size_t i, size_t length) {
   api.clFlush(queue);
   std::lock_guard<std::mutex> lock(guard_);
   pieces_[i].event = event;
+  pieces_[i].unawaited = true;
   changed_.notify_all();
 }
 
 /** Waits for the transfer of a piece, which others may do at the same time. @return false after a failure */
 bool TransferRing::Await(Piece& piece) {
-  if (piece.over.load(std::memory_order_acquire)) return !Failed();
-  std::unique_lock<std::mutex> lock(guard_);
-  changed_.wait(lock, [&] { return (piece.event && !piece.awaited) || piece.over || Failed(); });
-  if (Failed()) return false;
-  if (piece.over) return true;
-  piece.awaited = true;
-  cl_event event = piece.event;
-  lock.unlock();
-  cl_int status = api.clWaitForEvents(1, &event);
+  bool mine = false;
+  auto known = [&] { return piece.over || Failed() || (mine = piece.unawaited.exchange(false)); };
+  // Waking many threads takes longer than a bus takes for a piece, so each looks for a while before it sleeps.
+  for (auto end = std::chrono::steady_clock::now() + kLooking; !known();) {
+    if (std::chrono::steady_clock::now() < end) {
+      std::this_thread::yield();
+      continue;
+    }
+    std::unique_lock<std::mutex> lock(guard_);
+    changed_.wait(lock, known);
+    break;
+  }
+  if (!mine) return !Failed();
+  cl_int status = api.clWaitForEvents(1, &piece.event);
   if (status != CL_SUCCESS) {
     Fail(status);
     return false;
   }
-  lock.lock();
+  std::lock_guard<std::mutex> lock(guard_);
   piece.over.store(true, std::memory_order_release);
   changed_.notify_all();
   return true;

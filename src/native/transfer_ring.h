@@ -76,8 +76,8 @@ class TransferRing {
     std::atomic<size_t> shares{0};
     /** Of its transfer, once that is enqueued; set under `guard_`. */
     cl_event event = nullptr;
-    /** Somebody waits for that event, under `guard_`: when many do, the driver is slow. */
-    bool awaited = false;
+    /** Nobody waits for that event yet: only one does, since the driver is slow when many do. */
+    std::atomic<bool> unawaited{false};
     /** The transfer is over, and was well. */
     std::atomic<bool> over{false};
   };

@@ -27,6 +27,8 @@ interface Mix {
   readonly fromSegment?: boolean;
   /** Is the algorithm told how long the longest segment is? */
   readonly known?: boolean;
+  /** Is it told that all segments have that length, and nothing else of where they begin? It has to take that, then. */
+  readonly areRows?: boolean;
   /** Keys have so many values at most. */
   readonly values?: number;
 }
@@ -36,7 +38,15 @@ async function expectSegments(
   t: ExecutionContext,
   device: Device,
   tuning: Tuning,
-  { lengths, bits = [0, 32], inPlace = false, fromSegment = false, known = false, values = 2 ** 32 }: Mix,
+  {
+    lengths,
+    bits = [0, 32],
+    inPlace = false,
+    fromSegment = false,
+    areRows = false,
+    known = areRows,
+    values = 2 ** 32,
+  }: Mix,
 ): Promise<void> {
   const what = JSON.stringify({
     lengths: lengths.slice(0, 50),
@@ -44,6 +54,7 @@ async function expectSegments(
     inPlace,
     fromSegment,
     known,
+    areRows,
     values,
     tuning,
   });
@@ -59,6 +70,10 @@ async function expectSegments(
   ) as AlgorithmShape;
   const algorithm = await segmentedSort.create(device, shape);
   t.is(algorithm.supports({ dtype: 'u32', n, bits, valueBytes: 4 }), true);
+  if (areRows && !algorithm.sortsRows?.(n, lengths[0] as number)) {
+    t.fail(`not by rows: ${what}`);
+    return;
+  }
   const { queue } = device;
   const made: Buffer[] = [];
   const poisoned = (bytes: number): Buffer => {
@@ -76,7 +91,7 @@ async function expectSegments(
   const count = { count: lengths.length, ...(known && { longest: Math.max(...lengths) }) };
   const sizes = algorithm.scratch(n, { inPlace, bits, segments: count });
   const scratch = Object.fromEntries(Object.entries(sizes).map(([name, bytes]) => [name, poisoned(bytes)]));
-  const segments = { ...count, offsets: begins, fromSegment };
+  const segments = { ...count, ...(!areRows && { offsets: begins }), fromSegment };
   const codec = keyCodec('u32', {});
   algorithm.enqueue(queue, { n, input, output, outputValues, indices: true, codec, bits, segments, scratch });
   const [sorted, moved] = [new Uint32Array(n), new Uint32Array(n)];
@@ -158,6 +173,25 @@ await forEachOpened((title, device, small) => {
         await expectSegments(t, device, tuning, { lengths, inPlace: true, bits: [7, 31], values: 300 });
       });
     }
+
+    // Rows of more than a tile are left to whoever is told where they begin, but for passes of one group.
+    const longest = tuning === SMALL_TILES || tuning === SWEEP ? 32 : 600;
+    testIf(
+      form === 'by single work-items' ? 'it is told where each begins' : able,
+      title(`rows of one length, ${form}`),
+      async (t) => {
+        for (const each of [1, 2, 8, 9, 31, 32, 33, 64, 65, 130, 512, 600].filter(
+          (each) => each <= longest,
+        )) {
+          for (const rows of small ? [1, 5] : [1, 5, 700]) {
+            const lengths = Array(rows).fill(each);
+            await expectSegments(t, device, tuning, { lengths, areRows: true });
+            const own = { bits: [7, 31], inPlace: true, fromSegment: true, values: 300 } as const;
+            await expectSegments(t, device, tuning, { lengths, areRows: true, ...own });
+          }
+        }
+      },
+    );
 
     const share = small ? 12 : 400;
     const mixes = FULL && !small ? 10_000 : share;

@@ -30,7 +30,10 @@ import {
 import { DeviceArray } from './device-array.js';
 import { given, type Into, type SortOptions, type SortSettings, type TopKOptions } from './options.js';
 
-/** Where segments begin, and at last where the last one ends: in an array of the host or on the device. */
+/**
+ * Where segments begin, and at last where the last one ends: in an array of the host or on the device. Or a number: every segment
+ * has so many keys, as the rows of a matrix have, and nobody has to be told where one begins.
+ */
 export type SegmentOffsets = Offsets | DeviceArray<'u32'>;
 
 /** What `segmentedArgsort` takes. */
@@ -177,7 +180,7 @@ export class SegmentOperations {
           };
         };
         const task = taskOf(input, settings, array, link);
-        const onHost = task.onHost && !isOnDevice(segments.offsets.place);
+        const onHost = task.onHost && !isElsewhere(segments);
         return this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
           const { result } = await topSegments(call, input, segments, results);
           return () => result;
@@ -202,7 +205,7 @@ export class SegmentOperations {
     return this.#arrays.making(async (make) => {
       const { result, to } = prepare(make, input);
       const task = taskOf(input, settings, array, link, into);
-      const onHost = task.onHost && !isOnDevice(segments.offsets.place);
+      const onHost = task.onHost && !isElsewhere(segments);
       await this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
         await segmentedSort(call, { keys: input, ...segments, ...to });
         return () => undefined;
@@ -226,6 +229,9 @@ export class SegmentOperations {
     return { offsets: column };
   }
 }
+
+/** Are the offsets on the device? */
+const isElsewhere = ({ offsets, isRows }: SegmentColumn): boolean => !isRows && isOnDevice(offsets.place);
 
 /** @throws UsageError for what positions cannot be counted from */
 function assertPositions(positions: unknown): void {

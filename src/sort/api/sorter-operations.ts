@@ -327,7 +327,8 @@ export class SorterOperations implements AsyncDisposable {
    * Sorts each segment of `keys` by itself, all of them at once: segment s is `[offsets[s], offsets[s + 1])`.
    *
    * @param offsets where each segment begins, from 0 on and never falling, and at last the number of keys: an array of the
-   *   host, which is copied, or a device array of u32, which only the device looks at
+   *   host, which is copied, or a device array of u32, which only the device looks at. Or a number: how many keys every segment
+   *   has, as the rows of a matrix have
    * @throws as `sort`; InputError for wrong offsets; UnsupportedError for 2^32 keys and more
    */
   segmentedSort<K extends Keys>(

@@ -102,13 +102,22 @@ export class DeviceSort implements PendingSort {
       after(lendInput(this.#device, place, unit), (one) => this.#keep(one));
     return after(reach(keys.place, keys.info.bytes), (keys) =>
       after(values && reach(values.place, values.bytes), (values) =>
-        after(segments && reach(segments.offsets.place, POSITION_BYTES), (offsets) => ({
-          keys,
-          values,
-          offsets,
-        })),
+        after(
+          this.#reads(segments) ? reach(segments.offsets.place, POSITION_BYTES) : undefined,
+          (offsets) => ({
+            keys,
+            values,
+            offsets,
+          }),
+        ),
       ),
     );
+  }
+
+  /** Does anybody have to be told where segments begin? */
+  #reads(segments: JobSegments | undefined): segments is JobSegments {
+    if (!segments?.isRows || !segments.longest || this.#needs.verifier) return segments !== undefined;
+    return !this.#needs.algorithm.sortsRows?.(this.#plan.n, segments.longest);
   }
 
   /** Leaves constant digits of the keys out, where the host is to do so. What was asked for is done as asked. */
@@ -139,7 +148,7 @@ export class DeviceSort implements PendingSort {
     );
     const unit = values?.bytes ?? POSITION_BYTES;
     const outputValues = moved && this.#keep(lendOutput(this.#device, moved, unit));
-    this.#slot = segments && Board.slot(this.#device); // nobody waits between this and what writes on it
+    this.#slot = inputs.offsets && Board.slot(this.#device); // nobody waits between this and what writes on it
     const work = {
       n: this.#plan.n,
       bits: this.#bits,
@@ -149,8 +158,7 @@ export class DeviceSort implements PendingSort {
       output: output.buffer,
       ...(inputs.values && { inputValues: inputs.values.buffer }),
       ...(outputValues && { outputValues: outputValues.buffer }),
-      ...(segments &&
-        inputs.offsets && { segments: segmentsOf(segments, inputs.offsets.buffer, this.#slot) }),
+      ...(segments && { segments: segmentsOf(segments, inputs.offsets?.buffer, this.#slot) }),
     };
     const verification = verifier && { ...work, bits: this.#plan.bits };
     const before = verification && verifier.input(elements(work.input, work.inputValues), verification);
@@ -222,10 +230,10 @@ const CHANGED = 'does not hold the same data as the host';
 /** Segments as an algorithm takes them. */
 const segmentsOf = (
   { offsets, longest, fromSegment }: JobSegments,
-  buffer: Lent['buffer'],
+  buffer: Lent['buffer'] | undefined,
   slot: Slot | undefined,
 ): Segments => ({
-  offsets: buffer,
+  ...(buffer && { offsets: buffer }),
   count: offsets.n - 1,
   ...(longest !== undefined && { longest }),
   ...(fromSegment && { fromSegment }),

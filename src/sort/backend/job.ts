@@ -11,6 +11,8 @@ export interface JobSegments {
   readonly offsets: Column;
   /** No segment has more keys; left out where nobody knows. */
   readonly longest?: number;
+  /** Every segment has as many: nobody has to be told where one begins. */
+  readonly isRows?: boolean;
   /** The positions that are made are counted from the beginning of each segment. */
   readonly fromSegment?: boolean;
 }
@@ -49,7 +51,7 @@ export function hostJob({ keys, settings, sorted, values, moved, segments }: Sor
   if (values && isOnDevice(values.place)) return undefined;
   if (sorted && isOnDevice(sorted)) return undefined;
   if (moved && isOnDevice(moved)) return undefined;
-  if (segments && isOnDevice(segments.offsets.place)) return undefined;
+  if (segments && !segments.isRows && isOnDevice(segments.offsets.place)) return undefined;
   return {
     keys: { ...keys, view: wordsOf(keys, keys.place) },
     settings,

@@ -65,5 +65,7 @@ export function addSpans(job: SortJob, spans: Span[]): void {
   if (sorted) spans.push([sorted, byteLengthOf(keys)]);
   if (values) spans.push([values.place, valueBytesOf(job)]);
   if (moved) spans.push([moved, valueBytesOf(job)]);
-  if (segments) spans.push([segments.offsets.place, byteLengthOf(segments.offsets)]);
+  if (segments && !segments.isRows) {
+    spans.push([segments.offsets.place, byteLengthOf(segments.offsets)]);
+  }
 }

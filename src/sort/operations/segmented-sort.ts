@@ -5,10 +5,11 @@ import { shown } from '../../util/shown.js';
 import { type Column, column, isOnDevice, type Place, type Values } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { assertOffsets } from '../host/host-segments.js';
+import { RowOffsets } from './row-offsets.js';
 import { intoAll } from './walks.js';
 
-/** Where segments begin, and at last where the last one ends. */
-export type Offsets = Uint32Array | readonly number[];
+/** Where segments begin, and at last where the last one ends; or how many keys every segment has. */
+export type Offsets = Uint32Array | readonly number[] | number;
 
 /** Where segments begin, as a column, and what is known of their lengths. */
 export interface SegmentColumn {
@@ -16,6 +17,8 @@ export interface SegmentColumn {
   readonly offsets: Column;
   /** No segment has more keys; left out where nobody knows. */
   readonly longest?: number;
+  /** Every segment has as many. */
+  readonly isRows?: boolean;
 }
 
 /** Up to so many offsets are looked at here; of more, who sorts finds what is wrong with them. */
@@ -27,9 +30,11 @@ const FEW_OFFSETS = 2 ** 16;
  * @throws InputError when they do not begin with 0, rise and end with n, as far as that is looked at here
  */
 export function segmentColumn(offsets: Offsets, n: number): SegmentColumn {
+  if (typeof offsets === 'number') return rowsOf(offsets, n);
   if (!Array.isArray(offsets) && !(ArrayBuffer.isView(offsets) && 'length' in offsets)) {
     throw new InputError(
-      `offsets are ${shown(offsets)}: expected a Uint32Array or a list of where each segment begins, and at last ${n}`,
+      `offsets are ${shown(offsets)}: expected a Uint32Array or a list of where each segment begins, and at last ${n}, ` +
+        'or the number of keys that every segment has',
     );
   }
   const isTyped = offsets instanceof Uint32Array;
@@ -49,6 +54,16 @@ export function segmentColumn(offsets: Offsets, n: number): SegmentColumn {
   return { offsets: column('u32', words.length, words), longest };
 }
 
+/** @throws InputError when n keys are no rows of so many */
+function rowsOf(each: number, n: number): SegmentColumn {
+  if (!Number.isSafeInteger(each) || each < 1 || n % each !== 0) {
+    throw new InputError(
+      `offsets are ${each}, as the keys of each segment: expected a whole number from 1 on that divides the ${n} keys`,
+    );
+  }
+  return { offsets: new RowOffsets(n / each, each), longest: each, isRows: true };
+}
+
 /** A sort of segments, as an operation of its own. */
 export interface SegmentedJob extends SegmentColumn {
   readonly keys: Column;
@@ -66,11 +81,16 @@ export interface SegmentedJob extends SegmentColumn {
  * used, by sorts of all keys.
  */
 export async function segmentedSort(call: Call, job: SegmentedJob): Promise<void> {
-  const { keys, offsets, longest, fromSegment, ...to } = job;
+  const { keys, offsets, longest, isRows, fromSegment, ...to } = job;
   const { algorithm } = call.settings;
   const known = longest !== undefined; // the offsets have been looked at
   if (known && offsets.n === 2 && algorithm !== 'segmented') return call.sort({ keys, ...to });
-  const segments = { offsets, ...(known && { longest }), ...(fromSegment && { fromSegment }) };
+  const segments = {
+    offsets,
+    ...(known && { longest }),
+    ...(isRows && { isRows }),
+    ...(fromSegment && { fromSegment }),
+  };
   const sort = { keys, ...to, segments };
   if (WAYS_FOR_SEGMENTS.has(algorithm) && keys.n > 0 && (await call.canSort(sort))) return call.sort(sort);
   if (!known) assertOffsets(await onHost(call, offsets), keys.n);

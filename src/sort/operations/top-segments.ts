@@ -32,10 +32,8 @@ export async function topSegments<
   const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
   const rises = await steps.topCounts(offsets, k, n, counts);
   await steps.scan(counts, begins, 'sum', false);
-  const sum = await steps.reduce(counts, 'sum');
-  const longestOf = await longestSegment(call, { ...where, offsets }, n);
-  await call.settle();
-  const [total, longest] = [Number(sum()), longestOf()];
+  const known = knownSizes(where, k) ?? (await askedSizes(call, { offsets, counts }, n));
+  const { total, longest } = known;
   const codec = keyCodec(dtype, settings);
   const bits = bitWindow(settings.bits, info);
   const selects =
@@ -46,12 +44,17 @@ export async function topSegments<
     longest <= LONGEST_SELECTED &&
     n >= SHORTEST_SELECTED * (offsets.n - 1) &&
     columns.selects(n) &&
-    (where.longest !== undefined || rises());
+    (known.areRight || rises());
   // Who sorts segments tells what is wrong with offsets.
   const order = columns.temporary('u32', selects ? 0 : n);
   if (n > 0 && !selects) {
-    await segmentedSort(call, { keys, ...where, moved: order.place });
-    if (!rises()) await call.settle(); // before there is room for as many as wrong ones come to
+    await segmentedSort(call, {
+      keys,
+      ...where,
+      offsets: where.isRows ? where.offsets : offsets,
+      moved: order.place,
+    });
+    if (!known.areRight && !rises()) await call.settle(); // before there is room for as many as wrong ones come to
   }
   const result = make(total);
   await call.copy(begins, result.offsets);
@@ -91,15 +94,40 @@ export async function topSegments<
   return result;
 }
 
-/** How many keys the longest segment has, to be asked after the wait. */
-async function longestSegment(
-  { columns }: Call,
-  { offsets, longest }: SegmentColumn,
+/** What the results come to. */
+interface Sizes {
+  /** First keys of all segments. */
+  readonly total: number;
+  /** Keys of the longest segment. */
+  readonly longest: number;
+  /** The offsets have been looked at. */
+  readonly areRight: boolean;
+}
+
+/** Sizes where the offsets, which stand in memory of the host, have been looked at. */
+function knownSizes({ offsets, longest, isRows }: SegmentColumn, k: number): Sizes | undefined {
+  if (longest === undefined) return undefined;
+  if (isRows) return { total: (offsets.n - 1) * Math.min(k, longest), longest, areRight: true };
+  const words = offsets.place as Uint32Array;
+  let total = 0;
+  for (let i = 1; i < words.length; i++) {
+    total += Math.min(k, (words[i] as number) - (words[i - 1] as number));
+  }
+  return { total, longest, areRight: true };
+}
+
+/** Asks for sizes, and waits for what was enqueued. @param counts of first keys of each segment */
+async function askedSizes(
+  call: Call,
+  { offsets, counts }: { offsets: Column; counts: Column },
   n: number,
-): Promise<() => number> {
-  if (longest !== undefined) return () => longest;
+): Promise<Sizes> {
+  const { columns } = call;
+  const { steps } = columns;
+  const sum = await steps.reduce(counts, 'sum');
   const lengths = columns.temporary('u32', offsets.n);
-  await columns.steps.topCounts(offsets, n, n, lengths);
-  const most = await columns.steps.reduce(lengths, 'max');
-  return () => Number(most());
+  await steps.topCounts(offsets, n, n, lengths);
+  const most = await steps.reduce(lengths, 'max');
+  await call.settle();
+  return { total: Number(sum()), longest: Number(most()), areRight: false };
 }

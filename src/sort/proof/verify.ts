@@ -1,4 +1,5 @@
 import type { Segments } from '../../algorithms/algorithm.js';
+import { offsetsOf } from '../../algorithms/segments.js';
 import type { Check, TrialWork } from '../../algorithms/trial.js';
 import type { Buffer } from '../../device/buffer.js';
 import { codecArgument } from '../../device/codec-argument.js';
@@ -123,7 +124,7 @@ export class Verifier {
       (partials, perGroup) => [
         keys,
         ...(this.#valueBytes > 0 ? [values] : []),
-        ...(segments ? [segments.offsets, u32(segments.count)] : []),
+        ...(segments ? [offsetsOf(segments), u32(segments.count)] : []),
         partials,
         u64(n),
         perGroup,

@@ -139,6 +139,60 @@ forEachSorter((title, open, small) => {
     }
   });
 
+  test.serial(title('rows of one length are told by it, as segments are by where they begin'), async (t) => {
+    const sorter = await open();
+    for (const [i, dtype] of DTYPES.entries()) {
+      const all =
+        small || dtype !== 'u32' ? [[5, 40] as const] : [[300, 7] as const, [90, 100], [3, 4000], [1, 500]];
+      for (const [rows, each] of all) {
+        const n = rows * each;
+        const keys = special(dtype, n);
+        const offsets = Uint32Array.from({ length: rows + 1 }, (_, s) => s * each);
+        const values = Uint32Array.from({ length: n }, (_, at) => at * 3);
+        using there = await sorter.upload(keys, { dtype });
+        using beside = await sorter.upload(values);
+        const options = { dtype, ...(ORDERS[i % ORDERS.length] as Order), verify: (i + each) % 2 === 0 };
+        const what = `${dtype} ${rows} × ${each} ${JSON.stringify(options)} seed ${SEED}`;
+        const sorted = await sorter.segmentedSort(keys, offsets, options);
+        t.true(same(await sorter.segmentedSort(keys, each, options), sorted), what);
+        using onDevice = await sorter.segmentedSort(there, each, options);
+        t.true(same(await onDevice.read(), sorted), what);
+        for (const positions of ['array', 'segment'] as const) {
+          const order = await sorter.segmentedArgsort(keys, offsets, { ...options, positions });
+          t.deepEqual(await sorter.segmentedArgsort(keys, each, { ...options, positions }), order, what);
+          using found = await sorter.segmentedArgsort(there, each, { ...options, positions });
+          t.deepEqual(await found.read(), order, what);
+        }
+        const pairs = await sorter.segmentedSortPairs(keys, values, offsets, options);
+        t.deepEqual(
+          (await sorter.segmentedSortPairs(keys, values, each, options)).values,
+          pairs.values,
+          what,
+        );
+        const moved = await sorter.segmentedSortPairs(there, beside, each, options);
+        t.deepEqual(await moved.values.read(), pairs.values, what);
+        for (const k of [0, 1, 5, each + 1]) {
+          const top = await sorter.topKSegments(keys, offsets, k, { dtype });
+          t.deepEqual(await sorter.topKSegments(keys, each, k, { dtype }), top, what);
+          const first = await sorter.topKSegments(there, each, k);
+          t.true(same(await first.keys.read(), top.keys), what);
+          t.deepEqual(await first.indices.read(), top.indices, what);
+          t.deepEqual(await first.offsets.read(), top.offsets, what);
+          for (const part of Object.values(first)) part.dispose();
+        }
+        moved.keys.dispose();
+        moved.values.dispose();
+      }
+    }
+    t.deepEqual(await sorter.segmentedSort(new Float32Array(0), 8), new Float32Array(0));
+    for (const each of [0, -3, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 7, 101]) {
+      const error = await t.throwsAsync(sorter.segmentedSort(new Float32Array(100), each), {
+        instanceOf: InputError,
+      });
+      t.regex(error.message, /divides the 100 keys/);
+    }
+  });
+
   test.serial(title('segments by algorithms that know none, and by a window of bits'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u32', 'uniform', 700) as Uint32Array;

@@ -1,0 +1,25 @@
+import { dtypeInfo } from '../../keys/dtype.js';
+import type { Column } from '../backend/column.js';
+
+/** Where rows of one length begin, and at last where they end: words that are made when somebody reads them. */
+export class RowOffsets implements Column {
+  readonly dtype = 'u32';
+  readonly info = dtypeInfo('u32');
+  readonly n: number;
+  readonly #each: number;
+  #words: Uint32Array | undefined;
+
+  /** @param each keys of a row */
+  constructor(rows: number, each: number) {
+    this.n = rows + 1;
+    this.#each = each;
+  }
+
+  get place(): Uint32Array {
+    if (this.#words) return this.#words;
+    const words = new Uint32Array(this.n);
+    for (let i = 0; i < words.length; i++) words[i] = i * this.#each;
+    this.#words = words;
+    return words;
+  }
+}
