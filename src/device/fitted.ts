@@ -13,8 +13,8 @@ export interface Fitted {
  * Compiles a program for the largest power-of-two group, `most` to begin with, that all its kernels may
  * have: a compiler may allow some kernel less than the device allows in general.
  *
- * @param kernels that are asked; none where the compiler's word is worth nothing
  * @param defines macros for a group size, which is one of them
+ * @param isTold whether kernels tell how large their groups may be: what is told else is worth nothing
  * @throws BuildError
  */
 export async function buildFitting(
@@ -24,11 +24,13 @@ export async function buildFitting(
   most: number,
   defines: (groupSize: number) => Readonly<Record<string, number>>,
   options: readonly string[] = [],
+  isTold = true,
 ): Promise<Fitted> {
   let groupSize = powerAtMost(Math.min(most, device.capabilities.maxWorkGroup));
   for (;;) {
     const program = await device.program(file, defines(groupSize), options);
-    const limit = Math.min(...kernels.map((name) => program.kernel(name).workGroupLimit));
+    const limits = kernels.map((name) => program.kernel(name).workGroupLimit);
+    const limit = isTold ? Math.min(...limits) : groupSize;
     if (limit >= groupSize || groupSize === 1) return { program, groupSize };
     groupSize = powerAtMost(limit);
   }

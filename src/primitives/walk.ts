@@ -143,14 +143,15 @@ async function build(
   });
   const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
   // NVIDIA's driver tells 256 for every kernel of open group size.
-  const asked = quirks.inlinePtx ? [] : kernels;
+  const isTold = !quirks.inlinePtx;
   const { program, groupSize } = await buildFitting(
     device,
     file,
-    asked,
+    kernels,
     tuning.groupSize,
     definesFor,
     options,
+    isTold,
   );
   return {
     program,
