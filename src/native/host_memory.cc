@@ -217,6 +217,14 @@ const Mapping* Mappings::Find(const Object* object, const HostMemory& host) cons
   return match == mappings_.end() ? nullptr : &*match;
 }
 
+std::vector<const Mapping*> Mappings::At(const Mapping& mapping) const {
+  std::vector<const Mapping*> others;
+  for (const Mapping& other : mappings_) {
+    if (&other != &mapping && other.region->pointer == mapping.region->pointer) others.push_back(&other);
+  }
+  return others;
+}
+
 void Mappings::Remove(const Mapping* mapping) {
   auto place = mappings_.begin() + (mapping - mappings_.data());
   // Out of the list before it dies: it may be the last to hold its object, which comes back here.

@@ -179,6 +179,8 @@ class Mappings {
    * carried to; null when there is none.
    */
   const Mapping* Find(const Object* object, const HostMemory& host) const;
+  /** Other mappings that begin where this one does. */
+  std::vector<const Mapping*> At(const Mapping& mapping) const;
   /** Forgets a mapping that `Find` has found. */
   void Remove(const Mapping* mapping);
   /** Detaches every ArrayBuffer over the memory of `object`, which is about to go. */

@@ -411,6 +411,31 @@ bool WaitAlso(Call& call, Command* command, const std::vector<cl_event>& events)
   return true;
 }
 
+/**
+ * Whether no other mapping of the same memory has yet to be made; throws otherwise, where a driver that mixes mappings up
+ * would end that one: its map command then finds nothing, and ends the process.
+ *
+ * Who shares an in-order queue with it comes after it.
+ */
+bool CheckMapsMade(Call& call, const Command& command, const Mapping& mapping) {
+  if (!command.queue->platform->mixes_mappings) return true;
+  Environment& environment = call.environment();
+  cl_command_queue_properties properties = 0;
+  api.clGetCommandQueueInfo(command.raw(), CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
+  for (const Mapping* other : environment.mappings().At(mapping)) {
+    for (cl_event user : environment.in_flight().UsersOf(other->store.get())) {
+      cl_command_queue queue = nullptr;
+      api.clGetEventInfo(user, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr);
+      if (queue == command.raw() && !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) continue;
+      return call.Fail(
+          CL_INVALID_OPERATION,
+          "argument 3: a command of another mapping of this memory has not ended, and this driver does not "
+          "tell the mappings apart; wait for it");
+    }
+  }
+  return true;
+}
+
 NAN_METHOD(EnqueueUnmapMemObject) {
   Call call(info, "clEnqueueUnmapMemObject");
   Command command = ReadCommand(call);
@@ -426,7 +451,10 @@ NAN_METHOD(EnqueueUnmapMemObject) {
   }
   host.store.reset();  // which would count as somebody who holds the memory
   std::vector<cl_event> users = environment.in_flight().UsersOf(mapping->store.get());
-  if (!CheckUnmappable(call, *mapping, host, users) || !WaitAlso(call, &command, users)) return;
+  if (!CheckUnmappable(call, *mapping, host, users) || !CheckMapsMade(call, command, *mapping) ||
+      !WaitAlso(call, &command, users)) {
+    return;
+  }
   if (mapping->copied && mapping->flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) {
     std::memcpy(mapping->region->pointer, mapping->store->Data(), mapping->bytes);
   }

@@ -7,6 +7,7 @@ import { run } from './run.js';
 
 const MAPPED = [
   'unmap on another queue',
+  'unmap before another map of the same memory',
   'release of the mapped buffer',
   'releaseAll of the mapped buffer',
   'unmap under a checksum',
