@@ -14,7 +14,7 @@
  * With `--exchange` an array of the host is also split by the devices, each of which sorts so many keys at a time to send the
  * others what is theirs (several numbers, with commas), and 0 is the host's way.
  *
- * Each is measured on one device and on 2, 3, … of those named, median of `--repeats`. Beside the times stand how many times
+ * Each is measured on one device and on 2, 3, … of those named, or on as many as `--counts` says, median of `--repeats`. Beside the times stand how many times
  * as fast as one device that is, and the bound by the buses: what all keys take at the rates at which pinned memory goes to
  * these devices and comes from them, all at once, which is measured first.
  *
@@ -70,6 +70,7 @@ const { values: options } = parseArgs({
     memory: { type: 'string', default: 'ordinary' },
     ways: { type: 'string', default: 'host,spread' },
     exchange: { type: 'string', default: '0' },
+    counts: { type: 'string' },
     until: { type: 'string' },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -78,7 +79,7 @@ const { values: options } = parseArgs({
 if (options.help) {
   console.log(
     'bench-spread [--devices gpu] [--size 30] [--dtype u32,u64] [--repeats 5] [--memory ordinary,pinned] [--ways host,spread]\n' +
-      '  [--exchange 0,16777216] [--until SECONDS] [--json FILE]',
+      '  [--exchange 0,16777216] [--counts 1,2,4] [--until SECONDS] [--json FILE]',
   );
   process.exit(0);
 }
@@ -207,10 +208,14 @@ const named = ranked(
     devices().map((info) => ({ info })),
   ),
 ).map(({ info }) => info);
+const counts = options.counts?.split(',').map(Number) ?? named.map((_, i) => i + 1);
+if (counts.some((count) => !(count >= 1 && count <= named.length))) {
+  throw new Error(`--counts ${options.counts}: there are ${named.length} devices`);
+}
 console.log(named.map(({ id, name }) => `${id} ${name}`).join('\n'));
 const rows: Row[] = [];
 const buses: Bus[] = [];
-for (let count = 1; count <= named.length; count++) {
+for (const count of counts) {
   const bus = await busOf(named.slice(0, count));
   buses.push(bus);
   const told = [bus.up, bus.down, bus.both].map((rate) => rate.toFixed(1));
@@ -249,7 +254,11 @@ async function measure(dtype: 'u32' | 'u64', memory: string, n: number, count: n
         ...{ way, dtype, memory, n, devices: count, result: result ? 'ok' : 'wrong', milliseconds, times },
         gigakeysPerSecond: n / milliseconds / 1e6,
         timesOne: (one?.milliseconds ?? milliseconds) / milliseconds,
-        boundMilliseconds: boundOf(way, keys.byteLength, buses[count - 1] as Bus),
+        boundMilliseconds: boundOf(
+          way,
+          keys.byteLength,
+          buses.find(({ devices: of }) => of === count) as Bus,
+        ),
         ...more,
       };
       rows.push(row);
@@ -340,7 +349,7 @@ for (const exponent of options.size.split(',')) {
   for (const dtype of options.dtype.split(',')) {
     if (dtype !== 'u32' && dtype !== 'u64') throw new Error(`--dtype ${dtype}: expected u32 or u64`);
     for (const memory of options.memory.split(',')) {
-      for (let count = 1; count <= named.length; count++) {
+      for (const count of counts) {
         if (isLate()) console.log(`left out, it is late: 2^${exponent} ${dtype} ${memory}, ${count} devices`);
         else await measure(dtype, memory, 2 ** Number(exponent), count);
       }

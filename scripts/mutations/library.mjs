@@ -704,6 +704,13 @@ export const LIBRARY = [
     tests: [tests('sort/spread/device-split')],
   },
   {
+    name: 'device split: the host splits keys for three devices',
+    file: 'src/sort/spread/split.ts',
+    find: 'direct.length > 2 ? this.#stretchFor(direct.length) : 0',
+    replace: '0',
+    tests: [tests('sort/spread/device-split', 'three devices split keys unless*')],
+  },
+  {
     name: 'rows of one length: each begins one key behind the last one',
     file: 'cl/segments.clh',
     find: 'segment_t segment = {s * each, each};',

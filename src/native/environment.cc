@@ -96,10 +96,13 @@ bool Environment::Exits() const {
   auto context = Nan::New(context_);
   v8::Context::Scope context_scope(context);
   Nan::TryCatch caught;
-  auto process = Nan::Get(context->Global(), Nan::New("process").ToLocalChecked());
-  if (process.IsEmpty() || !process.ToLocalChecked()->IsObject()) return true;
-  auto exits = Nan::Get(process.ToLocalChecked().As<v8::Object>(), Nan::New("_exiting").ToLocalChecked());
-  return exits.IsEmpty() || !exits.ToLocalChecked()->IsFalse();
+  auto property = [&](v8::Local<v8::Object> object, const char* name) {
+    v8::Local<v8::Value> value = Nan::Undefined();
+    (void)object->GetRealNamedProperty(context, Nan::New(name).ToLocalChecked()).ToLocal(&value);
+    return value;
+  };
+  auto process = property(context->Global(), "process");
+  return !process->IsObject() || !property(process.As<v8::Object>(), "_exiting")->IsFalse();
 }
 
 void Environment::OnBell(uv_async_t* bell) {

@@ -121,7 +121,7 @@ export interface SortOptions extends Order {
    * Constants for measurements and tests: `chunk`, the most keys that are sorted at a time; `parts`, 2 to 8,
    * in how many parts arrays of the host are sorted while they are on their way, or 1; `select`, the most keys
    * that `topK` sorts all of; `spread`, on how many of several devices arrays of the host are sorted; `exchange`, the keys that each of several
-   * devices with memory of their own sorts at a time when they split an array, which the host does with 0.
+   * devices with memory of their own sorts at a time when they split an array, as more than two do by themselves; with 0 the host splits it.
    *
    * @defaultValue `{}`
    * @throws UsageError for another name

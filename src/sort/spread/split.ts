@@ -42,6 +42,14 @@ const STRETCH_BYTES = 2 ** 30;
 const TRANSFER_BYTES = 2 ** 21;
 const DIVIDED_RING_BYTES = 2 ** 25;
 
+/**
+ * Keys that each of more than two devices sorts at a time to split them: its part in several stretches, so that the bus hides the
+ * sorting, but no fewer than a sort is worth, and no more than scratch has room for.
+ */
+const STRETCHES = 4;
+const FEWEST_EXCHANGED = 2 ** 22;
+const MOST_EXCHANGED = 2 ** 26;
+
 /** Where keys of a share go, and what travels with them. */
 export interface Room {
   readonly keys: ArrayBufferView;
@@ -196,10 +204,13 @@ export class Split {
     return isPlain && direct.length === sinks.length && direct.length > 1 ? direct : undefined;
   }
 
-  /** Has the devices split the keys where that is asked for; undefined elsewhere, and where one failed. */
+  /**
+   * Has the devices split the keys: more than two of them, since memory of the host then takes longer than they do, or where
+   * that is asked for; undefined elsewhere, and where one failed.
+   */
   async #exchange(direct: readonly Direct[]): Promise<number[] | undefined> {
     const { settings } = this.#job;
-    const { exchange = 0 } = settings.tuning;
+    const { exchange = direct.length > 2 ? this.#stretchFor(direct.length) : 0 } = settings.tuning;
     if (exchange === 0) return undefined;
     const borders = { keys: this.#borderKeys, positions: this.#positions };
     try {
@@ -214,6 +225,11 @@ export class Split {
       settings.onWarning?.(errorOfCode(error.code, message, { cause: error }));
       return undefined;
     }
+  }
+
+  #stretchFor(devices: number): number {
+    const stretch = Math.ceil(this.#job.keys.n / (STRETCHES * devices));
+    return Math.min(MOST_EXCHANGED, Math.max(FEWEST_EXCHANGED, stretch));
   }
 
   /** Has threads divide the keys and bring them to two devices; undefined for more, and where one has no way. */

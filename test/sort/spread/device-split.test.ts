@@ -59,6 +59,20 @@ for (const dtype of DTYPES) {
   });
 }
 
+test.serial('three devices split keys unless the host is to', async (t) => {
+  const keys = keysOf('u32', 'uniform', 60_000) as Uint32Array;
+  for (const [tuning, devices] of [
+    [{ spread: 3 }, 3],
+    [{ spread: 3, exchange: 0 }, 0],
+    [{ spread: 2 }, 0],
+  ] as const) {
+    drained.clear();
+    t.deepEqual(await sorter.sort(keys, { tuning, onWarning }), keys.toSorted());
+    t.is(drained.size, devices, JSON.stringify(tuning));
+  }
+  t.deepEqual(warnings, []);
+});
+
 test.serial('few keys, and none', async (t) => {
   for (const n of [1, 2, 3, 7]) {
     const keys = Uint32Array.from({ length: n }, (_, i) => n - i);
