@@ -16,6 +16,9 @@ namespace clsort {
 /** Bytes that a thread copies at a time: a share of a piece. */
 constexpr size_t kCopiedBytes = size_t{256} << 10;
 
+/** More pieces than any transfer has a use for: each is kept account of. */
+constexpr size_t kMostPieces = size_t{1} << 20;
+
 /** What is read of the arguments of a transfer through a ring. */
 struct RingArguments {
   bool write;

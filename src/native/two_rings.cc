@@ -15,14 +15,17 @@ bool ReadTwoRings(Call& call, const TwoRingsArguments& arguments, TwoRings* made
     auto queue = call.Handle(queues[s], Kind::kCommandQueue, CL_INVALID_COMMAND_QUEUE);
     auto buffer = call.Handle(buffers[s], Kind::kMemObject, CL_INVALID_MEM_OBJECT);
     HostMemory ring = call.LastingMemory(rings[s], 0, CL_INVALID_VALUE);
+    // Once: memory that the program shares with another thread may change meanwhile.
+    const size_t offset = offsets[s], size = bytes[s];
     if (!call.ok()) return false;
-    if (bytes[s] > 0 && !CheckRange(call, *buffer, offsets[s], bytes[s])) return false;
+    if (size > 0 && !CheckRange(call, *buffer, offset, size)) return false;
     if (piece == 0 || piece > ring.bytes)
       return call.Fail(CL_INVALID_VALUE, "expected pieces of 1 byte to those of either ring");
+    if (PiecesOf(size, piece) > kMostPieces)
+      return call.Fail(CL_INVALID_VALUE, "expected pieces so large that there are at most 2^20");
     const Platform* platform = queue->platform;
     if (!made->platform || platform->single_threaded) made->platform = platform;
-    read.push_back(
-        {writes[s], call.Hold(*queue), call.Hold(*buffer), platform, offsets[s], bytes[s], ring, piece, threads});
+    read.push_back({writes[s], call.Hold(*queue), call.Hold(*buffer), platform, offset, size, ring, piece, threads});
     if (!call.ok()) return false;
   }
   for (auto& one : read) {

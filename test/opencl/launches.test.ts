@@ -140,6 +140,13 @@ for (const one of opened) {
     for (const piece of [0, ring.byteLength + 1, -1]) {
       t.is(typeof thrown(() => cl.writeBufferAsync(queue, buffer, 0, data, ring, piece, 1)).code, 'number');
     }
+    const room = cl.createBuffer(context, cl.MEM_READ_WRITE, 2 ** 21);
+    const many = new Uint8Array(2 ** 21);
+    const refusal = thrown(() => cl.writeBufferAsync(queue, room, 0, many, ring, 1, 1)) as Error & {
+      reason: string;
+    };
+    t.regex(refusal.reason, /at most 2\^20/);
+    cl.releaseMemObject(room);
     t.is(
       typeof thrown(() => cl.writeBufferAsync(queue, buffer, 0, 5 as never, ring, 4096, 1)).code,
       'number',
