@@ -114,7 +114,7 @@ test('a release that is tried leaves the tree as it was, also when a step fails'
     t.is(done.status, 0, done.stderr);
     t.regex(done.stdout, /\[x\] version: 99\.0\.0/);
     t.regex(done.stdout, /\[ \] addons: not run/);
-    t.regex(readFileSync(join(folder, '.setup/release/notes.md'), 'utf8'), /^- /);
+    t.regex(readFileSync(join(folder, '.setup/release/notes.md'), 'utf8'), /^- /m);
     const withoutAddons = tried('--step', 'version', '--step', 'pack');
     t.is(withoutAddons.status, 1);
     t.regex(withoutAddons.stdout, /\[ \] pack: npm pack/);
