@@ -32,22 +32,22 @@ INLINE segment_t listed_segment(__global const uint *offsets, __global const uin
 
 /* @param kind  whose segments are sorted
  * @param list  their numbers
- * @param rows  how many segments there are where every one has `each` elements: neither offsets nor state nor lists are read
- *              then; 0: those that are listed
+ * @param each  elements of every one of the segments, of which neither offsets nor state nor lists are read then; 0: those that
+ *              are listed are sorted
  */
 TILE_KERNEL void segment_tiles(__global const key_t *keys_in, __global key_t *keys_out,
                                VALUE_PARAMETERS __global const uint *offsets, __global const uint *state,
-                               __global const uint *lists, uint list_at, uint kind, uint rows, uint each, uint begin,
+                               __global const uint *lists, uint list_at, uint kind, uint segments, uint each, uint begin,
                                uint end, codec_t codec, uint flags)
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0);
-    const uint count = rows ? rows : state[STATE_INVALID] ? 0 : state[STATE_LISTS + kind];
+    const uint count = each ? segments : state[STATE_INVALID] ? 0 : state[STATE_LISTS + kind];
     if (item == 0)
         memory[ZERO_AT / 4] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint listed = (uint)get_group_id(0); listed < count; listed += (uint)get_num_groups(0)) {
-        const segment_t segment = listed_segment(offsets, lists + list_at, listed, rows ? each : 0);
+        const segment_t segment = listed_segment(offsets, lists + list_at, listed, each);
         const uint first = segment.first;
         sort_tile(memory, opaque(item, memory + ZERO_AT / 4), keys_in + first, keys_out + first,
 #if HAS_VALUES
@@ -68,17 +68,17 @@ TILE_KERNEL void segment_passes(__global const key_t *keys_in, __global key_t *k
                                 __global value_t *values_alternate,
 #endif
                                 __global const uint *offsets, __global const uint *state, __global const uint *lists,
-                                uint list_at, uint kind, uint rows, uint each, uint passes, uint begin, uint end,
+                                uint list_at, uint kind, uint segments, uint each, uint passes, uint begin, uint end,
                                 codec_t codec, uint flags)
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0);
-    const uint count = rows ? rows : state[STATE_INVALID] ? 0 : state[STATE_LISTS + kind];
+    const uint count = each ? segments : state[STATE_INVALID] ? 0 : state[STATE_LISTS + kind];
     if (item == 0)
         memory[ZERO_AT / 4] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint listed = (uint)get_group_id(0); listed < count; listed += (uint)get_num_groups(0)) {
-        const segment_t segment = listed_segment(offsets, lists + list_at, listed, rows ? each : 0);
+        const segment_t segment = listed_segment(offsets, lists + list_at, listed, each);
         const uint first = segment.first, last = first + segment.length;
         uint shift = begin;
         for (uint pass = 0; pass < passes; pass++) {

@@ -140,8 +140,8 @@ export class SegmentsInGroups {
     const { segments, state, told } = beginSegments(queue, work);
     const { count, longest = n } = segments;
     // Kernels that are told how long every segment is read no offsets.
-    const isRows = segments.offsets === undefined;
-    const [offsets, rows, each] = isRows ? [state, count, longest] : [offsetsOf(segments), 0, 0];
+    const each = segments.offsets ? 0 : longest;
+    const offsets = segments.offsets ?? state;
     const { radixBits } = this.#tiles.tile;
     const digits = digitsOf(bits, radixBits);
     const arrays = segmentArrays(queue, this.#shape, digits.length, work);
@@ -159,7 +159,7 @@ export class SegmentsInGroups {
     const span = this.#span(count);
     const local = this.#rows.groupSize;
     const groups = Math.max(1, Math.ceil(count / (span * (local / LANES))));
-    if (!isRows || each <= ROW) {
+    if (each <= ROW) {
       queue.run(
         this.#rows.program.kernel(CLASSES),
         [
@@ -174,21 +174,21 @@ export class SegmentsInGroups {
     }
 
     const listed = (kind: number): number => {
-      if (isRows) return kind === this.#kindOf(each, cut) ? count : 0;
+      if (each > 0) return kind === this.#kindOf(each, cut) ? count : 0;
       return (lists[kind + 1] ?? 0) - (lists[kind] ?? 0);
     };
-    const byRows = [u32(rows), u32(each)];
+    const all = [u32(count), u32(each)];
     const window = [u32(bits[0]), u32(bits[1]), codecWords, flags];
     for (const [kind, { program, tile }] of [[0, this.#small] as const, [1, this.#tiles] as const]) {
       if (listed(kind) === 0) continue;
-      const args = [...only, offsets, state, list, u32(lists[kind] ?? 0), u32(kind), ...byRows, ...window];
+      const args = [...only, offsets, state, list, u32(lists[kind] ?? 0), u32(kind), ...all, ...window];
       const global = this.#walkers(listed(kind)) * tile.groupSize;
       queue.run(program.kernel('segment_tiles'), args, { global, local: tile.groupSize });
       onStage?.({ kernel: 'segment_tiles', buffers: onlyOutputs });
     }
     const { program, tile } = this.#tiles;
     if (listed(2) > 0) {
-      const kind = [u32(lists[2] ?? 0), u32(2), ...byRows, u32(digits.length)];
+      const kind = [u32(lists[2] ?? 0), u32(2), ...all, u32(digits.length)];
       const args = [...only, ...arrays.alternates, offsets, state, list, ...kind, ...window];
       const global = this.#walkers(listed(2)) * tile.groupSize;
       queue.run(program.kernel('segment_passes'), args, { global, local: tile.groupSize });

@@ -12,7 +12,13 @@ import {
 
 /** What comes out the same however often it is tried. */
 const CERTAIN = [
-  ...[UsageError, DtypeError, FormatError, InputError, PackageError, UnsupportedError, AbortedError],
+  UsageError,
+  DtypeError,
+  FormatError,
+  InputError,
+  PackageError,
+  UnsupportedError,
+  AbortedError,
 ] as const;
 
 /** What the system says of files that waiting does not mend. */

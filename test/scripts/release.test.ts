@@ -114,7 +114,9 @@ test('a release that is tried leaves the tree as it was, also when a step fails'
     t.is(done.status, 0, done.stderr);
     t.regex(done.stdout, /\[x\] version: 99\.0\.0/);
     t.regex(done.stdout, /\[ \] addons: not run/);
-    t.regex(readFileSync(join(folder, '.setup/release/notes.md'), 'utf8'), /^- /m);
+    const [, unreleased = ''] = String(before[2]).split(/^## .*$/m);
+    t.regex(unreleased, /^- /m);
+    t.is(readFileSync(join(folder, '.setup/release/notes.md'), 'utf8'), `${unreleased.trim()}\n`);
     const withoutAddons = tried('--step', 'version', '--step', 'pack');
     t.is(withoutAddons.status, 1);
     t.regex(withoutAddons.stdout, /\[ \] pack: npm pack/);

@@ -1,7 +1,8 @@
 import type { ValueArray } from '../../keys/array.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { shown } from '../../util/shown.js';
-import { column, isOnDevice, type Place, type Values } from '../backend/column.js';
+import { column, type Place, type Values } from '../backend/column.js';
+import { areOffsetsOnDevice } from '../backend/job.js';
 import type { ArrayStore, Keys, Maker } from '../calls/array-store.js';
 import type { Calls } from '../calls/calls.js';
 import type { Link } from '../calls/link.js';
@@ -180,7 +181,7 @@ export class SegmentOperations {
           };
         };
         const task = taskOf(input, settings, array, link);
-        const onHost = task.onHost && !isElsewhere(segments);
+        const onHost = task.onHost && !areOffsetsOnDevice(segments);
         return this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
           const { result } = await topSegments(call, input, segments, results);
           return () => result;
@@ -205,7 +206,7 @@ export class SegmentOperations {
     return this.#arrays.making(async (make) => {
       const { result, to } = prepare(make, input);
       const task = taskOf(input, settings, array, link, into);
-      const onHost = task.onHost && !isElsewhere(segments);
+      const onHost = task.onHost && !areOffsetsOnDevice(segments);
       await this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
         await segmentedSort(call, { keys: input, ...segments, ...to });
         return () => undefined;
@@ -229,9 +230,6 @@ export class SegmentOperations {
     return { offsets: column };
   }
 }
-
-/** Are the offsets on the device? */
-const isElsewhere = ({ offsets, isRows }: SegmentColumn): boolean => !isRows && isOnDevice(offsets.place);
 
 /** @throws UsageError for what positions cannot be counted from */
 function assertPositions(positions: unknown): void {

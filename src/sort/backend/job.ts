@@ -17,6 +17,10 @@ export interface JobSegments {
   readonly fromSegment?: boolean;
 }
 
+/** Are their offsets on the device? Those of rows are made when somebody reads them. */
+export const areOffsetsOnDevice = ({ offsets, isRows }: JobSegments): boolean =>
+  !isRows && isOnDevice(offsets.place);
+
 /** How many segments there are. */
 const segmentsIn = ({ offsets }: JobSegments): number => offsets.n - 1;
 
@@ -51,7 +55,7 @@ export function hostJob({ keys, settings, sorted, values, moved, segments }: Sor
   if (values && isOnDevice(values.place)) return undefined;
   if (sorted && isOnDevice(sorted)) return undefined;
   if (moved && isOnDevice(moved)) return undefined;
-  if (segments && !segments.isRows && isOnDevice(segments.offsets.place)) return undefined;
+  if (segments && areOffsetsOnDevice(segments)) return undefined;
   return {
     keys: { ...keys, view: wordsOf(keys, keys.place) },
     settings,

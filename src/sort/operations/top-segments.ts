@@ -32,8 +32,8 @@ export async function topSegments<
   const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
   const rises = await steps.topCounts(offsets, k, n, counts);
   await steps.scan(counts, begins, 'sum', false);
-  const known = knownSizes(where, k) ?? (await askedSizes(call, { offsets, counts }, n));
-  const { total, longest } = known;
+  const known = knownSizes(where, k); // then the offsets have been looked at
+  const { total, longest } = known ?? (await askedSizes(call, { offsets, counts }, n));
   const codec = keyCodec(dtype, settings);
   const bits = bitWindow(settings.bits, info);
   const selects =
@@ -44,7 +44,7 @@ export async function topSegments<
     longest <= LONGEST_SELECTED &&
     n >= SHORTEST_SELECTED * (offsets.n - 1) &&
     columns.selects(n) &&
-    (known.areRight || rises());
+    (known !== undefined || rises());
   // Who sorts segments tells what is wrong with offsets.
   const order = columns.temporary('u32', selects ? 0 : n);
   if (n > 0 && !selects) {
@@ -54,7 +54,7 @@ export async function topSegments<
       offsets: where.isRows ? where.offsets : offsets,
       moved: order.place,
     });
-    if (!known.areRight && !rises()) await call.settle(); // before there is room for as many as wrong ones come to
+    if (!known && !rises()) await call.settle(); // before there is room for as many as wrong ones come to
   }
   const result = make(total);
   await call.copy(begins, result.offsets);
@@ -100,20 +100,18 @@ interface Sizes {
   readonly total: number;
   /** Keys of the longest segment. */
   readonly longest: number;
-  /** The offsets have been looked at. */
-  readonly areRight: boolean;
 }
 
 /** Sizes where the offsets, which stand in memory of the host, have been looked at. */
 function knownSizes({ offsets, longest, isRows }: SegmentColumn, k: number): Sizes | undefined {
   if (longest === undefined) return undefined;
-  if (isRows) return { total: (offsets.n - 1) * Math.min(k, longest), longest, areRight: true };
+  if (isRows) return { total: (offsets.n - 1) * Math.min(k, longest), longest };
   const words = offsets.place as Uint32Array;
   let total = 0;
   for (let i = 1; i < words.length; i++) {
     total += Math.min(k, (words[i] as number) - (words[i - 1] as number));
   }
-  return { total, longest, areRight: true };
+  return { total, longest };
 }
 
 /** Asks for sizes, and waits for what was enqueued. @param counts of first keys of each segment */
@@ -129,5 +127,5 @@ async function askedSizes(
   await steps.topCounts(offsets, n, n, lengths);
   const most = await steps.reduce(lengths, 'max');
   await call.settle();
-  return { total: Number(sum()), longest: Number(most()), areRight: false };
+  return { total: Number(sum()), longest: Number(most()) };
 }
