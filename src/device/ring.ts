@@ -8,11 +8,20 @@ export const RING_BYTES = 64 * 2 ** 20;
 const LANES = 8;
 /** Threads of a staged transfer: more of them keep each other waiting for pieces. */
 const MOST_COPIERS = 8;
-/** Of one of several at once. */
+/** Of small ones, all of them together: with more, each waits for the others. */
 const LANE_COPIERS = 4;
 
 /** Why nothing passes any more. */
 export const GIVEN_UP = 'the device was given up while bytes waited to pass';
+
+/** What a transfer passes through. */
+export interface Passage {
+  readonly memory: Uint8Array;
+  /** Most threads that may copy. */
+  readonly threads: number;
+  /** So many are under way that nothing of theirs stays in the caches until somebody reads it. */
+  readonly crowded: boolean;
+}
 
 /** Memory that transfers of one direction pass through, in lanes. */
 export class Ring {
@@ -31,22 +40,23 @@ export class Ring {
   }
 
   /** Runs `transfer` with a lane of the memory, when one is free. */
-  runInLane(transfer: (memory: Uint8Array) => Promise<unknown>): Promise<unknown> {
+  runInLane(transfer: (passage: Passage) => Promise<unknown>): Promise<unknown> {
     return this.run(this.#laneBytes, transfer);
   }
 
   /** Runs `transfer` with memory for so many bytes, or with all there is, when it is its turn. */
-  async run(
-    bytes: number,
-    transfer: (memory: Uint8Array, mostThreads: number) => Promise<unknown>,
-  ): Promise<unknown> {
+  async run(bytes: number, transfer: (passage: Passage) => Promise<unknown>): Promise<unknown> {
     if (bytes > this.#laneBytes) {
-      return this.#admission.run(this.#lanes, async () => transfer(this.#view(), MOST_COPIERS));
+      return this.#admission.run(this.#lanes, async () =>
+        transfer({ memory: this.#view(), threads: MOST_COPIERS, crowded: false }),
+      );
     }
     return this.#admission.run(1, async () => {
       const lane = this.#free.shift() ?? 0;
+      const threads = Math.max(1, Math.floor(LANE_COPIERS / (this.#lanes - this.#free.length)));
       try {
-        return await transfer(this.#view(lane * this.#laneBytes, this.#laneBytes), LANE_COPIERS);
+        const memory = this.#view(lane * this.#laneBytes, this.#laneBytes);
+        return await transfer({ memory, threads, crowded: threads === 1 });
       } finally {
         this.#free.push(lane);
       }

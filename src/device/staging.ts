@@ -18,6 +18,8 @@ const FEWEST_PIECES = 4;
 /** but not into smaller ones than these bytes, since each costs the driver some time, nor into larger ones. */
 const SMALLEST_PIECE = 2 * 2 ** 20;
 const LARGEST_PIECE = 8 * 2 ** 20;
+/** So many bytes are not in the caches when they are there, however they are written. */
+const UNCACHED_BYTES = 64 * 2 ** 20;
 /** More threads than that gain nothing: the memory is busy. */
 const MAX_THREADS = 16;
 /** Threads that copy at once. Asked for once: the system takes longer to tell than small memory takes to be made. */
@@ -183,9 +185,11 @@ export class Staging {
         : ([cl.readBufferAsync, 'downloading'] as const);
     try {
       this.#rings[way] ??= new Ring(this.#pin(RING_BYTES));
-      await this.#rings[way].run(bytes, (memory, most) => {
+      await this.#rings[way].run(bytes, ({ memory, threads, crowded }) => {
         const { handle: queue } = this.#ways()[way];
-        return start(queue, handle, offset, view, memory, pieceOf(bytes), Math.min(most, this.#threads));
+        const copiers = Math.min(threads, this.#threads);
+        const past = crowded || bytes >= UNCACHED_BYTES;
+        return start(queue, handle, offset, view, memory, pieceOf(bytes), copiers, past);
       });
     } catch (error) {
       throw typedError(error, `${doing} ${bytes} bytes`);
@@ -209,7 +213,7 @@ export class Staging {
 
   async #lend(way: 'up' | 'down', { handle }: Buffer, use: (feed: Feed) => Promise<void>): Promise<void> {
     this.#rings[way] ??= new Ring(this.#pin(RING_BYTES));
-    await this.#rings[way].run(RING_BYTES, (ring) =>
+    await this.#rings[way].run(RING_BYTES, ({ memory: ring }) =>
       use({ queue: this.#ways()[way].handle, buffer: handle, ring }),
     );
   }
@@ -242,7 +246,7 @@ export class Staging {
     signal?.addEventListener('abort', stop);
     try {
       const ring = await this.#fileRing(way);
-      await ring.runInLane((memory) => {
+      await ring.runInLane(({ memory }) => {
         const { handle: queue } = this.#ways()[way];
         const { words = null, skipped = 0 } = hash ?? {};
         const { piece, threads } = FILE_WAYS[hash ? 'hashed' : way];

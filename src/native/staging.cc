@@ -23,14 +23,15 @@ constexpr size_t kPage = 4096;
 /** Pages of this size are asked for where the system has them: fewer faults on the first touch. */
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/** Arrays of so many bytes are not in a cache when they are there, however they are written. */
-constexpr size_t kStreamed = size_t{64} << 20;
-
 /** Copies between ordinary host memory and a device. A driver does the same, but mostly with a single thread. */
 class StagedTransfer final : public RingTransfer {
  public:
-  StagedTransfer(Environment& environment, RingArguments arguments, const HostMemory& host)
-      : RingTransfer(environment, std::move(arguments)), host_(host.store), data_(static_cast<char*>(host.data)) {
+  /** @param past whether what is read goes past the caches */
+  StagedTransfer(Environment& environment, RingArguments arguments, const HostMemory& host, bool past)
+      : RingTransfer(environment, std::move(arguments)),
+        host_(host.store),
+        data_(static_cast<char*>(host.data)),
+        past_(past) {
     if (!host.buffer.IsEmpty()) host_buffer_.Reset(host.buffer);
   }
 
@@ -58,7 +59,7 @@ class StagedTransfer final : public RingTransfer {
     char* data = data_ + piece * piece_ + start;
     if (write_) {
       std::memmove(slot + start, data, length);
-    } else if (bytes_ < kStreamed) {
+    } else if (!past_) {
       std::memmove(data, slot + start, length);
     } else {
       StreamCopy(data, slot + start, length);
@@ -69,15 +70,17 @@ class StagedTransfer final : public RingTransfer {
 
   std::shared_ptr<v8::BackingStore> host_;
   char* data_;
+  const bool past_;
   Nan::Global<v8::ArrayBuffer> host_buffer_;
 };
 
 void StartTransfer(Call& call, bool write) {
   HostMemory host = call.LastingMemory(3, 0);
   RingArguments arguments;
+  bool past = !write && call.Bool(7);
   if (!ReadRing(call, 4, write, host.bytes, &arguments)) return;
   const Platform* platform = arguments.platform;
-  StartPromise(call, std::make_unique<StagedTransfer>(call.environment(), std::move(arguments), host), platform);
+  StartPromise(call, std::make_unique<StagedTransfer>(call.environment(), std::move(arguments), host, past), platform);
 }
 
 NAN_METHOD(WriteBufferAsync) {

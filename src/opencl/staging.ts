@@ -29,6 +29,7 @@ export function writeBufferAsync(
 /**
  * Device to host, the way that `writeBufferAsync` goes, backwards. Waits for what was enqueued before.
  *
+ * @param pastCaches whether memory has to do less where nobody reads the bytes soon, which are not in the caches then
  * @throws as `writeBufferAsync`
  */
 export function readBufferAsync(
@@ -39,8 +40,9 @@ export function readBufferAsync(
   ring: HostMemory,
   piece: Size,
   threads: number,
+  pastCaches = false,
 ): Promise<void> {
-  return native().readBufferAsync(queue, buffer, offset, host, ring, piece, threads);
+  return native().readBufferAsync(queue, buffer, offset, host, ring, piece, threads, pastCaches);
 }
 
 /**

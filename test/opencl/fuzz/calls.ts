@@ -1115,7 +1115,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   },
   'handle.equals': { takes: [handle('event', 'context', 'buffer', 'kernel'), anything], weight: 0.3 },
   writeBufferAsync: { takes: staged, weight: 1 },
-  readBufferAsync: { takes: staged, weight: 1 },
+  readBufferAsync: { takes: [...staged, k.optional(k.flag)], weight: 1 },
   allocateFileAsync: {
     takes: [fromFile[3] as Taken, k.count(0, 64), k.count(0, 64), k.hostOf(8)],
     weight: 0.2,

@@ -1,0 +1,40 @@
+import test from 'ava';
+import { Ring } from '../../src/device/ring.js';
+
+test('a small transfer alone has several threads, of many at once each has one, and a large one has all of the memory', async (t) => {
+  const pinned = { memory: new ArrayBuffer(1024), buffer: { released: false } };
+  const ring = new Ring(pinned as never, 4);
+  const ends: (() => void)[] = [];
+  const seen: [bytes: number, threads: number, crowded: boolean][] = [];
+  const run = (bytes: number): Promise<unknown> =>
+    ring.run(bytes, ({ memory, threads, crowded }) => {
+      seen.push([memory.length, threads, crowded]);
+      return new Promise<void>((resolve) => {
+        ends.push(resolve);
+      });
+    });
+  const turns = () => new Promise((resolve) => setImmediate(resolve));
+  const small = Array.from({ length: 5 }, () => run(256));
+  const large = run(257);
+  await turns();
+  t.deepEqual(seen.splice(0), [
+    [256, 4, false],
+    [256, 2, false],
+    [256, 1, true],
+    [256, 1, true],
+  ]);
+  ends.shift()?.();
+  await turns();
+  t.deepEqual(seen.splice(0), [[256, 1, true]]);
+  for (const end of ends.splice(0)) end();
+  await Promise.all(small);
+  await turns();
+  t.deepEqual(seen.splice(0), [[1024, 8, false]]);
+  for (const end of ends.splice(0)) end();
+  await large;
+  const alone = run(1);
+  await turns();
+  t.deepEqual(seen, [[256, 4, false]]);
+  for (const end of ends) end();
+  await alone;
+});
