@@ -1,3 +1,4 @@
+import type { ArrivingWords } from './arriving-words.js';
 import type { Buffer } from './buffer.js';
 import type { Device } from './device.js';
 
@@ -12,10 +13,10 @@ export class Slot {
   /** Number of the first word in the buffer. */
   readonly at: number;
   readonly #count: number;
-  readonly #all: Uint32Array;
+  readonly #all: ArrivingWords;
 
   /** @param all the words of the board as they will be after the next wait */
-  constructor(board: Buffer, at: number, count: number, all: Uint32Array) {
+  constructor(board: Buffer, at: number, count: number, all: ArrivingWords) {
     this.board = board;
     this.at = at;
     this.#count = count;
@@ -24,12 +25,12 @@ export class Slot {
 
   /** What the words are, to be asked after the next wait of the queue. */
   words(): Uint32Array {
-    return this.#all.subarray(this.at, this.at + this.#count);
+    return this.#all.words(this.at, this.#count);
   }
 
   /** What the first word is, likewise: 0 where it was so before, unless the launch wrote on it. */
   word(): number {
-    return this.#all[this.at] ?? 0;
+    return this.#all.word(this.at);
   }
 }
 
@@ -42,7 +43,7 @@ export class Board {
   readonly #buffer: Buffer;
   readonly #before: Before;
   /** Where the words go at the next wait; its first `#taken` ones are lent. */
-  #words: Uint32Array | undefined;
+  #words: ArrivingWords | undefined;
   #taken = 0;
 
   private constructor(device: Device, before: Before) {
@@ -91,16 +92,17 @@ export class Board {
   #take(count: number): Slot | undefined {
     const all = WORDS[this.#before];
     const { queue } = this.#device;
-    const words = queue.readAtWait(this.#buffer, 0, all);
+    const words = queue.readAtWait(this.#buffer, 0, 1);
     if (words !== this.#words) {
       // Those before this wait may not be read yet, or not be zero.
-      if (this.#before === 'zero' && this.#words?.some((word) => word !== 0)) queue.fill(this.#buffer, 0);
+      if (this.#before === 'zero' && this.#words && !this.#words.areZero) queue.fill(this.#buffer, 0);
       this.#words = words;
       this.#taken = 0;
     }
     if (this.#taken + count > all) return undefined;
     const at = this.#taken;
     this.#taken += count;
+    words.want(this.#taken);
     return new Slot(this.#buffer, at, count, words);
   }
 }

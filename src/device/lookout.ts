@@ -1,6 +1,7 @@
 import * as cl from '../opencl/index.js';
 import { TimeoutError } from '../util/errors.js';
 import { MOST_TIMER_SECONDS } from '../util/timer.js';
+import { ArrivingWords } from './arriving-words.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import type { Ferry } from './ferry.js';
@@ -44,9 +45,9 @@ interface Read {
   readonly view: ArrayBufferView;
 }
 
-/** Words that are read with the next wait. */
-interface Words extends Read {
-  readonly view: Uint32Array;
+/** Words that are on their way, and where they will be. */
+interface WordRead extends Read {
+  readonly words: ArrivingWords;
 }
 
 /** Looks for the end of what a queue was given, and brings what is to be there then. */
@@ -57,7 +58,7 @@ export class Lookout {
   readonly #tray: Tray | undefined;
   readonly #ferry: Ferry | undefined;
   readonly #milestones = new Milestones(() => this.#allDone());
-  #words: Words[] = [];
+  #words: ArrivingWords[] = [];
   /** What the ferry is to bring. */
   #landings: Landing[] = [];
   /** Where the queue was when it was waited for the last time. */
@@ -79,14 +80,18 @@ export class Lookout {
   /**
    * Words as they are when somebody waits: however often they are asked for before, they are read once.
    *
-   * @returns where they stand after the next wait; all bits are set until then
+   * @returns has them after the next wait; until that begins more may be asked for
    */
-  readAtWait(buffer: Buffer, offset: number, words: number): Uint32Array {
-    const known = this.#words.find((word) => word.buffer === buffer && word.offset === offset);
-    if (known) return known.view;
-    const view = new Uint32Array(words).fill(0xffffffff);
-    this.#words.push({ buffer, offset, view });
-    return view;
+  readAtWait(buffer: Buffer, offset: number, count: number): ArrivingWords {
+    for (const known of this.#words) {
+      if (known.buffer !== buffer || known.offset !== offset) continue;
+      known.want(count);
+      return known;
+    }
+    const words = new ArrivingWords(buffer, offset);
+    words.want(count);
+    this.#words.push(words);
+    return words;
   }
 
   /** Is there nothing to be read with the next wait? */
@@ -144,17 +149,26 @@ export class Lookout {
    */
   async #waited(): Promise<void> {
     const { finishTells } = this.#capabilities.quirks;
-    const words = this.#words.splice(0);
+    const words = this.#departing(undefined);
     const last = this.#read([...this.#crossing(), ...words]) ?? (finishTells ? undefined : this.mark());
     const passed = this.#pass();
     let well = false;
     try {
       await (last ? cl.waitForEventsAsync([last]) : cl.finishAsync(this.#queue.handle));
+      arrived(words);
       well = true;
     } finally {
       if (last) cl.releaseAsync(last);
       passed(well);
     }
+  }
+
+  /** @param tray what they are to pass through: into ordinary memory a driver copies by a thread of its own, which has to be woken */
+  #departing(tray: Tray | undefined): WordRead[] {
+    return this.#words.splice(0).map((words) => {
+      const { buffer, offset, count } = words;
+      return { words, buffer, offset, view: tray?.room(4 * count) ?? new Uint32Array(count) };
+    });
   }
 
   /** What the ferry brings with this wait, to pinned memory of its own. */
@@ -183,12 +197,8 @@ export class Lookout {
    * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
    */
   async #looked(): Promise<void> {
-    const words = this.#words.splice(0);
-    const crossing = this.#crossing();
-    const reads = [...crossing, ...words];
-    const views: ArrayBufferView[] = crossing.map(({ view }) => view);
-    // Into ordinary memory a driver copies by a thread of its own, which has to be woken.
-    for (const { view } of words) views.push(this.#tray?.placeFor(view) ?? view);
+    const words = this.#departing(this.#tray);
+    const reads: Read[] = [...this.#crossing(), ...words];
     this.#progress.enqueue(Math.max(1, reads.length));
     const passed = this.#pass();
     const start = performance.now();
@@ -199,6 +209,7 @@ export class Lookout {
     try {
       const buffers = reads.map(({ buffer }) => buffer.handle);
       const offsets = reads.map(({ offset }) => offset);
+      const views = reads.map(({ view }) => view);
       const first = most > 0 && !isDue ? this.#moment : 0;
       event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
       if (isDue) await this.#turn();
@@ -214,6 +225,7 @@ export class Lookout {
           event = undefined;
         } else if (state < cl.COMPLETE) await cl.waitForEventsAsync([event]); // which says why
       }
+      arrived(words); // before their places in the tray are free
       well = true;
     } finally {
       if (event) cl.releaseAsync(event);
@@ -244,6 +256,10 @@ export class Lookout {
       landed?.(well);
     };
   }
+}
+
+function arrived(reads: readonly WordRead[]): void {
+  for (const { words, view } of reads) words.arrive(view);
 }
 
 async function withDeadline(done: Promise<void>, seconds: number): Promise<void> {

@@ -34,6 +34,13 @@ export class Tray {
     return place;
   }
 
+  /** Where the device is to write what is taken from there by whoever waits for it; undefined likewise. */
+  room(bytes: number): Uint8Array | undefined {
+    const memory = bytes <= MOST_BYTES ? this.#made() : undefined;
+    const place = memory && this.#places?.take(bytes);
+    return place && memory?.subarray(place.begin, place.begin + bytes);
+  }
+
   /** Where the device is to write what `landed` brings to `view`; undefined likewise. */
   placeFor(view: ArrayBufferView): Uint8Array | undefined {
     const from = this.#placeFor(view);
@@ -58,9 +65,7 @@ export class Tray {
 
   /** Copying so few bytes takes less time than having the driver do it. */
   #placeFor({ byteLength, buffer }: ArrayBufferView): Uint8Array | undefined {
-    const memory = byteLength <= MOST_BYTES ? this.#made() : undefined;
-    const place = memory && buffer !== memory.buffer ? this.#places?.take(byteLength) : undefined;
-    return place && memory?.subarray(place.begin, place.begin + byteLength);
+    return buffer === this.#memory?.buffer ? undefined : this.room(byteLength);
   }
 
   #made(): Uint8Array | undefined {

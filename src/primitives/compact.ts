@@ -6,6 +6,7 @@ import { type KernelArgument, u32, u64 } from '../device/queue.js';
 import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
+import { MismatchError } from '../util/errors.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
 import { LookBack, passes } from './look-back.js';
@@ -115,7 +116,11 @@ export class Compaction {
     return this.#walk.tileKeys;
   }
 
-  /** Enqueues a compaction. @returns how many are chosen, to be asked after the next wait */
+  /**
+   * Enqueues a compaction.
+   *
+   * @returns how many are chosen, to be asked after the next wait; throws MismatchError for more than there are
+   */
   enqueue({ keys, n, choice, to, rest = false }: CompactWork): () => number {
     if (n === 0) return () => 0;
     const { device } = this;
@@ -145,7 +150,13 @@ export class Compaction {
         queue.run(program.kernel('compact_parts'), args, launch);
       });
     }
-    return () => slot.word();
+    return () => {
+      const count = slot.word();
+      // What is done with so many would reach beyond the memory.
+      if (count > n)
+        throw new MismatchError(`the device tells of ${count} chosen keys, of ${n} that there are`);
+      return count;
+    };
   }
 }
 

@@ -196,9 +196,9 @@ export class DeviceSort implements PendingSort {
       queue.read(status, word);
       return () => whyGaveUp(word[0] ?? 0);
     }
-    const word = queue.readAtWait(status, anyAt);
+    const words = queue.readAtWait(status, anyAt);
     return () => {
-      const why = whyGaveUp(word[0] ?? 0);
+      const why = whyGaveUp(words.word(0));
       // Sorts behind this one are told the same, though they may be right: they are made again, too.
       if (why !== undefined) queue.fill(status, 0, { offset: anyAt, bytes: 4 });
       return why;
