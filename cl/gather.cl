@@ -1,12 +1,16 @@
 /* out[i] = in[index[i]], for elements of UNITS units of UNIT_BYTES bytes.
  *
+ *   gather       one array
+ *   gather_each  up to 8 arrays with indices of their own, each by groups of its own, one array's behind the other's
+ *
  *   UNIT_BYTES   1, 2, 4, 8 or 16
  *   UNITS        units of an element
  *   INDEX_BITS   32 or 64
  *   CHECKED      1: an index that is not inside is told
  */
+
 #if !defined(UNIT_BYTES) || !defined(UNITS) || !defined(INDEX_BITS) || !defined(GROUP_SIZE) || !defined(CHECKED)
-# error "UNIT_BYTES, UNITS, INDEX_BITS, GROUP_SIZE and CHECKED: set by src/primitives/gather.ts"
+# error "UNIT_BYTES, UNITS, INDEX_BITS, GROUP_SIZE and CHECKED: set by src/primitives/gather.ts and gathers.ts"
 #endif
 #if UNIT_BYTES == 1
 typedef uchar unit_t;
@@ -31,6 +35,14 @@ typedef ulong index_t;
 # define TOLD_PARAMETERS
 #endif
 
+/* Element i: zero where its index is not inside. */
+#define GATHER(in, from, out, i, length)      \
+    for (uint unit = 0; unit < UNITS; unit++) \
+        (out)[(i) * UNITS + unit] = (from) < (length) ? (in)[(from) * UNITS + unit] : (unit_t)(0);
+#define TELL_OUTSIDE(told, from, length) \
+    if ((from) >= (length))              \
+        atomic_max(told, (uint)min((from) - (length) + 1, (ulong)0xffffffff));
+
 /* @param told  word number `slot` is 0 before
  * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`;
  *        told[slot] says by how much more than length - 1 the largest of them was, 0 if there was none
@@ -43,10 +55,52 @@ void gather(__global const unit_t *in, __global const index_t *indices, __global
     if (i >= n)
         return;
     const ulong from = indices[i];
-    for (uint unit = 0; unit < UNITS; unit++)
-        out[i * UNITS + unit] = from < length ? in[from * UNITS + unit] : (unit_t)(0);
+    GATHER(in, from, out, i, length)
 #if CHECKED
-    if (from >= length)
-        atomic_max(&told[slot], (uint)min(from - length + 1, (ulong)0xffffffff));
+    TELL_OUTSIDE(&told[slot], from, length)
 #endif
 }
+
+#if CHECKED
+# define ARRAY(number) \
+    __global const unit_t *in##number, __global const index_t *indices##number, __global unit_t *out##number
+
+/* An element of an array whose groups come behind `before`. Each array has code of its own: to choose among the parameters takes longer
+ * than an element does. */
+# define GATHER_OF(number, before, count, length, slot)                    \
+    {                                                                      \
+        const uint i = (group - (before)) * GROUP_SIZE + item;             \
+        if (i < (count)) {                                                 \
+            const uint from = indices##number[i];                          \
+            GATHER(in##number, (ulong)from, out##number, (ulong)i, length) \
+            TELL_OUTSIDE(&told[slot], (ulong)from, (ulong)(length))        \
+        }                                                                  \
+    }
+
+/* The same for each of several arrays, none of which is read here and written there.
+ * @param first, second  of each array: its number of indices, of elements to read, its slot, and the group that the next one begins
+ *                       with; those behind the last one repeat it
+ */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void gather_each(__global uint *told, uint16 first, uint16 second, ARRAY(0), ARRAY(1), ARRAY(2), ARRAY(3), ARRAY(4),
+                 ARRAY(5), ARRAY(6), ARRAY(7))
+{
+    const uint group = (uint)get_group_id(0), item = (uint)get_local_id(0);
+    if (group < first.s3)
+        GATHER_OF(0, 0, first.s0, first.s1, first.s2)
+    else if (group < first.s7)
+        GATHER_OF(1, first.s3, first.s4, first.s5, first.s6)
+    else if (group < first.sb)
+        GATHER_OF(2, first.s7, first.s8, first.s9, first.sa)
+    else if (group < first.sf)
+        GATHER_OF(3, first.sb, first.sc, first.sd, first.se)
+    else if (group < second.s3)
+        GATHER_OF(4, first.sf, second.s0, second.s1, second.s2)
+    else if (group < second.s7)
+        GATHER_OF(5, second.s3, second.s4, second.s5, second.s6)
+    else if (group < second.sb)
+        GATHER_OF(6, second.s7, second.s8, second.s9, second.sa)
+    else
+        GATHER_OF(7, second.sb, second.sc, second.sd, second.se)
+}
+#endif

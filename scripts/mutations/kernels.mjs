@@ -657,7 +657,7 @@ export const KERNELS = [
   {
     name: 'board: words are not zero again',
     file: 'src/device/board.ts',
-    find: "if (this.#before === 'zero' && this.#words?.some((word) => word !== 0))",
+    find: "if (this.#before === 'zero' && this.#words && !this.#words.areZero)",
     replace: "if (this.#before === 'written')",
     tests: [tests('device/board')],
   },
@@ -890,11 +890,37 @@ export const KERNELS = [
   {
     name: 'gather: an index of the length passes',
     file: 'cl/gather.cl',
-    find: `#if CHECKED
-    if (from >= length)`,
-    replace: `#if CHECKED
-    if (from > length)`,
+    find: 'if ((from) >= (length))',
+    replace: 'if ((from) > (length))',
     tests: [tests('sort/operations/walks', '*gather*')],
+  },
+  {
+    name: 'gathers: one that reads what another writes is made beside it',
+    file: 'src/primitives/gathers.ts',
+    find: 'this.#works.some((other) => !areApart(other, work))',
+    replace: 'false',
+    tests: [tests('primitives/gathers')],
+  },
+  {
+    name: 'gathers: an array is read by the groups of the one before',
+    file: 'cl/gather.cl',
+    find: 'GATHER_OF(5, second.s3,',
+    replace: 'GATHER_OF(5, first.sf,',
+    tests: [tests('primitives/gathers')],
+  },
+  {
+    name: 'queue: what was put off comes behind what follows',
+    file: 'src/device/queue.ts',
+    find: '    this.emit();\n    this.#progress.enqueue();',
+    replace: '    this.#progress.enqueue();',
+    tests: [tests('primitives/gathers')],
+  },
+  {
+    name: 'compaction: more chosen keys than there are are believed',
+    file: 'src/primitives/compact.ts',
+    find: 'if (count > n)',
+    replace: 'if (count > 2 ** 32)',
+    tests: [tests('faults/faults', '*choices of the host, verified, verified: a word*')],
   },
   {
     name: 'gather of columns: an index of the length passes',

@@ -16,6 +16,11 @@ export class Progress {
     return this.#handed;
   }
 
+  /** Of what the driver has, what is not known to be done. */
+  get underWay(): number {
+    return this.#handed - this.#passed;
+  }
+
   /** Is everything in front of that place done? */
   hasPassed(position: number): boolean {
     return position <= this.#passed;

@@ -2,6 +2,7 @@ import * as cl from '../opencl/index.js';
 import { allCaughtUp } from '../util/caught-up.js';
 import { UnsupportedError } from '../util/errors.js';
 import { promised } from '../util/soon.js';
+import type { ArrivingWords } from './arriving-words.js';
 import type { Buffer } from './buffer.js';
 import type { Capabilities } from './capabilities.js';
 import { Ferry } from './ferry.js';
@@ -28,7 +29,7 @@ export interface Launch {
   readonly pass?: number;
 }
 
-/** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
+/** Launches that are handed to the driver together at most: enough to pay, few enough for the device not to idle. */
 const LONGEST_LIST = 8;
 /** While small arrays wait to cross, more launches wait with them: so many, or those of so many bytes. */
 const LONGEST_GATHERING = 64;
@@ -41,6 +42,12 @@ export interface SmallTransfers {
   readonly tray: Tray;
   /** Makes memory of so many bytes on both sides for those of one direction. @throws MemoryError */
   shores(bytes: number): Shores;
+}
+
+/** Launches that wait for others, to be made together with them. */
+export interface Deferred {
+  /** Enqueues them, by `run`. */
+  emit(): void;
 }
 
 /** Launches with all their arguments. */
@@ -70,6 +77,8 @@ export class Queue {
   readonly #launches = new LaunchList();
   /** Of the launches that wait. */
   #stages: StageName[] = [];
+  /** They come behind those. */
+  #deferred: Deferred | undefined;
   #profile: Profile | undefined;
   #recording = false;
   #failure: unknown;
@@ -161,11 +170,44 @@ export class Queue {
     const localSize = local === undefined ? null : list(local);
     this.#check(kernel, args, localSize);
     if (globalSize.includes(0)) return;
+    this.emit();
     this.#progress.enqueue();
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
-    const longest = this.#recording ? LONGEST_RECORDING : this.gathers ? LONGEST_GATHERING : LONGEST_LIST;
-    if (this.#launches.length < longest) return;
+    const longest = this.#recording ? LONGEST_RECORDING : this.gathers ? LONGEST_GATHERING : this.patience;
+    if (this.#launches.length >= longest) this.handOn();
+  }
+
+  /** How many launches may wait for each other: as many as the device has before them, so that it does not idle meanwhile. */
+  get patience(): number {
+    return Math.min(Math.max(this.#progress.underWay, 1), LONGEST_LIST);
+  }
+
+  /** May launches be put off? Not where each is recorded by itself. */
+  get defers(): boolean {
+    return !this.#recording && this.#profile === undefined;
+  }
+
+  /**
+   * Puts off launches until anything else is enqueued, or is handed over: what is behind them in the queue stays there.
+   *
+   * @param one that comes in place of all it was before, of which it is one more
+   */
+  defer(one: Deferred): void {
+    if (this.#deferred !== one) this.emit();
+    this.#deferred = one;
+    this.#progress.enqueue();
+  }
+
+  /** Enqueues what was put off. */
+  emit(): void {
+    const deferred = this.#deferred;
+    this.#deferred = undefined;
+    deferred?.emit();
+  }
+
+  /** As `submit`, for who has enqueued as much as is worth waiting for: a device that is to start soon does so. */
+  handOn(): void {
     if (this.#startsSoon) this.flush();
     else this.submit();
   }
@@ -177,6 +219,7 @@ export class Queue {
    * @throws DeviceLostError, MemoryError, …
    */
   submit(): void {
+    this.emit();
     this.#recording = false; // what was recorded so far is not all
     const from = this.#progress.handed;
     this.#cross(from);
@@ -230,7 +273,7 @@ export class Queue {
    * made one behind the other are handed over together. A failure is told by the next wait.
    */
   flushSoon(): void {
-    const waiting = this.#launches.length > 0;
+    const waiting = this.#launches.length > 0 || this.#deferred !== undefined;
     if (!waiting && !this.#progress.rests) return;
     if (!waiting || this.#progress.isIdle) this.#flushForLater();
     else if (!this.#startsSoon) {
@@ -422,7 +465,7 @@ export class Queue {
   }
 
   /** As of `Lookout`. */
-  readAtWait(buffer: Buffer, offset: number, words = 1): Uint32Array {
+  readAtWait(buffer: Buffer, offset: number, words = 1): ArrivingWords {
     return this.#lookout.readAtWait(buffer, offset, words);
   }
 

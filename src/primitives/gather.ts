@@ -1,8 +1,7 @@
-import type { Slot } from '../device/board.js';
 import type { Buffer } from '../device/buffer.js';
 import type { Device } from '../device/device.js';
 import { wholeGroups } from '../device/fitted.js';
-import { u32, u64 } from '../device/queue.js';
+import { u64 } from '../device/queue.js';
 import { UsageError } from '../util/errors.js';
 import { Kept } from '../util/kept.js';
 import type { Soon } from '../util/soon.js';
@@ -18,8 +17,6 @@ export interface GatherWork {
   readonly output: Buffer;
   readonly n: number;
   readonly length: number;
-  /** Gets by how much more than `length` - 1 the largest index is, should one not be inside: where that is checked. */
-  readonly slot?: Slot;
 }
 
 /** Bytes of an element that memory moves at once. @throws UsageError for elements of no or more than 16 bytes */
@@ -37,7 +34,6 @@ type Gather = (work: GatherWork) => void;
 interface GatherShape {
   readonly elementBytes: number;
   readonly indexBits?: 32 | 64;
-  readonly checked?: boolean;
 }
 
 const created = new Kept<Gather>();
@@ -52,28 +48,33 @@ const created = new Kept<Gather>();
  * @returns a function that enqueues one gather
  */
 export function createGather(device: Device, shape: GatherShape): Soon<Gather> {
-  const { elementBytes, indexBits = 32, checked = false } = shape;
-  const name = `${elementBytes} ${indexBits} ${checked}`;
-  return created.of(device, name, () => create(device, { elementBytes, indexBits, checked }));
+  const { elementBytes, indexBits = 32 } = shape;
+  return created.of(device, `${elementBytes} ${indexBits}`, () =>
+    create(device, { elementBytes, indexBits }),
+  );
 }
 
-async function create(
-  device: Device,
-  { elementBytes, indexBits, checked }: Required<GatherShape>,
-): Promise<Gather> {
+async function create(device: Device, { elementBytes, indexBits }: Required<GatherShape>): Promise<Gather> {
+  const defines = gatherDefines(elementBytes, indexBits, false);
+  const { program, groupSize } = await buildForGroups(device, 'gather.cl', ['gather'], defines);
+  const kernel = program.kernel('gather');
+  return ({ input, indices, output, n, length }) => {
+    const global = wholeGroups(n, groupSize);
+    device.queue.run(kernel, [input, indices, output, u64(n), u64(length)], { global, local: groupSize });
+  };
+}
+
+/** What cl/gather.cl is compiled with. @throws UsageError for elements of no or more than 16 bytes */
+export function gatherDefines(
+  elementBytes: number,
+  indexBits: 32 | 64,
+  checked: boolean,
+): Readonly<Record<string, number>> {
   const unit = unitOf(elementBytes);
-  const { program, groupSize } = await buildForGroups(device, 'gather.cl', ['gather'], {
+  return {
     UNIT_BYTES: unit,
     UNITS: elementBytes / unit,
     INDEX_BITS: indexBits,
     CHECKED: checked ? 1 : 0,
-  });
-  const kernel = program.kernel('gather');
-  return ({ input, indices, output, n, length, slot }) => {
-    const global = wholeGroups(n, groupSize);
-    if (checked !== (slot !== undefined)) throw new UsageError('a slot is for gathers that are checked');
-    const told = slot ? [slot.board, u32(slot.at)] : [];
-    const args = [input, indices, output, u64(n), u64(length), ...told];
-    device.queue.run(kernel, args, { global, local: groupSize });
   };
 }

@@ -9,6 +9,7 @@ import type { KeyCodec } from '../../keys/key-codec.js';
 import { Compaction } from '../../primitives/compact.js';
 import { createGather } from '../../primitives/gather.js';
 import { createGatherColumns } from '../../primitives/gather-columns.js';
+import { Gathers } from '../../primitives/gathers.js';
 import { buildForGroups, walkingGroups } from '../../primitives/group.js';
 import type { Binning } from '../../primitives/histogram.js';
 import { enqueueHistogramColumns } from '../../primitives/histogram-columns.js';
@@ -90,9 +91,9 @@ export class DeviceColumnSteps implements ColumnSteps {
     };
     if (from.length === 1) {
       // What moves one column is compiled in less time.
-      const made = createGather(this.#device, { elementBytes: first.info.bytes, checked: true });
+      const made = Gathers.of(this.#device, first.info.bytes);
       const [input, output] = [bufferOf(first), bufferOf(out)];
-      return after(made, (gather) => checked((slot) => gather({ input, output, ...where, slot })));
+      return after(made, (gathers) => checked((slot) => gathers.enqueue({ input, output, ...where, slot })));
     }
     const columns = from.map((one, i) => ({
       input: bufferOf(one),

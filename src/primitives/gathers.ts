@@ -1,0 +1,104 @@
+import type { Slot } from '../device/board.js';
+import type { Device } from '../device/device.js';
+import { type Fitted, wholeGroups } from '../device/fitted.js';
+import { type Deferred, type KernelArgument, u32, u64, vector } from '../device/queue.js';
+import { Kept } from '../util/kept.js';
+import type { Soon } from '../util/soon.js';
+import { type GatherWork, gatherDefines } from './gather.js';
+import { buildForGroups } from './group.js';
+
+/** Gathers of one launch: as many as the kernel has parameters for. */
+const MOST = 8;
+/** Work-items of one launch, and what the kernel knows lengths by. */
+const MOST_ITEMS = 2 ** 31;
+
+/** A gather by indices of 32 bits, each of which is checked. */
+export interface CheckedGather extends GatherWork {
+  /** Gets by how much more than `length` - 1 the largest index is, should one not be inside. */
+  readonly slot: Slot;
+}
+
+const created = new Kept<Gathers>();
+
+/**
+ * Gathers whose indices are checked. Those that are asked for one behind the other, and of which none reads what another
+ * writes, are made by one launch: a short one takes the host longer than the device.
+ *
+ * Complexity: as `createGather`.
+ */
+export class Gathers implements Deferred {
+  readonly #device: Device;
+  readonly #built: Fitted;
+  /** Those that wait for others. */
+  #works: CheckedGather[] = [];
+  #items = 0;
+
+  private constructor(device: Device, built: Fitted) {
+    this.#device = device;
+    this.#built = built;
+  }
+
+  /** Compiles gathers of elements of so many bytes, 1 to 16. @throws UsageError, BuildError */
+  static of(device: Device, elementBytes: number): Soon<Gathers> {
+    return created.of(device, String(elementBytes), async () => {
+      const kernels = ['gather', 'gather_each'];
+      const defines = gatherDefines(elementBytes, 32, true);
+      return new Gathers(device, await buildForGroups(device, 'gather.cl', kernels, defines));
+    });
+  }
+
+  enqueue(work: CheckedGather): void {
+    const { queue } = this.#device;
+    const items = wholeGroups(work.n, this.#built.groupSize);
+    if (!queue.defers || Math.max(items, work.length) >= MOST_ITEMS) {
+      this.#run(work);
+      return;
+    }
+    if (this.#items + items > MOST_ITEMS || this.#works.some((other) => !areApart(other, work))) queue.emit();
+    this.#works.push(work);
+    this.#items += items;
+    queue.defer(this);
+    if (this.#works.length >= Math.min(queue.patience, MOST)) queue.handOn();
+  }
+
+  emit(): void {
+    const works = this.#works;
+    this.#works = [];
+    this.#items = 0;
+    const [first, ...others] = works;
+    if (others.length > 0) this.#runEach(works);
+    else if (first) this.#run(first);
+  }
+
+  #run({ input, indices, output, n, length, slot }: CheckedGather): void {
+    const { program, groupSize } = this.#built;
+    const args = [input, indices, output, u64(n), u64(length), slot.board, u32(slot.at)];
+    const launch = { global: wholeGroups(n, groupSize), local: groupSize };
+    this.#device.queue.run(program.kernel('gather'), args, launch);
+  }
+
+  /** @pre there are at most `MOST` of them, whose slots are on one board */
+  #runEach(works: readonly CheckedGather[]): void {
+    const { program, groupSize } = this.#built;
+    const how = new Uint32Array(4 * MOST);
+    const arrays: KernelArgument[] = [];
+    let groups = 0;
+    for (let i = 0; i < MOST; i++) {
+      const work = works[Math.min(i, works.length - 1)] as CheckedGather;
+      if (i < works.length) groups += Math.ceil(work.n / groupSize);
+      how.set([work.n, work.length, work.slot.at, groups], 4 * i);
+      arrays.push(work.input, work.indices, work.output);
+    }
+    const board = (works[0] as CheckedGather).slot.board;
+    const args = [board, vector(how.subarray(0, 16)), vector(how.subarray(16)), ...arrays];
+    const launch = { global: groups * groupSize, local: groupSize, stage: 'gather' };
+    this.#device.queue.run(program.kernel('gather_each'), args, launch);
+  }
+}
+
+/** Does neither of two gathers read or write what the other one writes, and can both tell of it in one launch? */
+function areApart(a: CheckedGather, b: CheckedGather): boolean {
+  const writes = ({ output }: CheckedGather, { input, indices }: CheckedGather): boolean =>
+    output === input || output === indices;
+  return !writes(a, b) && !writes(b, a) && a.output !== b.output && a.slot.board === b.slot.board;
+}
