@@ -48,6 +48,32 @@ interface Device {
   }[];
 }
 
+/** What `bench-spread.js --json` writes, of several runs. */
+interface Spread {
+  readonly devices: readonly { readonly name: string; readonly driver: string }[];
+  readonly runs: readonly {
+    readonly date: string;
+    readonly rows: readonly {
+      readonly way: 'host' | 'spread' | 'there';
+      readonly dtype: string;
+      readonly memory: string;
+      readonly n: number;
+      readonly devices: number;
+      readonly milliseconds: number;
+      readonly boundMilliseconds: number;
+    }[];
+  }[];
+}
+
+/** What `bench-batch.mjs --json` writes. */
+interface Batch {
+  readonly files: number;
+  readonly sets: readonly {
+    readonly device: string;
+    readonly seconds: { readonly batch: readonly number[] };
+  }[];
+}
+
 const read = (file: string): unknown => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
 
 /** Points of the same name as lines, in the order in which names come; of one size the fastest counts. */
@@ -101,6 +127,42 @@ function cubPlot(file: string): string {
   return plotOf('Data on the device', device, linesOf(points));
 }
 
+/** Shares of linear by numbers of devices: one device's time over theirs, each. */
+function sharesOf(name: string, times: readonly { devices: number; time: number }[]): PlotLine {
+  const least = (devices: number): number =>
+    Math.min(...times.filter((one) => one.devices === devices).map(({ time }) => time));
+  const counts = [...new Set(times.map(({ devices }) => devices))].toSorted((a, b) => a - b);
+  return { name, points: counts.map((count) => ({ x: count, y: least(1) / least(count) / count })) };
+}
+
+/** Several devices of one host: what keys and batches gain by them, in the way that takes least time, and what the buses would allow. */
+function spreadPlot(file: string, batchFile: string): string {
+  const { devices, runs } = read(file) as Spread;
+  const { files, sets } = read(batchFile) as Batch;
+  const rows = runs.flatMap((run) => run.rows).filter(({ way }) => way !== 'there');
+  const kindOf = ({ n, dtype, memory, way }: (typeof rows)[number]): string =>
+    `2^${Math.log2(n)} ${dtype}${way === 'spread' ? ', spread array' : ''}${memory === 'pinned' ? ', pinned' : ''}`;
+  const kinds = [...new Set(rows.map(kindOf))];
+  const timesOf = (kind: string, time: 'milliseconds' | 'boundMilliseconds') =>
+    rows.filter((row) => kindOf(row) === kind).map((row) => ({ devices: row.devices, time: row[time] }));
+  const batches = sets.map(({ device, seconds }) => ({
+    devices: device.split(',').length,
+    time: Math.min(...seconds.batch),
+  }));
+  const [{ name, driver } = { name: '', driver: '' }] = devices;
+  return plotFile({
+    title: 'Several devices of one host',
+    x: 'devices',
+    y: `share of linear; ${name}, driver ${driver}, ${(runs[0]?.date ?? '').slice(0, 10)}`,
+    scale: 'share',
+    lines: [
+      ...kinds.map((kind) => sharesOf(kind, timesOf(kind, 'milliseconds'))),
+      sharesOf(`batch of ${files} files`, batches),
+      sharesOf('what the buses allow', timesOf(kinds[0] ?? '', 'boundMilliseconds')),
+    ],
+  });
+}
+
 /** Calls of every operation on device arrays, and from typed array to typed array. */
 function callsPlots(): Record<string, () => string> {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith('-calls.json'));
@@ -129,6 +191,7 @@ const PLOTS: Readonly<Record<string, () => string>> = {
   'h200.svg': () => cubPlot('h200.json'),
   'h200-device.svg': () => peersPlot('h200-peers.json', 'device', 'u32 keys on the device'),
   'h200-end-to-end.svg': () => peersPlot('h200-peers.json', 'end to end', 'u32 keys from array to array'),
+  'h200-x4-spread.svg': () => spreadPlot('h200-x4-spread.json', 'h200-x4-batch.json'),
   'pocl-end-to-end.svg': () => peersPlot('pocl-peers.json', 'end to end', 'u32 keys from array to array'),
 };
 
