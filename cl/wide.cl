@@ -103,22 +103,20 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void wide_plan(
         codes[k] = i < sampled ? keys[sampled == SAMPLE ? sampled_place(i, (uint)n) : i] : 0;
     }
 
-    if (item == 0) {
-        const code_t code = flags & FLAG_ENCODE ? encode_key(keys[0], codec) : (code_t)keys[0];
+    if (item < passes) {
         uint shift = begin;
-        for (uint number = 0; number < passes; number++) {
-            const uint bits = digit_bits(shift, end);
-            digits[number] = PLANNED_DIGIT(shift, bits, number);
-            first_bins[number] = code_digit(code, shift, bits);
-            same[number] = 0;
-            shift += bits;
-        }
+        for (uint number = 0; number < item; number++)
+            shift += digit_bits(shift, end);
+        const uint bits = digit_bits(shift, end);
+        digits[item] = PLANNED_DIGIT(shift, bits, item);
+        first_bins[item] = code_digit(flags & FLAG_ENCODE ? encode_key(keys[0], codec) : (code_t)keys[0], shift, bits);
+        same[item] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    /* A digit is constant if all keys have that of the first one. */
+    /* A digit is constant if all keys have that of the first one. Neighbours add to the sums of different digits. */
     for (uint entry = item; entry < passes * histogram_groups; entry += PLAN_SIZE) {
-        const uint number = entry / histogram_groups;
-        atomic_add(&same[number], counts[(size_t)entry * BINS + first_bins[number]]);
+        const uint number = entry % passes, group = entry / passes;
+        atomic_add(&same[number], counts[((size_t)number * histogram_groups + group) * BINS + first_bins[number]]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     uint varying = 0, vary = 0;

@@ -29,7 +29,7 @@ export interface Launch {
   readonly pass?: number;
 }
 
-/** Launches that are handed to the driver together at most: enough to pay, few enough for the device not to idle. */
+/** Launches that are handed to the driver together: enough to pay, few enough for the device not to idle. */
 const LONGEST_LIST = 8;
 /** While small arrays wait to cross, more launches wait with them: so many, or those of so many bytes. */
 const LONGEST_GATHERING = 64;
@@ -174,13 +174,13 @@ export class Queue {
     this.#progress.enqueue();
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
-    const longest = this.#recording ? LONGEST_RECORDING : this.gathers ? LONGEST_GATHERING : this.patience;
+    const longest = this.#recording ? LONGEST_RECORDING : this.gathers ? LONGEST_GATHERING : LONGEST_LIST;
     if (this.#launches.length >= longest) this.handOn();
   }
 
-  /** How many launches may wait for each other: as many as the device has before them, so that it does not idle meanwhile. */
+  /** How many launches are worth putting off: as many as the device has before them, so that it does not idle meanwhile. */
   get patience(): number {
-    return Math.min(Math.max(this.#progress.underWay, 1), LONGEST_LIST);
+    return Math.max(this.#progress.underWay, 1);
   }
 
   /** May launches be put off? Not where each is recorded by itself. */

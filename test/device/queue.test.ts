@@ -1,5 +1,4 @@
 import test from 'ava';
-import { LaunchList } from '../../src/device/launch-list.js';
 import { u64 } from '../../src/device/queue.js';
 import { forEachDevice } from '../each-device.js';
 
@@ -140,10 +139,10 @@ forEachDevice((title, open) => {
       queue.write(a, one);
       await queue.finish();
       let handed = 0;
-      const { take } = LaunchList.prototype;
-      LaunchList.prototype.take = function taken(this: LaunchList) {
+      const submit = queue.submit.bind(queue);
+      queue.submit = () => {
         handed++;
-        return take.call(this);
+        submit();
       };
       try {
         const launch = (from: typeof a, to: typeof a) => {
@@ -153,13 +152,12 @@ forEachDevice((title, open) => {
         launch(a, b);
         t.is(handed, 1);
         launch(b, a);
-        t.is(handed, 2, 'behind one launch none is waited for');
         launch(a, b);
-        t.is(handed, 2);
+        t.is(handed, 1);
         await new Promise(setImmediate);
-        t.is(handed, 3, 'without a wait');
+        t.is(handed, 2, 'without a wait');
       } finally {
-        LaunchList.prototype.take = take;
+        Object.assign(queue, { submit });
       }
       const moved = new Uint32Array(N);
       queue.read(b, moved);
