@@ -52,7 +52,8 @@ function clsort(args, env, { onStart, stdin = 'ignore', seconds } = {}) {
   });
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => {
-    out += text;
+    // A stream says more than a string holds, and who feeds it reads what it says.
+    if (stdin === 'ignore') out += text;
   });
   child.stderr.setEncoding('utf8').on('data', (text) => {
     err += text;

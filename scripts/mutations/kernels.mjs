@@ -916,6 +916,20 @@ export const KERNELS = [
     tests: [tests('primitives/gathers')],
   },
   {
+    name: 'plans: one that gained nothing is waited for by the next',
+    file: 'src/sort/calls/plan-choice.ts',
+    find: 'if (gainless || !isReady) return isReady ? plan : gainless;',
+    replace: 'if (gainless || !isReady) return isReady ? plan : undefined;',
+    tests: [tests('sort/calls/plan-choice')],
+  },
+  {
+    name: 'wide: a plan tells of passes that it has, not of those it saves',
+    file: 'cl/wide.cl',
+    find: 'control[CONTROL_SAVED] = passes - moves;',
+    replace: 'control[CONTROL_SAVED] = moves;',
+    tests: [tests('algorithms/wide', '*the plan, and the sort*')],
+  },
+  {
     name: 'compaction: more chosen keys than there are are believed',
     file: 'src/primitives/compact.ts',
     find: 'if (count > n)',

@@ -120,6 +120,12 @@ export interface Algorithm {
   /** Does it sort n keys in rows of `each` without being told where they begin? Default: no. */
   sortsRows?(n: number, each: number): boolean;
   enqueue(queue: Queue, work: SortWork): Enqueued;
+  /**
+   * Did it gain by what it looks for, the last times? Asked once for each sort that may go to another algorithm instead. Default: yes.
+   */
+  pays?(): boolean;
+  /** Hears, when a sort is done, the word behind that at `anyAt` of its status. */
+  learn?(word: number): void;
 }
 
 /** What a plan and a report show of how an algorithm goes about a sort, by name. */

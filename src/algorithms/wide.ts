@@ -43,6 +43,8 @@ const PLAN_SIZE = 1024;
 const MARGIN = 32;
 /** What a number of moves has to be, as cl/wide.cl has it. */
 const PARITY = { any: 0, odd: 1, even: 2 } as const;
+/** Twice as many sorts as before are given to another algorithm for each that gained nothing, up to about 2 to this power. */
+const MOST_MISSES = 5;
 /** Repeats that a sample of keys may have by chance, and the share of it beyond which it is told apart badly. */
 const CHANCE_REPEATS = 4;
 const MOST_REPEATED = 1 / 8;
@@ -81,6 +83,9 @@ interface Programs {
  * Source: partly sorting by the highest digits and finishing in local memory is the idea of Stehle and Jacobsen,
  * "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
  *
+ * A plan that saves nothing costs two to five per cent of a sort of 2^24 keys: for a while after that the planner takes another
+ * algorithm for such keys.
+ *
  * Complexity: keys are moved 4 times instead of 8, if they are spread like random ones; never more often than by
  * `onesweep`. Counting takes as many steps a key as its bucket has keys, up to `bucket`; larger ones, which the sample
  * has missed, are sorted by one group each. Limit: as `onesweep`.
@@ -93,6 +98,9 @@ class Wide implements Algorithm {
   readonly #tuning: WideTuning;
   /** Kept, as that of `onesweep` is. */
   readonly #control: Buffer;
+  /** Sorts in turn that gained nothing, and how many that follow are to be given to another algorithm. */
+  #misses = 0;
+  #skips = 0;
 
   constructor(device: Device, shape: AlgorithmShape, programs: Programs, tuning: WideTuning) {
     this.device = device;
@@ -118,6 +126,19 @@ class Wide implements Algorithm {
       plan: PLAN_WORDS * 4,
       list: listLength(this.#tuning, n) * 8,
     };
+  }
+
+  /** Keys that need all of their digits are mostly followed by others that do: the plan for them costs, and saves nothing. */
+  pays(): boolean {
+    if (this.#skips === 0) return true;
+    this.#skips--;
+    return false;
+  }
+
+  /** @param saved passes that the plan has left out */
+  learn(saved: number): void {
+    this.#misses = saved === 0 ? Math.min(this.#misses + 1, MOST_MISSES) : 0;
+    this.#skips = 2 ** this.#misses - 1;
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
@@ -210,14 +231,15 @@ class Wide implements Algorithm {
     queue.run(
       this.#programs.wide.kernel('wide_plan'),
       [
-        ...[made.from, made.counts, made.plan, u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
+        ...[made.from, made.counts, made.plan, this.#control],
+        ...[u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
         ...[u32(made.groups), u32(PARITY[made.parity]), u32(fewestDigits)],
         ...[u32(this.#leaves(bits) ? mostDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
         ...[codecArgument(codec), u32(made.firstFlags & FLAG_ENCODE)],
       ],
       { global: planSize, local: planSize },
     );
-    onStage?.({ kernel: 'wide_plan', buffers: { plan: made.plan } });
+    onStage?.({ kernel: 'wide_plan', buffers: { plan: made.plan, control: this.#control } });
   }
 
   #finish(

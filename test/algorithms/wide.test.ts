@@ -4,6 +4,7 @@
  */
 import type { ExecutionContext } from 'ava';
 import type { Stage } from '../../src/algorithms/algorithm.js';
+import { ANY_AT } from '../../src/algorithms/onesweep.js';
 import type { Tuning } from '../../src/algorithms/parameters.js';
 import { wide } from '../../src/algorithms/wide.js';
 import type { Device } from '../../src/device/device.js';
@@ -48,6 +49,9 @@ function readPlan(words: Uint32Array): Plan {
   const [first = 0, low = 0, listed = 0] = words;
   return { passes: Array.from(words.subarray(4 + first, 12), (word) => word & 255), low, listed };
 }
+
+/** What the plan leaves out, as `wide_plan` tells it in the word behind that at `anyAt`. */
+const savedIn = (control: Uint32Array): number => control[ANY_AT / 4 + 1] ?? Number.NaN;
 
 /** The digits by which keys are to be sorted, of which all lie in the sample. */
 function modelPlan(codes: readonly bigint[], inPlace: boolean): Omit<Plan, 'listed'> {
@@ -172,10 +176,36 @@ await forEachOpened((title, device, small) => {
           modelPlan([...keys], inPlace),
           `${name}, ${inPlace}`,
         );
+        t.is(savedIn(seen.get('wide_plan control') ?? new Uint32Array()), 8 - plan.passes.length);
       }
       await expectSorted(t, keys, name, { indices: 4 });
     });
   }
+
+  testIf(
+    able,
+    title('wide: what gained nothing is tried ever less often, until it gains again'),
+    async (t) => {
+      const algorithm = await wide.create(device, { ...SHAPE, tuning: TUNING });
+      const asked = (sorts: number): boolean[] =>
+        Array.from({ length: sorts }, () => algorithm.pays?.() ?? true);
+      const runs = () =>
+        asked(40)
+          .join(' ')
+          .split('true')
+          .map((run) => run.trim().split('false').length - 1);
+      t.deepEqual(asked(3), [true, true, true]);
+      algorithm.learn?.(0);
+      t.deepEqual(asked(3), [false, true, true]);
+      algorithm.learn?.(0);
+      t.deepEqual(asked(5), [false, false, false, true, true]);
+      for (let i = 0; i < 9; i++) algorithm.learn?.(0);
+      t.is(runs()[0], 31);
+      algorithm.learn?.(0);
+      algorithm.learn?.(3);
+      t.deepEqual(asked(2), [true, true]);
+    },
+  );
 
   testIf(able, title('wide: each kernel leaves what its model says'), async (t) => {
     const { word, below } = random(20);
@@ -382,7 +412,7 @@ await forEachOpened((title, device, small) => {
 /** Has the words of every buffer of a stage read, by its kernel and name; what a later launch leaves there wins. */
 function readStage({ queue }: Device, { kernel, buffers }: Stage, seen: Map<string, Uint32Array>): void {
   for (const [name, buffer] of Object.entries(buffers)) {
-    if (['state', 'counts', 'control'].includes(name)) continue;
+    if (['state', 'counts'].includes(name) || (name === 'control' && kernel !== 'wide_plan')) continue;
     const words = new Uint32Array(buffer.bytes / 4);
     queue.read(buffer, words);
     seen.set(`${kernel} ${name}`, words);

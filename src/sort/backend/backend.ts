@@ -52,6 +52,9 @@ export interface Backend {
   /** Has a variant not failed time and again? */
   trusts(plan: Plan): boolean;
 
+  /** Did the variant gain by what it looks for, the last times? Asked once a sort, where another plan would do as well. */
+  pays(plan: Plan): boolean;
+
   /** Counts a result that could not be used. */
   distrust(plan: Plan): void;
 

@@ -100,6 +100,10 @@ export class DeviceBackend implements Backend {
     return this.#failures.size === 0 || (this.#failures.get(variantOf(plan)) ?? 0) < MOST_FAILURES;
   }
 
+  pays(plan: Plan): boolean {
+    return this.#ready.get(plan)?.pays?.() ?? true;
+  }
+
   distrust(plan: Plan): void {
     const variant = variantOf(plan);
     this.#failures.set(variant, (this.#failures.get(variant) ?? 0) + 1);

@@ -196,9 +196,11 @@ export class DeviceSort implements PendingSort {
       queue.read(status, word);
       return () => whyGaveUp(word[0] ?? 0);
     }
-    const words = queue.readAtWait(status, anyAt);
+    const { algorithm } = this.#needs;
+    const words = queue.readAtWait(status, anyAt, algorithm.learn ? 2 : 1);
     return () => {
       const why = whyGaveUp(words.word(0));
+      if (why === undefined) algorithm.learn?.(words.word(1));
       // Sorts behind this one are told the same, though they may be right: they are made again, too.
       if (why !== undefined) queue.fill(status, 0, { offset: anyAt, bytes: 4 });
       return why;

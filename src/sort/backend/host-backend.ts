@@ -48,6 +48,10 @@ export class HostBackend implements Backend, Keeper {
     return Number.POSITIVE_INFINITY;
   }
 
+  pays(): boolean {
+    return true;
+  }
+
   trusts(): boolean {
     return true;
   }

@@ -29,6 +29,8 @@ export interface By {
   readonly settings: SortSettings;
   /** Gets warnings when the settings name nobody. */
   readonly onWarning: (warning: ClsortError) => void;
+  /** Has something compiled that nobody waits for; left out where there is no time for it. */
+  readonly later?: (prepare: () => Soon<void>) => void;
 }
 
 /** A sort within a call, as an operation asks for it. */

@@ -144,16 +144,23 @@ export class Calls {
   #make<T>(task: Task, use: Use<T>): Promise<T> {
     const keeper = this.keeperFor(task.n, task.settings, task.onHost);
     if (task.onHost || !isOpenEnded(task)) return this.#makeWhole(task, use, keeper);
-    const by = { settings: task.settings, onWarning: this.#onWarning };
+    const by = { settings: task.settings, onWarning: this.#onWarning, later: this.#later };
     const call = new OpenCall(task, use, keeper, by);
     return this.#turns.inOrder(() => call.enqueue());
   }
+
+  /** What fails is told when it is asked for. */
+  readonly #later = (prepare: () => Soon<void>): void => {
+    const run = () => this.#keeper.run(prepare, { again: false });
+    this.#turns.beside(0, run).catch(() => undefined);
+  };
 
   /** Makes a call that others do not begin behind, or that the order does not matter to. */
   #makeWhole<T>(task: Task, use: Use<T>, keeper: Keeper): Promise<T> {
     const { n, settings, link, onHost } = task;
     const made = keeper.backend;
-    const whole = (backend: Backend) => make({ backend, settings, onWarning: this.#onWarning }, use);
+    const by = { settings, onWarning: this.#onWarning, later: this.#later };
+    const whole = (backend: Backend) => make({ ...by, backend }, use);
     const beside = onHost && made.overlaps && isOpenEnded(task);
     // The first of several goes ahead, so that who waits for each call does not wait for more.
     const bundled = beside && !this.#turns.idle ? task.sort : undefined;

@@ -87,14 +87,22 @@ export class PlanChoice {
     this.#warn(new MismatchError(`${message}; another way is tried`));
   }
 
-  /** The first plan, where nothing stands against it and all that it needs is there. */
+  /**
+   * The first plan, where nothing stands against it and all that it needs is there. One that gained nothing lately is taken only until
+   * the next one is there: nobody waits for that to be compiled.
+   */
   #ready(request: PlanRequest): Plan | undefined {
     const { backend } = this.#by;
     if (this.hasRefused) return undefined;
+    let gainless: Plan | undefined;
     for (const plan of backend.plans(request)) {
-      return backend.trusts(plan) && backend.isReady(plan) ? plan : undefined;
+      const isReady = backend.trusts(plan) && backend.isReady(plan);
+      if (gainless && !isReady) this.#by.later?.(() => backend.prepare(plan));
+      if (gainless || !isReady) return isReady ? plan : gainless;
+      if (request.algorithm !== 'auto' || backend.pays(plan)) return plan;
+      gainless = plan;
     }
-    return undefined;
+    return gainless;
   }
 
   /** What is left when no algorithm is. @throws UnsupportedError when none was ever to be used */

@@ -1,0 +1,67 @@
+/** Which of a backend's plans a call takes. */
+import test from 'ava';
+import type { SortSettings } from '../../../src/sort/api/options.js';
+import type { Backend } from '../../../src/sort/backend/backend.js';
+import type { PlanRequest } from '../../../src/sort/backend/plan.js';
+import { PlanChoice } from '../../../src/sort/calls/plan-choice.js';
+import { MismatchError } from '../../../src/util/errors.js';
+
+interface Ways {
+  /** Names of algorithms: all there are, best first, and those that pay, are ready and can be prepared. */
+  readonly all: readonly string[];
+  readonly paying?: readonly string[];
+  readonly ready?: readonly string[];
+  readonly good?: readonly string[];
+}
+
+/** The plan that is taken, how often it was asked whether one pays, and what is compiled while nobody waits. */
+async function chosen({ all, paying = all, ready = all, good = all }: Ways, algorithm = 'auto') {
+  let asked = 0;
+  const later: string[] = [];
+  const backend = {
+    plans: () => all.map((name) => ({ engine: 'device', algorithm: name, n: 5 })),
+    trusts: () => true,
+    pays: (plan: { algorithm: string }) => {
+      asked++;
+      return paying.includes(plan.algorithm);
+    },
+    isReady: (plan: { algorithm: string }) => ready.includes(plan.algorithm),
+    prepare: async (plan: { algorithm: string }) => {
+      later.push(plan.algorithm);
+      if (!good.includes(plan.algorithm)) throw new MismatchError(`${plan.algorithm} is not certified`);
+    },
+  };
+  const settings = { algorithm, onWarning: () => undefined } as unknown as SortSettings;
+  const choice = new PlanChoice({
+    backend: backend as unknown as Backend,
+    settings,
+    onWarning: () => undefined,
+    later: (prepare) => void prepare(),
+  });
+  const plan = await choice.plan({ n: 5, algorithm } as PlanRequest, settings);
+  return { taken: plan.algorithm, asked, later };
+}
+
+test('a plan that did not pay lately gives way to the next one, once that is there', async (t) => {
+  const all = ['first', 'second', 'third'];
+  t.deepEqual(await chosen({ all }), { taken: 'first', asked: 1, later: [] });
+  const paying = ['second', 'third'];
+  t.deepEqual(await chosen({ all, paying }), { taken: 'second', asked: 1, later: [] });
+  // Nobody waits for it to be compiled.
+  t.deepEqual(await chosen({ all, paying, ready: ['first'] }), {
+    taken: 'first',
+    asked: 1,
+    later: ['second'],
+  });
+  t.deepEqual(await chosen({ all: ['first'], paying: [] }), { taken: 'first', asked: 1, later: [] });
+  // Which of them pays is nobody's question before they are compiled.
+  t.deepEqual(await chosen({ all, paying, ready: [], good: paying }), {
+    taken: 'second',
+    asked: 0,
+    later: ['first', 'second'],
+  });
+});
+
+test('what was asked for is taken whether it pays or not', async (t) => {
+  t.deepEqual(await chosen({ all: ['first'], paying: [] }, 'first'), { taken: 'first', asked: 0, later: [] });
+});
