@@ -232,8 +232,8 @@ export const LIBRARY = [
   },
   {
     name: 'bundles: what does not work is compiled again and again',
-    file: 'src/sort/calls/bundles.ts',
-    find: 'prepared.add(variant);',
+    file: 'src/sort/calls/ahead.ts',
+    find: 'begun.add(variant);',
     replace: '',
     tests: [bundles],
   },

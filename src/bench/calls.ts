@@ -87,12 +87,15 @@ function dispose(result: CallResult): void {
   for (const part of result) if (part instanceof DeviceArray) part.dispose();
 }
 
+/** The bytes of a part that is not on the device: of an array, or of a number's digits. */
+const bytesHere = (part: Exclude<CallResult[number], DeviceArray>): Uint8Array =>
+  typeof part === 'object' ? bytesOf(part) : Buffer.from(String(part));
+
 /** The bytes of each part, so that results of different places compare. */
 async function bytesOfParts(result: CallResult): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
   for (const part of result) {
-    if (part instanceof DeviceArray) parts.push(bytesOf(await part.read()));
-    else parts.push(typeof part === 'object' ? bytesOf(part) : Buffer.from(String(part)));
+    parts.push(part instanceof DeviceArray ? bytesOf(await part.read()) : bytesHere(part));
   }
   return parts;
 }
@@ -110,14 +113,13 @@ async function hasBytes(
   if (result.length !== expected.length) return false;
   for (const [i, part] of result.entries()) {
     const wanted = expected[i] as Uint8Array;
-    let bytes: Uint8Array;
     if (part instanceof DeviceArray) {
       if (part.byteLength !== wanted.length) return false;
-      bytes = rooms.get(i) ?? new Uint8Array(wanted.length);
-      rooms.set(i, bytes);
-      await part.readInto(bytes);
-    } else bytes = typeof part === 'object' ? bytesOf(part) : Buffer.from(String(part));
-    if (Buffer.compare(bytes, wanted) !== 0) return false;
+      const room = rooms.get(i) ?? new Uint8Array(wanted.length);
+      rooms.set(i, room);
+      await part.readInto(room);
+      if (Buffer.compare(room, wanted) !== 0) return false;
+    } else if (Buffer.compare(bytesHere(part), wanted) !== 0) return false;
   }
   return true;
 }

@@ -7,10 +7,10 @@ import { type SortSettings, throwIfAborted } from '../api/options.js';
 import type { Backend, Keeper } from '../backend/backend.js';
 import { byteLengthOf, column, isOnDevice, type Place } from '../backend/column.js';
 import { requestOf, type SortJob } from '../backend/job.js';
-import type { Plan, PlanRequest } from '../backend/plan.js';
+import type { PlanRequest } from '../backend/plan.js';
+import type { Ahead } from './ahead.js';
 import { make } from './call.js';
 import { assertIntact, spansOf } from './intact.js';
-import type { Turns } from './turns.js';
 
 /** Arrays of more bytes are sorted by themselves: nothing is gained there, as the copies take this thread as long as they do without. */
 const MOST_BYTES = 2 ** 17;
@@ -186,7 +186,7 @@ const onLines = (bytes: number): number => Math.ceil(bytes / LINE) * LINE;
  */
 export class Bundles {
   readonly #keeper: Keeper;
-  readonly #turns: Turns;
+  readonly #ahead: Ahead;
   readonly #onWarning: (warning: ClsortError) => void;
   /** Bundles that others may join. */
   readonly #open = new Set<Bundle>();
@@ -194,13 +194,11 @@ export class Bundles {
   /** Whose passages were made last, and those that no bundle uses. */
   #backend: Backend | undefined;
   #idle: Passage[] = [];
-  /** What was compiled for bundles, well or not. */
-  readonly #prepared = new WeakMap<Backend, Set<string>>();
 
   /** @param onWarning hears why sorts are made one by one after all */
-  constructor(keeper: Keeper, turns: Turns, onWarning: (warning: ClsortError) => void) {
+  constructor(keeper: Keeper, ahead: Ahead, onWarning: (warning: ClsortError) => void) {
     this.#keeper = keeper;
-    this.#turns = turns;
+    this.#ahead = ahead;
     this.#onWarning = onWarning;
   }
 
@@ -302,20 +300,10 @@ export class Bundles {
     const [plan] = backend.plans(request);
     if (plan?.engine !== 'device' || !backend.trusts(plan)) return false;
     if (backend.isReady(plan)) return true;
-    this.#prepare(backend, plan);
-    return false;
-  }
-
-  #prepare(backend: Backend, plan: Plan): void {
-    const prepared = this.#prepared.get(backend) ?? new Set();
-    this.#prepared.set(backend, prepared);
-    const variant = JSON.stringify(plan.shape);
-    if (prepared.has(variant)) return;
-    prepared.add(variant);
-    const prepare = () => this.#keeper.run(() => backend.prepare(plan), ONCE);
-    this.#turns.beside(0, prepare).catch((error: unknown) => {
+    this.#ahead.prepare(backend, plan, (error) => {
       if (error instanceof BuildError || error instanceof MismatchError) this.#tell(error);
     });
+    return false;
   }
 
   #tell(cause: ClsortError): void {

@@ -16,6 +16,7 @@ import { verifyOnHost } from '../backend/host-backend.js';
 import { type HostJob, hostJob, requestOf, type SortJob, sortJob } from '../backend/job.js';
 import type { Plan, PlanRequest } from '../backend/plan.js';
 import type { ColumnChecks, Found } from '../operations/column-checks.js';
+import type { Ahead } from './ahead.js';
 import { sortInChunks } from './chunked.js';
 import { addSpans, assertIntact, intactOr, type Span } from './intact.js';
 import { PlanChoice, Refusal } from './plan-choice.js';
@@ -29,8 +30,8 @@ export interface By {
   readonly settings: SortSettings;
   /** Gets warnings when the settings name nobody. */
   readonly onWarning: (warning: ClsortError) => void;
-  /** Has something compiled that nobody waits for; left out where there is no time for it. */
-  readonly later?: (prepare: () => Soon<void>) => void;
+  /** Compiles what nobody waits for; left out where there is no time for it. */
+  readonly ahead?: Pick<Ahead, 'prepare'>;
 }
 
 /** A sort within a call, as an operation asks for it. */

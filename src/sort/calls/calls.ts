@@ -5,6 +5,7 @@ import type { Backend, Keeper } from '../backend/backend.js';
 import { isOnDevice } from '../backend/column.js';
 import { HostBackend } from '../backend/host-backend.js';
 import type { HostJob, SortJob } from '../backend/job.js';
+import { Ahead } from './ahead.js';
 import { Bundles } from './bundles.js';
 import { type By, make, type Started, start, type Use } from './call.js';
 import { failedInput, isPromise, Link } from './link.js';
@@ -55,6 +56,7 @@ export class Calls {
   readonly #few: Few | undefined;
   readonly #turns: Turns;
   readonly #team: Sharing | undefined;
+  readonly #ahead: Ahead;
   readonly #bundles: Bundles;
   readonly #onWarning: (warning: ClsortError) => void;
   /** What is known of calls, by the promises that they returned. */
@@ -75,7 +77,8 @@ export class Calls {
     this.#keeper = keeper;
     this.#few = few;
     this.#turns = turns;
-    this.#bundles = new Bundles(keeper, turns, onWarning);
+    this.#ahead = new Ahead(keeper, turns);
+    this.#bundles = new Bundles(keeper, this.#ahead, onWarning);
     this.#onWarning = onWarning;
   }
 
@@ -144,22 +147,16 @@ export class Calls {
   #make<T>(task: Task, use: Use<T>): Promise<T> {
     const keeper = this.keeperFor(task.n, task.settings, task.onHost);
     if (task.onHost || !isOpenEnded(task)) return this.#makeWhole(task, use, keeper);
-    const by = { settings: task.settings, onWarning: this.#onWarning, later: this.#later };
+    const by = { settings: task.settings, onWarning: this.#onWarning, ahead: this.#ahead };
     const call = new OpenCall(task, use, keeper, by);
     return this.#turns.inOrder(() => call.enqueue());
   }
-
-  /** What fails is told when it is asked for. */
-  readonly #later = (prepare: () => Soon<void>): void => {
-    const run = () => this.#keeper.run(prepare, { again: false });
-    this.#turns.beside(0, run).catch(() => undefined);
-  };
 
   /** Makes a call that others do not begin behind, or that the order does not matter to. */
   #makeWhole<T>(task: Task, use: Use<T>, keeper: Keeper): Promise<T> {
     const { n, settings, link, onHost } = task;
     const made = keeper.backend;
-    const by = { settings, onWarning: this.#onWarning, later: this.#later };
+    const by = { settings, onWarning: this.#onWarning, ahead: this.#ahead };
     const whole = (backend: Backend) => make({ ...by, backend }, use);
     const beside = onHost && made.overlaps && isOpenEnded(task);
     // The first of several goes ahead, so that who waits for each call does not wait for more.

@@ -97,7 +97,7 @@ export class PlanChoice {
     let gainless: Plan | undefined;
     for (const plan of backend.plans(request)) {
       const isReady = backend.trusts(plan) && backend.isReady(plan);
-      if (gainless && !isReady) this.#by.later?.(() => backend.prepare(plan));
+      if (gainless && !isReady) this.#by.ahead?.prepare(backend, plan);
       if (gainless || !isReady) return isReady ? plan : gainless;
       if (request.algorithm !== 'auto' || backend.pays(plan)) return plan;
       gainless = plan;

@@ -14,6 +14,7 @@ import { column } from '../../../src/sort/backend/column.js';
 import { done, HostBackend, sortOnHost } from '../../../src/sort/backend/host-backend.js';
 import { type HostJob, hostJob, type SortJob } from '../../../src/sort/backend/job.js';
 import { hostPlan, type Plan, type PlanRequest } from '../../../src/sort/backend/plan.js';
+import { Ahead } from '../../../src/sort/calls/ahead.js';
 import { Bundles } from '../../../src/sort/calls/bundles.js';
 import { Turns } from '../../../src/sort/calls/turns.js';
 
@@ -56,7 +57,7 @@ function played() {
   };
   const turns = new Turns();
   const warnings: ClsortError[] = [];
-  const bundles = new Bundles(backend, turns, (warning) => warnings.push(warning));
+  const bundles = new Bundles(backend, new Ahead(backend, turns), (warning) => warnings.push(warning));
   /** Sorts that were made by themselves. */
   const alone: SortJob[] = [];
   const join = (job: SortJob) =>

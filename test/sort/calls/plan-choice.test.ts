@@ -36,7 +36,7 @@ async function chosen({ all, paying = all, ready = all, good = all }: Ways, algo
     backend: backend as unknown as Backend,
     settings,
     onWarning: () => undefined,
-    later: (prepare) => void prepare(),
+    ahead: { prepare: (_, plan) => void backend.prepare(plan) },
   });
   const plan = await choice.plan({ n: 5, algorithm } as PlanRequest, settings);
   return { taken: plan.algorithm, asked, later };

@@ -1,0 +1,36 @@
+/** What is compiled while nobody waits. */
+import test from 'ava';
+import type { Backend, Keeper } from '../../../src/sort/backend/backend.js';
+import type { Plan } from '../../../src/sort/backend/plan.js';
+import { Ahead } from '../../../src/sort/calls/ahead.js';
+import { Turns } from '../../../src/sort/calls/turns.js';
+import { BuildError } from '../../../src/util/errors.js';
+
+test('each variant is compiled once for a backend, well or not, before a Sorter closes', async (t) => {
+  const compiled: string[] = [];
+  const backendOf = (name: string) =>
+    ({
+      prepare: async ({ algorithm }: Plan) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        compiled.push(`${name} ${algorithm}`);
+        if (algorithm === 'broken') throw new BuildError('does not compile');
+      },
+    }) as unknown as Backend;
+  const [one, another] = [backendOf('one'), backendOf('another')];
+  const turns = new Turns();
+  const ahead = new Ahead(
+    { run: (use: (backend: Backend) => unknown) => use(one) } as unknown as Keeper,
+    turns,
+  );
+  const failures: unknown[] = [];
+  for (const algorithm of ['good', 'broken', 'good', 'broken']) {
+    ahead.prepare(one, { algorithm, shape: { keyBits: 64, valueBytes: 0 } } as Plan, (error) =>
+      failures.push(error),
+    );
+  }
+  ahead.prepare(another, { algorithm: 'broken' } as Plan);
+  await turns.close();
+  t.deepEqual(compiled, ['one good', 'one broken', 'another broken']);
+  t.is(failures.length, 1);
+  t.true(failures[0] instanceof BuildError);
+});
