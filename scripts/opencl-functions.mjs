@@ -19,6 +19,7 @@ export const ADDED = [
   'finishAsync',
   'getExtensionFunctions',
   'hashAsync',
+  'joinAsync',
   'lookAt',
   'multisetAsync',
   'nearSortAsync',

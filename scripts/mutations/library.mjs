@@ -345,8 +345,8 @@ export const LIBRARY = [
   {
     name: 'milestones: whoever comes later is told too early',
     file: 'src/device/milestones.ts',
-    find: 'this.#next ??= this.#askBehind(this.#current);',
-    replace: 'if (this.#current) return this.#current;\n    this.#next ??= this.#askBehind(undefined);',
+    find: 'this.#next ??= this.#behind(this.#current);',
+    replace: 'if (this.#current) return this.#current;\n    this.#next ??= this.#behind(undefined);',
     tests: [tests('device/milestones')],
   },
   {
@@ -755,9 +755,38 @@ export const LIBRARY = [
   {
     name: 'milestones: the end of all waits comes before that of the next one',
     file: 'src/device/milestones.ts',
-    find: 'return this.#next ?? this.#current;',
+    find: 'return this.#next?.reached ?? this.#current;',
     replace: 'return this.#current;',
     tests: [tests('device/milestones')],
+  },
+  {
+    name: 'milestones: a chain that takes long is completed when all of it is done',
+    file: 'src/device/milestones.ts',
+    find: 'if (this.#now() - since >= this.#patience) ask();',
+    replace: '',
+    tests: [tests('device/milestones')],
+  },
+  {
+    name: 'scraps: two get the same words',
+    file: 'src/device/scraps.ts',
+    find: 'this.#used += count;',
+    replace: 'this.#used += count >> 1;',
+    tests: [tests('device/scraps')],
+  },
+  {
+    name: 'rooms: one goes to two at a time',
+    file: 'src/sort/transfer/rooms.ts',
+    find: 'this.#idle.pop() ??',
+    replace: 'this.#idle[0] ??',
+    tests: [tests('sort/transfer/rooms')],
+  },
+  {
+    name: 'many: a room goes to the next part before this one is sorted',
+    file: 'src/sort/api/many.ts',
+    find: '        await results.sort(keys, part.offsets, start, end);\n        if (room) rooms.give(room);',
+    replace:
+      '        if (room) rooms.give(room);\n        await results.sort(keys, part.offsets, start, end);',
+    tests: [tests('sort/api/many')],
   },
   {
     name: 'queue: what is to start soon never starts',

@@ -34,7 +34,7 @@ export class ArrivingWords {
 
   /** Words from `at` on; all bits of each are set before they have arrived. */
   words(at: number, count: number): Uint32Array {
-    return this.#words?.subarray(at, at + count) ?? new Uint32Array(count).fill(UNKNOWN);
+    return this.#words?.slice(at, at + count) ?? new Uint32Array(count).fill(UNKNOWN);
   }
 
   word(at: number): number {

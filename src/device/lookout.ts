@@ -8,6 +8,7 @@ import type { Ferry } from './ferry.js';
 import { Milestones } from './milestones.js';
 import type { Progress } from './progress.js';
 import type { Berth } from './quay.js';
+import { Scraps } from './scraps.js';
 import { typedError } from './status.js';
 import { type Landing, land, type Tray } from './tray.js';
 
@@ -20,6 +21,12 @@ const LOOK_MICROSECONDS = { quiet: 200, busy: 50 };
 const BUSY_TURN_MILLISECONDS = 0.1;
 /** A program that awaits call after call leaves the loop to others at least so often. */
 const TURN_MILLISECONDS = 1;
+
+/**
+ * A program that enqueues for so long at once has what it has enqueued waited for, where waits cost little: a long chain of calls is
+ * then completed piece by piece while the device works on, and not all of it when that is done.
+ */
+const PATIENCE_MILLISECONDS = 0.75;
 
 /** A queue, as far as its end is looked for. */
 export interface Watched {
@@ -57,7 +64,8 @@ export class Lookout {
   readonly #progress: Progress;
   readonly #tray: Tray | undefined;
   readonly #ferry: Ferry | undefined;
-  readonly #milestones = new Milestones(() => this.#allDone());
+  readonly #milestones: Milestones;
+  readonly #scraps = new Scraps();
   #words: ArrivingWords[] = [];
   /** What the ferry is to bring. */
   #landings: Landing[] = [];
@@ -75,6 +83,10 @@ export class Lookout {
     this.#progress = progress;
     this.#tray = tray;
     this.#ferry = ferry;
+    this.#milestones = new Milestones(
+      (before) => this.#allDone(before),
+      capabilities.quirks.polls > 0 ? PATIENCE_MILLISECONDS : undefined,
+    );
   }
 
   /**
@@ -125,8 +137,8 @@ export class Lookout {
       : cl.enqueueMarkerWithWaitList(this.#queue.handle, null, true);
   }
 
-  /** Waits for all that is enqueued. */
-  async #allDone(): Promise<void> {
+  /** Waits for all that is enqueued. @param before a wait that is to end first */
+  async #allDone(before: Promise<void> | undefined): Promise<void> {
     this.#queue.submitForLater();
     const landings = this.#landings;
     this.#landings = [];
@@ -134,7 +146,7 @@ export class Lookout {
     const to = this.#progress.enqueued;
     this.#waitedAt = to;
     try {
-      await (this.#capabilities.quirks.polls > 0 ? this.#looked() : this.#waited());
+      await (this.#capabilities.quirks.polls > 0 ? this.#looked(before) : this.#waited());
     } catch (error) {
       // Who waits for it later is told as well: the next wait may succeed.
       if (landings.length > 0) this.#queue.lose(from, to, typedError(error, 'downloading small arrays'));
@@ -167,7 +179,7 @@ export class Lookout {
   #departing(tray: Tray | undefined): WordRead[] {
     return this.#words.splice(0).map((words) => {
       const { buffer, offset, count } = words;
-      return { words, buffer, offset, view: tray?.room(4 * count) ?? new Uint32Array(count) };
+      return { words, buffer, offset, view: tray?.room(4 * count) ?? this.#scraps.take(count) };
     });
   }
 
@@ -196,12 +208,12 @@ export class Lookout {
    * A wait that looks for the end by itself at first, in each turn of the loop for a while, since waking this thread
    * may take longer than small work. After a wait that was not small the next one is left to another thread at once.
    */
-  async #looked(): Promise<void> {
+  async #looked(before: Promise<void> | undefined): Promise<void> {
     const words = this.#departing(this.#tray);
     const reads: Read[] = [...this.#crossing(), ...words];
     this.#progress.enqueue(Math.max(1, reads.length));
     const passed = this.#pass();
-    const start = performance.now();
+    let start = performance.now();
     const most = this.#brief ? this.#capabilities.quirks.polls * 1e3 : 0;
     const isDue = start - this.#turnedAt > TURN_MILLISECONDS;
     let well = false;
@@ -210,25 +222,29 @@ export class Lookout {
       const buffers = reads.map(({ buffer }) => buffer.handle);
       const offsets = reads.map(({ offset }) => offset);
       const views = reads.map(({ view }) => view);
-      const first = most > 0 && !isDue ? this.#moment : 0;
+      const first = most > 0 && !isDue && !before ? this.#moment : 0;
       event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
-      if (isDue) await this.#turn();
-      for (let looked = !isDue; event; looked = true) {
-        if (performance.now() - start >= most) {
-          await cl.waitForEventsAsync([event]);
-          break;
-        }
-        if (looked) await this.#turn();
-        const state = cl.lookAt(event, this.#moment);
+      if (before) {
+        await before.catch(() => undefined); // told to those who wait for it
+        start = performance.now();
+      } else if (isDue) await this.#turn();
+      for (let looked = !isDue && !before; event; looked = true) {
+        const isLate = performance.now() - start >= most;
+        if (looked && !isLate) await this.#turn();
+        const state = cl.lookAt(event, isLate ? 0 : this.#moment);
         if (state === cl.COMPLETE) {
           cl.releaseEvent(event); // at once: it is no work for another thread
           event = undefined;
-        } else if (state < cl.COMPLETE) await cl.waitForEventsAsync([event]); // which says why
+        } else if (state < cl.COMPLETE || isLate) {
+          await cl.waitForEventsAsync([event]); // which says why, if it has failed
+          break;
+        }
       }
       arrived(words); // before their places in the tray are free
       well = true;
     } finally {
       if (event) cl.releaseAsync(event);
+      if (before) await before.catch(() => undefined); // what is in the tray is taken out in turn
       this.#brief = performance.now() - start < 2e3 * this.#capabilities.quirks.polls;
       passed(well);
     }

@@ -399,9 +399,8 @@ export class Queue {
       );
       return;
     }
-    const pattern = globalThis.Buffer.from(Uint32Array.of(word).buffer);
     this.#record(stage, (event) =>
-      cl.enqueueFillBuffer(this.#handle, buffer.handle, pattern, offset, bytes, null, event),
+      cl.enqueueFillBuffer(this.#handle, buffer.handle, word, offset, bytes, null, event),
     );
   }
 

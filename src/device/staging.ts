@@ -47,6 +47,20 @@ export function copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[
   });
 }
 
+/**
+ * Copies arrays of the host to where they lie one behind the other, by other threads.
+ *
+ * @param to of as many bytes as all of them
+ * @throws MemoryError
+ */
+export async function joinArrays(from: readonly ArrayBufferView[], to: ArrayBufferView): Promise<void> {
+  try {
+    await cl.joinAsync(from, to, COPY_THREADS);
+  } catch (error) {
+    throw typedError(error, `copying ${to.byteLength} bytes`);
+  }
+}
+
 function pieceOf(bytes: number): number {
   const piece = Math.ceil(bytes / FEWEST_PIECES / 4096) * 4096;
   return Math.min(Math.max(piece, SMALLEST_PIECE), LARGEST_PIECE);

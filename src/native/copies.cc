@@ -12,7 +12,7 @@ namespace {
 /** What a thread copies at a time. */
 constexpr size_t kShare = size_t{64} << 10;
 
-/** Host memory that is copied to other host memory. */
+/** Host memory that is copied to other host memory; of several that are copied to the same memory one keeps it. */
 struct Copy {
   std::shared_ptr<v8::BackingStore> from_store, to_store;
   const char* from;
@@ -23,8 +23,8 @@ struct Copy {
 /** Copies made by several threads, in shares of all bytes as if they lay one behind the other. */
 class Copies final : public PromiseJob {
  public:
-  Copies(Environment& environment, std::vector<Copy> copies, unsigned threads)
-      : PromiseJob("copyAsync"), environment_(environment), copies_(std::move(copies)), threads_(threads) {
+  Copies(const char* name, Environment& environment, std::vector<Copy> copies, unsigned threads)
+      : PromiseJob(name), environment_(environment), copies_(std::move(copies)), threads_(threads) {
     size_t end = 0;
     for (const Copy& copy : copies_) ends_.push_back(end += copy.bytes);
   }
@@ -75,11 +75,58 @@ NAN_METHOD(CopyAsync) {
     copies.push_back({source.store, target.store, static_cast<const char*>(source.data),
                       static_cast<char*>(target.data), source.bytes});
   }
-  StartPromise(call, std::make_unique<Copies>(call.environment(), std::move(copies), threads), nullptr);
+  StartPromise(call, std::make_unique<Copies>("copyAsync", call.environment(), std::move(copies), threads), nullptr);
+}
+
+/**
+ * Copies many pieces of memory to where they lie one behind the other. Nothing is said of each piece but where it is, since there
+ * may be tens of thousands.
+ */
+NAN_METHOD(JoinAsync) {
+  Call call(info, "joinAsync");
+  auto from = call.Elements(0);  // as above; what comes after it runs no JavaScript
+  HostMemory target = call.LastingMemory(1, 0);
+  auto threads = static_cast<unsigned>(call.Unsigned(call[2], CL_INVALID_VALUE, kMaxCrew));
+  if (!call.ok()) return;
+  if (threads == 0) return (void)call.Fail(CL_INVALID_VALUE, "expected at least one thread");
+  std::vector<Copy> copies;
+  copies.reserve(from.size());
+  char* to = static_cast<char*>(target.data);
+  size_t left = target.bytes;
+  for (size_t i = 0; i < from.size(); i++) {
+    HostMemory source;
+    if (!HostMemory::Of(from[i], &source)) {
+      return (void)call.Fail(CL_INVALID_VALUE, "number " + std::to_string(i) +
+                                                   " of the list: expected a Buffer, a typed array, a DataView or an "
+                                                   "ArrayBuffer");
+    }
+    if (source.bytes > left) {
+      return (void)call.Fail(CL_INVALID_VALUE, "the memory to copy to has " + std::to_string(target.bytes) +
+                                                   " bytes, and numbers 0 to " + std::to_string(i) +
+                                                   " of the list have more");
+    }
+    if (source.bytes == 0) continue;
+    if (source.resizable) {
+      std::memmove(to, source.data, source.bytes);  // it may shrink as soon as the program goes on
+    } else {
+      copies.push_back({std::move(source.store), copies.empty() ? target.store : nullptr,
+                        static_cast<const char*>(source.data), to, source.bytes});
+    }
+    to += source.bytes;
+    left -= source.bytes;
+  }
+  if (left > 0) {
+    return (void)call.Fail(CL_INVALID_VALUE, "the memory to copy to has " + std::to_string(left) +
+                                                 " bytes more than what is copied there");
+  }
+  StartPromise(call, std::make_unique<Copies>("joinAsync", call.environment(), std::move(copies), threads), nullptr);
 }
 
 }  // namespace
 
-void ExportCopies(Exports& exports) { exports.Set<CopyAsync>("copyAsync"); }
+void ExportCopies(Exports& exports) {
+  exports.Set<CopyAsync>("copyAsync");
+  exports.Set<JoinAsync>("joinAsync");
+}
 
 }  // namespace clsort

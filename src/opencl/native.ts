@@ -122,6 +122,7 @@ export interface Native {
   initialize: NativeFunction;
   isReleased: NativeFunction;
   isSame: NativeFunction;
+  joinAsync: NativeFunction;
   linkProgram: NativeFunction;
   loaderInfo: NativeFunction;
   lookAt: NativeFunction;

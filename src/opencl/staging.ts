@@ -261,6 +261,19 @@ export function copyAsync(
 }
 
 /**
+ * Copies pieces of host memory to where they lie one behind the other, by other threads. Nothing of it may change until the promise
+ * settles, but for memory that is resizable: that is copied before the call returns.
+ *
+ * @param from copied as a whole
+ * @param to of as many bytes as all of them
+ * @param threads 1 to 64
+ * @throws INVALID_VALUE, also when `to` is resizable
+ */
+export function joinAsync(from: readonly HostMemory[], to: HostMemory, threads: number): Promise<void> {
+  return native().joinAsync(from, to, threads);
+}
+
+/**
  * Brings keys of host memory to the order of their partitions, each partition's as they came, made by other threads: one
  * stable counting pass. Beside what it is given it takes two bytes for each key.
  *

@@ -2,6 +2,7 @@ import test from 'ava';
 import { Lookout, type Watched } from '../../src/device/lookout.js';
 import { Progress } from '../../src/device/progress.js';
 import type { Berth } from '../../src/device/quay.js';
+import { Tray } from '../../src/device/tray.js';
 import { forEachDevice } from '../each-device.js';
 
 test('who waits later for what did not arrive is told of it', async (t) => {
@@ -55,6 +56,52 @@ forEachDevice((title, open) => {
     const capabilities = { version: device.capabilities.version, quirks: { polls: 1, finishTells: true } };
     return new Lookout(queue, capabilities as never, new Progress(), { tray: undefined, ferry: undefined });
   };
+
+  test.serial(
+    title('waits that are asked for in one go for long are told one after the other, each with its words'),
+    async (t) => {
+      const device = await open();
+      const { handle } = device.queue;
+      const queue: Watched = { handle, submitForLater: () => undefined, lose: () => undefined };
+      const capabilities = { version: device.capabilities.version, quirks: { polls: 1, finishTells: true } };
+      // Room for the words of one wait, which those of another one get after it.
+      const tray = new Tray(() => new ArrayBuffer(256));
+      const progress = new Progress();
+      const lookout = new Lookout(queue, capabilities as never, progress, { tray, ferry: undefined });
+      const calls = 60;
+      const buffer = device.buffer(4 * calls);
+      const told: number[] = [];
+      let waits = 0;
+      const mark = progress.mark.bind(progress);
+      progress.mark = () => {
+        waits++;
+        return mark();
+      };
+      const before = device.queue.position;
+      const all = Array.from({ length: calls }, (_, i) => {
+        device.queue.fill(buffer, i + 1, { offset: 4 * i, bytes: 4 });
+        progress.enqueue(device.queue.position - before);
+        const words = lookout.readAtWait(buffer, 4 * i, 1);
+        const begun = performance.now();
+        while (performance.now() - begun < 0.2);
+        return lookout.reached(60).then(() => {
+          told.push(i);
+          return words.word(0);
+        });
+      });
+      t.deepEqual(
+        await Promise.all(all),
+        all.map((_, i) => i + 1),
+      );
+      t.deepEqual(
+        told,
+        all.map((_, i) => i),
+      );
+      t.true(waits > 1, `${waits} waits`);
+      await device.queue.finish();
+      buffer.release();
+    },
+  );
 
   test.serial(title('a deadline beyond what a timer can run is not one that has passed'), async (t) => {
     const lookout = await looking();

@@ -72,3 +72,37 @@ test('the end of all waits comes behind those that nobody was asked for yet, and
   await Promise.all([second, ended]);
   t.true(over);
 });
+
+test('who asks long after a wait began has its point asked for at once, also while one is under way', async (t) => {
+  let now = 0;
+  const asked: { before: Promise<void> | undefined; resolve(): void }[] = [];
+  const reach = (before: Promise<void> | undefined): Promise<void> =>
+    new Promise((resolve) => asked.push({ before, resolve: () => resolve() }));
+  const milestones = new Milestones(reach, 10, () => now);
+  const told: number[] = [];
+  const wait = (at: number): Promise<unknown> => {
+    now = at;
+    return milestones.reached().then(() => told.push(at));
+  };
+  const waits = [1, 4, 10, 11, 12, 20, 21].map(wait);
+  t.is(asked.length, 1, 'those at 1 to 11 have one, those behind not yet');
+  t.is(asked[0]?.before, undefined);
+  await idle();
+  t.is(asked.length, 1, 'nobody asks while the point is under way');
+  waits.push(wait(22));
+  t.is(asked.length, 2, 'but long after the wait began');
+  t.not(asked[1]?.before, undefined);
+  asked[0]?.resolve();
+  await Promise.all(waits.slice(0, 4));
+  t.deepEqual(told, [1, 4, 10, 11]);
+  let over = false;
+  const ended = milestones.ended().then(() => {
+    over = true;
+  });
+  await idle();
+  t.false(over);
+  asked[1]?.resolve();
+  await Promise.all([...waits, ended]);
+  t.is(told.length, 8);
+  t.is(asked.length, 2);
+});

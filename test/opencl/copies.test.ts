@@ -64,6 +64,66 @@ test('memory of any kind is copied, and any but resizable one', async (t) => {
   }
 });
 
+test('pieces of memory come to lie one behind the other', async (t) => {
+  const random = new Random(12);
+  const lengths = [
+    [],
+    [0, 0],
+    [5],
+    [2 ** 16 - 1, 0, 1, 2 ** 16, 2 ** 16 + 1],
+    Array.from({ length: 3000 }, () => random.below(300)),
+    Array.from({ length: 40 }, () => random.below(2 ** 17)),
+  ];
+  for (const each of lengths) {
+    for (const threads of [1, 3, 64]) {
+      const from = each.map((bytes, i) => {
+        const own = i % 3 === 2 ? resizableBytes(bytes) : new Uint8Array(bytes + 1).subarray(1);
+        for (let k = 0; k < bytes; k++) own[k] = random.below(256);
+        return own;
+      });
+      const all = Buffer.concat(from);
+      const margin = 3;
+      const to = new Uint8Array(all.length + 2 * margin).fill(7);
+      const joined = cl.joinAsync(from, to.subarray(margin, margin + all.length), threads);
+      // What may shrink has been read by now.
+      for (const { buffer } of from) {
+        const { resizable, resize } = buffer as { resizable?: boolean; resize?(bytes: number): void };
+        if (resizable) resize?.call(buffer, 0);
+      }
+      await joined;
+      t.is(Buffer.compare(to.subarray(margin, margin + all.length), all), 0, `${each.length}, ${threads}`);
+      t.true([...to.subarray(0, margin), ...to.subarray(margin + all.length)].every((byte) => byte === 7));
+    }
+  }
+  const shared = new Uint8Array(new SharedArrayBuffer(11));
+  await cl.joinAsync(
+    [Uint16Array.of(3).buffer, new DataView(new ArrayBuffer(1)), Float64Array.of(1)],
+    shared,
+    1,
+  );
+  t.deepEqual([...shared.subarray(0, 3)], [3, 0, 0]);
+  t.deepEqual([...new Float64Array(shared.slice(3).buffer)], [1]);
+  const plain = new Uint8Array(8);
+  const detached = new Uint8Array(8);
+  structuredClone(null, { transfer: [detached.buffer] });
+  for (const [from, to, threads, message] of [
+    [[plain], resizableBytes(8), 1, /resizable/],
+    [[plain], plain.subarray(1), 1, /has 7 bytes, and numbers 0 to 0/],
+    [[plain, plain], new Uint8Array(15), 1, /has 15 bytes, and numbers 0 to 1/],
+    [[plain], new Uint8Array(9), 1, /1 bytes more/],
+    [[detached], plain, 1, /8 bytes more/],
+    [[plain], plain, 0, /at least one thread/],
+    [[plain], plain, 65, /64/],
+    [[plain, null], plain, 1, /number 1 of the list/],
+    [[plain], null, 1, /Buffer/],
+    [plain, plain, 1, /list|array/i],
+  ] as const) {
+    const error = thrown(() => cl.joinAsync(from as never, to as never, threads));
+    t.is(error.name, 'CL_INVALID_VALUE', String(message));
+    t.regex(error.reason ?? '', message);
+  }
+});
+
 test('memory that is transferred meanwhile does no harm', async (t) => {
   const from = Array.from({ length: 64 }, () => new Uint8Array(2 ** 18).fill(5));
   const to = from.map(({ length }) => new Uint8Array(length));
@@ -71,6 +131,11 @@ test('memory that is transferred meanwhile does no harm', async (t) => {
   structuredClone(null, { transfer: from.slice(0, 32).map(({ buffer }) => buffer) });
   structuredClone(null, { transfer: to.slice(16, 48).map(({ buffer }) => buffer) });
   await copied;
+  const again = from.slice(32);
+  const all = new Uint8Array(again.length * 2 ** 18);
+  const joined = cl.joinAsync(again, all, 4);
+  structuredClone(null, { transfer: [...again.map(({ buffer }) => buffer), all.buffer] });
+  await joined;
   for (const [i, { length }] of to.entries()) t.is(length, i < 16 || i >= 48 ? 2 ** 18 : 0);
   t.true(to.slice(48).every((own) => own.every((byte) => byte === 5)));
 });

@@ -10,32 +10,49 @@ import {
 import type { DtypeInfo, KeyArray } from '../../keys/dtype.js';
 import { DtypeError, InputError } from '../../util/errors.js';
 import { inTurns, type Steps } from '../host/steps.js';
+import { Rooms } from '../transfer/rooms.js';
 import { assertIndexable, parse } from './arguments.js';
-import type { Into, SortOptions } from './options.js';
+import { type SortOptions, throwIfAborted } from './options.js';
 import type { SegmentedArgsortOptions } from './segment-operations.js';
 
 /** Bytes that are copied in one step, arrays that are looked at: either takes a millisecond or so. */
 const STEP_BYTES = 2 ** 21;
 const STEP_ARRAYS = 2 ** 12;
 
-/** Bytes of a part: while one is sorted, the next one is copied. */
-const PART_BYTES = 2 ** 23;
-/** Parts that are under way at a time, each in memory that a later one gets. */
+/** Arrays of fewer bytes, on the average, are copied by this thread: to tell others where each is takes as long. */
+const JOINED_BYTES = 2 ** 10;
+
+/** Bytes of the memory that a part passes through, and bytes of a part, by and large: while one is sorted, the next one is copied. */
+const ROOM_BYTES = 2 ** 24;
+const PART_BYTES = (ROOM_BYTES / 8) * 7;
+/** Smaller parts get memory of their own, which costs less than to keep a room. */
+const LEAST_ROOM_BYTES = 2 ** 20;
+/** Parts that are under way at a time, each in memory of its own. */
 const PARTS_AT_A_TIME = 2;
+
+/** What arrays pass through on their way. */
+export const partRooms = (): Rooms => new Rooms(ROOM_BYTES);
+
+/** Memory that is written, and that nobody has seen before. */
+type New<R> = { readonly into: R };
 
 /** Who sorts the segments of one array. */
 interface Segmented {
   /** Where large arrays come from, of which every byte is written before anybody sees it. */
   readonly memory: MemorySource | undefined;
+  /** Of `partRooms`. */
+  readonly rooms: Rooms;
+  /** Copies arrays to where they lie one behind the other, while this thread does other things; where somebody can. */
+  readonly join: ((from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>) | undefined;
   segmentedSort(
     keys: KeyArray,
     offsets: Uint32Array,
-    options: SortOptions & Into<KeyArray>,
+    options: SortOptions & New<KeyArray>,
   ): Promise<KeyArray>;
   segmentedArgsort(
     keys: KeyArray,
     offsets: Uint32Array,
-    options: SegmentedArgsortOptions & Into<Uint32Array>,
+    options: SegmentedArgsortOptions & New<Uint32Array>,
   ): Promise<Uint32Array>;
 }
 
@@ -59,11 +76,16 @@ export async function sortMany<K extends KeyArray>(
   const measured = await measure(arrays, options);
   if (!measured) return [];
   const { first, offsets, perKey } = measured;
-  const sorted = emptyLike(first, (offsets.at(-1) as number) * perKey, sorter.memory);
-  await inParts(measured, options, sorter.memory, (keys, begins, { start, end }) =>
-    sorter.segmentedSort(keys, begins, { ...options, into: sorted.subarray(start * perKey, end * perKey) }),
-  );
-  return cut(sorted as K, offsets, perKey);
+  return inParts(measured, options, sorter, () => {
+    const sorted = emptyLike(first as K, (offsets.at(-1) as number) * perKey, sorter.memory);
+    return {
+      sort: (keys, begins, start, end) => {
+        const into = sorted.subarray(start * perKey, end * perKey);
+        return sorter.segmentedSort(keys, begins, { ...options, into });
+      },
+      views: () => cut(sorted, offsets, perKey),
+    };
+  });
 }
 
 /** See `SorterOperations.argsortMany`. */
@@ -75,19 +97,31 @@ export async function argsortMany(
   const measured = await measure(arrays, options);
   if (!measured) return [];
   const { offsets } = measured;
-  const positions = newArray('u32', offsets.at(-1) as number, sorter.memory);
-  await inParts(measured, options, sorter.memory, (keys, begins, { start, end }) => {
-    const into = positions.subarray(start, end);
-    return sorter.segmentedArgsort(keys, begins, { ...options, positions: 'segment', into });
+  return inParts(measured, options, sorter, () => {
+    const positions = newArray('u32', offsets.at(-1) as number, sorter.memory);
+    return {
+      sort: (keys, begins, start, end) => {
+        const into = positions.subarray(start, end);
+        return sorter.segmentedArgsort(keys, begins, { ...options, positions: 'segment', into });
+      },
+      views: () => cut(positions, offsets, 1),
+    };
   });
-  return cut(positions, offsets, 1);
 }
 
 /** Views of an array, one for each segment. */
 function cut<A extends KeyArray>(all: A, offsets: Uint32Array, perKey: number): A[] {
   const views: A[] = new Array(offsets.length - 1);
+  // `subarray` takes five times as long as to make a view; of a Buffer only it makes a Buffer.
+  const { buffer, byteOffset, BYTES_PER_ELEMENT: bytes } = all;
+  const View = all.constructor as new (buffer: ArrayBufferLike, byteOffset: number, length: number) => A;
+  const isBuffer = Buffer.isBuffer(all);
   for (let i = 0; i < views.length; i++) {
-    views[i] = all.subarray((offsets[i] as number) * perKey, (offsets[i + 1] as number) * perKey) as A;
+    const [begin, end] = [(offsets[i] as number) * perKey, (offsets[i + 1] as number) * perKey];
+    const view = isBuffer
+      ? all.subarray(begin, end)
+      : new View(buffer, byteOffset + begin * bytes, end - begin);
+    views[i] = view as A;
   }
   return views;
 }
@@ -113,13 +147,15 @@ async function measure(arrays: readonly KeyArray[], options: SortOptions): Promi
 /** Tells where each array begins among all. */
 function* measureSteps(arrays: readonly KeyArray[], { bytes }: DtypeInfo, offsets: Uint32Array): Steps {
   const own = dtypeOf(arrays[0]);
+  const like = Object.getPrototypeOf(arrays[0]);
   let total = 0;
   for (const [i, array] of arrays.entries()) {
-    const dtype = dtypeOf(array);
+    // Most are made alike, which takes less to see than what they are of.
+    const dtype = ArrayBuffer.isView(array) && Object.getPrototypeOf(array) === like ? own : dtypeOf(array);
     if (dtype !== own) {
       throw new DtypeError(`array 0 is of ${own} and array ${i} of ${dtype}: expected arrays of one dtype`);
     }
-    assertAttached(array, `array ${i}`);
+    if (array.byteLength === 0) assertAttached(array, `array ${i}`); // detached ones look empty
     const n = array.byteLength / bytes;
     if (!Number.isInteger(n)) {
       throw new InputError(`array ${i} has ${array.byteLength} bytes, which are no whole number of keys`);
@@ -131,66 +167,151 @@ function* measureSteps(arrays: readonly KeyArray[], { bytes }: DtypeInfo, offset
   }
 }
 
-/** Keys of a part, among all. */
-interface Span {
-  readonly start: number;
+/** Arrays that are sorted together. */
+interface Part {
+  readonly begin: number;
   readonly end: number;
+  /** In keys of the part: where each array begins, and at last where they end. */
+  readonly offsets: Uint32Array;
 }
 
-/** Sorts arrays part by part; what is to be told of the call as a whole is told of one part. */
-async function inParts(
+/** Cuts arrays into so many parts, which have about as many keys each; into fewer where arrays are longer than that. */
+function partsOf(offsets: Uint32Array, count: number): Part[] {
+  const parts: Part[] = [];
+  const all = offsets.at(-1) as number;
+  for (let begin = 0, end = 0, part = 1; begin + 1 < offsets.length; begin = end) {
+    const start = offsets[begin] as number;
+    while (part < count && start >= (all * part) / count) part++;
+    end = begin + 1;
+    while (end + 1 < offsets.length && (part === count || (offsets[end] as number) < (all * part) / count))
+      end++;
+    const own = offsets.slice(begin, end + 1);
+    for (let i = 0; i < own.length; i++) own[i] = (own[i] as number) - start;
+    parts.push({ begin, end, offsets: own });
+  }
+  return parts;
+}
+
+/** Parts that are under way. */
+class UnderWay {
+  readonly #all: Promise<void>[] = [];
+
+  get length(): number {
+    return this.#all.length;
+  }
+
+  add(part: Promise<void>): void {
+    part.catch(() => undefined); // told when it is awaited
+    this.#all.push(part);
+  }
+
+  /** Waits for the first of them. */
+  async next(): Promise<void> {
+    await this.#all.shift();
+  }
+
+  /** Waits for all, also where one of them fails: who is told of that may do anything with the memory. */
+  async done(): Promise<void> {
+    const ends = await Promise.allSettled(this.#all);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+}
+
+/** Memory for results, and what is made there. */
+interface Results<A> {
+  /** Sorts a part, whose keys are those from `start` to `end` among all. */
+  sort(keys: KeyArray, offsets: Uint32Array, start: number, end: number): Promise<unknown>;
+  views(): A[];
+}
+
+/**
+ * Sorts arrays part by part; what is to be told of the call as a whole is told of one part.
+ *
+ * The memory for results is made after all other memory of V8's: V8 collects young objects when such memory is asked for while young
+ * objects hold tens of megabytes. It would find the memory in use, each time, and hand it on to the old objects, which take
+ * it much longer to collect.
+ */
+async function inParts<A>(
   measured: Measured,
   options: SortOptions,
-  from: MemorySource | undefined,
-  sortPart: (keys: KeyArray, offsets: Uint32Array, span: Span) => Promise<unknown>,
-): Promise<void> {
+  { memory, rooms, join }: Segmented,
+  makeRoom: () => Results<A>,
+): Promise<A[]> {
   const { offsets, info, first, perKey } = measured;
   const { onReport, onProgress, timeout, signal } = options;
   const isWhole = onReport !== undefined || onProgress !== undefined || timeout !== undefined;
-  const most = isWhole ? Number.POSITIVE_INFINITY : PART_BYTES / info.bytes;
-  const underWay: { readonly memory: KeyArray; readonly done: Promise<unknown> }[] = [];
+  const all = (offsets.at(-1) as number) * info.bytes;
+  const parts = partsOf(offsets, isWhole ? 1 : Math.max(1, Math.ceil(all / PART_BYTES)));
+  const results = makeRoom();
+  const underWay = new UnderWay();
   try {
-    for (let begin = 0; begin + 1 < offsets.length; ) {
-      let end = begin + 1;
-      const start = offsets[begin] as number;
-      while (end + 1 < offsets.length && (offsets[end + 1] as number) - start <= most) end++;
-      const span = { start, end: offsets[end] as number };
-      const begins = offsets.slice(begin, end + 1).map((offset) => offset - start);
-      const elements = (span.end - start) * perKey;
-      const before = underWay.length >= PARTS_AT_A_TIME ? underWay.shift() : undefined;
-      await before?.done;
-      const isEnough = before !== undefined && before.memory.length >= elements;
-      const memory = isEnough ? before.memory : emptyLike(first, elements, from);
-      const keys = memory.subarray(0, elements);
-      await inTurns(copySteps(measured, keys, begin, end), signal);
-      const done = sortPart(keys, begins, span);
-      done.catch(() => undefined); // told when it is awaited
-      underWay.push({ memory, done });
-      begin = end;
+    for (const part of parts) {
+      if (underWay.length >= PARTS_AT_A_TIME) await underWay.next();
+      throwIfAborted(signal);
+      const elements = (part.offsets.at(-1) as number) * perKey;
+      const bytes = elements * first.BYTES_PER_ELEMENT;
+      const room = bytes >= LEAST_ROOM_BYTES && bytes <= rooms.bytes ? rooms.take(memory) : undefined;
+      const keys = emptyLike(first, elements, room ? () => room : memory).subarray(0, elements);
+      const joined = await inTurns(copySteps(measured, keys, part, join), signal);
+      const sort = async () => {
+        await Promise.all(joined);
+        const [start, end] = [offsets[part.begin] as number, offsets[part.end] as number];
+        await results.sort(keys, part.offsets, start, end);
+        if (room) rooms.give(room);
+      };
+      underWay.add(sort());
     }
-    for (const { done } of underWay) await done;
+    const views = results.views(); // while the last parts are sorted
+    await underWay.done();
+    return views;
   } catch (error) {
-    await Promise.allSettled(underWay.map(({ done }) => done));
+    await underWay.done().catch(() => undefined);
     throw error;
   }
 }
 
-/** Copies arrays one behind the other. @throws InputError when one is no longer as long as it was */
-function* copySteps({ arrays, offsets, perKey }: Measured, to: KeyArray, begin: number, end: number): Steps {
-  const start = offsets[begin] as number;
-  let since = 0;
-  for (let i = begin; i < end; i++) {
-    const array = arrays[i] as KeyArray;
-    const at = ((offsets[i] as number) - start) * perKey;
-    if (array.length !== ((offsets[i + 1] as number) - (offsets[i] as number)) * perKey) {
-      throw new InputError(`array ${i} has changed its length, or was transferred, while arrays were read`);
+/**
+ * Copies arrays one behind the other.
+ *
+ * @returns what others copy meanwhile
+ * @throws InputError when one is no longer as long as it was
+ */
+function* copySteps(
+  { arrays, offsets, perKey }: Measured,
+  to: KeyArray,
+  { begin, end }: Part,
+  join: Segmented['join'],
+): Steps<Promise<void>[]> {
+  const at = (i: number): number => ((offsets[i] as number) - (offsets[begin] as number)) * perKey;
+  const joined: Promise<void>[] = [];
+  for (let i = begin; i < end; i += STEP_ARRAYS) {
+    const stop = Math.min(end, i + STEP_ARRAYS);
+    const some = arrays.slice(i, stop);
+    for (const [j, { length }] of some.entries()) {
+      if (length === at(i + j + 1) - at(i + j)) continue;
+      throw new InputError(
+        `array ${i + j} has changed its length, or was transferred, while arrays were read`,
+      );
     }
+    const room = to.subarray(at(i), at(stop));
+    if (join && room.byteLength >= some.length * JOINED_BYTES) joined.push(join(some, room));
+    else yield* setSteps(some, room);
+    yield;
+  }
+  return joined;
+}
+
+/** Copies arrays one behind the other, by this thread. */
+function* setSteps(arrays: readonly KeyArray[], to: KeyArray): Steps {
+  let at = 0;
+  let since = 0;
+  for (const array of arrays) {
     // All are of one type, which the compiler cannot know.
     to.set(array as never, at);
-    since += array.byteLength + STEP_BYTES / STEP_ARRAYS;
-    if (since >= STEP_BYTES) {
-      since = 0;
-      yield;
-    }
+    at += array.length;
+    since += array.byteLength;
+    if (since < STEP_BYTES) continue;
+    since = 0;
+    yield;
   }
 }

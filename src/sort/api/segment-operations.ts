@@ -70,17 +70,19 @@ export class SegmentOperations {
     this.#arrays = arrays;
   }
 
+  /** @param own.isOwn nobody else knows the offsets, nor the memory of option `into` */
   sort<K extends Keys>(
     keys: Awaitable<K>,
     offsets: Awaitable<SegmentOffsets>,
     options?: SortOptions & Into<K>,
+    { isOwn = false } = {},
   ): Promise<K> {
     return this.#calls.linked([keys, offsets], async (link) => {
       const { into, ...rest } = given(options);
       const array = link.array(keys);
       assertApart(array, into);
       const settings = parse(rest);
-      return this.#call(array, offsets, { settings, link, into }, (make, { n, dtype }) => {
+      return this.#call(array, offsets, { settings, link, into, isOwn }, (make, { n, dtype }) => {
         const sorted = make.like(array, dtype, n, into);
         link.makes(sorted.result);
         return { result: sorted.result, to: { sorted: sorted.place } };
@@ -88,10 +90,12 @@ export class SegmentOperations {
     });
   }
 
+  /** @param own.isOwn as of `sort` */
   argsort<K extends Keys>(
     keys: Awaitable<K>,
     offsets: Awaitable<SegmentOffsets>,
     options?: SegmentedArgsortOptions & Into<Positions<K>>,
+    { isOwn = false } = {},
   ): Promise<Positions<K>> {
     return this.#calls.linked([keys, offsets], async (link) => {
       const { into, positions = 'array', ...rest } = given(options);
@@ -99,7 +103,7 @@ export class SegmentOperations {
       const array = link.array(keys);
       assertApart(array, into);
       const settings = parse(rest);
-      return this.#call(array, offsets, { settings, link, into }, (make, { n }) => {
+      return this.#call(array, offsets, { settings, link, into, isOwn }, (make, { n }) => {
         const moved = make.beside(array, 'u32', n, into);
         link.makes(moved.result);
         const fromSegment = positions === 'segment';
@@ -194,7 +198,12 @@ export class SegmentOperations {
   async #call<R>(
     array: Keys,
     offsets: Awaitable<SegmentOffsets>,
-    { settings, link, into }: { settings: SortSettings; link: Link; into?: unknown },
+    {
+      settings,
+      link,
+      into,
+      isOwn = false,
+    }: { settings: SortSettings; link: Link; into?: unknown; isOwn?: boolean },
     prepare: (
       make: Maker,
       input: SegmentedJob['keys'],
@@ -202,10 +211,10 @@ export class SegmentOperations {
   ): Promise<R> {
     const input = readKeys(this.#arrays, array, settings);
     assertIndexable(input.n);
-    const segments = this.#read(link.array(offsets), input.n);
+    const segments = this.#read(link.array(offsets), input.n, isOwn);
     return this.#arrays.making(async (make) => {
       const { result, to } = prepare(make, input);
-      const task = taskOf(input, settings, array, link, into);
+      const task = taskOf(input, settings, array, link, isOwn ? undefined : into);
       const onHost = task.onHost && !areOffsetsOnDevice(segments);
       await this.#calls.operate({ ...task, onHost, again: onHost }, async (call) => {
         await segmentedSort(call, { keys: input, ...segments, ...to });
@@ -215,8 +224,8 @@ export class SegmentOperations {
     });
   }
 
-  #read(offsets: SegmentOffsets, n: number): SegmentColumn {
-    if (!(offsets instanceof DeviceArray)) return segmentColumn(offsets, n);
+  #read(offsets: SegmentOffsets, n: number, isOwn = false): SegmentColumn {
+    if (!(offsets instanceof DeviceArray)) return segmentColumn(offsets, n, isOwn);
     if (offsets.dtype !== 'u32') {
       throw new UsageError(`offsets are a device array of ${offsets.dtype}: expected one of u32`);
     }

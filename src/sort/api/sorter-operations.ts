@@ -47,7 +47,7 @@ import {
   type SearchSortedOptions,
 } from './choice-operations.js';
 import { DeviceArray } from './device-array.js';
-import { argsortMany, sortMany } from './many.js';
+import { argsortMany, partRooms, sortMany } from './many.js';
 import {
   bitWindow,
   type CheckedOptions,
@@ -90,6 +90,8 @@ export class SorterOperations implements AsyncDisposable {
   readonly #choices: ChoiceOperations;
   readonly #team: Team | undefined;
   #spreads: SpreadArrays | undefined;
+  /** Of `sortMany`. */
+  readonly #rooms = partRooms();
   readonly #onWarning: (warning: ClsortError) => void;
 
   /**
@@ -657,6 +659,7 @@ export class SorterOperations implements AsyncDisposable {
   /** Gives back the memory that is kept for the next calls, of which at most `poolBytes` are. */
   trim(): void {
     this.#keeper.backend.memory.trim();
+    this.#rooms.clear();
     this.#team?.trim();
   }
 
@@ -685,10 +688,14 @@ export class SorterOperations implements AsyncDisposable {
 
   /** What sorts of many arrays are made of. */
   get #segmented(): Parameters<typeof sortMany>[0] {
+    const { results: memory, joinArrays: join } = this.#keeper.backend.memory;
+    const isOwn = true;
     return {
-      memory: this.#keeper.backend.memory.results,
-      segmentedSort: (keys, offsets, options) => this.#segments.sort(keys, offsets, options),
-      segmentedArgsort: (keys, offsets, options) => this.#segments.argsort(keys, offsets, options),
+      memory,
+      rooms: this.#rooms,
+      join,
+      segmentedSort: (keys, offsets, options) => this.#segments.sort(keys, offsets, options, { isOwn }),
+      segmentedArgsort: (keys, offsets, options) => this.#segments.argsort(keys, offsets, options, { isOwn }),
     };
   }
 

@@ -27,9 +27,10 @@ const FEW_OFFSETS = 2 ** 16;
 /**
  * Offsets of segments of n elements, as they are now.
  *
+ * @param isOwn they do not change any more, so that words need not be copied
  * @throws InputError when they do not begin with 0, rise and end with n, as far as that is looked at here
  */
-export function segmentColumn(offsets: Offsets, n: number): SegmentColumn {
+export function segmentColumn(offsets: Offsets, n: number, isOwn = false): SegmentColumn {
   if (typeof offsets === 'number') return rowsOf(offsets, n);
   if (!Array.isArray(offsets) && !(ArrayBuffer.isView(offsets) && 'length' in offsets)) {
     throw new InputError(
@@ -39,10 +40,10 @@ export function segmentColumn(offsets: Offsets, n: number): SegmentColumn {
   }
   const isTyped = offsets instanceof Uint32Array;
   if (isTyped && offsets.length > FEW_OFFSETS) {
-    return { offsets: column('u32', offsets.length, offsets.slice()) };
+    return { offsets: column('u32', offsets.length, isOwn ? offsets : offsets.slice()) };
   }
   if (!isTyped) assertOffsets(offsets, n); // words would be other numbers than these
-  const words = Uint32Array.from(offsets);
+  const words = isTyped && isOwn ? offsets : Uint32Array.from(offsets);
   let longest = 0;
   let isRight = words[0] === 0 && words[words.length - 1] === n;
   for (let i = 1; i < words.length; i++) {

@@ -1,6 +1,13 @@
 import type { Buffer } from '../../device/buffer.js';
 import type { Device } from '../../device/device.js';
-import { copyArrays, type Feed, type FileMoved, type FileStretch, type Way } from '../../device/staging.js';
+import {
+  copyArrays,
+  type Feed,
+  type FileMoved,
+  type FileStretch,
+  joinArrays,
+  type Way,
+} from '../../device/staging.js';
 import { type ArrayOf, fixed, type MemorySource, newArray } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { collectNow, tellExternalBytes } from '../../opencl/external-bytes.js';
@@ -44,6 +51,8 @@ export interface ColumnMemory {
   passage(bytes: number): ArrayBuffer;
   /** Copies arrays of the host to others of their lengths. */
   copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void>;
+  /** Copies arrays of the host to where they lie one behind the other, of as many bytes as all of them; not where only this thread could. */
+  readonly joinArrays?: (from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>;
   /** Copies `view` into the column from its element `offset` on, and waits for it. */
   store(column: Column, view: ArrayBufferView, offset: number): Promise<void>;
   /** Copies elements of the column from `offset` on into `view`, and waits for it. */
@@ -128,6 +137,8 @@ export class DeviceMemory implements ColumnMemory {
   copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): Soon<void> {
     return copyArrays(from, to);
   }
+
+  readonly joinArrays = joinArrays;
 
   async store({ place, info }: Column, view: ArrayBufferView, offset: number): Promise<void> {
     await upload(this.#device, bufferOf(place), fixed(view), { offset: offset * info.bytes });

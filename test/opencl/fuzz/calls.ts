@@ -1048,6 +1048,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     weight: 0.4,
   },
   copyAsync: { takes: [hosts(1), hosts(64), k.count(1, 4)], weight: 0.4 },
+  joinAsync: { takes: [hosts(1), k.hostOf(1), k.count(1, 4)], weight: 0.4 },
   placeAsync: {
     takes: [
       k.hostOf(8),

@@ -83,11 +83,11 @@ forEachSorter((title, open, small) => {
 
   test.serial(title('more than a part: what is sorted side by side comes out in order'), async (t) => {
     const sorter = await open();
-    const n = small ? 5 : 700;
+    const n = small ? 5 : 1500;
     const keys = keysOf('u32', 'uniform', 5000) as Uint32Array;
-    // Of small arrays three parts, and one array that is longer than a part.
+    // Several parts of small arrays, and one array that makes its part larger than the others.
     const arrays: Uint32Array[] = Array.from({ length: n }, (_, i) => keys.slice(i % 17, 5000 - (i % 31)));
-    if (!small) arrays.splice(300, 0, keysOf('u32', 'uniform', 2 ** 21 + 5) as Uint32Array);
+    if (!small) arrays.splice(300, 0, keysOf('u32', 'uniform', 2 ** 22 + 5) as Uint32Array);
     const sorted = await sorter.sortMany(arrays);
     const positions = await sorter.argsortMany(arrays);
     for (const [i, array] of arrays.entries()) {
@@ -101,6 +101,52 @@ forEachSorter((title, open, small) => {
         `array ${i}`,
       );
     }
+  });
+
+  test.serial(title('large and small arrays, fixed and resizable ones, side by side'), async (t) => {
+    const sorter = await open();
+    const Resizable = ArrayBuffer as unknown as new (bytes: number, options: object) => ArrayBuffer;
+    const arrays: Float32Array[] = [];
+    for (let i = 0; i < (small ? 40 : 5000); i++) {
+      const keys = keysOf('f32', 'special', [0, 3, 700, small ? 30 : 1500][i % 4] as number) as Float32Array;
+      if (i % 5 > 0) {
+        arrays.push(i % 5 > 1 ? keys : new Float32Array([0, ...keys]).subarray(1));
+        continue;
+      }
+      const own = new Float32Array(new Resizable(keys.byteLength, { maxByteLength: 2 * keys.byteLength }));
+      own.set(keys);
+      arrays.push(own);
+    }
+    const expected = arrays.map((array) => referenceSort(bytesOf(array).slice(), 'f32', { nan: 'first' }));
+    for (const turn of ['first', 'in memory of the first']) {
+      const sorted = await sorter.sortMany(arrays, { nan: 'first' });
+      t.is(sorted.length, arrays.length);
+      t.is(
+        sorted.findIndex((array, i) => !same(array, expected[i] as KeyArray)),
+        -1,
+        turn,
+      );
+    }
+  });
+
+  test.serial(title('a call that ends early takes nothing from the next one'), async (t) => {
+    const sorter = await open();
+    const keys = keysOf('u32', 'uniform', small ? 50 : 5000) as Uint32Array;
+    const arrays = Array.from({ length: small ? 20 : 1500 }, (_, i) => keys.slice(i % 17));
+    const stop = new AbortController();
+    const aborted = sorter.sortMany(arrays, { signal: stop.signal });
+    const others = sorter.sortMany(arrays);
+    setTimeout(() => stop.abort(), small ? 0 : 5);
+    const whole = await aborted.catch((error) => {
+      t.true(error instanceof AbortedError);
+      return []; // unless it was sooner
+    });
+    const all = [...(await others), ...(await sorter.sortMany(arrays)), ...whole];
+    const expected = arrays.map((array) => array.toSorted());
+    t.deepEqual(
+      all.findIndex((sorted, i) => !same(sorted, expected[i % arrays.length] as Uint32Array)),
+      -1,
+    );
   });
 
   test.serial(title('reports tell of all arrays; wrong arguments are typed errors'), async (t) => {

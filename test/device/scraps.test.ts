@@ -1,0 +1,15 @@
+/** Words for a driver to write, many in one piece of memory. */
+import test from 'ava';
+import { Scraps } from '../../src/device/scraps.js';
+
+test('nobody gets words that somebody else has, and few get memory of their own', (t) => {
+  const scraps = new Scraps();
+  const all = Array.from({ length: 5000 }, (_, i) => scraps.take(i % 150));
+  for (const [i, words] of all.entries()) {
+    t.is(words.length, i % 150);
+    t.true(words.every((word) => word === 0));
+    words.fill(i + 1);
+  }
+  t.true(all.every((words, i) => words.every((word) => word === i + 1)));
+  t.true(new Set(all.slice(0, 100).map(({ buffer }) => buffer)).size < 10);
+});
