@@ -783,9 +783,8 @@ export const LIBRARY = [
   {
     name: 'many: a room goes to the next part before this one is sorted',
     file: 'src/sort/api/many.ts',
-    find: '        await results.sort(keys, part.offsets, start, end);\n        if (room) rooms.give(room);',
-    replace:
-      '        if (room) rooms.give(room);\n        await results.sort(keys, part.offsets, start, end);',
+    find: '        await into.sort(keys, part.offsets, start, end);\n        if (room) rooms.give(room);',
+    replace: '        if (room) rooms.give(room);\n        await into.sort(keys, part.offsets, start, end);',
     tests: [tests('sort/api/many')],
   },
   {

@@ -25,9 +25,13 @@ export const f64 = (value: number): KernelArgument => ({ type: 'double', value }
 export const u64 = (value: number | bigint): KernelArgument => ({ type: 'ulong', value });
 export const i64 = (value: number | bigint): KernelArgument => ({ type: 'long', value });
 export const local = (localBytes: number): KernelArgument => ({ localBytes });
-export const vector = (data: ArrayBufferView): KernelArgument => ({
-  bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice(),
-});
+/** @param data at most 128 bytes */
+export function vector(data: Uint8Array | Uint32Array | BigUint64Array): KernelArgument {
+  // Small arrays have no memory of their own until somebody asks for it, which takes V8 longer than this.
+  const Data = data.constructor as new (memory: ArrayBuffer, offset: number, length: number) => Uint8Array;
+  new Data(VECTOR_MEMORY, 0, data.length).set(data as Uint8Array); // stands for all of them
+  return { bytes: VECTOR.slice(0, data.byteLength) };
+}
 
 const ARGUMENT = { buffer: 0, bytes: 1, local: 2 } as const;
 /** Dimensions, whether there is a group size, three and three sizes, the number of arguments. */
@@ -35,6 +39,9 @@ const LAUNCH_WORDS = 9;
 const ARGUMENT_WORDS = 4;
 /** The largest argument by value is a vector of 16 64-bit components; 8-byte scalars start on multiples of 8. */
 const VALUE_BYTES = 128;
+
+const VECTOR_MEMORY = new ArrayBuffer(VALUE_BYTES);
+const VECTOR = new Uint8Array(VECTOR_MEMORY);
 
 /**
  * Kernel launches that wait to be handed to the driver in one call.

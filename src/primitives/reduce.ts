@@ -160,13 +160,12 @@ export class Reduction {
 
   /** The result as a number (32 bits and fewer, floats) or BigInt, from the first 8 bytes of its buffer. */
   value(bytes: Uint8Array): number | bigint {
-    return reducedValue(this.dtype, this.op, bytes);
+    return reducedValue(this.dtype, this.op, new DataView(bytes.buffer, bytes.byteOffset, 8));
   }
 }
 
 /** What a reduction came to, from the 8 bytes that its kernels leave. */
-export function reducedValue(dtype: Dtype, op: ReduceOp, bytes: Uint8Array): number | bigint {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
+export function reducedValue(dtype: Dtype, op: ReduceOp, view: DataView): number | bigint {
   const { kind, width } = dtypeInfo(dtype);
   if (op === 'sum') {
     if (kind === 'float') return width === 32 ? view.getFloat32(0, true) : view.getFloat64(0, true);

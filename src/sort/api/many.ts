@@ -229,7 +229,7 @@ interface Results<A> {
  *
  * The memory for results is made after all other memory of V8's: V8 collects young objects when such memory is asked for while young
  * objects hold tens of megabytes. It would find the memory in use, each time, and hand it on to the old objects, which take
- * it much longer to collect.
+ * it much longer to collect. The memory of the call before is given back by a thread of V8's, a moment after it was collected.
  */
 async function inParts<A>(
   measured: Measured,
@@ -242,7 +242,7 @@ async function inParts<A>(
   const isWhole = onReport !== undefined || onProgress !== undefined || timeout !== undefined;
   const all = (offsets.at(-1) as number) * info.bytes;
   const parts = partsOf(offsets, isWhole ? 1 : Math.max(1, Math.ceil(all / PART_BYTES)));
-  const results = makeRoom();
+  let results: Results<A> | undefined;
   const underWay = new UnderWay();
   try {
     for (const part of parts) {
@@ -253,15 +253,17 @@ async function inParts<A>(
       const room = bytes >= LEAST_ROOM_BYTES && bytes <= rooms.bytes ? rooms.take(memory) : undefined;
       const keys = emptyLike(first, elements, room ? () => room : memory).subarray(0, elements);
       const joined = await inTurns(copySteps(measured, keys, part, join), signal);
+      results ??= makeRoom();
+      const into = results;
       const sort = async () => {
         await Promise.all(joined);
         const [start, end] = [offsets[part.begin] as number, offsets[part.end] as number];
-        await results.sort(keys, part.offsets, start, end);
+        await into.sort(keys, part.offsets, start, end);
         if (room) rooms.give(room);
       };
       underWay.add(sort());
     }
-    const views = results.views(); // while the last parts are sorted
+    const views = results?.views() ?? []; // while the last parts are sorted
     await underWay.done();
     return views;
   } catch (error) {
