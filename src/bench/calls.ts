@@ -74,11 +74,11 @@ export interface MeasureCallOptions {
 export type Call = (options?: SortOptions) => Promise<CallResult>;
 
 export const WARM_UP_SECONDS = 0.3;
-/** What a chain may take, and its results together: it is shorter where calls are long, or their results large. */
+/** What a chain may take, and its results together, or what is kept of several: fewer where calls are long, or their results large. */
 const CHAIN_SECONDS = 0.25;
 const CHAIN_BYTES = 2 ** 30;
 const SHORTEST_CHAIN = 4;
-/** Chains before those that are timed at least: the first finds no memory in the pool for so many results, and V8 looks through all that it has. */
+/** Chains before those that are timed at least: the first finds no memory in the pool for so many results, and V8 looks through all that it has. They take the seconds of a warm-up, too, as V8 makes what it runs faster meanwhile. */
 const WARM_CHAINS = 3;
 
 const secondsSince = (start: number): number => (performance.now() - start) / 1000;
@@ -164,6 +164,8 @@ export async function measureCall(
     }
   };
   const wrong: CallRow = { ...what, result: 'wrong' };
+  /** Results of chains that are to be looked at. */
+  const kept: CallResult[] = [];
   try {
     if (!(await isRight(await call()))) return wrong;
     for (const start = performance.now(); ; ) {
@@ -182,13 +184,21 @@ export async function measureCall(
     const fitting = Math.floor(Math.min(CHAIN_SECONDS / timing(awaited).median, CHAIN_BYTES / bytes));
     const chain = Math.min(most, Math.max(SHORTEST_CHAIN, fitting));
     const chained: number[] = [];
-    const warmedSince = performance.now();
-    for (let i = 0; chained.length < repeats; i++) {
+    // What is read and compared between two chains would have the next one begin with nothing in the caches.
+    const mostKept = CHAIN_BYTES / bytes;
+    for (let i = 0, warmed = 0; chained.length < repeats; i++) {
       const { seconds, results } = await inChain(call, chain);
-      const last = results.pop() ?? [];
+      const isTimed = i >= WARM_CHAINS && warmed >= warmUpSeconds;
+      warmed += seconds * chain;
+      if (isTimed) {
+        chained.push(seconds);
+        kept.push(results.pop() ?? []);
+      }
       for (const result of results) dispose(result);
-      if (i >= WARM_CHAINS && secondsSince(warmedSince) >= warmUpSeconds) chained.push(seconds);
-      if (!(await isRight(last))) return wrong;
+      if (kept.length < mostKept && chained.length < repeats) continue;
+      for (let result = kept.pop(); result; result = kept.pop()) {
+        if (!(await isRight(result))) return wrong;
+      }
     }
 
     const kernels: number[] = [];
@@ -212,6 +222,8 @@ export async function measureCall(
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { ...what, result: error instanceof UnsupportedError ? 'unsupported' : 'error', reason };
+  } finally {
+    for (const result of kept) dispose(result);
   }
 }
 
