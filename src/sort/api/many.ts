@@ -296,8 +296,11 @@ function* copySteps(
       );
     }
     const room = to.subarray(at(i), at(stop));
-    if (join && room.byteLength >= some.length * JOINED_BYTES) joined.push(join(some, room));
-    else yield* setSteps(some, room);
+    if (join && room.byteLength >= some.length * JOINED_BYTES) {
+      const copied = join(some, room);
+      copied.catch(() => undefined); // told when it is awaited
+      joined.push(copied);
+    } else yield* setSteps(some, room);
     yield;
   }
   return joined;
