@@ -9,6 +9,7 @@
 import { writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { timing } from '../dist/src/bench/statistics.js';
 import { Queue } from '../dist/src/device/queue.js';
 import { Sorter } from '../dist/src/index.js';
 import { Random } from '../dist/src/util/random.js';
@@ -63,7 +64,6 @@ const chain = (call) => Array.from({ length: calls }, (_, i) => call(i));
 const disposeAll = (arrays) => {
   for (const array of arrays) array.dispose();
 };
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 
 async function timed(call) {
   const started = performance.now();
@@ -91,11 +91,13 @@ async function kernelsOf(call) {
 async function compare() {
   const results = await Promise.all(chain(chains['sort, argsort, gather in turns']));
   const sorted = keys.toSorted();
-  const expected = [(got) => got, (got) => got.map((i) => keys[i]), (got) => got];
-  const right = [sorted, sorted, indices.map((i) => keys[i])];
+  const gathered = indices.map((i) => keys[i]);
   for (const [i, result] of results.entries()) {
-    const got = expected[i % 3](await result.read());
-    if (Buffer.compare(Buffer.from(got.buffer), Buffer.from(right[i % 3].buffer)) !== 0) {
+    const call = turns[i % turns.length];
+    const read = await result.read();
+    const got = call === operations.argsort ? read.map((position) => keys[position]) : read;
+    const right = call === operations.gather ? gathered : sorted;
+    if (Buffer.compare(Buffer.from(got.buffer), Buffer.from(right.buffer)) !== 0) {
       throw new Error(`result ${i} of a chain is wrong`);
     }
   }
@@ -115,9 +117,9 @@ try {
       operation,
       n,
       calls,
-      milliseconds: median(times.map(({ all }) => all)),
+      milliseconds: timing(times.map(({ all }) => all)).median,
       leastMilliseconds: Math.min(...times.map(({ all }) => all)),
-      enqueuedAfterMilliseconds: median(times.map(({ enqueued }) => enqueued)),
+      enqueuedAfterMilliseconds: timing(times.map(({ enqueued }) => enqueued)).median,
     });
   }
   // Commands that are timed take drivers longer, so all else comes before.

@@ -767,6 +767,13 @@ export const LIBRARY = [
     tests: [tests('device/milestones')],
   },
   {
+    name: 'lookout: a wait ends before the one in front of it',
+    file: 'src/device/lookout.ts',
+    find: 'if (before) await before.catch(() => undefined); // what is in the tray is taken out in turn',
+    replace: '',
+    tests: [tests('device/lookout')],
+  },
+  {
     name: 'scraps: two get the same words',
     file: 'src/device/scraps.ts',
     find: 'this.#used += count;',

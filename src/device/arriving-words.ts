@@ -34,6 +34,7 @@ export class ArrivingWords {
 
   /** Words from `at` on; all bits of each are set before they have arrived. */
   words(at: number, count: number): Uint32Array {
+    // `subarray` would have V8 make memory for them, which small arrays have only when somebody asks for it.
     return this.#words?.slice(at, at + count) ?? new Uint32Array(count).fill(UNKNOWN);
   }
 

@@ -216,19 +216,22 @@ export class Lookout {
     let start = performance.now();
     const most = this.#brief ? this.#capabilities.quirks.polls * 1e3 : 0;
     const isDue = start - this.#turnedAt > TURN_MILLISECONDS;
+    const atOnce = !isDue && !before;
     let well = false;
     let event: cl.Event | undefined;
     try {
       const buffers = reads.map(({ buffer }) => buffer.handle);
       const offsets = reads.map(({ offset }) => offset);
       const views = reads.map(({ view }) => view);
-      const first = most > 0 && !isDue && !before ? this.#moment : 0;
-      event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
-      if (before) {
-        await before.catch(() => undefined); // told to those who wait for it
-        start = performance.now();
-      } else if (isDue) await this.#turn();
-      for (let looked = !isDue && !before; event; looked = true) {
+      const first = most > 0 && atOnce ? this.#moment : 0;
+      try {
+        event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
+      } finally {
+        if (before) await before.catch(() => undefined); // what is in the tray is taken out in turn
+      }
+      if (before) start = performance.now();
+      else if (isDue) await this.#turn();
+      for (let looked = atOnce; event; looked = true) {
         const isLate = performance.now() - start >= most;
         if (looked && !isLate) await this.#turn();
         const state = cl.lookAt(event, isLate ? 0 : this.#moment);
@@ -244,7 +247,6 @@ export class Lookout {
       well = true;
     } finally {
       if (event) cl.releaseAsync(event);
-      if (before) await before.catch(() => undefined); // what is in the tray is taken out in turn
       this.#brief = performance.now() - start < 2e3 * this.#capabilities.quirks.polls;
       passed(well);
     }

@@ -8,13 +8,14 @@ const MOST_WORDS = 128;
  * result that nobody has seen yet.
  */
 export class Scraps {
-  #sheet = new Uint32Array(SHEET_WORDS);
+  /** Made when somebody takes words of it. */
+  #sheet = new Uint32Array(0);
   #used = 0;
 
   /** So many words, which nobody else gets. */
   take(count: number): Uint32Array {
     if (count > MOST_WORDS) return new Uint32Array(count);
-    if (this.#used + count > SHEET_WORDS) {
+    if (this.#used + count > this.#sheet.length) {
       this.#sheet = new Uint32Array(SHEET_WORDS);
       this.#used = 0;
     }

@@ -1,4 +1,4 @@
-import type { Algorithm, AlgorithmShape } from '../../algorithms/algorithm.js';
+import type { Algorithm } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import type { Device } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform.js';
@@ -22,7 +22,7 @@ import { DeviceColumns } from './device-columns.js';
 import { DeviceSort } from './device-sort.js';
 import { done, sortOnHost } from './host-backend.js';
 import { type HostJob, hostJob, type SortJob, valueBytesOf } from './job.js';
-import { hostPlan, hostPlans, type Plan, type PlanRequest } from './plan.js';
+import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from './plan.js';
 import { PlanLists } from './plan-lists.js';
 import { chunkLimit } from './planner.js';
 import { Survey } from './survey.js';
@@ -269,20 +269,6 @@ export class DeviceBackend implements Backend {
     return new CheckedTransfers(() => cached(this.#checksums, '', () => Checksums.create(this.device)));
   }
 }
-
-/** Plans are asked for theirs at every sort. */
-const variants = new WeakMap<Plan, string>();
-
-function variantOf(plan: Plan): string {
-  const known = variants.get(plan);
-  if (known !== undefined) return known;
-  const variant = `${plan.algorithm} ${plan.shape ? shapeKey(plan.shape) : ''}`;
-  variants.set(plan, variant);
-  return variant;
-}
-
-const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string =>
-  `${keyBits} ${valueBytes} ${JSON.stringify(Object.entries(tuning).toSorted())}`;
 
 /** One promise for each key; a failure is not kept. */
 function cached<T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {

@@ -39,6 +39,21 @@ export interface Plan {
   readonly reason: string;
 }
 
+/** Plans are asked for theirs at every sort. */
+const variants = new WeakMap<Plan, string>();
+
+/** What is compiled for a plan: the same for plans that differ in nothing but their keys. */
+export function variantOf(plan: Plan): string {
+  const known = variants.get(plan);
+  if (known !== undefined) return known;
+  const variant = `${plan.algorithm} ${plan.shape ? shapeKey(plan.shape) : ''}`;
+  variants.set(plan, variant);
+  return variant;
+}
+
+const shapeKey = ({ keyBits, valueBytes, tuning = {} }: AlgorithmShape): string =>
+  `${keyBits} ${valueBytes} ${JSON.stringify(Object.entries(tuning).toSorted())}`;
+
 /** The plan of the host engine. */
 export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: string): Plan {
   return { engine: 'host', algorithm: 'host', n, dtype, bits, valueBytes, reason };

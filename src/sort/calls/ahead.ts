@@ -1,5 +1,5 @@
 import type { Backend, Keeper } from '../backend/backend.js';
-import type { Plan } from '../backend/plan.js';
+import { type Plan, variantOf } from '../backend/plan.js';
 import type { Turns } from './turns.js';
 
 /** Compiles what plans need while nobody waits for it: once for each variant, whether that goes well or not. */
@@ -17,7 +17,7 @@ export class Ahead {
   prepare(backend: Backend, plan: Plan, failed: (error: unknown) => void = () => undefined): void {
     const begun = this.#begun.get(backend) ?? new Set();
     this.#begun.set(backend, begun);
-    const variant = `${plan.algorithm} ${JSON.stringify(plan.shape)}`;
+    const variant = variantOf(plan);
     if (begun.has(variant)) return;
     begun.add(variant);
     const prepare = () => this.#keeper.run(() => backend.prepare(plan), { again: false });
