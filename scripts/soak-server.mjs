@@ -131,6 +131,9 @@ export function tendencyOf(samples, warmUp) {
 
 const milliseconds = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+/** Rounds of all sorts at once before the first client comes: so many with little more memory each, and at most. */
+const [STEADY_ROUNDS, MOST_ROUNDS] = [8, 200];
+const STEADY_BYTES = 2 ** 20;
 /** Failures that are told one by one. */
 const MOST_TOLD = 10;
 
@@ -168,6 +171,12 @@ export async function soakServer({ device, minutes, clients, mostGrowth }) {
   };
   // Programs are compiled, and pass their self-tests, before the first client comes.
   for (const job of jobs) for (const request of requests) await call(request, job);
+  // So are those of sorts that are made together, for which nobody waits: until memory stays as it is.
+  for (let round = 0, steady = 0; round < MOST_ROUNDS && steady < STEADY_ROUNDS; round++) {
+    const before = process.memoryUsage.rss();
+    await Promise.all(jobs.map((job) => call(requests[random.below(requests.length)], job)));
+    steady = process.memoryUsage.rss() - before < STEADY_BYTES ? steady + 1 : 0;
+  }
   latencies.length = 0;
 
   const started = performance.now();

@@ -65,6 +65,8 @@ const FOR_KEYS: readonly (readonly [
   ['canonical.cl', ['canonical']],
   ['unique.cl', ['unique_counts']],
   ['select_segments.cl', ['select_segments']],
+  ['top_short.cl', ['top_short'], { SEGMENT: 512, FIRST: 128, ROWS: 0 }],
+  ['top_short.cl', ['top_short'], { SEGMENT: 4096, FIRST: 512, ROWS: 1 }],
   ['top_k.cl', ['select_count', 'select_digit', 'select_sums', 'select_write'], { SELECT_BITS }],
   ['survey.cl', ['survey']],
 ];
@@ -163,8 +165,10 @@ export async function variantsOf(described: Described): Promise<Variant[]> {
             const shape: AlgorithmShape = { keyBits, valueBytes, tuning };
             noting.purpose = `${factory.name} of ${keyBits}-bit keys with ${valueBytes} bytes of values`;
             await ifPossible(async () => {
-              const tuned = tunedShape(factory, device, shape, n);
-              if (typeof tuned !== 'string') await factory.create(device, tuned);
+              for (const longest of [undefined, ...(factory.bounds ?? [])]) {
+                const tuned = tunedShape(factory, device, shape, n, longest);
+                if (typeof tuned !== 'string') await factory.create(device, tuned);
+              }
             });
           }
         }

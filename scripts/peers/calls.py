@@ -20,6 +20,7 @@ from timing import timed
 CHAIN_SECONDS = 0.25
 CHAIN_BYTES = 2**30
 SHORTEST_CHAIN = 4
+TIMED_SHARE = 1 / 3  # of the seconds of a warm-up, which calls are timed for at least
 SIGN_BIT = 1 << 31
 FIRST_OF_SEGMENT = 10  # keys that topKSegments takes from each
 
@@ -357,7 +358,8 @@ def measure(peer, operation, place):
 
     about = {"operation": operation, "place": place}
     try:
-        seconds, result = timed(once, repeats, warm_up)
+        least_seconds = warm_up * TIMED_SHARE
+        seconds, result = timed(once, repeats, warm_up, least_seconds)
         answer = {**about, "seconds": seconds}
         ok = is_right(peer, operation, result)
         if place == "device":
@@ -365,7 +367,7 @@ def measure(peer, operation, place):
             fitting = min(CHAIN_SECONDS / sorted(seconds)[len(seconds) // 2], CHAIN_BYTES / size)
             length = min(most, max(SHORTEST_CHAIN, int(fitting)))
             chained = []
-            for _ in range(repeats + 1):
+            while len(chained) < repeats + 1 or sum(chained) * length < least_seconds:
                 start = time.perf_counter()
                 results = [call(resident) for _ in range(length)]  # all there at the end, as those of clsort are
                 peer.synchronize()

@@ -5,8 +5,10 @@ import time
 WARM_UP_SECONDS = 1
 
 
-def timed(sort, repeats, warm_up=WARM_UP_SECONDS):
+def timed(sort, repeats, warm_up=WARM_UP_SECONDS, least_seconds=0):
     """Sorts for a while, and once at least, which loads and compiles what it takes; then times `repeats` sorts.
+
+    Short ones are timed for `least_seconds` seconds, however many they are.
 
     Returns their seconds and the last result.
     """
@@ -16,8 +18,10 @@ def timed(sort, repeats, warm_up=WARM_UP_SECONDS):
         if time.perf_counter() - begin > warm_up:
             break
     seconds = []
-    for _ in range(repeats):
+    sum_of_all = 0
+    while len(seconds) < repeats or sum_of_all < least_seconds:
         start = time.perf_counter()
         result = sort()
         seconds.append(time.perf_counter() - start)
+        sum_of_all += seconds[-1]
     return seconds, result

@@ -114,6 +114,8 @@ export interface Algorithm {
   readonly name: string;
   readonly device: Device;
   readonly shape: AlgorithmShape;
+  /** Most keys of a segment; left out where segments may have any number, and the array need not have any. */
+  readonly longest?: number | undefined;
   /** True, or the reason why not (for the matrix, the planner and error messages). */
   supports(request: SortRequest): true | string;
   scratch(n: number, options: ScratchOptions): ScratchSizes;
@@ -158,6 +160,8 @@ export interface AlgorithmFactory {
   readonly search?: SearchSizes;
   /** Does it sort segments, each by itself? */
   readonly bySegments?: boolean;
+  /** Lengths for which it has programs of their own, where no segment is known to be longer. Default: none. */
+  readonly bounds?: readonly number[];
   /** Is equal-key order kept? */
   readonly stable: boolean;
   /** Do its work-groups wait for each other, which OpenCL does not promise to end? */
@@ -168,8 +172,12 @@ export interface AlgorithmFactory {
   modelled?(device: KnownDevice, shape: AlgorithmShape, n: number): Tuning;
   /** Parameters as the device can hold them: what does not fit is made smaller. */
   fit?(device: KnownDevice, shape: AlgorithmShape, tuning: Tuning): Tuning;
-  /** The shape with the parameters that suit n keys, or the reason why the algorithm is not for so many. */
-  tune?(device: KnownDevice, shape: AlgorithmShape, n: number): AlgorithmShape | string;
+  /**
+   * The shape with the parameters that suit n keys, or the reason why the algorithm is not for so many.
+   *
+   * @param longest no segment has more keys, if that is known
+   */
+  tune?(device: KnownDevice, shape: AlgorithmShape, n: number, longest?: number): AlgorithmShape | string;
   /** What a plan shows of a sort of n keys. @throws UsageError when the parameters are not for so many */
   facts?(shape: AlgorithmShape, n: number): Facts;
   /** Compiles the programs. Rejects with BuildError. */
@@ -179,6 +187,7 @@ export interface AlgorithmFactory {
 /**
  * The shape with which an algorithm sorts n keys on a device, or the reason why it does not.
  *
+ * @param longest no segment has more keys, if that is known
  * @throws UsageError when the shape's tuning is not for the algorithm
  */
 export function tunedShape(
@@ -186,10 +195,11 @@ export function tunedShape(
   device: KnownDevice,
   shape: AlgorithmShape,
   n: number,
+  longest?: number,
 ): AlgorithmShape | string {
   checkTuning(factory, shape.tuning ?? {});
   const available = factory.available(device, shape);
-  return available === true ? (factory.tune?.(device, shape, n) ?? shape) : available;
+  return available === true ? (factory.tune?.(device, shape, n, longest) ?? shape) : available;
 }
 
 /** What a status word says; its bits are those of cl/radix_tile.clh. @returns undefined for 0 */

@@ -12,7 +12,7 @@ import type {
 } from './algorithm.js';
 import { choice, whole } from './parameters.js';
 import { carriesValues } from './passes.js';
-import { SegmentsInGroups } from './segments-in-groups.js';
+import { BOUNDS, boundFor, SegmentsInGroups } from './segments-in-groups.js';
 import { SerialSegments } from './segments-serial.js';
 import { SPIN_LIMIT, TILE_PARAMETERS, tileAvailable } from './tile.js';
 import { tuningFor } from './tuning.js';
@@ -48,6 +48,10 @@ class SegmentedSort implements Algorithm {
     this.#form = form;
   }
 
+  get longest(): number | undefined {
+    return this.#form.longest;
+  }
+
   supports({ n, valueBytes }: SortRequest): true | string {
     if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
     if (n >= WIDE) return 'sorts segments of fewer than 2^31 keys in all';
@@ -79,9 +83,12 @@ export const segmentedSort: AlgorithmFactory = {
   name: 'segmented',
   stable: true,
   bySegments: true,
+  bounds: BOUNDS,
   waits: true, // where its parameters have a sweep
   parameters: {
     form: choice(['serial', 'groups']),
+    /** Most keys of a segment, for which one tile is compiled and no other. */
+    longest: choice(BOUNDS),
     rows: choice(['counts', 'network']),
     ...Object.fromEntries(
       Object.entries(TILE_PARAMETERS).map(([name, { axis: _, ...parameter }]) => [name, parameter]),
@@ -95,6 +102,13 @@ export const segmentedSort: AlgorithmFactory = {
 
   available(device, shape) {
     return formOf(device, shape) === 'serial' ? carriesValues(shape) : tileAvailable(device, shape);
+  },
+
+  tune(device, shape, n, longest) {
+    if (device.capabilities.type !== 'gpu' || formOf(device, shape) === 'serial' || !longest) return shape;
+    const tuning = tuningFor(segmentedSort, device, shape, n);
+    const bound = tuning.longest === undefined ? boundFor(device, shape, tuning, longest) : undefined;
+    return bound ? { ...shape, tuning: { ...shape.tuning, longest: bound.longest } } : shape;
   },
 
   async create(device, shape) {

@@ -1,9 +1,10 @@
 import type { Buffer } from '../device/buffer.js';
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device } from '../device/device.js';
+import type { Device, KnownDevice } from '../device/device.js';
 import { buildFitting, type Fitted } from '../device/fitted.js';
 import type { Program } from '../device/program.js';
 import { type KernelArgument, type Queue, u32, vector } from '../device/queue.js';
+import { UnsupportedError } from '../util/errors.js';
 import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';
 import type { Tuning } from './parameters.js';
@@ -27,8 +28,17 @@ const ROW = 64;
 const LANES = 32;
 const ROWS_GROUP = 128;
 /** Small tiles have few keys, for the many segments that would leave most of a large one empty. */
-const SMALL_GROUP = 128;
-const SMALL_KEYS = 4;
+const SMALL = { groupSize: 64, keysPerItem: 8, radixBits: 7 };
+/** Tiles for segments of which it is known that none is longer. So few keys take less time by more digits of fewer bits. */
+const BOUNDED = [
+  { groupSize: 32, keysPerItem: 4, radixBits: 6 },
+  { groupSize: 32, keysPerItem: 8, radixBits: 6 },
+  SMALL,
+  { groupSize: 128, keysPerItem: 8, radixBits: 8 },
+  { groupSize: 256, keysPerItem: 8, radixBits: 8 },
+];
+/** Most keys of such segments. */
+export const BOUNDS: readonly number[] = BOUNDED.map(({ groupSize, keysPerItem }) => groupSize * keysPerItem);
 /** Tiles of the shortest run that a segment is cut into. */
 const TILES_PER_RUN = 8;
 /** Groups that walk over a list, for each unit of the device. */
@@ -71,7 +81,10 @@ const keysOf = ({ tile }: Tiles): number => tile.groupSize * tile.keysPerItem;
 export class SegmentsInGroups {
   readonly #device: Device;
   readonly #shape: AlgorithmShape;
+  /** No segment has more keys; left out where nothing is known. */
+  readonly longest: number | undefined;
   readonly #rows: Fitted;
+  /** The only ones where no segment is longer. */
   readonly #small: Tiles;
   readonly #tiles: Tiles;
   readonly #sweep: Sweep | undefined;
@@ -79,8 +92,10 @@ export class SegmentsInGroups {
   private constructor(
     device: Device,
     shape: AlgorithmShape,
-    programs: { rows: Fitted; small: Tiles; tiles: Tiles; sweep: Sweep | undefined },
+    programs: { rows: Fitted; small: Tiles; tiles: Tiles; sweep?: Sweep | undefined },
+    longest?: number,
   ) {
+    this.longest = longest;
     this.#device = device;
     this.#shape = shape;
     this.#rows = programs.rows;
@@ -99,11 +114,22 @@ export class SegmentsInGroups {
       INLINE_PTX: inlinePtx ? 1 : 0,
       ROW_NETWORK: (tuning.rows ?? (inlinePtx ? 'network' : 'counts')) === 'network' ? 1 : 0,
     }));
-    const build = (tile: TileTuning) => buildTile(device, 'segment_tiles.cl', shape, tile, KERNELS);
-    const tiles = await build({ ...fitTile(device, shape, tuning), valuesAfter: false });
-    const groupSize = Math.min(SMALL_GROUP, tiles.tile.groupSize);
-    const keysPerItem = Math.min(SMALL_KEYS, tiles.tile.keysPerItem);
-    const small = await build({ ...tiles.tile, groupSize, keysPerItem });
+    const build = (tile: TileTuning) =>
+      buildTile(device, 'segment_tiles.cl', shape, { ...tile, valuesAfter: false }, KERNELS);
+    const bound = boundFor(device, shape, tuning, Number(tuning.longest));
+    if (bound) {
+      const tiles = await build(bound.tile);
+      if (keysOf(tiles) >= bound.longest) {
+        return new SegmentsInGroups(device, shape, { rows, small: tiles, tiles }, bound.longest);
+      }
+    }
+    const tiles = await build(fitTile(device, shape, tuning));
+    const small = await build({
+      ...tiles.tile,
+      groupSize: Math.min(SMALL.groupSize, tiles.tile.groupSize),
+      keysPerItem: Math.min(SMALL.keysPerItem, tiles.tile.keysPerItem),
+      radixBits: Math.min(SMALL.radixBits, tiles.tile.radixBits),
+    });
     const sweep = await sweepOf(device, shape, tuning);
     return new SegmentsInGroups(device, shape, { rows, small, tiles, sweep });
   }
@@ -117,7 +143,7 @@ export class SegmentsInGroups {
   }
 
   scratch(n: number, options: ScratchOptions): ScratchSizes {
-    const { count = 1, longest = n } = options.segments ?? {};
+    const { count = 1, longest = this.longest ?? n } = options.segments ?? {};
     const { radixBits } = this.#tiles.tile;
     const cut = this.#cut(n, count, longest);
     const alternates = Math.min(n, longest) > keysOf(this.#tiles);
@@ -139,6 +165,11 @@ export class SegmentsInGroups {
     const { n, bits, codec, onStage } = work;
     const { segments, state, told } = beginSegments(queue, work);
     const { count, longest = n } = segments;
+    if (this.longest !== undefined && longest > this.longest) {
+      throw new UnsupportedError(
+        `a segment of as many as ${longest} keys, by what sorts segments of at most ${this.longest}`,
+      );
+    }
     // Kernels that are told how long every segment is read no offsets.
     const each = segments.offsets ? 0 : longest;
     const offsets = segments.offsets ?? state;
@@ -312,6 +343,7 @@ export class SegmentsInGroups {
     const { computeUnits, quirks } = this.#device.capabilities;
     const sweep = this.#sweepFor(n, longest);
     const tile = keysOf(this.#tiles);
+    if (this.longest !== undefined) return { runKeys: tile, whole: tile, runs: 0 };
     if (sweep) return cutOf(n, keysOf(sweep), { count, longest, whole: Math.max(ROW, tile) });
     const share = Number.isFinite(quirks.maxLoopIterations) ? 0 : Math.ceil(n / (computeUnits * 4));
     return cutOf(n, Math.ceil(Math.max(TILES_PER_RUN * tile, share) / tile) * tile, { longest });
@@ -323,6 +355,26 @@ export class SegmentsInGroups {
     const limited = Number.isFinite(quirks.maxLoopIterations);
     return Math.max(1, limited ? entries : Math.min(entries, computeUnits * perUnit));
   }
+}
+
+/**
+ * The smallest tile for segments of at most `longest` keys.
+ *
+ * @returns undefined where they are longer than those that have one, or the device has no room for it
+ */
+export function boundFor(
+  device: KnownDevice,
+  shape: AlgorithmShape,
+  tuning: Tuning,
+  longest: number,
+): { readonly longest: number; readonly tile: TileTuning } | undefined {
+  for (const bounded of BOUNDED) {
+    const most = bounded.groupSize * bounded.keysPerItem;
+    if (!(longest <= most)) continue;
+    const tile = fitTile(device, shape, { ...tuning, ...bounded });
+    return tile.groupSize * tile.keysPerItem === most ? { longest: most, tile } : undefined;
+  }
+  return undefined;
 }
 
 /** The program of a sweep, where the parameters have one. @throws BuildError, UnsupportedError */

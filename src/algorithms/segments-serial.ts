@@ -44,6 +44,7 @@ const MOST_TAKEN = 1024;
 
 /** The segmented sort of CPU devices, see cl/serial_segments.cl: a work-item alone sorts a segment. */
 export class SerialSegments {
+  readonly longest = undefined;
   readonly #device: Device;
   readonly #shape: AlgorithmShape;
   readonly #program: Program;

@@ -63,6 +63,7 @@ export interface CallBench {
 }
 
 export interface MeasureCallOptions {
+  /** Fewest calls that are timed, and chains: the short ones are for `TIMED_SHARE` of the warm-up. */
   readonly repeats: number;
   /** Most calls of a chain. */
   readonly chain: number;
@@ -74,11 +75,17 @@ export interface MeasureCallOptions {
 export type Call = (options?: SortOptions) => Promise<CallResult>;
 
 export const WARM_UP_SECONDS = 0.3;
+/** What calls are timed for at least, of the seconds of their warm-up: a few short ones may all come at a moment when the machine is slow. */
+const TIMED_SHARE = 1 / 3;
 /** What a chain may take, and its results together, or what is kept of several: fewer where calls are long, or their results large. */
 const CHAIN_SECONDS = 0.25;
 const CHAIN_BYTES = 2 ** 30;
 const SHORTEST_CHAIN = 4;
-/** Chains before those that are timed at least: the first finds no memory in the pool for so many results, and V8 looks through all that it has. They take the seconds of a warm-up, too, as V8 makes what it runs faster meanwhile. */
+/**
+ * Chains before those that are timed at least: the first finds no memory in the pool for so many results, and V8 looks through all
+ * that it has. They take the seconds of a warm-up, too, as V8 makes what it runs faster meanwhile, and are longer by the results
+ * that are kept later, so that memory for those is in the pool as well.
+ */
 const WARM_CHAINS = 3;
 
 const secondsSince = (start: number): number => (performance.now() - start) / 1000;
@@ -166,17 +173,26 @@ export async function measureCall(
   const wrong: CallRow = { ...what, result: 'wrong' };
   /** Results of chains that are to be looked at. */
   const kept: CallResult[] = [];
+  const areRight = async (): Promise<boolean> => {
+    for (let result = kept.pop(); result; result = kept.pop()) {
+      if (!(await isRight(result))) return false;
+    }
+    return true;
+  };
   try {
     if (!(await isRight(await call()))) return wrong;
     for (const start = performance.now(); ; ) {
       dispose(await call());
       if (secondsSince(start) >= warmUpSeconds) break;
     }
+    const leastSeconds = warmUpSeconds * TIMED_SHARE;
     const awaited: number[] = [];
-    for (let i = 0; i < repeats; i++) {
+    for (let timed = 0; awaited.length < repeats || timed < leastSeconds; ) {
       const start = performance.now();
       const result = await call();
-      awaited.push(secondsSince(start));
+      const seconds = secondsSince(start);
+      awaited.push(seconds);
+      timed += seconds;
       dispose(result);
     }
 
@@ -185,21 +201,22 @@ export async function measureCall(
     const chain = Math.min(most, Math.max(SHORTEST_CHAIN, fitting));
     const chained: number[] = [];
     // What is read and compared between two chains would have the next one begin with nothing in the caches.
-    const mostKept = CHAIN_BYTES / bytes;
-    for (let i = 0, warmed = 0; chained.length < repeats; i++) {
-      const { seconds, results } = await inChain(call, chain);
+    const mostKept = Math.min(repeats, Math.ceil(CHAIN_BYTES / bytes));
+    for (let i = 0, warmed = 0, timed = 0; chained.length < repeats || timed < leastSeconds; i++) {
       const isTimed = i >= WARM_CHAINS && warmed >= warmUpSeconds;
-      warmed += seconds * chain;
-      if (isTimed) {
+      const length = isTimed || what.place === 'host' ? chain : chain + mostKept;
+      const { seconds, results } = await inChain(call, length);
+      if (!isTimed) warmed += seconds * length;
+      else {
+        timed += seconds * length;
         chained.push(seconds);
+        if (chained.length > repeats) dispose(kept.pop() ?? []); // the last one counts, and those before
         kept.push(results.pop() ?? []);
       }
       for (const result of results) dispose(result);
-      if (kept.length < mostKept && chained.length < repeats) continue;
-      for (let result = kept.pop(); result; result = kept.pop()) {
-        if (!(await isRight(result))) return wrong;
-      }
+      if (kept.length === mostKept && chained.length < repeats && !(await areRight())) return wrong;
     }
+    if (!(await areRight())) return wrong;
 
     const kernels: number[] = [];
     for (let i = 0; isOneSort && i < repeats; i++) {

@@ -52,7 +52,10 @@ function shapesOf(
   device: Device,
   shape: AlgorithmShape,
 ): AlgorithmShape[] | string {
-  const tuned = SIZES.map((n) => tunedShape(factory, device, shape, n));
+  const tuned = [
+    ...SIZES.map((n) => tunedShape(factory, device, shape, n)),
+    ...(factory.bounds ?? []).map((longest) => tunedShape(factory, device, shape, 2 ** 20, longest)),
+  ];
   const shapes = tuned.filter((one) => typeof one !== 'string');
   if (shapes.length === 0) return String(tuned[0]);
   return distinct(shapes);

@@ -85,6 +85,25 @@ test('a wrong result has no times, be it the first, the last of a chain, or a pr
   t.is((await measureCall(what, more, expected, one, quick)).result, 'wrong', 'a part too many');
 });
 
+test('no chain that is timed has to make memory, though results of those before it are kept', async (t) => {
+  const sorter = await Sorter.open({ device: 'cpu' });
+  t.teardown(() => sorter.close());
+  const keys = await sorter.upload(Uint32Array.of(3, 1, 2));
+  const taken: number[] = [];
+  const call: Call = async () => {
+    const sorted = sorter.sort(keys);
+    const { used, idle } = sorter.memory();
+    taken.push(used + idle);
+    return [await sorted];
+  };
+  const repeats = 4;
+  const on = { ...what, place: 'device' } as const;
+  const row = await measureCall(on, call, expected, { isOneSort: false }, { ...quick, repeats });
+  t.is(row.result, 'ok', row.reason);
+  const timed = taken.splice(-repeats * quick.chain);
+  t.is(Math.max(...timed), Math.max(...taken));
+});
+
 test('a call that fails says why; the others of its chain are waited for, and their memory given back', async (t) => {
   const sorter = await Sorter.open({ device: 'host' });
   t.teardown(() => sorter.close());

@@ -38,6 +38,9 @@ export interface Columns {
   /** Does it pay to select the first keys of so many before they are sorted? */
   selects(n: number): boolean;
 
+  /** Can the first k keys of segments, none longer than that, be selected in one go, and does it pay with n keys in all? */
+  selectsShort(n: number, longest: number, k: number): boolean;
+
   /** Has the device start with what is enqueued, soon. */
   flush(): void;
 

@@ -2,6 +2,7 @@ import { crossoversFor } from '../../algorithms/tuning.js';
 import type { Device } from '../../device/device.js';
 import { copyBytes, newArray, part } from '../../keys/array.js';
 import type { Dtype } from '../../keys/dtype.js';
+import { isShortTop } from '../../primitives/top-short.js';
 import { MismatchError } from '../../util/errors.js';
 import { after, type Soon } from '../../util/soon.js';
 import type { SortSettings } from '../api/options.js';
@@ -113,6 +114,13 @@ export class DeviceColumns implements Columns {
 
   selects(n: number): boolean {
     return n > (this.#settings.tuning.select ?? crossoversFor(this.#device).select);
+  }
+
+  selectsShort(n: number, longest: number, k: number): boolean {
+    if (!isShortTop(longest, k)) return false;
+    const { select } = this.#settings.tuning;
+    // One launch instead of many pays for any number of keys, unless the device is one that sorts segments sooner.
+    return select === undefined ? Number.isFinite(crossoversFor(this.#device).select) : n > select;
   }
 
   flush(): void {

@@ -57,6 +57,10 @@ export class HostColumns implements Columns {
     return n > this.#selectAbove;
   }
 
+  selectsShort(): boolean {
+    return false;
+  }
+
   flush(): void {}
 
   async finish(): Promise<void> {}

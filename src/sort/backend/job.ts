@@ -1,5 +1,6 @@
 import { type HostColumn, type KeyWords, keyWords, part } from '../../keys/array.js';
 
+import { powerAtLeast } from '../../util/powers.js';
 import { bitWindow, chosenParameters, type SortSettings } from '../api/options.js';
 import type { HostValues } from '../host/host-sort.js';
 import { byteLengthOf, type Column, column, isOnDevice, type Place, type Values } from './column.js';
@@ -20,6 +21,10 @@ export interface JobSegments {
 /** Are their offsets on the device? Those of rows are made when somebody reads them. */
 export const areOffsetsOnDevice = ({ offsets, isRows }: JobSegments): boolean =>
   !isRows && isOnDevice(offsets.place);
+
+/** What segments of about the same length are planned by: the same for all of them. */
+export const boundOf = ({ longest }: Pick<JobSegments, 'longest'>): Pick<PlanRequest, 'longest'> =>
+  longest ? { longest: powerAtLeast(longest) } : {};
 
 /** How many segments there are. */
 const segmentsIn = ({ offsets }: JobSegments): number => offsets.n - 1;
@@ -85,7 +90,7 @@ export const requestOf = ({ keys, settings, values, moved, segments }: SortJob):
   bits: bitWindow(settings.bits, keys.info),
   valueBytes: values?.bytes ?? (moved ? 4 : 0),
   algorithm: settings.algorithm,
-  ...(segments && { segments: segmentsIn(segments) }),
+  ...(segments && { segments: segmentsIn(segments), ...boundOf(segments) }),
   parameters: chosenParameters(settings),
 });
 

@@ -5,8 +5,11 @@ import { devicePlans } from './planner.js';
 /** Requests whose plans are kept. */
 const MOST = 256;
 
-const nameOf = ({ n, dtype, bits, valueBytes, algorithm, segments, parameters }: PlanRequest): string =>
-  `${n} ${dtype} ${bits[0]} ${bits[1]} ${valueBytes} ${algorithm} ${segments !== undefined} ${Object.entries(parameters ?? {})}`;
+function nameOf(request: PlanRequest): string {
+  const { n, dtype, bits, valueBytes, algorithm, segments, longest, parameters = {} } = request;
+  const words = [n, dtype, ...bits, valueBytes, algorithm, segments !== undefined, longest];
+  return `${words.join(' ')} ${Object.entries(parameters)}`;
+}
 
 /** Are two requests alike, as far as that shows at a glance? */
 const isLike = (a: PlanRequest, b: PlanRequest): boolean =>
@@ -17,6 +20,7 @@ const isLike = (a: PlanRequest, b: PlanRequest): boolean =>
   a.valueBytes === b.valueBytes &&
   a.algorithm === b.algorithm &&
   (a.segments !== undefined) === (b.segments !== undefined) &&
+  a.longest === b.longest &&
   a.parameters === b.parameters;
 
 /** Plans that were made, and how the next ones are. */

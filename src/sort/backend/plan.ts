@@ -14,6 +14,8 @@ export interface PlanRequest {
   readonly algorithm: string;
   /** How many segments are to be sorted each by itself; left out for one array as a whole. */
   readonly segments?: number;
+  /** No segment has more keys; left out where nobody knows. */
+  readonly longest?: number;
   /** Parameters of the algorithm that somebody chose. */
   readonly parameters?: Tuning;
 }

@@ -54,7 +54,7 @@ function refused({ parameters }: AlgorithmFactory, chosen: Tuning): string | und
  * @throws UnsupportedError when the algorithm that was asked for cannot do it
  */
 export function* devicePlans(device: KnownDevice, request: PlanRequest): Generator<Plan, void, undefined> {
-  const { n, dtype, bits, valueBytes, algorithm, parameters = {} } = request;
+  const { n, dtype, bits, valueBytes, algorithm, longest, parameters = {} } = request;
   const shape: AlgorithmShape = {
     keyBits: dtypeInfo(dtype).width,
     valueBytes,
@@ -70,7 +70,7 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
     if (reason !== undefined && algorithm !== 'auto') {
       throw new UsageError(`algorithm '${factory.name}': ${reason}`);
     }
-    const tuned = reason ?? tunedShape(factory, device, shape, n);
+    const tuned = reason ?? tunedShape(factory, device, shape, n, longest);
     if (typeof tuned === 'string') {
       reasons.push(`${factory.name}: ${tuned}`);
       continue;

@@ -14,6 +14,23 @@ export interface Search {
   readonly right: boolean;
 }
 
+/** The first keys of each of many short segments, in order. Offsets, begins and positions are u32. */
+export interface TopShort {
+  readonly keys: Column;
+  readonly codec: KeyCodec;
+  /** Where segments begin: they rise from 0 to n. Left out for rows, all of as many keys as the longest. */
+  readonly offsets: Column | undefined;
+  /** No segment has more keys. */
+  readonly longest: number;
+  /** Keys of each segment at most. */
+  readonly k: number;
+  /** Where those of each segment go, and at last how many there are; of rows it is made. */
+  readonly begins: Column;
+  readonly to: { readonly keys: Column; readonly positions: Column };
+  /** Positions are counted from the beginning of each segment. */
+  readonly fromSegment: boolean;
+}
+
 /**
  * The steps, besides sorts, that operations are made of. On the device they are enqueued only: what they
  * make, and the numbers that they tell, are there after the next wait. Columns have fewer than 2^32 elements.
@@ -105,6 +122,8 @@ export interface ColumnSteps {
     at: { readonly offsets: Column; readonly begins: Column },
     to: { readonly keys: Column; readonly positions: Column },
   ): Soon<void>;
+  /** The same in order and in one go, where `Columns.selectsShort` says so; left out where it never does. */
+  topShort?(work: TopShort): Promise<void>;
   /** Of an order by segments the entries in front of each: of segment s from `begins[s]` of `to` on. All u32. */
   topPositions(order: Column, offsets: Column, begins: Column, to: Column): Soon<void>;
   /** Counts of keys by digit, or between codes in ascending order; the last bin has its upper edge too. */

@@ -21,11 +21,12 @@ import { enqueueReduceOnce, reducesOnce } from '../../primitives/reduce-once.js'
 import { enqueueReduceRuns } from '../../primitives/reduce-runs.js';
 import { Scan } from '../../primitives/scan.js';
 import { enqueueSearchSorted } from '../../primitives/search-sorted.js';
+import { enqueueTopShort } from '../../primitives/top-short.js';
 import type { WalkTuning } from '../../primitives/walk.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { after, type Soon } from '../../util/soon.js';
 import { type Column, isOnDevice } from '../backend/column.js';
-import type { ColumnChoice, ColumnSteps, Search } from './column-steps.js';
+import type { ColumnChoice, ColumnSteps, Search, TopShort } from './column-steps.js';
 import { type Walk, walkTuningFor } from './walk-tuning.js';
 
 /** Bits of a digit of the radix select: keys are read once for each. */
@@ -264,6 +265,17 @@ export class DeviceColumnSteps implements ColumnSteps {
     const buffers = [keys, offsets, begins, to.keys, to.positions].map(bufferOf);
     const args = [...buffers, u64(keys.n), codecArgument(codec)];
     this.#device.queue.run(program.kernel('select_segments'), args, { global: segments * local, local });
+  }
+
+  topShort({ keys, codec, offsets, longest, k, begins, to, ...how }: TopShort): Promise<void> {
+    const segments = begins.n - 1;
+    const where = offsets
+      ? { offsets: bufferOf(offsets), begins: bufferOf(begins), segments, longest }
+      : { row: longest, begins: bufferOf(begins), segments };
+    return enqueueTopShort(this.#device, {
+      ...{ keys: bufferOf(keys), n: keys.n, width: keys.info.width, codec, segments: where, k },
+      ...{ first: bufferOf(to.keys), positions: bufferOf(to.positions), ...how },
+    });
   }
 
   async topPositions(order: Column, offsets: Column, begins: Column, to: Column): Promise<void> {

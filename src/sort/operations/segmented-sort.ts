@@ -23,6 +23,11 @@ export interface SegmentColumn {
 
 /** Up to so many offsets are looked at here; of more, who sorts finds what is wrong with them. */
 const FEW_OFFSETS = 2 ** 16;
+/**
+ * The same where segments have so many keys on average: tiles that are no larger than the longest one spare the device more
+ * than the look takes.
+ */
+const MORE_OFFSETS = { most: 2 ** 20, keysEach: 64 };
 
 /**
  * Offsets of segments of n elements, as they are now.
@@ -39,7 +44,9 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
     );
   }
   const isTyped = offsets instanceof Uint32Array;
-  if (isTyped && offsets.length > FEW_OFFSETS) {
+  const { most, keysEach } = MORE_OFFSETS;
+  const few = n >= keysEach * offsets.length ? most : FEW_OFFSETS;
+  if (isTyped && offsets.length > few) {
     return { offsets: column('u32', offsets.length, isOwn ? offsets : offsets.slice()) };
   }
   if (!isTyped) assertOffsets(offsets, n); // words would be other numbers than these

@@ -1,8 +1,9 @@
-import { keyCodec } from '../../keys/key-codec.js';
+import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { bitWindow } from '../api/options.js';
 import type { Column } from '../backend/column.js';
 import type { Call } from '../calls/call.js';
 import { type SegmentColumn, segmentedSort } from './segmented-sort.js';
+import { intoAll } from './walks.js';
 
 /** Of a larger share of the keys, sorting all takes less than selecting first. */
 const SELECT_SHARE = 1 / 4;
@@ -11,50 +12,67 @@ const SHORTEST_SELECTED = 512;
 /** A segment is selected from by one group, which longer ones would keep for too long. */
 const LONGEST_SELECTED = 2 ** 18;
 
+/** Columns that results go to; positions and offsets are u32. */
+interface Results {
+  readonly keys: Column;
+  readonly positions: Column;
+  readonly offsets: Column;
+}
+
+/** Segments, and what is wanted of each. */
+type Wanted = SegmentColumn & { readonly k: number; readonly fromSegment: boolean };
+
 /**
  * The first keys of each segment in order, at most k of each, and where they stood.
  *
- * @param make makes the columns of the results, once their length is known; positions and offsets are u32
+ * @param make makes the columns of the results, once their length is known
  */
-export async function topSegments<
-  R extends { readonly keys: Column; readonly positions: Column; readonly offsets: Column },
->(
+export async function topSegments<R extends Results>(
   call: Call,
   keys: Column,
-  segments: SegmentColumn & { readonly k: number; readonly fromSegment: boolean },
+  segments: Wanted,
   make: (total: number) => R,
 ): Promise<R> {
   const { n, dtype, info } = keys;
   const { columns, settings } = call;
   const { steps } = columns;
   const { k, fromSegment, ...where } = segments;
+  const codec = keyCodec(dtype, settings);
+  const bits = bitWindow(settings.bits, info);
+  const isWhole = bits[0] === 0 && bits[1] === info.width;
+  const isShort = (longest: number): boolean =>
+    isWhole && n > 0 && k > 0 && columns.selectsShort(n, longest, k);
+  if (where.isRows && where.longest !== undefined && isShort(where.longest)) {
+    return topOfRows(call, keys, { ...segments, longest: where.longest, codec, bits }, make);
+  }
   const offsets = await call.bring(where.offsets);
   const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
   const rises = await steps.topCounts(offsets, k, n, counts);
   await steps.scan(counts, begins, 'sum', false);
   const known = knownSizes(where, k); // then the offsets have been looked at
   const { total, longest } = known ?? (await askedSizes(call, { offsets, counts }, n));
-  const codec = keyCodec(dtype, settings);
-  const bits = bitWindow(settings.bits, info);
+  const isKnown = known !== undefined || rises();
+  const short = isKnown && total > 0 && isShort(longest);
   const selects =
-    bits[0] === 0 &&
-    bits[1] === info.width &&
+    !short &&
+    isWhole &&
     total > 0 &&
     total <= n * SELECT_SHARE &&
     longest <= LONGEST_SELECTED &&
     n >= SHORTEST_SELECTED * (offsets.n - 1) &&
     columns.selects(n) &&
-    (known !== undefined || rises());
+    isKnown;
   // Who sorts segments tells what is wrong with offsets.
-  const order = columns.temporary('u32', selects ? 0 : n);
-  if (n > 0 && !selects) {
+  const sorts = n > 0 && !selects && !short;
+  const order = columns.temporary('u32', sorts ? n : 0);
+  if (sorts) {
     await segmentedSort(call, {
       keys,
       ...where,
       offsets: where.isRows ? where.offsets : offsets,
       moved: order.place,
     });
-    if (!known && !rises()) await call.settle(); // before there is room for as many as wrong ones come to
+    if (!isKnown) await call.settle(); // before there is room for as many as wrong ones come to
   }
   const result = make(total);
   await call.copy(begins, result.offsets);
@@ -65,7 +83,10 @@ export async function topSegments<
   const positions = columns.temporary('u32', total);
   const input = await call.bring(keys);
   await call.into(result.keys, async (to) => {
-    if (selects) {
+    if (short) {
+      const of = { keys: input, codec, offsets, longest, k, begins };
+      await steps.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
+    } else if (selects) {
       const selected = { keys: columns.temporary(dtype, total), positions: columns.temporary('u32', total) };
       await steps.selectSegments(input, codec, { offsets, begins }, selected);
       await segmentedSort(call, {
@@ -80,7 +101,7 @@ export async function topSegments<
       await steps.topPositions(order, offsets, begins, positions);
       await steps.gather(input, positions, to);
     }
-    if (fromSegment) {
+    if (fromSegment && !short) {
       const ids = columns.temporary('u32', total);
       await steps.segmentIds(begins, ids);
       await steps.subtractBegins(positions, ids, offsets);
@@ -91,6 +112,33 @@ export async function topSegments<
     });
   });
   await call.copy(positions, result.positions);
+  return result;
+}
+
+/** The same of short segments of one length, by one launch. */
+async function topOfRows<R extends Results>(
+  call: Call,
+  keys: Column,
+  rows: Wanted & {
+    readonly longest: number;
+    readonly codec: KeyCodec;
+    readonly bits: readonly [number, number];
+  },
+  make: (total: number) => R,
+): Promise<R> {
+  const { offsets, longest, k, fromSegment, codec, bits } = rows;
+  const each = Math.min(k, longest);
+  const result = make((offsets.n - 1) * each);
+  const input = await call.bring(keys);
+  await intoAll(call, [result.keys, result.positions, result.offsets], async (made) => {
+    const [to, positions, begins] = made as [Column, Column, Column];
+    const of = { keys: input, codec, offsets: undefined, longest, k, begins };
+    await call.columns.steps.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
+    await call.verify(async (checks) => {
+      const segments = { offsets: await call.bring(offsets), begins, fromSegment };
+      return checks.top(input, { keys: to, positions, segments, k, codec, bits });
+    });
+  });
   return result;
 }
 

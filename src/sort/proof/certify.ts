@@ -122,15 +122,18 @@ async function selfTest(algorithm: Algorithm): Promise<string | undefined> {
   const { bySegments, waits } = algorithmNamed(algorithm.name);
   if (bySegments) {
     // First, should time not suffice for all: an array as a whole is the lesser part of it.
+    const { longest } = algorithm;
+    if (longest !== undefined) tries.length = 0;
     tries.unshift(
       ...sizes.flatMap((n): Try[] => [
-        { dtype: odd, order: { descending: true }, n, pattern: 'random', ends: mixedEnds(n, n) },
-        { dtype: plain, order: {}, n, pattern: 'few', ends: mixedEnds(n, n + 1) },
+        { dtype: odd, order: { descending: true }, n, pattern: 'random', ends: mixedEnds(n, n, longest) },
+        { dtype: plain, order: {}, n, pattern: 'few', ends: mixedEnds(n, n + 1, longest) },
       ]),
     );
   }
   const largest = sizes.at(-1) ?? 0;
-  const stress = Array.from({ length: STRESS_ROUNDS }, (_, round): Try => {
+  const rounds = algorithm.longest === undefined ? STRESS_ROUNDS : 0; // of arrays as a whole
+  const stress = Array.from({ length: rounds }, (_, round): Try => {
     const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
     return {
       dtype: plain,
@@ -145,7 +148,7 @@ async function selfTest(algorithm: Algorithm): Promise<string | undefined> {
       const wrong = await tryAlone(algorithm, one, i + 1);
       if (wrong) return `${one.n} ${one.pattern} ${one.dtype} keys: ${wrong}`;
     }
-    return waits ? await tryCrowded(algorithm, stress, late) : undefined;
+    return waits && stress.length > 0 ? await tryCrowded(algorithm, stress, late) : undefined;
   } catch (error) {
     if (error instanceof TimeoutError) throw new DeviceLostError(error.message, { cause: error });
     if (!(error instanceof ClsortError)) throw error;
@@ -217,15 +220,16 @@ interface Try {
 /** Lengths of segments around which one kernel leaves them to the next, on one device or another. */
 const BOUNDS = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 
-/** Segments of lengths as they may come: none, few, those around each bound, one of the rest. */
-function mixedEnds(n: number, seed: number): number[] {
+/** Segments of lengths as they may come: none, few, those around each bound, and one of the rest where any may be as long as that. */
+function mixedEnds(n: number, seed: number, longest = n): number[] {
   const random = new Random(seed);
-  const lengths = [0, 1, 0, 2, ...BOUNDS.flatMap((bound) => [bound, bound + 1, random.below(bound), 0])];
+  const mix = [0, 1, 0, 2, ...BOUNDS.flatMap((bound) => [bound, bound + 1, random.below(bound), 0])];
+  const lengths = mix.filter((length) => length <= longest);
   const ends: number[] = [];
   for (let end = 0, i = 0; end < n; i = (i + 1) % lengths.length) {
     end = Math.min(n, end + (lengths[i] as number));
     ends.push(end);
-    if (end > n / 2) break;
+    if (end > n / 2 && n - end <= longest) break;
   }
   return [...ends, n];
 }
@@ -249,7 +253,7 @@ function enqueueTry(
   { dtype, order, n, pattern, ends }: Try,
   seed: number,
 ): Trial {
-  const { device, shape } = algorithm;
+  const { device, shape, longest } = algorithm;
   const { bytes, width } = dtypeInfo(dtype);
   const { pool } = device;
   const keys = keyColumn(testBytes(n * bytes, pattern, seed), dtype);
@@ -309,7 +313,8 @@ function enqueueTry(
       ...(shape.valueBytes > 0 && { inputValues, outputValues }),
       codec: keyCodec(dtype, order),
       bits: [0, width] as const,
-      ...(begins && ends && { segments: { offsets: begins, count: ends.length } }),
+      ...(begins &&
+        ends && { segments: { offsets: begins, count: ends.length, ...(longest && { longest }) } }),
     };
     return enqueueTrial(algorithm, queue, work, { after, wrong, release });
   } catch (error) {

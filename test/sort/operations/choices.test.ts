@@ -244,7 +244,7 @@ forEachSorter((title, open, small) => {
       title(`topKSegments of ${dtype}: selected from long segments, ties in input order`),
       async (t) => {
         const sorter = await open();
-        const lengths = small ? [0, 1, 1500, 40] : [0, 1, 5000, 3, 0, 2900, 257, 1];
+        const lengths = small ? [0, 1, 3000, 40] : [0, 1, 5000, 3, 0, 2900, 257, 1];
         const offsets = [0];
         for (const length of lengths) offsets.push((offsets.at(-1) as number) + length);
         const n = offsets.at(-1) as number;
@@ -258,6 +258,7 @@ forEachSorter((title, open, small) => {
             [1, true],
             [7, false],
             [300, true],
+            [700, false],
           ] as const) {
             const [positions, begins]: [number[], number[]] = [[], [0]];
             for (const [s, end] of offsets.slice(1).entries()) {
@@ -291,6 +292,66 @@ forEachSorter((title, open, small) => {
           await t.throwsAsync(sorter.topKSegments(there, by, 1, { tuning: { select: 0 } }), {
             instanceOf: InputError,
           });
+        }
+      },
+    );
+  }
+
+  for (const dtype of small ? (['i16', 'f64'] as const) : DTYPES) {
+    test.serial(
+      title(`topKSegments of ${dtype}: selected from short segments by a group each, ties in input order`),
+      async (t) => {
+        const sorter = await open();
+        const unit = dtypeInfo(dtype).bytes;
+        const shapes = [
+          { lengths: [0, 1, 2, 63, 64, 65, 0, 40], ks: [1, 10, 64] },
+          { lengths: [512, 0, 511, 7, 300], ks: [5, 128] },
+          ...(small ? [] : [{ lengths: [4096, 1, 513, 2047, 0, 0, 129], ks: [3, 129, 512] }]),
+          { lengths: [30, 30, 30, 30, 30], ks: [1, 7, 30, 31] },
+          ...(small ? [] : [{ lengths: [1000, 1000, 1000], ks: [40] }]),
+        ];
+        for (const [turn, { lengths, ks }] of shapes.entries()) {
+          const offsets = [0];
+          for (const length of lengths) offsets.push((offsets.at(-1) as number) + length);
+          const n = offsets.at(-1) as number;
+          const [each] = lengths as [number];
+          const where = lengths.every((length) => length === each) ? [offsets, each] : [offsets];
+          const constant = keysOf(dtype, 'uniform', n);
+          constant.fill(constant[0] as never); // of one value
+          using device = await sorter.upload(Uint32Array.from(offsets));
+          for (const keys of [keysOf(dtype, 'uniform', n), keysOf(dtype, 'special', n), constant]) {
+            using there = await sorter.upload(keys, { dtype });
+            for (const k of ks) {
+              const largest = (turn + k) % 2 === 0;
+              const [positions, inSegment, begins]: [number[], number[], number[]] = [[], [], [0]];
+              for (const [s, end] of offsets.slice(1).entries()) {
+                const begin = offsets[s] as number;
+                const part = bytesOf(keys).subarray(begin * unit, end * unit);
+                const order = referenceArgsort(part, dtype, { descending: largest }).slice(0, k);
+                inSegment.push(...order);
+                positions.push(...[...order].map((i) => begin + i));
+                begins.push(positions.length);
+              }
+              const sorted = picked(keys, dtype, positions);
+              const options = { largest, tuning: { select: 0 } };
+              const what = `${lengths} ${k} ${largest} seed ${SEED}`;
+              for (const by of [...where, device]) {
+                for (const verify of [true, false]) {
+                  const found = await sorter.topKSegments(there, by, k, { ...options, verify });
+                  t.deepEqual([...(await found.offsets.read())], begins, what);
+                  t.deepEqual([...(await found.indices.read())], positions, what);
+                  t.true(same(await found.keys.read(), sorted), what);
+                  for (const array of [found.keys, found.indices, found.offsets]) array.dispose();
+                }
+                if (by === device) continue;
+                const within = { ...options, dtype, positions: 'segment', verify: true } as const;
+                const top = await sorter.topKSegments(keys, by, k, within);
+                t.deepEqual([...top.offsets], begins, what);
+                t.deepEqual([...top.indices], inSegment, what);
+                t.true(same(top.keys, sorted), what);
+              }
+            }
+          }
         }
       },
     );

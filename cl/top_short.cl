@@ -1,0 +1,132 @@
+/* The k first keys of each short segment in order and where they stand: by one group for each segment, which reads its keys once.
+ *
+ * The radix select of select_segments.cl, but a work-item keeps its keys, which stand side by side, and digits are counted no
+ * further than it takes. What is selected waits in local memory, where each counts those that come before it.
+ *
+ *   SEGMENT  most keys of a segment
+ *   FIRST    most keys that are selected of one
+ *   ROWS     1: all segments have the same length, and nobody has to be told where they begin
+ */
+#include "key_codec.clh"
+#include "work_group_scan.clh"
+
+#if !defined(SEGMENT) || !defined(FIRST) || !defined(ROWS)
+# error "SEGMENT, FIRST and ROWS: set by src/primitives/top-short.ts"
+#endif
+#define SELECT_BITS 8
+#define SELECT_BINS (1u << SELECT_BITS)
+#define BINS_OF_ITEM ((SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE)
+/* Keys of a work-item. */
+#define SHARE ((SEGMENT + GROUP_SIZE - 1) / GROUP_SIZE)
+
+#if ROWS
+# define SEGMENT_PARAMETERS uint row, uint k, __global uint *begins
+#else
+# define SEGMENT_PARAMETERS __global const uint *offsets, __global const uint *begins
+#endif
+
+/* @param row, k         keys of a segment, and how many of them come first at most
+ * @param offsets        rise from 0 to n
+ * @param begins         where the first keys of each segment go, and at last how many there are: made where segments are rows
+ * @param from_segment   1: positions are counted from the beginning of each segment
+ * @post  first, positions = the first keys of each segment in order, and where they stand
+ */
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *first, __global uint *positions, ulong n,
+               uint from_segment, codec_t codec)
+{
+    __local uint bins[SELECT_BINS], scratch[WORK_GROUP_SCAN_WORDS], where[FIRST], digit, rank, agreeing;
+    __local code_t chosen[FIRST];
+    const uint item = (uint)get_local_id(0), segment = (uint)get_group_id(0);
+#if ROWS
+    const uint start = segment * row, length = min(row, (uint)SEGMENT), wanted = min(min(k, length), (uint)FIRST);
+    const uint to = segment * wanted;
+    if (item == 0) {
+        begins[segment] = to;
+        if (segment == get_num_groups(0) - 1)
+            begins[segment + 1] = to + wanted;
+    }
+#else
+    /* Not beyond the array, nor beyond what a group has room for, whatever the offsets are by now. */
+    const uint last = (uint)min((ulong)offsets[segment + 1], n), start = min(offsets[segment], last);
+    const uint length = min(last - start, (uint)SEGMENT), to = begins[segment];
+    const uint wanted = min(min(begins[segment + 1] - to, length), (uint)FIRST);
+#endif
+    if (wanted == 0)
+        return;
+
+    const uint own = item * SHARE;
+    code_t codes[SHARE];
+    uint agrees[SHARE]; /* with the digits of the threshold that are known */
+#pragma unroll
+    for (uint i = 0; i < SHARE; i++) {
+        agrees[i] = own + i < length;
+        codes[i] = agrees[i] ? encode_key(keys[start + own + i], codec) : CODE_MAX;
+    }
+
+    code_t threshold = 0;
+    uint candidates = length, missing = wanted; /* keys that agree with it, and how many of them are selected */
+    for (uint shift = KEY_BITS; shift > 0 && missing < candidates;) {
+        shift -= SELECT_BITS;
+        for (uint bin = item; bin < SELECT_BINS; bin += GROUP_SIZE)
+            bins[bin] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (uint i = 0; i < SHARE; i++) {
+            if (agrees[i])
+                atomic_inc(&bins[code_digit(codes[i], shift, SELECT_BITS)]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        /* The digit of key number `missing`, of those that agree. */
+        uint counted = 0;
+        for (uint i = 0; i < BINS_OF_ITEM; i++)
+            counted += item * BINS_OF_ITEM + i < SELECT_BINS ? bins[item * BINS_OF_ITEM + i] : 0;
+        uint before = work_group_scan(counted, GROUP_SIZE, scratch);
+        if (before < missing && missing <= before + counted) {
+            uint bin = item * BINS_OF_ITEM;
+            while (missing - before > bins[bin])
+                before += bins[bin++];
+            digit = bin;
+            rank = missing - before;
+            agreeing = bins[bin];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        threshold |= (code_t)digit << shift;
+        missing = rank;
+        candidates = agreeing;
+#pragma unroll
+        for (uint i = 0; i < SHARE; i++)
+            agrees[i] &= code_digit(codes[i], shift, SELECT_BITS) == digit;
+    }
+
+    uint below = 0, equal = 0;
+#pragma unroll
+    for (uint i = 0; i < SHARE; i++) {
+        below += codes[i] < threshold;
+        equal += agrees[i];
+    }
+    /* Two counts in one word: a segment has fewer than 2^16 keys. */
+    const uint selected_before = work_group_scan(below | equal << 16, GROUP_SIZE, scratch);
+    below = selected_before & 0xffff;
+    equal = selected_before >> 16;
+#pragma unroll
+    for (uint i = 0; i < SHARE; i++) {
+        const bool is_below = codes[i] < threshold;
+        if (is_below || (agrees[i] && equal < missing)) {
+            const uint place = below + min(equal, missing);
+            chosen[place] = codes[i];
+            where[place] = own + i;
+        }
+        below += is_below;
+        equal += agrees[i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint one = item; one < wanted; one += GROUP_SIZE) {
+        const code_t code = chosen[one];
+        uint place = 0;
+        for (uint other = 0; other < wanted; other++)
+            place += chosen[other] < code || (chosen[other] == code && other < one);
+        first[to + place] = decode_key(code, codec);
+        positions[to + place] = where[one] + (from_segment ? 0 : start);
+    }
+}
