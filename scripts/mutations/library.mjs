@@ -718,6 +718,13 @@ export const LIBRARY = [
     tests: [tests('algorithms/segmented', 'rows of one length*')],
   },
   {
+    name: 'segments: a tile is planned that the longest one does not fit',
+    file: 'src/algorithms/segments-in-groups.ts',
+    find: 'if (!(longest <= most)) continue;',
+    replace: 'if (!(longest <= 2 * most)) continue;',
+    tests: [tests('device/profiles', 'segments are planned*')],
+  },
+  {
     name: 'topKSegments: rows that are shorter than k are counted as longer ones are',
     file: 'src/sort/operations/top-segments.ts',
     find: '(offsets.n - 1) * Math.min(k, longest)',

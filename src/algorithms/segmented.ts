@@ -106,8 +106,8 @@ export const segmentedSort: AlgorithmFactory = {
 
   tune(device, shape, n, longest) {
     if (device.capabilities.type !== 'gpu' || formOf(device, shape) === 'serial' || !longest) return shape;
-    const tuning = tuningFor(segmentedSort, device, shape, n);
-    const bound = tuning.longest === undefined ? boundFor(device, shape, tuning, longest) : undefined;
+    if (shape.tuning?.longest !== undefined) return shape;
+    const bound = boundFor(device, shape, tuningFor(segmentedSort, device, shape, n), longest);
     return bound ? { ...shape, tuning: { ...shape.tuning, longest: bound.longest } } : shape;
   },
 

@@ -116,7 +116,7 @@ export class SegmentsInGroups {
     }));
     const build = (tile: TileTuning) =>
       buildTile(device, 'segment_tiles.cl', shape, { ...tile, valuesAfter: false }, KERNELS);
-    const bound = boundFor(device, shape, tuning, Number(tuning.longest));
+    const bound = boundFor(device, shape, tuning, Number(shape.tuning?.longest));
     if (bound) {
       const tiles = await build(bound.tile);
       if (keysOf(tiles) >= bound.longest) {

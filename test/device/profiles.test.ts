@@ -157,6 +157,24 @@ test('many wide keys are planned to be sorted by few of their digits', (t) => {
   t.is(first('u32', 2 ** 24), 'onesweep');
 });
 
+test('segments are planned by the smallest tile that holds the longest, then by what sorts any', (t) => {
+  const request = { n: 2 ** 20, bits: [0, 32], valueBytes: 0, algorithm: 'auto', segments: 1000 } as const;
+  for (const profile of PROFILES) {
+    const device = knownDevice(profile);
+    const bounds = (longest?: number) =>
+      [...devicePlans(device, { ...request, dtype: 'u32', ...(longest && { longest }) })].map(
+        ({ shape }) => shape?.tuning?.longest,
+      );
+    const isGpu = device.capabilities.type === 'gpu';
+    for (const longest of [64, 128, 256, 512, 1024, 2048]) {
+      const expected = isGpu ? [Math.max(128, longest), undefined] : [undefined];
+      t.deepEqual(bounds(longest), expected, `${profile.key}: ${longest}`);
+    }
+    t.deepEqual(bounds(4096), [undefined], profile.key);
+    t.deepEqual(bounds(), [undefined], profile.key);
+  }
+});
+
 test.serial('less local memory can be asked for, and only less', (t) => {
   const h200 = profileNamed('h200');
   const shape = { keyBits: 32, valueBytes: 0 } as const;

@@ -48,13 +48,29 @@ function refused({ parameters }: AlgorithmFactory, chosen: Tuning): string | und
   return undefined;
 }
 
+function planOf(
+  device: KnownDevice,
+  { n, dtype, bits, valueBytes, algorithm }: PlanRequest,
+  factory: AlgorithmFactory,
+  shape: AlgorithmShape,
+): Plan {
+  const facts = factory.facts?.(shape, n);
+  const basis = basisFor(factory, device, shape, n);
+  return {
+    ...{ engine: 'device', algorithm: factory.name, n, dtype, bits, valueBytes, shape },
+    ...(facts && { facts }),
+    ...(basis && { basis }),
+    reason: algorithm === 'auto' ? `first choice left for ${device.capabilities.type} devices` : 'asked for',
+  };
+}
+
 /**
  * The plans for a device, best first; each later one is what to fall back to when one fails.
  *
  * @throws UnsupportedError when the algorithm that was asked for cannot do it
  */
 export function* devicePlans(device: KnownDevice, request: PlanRequest): Generator<Plan, void, undefined> {
-  const { n, dtype, bits, valueBytes, algorithm, longest, parameters = {} } = request;
+  const { n, dtype, valueBytes, algorithm, longest, parameters = {} } = request;
   const shape: AlgorithmShape = {
     keyBits: dtypeInfo(dtype).width,
     valueBytes,
@@ -75,22 +91,11 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
       reasons.push(`${factory.name}: ${tuned}`);
       continue;
     }
-    const facts = factory.facts?.(tuned, n);
-    const basis = basisFor(factory, device, shape, n);
     found = true;
-    yield {
-      engine: 'device',
-      algorithm: factory.name,
-      n,
-      dtype,
-      bits,
-      valueBytes,
-      shape: tuned,
-      ...(facts && { facts }),
-      ...(basis && { basis }),
-      reason:
-        algorithm === 'auto' ? `first choice left for ${device.capabilities.type} devices` : 'asked for',
-    };
+    yield planOf(device, request, factory, tuned);
+    // What is compiled for short segments alone may fail where what sorts any does not.
+    const general = longest === undefined ? tuned : tunedShape(factory, device, shape, n);
+    if (typeof general !== 'string' && general !== tuned) yield planOf(device, request, factory, general);
   }
   if (found) return;
   throw new UnsupportedError(
