@@ -43,6 +43,7 @@ const keys = Float32Array.from({ length: 5000 }, (_, i) => (i * 7919) % 5000);
 await sorter.sortPairs(keys, keys.slice(), { algorithm: 'serial', verify: true });
 await sorter.sort(keys, { algorithm: 'serial', tuning: { parts: 2 } });
 await sorter.topK(keys, 5, { algorithm: 'serial', tuning: { select: 0 } });
+await sorter.topKSegments(keys, 100, 5, { tuning: { select: 0 } });
 await sorter.unique(keys, { algorithm: 'serial' });
 await sorter.segmentedSort(keys, [0, 9, 5000], { algorithm: 'serial' });
 await sorter.scan(keys);

@@ -12,6 +12,8 @@ export interface JobSegments {
   readonly offsets: Column;
   /** No segment has more keys; left out where nobody knows. */
   readonly longest?: number;
+  /** They are sorted by what sorts segments of any length, and nothing is compiled for these alone. */
+  readonly byAny?: boolean;
   /** Every segment has as many: nobody has to be told where one begins. */
   readonly isRows?: boolean;
   /** The positions that are made are counted from the beginning of each segment. */
@@ -23,8 +25,8 @@ export const areOffsetsOnDevice = ({ offsets, isRows }: JobSegments): boolean =>
   !isRows && isOnDevice(offsets.place);
 
 /** What segments of about the same length are planned by: the same for all of them. */
-export const boundOf = ({ longest }: Pick<JobSegments, 'longest'>): Pick<PlanRequest, 'longest'> =>
-  longest ? { longest: powerAtLeast(longest) } : {};
+const boundOf = ({ longest, byAny }: JobSegments): Pick<PlanRequest, 'longest'> =>
+  longest && !byAny ? { longest: powerAtLeast(longest) } : {};
 
 /** How many segments there are. */
 const segmentsIn = ({ offsets }: JobSegments): number => offsets.n - 1;

@@ -6,7 +6,7 @@ import { after, ended, promised, rescued, type Soon } from '../../util/soon.js';
 import { type SortSettings, throwIfAborted } from '../api/options.js';
 import type { Backend, Keeper } from '../backend/backend.js';
 import { byteLengthOf, column, isOnDevice, type Place } from '../backend/column.js';
-import { boundOf, requestOf, type SortJob } from '../backend/job.js';
+import { requestOf, type SortJob } from '../backend/job.js';
 import type { PlanRequest } from '../backend/plan.js';
 import type { Ahead } from './ahead.js';
 import { make } from './call.js';
@@ -100,12 +100,7 @@ class Bundle {
 
   /** What is to be planned. */
   get request(): PlanRequest {
-    return {
-      ...requestOf(this.#first),
-      n: this.#n,
-      segments: this.jobs.length,
-      ...boundOf({ longest: this.#longest }),
-    };
+    return { ...requestOf(this.#first), n: this.#n, segments: this.jobs.length };
   }
 
   /** Says what has become of it, or is going to. */
@@ -143,6 +138,7 @@ class Bundle {
       segments: {
         offsets: column('u32', begins.length, begins),
         longest: this.#longest,
+        byAny: true, // the next bundle may have longer ones
         fromSegment: moved !== undefined && values === undefined,
       },
     };
