@@ -143,11 +143,14 @@ const MOST_TOLD = 10;
  *
  * @param device as `Sorter.open` takes it
  * @param mostGrowth bytes by which memory may grow after the warm-up
+ * @param dtypes of the keys
  * @returns the number of wrong results and errors, one more when memory grew
  */
-export async function soakServer({ device, minutes, clients, mostGrowth }) {
+export async function soakServer({ device, minutes, clients, mostGrowth, dtypes = DTYPES }) {
+  const unknown = dtypes.find((dtype) => !DTYPES.includes(dtype));
+  if (unknown !== undefined) throw new Error(`no dtype '${unknown}': ${DTYPES.join(', ')}`);
   const random = new Random(1);
-  const jobs = DTYPES.flatMap((dtype) =>
+  const jobs = dtypes.flatMap((dtype) =>
     Array.from({ length: JOBS_PER_DTYPE }, (_, i) => jobOf(dtype, i, random)),
   );
   const requests = Object.entries(REQUESTS);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Does something very often, tells the resident memory over time, and fails when it grows:
 //
-//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N] [--own-memory] [--seed N]
+//   node scripts/soak.mjs SUBJECT [--scale X] [--device NAME] [--minutes N] [--clients N] [--dtypes D,…] [--own-memory] [--seed N]
 //
 //   binding    a million enqueues, 100,000 buffers dropped without release, 10,000 contexts
 //   server     sorts of mixed sizes and dtypes for many clients at once through one Sorter, every result checked;
@@ -15,6 +15,7 @@
 //   --minutes  of the server, at scale 1, default 10; of batches and of the devices, default 40
 //   --seed     of batches and of the devices; by default another one each time
 //   --clients  of the server; default 64
+//   --dtypes   of the keys that it sorts, such as u32,f64; default all. What sorts others is not compiled
 //   --own-memory  of the server: has the device answer as one with memory of its own (test/layer), to which small arrays of several
 //              calls cross together; fails also when none did
 //
@@ -32,6 +33,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     clients: { type: 'string', default: '64' },
+    dtypes: { type: 'string' },
     'own-memory': { type: 'boolean', default: false },
   },
 });
@@ -162,7 +164,13 @@ async function server() {
   const { soakServer } = await import('./soak-server.mjs');
   const device = values.device === 'pocl' ? 'Portable Computing Language' : values.device;
   const soak = () =>
-    soakServer({ device, minutes: minutes * scale, clients, mostGrowth: MOST_SERVER_GROWTH });
+    soakServer({
+      device,
+      minutes: minutes * scale,
+      clients,
+      mostGrowth: MOST_SERVER_GROWTH,
+      ...(values.dtypes && { dtypes: values.dtypes.split(',') }),
+    });
   failed += await (values['own-memory'] ? withOwnMemory(soak) : soak());
 }
 
@@ -205,7 +213,7 @@ const isUsable =
   scale > 0 && minutes > 0 && Number.isSafeInteger(seed) && Number.isInteger(clients) && clients > 0;
 if (!subject || positionals.length > 1 || !isUsable) {
   console.error(
-    `usage: node scripts/soak.mjs ${Object.keys(SUBJECTS).join(' | ')} [--scale X] [--device NAME] [--minutes N] [--clients N] [--own-memory] [--seed N]`,
+    `usage: node scripts/soak.mjs ${Object.keys(SUBJECTS).join(' | ')} [--scale X] [--device NAME] [--minutes N] [--clients N] [--dtypes D,…] [--own-memory] [--seed N]`,
   );
   process.exit(2);
 }

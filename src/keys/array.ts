@@ -68,14 +68,15 @@ function described(value: unknown): string {
 /**
  * The dtype that a typed array holds.
  *
+ * @param what how a sentence begins that says that it is none
  * @throws InputError when `array` is no typed array
  */
-export function dtypeOf(array: unknown): Dtype {
+export function dtypeOf(array: unknown, what = 'keys are'): Dtype {
   const name = typeName(array);
   const dtype = name === undefined ? undefined : DTYPE_OF_ARRAY[name];
   if (!dtype) {
     throw new InputError(
-      `keys are ${described(array)}: expected a typed array or a Buffer, such as Uint32Array.from(numbers)`,
+      `${what} ${described(array)}: expected a typed array or a Buffer, such as Uint32Array.from(numbers)`,
     );
   }
   return dtype;

@@ -13,6 +13,9 @@ const ORDERS: readonly Order[] = [{}, { descending: true }, { descending: true, 
 const FEW_TYPES: readonly Dtype[] = ['u8', 'f16', 'i32', 'f64'];
 /** Bytes of values. */
 const WIDTHS = [1, 2, 4, 8];
+/** Segments have at most so many keys: a few are too long for a row, and are what the smallest tile is for. */
+const LONGEST = 70;
+const TILE = 128;
 
 /** Positions in the array of the keys in order, segment by segment. */
 function expectedPositions(
@@ -32,7 +35,7 @@ function expectedPositions(
 
 await forEachOpened((title, device, small) => {
   const random = new Random(SEED);
-  const lengths = Array.from({ length: small ? 16 : 200 }, () => random.below(71));
+  const lengths = Array.from({ length: small ? 16 : 200 }, () => random.below(LONGEST + 1));
   const n = lengths.reduce((sum, length) => sum + length, 0);
   const starts = lengths.map((_, s) => lengths.slice(0, s).reduce((sum, length) => sum + length, 0));
   const own = lengths.flatMap((length, s) => Array<number>(length).fill(starts[s] ?? 0));
@@ -51,8 +54,8 @@ await forEachOpened((title, device, small) => {
           const sort = async ({ rows = 'counts', ...more }: SortCase & { rows?: string }) => {
             const inPlace = more.inPlace ?? false;
             const what = JSON.stringify({ order, bits, inPlace, width: more.values?.width });
-            const tuning = { form: 'groups', rows };
-            const segments = more.segments ?? { lengths };
+            const tuning = { form: 'groups', rows, longest: TILE };
+            const segments = { lengths, known: true, ...more.segments };
             const all = { dtype, order, tuning, ...(bits && { bits }), ...more, segments };
             const result = await sortBytes(device, segmentedSort, keys, all);
             t.deepEqual(result.keys, sorted, `keys of ${what}`);

@@ -20,8 +20,12 @@ export interface SortCase {
   /** Bytes of the positions to be made. */
   readonly indices?: 4 | 8;
   readonly inPlace?: boolean;
-  /** Keys of each segment, and whether positions are counted in it. */
-  readonly segments?: { readonly lengths: readonly number[]; readonly fromSegment?: boolean };
+  /** Keys of each segment, whether positions are counted in it, and whether the algorithm is told of the longest. */
+  readonly segments?: {
+    readonly lengths: readonly number[];
+    readonly fromSegment?: boolean;
+    readonly known?: boolean;
+  };
   readonly tuning?: Tuning;
   readonly onStage?: (stage: Stage) => void;
 }
@@ -80,12 +84,15 @@ export async function sortBytes(
   if (values && inputValues) queue.write(inputValues, values.bytes);
   // The simulator's check takes what a fill has written for unwritten, as an algorithm for segments fills in those of one.
   const lengths = asked?.lengths ?? (factory.bySegments && CHECKS_READS ? [n] : undefined);
-  const count = lengths?.length ?? 0;
-  const offsets = lengths && poisoned((count + 1) * 4);
-  const segments = offsets && { offsets, count, fromSegment: asked?.fromSegment ?? false };
+  const offsets = lengths && poisoned((lengths.length + 1) * 4);
+  const sizes = lengths && {
+    count: lengths.length,
+    ...(asked?.known && { longest: Math.max(...lengths) }),
+  };
+  const segments = offsets && sizes && { offsets, ...sizes, fromSegment: asked?.fromSegment ?? false };
   if (offsets) queue.write(offsets, offsetsOf(lengths));
-  const sizes = algorithm.scratch(n, { inPlace, bits: window, ...(asked && { segments: { count } }) });
-  const scratch = Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, poisoned(size)]));
+  const asks = algorithm.scratch(n, { inPlace, bits: window, ...(asked && sizes && { segments: sizes }) });
+  const scratch = Object.fromEntries(Object.entries(asks).map(([name, size]) => [name, poisoned(size)]));
   const enqueued = algorithm.enqueue(queue, {
     n,
     ...(segments && { segments }),

@@ -8,8 +8,8 @@ import { endure, journalOf, leftovers, makeOrdeal } from './ordeal.js';
 const FILES = Number(process.env.CLSORT_ORDEAL ?? 120);
 const BAD = Math.max(14, Math.floor(FILES * 0.03));
 
-/** What a job may take: far more than a good one does where much else goes on, since some jobs never end. */
-const SECONDS = '5';
+/** What a job may take: far more than a good one does that has its programs compiled on a slow machine where much else goes on; some jobs never end. */
+const SECONDS = '10';
 
 const { folder, path, remove } = scratchFolder();
 

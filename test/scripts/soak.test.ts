@@ -7,7 +7,7 @@ import { LayerControl, underLayer } from '../layer/layer.js';
 
 const test = ava.serial; // each takes all of the processor
 const soak = (name: string) => join(packageRoot, 'scripts', name);
-const SHORT = ['server', '--minutes', '0.5', '--scale', '0.1', '--clients', '8']; // 3 seconds
+const SHORT = ['server', '--minutes', '0.5', '--scale', '0.1', '--clients', '8', '--dtypes', 'i16,f32']; // 3 seconds
 
 interface Sample {
   readonly seconds: number;

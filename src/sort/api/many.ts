@@ -138,6 +138,7 @@ async function measure(arrays: readonly KeyArray[], options: SortOptions): Promi
   if (arrays.length === 0) return undefined;
   const given = [...arrays] as const; // a caller who changes the list meanwhile changes nothing here
   const first = given[0] as KeyArray;
+  dtypeOf(first, 'array 0 is'); // refused by that name
   const { info } = keyColumn(first, dtype);
   const offsets = new Uint32Array(given.length + 1);
   await inTurns(measureSteps(given, info, offsets), signal);
@@ -151,7 +152,10 @@ function* measureSteps(arrays: readonly KeyArray[], { bytes }: DtypeInfo, offset
   let total = 0;
   for (const [i, array] of arrays.entries()) {
     // Most are made alike, which takes less to see than what they are of.
-    const dtype = ArrayBuffer.isView(array) && Object.getPrototypeOf(array) === like ? own : dtypeOf(array);
+    const dtype =
+      ArrayBuffer.isView(array) && Object.getPrototypeOf(array) === like
+        ? own
+        : dtypeOf(array, `array ${i} is`);
     if (dtype !== own) {
       throw new DtypeError(`array 0 is of ${own} and array ${i} of ${dtype}: expected arrays of one dtype`);
     }

@@ -158,8 +158,13 @@ forEachSorter((title, open, small) => {
     const mixed = [arrays[0], Float32Array.of(1)] as KeyArray[];
     await t.throwsAsync(sorter.sortMany(mixed), { instanceOf: DtypeError, message: /array 1/ });
     await t.throwsAsync(sorter.argsortMany(mixed), { instanceOf: DtypeError });
-    await t.throwsAsync(sorter.sortMany([[1, 2]] as never), { instanceOf: InputError });
-    await t.throwsAsync(sorter.sortMany([arrays[0], undefined] as never), { instanceOf: InputError });
+    for (const [at, given] of [
+      [0, [[1, 2]]],
+      [1, [arrays[0], undefined]],
+    ] as const) {
+      const refused = { instanceOf: InputError, message: new RegExp(`^array ${at} is `) };
+      await t.throwsAsync(sorter.sortMany(given as never), refused);
+    }
     await t.throwsAsync(sorter.sortMany(Uint32Array.of(1) as never), { instanceOf: InputError });
     await t.throwsAsync(sorter.sortMany([], { descnding: true } as object), { instanceOf: UsageError });
     await t.throwsAsync(sorter.sortMany(arrays, { dtype: 'f64' }), { instanceOf: DtypeError });
