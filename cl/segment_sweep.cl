@@ -29,15 +29,36 @@
 #define DIGIT_COLUMNS COUNT_COLUMNS
 #include "digit_count.clh"
 
-/* `sweep`, all 0 at the beginning: the next ticket of each pass, and then rows of states, [pass][run][bin]. */
-#define TICKETS 64
-#define ROWS_AT (TICKETS + STATE_MARGIN * BINS)
+/* `sweep`, all 0 at the beginning: the words of `state`, the next ticket of each pass, and then rows of states, [pass][run][bin].
+ * Groups that take a ticket do not hold up those that read `state`, in another line of the cache.
+ */
+#define TICKETS_AT 64
+#define ROWS_AT (TICKETS_AT + 64 + STATE_MARGIN * BINS)
 
 #if HAS_VALUES
 # define VALUE_PARAMETERS __global const value_t *values_in, __global value_t *values_out,
 #else
 # define VALUE_PARAMETERS
 #endif
+
+/* @return run `run` of those that are numbered segment by segment, and of rows in their order
+ * @param each  keys of every segment, and then neither owners nor offsets are read; 0: those tell
+ */
+INLINE run_t run_in(uint run, uint each, __global const uint2 *owners, __global const uint *offsets)
+{
+    if (each == 0)
+        return run_of(run, owners, offsets, TILE, 1);
+    const uint of = runs_of(each, TILE), row = run / of;
+    return run_of_segment(row_segment(row, each), run - row * of, TILE);
+}
+
+/* @return runs of all segments, of which there is room for `rows`; 0 where the offsets are wrong */
+INLINE uint runs_in(uint rows, uint each, __global const uint *state)
+{
+    if (each > 0)
+        return rows;
+    return state[STATE_INVALID] ? 0 : min(state[STATE_RUNS], rows);
+}
 
 /* Add a group's counts to those of the segment whose first run is `first`. @post they are 0 again, visible to the group */
 INLINE void add_counts(__local uint *bins, __global state_t *sweep, uint first, uint rows)
@@ -56,15 +77,17 @@ INLINE void add_counts(__local uint *bins, __global state_t *sweep, uint first, 
 
 /* Count the digits of every pass over the window [begin, end) of the codes, of each segment that is cut.
  * @param rows     runs that there is room for
+ * @param each     see run_in
  * @param control  its status is cleared
  */
 TILE_KERNEL void segment_sweep_counts(__global const key_t *restrict keys, __global const uint *offsets,
                                       __global const uint *state, __global const uint2 *owners, __global state_t *sweep,
-                                      __global uint *control, uint rows, uint begin, uint end, codec_t codec, uint flags)
+                                      __global uint *control, uint rows, uint each, uint begin, uint end, codec_t codec,
+                                      uint flags)
 {
     __local uint bins[DIGIT_COUNTERS];
     const uint item = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
-    const uint runs = state[STATE_INVALID] ? 0 : min(state[STATE_RUNS], rows);
+    const uint runs = runs_in(rows, each, state);
     if (get_group_id(0) == 0 && item == 0)
         control[CONTROL_STATUS] = 0;
     for (uint i = item; i < DIGIT_COUNTERS; i += GROUP_SIZE)
@@ -81,10 +104,10 @@ TILE_KERNEL void segment_sweep_counts(__global const key_t *restrict keys, __glo
 
     /* A group takes runs side by side, most of which are of one segment. */
     const uint column = LOCAL_BASE(bins) + (item & (COUNT_COLUMNS - 1)) * 4;
-    const uint each = (runs + groups - 1) / groups, from = min((uint)get_group_id(0) * each, runs);
-    const uint behind = min(from + each, runs);
+    const uint share = (runs + groups - 1) / groups, from = min((uint)get_group_id(0) * share, runs);
+    const uint behind = min(from + share, runs);
     for (uint r = from; r < behind; r++) {
-        const run_t run = run_of(r, owners, offsets, TILE, 1);
+        const run_t run = run_in(r, each, owners, offsets);
 #pragma unroll 4
         for (uint i = run.start + item; i < run.end; i += GROUP_SIZE)
             count_key(bins, column, digits, keys[i], codec, flags & FLAG_ENCODE);
@@ -95,12 +118,13 @@ TILE_KERNEL void segment_sweep_counts(__global const key_t *restrict keys, __glo
 
 /* Sort the segments that are cut by one digit, stably.
  * @param rows   runs that there is room for, and groups
+ * @param each   see run_in
  * @param sweep  [pass][run][bin]: of this pass the counts of each segment in the row of its first run, else 0
  */
 TILE_KERNEL void segment_sweep(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
                                VALUE_PARAMETERS __global const uint *offsets, __global const uint *cut,
                                __global const uint2 *owners, __global state_t *sweep, __global uint *control, uint rows,
-                               uint pass, uint shift, uint bits, codec_t codec, uint flags)
+                               uint each, uint pass, uint shift, uint bits, codec_t codec, uint flags)
 {
     TILE_MEMORY(memory);
     const uint item = (uint)get_local_id(0);
@@ -108,8 +132,8 @@ TILE_KERNEL void segment_sweep(__global const key_t *restrict keys_in, __global 
 
     if (item == 0) {
         memory[ZERO_AT / 4] = 0;
-        const uint ticket = atomic_inc((__global uint *)&sweep[pass]);
-        const uint runs = cut[STATE_INVALID] || gave_up(control) ? 0 : min(cut[STATE_RUNS], rows);
+        const uint ticket = atomic_inc((__global uint *)&sweep[TICKETS_AT + pass]);
+        const uint runs = gave_up(control) ? 0 : runs_in(rows, each, cut);
         memory[ORIGINS_AT / 4] = ticket < runs ? ticket : NO_TICKET;
     }
     clear_counters(memory);
@@ -117,7 +141,7 @@ TILE_KERNEL void segment_sweep(__global const key_t *restrict keys_in, __global 
     const uint ticket = memory[ORIGINS_AT / 4];
     if (ticket == NO_TICKET)
         return;
-    const run_t run = run_of(ticket, owners, offsets, TILE, 1);
+    const run_t run = run_in(ticket, each, owners, offsets);
     const tile_t tile = tile_share(memory, item, run.end - run.start);
     const bool is_first = run.number == 0;
 

@@ -14,8 +14,6 @@ import {
   type Cut,
   cutOf,
   FLAG_FROM_SEGMENT,
-  offsetsOf,
-  type SegmentBuffers,
   segmentArrays,
   segmentScratch,
   windowMask,
@@ -50,10 +48,10 @@ const COUNT_COLUMNS = 8;
 /** Most runs of one segment, where drivers end long loops: one group scans their counts. */
 const MOST_RUNS = 4096;
 
-/** Look-back of a sweep: bytes of `control` in cl/tile_look_back.clh, words of tickets, and segments that are too long for it. */
+/** Look-back of a sweep: bytes of `control` in cl/tile_look_back.clh, words before the rows in cl/segment_sweep.cl, and segments that are too long for it. */
 const CONTROL_BYTES = 80;
 const ANY_AT = 64;
-const TICKETS = 64;
+const BEFORE_ROWS = 128;
 const TOO_LONG = 2 ** 30;
 
 const CLASSES = 'segment_classes';
@@ -156,28 +154,30 @@ export class SegmentsInGroups {
     };
   }
 
-  /** Rows that no group would have to share. */
+  /** Rows that no group would have to share, or that groups share by a sweep. */
   sortsRows(n: number, each: number): boolean {
-    return this.#cut(n, n / each, each).runs === 0;
+    return this.#cut(n, n / each, each).runs === 0 || this.#sweepFor(n, each) !== undefined;
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec, onStage } = work;
-    const { segments, state, told } = beginSegments(queue, work);
-    const { count, longest = n } = segments;
+    const { count = 1, longest = n } = work.segments ?? {};
     if (this.longest !== undefined && longest > this.longest) {
       throw new UnsupportedError(
         `a segment of as many as ${longest} keys, by what sorts segments of at most ${this.longest}`,
       );
     }
     // Kernels that are told how long every segment is read no offsets.
-    const each = segments.offsets ? 0 : longest;
+    const each = work.segments && !work.segments.offsets ? longest : 0;
+    const cut = this.#cut(n, count, longest, each);
+    const { runKeys, runs } = cut;
+    const sweep = runs > 0 ? this.#sweepFor(n, longest) : undefined;
+    const swept = sweep && { buffer: scratchOf(work, 'sweep'), bytes: this.#sweepBytes(sweep, cut) };
+    const { segments, state, told } = beginSegments(queue, work, swept);
     const offsets = segments.offsets ?? state;
     const { radixBits } = this.#tiles.tile;
     const digits = digitsOf(bits, radixBits);
     const arrays = segmentArrays(queue, this.#shape, digits.length, work);
-    const cut = this.#cut(n, count, longest);
-    const { runKeys, runs } = cut;
     const lists = this.#lists(n, count, longest);
     const [list, owners] = [scratchOf(work, 'lists'), scratchOf(work, 'owners')];
     const fromSegment = segments.fromSegment ? FLAG_FROM_SEGMENT : 0;
@@ -226,8 +226,7 @@ export class SegmentsInGroups {
       onStage?.({ kernel: 'segment_passes', buffers: onlyOutputs });
     }
     if (runs === 0) return {};
-    const sweep = this.#sweepFor(n, longest);
-    if (sweep) return this.#enqueueSweep(queue, work, { segments, state, told }, { sweep, cut, arrays });
+    if (sweep) return this.#enqueueSweep(queue, work, { offsets, state, each }, { sweep, cut, arrays });
     const counts = scratchOf(work, 'counts');
     const runsOf = [offsets, state, owners, counts];
     for (const [pass, { shift, bits: width }] of digits.entries()) {
@@ -251,11 +250,15 @@ export class SegmentsInGroups {
     return {};
   }
 
-  /** Enqueues what sorts the segments that are cut by a sweep for each digit. */
+  /**
+   * Enqueues what sorts the segments that are cut by a sweep for each digit.
+   *
+   * @param each keys of every segment, of which nothing else has to be told; 0: the offsets and what `state` says
+   */
   #enqueueSweep(
     queue: Queue,
     work: SortWork,
-    { segments, state }: SegmentBuffers,
+    { offsets, state, each }: { offsets: Buffer; state: Buffer; each: number },
     { sweep, cut, arrays }: { sweep: Sweep; cut: Cut; arrays: ReturnType<typeof segmentArrays> },
   ): Enqueued {
     const { bits, codec, onStage } = work;
@@ -264,20 +267,13 @@ export class SegmentsInGroups {
     const first = arrays.passes[0];
     if (!first) return {};
     const rows = scratchOf(work, 'sweep');
-    const fromSegment = segments.fromSegment ? FLAG_FROM_SEGMENT : 0;
+    const fromSegment = work.segments?.fromSegment ? FLAG_FROM_SEGMENT : 0;
     const codecWords = codecArgument(codec);
     const flagsOf = (pass: number): number =>
       passFlags(work, { first: pass === 0, last: pass === digits.length - 1 }) | fromSegment;
-    const runsOf: KernelArgument[] = [
-      offsetsOf(segments),
-      state,
-      scratchOf(work, 'owners'),
-      rows,
-      control,
-      u32(cut.runs),
-    ];
+    const owners = scratchOf(work, 'owners');
+    const runsOf: KernelArgument[] = [offsets, state, owners, rows, control, u32(cut.runs), u32(each)];
     const local = tile.groupSize;
-    queue.fill(rows, 0, { bytes: this.#sweepBytes(sweep, cut) });
     queue.run(
       program.kernel('segment_sweep_counts'),
       [first.from, ...runsOf, u32(bits[0]), u32(bits[1]), codecWords, u32(flagsOf(0) & FLAG_ENCODE)],
@@ -308,7 +304,7 @@ export class SegmentsInGroups {
   #sweepBytes({ tile: { radixBits }, lookBack }: Sweep, { runs }: Cut): number {
     const { keyBits } = this.#shape;
     const passes = digitsOf([0, keyBits], radixBits).length;
-    return (TICKETS + (passes * runs + lookBack - 1) * 2 ** radixBits) * 4;
+    return (BEFORE_ROWS + (passes * runs + lookBack - 1) * 2 ** radixBits) * 4;
   }
 
   /** Segments that a row looks at: so many that all rows have some. */
@@ -339,12 +335,16 @@ export class SegmentsInGroups {
     return ends;
   }
 
-  #cut(n: number, count: number, longest: number): Cut {
+  /** @param each keys of every segment, if it is told nothing else */
+  #cut(n: number, count: number, longest: number, each = 0): Cut {
     const { computeUnits, quirks } = this.#device.capabilities;
     const sweep = this.#sweepFor(n, longest);
     const tile = keysOf(this.#tiles);
     if (this.longest !== undefined) return { runKeys: tile, whole: tile, runs: 0 };
-    if (sweep) return cutOf(n, keysOf(sweep), { count, longest, whole: Math.max(ROW, tile) });
+    if (sweep) {
+      const cut = cutOf(n, keysOf(sweep), { count, longest, whole: Math.max(ROW, tile) });
+      return each > 0 && cut.runs > 0 ? { ...cut, runs: count * Math.ceil(each / cut.runKeys) } : cut;
+    }
     const share = Number.isFinite(quirks.maxLoopIterations) ? 0 : Math.ceil(n / (computeUnits * 4));
     return cutOf(n, Math.ceil(Math.max(TILES_PER_RUN * tile, share) / tile) * tile, { longest });
   }

@@ -70,10 +70,19 @@ export function offsetsOf({ offsets }: Segments): Buffer {
   return offsets;
 }
 
-/** Enqueues what comes before the kernels. Without segments the array is one; rows that need no offsets need no state. */
-export function beginSegments(queue: Queue, work: SortWork): SegmentBuffers {
-  const state = scratchOf(work, 'state');
-  if (!work.segments || work.segments.offsets) queue.fill(state, 0, { bytes: STATE_WORDS * 4 });
+/**
+ * Enqueues what comes before the kernels. Without segments the array is one; rows that need no offsets need no state.
+ *
+ * @param also memory that has to be 0 likewise, and at whose beginning the state is then
+ */
+export function beginSegments(
+  queue: Queue,
+  work: SortWork,
+  also?: { readonly buffer: Buffer; readonly bytes: number },
+): SegmentBuffers {
+  const state = also?.buffer ?? scratchOf(work, 'state');
+  if (also) queue.fill(state, 0, { bytes: also.bytes });
+  else if (!work.segments || work.segments.offsets) queue.fill(state, 0, { bytes: STATE_WORDS * 4 });
   const { slot } = work.segments ?? {};
   const told = slot ? [slot.board, u32(slot.at)] : [state, u32(STATE_WORDS - 1)];
   if (work.segments) return { segments: work.segments, state, told };

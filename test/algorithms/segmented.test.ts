@@ -184,8 +184,8 @@ await forEachOpened((title, device, small) => {
       });
     }
 
-    // Rows of more than a tile are left to whoever is told where they begin, but for passes of one group.
-    const longest = tuning === SMALL_TILES || tuning === SWEEP ? 32 : Math.min(bound, 2048);
+    // Without a sweep rows of more than a tile are left to whoever is told where they begin, but for passes of one group.
+    const longest = tuning === SMALL_TILES ? 32 : Math.min(bound, 2048);
     testIf(
       form === 'by single work-items' ? 'it is told where each begins' : able,
       title(`rows of one length, ${form}`),

@@ -644,7 +644,12 @@ export class SorterOperations implements AsyncDisposable {
     return this.#arrays.pinned(dtype, length);
   }
 
-  /** Gives the memory of an array of `alloc` back; pinned ones are detached. Others are left alone. @throws InputError for what is no array */
+  /**
+   * Gives the memory of an array of `alloc` back; pinned ones are detached. Others are left alone, and so are all when the Sorter
+   * is closed, which has given back what there was.
+   *
+   * @throws InputError for what is no array
+   */
   async free(array: KeyArray): Promise<void> {
     dtypeOf(array);
     await this.#arrays.unpin(array);

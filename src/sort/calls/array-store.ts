@@ -143,6 +143,7 @@ export class ArrayStore implements ArrayOwner {
 
   /** Gives the memory of a `pinned` array back, when calls that were made before are done with it. */
   async unpin({ buffer }: ArrayBufferView): Promise<void> {
+    if (this.#turns.isClosed) return; // a Sorter that closes gives it back itself
     await this.#turns.alone(async () => this.#memory.unpin(buffer));
   }
 

@@ -27,6 +27,10 @@ export class Turns {
     return this.#underWay.size === 0 && this.#apart.size === 0;
   }
 
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** @throws UsageError after `close()` */
   assertOpen(): void {
     if (this.#closed) throw new UsageError('this Sorter is closed: open another one');

@@ -59,6 +59,8 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
     else if (length < 0) isRight = false;
   }
   if (!isRight) assertOffsets(words, n);
+  // All are as long as the longest then: rows, of which the device needs to be told nothing else.
+  if (n > 0 && longest * (words.length - 1) === n) return rowsOf(longest, n);
   return { offsets: column('u32', words.length, words), longest };
 }
 

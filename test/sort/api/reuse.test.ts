@@ -1,6 +1,7 @@
 /** Arrays that are used again: results into arrays that are there, and arrays that the device reaches directly. */
 import test from 'ava';
 import { DTYPES } from '../../../src/keys/dtype.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
 import { InputError, UsageError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
@@ -134,5 +135,16 @@ forEachSorter((title, open, small) => {
     }
     t.is(sorter.alloc('u32', 0).length, 0);
     t.throws(() => sorter.alloc('u32', -1), { instanceOf: UsageError });
+  });
+
+  test.serial(title('what a closed Sorter has given back can be freed all the same'), async (t) => {
+    const sorter = await Sorter.open({ device: (await open()).device?.id ?? 'host' });
+    const array = sorter.alloc('u32', 1025);
+    const closing = sorter.close();
+    await t.notThrowsAsync(sorter.free(array));
+    await closing;
+    await t.notThrowsAsync(sorter.free(array));
+    await t.throwsAsync(sorter.free([1] as never), { instanceOf: InputError });
+    t.throws(() => sorter.alloc('u32', 1), { instanceOf: UsageError });
   });
 });

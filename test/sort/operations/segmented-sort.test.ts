@@ -23,6 +23,21 @@ test('offsets are copied, and the longest segment is known', (t) => {
   t.is(segmentColumn(Uint32Array.of(0), 0).longest, 0);
 });
 
+test('offsets of segments of one length are rows, and no others are', (t) => {
+  const isRows = (offsets: readonly number[], n: number) => {
+    const typed = segmentColumn(Uint32Array.from(offsets), n);
+    t.deepEqual(typed.offsets.place, Uint32Array.from(offsets) as never);
+    t.is(segmentColumn(offsets, n).isRows, typed.isRows);
+    return typed.isRows === true;
+  };
+  t.true(isRows([0, 4, 8, 12], 12));
+  t.true(isRows([0, 12], 12));
+  t.false(isRows([0, 4, 4, 12], 12));
+  t.false(isRows([0, 4, 9, 12], 12));
+  t.false(isRows([0, 0, 0], 0));
+  t.false(isRows([0], 0));
+});
+
 test('of wrong offsets the first one is named', (t) => {
   const wrong: readonly (readonly [offsets: readonly number[], at: number])[] = [
     [[], 0],
