@@ -240,6 +240,13 @@ export const KERNELS = [
     tests: [sweeps],
   },
   {
+    name: 'sweep: runs of a row are counted from the first row on',
+    file: 'cl/segment_sweep.cl',
+    find: 'row_segment(row, each), run - row * of, TILE',
+    replace: 'row_segment(row, each), run, TILE',
+    tests: [sweeps],
+  },
+  {
     name: 'sweep: counts of the segment before are not added when the next one begins',
     file: 'cl/segment_sweep.cl',
     find: 'if (r + 1 == behind || run.number + 1 == run.of)',

@@ -725,6 +725,20 @@ export const LIBRARY = [
     tests: [tests('device/profiles', 'segments are planned*')],
   },
   {
+    name: 'segments: sums of a sweep are whatever was there before',
+    file: 'src/algorithms/segments.ts',
+    find: 'if (also) queue.fill(state, 0, { bytes: also.bytes });',
+    replace: 'if (also) queue.fill(state, 0, { bytes: 512 });',
+    tests: [tests('algorithms/segmented', '*by sweeps')],
+  },
+  {
+    name: 'segments: offsets of all but the last segment make rows',
+    file: 'src/sort/operations/segmented-sort.ts',
+    find: 'longest * (words.length - 1) === n',
+    replace: 'n - longest * (words.length - 2) <= longest',
+    tests: [tests('sort/operations/segmented-sort', 'offsets of segments*')],
+  },
+  {
     name: 'topKSegments: rows that are shorter than k are counted as longer ones are',
     file: 'src/sort/operations/top-segments.ts',
     find: '(offsets.n - 1) * Math.min(k, longest)',
