@@ -28,7 +28,7 @@ function build() {
   const flags = '-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g -O1';
   const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
   const command = existsSync(join(tree, 'build', 'Makefile')) ? 'build' : 'rebuild';
-  execFileSync(process.execPath, [gyp, command, ...headers(), '--loglevel=warn', '-C', tree], {
+  execFileSync(process.execPath, [gyp, command, ...headers(), '--jobs=max', '--loglevel=warn', '-C', tree], {
     cwd: tree,
     stdio: 'inherit',
     env: { ...process.env, CXXFLAGS: flags, LDFLAGS: '-fsanitize=address,undefined' },
