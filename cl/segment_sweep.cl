@@ -33,7 +33,8 @@
  * Groups that take a ticket do not hold up those that read `state`, in another line of the cache.
  */
 #define TICKETS_AT 64
-#define ROWS_AT (TICKETS_AT + 64 + STATE_MARGIN * BINS)
+#define TICKETS 64
+#define ROWS_AT (TICKETS_AT + TICKETS + STATE_MARGIN * BINS)
 
 #if HAS_VALUES
 # define VALUE_PARAMETERS __global const value_t *values_in, __global value_t *values_out,

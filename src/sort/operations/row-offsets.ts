@@ -9,10 +9,14 @@ export class RowOffsets implements Column {
   readonly #each: number;
   #words: Uint32Array | undefined;
 
-  /** @param each keys of a row */
-  constructor(rows: number, each: number) {
+  /**
+   * @param each keys of a row
+   * @param words where they begin, if somebody has made that already
+   */
+  constructor(rows: number, each: number, words?: Uint32Array) {
     this.n = rows + 1;
     this.#each = each;
+    this.#words = words;
   }
 
   get place(): Uint32Array {

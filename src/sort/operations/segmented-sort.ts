@@ -60,18 +60,18 @@ export function segmentColumn(offsets: Offsets, n: number, isOwn = false): Segme
   }
   if (!isRight) assertOffsets(words, n);
   // All are as long as the longest then: rows, of which the device needs to be told nothing else.
-  if (n > 0 && longest * (words.length - 1) === n) return rowsOf(longest, n);
+  if (n > 0 && longest * (words.length - 1) === n) return rowsOf(longest, n, words);
   return { offsets: column('u32', words.length, words), longest };
 }
 
 /** @throws InputError when n keys are no rows of so many */
-function rowsOf(each: number, n: number): SegmentColumn {
+function rowsOf(each: number, n: number, words?: Uint32Array): SegmentColumn {
   if (!Number.isSafeInteger(each) || each < 1 || n % each !== 0) {
     throw new InputError(
       `offsets are ${each}, as the keys of each segment: expected a whole number from 1 on that divides the ${n} keys`,
     );
   }
-  return { offsets: new RowOffsets(n / each, each), longest: each, isRows: true };
+  return { offsets: new RowOffsets(n / each, each, words), longest: each, isRows: true };
 }
 
 /** A sort of segments, as an operation of its own. */
