@@ -2,10 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addToCache, readCache } from './cache.js';
+import { readCache, writeCacheFile } from './cache.js';
 import { packageFolder } from './package.js';
-
-const FILE = 'certified.sealed';
 
 /** What the self-test of a variant found: it may be used, or why not. */
 export interface Certificate {
@@ -40,14 +38,18 @@ function sourceHash(): string {
 const keyOf = ([platform, device, driver, ...variant]: CertificateParts): string =>
   [platform, device, driver, sourceHash(), ...variant].join(' | ');
 
-/** Verdicts that the cache did not take. */
+/** A file for each variant: processes that test different variants at once lose nothing of each other's. */
+const fileOf = (key: string): string =>
+  `self-tests/${createHash('sha256').update(key).digest('hex').slice(0, 32)}.sealed`;
+
+/** Verdicts that could not be written to the cache. */
 const unwritten = new Map<string, Certificate>();
 
 /** @returns undefined where nothing is kept */
 export function certificateOf(parts: CertificateParts): Certificate | undefined {
   const key = keyOf(parts);
-  const known = readCache(FILE)[key] as Partial<Certificate> | undefined;
-  return typeof known?.ok === 'boolean' ? (known as Certificate) : unwritten.get(key);
+  const { variant, ...known } = readCache(fileOf(key)) as Partial<Certificate> & { variant?: string };
+  return variant === key && typeof known.ok === 'boolean' ? (known as Certificate) : unwritten.get(key);
 }
 
 /** Keeps a verdict, for this process at least. @param reason why a variant must not be used; none if it may */
@@ -58,6 +60,7 @@ export function keepCertificate(parts: CertificateParts, reason: string | undefi
     ...(reason !== undefined && { reason }),
     date: new Date().toISOString().slice(0, 10),
   };
-  if (!addToCache(FILE, { [key]: certificate })) unwritten.set(key, certificate);
+  const text = `${JSON.stringify({ variant: key, ...certificate })}\n`;
+  if (!writeCacheFile(fileOf(key), text)) unwritten.set(key, certificate);
   return certificate;
 }

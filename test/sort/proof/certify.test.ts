@@ -1,5 +1,5 @@
 /** Self-tests of variants that work, that do not, and on devices that fail meanwhile. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -11,18 +11,13 @@ import { Sorter } from '../../../src/sort/api/sorter.js';
 import { certify } from '../../../src/sort/proof/certify.js';
 import { type ClsortError, DeviceLostError, MemoryError } from '../../../src/util/errors.js';
 import { forEachOpened, testIf } from '../../each-device.js';
+import { selfTestsIn } from '../../self-tests.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'clsort-certify-'));
 process.env.CLSORT_CACHE_DIR = folder;
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-const written = (): string => {
-  try {
-    return readFileSync(join(folder, 'certified.sealed'), 'utf8');
-  } catch {
-    return '';
-  }
-};
+const written = (): string => JSON.stringify(selfTestsIn(folder));
 
 type Enqueue = Algorithm['enqueue'];
 

@@ -1,0 +1,16 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Certificate } from '../src/util/certificates.js';
+
+/** The self-test records in a cache folder, by variant. */
+export function selfTestsIn(cache: string): Readonly<Record<string, Certificate>> {
+  const folder = join(cache, 'self-tests');
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return Object.fromEntries(
+    files.map((file) => {
+      const sealed = readFileSync(join(folder, file), 'utf8');
+      const { variant, ...record } = JSON.parse(sealed.slice(sealed.indexOf('\n')));
+      return [variant, record];
+    }),
+  );
+}
