@@ -1,13 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import ava from 'ava';
-import { forgetKernels, profileEnvironment } from '../device/profiled.js';
+import { profileEnvironment } from '../device/profiled.js';
 import { profileNamed } from '../device/profiles.js';
 import { clsort, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
 const { path, remove } = scratchFolder();
 ava.after.always(remove);
-ava.after.always(forgetKernels);
 
 /** What `clsort devices --json` says of the device of a profile. */
 async function devicesOf(key: string) {

@@ -7,6 +7,7 @@ import ava from 'ava';
 import type { CellReport, MatrixReport } from '../../src/matrix/report/report.js';
 import type { MatrixRow } from '../../src/matrix/row.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
+import { seededCache } from '../test-cache.js';
 import { clsort, MAIN, scratchFolder } from './cli.js';
 
 const test = ava.serial; // each starts processes
@@ -14,7 +15,7 @@ const { path, folder, remove } = scratchFolder();
 ava.after.always(remove);
 
 const POCL = ['matrix', '--device', 'portable computing', '--timeout', '900'];
-const env = { CLSORT_CACHE_DIR: path('cache') };
+const env = { CLSORT_CACHE_DIR: seededCache(path('cache')) };
 const rowsOf = (out: string): MatrixRow[] =>
   out
     .trimEnd()

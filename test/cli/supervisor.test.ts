@@ -14,6 +14,7 @@ import { setTimeout } from 'node:timers/promises';
 import ava, { type ExecutionContext } from 'ava';
 import { generate } from '../../src/io/gen.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
+import { seededCache } from '../test-cache.js';
 import { where } from '../where.js';
 import { clsort, MAIN, type RunOptions, scratchFolder } from './cli.js';
 
@@ -179,7 +180,7 @@ test('a signal ends a call of the driver that does not return, with and without 
   writeFileSync(path('control'), '');
   const control = new LayerControl(path('control'));
   t.teardown(() => control.close());
-  const env = { ...layerEnvironment(path('control')), CLSORT_CACHE_DIR: path('cache') };
+  const env = { ...layerEnvironment(path('control')), CLSORT_CACHE_DIR: seededCache(path('cache')) };
   await clsort(['devices'], { env }); // the layer writes down what its functions are called
   control.delay({ at: 1, function: 'clGetDeviceInfo' }, 120_000);
   await ends(t, ['devices'], 'SIGINT', () => setTimeout(2000), { env });

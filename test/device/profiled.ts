@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +6,7 @@ import type { Dtype } from '../../src/index.js';
 import { tellingFixture } from '../layer/fixture.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
 import { profileFile } from '../layer/profile-file.js';
+import { seededCache, shareCache } from '../test-cache.js';
 import type { Profile } from './profiles.js';
 
 /** One sort by a named algorithm, or one operation as the planner does it. */
@@ -36,24 +37,21 @@ const fixture = fileURLToPath(new URL('./fixtures/profiled.js', import.meta.url)
 /** A device may take so long for one case on a loaded machine. */
 const SILENCE_SECONDS = 900;
 
-/** Kernels that one profile has had compiled serve the others, as PoCL keeps them; removed by `forgetKernels`. */
-const kernels = mkdtempSync(join(tmpdir(), 'clsort-kernels-'));
-export const forgetKernels = (): void => rmSync(kernels, { recursive: true, force: true });
-
 /** The environment of a process for which PoCL answers as a profile says; its files are in the folder. */
-export function profileEnvironment(profile: Profile, folder: string): NodeJS.ProcessEnv {
+export function profileEnvironment(
+  profile: Profile,
+  folder: string,
+): NodeJS.ProcessEnv & { CLSORT_CACHE_DIR: string } {
   const path = (name: string) => join(folder, name);
   writeFileSync(path('control'), '');
   writeFileSync(path('profile'), profileFile(profile));
-  mkdirSync(path('cache'));
   return {
     ...layerEnvironment(path('control')),
     CLSORT_LAYER_PROFILE: path('profile'),
     CLSORT_INLINE_PTX: 'off',
     CLSORT_TUNING: 'on',
     CLSORT_PROGRAM_CACHE: 'never',
-    CLSORT_CACHE_DIR: path('cache'),
-    POCL_CACHE_DIR: kernels,
+    CLSORT_CACHE_DIR: seededCache(path('cache')),
   };
 }
 
@@ -69,6 +67,7 @@ export async function runProfiled(profile: Profile, cases: readonly Case[]): Pro
   );
   const { local } = control;
   control.close();
+  shareCache(env.CLSORT_CACHE_DIR);
   rmSync(folder, { recursive: true, force: true });
   return { ...told, local };
 }

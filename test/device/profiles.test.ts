@@ -14,7 +14,7 @@ import { testIf } from '../each-device.js';
 import { pairwise } from '../pairwise.js';
 import { PLATFORMS } from '../platforms.js';
 import { tellsLocalMemory } from '../tells-local-memory.js';
-import { type Case, forgetKernels, runProfiled } from './profiled.js';
+import { type Case, runProfiled } from './profiled.js';
 import { constantNamed, knownDevice, PROFILES, profileNamed } from './profiles.js';
 
 process.env.CLSORT_TUNING = 'off';
@@ -294,5 +294,3 @@ testIf(
     t.true(local.refused > 0 && local.most > 2048);
   },
 );
-
-test.after.always(forgetKernels);

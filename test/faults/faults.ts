@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +6,8 @@ import type { SortOptions } from '../../src/index.js';
 import type { Certificate } from '../../src/util/certificates.js';
 import { tellingFixture } from '../layer/fixture.js';
 import { type LayerControl, layerEnvironment, type Spoof } from '../layer/layer.js';
+import { selfTestsIn } from '../self-tests.js';
+import { seededCache } from '../test-cache.js';
 
 /** One thing that goes wrong; nothing is a sort without a fault. */
 export interface Case {
@@ -71,16 +73,19 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-faults-'));
   const control = join(folder, 'control');
   writeFileSync(control, '');
-  const env = { ...process.env, ...layerEnvironment(control), CLSORT_CACHE_DIR: join(folder, 'cache') };
+  const cache = join(folder, 'cache');
+  const env = {
+    ...process.env,
+    ...layerEnvironment(control),
+    CLSORT_CACHE_DIR: warm ? seededCache(cache) : cache,
+  };
   const all = warm ? { ...task, cases: [{}, ...task.cases] } : task;
   const { outcomes, ended } = await tellingFixture<Outcome>(fixture, all, {
     env,
     silenceSeconds: SILENCE_SECONDS,
     nodeArgs: ['--expose-gc'],
   });
-  const verdicts = join(folder, 'cache', 'certified.sealed');
-  const kept = existsSync(verdicts) ? readFileSync(verdicts, 'utf8') : '\n{}';
-  const certificates = JSON.parse(kept.slice(kept.indexOf('\n'))); // behind the seal
+  const certificates = selfTestsIn(cache);
   rmSync(folder, { recursive: true, force: true });
   return {
     outcomes: warm ? outcomes.slice(1) : outcomes,

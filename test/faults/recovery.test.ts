@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { layerEnvironment } from '../layer/layer.js';
+import { seededCache } from '../test-cache.js';
 
 interface Told {
   readonly name: string;
@@ -35,7 +36,7 @@ async function told<T>(name: string, more: NodeJS.ProcessEnv = {}): Promise<T[]>
         ...process.env,
         RUSTICL_ENABLE: undefined, // so that 'auto' is PoCL
         ...layerEnvironment(control),
-        CLSORT_CACHE_DIR: join(folder, 'cache'),
+        CLSORT_CACHE_DIR: seededCache(join(folder, 'cache')),
         ...more,
       },
       timeout: 300_000,

@@ -1,0 +1,66 @@
+/**
+ * Cache folders of tests. `npm test` names a shared folder in CLSORT_TEST_CACHE: what earlier runs of the same kernels on the same
+ * drivers compiled and self-tested. Each test process works on a copy of its own, so that tests stay isolated, and adds what is new
+ * when it ends.
+ */
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Subfolders of a cache whose files are written once and never changed. */
+const KEPT = ['self-tests', 'programs'];
+/** The file that the others are sealed with: files of one cache count in another only beside the same key. */
+const KEY = 'key';
+
+const shared = (): string | undefined => process.env.CLSORT_TEST_CACHE || undefined;
+
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+
+/** Copies the files of `names` that `to` lacks. A reader never sees half of one. */
+function copyMissing(from: string, to: string, names: readonly string[]): void {
+  const missing = names.filter((name) => !existsSync(join(to, name)));
+  if (missing.length === 0) return;
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const name of missing) {
+    const temporary = join(to, `${name}.${process.pid}`);
+    copyFileSync(join(from, name), temporary);
+    renameSync(temporary, join(to, name));
+  }
+}
+
+/**
+ * A cache folder that begins with the shared records and programs, for child processes that need a cache of their own. Without a
+ * shared folder it begins empty.
+ *
+ * @param folder path of the new cache
+ * @returns `folder`
+ */
+export function seededCache(folder: string): string {
+  const from = shared();
+  if (!from || !existsSync(join(from, KEY))) return folder;
+  copyMissing(from, folder, [KEY]);
+  for (const kept of KEPT) copyMissing(join(from, kept), join(folder, kept), namesIn(join(from, kept)));
+  return folder;
+}
+
+/** Adds what is new in a cache of `seededCache` to the shared folder. */
+export function shareCache(folder: string): void {
+  const to = shared();
+  if (!to || !existsSync(join(folder, KEY))) return;
+  copyMissing(folder, to, [KEY]);
+  for (const kept of KEPT) {
+    const whole = namesIn(join(folder, kept)).filter((name) => name.endsWith('.sealed'));
+    copyMissing(join(folder, kept), join(to, kept), whole);
+  }
+}
+
+/** Gives this process a cache of its own until it ends; without a shared folder the cache stays the user's. */
+export function useOwnCache(): void {
+  if (!shared()) return;
+  const own = seededCache(mkdtempSync(join(tmpdir(), 'clsort-test-cache-')));
+  process.env.CLSORT_CACHE_DIR = own;
+  process.on('exit', () => {
+    shareCache(own);
+    rmSync(own, { recursive: true, force: true });
+  });
+}
