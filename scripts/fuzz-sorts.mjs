@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // Operations of Sorters on random data with random options, on several devices, against the plain reference:
 //
-//   node scripts/fuzz-sorts.mjs [--seconds N] [--seed N] [--path P] [--devices NAME,…]
+//   node scripts/fuzz-sorts.mjs [--seconds N | --runs N] [--seed N] [--path P] [--devices NAME,…]
 //
 //   --seconds  how long, in all; default 60
+//   --runs     number of operations, instead of a time: the same work on every machine
 //   --seed     of fast-check; default: by the clock. It is printed, and --seed with --path repeats a finding
 //   --devices  names of CLSORT_TEST_DEVICES, or host; default host,pocl
 //
@@ -16,6 +17,7 @@ import { driverEnv } from './drivers.mjs';
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
+    runs: { type: 'string' },
     seed: { type: 'string' },
     path: { type: 'string' },
     devices: { type: 'string', default: 'host,pocl' },
@@ -278,9 +280,12 @@ async function holds(one) {
 }
 
 const seconds = Number(values.seconds);
+const runs = Number(values.runs ?? 1_000_000);
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
-if (!(seconds > 0) || !Number.isInteger(seed)) {
-  console.error('usage: node scripts/fuzz-sorts.mjs [--seconds N] [--seed N] [--path P] [--devices NAME,…]');
+if (!(seconds > 0 && runs > 0) || !Number.isInteger(seed)) {
+  console.error(
+    'usage: node scripts/fuzz-sorts.mjs [--seconds N | --runs N] [--seed N] [--path P] [--devices NAME,…]',
+  );
   process.exit(2);
 }
 console.log(`seed ${seed}, devices ${names.join(' ')}`);
@@ -296,8 +301,8 @@ const outcome = await fc.check(
   {
     seed,
     ...(values.path && { path: values.path }),
-    numRuns: 1_000_000,
-    interruptAfterTimeLimit: seconds * 1000,
+    numRuns: runs,
+    ...(values.runs === undefined && { interruptAfterTimeLimit: seconds * 1000 }),
     markInterruptAsFailure: false,
   },
 );

@@ -2,9 +2,10 @@
 // Runs random programs of calls against the binding, each session of them in a process of its own, and prints
 // what crashes, hangs or breaks a promise of the binding, cut down to few calls:
 //
-//   node scripts/fuzz.mjs [--seconds N] [--seed S] [--device NAME,…] [--replay SEED] [--stack]
+//   node scripts/fuzz.mjs [--seconds N | --sessions N] [--seed S] [--device NAME,…] [--replay SEED] [--stack]
 //
 //   --seconds  how long sessions are begun, on all devices together; default 60
+//   --sessions number of sessions on each device, instead of a time: the same work on every machine
 //   --seed     the first session's; by default another one each time, which is printed
 //   --device   names of CLSORT_TEST_DEVICES, each for an equal share of the time; default pocl
 //   --replay   runs the session of a finding, and cuts it down
@@ -33,6 +34,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
+    sessions: { type: 'string' },
     seed: { type: 'string' },
     device: { type: 'string', default: 'pocl' },
     replay: { type: 'string' },
@@ -101,9 +103,11 @@ async function runSession(seed, hunt) {
 async function hunt(device, seconds, first) {
   const of = huntOn(device);
   const end = performance.now() + seconds * 1000;
+  const last = values.sessions === undefined ? undefined : first + Number(values.sessions);
   let next = first;
+  const isMore = () => (last === undefined ? performance.now() < end : next < last);
   const one = async () => {
-    while (performance.now() < end) await runSession(next++, of);
+    while (isMore()) await runSession(next++, of);
   };
   await Promise.all(Array.from({ length: Number(values.jobs) }, one));
   console.log(`${device}: seeds ${first} to ${next - 1}`);

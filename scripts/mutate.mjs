@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 // Makes small faults in a copy of this tree, one at a time, and runs the tests that should see them:
 //
-//   node scripts/mutate.mjs [--only NAME] [--share 1/10] [--seed N] [--minutes N] [--list]
+//   node scripts/mutate.mjs [--only NAME] [--changed COMMIT] [--share 1/10] [--most N] [--seed N] [--jobs N] [--list]
 //
 //   --only     faults whose name contains this
-//   --share    so many of them, drawn by the seed
-//   --seed     of the draw; default 1000
-//   --minutes  after so many no further fault is begun; what was left out is told
-//   --list     tells them, and looks whether each still finds its place, without running anything
+//   --changed  faults in files that have changed since the commit; its ancestry may end before it
+//   --share    one part of that many, drawn by the seed
+//   --most     at most that many, drawn by the seed
+//   --seed     of the draws; default 1000
+//   --jobs     faults tried at the same time; default: one for each processor
+//   --list     prints them and checks that each finds its place, without running anything
 //
 // The faults are data: scripts/mutations/*.mjs. One that no test sees survives, and is a failure, but for those that change
 // nothing that can be seen, which say why (`equivalent`). So is one whose place is not found exactly once, or whose tests fail
@@ -34,6 +36,7 @@ import { ADDON } from './mutations/addon.mjs';
 import { KERNELS } from './mutations/kernels.mjs';
 import { LIBRARY } from './mutations/library.mjs';
 import { rootlessEnv } from './rootless.mjs';
+import { nodeHeaders } from './setup.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -70,6 +73,16 @@ export function shareOf(mutations, share, seed) {
   return shuffled(mutations, seed).filter((_, i) => i % parts === part - 1);
 }
 
+/** Files that differ from those of a commit: from the first commit's where there are fewer ancestors, as for HEAD~10. */
+function changedSince(commit) {
+  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  const known = git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`).stdout.trim();
+  const base = known || git('rev-list', '--max-parents=0', 'HEAD').stdout.trim().split('\n')[0];
+  const listed = git('diff', '--name-only', base);
+  if (listed.status !== 0) throw new Error(`git diff ${base} failed: ${listed.stderr}`);
+  return new Set(listed.stdout.split('\n').filter(Boolean));
+}
+
 // ---------------------------------------------------------------- the copy
 
 const ADDON_FILE = join('build', 'Release', 'clsort.node');
@@ -95,6 +108,9 @@ function copyTree() {
     cpSync(join(root, built), join(folder, built), { recursive: true, preserveTimestamps: true });
   }
   cpSync(join(folder, ADDON_FILE), join(folder, SOUND_ADDON));
+  // Kernels with faults are compiled into a copy, so that the kept cache does not grow by them.
+  const compiled = process.env.POCL_CACHE_DIR;
+  if (compiled && existsSync(compiled)) cpSync(compiled, join(folder, 'pocl'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   return folder;
 }
@@ -113,16 +129,17 @@ async function outputs(folder, file, text) {
   return [[made, await compile(text, file)]];
 }
 
-/** Compiles what has changed of the addon. @throws Error when it does not compile */
+/** Compiles what has changed of the addon, all of it the first time where only the addon was kept. @throws Error when it does not compile */
 function rebuild(folder) {
-  const made = spawnSync(
-    'make',
-    ['-C', join(folder, 'build'), 'BUILDTYPE=Release', `-j${availableParallelism()}`],
-    {
-      encoding: 'utf8',
-      env: { ...process.env, ...rootlessEnv(join(root, '.setup')) },
-    },
-  );
+  const gyp = join(folder, 'node_modules/node-gyp/bin/node-gyp.js');
+  const command = existsSync(join(folder, 'build/Makefile'))
+    ? ['make', '-C', join(folder, 'build'), 'BUILDTYPE=Release', `-j${availableParallelism()}`]
+    : [process.execPath, gyp, 'configure', 'build', '-C', folder, ...nodeHeaders(), '--loglevel=error'];
+  const made = spawnSync(command[0], command.slice(1), {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, ...rootlessEnv(join(root, '.setup')) },
+  });
   if (made.status !== 0) throw new Error(`the addon does not compile:\n${made.stderr.slice(-2000)}`);
 }
 
@@ -154,7 +171,10 @@ async function test(folder, { files, match = [], races = false, oclgrind = races
     env: {
       ...process.env,
       ...rootlessEnv(join(root, '.setup')),
-      CLSORT_CACHE_DIR: join(folder, 'cache'), // verdicts on faulty kernels are nobody else's
+      CLSORT_CACHE_DIR: join(folder, 'cache'), // a faulty kernel's self-test record is used nowhere else
+      CLSORT_TEST_CACHE: '',
+      CLSORT_TEST_TIMES: '',
+      POCL_CACHE_DIR: join(folder, 'pocl'),
       ...(oclgrind && { ...OCLGRIND, OCLGRIND_LOG: log, OCLGRIND_CHECK_API: '1' }),
       ...(races && { OCLGRIND_DATA_RACES: '1' }),
       ...env,
@@ -204,12 +224,16 @@ async function tryMutation(folder, mutation) {
 
 // ---------------------------------------------------------------- the run
 
-const USAGE = 'usage: node scripts/mutate.mjs [--only NAME] [--share 1/10] [--seed N] [--minutes N] [--list]';
+const USAGE =
+  'usage: node scripts/mutate.mjs [--only NAME] [--changed COMMIT] [--share 1/10] [--most N] [--seed N] [--jobs N] [--list]';
 
-function chosen({ only, share, seed }) {
+function chosen({ only, changed, share, most, seed }) {
   const named = MUTATIONS.filter(({ name }) => only === undefined || name.includes(only));
   if (named.length === 0) throw new Error(`no fault has '${only}' in its name`);
-  return share === undefined ? named : shareOf(named, share, seed);
+  const files = changed === undefined ? undefined : changedSince(changed);
+  const touched = named.filter(({ file }) => files?.has(file) ?? true);
+  const shared = share === undefined ? touched : shareOf(touched, share, seed);
+  return most === undefined ? shared : shuffled(shared, seed).slice(0, Number(most));
 }
 
 /** Faults that cannot be made, each in words. */
@@ -227,18 +251,38 @@ export function misplaced(mutations = MUTATIONS) {
   });
 }
 
+/** Runs the tests of a fault without it, where that has not been done, and then with it. @returns in capitals what is not as it should be */
+async function verdictOn(folder, mutation, healthy) {
+  const { tests, equivalent } = mutation;
+  try {
+    for (const suite of tests) {
+      const key = JSON.stringify(suite);
+      if (!healthy.has(key)) healthy.set(key, test(folder, suite, false));
+      const { ok, output } = await healthy.get(key);
+      if (!ok) throw new Error(`its tests fail without it (${key}):\n${output.slice(-3000)}`);
+    }
+    const killed = await tryMutation(folder, mutation);
+    if (equivalent) return killed ? 'NOT EQUIVALENT: a test sees it' : `equivalent: ${equivalent}`;
+    return killed ? 'seen' : 'SURVIVED';
+  } catch (error) {
+    return `NOT TRIED: ${error.message}`;
+  }
+}
+
 async function main() {
   const { values } = parseArgs({
     options: {
       only: { type: 'string' },
       share: { type: 'string' },
+      changed: { type: 'string' },
+      most: { type: 'string' },
       seed: { type: 'string', default: '1000' },
-      minutes: { type: 'string', default: 'Infinity' },
+      jobs: { type: 'string', default: String(availableParallelism()) },
       list: { type: 'boolean', default: false },
     },
   });
-  const minutes = Number(values.minutes);
-  if (!/^\d+$/.test(values.seed) || !(minutes > 0)) throw new Error(USAGE);
+  const { seed, jobs, most = '1' } = values;
+  if (![seed, jobs, most].every((number) => /^\d+$/.test(number)) || jobs === '0') throw new Error(USAGE);
   const mutations = chosen(values);
   const broken = misplaced();
   for (const message of broken) console.log(`MISPLACED: ${message}`);
@@ -251,39 +295,26 @@ async function main() {
   console.log(`${mutations.length} of ${MUTATIONS.length} faults, seed ${values.seed}`);
   const started = performance.now();
   const seconds = () => ((performance.now() - started) / 1000).toFixed(0);
-  const folder = copyTree();
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folders = Array.from({ length: Math.min(Number(jobs), mutations.length) }, copyTree);
+  process.once('exit', () => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-  /** What tests say without a fault, by what is run. */
+  /** The outcome of each suite without a fault, as a promise. */
   const healthy = new Map();
   const failures = [];
-  let left = 0;
-  for (const mutation of mutations) {
-    const { name, file, tests, equivalent } = mutation;
-    if (performance.now() - started > minutes * 60_000) {
-      left++;
-      continue;
+  const left = [...mutations];
+  async function tryAll(folder) {
+    for (let mutation = left.shift(); mutation; mutation = left.shift()) {
+      const { name, file } = mutation;
+      const verdict = await verdictOn(folder, mutation, healthy);
+      if (/^[A-Z]/.test(verdict)) failures.push(`${name} (${file}): ${verdict}`);
+      console.log(`${seconds()} s  ${name} (${file}): ${verdict}`);
     }
-    let verdict;
-    try {
-      for (const suite of tests) {
-        const key = JSON.stringify(suite);
-        if (!healthy.has(key)) healthy.set(key, await test(folder, suite, false));
-        const { ok, output } = healthy.get(key);
-        if (!ok) throw new Error(`its tests fail without it (${key}):\n${output.slice(-3000)}`);
-      }
-      const killed = await tryMutation(folder, mutation);
-      if (equivalent) verdict = killed ? 'NOT EQUIVALENT: a test sees it' : `equivalent: ${equivalent}`;
-      else verdict = killed ? 'seen' : 'SURVIVED';
-    } catch (error) {
-      verdict = `NOT TRIED: ${error.message}`;
-    }
-    if (/^[A-Z]/.test(verdict)) failures.push(`${name} (${file}): ${verdict}`);
-    console.log(`${seconds()} s  ${name} (${file}): ${verdict}`);
   }
-  if (left > 0) console.log(`${left} faults were left out: time was up after ${minutes} minutes`);
+  await Promise.all(folders.map(tryAll));
   for (const failure of failures) console.log(`FAILED: ${failure}`);
-  console.log(`${mutations.length - left - failures.length} faults as expected, ${failures.length} not`);
+  console.log(`${mutations.length - failures.length} faults as expected, ${failures.length} not`);
   return failures.length;
 }
 

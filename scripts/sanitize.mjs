@@ -9,16 +9,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { buildOnce } from './ci/build-cache.mjs';
+import { filesBelow, hashOf, nodeHeaders, root } from './setup.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const tree = join(root, '.setup', 'sanitized');
-
-/** The running Node's own headers, where it brings them; node-gyp fetches them otherwise. */
-function headers() {
-  const prefix = join(process.execPath, '..', '..');
-  return existsSync(join(prefix, 'include', 'node', 'node.h')) ? [`--nodedir=${prefix}`] : [];
-}
 
 function build() {
   mkdirSync(tree, { recursive: true });
@@ -28,12 +22,24 @@ function build() {
   const flags = '-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g -O1';
   const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
   const command = existsSync(join(tree, 'build', 'Makefile')) ? 'build' : 'rebuild';
-  execFileSync(process.execPath, [gyp, command, ...headers(), '--jobs=max', '--loglevel=warn', '-C', tree], {
-    cwd: tree,
-    stdio: 'inherit',
-    env: { ...process.env, CXXFLAGS: flags, LDFLAGS: '-fsanitize=address,undefined' },
-  });
-  return join(tree, 'build', 'Release', 'clsort.node');
+  const addon = join(tree, 'build', 'Release', 'clsort.node');
+  const sources = hashOf([
+    join(root, 'binding.gyp'),
+    join(root, 'package-lock.json'),
+    ...filesBelow('src/native'),
+  ]);
+  buildOnce(addon, [sources, flags], () =>
+    execFileSync(
+      process.execPath,
+      [gyp, command, ...nodeHeaders(), '--jobs=max', '--loglevel=warn', '-C', tree],
+      {
+        cwd: tree,
+        stdio: 'inherit',
+        env: { ...process.env, CXXFLAGS: flags, LDFLAGS: '-fsanitize=address,undefined' },
+      },
+    ),
+  );
+  return addon;
 }
 
 const library = (name) => execFileSync('g++', [`-print-file-name=${name}`], { encoding: 'utf8' }).trim();

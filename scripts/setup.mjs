@@ -14,8 +14,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildOnce } from './ci/build-cache.mjs';
 import { rootlessEnv, unpackPackages } from './rootless.mjs';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -64,7 +65,7 @@ function step(name, work) {
 
 // ---------------------------------------------------------------- doing nothing twice
 
-function filesBelow(path) {
+export function filesBelow(path) {
   const full = join(root, path);
   if (!existsSync(full)) return [];
   return readdirSync(full, { recursive: true, withFileTypes: true })
@@ -73,10 +74,10 @@ function filesBelow(path) {
     .sort();
 }
 
-function hashOf(files, ...words) {
+export function hashOf(files, ...words) {
   const sum = createHash('sha256');
   for (const word of words) sum.update(`${word}\0`);
-  for (const file of files) sum.update(`${file}\0`).update(readFileSync(file));
+  for (const file of files) sum.update(`${relative(root, file)}\0`).update(readFileSync(file));
   return sum.digest('hex');
 }
 
@@ -144,6 +145,12 @@ function npmPackages() {
   });
 }
 
+/** The option of node-gyp that names the running Node's own headers, where it brings them; node-gyp fetches them otherwise. */
+export function nodeHeaders() {
+  const home = dirname(dirname(process.execPath));
+  return existsSync(join(home, 'include', 'node', 'node.h')) ? [`--nodedir=${home}`] : [];
+}
+
 function addon() {
   const sources = [join(root, 'binding.gyp'), ...filesBelow('src/native')];
   const hash = hashOf(sources, process.versions.modules, process.arch);
@@ -155,10 +162,12 @@ function addon() {
         : !isThere(name),
     );
     if (missing.length > 0 && process.platform === 'linux') installPackages(missing, 'to build the addon');
-    const home = dirname(dirname(process.execPath));
-    const nodedir = existsSync(join(home, 'include', 'node', 'node.h')) ? [`--nodedir=${home}`] : [];
     const gyp = join(root, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js');
-    run(process.execPath, [gyp, 'rebuild', '--jobs=max', '--loglevel=error', ...nodedir], { quiet: true });
+    buildOnce(join(root, 'build/Release/clsort.node'), [hash], () =>
+      run(process.execPath, [gyp, 'rebuild', '--jobs=max', '--loglevel=error', ...nodeHeaders()], {
+        quiet: true,
+      }),
+    );
   });
 }
 
