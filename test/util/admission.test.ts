@@ -3,7 +3,7 @@ import { Admission } from '../../src/util/admission.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('as much runs at once as there is room for, first come first, and what is too much by itself', async (t) => {
+test('work starts in order within the load limit, and work above the limit runs alone', async (t) => {
   const admission = new Admission(4);
   const order: number[] = [];
   let [running, load, most] = [0, 0, 0];
@@ -30,7 +30,7 @@ test('as much runs at once as there is room for, first come first, and what is t
   t.is(most, 4);
 });
 
-test('work that there is room for begins at once, and ends at once where nothing is to be waited for', async (t) => {
+test('work within the limit starts synchronously, and synchronous work ends synchronously', async (t) => {
   const admission = new Admission(2);
   t.is(
     admission.run(2, () => 5),

@@ -1,4 +1,4 @@
-/** The cache takes nothing from anybody but the user, and a folder that cannot be used is a warning. */
+/** The cache accepts only files of the user, and an unusable folder is a warning. */
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import {
@@ -41,7 +41,7 @@ const asRoot = where(isRoot, 'not run as root', test);
 const NOBODY = 65_534;
 
 let folders = 0;
-/** A cache of its own, which is not there yet. */
+/** Sets a new cache folder, which does not exist yet. */
 function newCache(): string {
   process.env.CLSORT_CACHE_DIR = join(scratch, `cache ${++folders}`);
   takeCacheWarning();
@@ -50,7 +50,7 @@ function newCache(): string {
 
 const modeOf = (path: string): string => (lstatSync(path).mode & 0o777).toString(8);
 
-/** Says that the cache is not used, and why, once. */
+/** Asserts that the cache is refused with one warning that gives the reason. */
 function isRefused(t: ExecutionContext, why: RegExp): void {
   const warning = takeCacheWarning();
   t.is(warning?.code, 'ERR_CLSORT_CACHE');
@@ -64,7 +64,7 @@ const program = (code: string): string[] => [
   `import * as cache from ${JSON.stringify(pathToFileURL(join(packageRoot, 'dist/src/util/cache.js')))};\n${code}`,
 ];
 
-test('what was written is read, and only the user can read it', async (t) => {
+test('a cache file reads back as written, and only its owner can read it', async (t) => {
   const folder = newCache();
   t.is(readCacheFile('programs/a.sealed'), undefined);
   t.false(readdirSync(scratch).includes(folder), 'reading makes nothing');
@@ -78,7 +78,7 @@ test('what was written is read, and only the user can read it', async (t) => {
   t.is(takeCacheWarning(), undefined);
 });
 
-test('a folder that cannot be is a warning, and takes no time', async (t) => {
+test('an impossible cache folder causes one warning and no endless loop', async (t) => {
   const file = join(scratch, 'a file');
   writeFileSync(file, '');
   for (const [folder, why] of [
@@ -105,7 +105,7 @@ test('a folder that cannot be is a warning, and takes no time', async (t) => {
   }
 });
 
-test('a disk that is full is a warning, and leaves nothing half written', async (t) => {
+test('a full disk causes a warning and leaves no partial file', async (t) => {
   const folder = newCache();
   t.true(writeCacheFile('a', 'before'));
   const code = `console.log(cache.writeCacheFile('a', 'after'), String(cache.readCacheFile('a')), cache.takeCacheWarning().message)`;
@@ -116,7 +116,7 @@ test('a disk that is full is a warning, and leaves nothing half written', async 
   t.deepEqual(readdirSync(folder).toSorted(), ['a', 'key']);
 });
 
-asRoot('a folder that is read-only is read, and nothing is written (root)', async (t) => {
+asRoot('a read-only cache folder is read but not written (root)', async (t) => {
   const folder = newCache();
   t.true(writeCacheFile('a', 'kept'));
   for (const path of [folder, join(folder, 'a'), join(folder, 'key')]) chownSync(path, NOBODY, NOBODY);
@@ -128,7 +128,7 @@ asRoot('a folder that is read-only is read, and nothing is written (root)', asyn
   t.regex(stdout, /^false kept the cache is not used: .*permission denied/);
 });
 
-test('a folder or file that others can write is refused', (t) => {
+test('the cache refuses a folder or file that other users can write', (t) => {
   for (const [mode, sub] of [
     [0o770, ''],
     [0o702, ''],
@@ -152,7 +152,7 @@ test('a folder or file that others can write is refused', (t) => {
   t.is(String(readCacheFile('a')), 'y');
 });
 
-asRoot('what belongs to another user is refused (root)', (t) => {
+asRoot('the cache refuses a folder or file of another user (root)', (t) => {
   for (const path of ['', 'programs', 'programs/a'] as const) {
     const folder = newCache();
     t.true(writeCacheFile('programs/a', 'x'));
@@ -163,7 +163,7 @@ asRoot('what belongs to another user is refused (root)', (t) => {
   }
 });
 
-test('links and pipes are not followed and not waited for', async (t) => {
+test('the cache refuses symbolic links and named pipes without blocking', async (t) => {
   const there = newCache();
   t.true(writeCacheFile('programs/a', 'x'));
   symlinkSync(there, newCache());
@@ -196,7 +196,7 @@ test('links and pipes are not followed and not waited for', async (t) => {
   isRefused(t, /b is no file/);
 });
 
-test('what somebody has planted, altered or renamed is as if it were not there', (t) => {
+test('a cache file that was planted, altered or renamed counts as missing', (t) => {
   const folder = newCache();
   t.true(writeCacheFile('a', 'genuine') && writeCacheFile('b', 'genuine too'));
   const whole = readFileSync(join(folder, 'a'));
@@ -221,7 +221,7 @@ test('what somebody has planted, altered or renamed is as if it were not there',
   t.is(takeCacheWarning(), undefined);
 });
 
-test('a key that is damaged, or that others may know, is replaced, and what it sealed is not used', (t) => {
+test('a damaged or exposed key is replaced, and files sealed with it are ignored', (t) => {
   const spoil: Record<string, (key: string) => void> = {
     gone: (key) => rmSync(key),
     empty: (key) => writeFileSync(key, ''),
@@ -254,7 +254,7 @@ test('a key that is damaged, or that others may know, is replaced, and what it s
   }
 });
 
-test('a home that is empty, and a cache folder that is relative, are none in the folder that the program runs in', (t) => {
+test('empty or relative HOME and XDG_CACHE_HOME fall back to the home directory of the account', (t) => {
   const { HOME, XDG_CACHE_HOME, CLSORT_CACHE_DIR } = process.env;
   t.teardown(() => {
     for (const [name, value] of Object.entries({ HOME, XDG_CACHE_HOME, CLSORT_CACHE_DIR })) {
@@ -273,7 +273,7 @@ test('a home that is empty, and a cache folder that is relative, are none in the
 });
 
 asRoot(
-  'a user that the system does not know has a cache of their own, whatever others put there (root)',
+  'a user without an account has a private cache and refuses a folder of another user (root)',
   async (t) => {
     const code = `console.log(cache.readCacheFile('a'), cache.writeCacheFile('a', 'b'), String(cache.readCacheFile('a')))`;
     chmodSync(scratch, 0o755);
@@ -288,7 +288,7 @@ asRoot(
   },
 );
 
-test('of many processes that make the key at once, one does', async (t) => {
+test('when many processes create the key at once, all of them use one key', async (t) => {
   for (let round = 0; round < 3; round++) {
     newCache();
     const names = Array.from({ length: 6 }, (_, i) => `of ${i}`);

@@ -5,11 +5,11 @@ import { optionalPackage } from '../../src/util/optional-package.js';
 const failing = (code: string, message: string) => (): Promise<never> =>
   Promise.reject(Object.assign(new Error(message), { code }));
 
-test('a package that loads is what loading gives', async (t) => {
+test('an installed package resolves to its loaded module', async (t) => {
   t.is(await optionalPackage('x', 'this', () => Promise.resolve(7)), 7);
 });
 
-test('a package that is not installed is told with what to install', async (t) => {
+test('a package that is not installed raises a PackageError with the install command', async (t) => {
   const missing = failing('ERR_MODULE_NOT_FOUND', "Cannot find package 'x' imported from /here");
   const error = await t.throwsAsync(optionalPackage('x', 'this', missing, 'x y'), {
     instanceOf: PackageError,
@@ -18,7 +18,7 @@ test('a package that is not installed is told with what to install', async (t) =
   t.deepEqual(error?.details, { package: 'x' });
 });
 
-test('one that does not load is told with why, and so is one that lacks another', async (t) => {
+test('a package that fails to load, or lacks a dependency, raises a PackageError with the cause', async (t) => {
   for (const [code, message] of [
     ['ERR_DLOPEN_FAILED', "'x' is of another system"],
     ['ERR_MODULE_NOT_FOUND', "Cannot find package 'z' imported from /x"],
@@ -31,7 +31,7 @@ test('one that does not load is told with why, and so is one that lacks another'
   }
 });
 
-test('an error of ours stays as it is', async (t) => {
+test('a ClsortError from the loader is rethrown unchanged', async (t) => {
   const load = (): Promise<never> => Promise.reject(new FormatError('no'));
   await t.throwsAsync(optionalPackage('x', 'this', load), { instanceOf: FormatError, message: 'no' });
 });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import test from 'ava';
 import { packageFolder, packageText, VERSION } from '../../src/util/package.js';
 
-test('the version of the code is that of the package', (t) => {
+test('VERSION equals the version in package.json', (t) => {
   const file = join(packageFolder(), 'package.json');
   t.is((JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version, VERSION);
 });
 
-test('a file that the package lacks is an error that says so, and nothing of bundles', (t) => {
+test('a missing package file raises an error that reports an incomplete package, not a bundle', (t) => {
   const error = t.throws(() => packageText('cl', 'no-such.cl'), { code: 'ERR_CLSORT_UNSUPPORTED' });
   t.regex(error?.message ?? '', /no-such\.cl cannot be read\.\nThe package in .* is not complete/);
 });

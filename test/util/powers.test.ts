@@ -1,7 +1,7 @@
 import test from 'ava';
 import { powerAtLeast, powerAtMost, powerBelow } from '../../src/util/powers.js';
 
-test('powers of two beside numbers, and at them', (t) => {
+test('powerAtMost, powerAtLeast and powerBelow return the neighbouring powers of two', (t) => {
   for (let bits = 1; bits < 53; bits++) {
     const power = 2 ** bits;
     t.deepEqual([powerAtMost(power), powerAtLeast(power), powerBelow(power)], [power, power, power / 2]);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Random } from '../../src/util/random.js';
 
-test('bytes are so many, the same for a seed, and the first ones of more', (t) => {
+test('bytes returns the requested length, repeats for a seed, and is a prefix of longer output', (t) => {
   for (const length of [0, 1, 3, 4, 5, 1000]) {
     const bytes = new Random(7).bytes(length);
     t.is(bytes.length, length);

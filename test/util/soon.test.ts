@@ -6,7 +6,7 @@ const fails = (): never => {
   throw wrong;
 };
 
-test('what is there goes on at once, and what is to come when it is there', async (t) => {
+test('after continues synchronously with a value and asynchronously with a promise', async (t) => {
   t.is(
     after(3, (value) => value + 1),
     4,
@@ -16,7 +16,7 @@ test('what is there goes on at once, and what is to come when it is there', asyn
   t.is(await later, 4);
 });
 
-test('what is thrown and what a promise is rejected with are rescued alike', async (t) => {
+test('rescued handles thrown errors and rejections alike', async (t) => {
   const saved = (error: unknown): Soon<string> => (error === wrong ? 'saved' : 'another');
   t.is(
     rescued(() => 'well', saved),
@@ -28,7 +28,7 @@ test('what is thrown and what a promise is rejected with are rescued alike', asy
   await t.throwsAsync(async () => rescued(async () => fails(), fails), { is: wrong });
 });
 
-test('the promise of a value that is there, of one that is to come, and of none', async (t) => {
+test('promised returns a promise for a value, a promise or a thrown error', async (t) => {
   t.is(await promised(() => 3), 3);
   t.is(await promised(async () => 3), 3);
   await t.throwsAsync(promised(fails), { is: wrong });
@@ -38,7 +38,7 @@ test('the promise of a value that is there, of one that is to come, and of none'
   );
 });
 
-test('what is to be done at the end is done once, however it went, and when it has', async (t) => {
+test('ended runs its callback once, after a value, an error or a settled promise', async (t) => {
   let ends = 0;
   const end = () => {
     ends++;

@@ -9,23 +9,23 @@ test('the nearest known word is suggested', (t) => {
   t.is(nearest('NAN', words), 'nan');
 });
 
-test('two letters that changed places are one edit, also in short words', (t) => {
+test('two transposed letters count as one edit, also in short words', (t) => {
   t.is(nearest('cup', ['auto', 'cpu', 'gpu']), 'cpu');
   t.is(nearest('rwa', ['auto', 'raw']), 'raw');
   t.is(nearest('war', ['auto', 'raw']), undefined);
 });
 
-test('of words that are as near, the one that begins alike is meant', (t) => {
+test('among equally near words, the one with the same first letter is suggested', (t) => {
   t.is(nearest('fsh', ['bash', 'zsh', 'fish']), 'fish');
   t.is(nearest('dsc', ['asc', 'desc']), 'desc');
 });
 
-test('a word that is known is meant, although there is no such thing', (t) => {
+test('a known word gets no suggestion unless its case differs', (t) => {
   t.is(nearest('gpu', ['auto', 'cpu', 'gpu']), undefined);
   t.is(nearest('GPU', ['auto', 'cpu', 'gpu']), 'gpu');
 });
 
-test('what is like nothing known is not', (t) => {
+test('a word unlike every known word gets no suggestion', (t) => {
   t.is(nearest('algorithm', words), undefined);
   t.is(nearest('x', words), undefined);
   t.is(suggestion('algorithm', words), '');
