@@ -25,7 +25,7 @@ const RECIPES = new Map(
   ]),
 );
 
-/** Sorts on a device, and says on what; or says which error came. */
+/** Sorts on a device and prints the device type, or prints the error. */
 const PROGRAM = `
 import { sort } from 'clsort';
 
@@ -41,7 +41,7 @@ sort(keys, { algorithm: 'amd', device: process.argv[2] ?? 'auto', verify: true, 
 interface Place {
   /** Where clsort is installed, and the bundle made. */
   readonly project: string;
-  /** Where nothing is but what was moved there. */
+  /** A folder with only the files that a test moved there. */
   readonly elsewhere: string;
 }
 
@@ -76,7 +76,7 @@ function follow(t: ExecutionContext, { project }: Place, ...names: string[]): vo
   }
 }
 
-/** Runs a bundle where it is, without what this process says of addons. @returns all that it printed */
+/** Runs a bundle in place, without `CLSORT_ADDON`. @returns its standard output and standard error */
 function run(file: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): string {
   const { CLSORT_ADDON: _, ...rest } = process.env;
   const { stdout, stderr } = spawnSync(process.execPath, [file, ...args], {
@@ -92,7 +92,7 @@ for (const bundler of ['esbuild', 'rollup']) {
     ['cjs', 'program.cjs'],
   ] as const) {
     test.serial(
-      `${bundler}, ${format}: a bundle sorts with the copied files, and says so without them`,
+      `a ${format} bundle by ${bundler} sorts with the copied files and throws without them`,
       (t) => {
         inFolders((place) => {
           follow(t, place, `${bundler} ${format}`, 'copy');
@@ -112,7 +112,7 @@ for (const bundler of ['esbuild', 'rollup']) {
     );
   }
 
-  test.serial(`${bundler}: clsort is left out of a bundle`, (t) => {
+  test.serial(`${bundler} leaves clsort out of a bundle as an external package`, (t) => {
     inFolders((place) => {
       follow(t, place, `${bundler} external`);
       const bundle = join(place.project, 'out/program.mjs');
@@ -122,7 +122,7 @@ for (const bundler of ['esbuild', 'rollup']) {
   });
 }
 
-test.serial('a bundle tells which of its files are missing or of another version', (t) => {
+test.serial('a bundle reports which package files are missing or from another version', (t) => {
   inFolders((place) => {
     follow(t, place, 'esbuild esm', 'copy');
     const bundle = join(place.elsewhere, 'program.mjs');

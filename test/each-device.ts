@@ -70,7 +70,7 @@ export function forEachDevice(
 }
 
 /**
- * As `forEachDevice`, with the device open before tests are declared: for those that not every device can run, which are
+ * As `forEachDevice`, with the device open before tests are declared: for tests that not every device can run, which are
  * declared as skips there. To be awaited at the top of a file.
  */
 export async function forEachOpened(
@@ -79,7 +79,7 @@ export async function forEachOpened(
   for (const { title, open, small, name } of tested()) declare(title, await open(), small, name);
 }
 
-/** Declares a test that can run where `able` is true: elsewhere it is the reason, which the title of the skip tells. */
+/** Declares a test that runs where `able` is true. Otherwise `able` is the reason, which the title of the skip contains. */
 export function testIf(able: true | string, title: string, body: Implementation<[]>): void {
   where(able === true, String(able), test.serial)(title, body);
 }

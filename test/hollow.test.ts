@@ -1,4 +1,4 @@
-/** No test is green without testing: what is not run is a skip that tells why, and nothing passes by saying so. */
+/** Every test asserts something: a test that cannot run is a skip with its reason, and no test passes unconditionally. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -23,12 +23,12 @@ function places(pattern: RegExp, except: ReadonlySet<string> = new Set()): strin
     );
 }
 
-test('nothing passes by saying so', (t) => {
+test('no test calls t.pass', (t) => {
   t.true(files.length > 50);
   t.deepEqual(places(PASSES), []);
 });
 
-test('skips are declared with their reason, and nothing is left out or kept for later', (t) => {
+test('every skip gives its reason, and no test is marked only, todo or failing', (t) => {
   t.deepEqual(places(/\btest(?:\.serial)?\.skip\b|\bava\.skip\b/, DECLARES), []);
   t.deepEqual(places(/\btest(?:\.\w+)*\.(?:only|todo|failing)\b/), []);
 });

@@ -10,7 +10,7 @@ const addon = (): string =>
   ) ?? prebuiltAddon();
 
 /**
- * Copies to `<project>/node_modules/clsort` what npm would unpack there.
+ * Copies the files that npm would install to `<project>/node_modules/clsort`.
  *
  * @param options whether the package brings an addon for this Node and system
  * @returns the package's folder

@@ -48,7 +48,7 @@ test('every folder of src is a known layer', (t) => {
   );
 });
 
-test('imports go one way: a layer uses those below it, never those above or beside it', (t) => {
+test('a layer imports only from layers below it', (t) => {
   const wrong = imports.filter(({ from, to }) => {
     const [upper, lower] = [layerOf(from), layerOf(to)];
     if (upper === lower || upper === 'index') return false;
@@ -59,7 +59,7 @@ test('imports go one way: a layer uses those below it, never those above or besi
   t.deepEqual(wrong, []);
 });
 
-test('the files of algorithms import each other in no circle, not even types', (t) => {
+test('the files of algorithms have no circular imports, not even of types', (t) => {
   const next = (file: string) =>
     imports.filter(({ from }) => from === file).map(({ to }) => to.replace(/\.js$/, '.ts'));
   const circleAt = (file: string, path: readonly string[]): readonly string[] | undefined => {
@@ -76,7 +76,7 @@ test('the files of algorithms import each other in no circle, not even types', (
   for (const file of algorithms) t.is(circleAt(file, [])?.join(' → '), undefined);
 });
 
-test('util and keys need no device', (t) => {
+test('util and keys import only from util and keys', (t) => {
   const below = new Set(['util', 'keys']);
   t.deepEqual(
     imports.filter(({ from, to }) => below.has(layerOf(from)) && !below.has(layerOf(to))),
@@ -94,25 +94,25 @@ test('only opencl/binding.ts loads the addon', (t) => {
   );
 });
 
-test('only cli/, and programs of other processes, touch stdout, stderr, signals and the exit of the process', (t) => {
+test('only cli/ and batch/child.ts use stdout, stderr, signals and the exit code of the process', (t) => {
   t.deepEqual(
     matching(
       /process\.(stdout|stderr|exit\b|exitCode|on\()|console\.(log|error|warn)\(/,
       (file) =>
-        // The program of another process is its own master.
+        // batch/child.ts is the main program of a process.
         file.startsWith('cli/') || file === 'batch/child.ts',
     ),
     [],
   );
 });
 
-test('only device/ names a vendor in code', (t) => {
+test('only device/ and tuning data name a vendor in code', (t) => {
   const code = (file: string) =>
     readFileSync(join(src, file), 'utf8')
       .replaceAll(/\/\*[\s\S]*?\*\//g, '')
       .replaceAll(/\/\/.*$/gm, '');
   const named = files.filter((file) => /nvidia|radeon|\bmesa\b|rusticl|clover/i.test(code(file)));
-  // Rows of the tuning table, and of what forecasts rest on, are data, keyed by the names that device/ gives.
+  // Rows of the tuning table and of measured rates are data, keyed by the names that device/ defines.
   t.deepEqual(
     named.filter((file) => !file.startsWith('device/') && !/tuning|forecast\/measured/.test(file)),
     [],

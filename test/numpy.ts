@@ -1,4 +1,4 @@
-/** NumPy as the other side of files: what it writes we read, and what we write it reads. */
+/** NumPy as the counterpart for files: clsort reads what NumPy writes, and NumPy reads what clsort writes. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import test, { type ExecutionContext } from 'ava';
 import { where } from './where.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { pairwise } from './pairwise.js';
 
-test('every two values of different axes meet, in few combinations, the same for the same seed', (t) => {
+test('few combinations contain every pair of values from two axes, and a seed repeats them', (t) => {
   for (const sizes of [
     [2, 3],
     [4, 1, 5],

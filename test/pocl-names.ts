@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { MAIN } from './cli/cli.js';
 
 /**
- * What PoCL names the devices that POCL_DEVICES calls `basic` and `pthread`, as far as tells them apart: up to its third version
- * the same and the processor, since then `cpu-minimal` and `cpu` and the processor. A process of its own is asked, since a driver
+ * The name parts that distinguish the PoCL devices that POCL_DEVICES calls `basic` and `pthread`: up to its third version
+ * the same and the processor, since then `cpu-minimal` and `cpu` and the processor. A separate process asks, since a driver
  * reads its environment once.
  */
 export function poclNames(): readonly [basic: string, pthread: string] {

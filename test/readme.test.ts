@@ -9,7 +9,7 @@ import { packageRoot } from '../src/util/paths.js';
 const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
 const snippets = [...readme.matchAll(/<!-- run -->\n```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
 
-/** Runs a snippet as a user's program: in a folder of its own, with the package installed. */
+/** Runs a snippet as a user's program: in a separate folder, with the package installed. */
 function run(code: string, env: NodeJS.ProcessEnv = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-readme-'));
   try {
@@ -27,7 +27,7 @@ function run(code: string, env: NodeJS.ProcessEnv = {}) {
   }
 }
 
-/** Lines without what differs from machine to machine and run to run: numbers with their units, and devices. */
+/** Lines without the parts that vary by machine and run: numbers with their units, and devices. */
 const shapeOf = (text: string): string[] =>
   text
     .trimEnd()
@@ -39,7 +39,7 @@ const shapeOf = (text: string): string[] =>
         .replaceAll(/ +/g, ' '),
     );
 
-test.serial('the session on the command line prints what the README shows', async (t) => {
+test.serial('the command-line session in the README prints the output that the README shows', async (t) => {
   const [, session = ''] = /```console\n(\$ find [\s\S]*?)```/.exec(readme) ?? [];
   const folder = mkdtempSync(join(tmpdir(), 'clsort-readme-'));
   try {
@@ -95,7 +95,7 @@ test('the README has snippets to run', (t) => {
 });
 
 for (const [i, code] of snippets.entries()) {
-  test(`README snippet ${i + 1} runs and prints what it promises`, (t) => {
+  test(`README snippet ${i + 1} runs and prints the numbers in its comments`, (t) => {
     const { status, stdout, stderr } = run(code);
     t.is(status, 0, stderr);
     t.not(stdout, '');
@@ -104,7 +104,7 @@ for (const [i, code] of snippets.entries()) {
   });
 }
 
-test('the package serves require as well as import', (t) => {
+test('the package loads with require', (t) => {
   const { status, stdout, stderr } = run(
     "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" +
       "console.log(typeof require('clsort').sort, typeof require('clsort/opencl').getPlatformIDs);",
@@ -113,7 +113,7 @@ test('the package serves require as well as import', (t) => {
   t.is(stdout.trim(), 'function function');
 });
 
-test('without an addon the host engine sorts, with a warning; a device that was asked for is an error', (t) => {
+test('without an addon, the host engine sorts with a warning and a requested device is an error', (t) => {
   const env = { CLSORT_ADDON: '/nowhere/clsort.node' };
   const auto = run("import { sort } from 'clsort'; console.log(await sort(Uint8Array.of(3, 1, 2)));", env);
   t.is(auto.status, 0, auto.stderr);

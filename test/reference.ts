@@ -1,6 +1,6 @@
 /**
- * What a sort is to give, worked out in the plainest way: the place of each key among all keys of its dtype, as numbers are
- * ordered, and V8's stable comparison sort of positions. Slow, and of nothing that the engines are made of: only types are
+ * The expected result of a sort, computed in the plainest way: the rank of each key among all keys of its dtype, as numbers are
+ * ordered, and V8's stable comparison sort of positions. Slow, and independent of the engines: only types are
  * taken from them.
  */
 import type { Dtype } from '../src/keys/dtype.js';
@@ -42,7 +42,7 @@ function nansBelow(dtype: Dtype, pattern: bigint): bigint {
   return half - 1n - infinity + (half - 1n - magnitude);
 }
 
-/** Where the key of a pattern stands among all keys of its dtype in an order, from 0 on. */
+/** The rank of a key among all keys of its dtype in an order, from 0. */
 export function referenceCode(dtype: Dtype, order: ReferenceOrder, pattern: bigint): bigint {
   const nans =
     INFINITY[dtype] === undefined

@@ -14,7 +14,7 @@ __kernel void reversed(__global uint *words)
 `;
 
 /**
- * Does the driver of a device tell what local memory a kernel takes? PoCL 6 says 0 of every kernel, rusticl 22 twice as much.
+ * Whether the driver reports the local memory of a kernel correctly. PoCL 6 reports 0 for every kernel, rusticl 22 twice the size.
  *
  * @param spec names the device, which is opened and closed
  */

@@ -34,7 +34,7 @@ await library.sort([2, 1]);
 await library.sort(Float32Array.of(2, 1), { nan: 'middle' });
 `;
 
-/** What tsc says to the program; empty when all is well. */
+/** The output of tsc for the program; empty when it compiles. */
 function check(folder: string, options: readonly string[]): string {
   const tsc = join(packageRoot, 'node_modules/typescript/bin/tsc');
   const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noEmit'];
@@ -56,7 +56,7 @@ for (const [resolution, module] of [
   ['nodenext', 'nodenext'],
   ['bundler', 'esnext'],
 ] as const) {
-  test(`a strict program of es2022 sees every name and every type, with moduleResolution ${resolution}`, (t) => {
+  test(`a strict ES2022 program compiles against all declarations with moduleResolution ${resolution}`, (t) => {
     t.is(check(folder, ['--module', module, '--moduleResolution', resolution]), '');
   });
 }
