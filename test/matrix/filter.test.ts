@@ -10,7 +10,7 @@ const valuesOf = (cases: ReturnType<typeof casesOf>, axis: 'operation' | 'algori
   ...new Set(cases.map((one) => one[axis])),
 ];
 
-test('terms name an axis, or values of one', (t) => {
+test('a filter term names an axis with values, or values alone', (t) => {
   t.deepEqual(readFilter('algorithm=tiled,dtype=u32|f64'), { algorithm: ['tiled'], dtype: ['u32', 'f64'] });
   t.deepEqual(readFilter(' tiled , u32|f64 , 257 '), {
     algorithm: ['tiled'],
@@ -21,14 +21,14 @@ test('terms name an axis, or values of one', (t) => {
   t.deepEqual(readFilter('reduce'), { operation: ['reduce-sum', 'reduce-min', 'reduce-max'] });
 });
 
-test('commas mean and, filters beside each other or', (t) => {
+test('commas combine terms with AND, and several filters combine with OR', (t) => {
   const cases = casesOf('sort,tiled,u32|f64', 'gather,u8');
   t.deepEqual(valuesOf(cases, 'algorithm'), ['tiled', 'none']);
   t.deepEqual(valuesOf(cases, 'dtype'), ['u32', 'f64', 'u8']);
   t.true(cases.every(({ operation, dtype }) => (operation === 'gather') === (dtype === 'u8')));
 });
 
-test('sizes, orders, keys and algorithms that are named are tried at any level', (t) => {
+test('sizes, orders, keys and algorithms named in a filter run at any level', (t) => {
   const cases = casesOf('argsort,amd,f32,n=1000|77,order=descending-nan-first,keys=few|sorted');
   t.deepEqual(valuesOf(cases, 'n'), [1000, 77]);
   t.is(cases.length, 4);
@@ -49,7 +49,7 @@ for (const [text, message] of [
   ['dtype=', /expected terms such as/],
   ['u32,,f32', /expected terms such as/],
 ] as const) {
-  test(`--only '${text}' is an error that says what was meant`, (t) => {
+  test(`--only '${text}' raises a usage error that names the valid form`, (t) => {
     t.throws(() => readFilter(text), { instanceOf: UsageError, message });
   });
 }

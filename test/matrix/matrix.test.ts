@@ -34,7 +34,7 @@ async function rows(launch: (from: number) => ChildProcess): Promise<MatrixRow[]
   return all;
 }
 
-test('cases cover operations, algorithms, dtypes, sizes and orders; seeds are those of the keys', (t) => {
+test('cases cover operations, algorithms, sizes and orders, with one seed per dtype and size', (t) => {
   const all = matrixCases({ level: 'default', seed: '1', maxKeys: 1e6, filters: [] });
   t.true(
     all.some(
@@ -50,12 +50,12 @@ test('cases cover operations, algorithms, dtypes, sizes and orders; seeds are th
   t.not(matrixCases({ ...scope, seed: '2' })[0]?.seed, cases[0]?.seed);
 });
 
-test('what is left out changes nothing of the rest', (t) => {
+test('a filter leaves the remaining cases unchanged', (t) => {
   const all = matrixCases({ ...scope, filters: [] }).map((one) => JSON.stringify(one));
   for (const one of cases) t.true(all.includes(JSON.stringify(one)), JSON.stringify(one));
 });
 
-test('levels: more keys and orders with each', (t) => {
+test('each higher level adds keys and orders', (t) => {
   const [quick, plain, full] = (['quick', 'default', 'full'] as const).map((level) =>
     matrixCases({ level, seed: '1', maxKeys: 2 ** 21, filters: [] }),
   ) as [typeof cases, typeof cases, typeof cases];
@@ -74,7 +74,7 @@ test('levels: more keys and orders with each', (t) => {
   );
 });
 
-test('a driver that crashes loses the row it was at, and the rest go on', async (t) => {
+test('a driver crash fails only the current case, and the remaining cases run', async (t) => {
   const all = await rows(
     child("console.error('it burns'); process.kill(process.pid, 'SIGABRT'); while (true);", 2),
   );
@@ -96,12 +96,12 @@ test('a driver that hangs is killed and gets a timeout row', async (t) => {
   t.is(all.length, cases.length);
 });
 
-test('a child that ends early without a word is a crash, not a success', async (t) => {
+test('a child that exits early with code 0 counts as a crash', async (t) => {
   const all = await rows(child('process.exit(0);', 4));
   t.is(all[4]?.outcome, 'crash');
 });
 
-test('a signal kills the child that runs and ends the rows', async (t) => {
+test('an abort signal kills the running child and ends the rows', async (t) => {
   const controller = new AbortController();
   const ended: (NodeJS.Signals | null)[] = [];
   const launch = (from: number): ChildProcess => {

@@ -1,4 +1,4 @@
-/** Every operation of the matrix: right results pass, and each kind of wrong one is found. */
+/** Every operation of the matrix: correct results pass, and each kind of wrong result is detected. */
 import test from 'ava';
 import { DTYPES } from '../../src/keys/dtype.js';
 import type { MatrixCase } from '../../src/matrix/case.js';
@@ -32,7 +32,7 @@ const algorithmOf = (sorts: string): string => (sorts === 'none' ? 'none' : 'aut
 for (const { name: operation, sorts, least = 0 } of OPERATIONS) {
   const algorithm = algorithmOf(sorts);
 
-  test(`${operation}: the host's results are right, for every type, size and order`, async (t) => {
+  test(`${operation}: the host engine passes for every dtype, size and order`, async (t) => {
     const runner = new CaseRunner(host, device, { again: 1 });
     let ok = 0;
     for (const dtype of DTYPES) {
@@ -51,14 +51,14 @@ for (const { name: operation, sorts, least = 0 } of OPERATIONS) {
     t.true(ok > 20);
   });
 
-  test(`${operation}: a result that is wrong in one place is found`, async (t) => {
+  test(`${operation}: one wrong element in the result is detected`, async (t) => {
     const runner = new CaseRunner(spoiling(host), device, { again: 0 });
     const row = await runner.run(caseOf({ operation, algorithm, dtype: 'u32' }));
     t.is(row.outcome, 'wrong', JSON.stringify(row));
     t.truthy(row.reason);
   });
 
-  test(`${operation}: keys that are changed are told`, async (t) => {
+  test(`${operation}: a changed input array is detected`, async (t) => {
     const runner = new CaseRunner(scribbling(host), device, { again: 0 });
     const row = await runner.run(caseOf({ operation, algorithm, dtype: 'u32', keys: 'few' }));
     const inPlace = operation === 'sortInPlace'; // sorts a copy, and is told by that
@@ -67,7 +67,7 @@ for (const { name: operation, sorts, least = 0 } of OPERATIONS) {
   });
 }
 
-test('an unstable order of equal keys is wrong of a stable algorithm', async (t) => {
+test('reversed equal keys are wrong for a stable algorithm', async (t) => {
   const swapped = wrapped(host, (result) => {
     (result as Uint32Array).reverse();
     return result;
@@ -78,7 +78,7 @@ test('an unstable order of equal keys is wrong of a stable algorithm', async (t)
   t.is(row.outcome, 'wrong');
 });
 
-test('a failure is an error with its words; another algorithm than the one asked for is one, too', async (t) => {
+test('a thrown error becomes an error row with the first lines of its message', async (t) => {
   const failing = wrapped(host, () => {
     throw new Error('line 1\nline 2\nline 3\nline 4');
   });

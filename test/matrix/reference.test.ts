@@ -10,7 +10,7 @@ import { referenceArgsort, referenceLexsort } from '../reference.js';
 const bytesOf = ({ buffer }: ArrayBufferView): Uint8Array => new Uint8Array(buffer as ArrayBuffer);
 const of = (dtype: Dtype, array: ArrayBufferView): Reference => new Reference(dtype, bytesOf(array));
 
-test('floats: zeros by their sign, NaNs behind all, by their bits', (t) => {
+test('f32 keys order zeros by sign and NaNs by their bits at one end', (t) => {
   const bits = Uint32Array.of(
     0xffc00000,
     0x3f800000,
@@ -27,7 +27,7 @@ test('floats: zeros by their sign, NaNs behind all, by their bits', (t) => {
   t.deepEqual([...reference.order({ nan: 'first' })], [7, 3, 6, 0, 5, 2, 4, 1]);
 });
 
-test('halves are the numbers that they are', (t) => {
+test('f16 bits decode to their numbers', (t) => {
   const bits = Uint16Array.of(0x3c00, 0xc000, 0x7bff, 0x0001, 0x0400, 0x7c00, 0xfc00, 0x8000, 0x7e00);
   const numbers = [
     1,
@@ -44,7 +44,7 @@ test('halves are the numbers that they are', (t) => {
 });
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: any bits in every order, as the reference of the other tests has them`, (t) => {
+  test(`${dtype}: random bits sort in every order as in the reference of the other tests`, (t) => {
     const width = widthOf(dtype);
     const random = new Random(7);
     const few = random.bytes(20 * width);
@@ -78,7 +78,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('digits go by rank: of floats those below zero first', (t) => {
+test('digits follow the key order, with negative floats first', (t) => {
   const floats = of(
     'f32',
     Float32Array.of(Number.NEGATIVE_INFINITY, -0, 0, Number.POSITIVE_INFINITY, Number.NaN),
@@ -88,7 +88,7 @@ test('digits go by rank: of floats those below zero first', (t) => {
   t.deepEqual([...digitCounts(of('i8', Int8Array.of(-128, -1, 0, 127)), 7, 8)], [2, 2]);
 });
 
-test('edges rise, and bins have what lies between them', (t) => {
+test('histogram edges increase, and each bin counts the keys between its edges', (t) => {
   const reference = of('i16', Int16Array.of(5, -3, 9, 5, 100, -200, 7, 7, 7));
   const edges = edgesFrom(reference);
   t.true(edges.every((edge, i) => i === 0 || edge > (edges[i - 1] as number)));
@@ -96,7 +96,7 @@ test('edges rise, and bins have what lies between them', (t) => {
   t.deepEqual([...valueCounts(of('f32', Float32Array.of(-0, 0, Number.NaN, 1)), [0, 1])], [3]);
 });
 
-test('sums: right ones pass, others are told', (t) => {
+test('checkSum and checkScan accept correct sums and report wrong ones', (t) => {
   const whole = of('i64', BigInt64Array.of(2n ** 62n, 2n ** 62n, 5n));
   t.is(checkSum(whole, -(2n ** 63n) + 5n), undefined);
   t.regex(checkSum(whole, 5n) ?? '', /the sum is 5: expected -9223372036854775803/);

@@ -1,4 +1,4 @@
-/** The page of a matrix, as it is made and in a real browser. */
+/** The HTML report of a matrix, as text and in a real browser. */
 import test from 'ava';
 import { htmlReport } from '../../../src/matrix/report/html.js';
 import type { MatrixReport } from '../../../src/matrix/report/report.js';
@@ -13,7 +13,7 @@ const REPORT: MatrixReport = {
   ],
 };
 
-test('it loads nothing, and names close no element', (t) => {
+test('the page loads no external resource and escapes device names', (t) => {
   const page = htmlReport(REPORT);
   t.false(/(?:src|href)=|@import|url\(/.test(page), 'loads nothing');
   t.is(page.match(/<\/script>/g)?.length, 2);
@@ -25,16 +25,19 @@ const with_ = (script: string): string => `${htmlReport(REPORT)}<script>{${scrip
 const titleOf = (dom: string): string => /<title>([^<]*)<\/title>/.exec(dom)?.[1] ?? '';
 const TELL = `const count = (what) => document.querySelectorAll(what).length;`;
 
-testInBrowser('every cell is there, what went wrong on top, and names run nothing', async (t, visit) => {
-  const page = await visit(
-    with_(`${TELL} document.title = [count('.cell'), count('#failures li'), count('.grid'), count('.cell.crash'),
+testInBrowser(
+  'the page shows every cell and lists the failures, and device names run no script',
+  async (t, visit) => {
+    const page = await visit(
+      with_(`${TELL} document.title = [count('.cell'), count('#failures li'), count('.grid'), count('.cell.crash'),
       document.querySelector('.cell.crash').getAttribute('aria-label')].join(' ');`),
-  );
-  t.is(titleOf(page), '10 3 2 1 sort tiled u32: crash on Device, one');
-});
+    );
+    t.is(titleOf(page), '10 3 2 1 sort tiled u32: crash on Device, one');
+  },
+);
 
 testInBrowser(
-  'filters by device, operation, algorithm, dtype and status, and their reset',
+  'cells are filtered by device, operation, algorithm, dtype and status, and a reset shows all',
   async (t, visit) => {
     const page = await visit(
       with_(`${TELL} const seen = [];
@@ -64,7 +67,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  'a cell opens with its plan, seed, times, message and the line that repeats it',
+  'a cell opens a dialog with its plan, seed, times, message and the commands that repeat it',
   async (t, visit) => {
     const page = await visit(
       with_(`document.querySelector('.cell.wrong').click();
@@ -88,11 +91,9 @@ testInBrowser(
   },
 );
 
-testInBrowser(
-  'arrows move among cells, which are one stop of the tab key; escape closes',
-  async (t, visit) => {
-    const page = await visit(
-      with_(`${TELL} const seen = [count('.cell[tabindex="0"]')];
+testInBrowser('arrow keys move among cells, and each grid is one tab stop', async (t, visit) => {
+  const page = await visit(
+    with_(`${TELL} const seen = [count('.cell[tabindex="0"]')];
     const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
     document.querySelector('.cell').focus();
     for (const key of ['ArrowRight', 'ArrowDown', 'ArrowLeft', 'ArrowLeft', 'End', 'ArrowUp']) {
@@ -101,19 +102,18 @@ testInBrowser(
     }
     seen.push(count('.cell[tabindex="0"]'));
     document.title = seen.join(', ');`),
-    );
-    t.is(
-      titleOf(page),
-      '2, sort tiled u32, sort amd u32, sort amd u8, sort amd u8, sort amd f64, sort tiled f64, 2',
-    );
-  },
-);
+  );
+  t.is(
+    titleOf(page),
+    '2, sort tiled u32, sort amd u32, sort amd u8, sort amd u8, sort amd f64, sort tiled f64, 2',
+  );
+});
 
 for (const [width, most] of [
   [360, 360],
   [1440, 1440],
 ] as const) {
-  testInBrowser(`nothing is wider than a page of ${width} pixels`, async (t, visit) => {
+  testInBrowser(`the page and its dialog fit a width of ${width} pixels`, async (t, visit) => {
     const inner = htmlReport(REPORT).replace(
       '</body>',
       `<script>document.querySelector('.cell.crash').click();

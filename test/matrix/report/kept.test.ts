@@ -1,4 +1,4 @@
-/** The reports that are kept in docs/matrix: whole, small, and what the page of tables is drawn from. */
+/** The reports in docs/matrix are complete and small, and the page of tables is generated from them. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -10,10 +10,10 @@ import { packageRoot } from '../../../src/util/paths.js';
 
 const folder = join(packageRoot, 'docs', 'matrix');
 const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
-/** Of one report: a device more is worth no more of everybody's clone. */
+/** Limit of one report, since every clone of the repository contains all reports. */
 const MOST_BYTES = 260_000;
 
-test('the tables are those of the reports beside them', async (t) => {
+test('docs/matrix/README.md shows the tables of the reports beside it', async (t) => {
   const reports = await Promise.all(files.map((file) => readReport(join(folder, file))));
   const devices = reports.flatMap((report) => report.devices);
   const drawn = markdownReport({ schema: REPORT_SCHEMA, devices });
@@ -30,7 +30,7 @@ test('the tables are those of the reports beside them', async (t) => {
 });
 
 for (const file of files) {
-  test(`${file}: nothing is wrong on that driver, it is small, and it has no path of whoever made it`, async (t) => {
+  test(`${file} has no failed cell, is small and contains no local path`, async (t) => {
     const path = join(folder, file);
     t.true(statSync(path).size < MOST_BYTES);
     t.notRegex(readFileSync(path, 'utf8'), /\/(home|root|tmp|work|Users)\//);

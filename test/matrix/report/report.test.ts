@@ -24,7 +24,7 @@ test.after.always(remove);
 const deviceOf = ({ devices }: MatrixReport): DeviceReport => devices[0] as DeviceReport;
 const cellsOf = (report: MatrixReport): readonly CellReport[] => deviceOf(report).cells;
 
-test('a cell is as bad as the worst of its cases, and keeps what is needed to repeat them', (t) => {
+test('a cell takes the worst status of its cases and keeps the data to repeat them', (t) => {
   const cells = cellsOf(mixed());
   t.deepEqual(
     cells.map(({ algorithm, dtype, status }) => `${algorithm} ${dtype} ${status}`),
@@ -39,7 +39,7 @@ test('a cell is as bad as the worst of its cases, and keeps what is needed to re
   t.is(cells[3]?.skipped, 'why');
 });
 
-test('the line that repeats a cell is one that the command takes, for a device whose name has commas', async (t) => {
+test('the command that repeats a cell parses, also for a device name with commas', async (t) => {
   const device = { ...deviceOf(mixed()), environment: { OCL_ICD_VENDORS: "it's" } };
   const [cell] = device.cells as [CellReport];
   t.is(device.spec, 'Device', 'the platform has another device, too');
@@ -65,7 +65,7 @@ test('the line that repeats a cell is one that the command takes, for a device w
   t.deepEqual(readFilter(args.only[0] ?? ''), only);
 });
 
-test('the line that repeats a device tries what was tried of it, and no more', async (t) => {
+test('the command that repeats a device selects exactly the cases that ran', async (t) => {
   const device = deviceOf(mixed());
   const line = deviceCommandOf(device);
   t.is(
@@ -83,7 +83,7 @@ test('the line that repeats a device tries what was tried of it, and no more', a
   }
 });
 
-test('JSON is read as it was written, a line for each cell; other files are refused', async (t) => {
+test('a JSON report has one line per cell and reads back as written, and other files are refused', async (t) => {
   const report = { ...mixed(EVIL), devices: [deviceOf(mixed(EVIL)), deviceOf(mixed())] };
   const text = reportJson(report);
   t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(report)));
@@ -103,7 +103,7 @@ test('JSON is read as it was written, a line for each cell; other files are refu
   await t.throwsAsync(readReport(path('absent')), { instanceOf: IoError });
 });
 
-test('JUnit: a suite for each device, a case for each cell, with text that is no markup', (t) => {
+test('a JUnit report has one suite per device and one case per cell, with escaped text', (t) => {
   const xml = junitReport(mixed(EVIL, info({ name: EVIL })));
   t.regex(xml, /<testsuite name="[^"<]*" tests="6" failures="1" errors="2" skipped="0" time="6\.000">/);
   t.is(xml.match(/<testcase /g)?.length, 6);
@@ -116,7 +116,7 @@ test('JUnit: a suite for each device, a case for each cell, with text that is no
   t.regex(skipped, /skipped="1".*<skipped message="a &lt; b"\/>/s);
 });
 
-test('Markdown: rows of as many cells each, what went wrong with its line, why some were skipped', (t) => {
+test('a Markdown report has even rows, the failures with their commands, and the reasons for skips', (t) => {
   const text = markdownReport(mixed(EVIL));
   const rows = text.split('\n').filter((line) => line.startsWith('| '));
   t.is(rows.length, 3);
@@ -126,7 +126,7 @@ test('Markdown: rows of as many cells each, what went wrong with its line, why s
   t.regex(text, /Skipped.*\n\n- amd: /);
 });
 
-test('comparison: statuses, times beyond the factor, cells that came and went', (t) => {
+test('a comparison lists changed statuses, times beyond the factor, and added or removed cells', (t) => {
   const before = mixed();
   const after = reportOf('sort,tiled|amd,u8|u32|i64', ({ algorithm, dtype }) => {
     if (algorithm === 'tiled')
@@ -155,7 +155,7 @@ test('comparison: statuses, times beyond the factor, cells that came and went', 
   t.deepEqual(compareReports(before, before, 1).devices[0]?.changes, []);
 });
 
-test('comparison: what is no longer ok, and a device that is gone, are worse; short calls differ by chance', (t) => {
+test('a comparison rates lost ok cells and lost devices as worse, and ignores times below 1 ms', (t) => {
   const well = reportOf('gather,u8|u32');
   t.true(
     isWorse(
@@ -188,7 +188,7 @@ test('comparison: what is no longer ok, and a device that is gone, are worse; sh
   t.true(isWorse(compareReports(quick(1e-5), quick(2e-3), 2)));
 });
 
-test('comparison: the one device of each report is the same, whatever a driver calls it', (t) => {
+test('a comparison matches the single devices of two reports, also under different names', (t) => {
   const renamed = reportOf('gather,u8', undefined, info({ name: 'New name', driver: '2' }));
   const { devices, onlyBefore } = compareReports(reportOf('gather,u8'), renamed, 2);
   t.deepEqual(devices[0]?.drivers, ['1.5', '2']);

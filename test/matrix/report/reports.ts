@@ -1,4 +1,4 @@
-/** Reports that tests of their writers share. */
+/** Reports that the tests of the report writers share. */
 import type { DeviceInfo } from '../../../src/device/platform.js';
 import { type MatrixScope, matrixCases } from '../../../src/matrix/case.js';
 import { readFilter } from '../../../src/matrix/filter.js';
@@ -28,7 +28,7 @@ export interface Fate {
   readonly again?: number;
 }
 
-/** A report of the cases of `only`, of which `fate` says what came of them. */
+/** A report of the cases of `only`, with the outcomes that `fate` returns. */
 export function reportOf(
   only: string,
   fate: (one: ReturnType<typeof matrixCases>[number]) => Fate = () => ({ outcome: 'ok', again: 0.25 }),
