@@ -1,4 +1,4 @@
-/** The table of whole sorts by several programs: its results are checked by the script itself. */
+/** The table of file sorts by several programs; the script itself checks the results. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,9 @@ const run = (...options: string[]) =>
     encoding: 'utf8',
   });
 
-const testWithTime = where(existsSync('/usr/bin/time'), 'no GNU time here, which measures', test);
+const testWithTime = where(existsSync('/usr/bin/time'), 'no GNU time here', test);
 
-testWithTime('clsort and GNU sort stand in the table with their times and peak memory', (t) => {
+testWithTime('the table lists GNU sort with its times and peak memory', (t) => {
   const json = join(tmpdir(), `bench-files-${process.pid}.json`);
   const ran = run('--count', '1000', '--runs', '1', '--only', 'gnu', '--json', json);
   t.is(ran.status, 0, ran.stderr);
@@ -29,7 +29,7 @@ testWithTime('clsort and GNU sort stand in the table with their times and peak m
   t.true(results[0].bytes > 100_000);
 });
 
-test('a number that is none is told', (t) => {
+test('a --count that is not a number is an error', (t) => {
   const ran = run('--count', 'many');
   t.not(ran.status, 0);
   t.regex(ran.stderr, /--count is 'many': expected a number/);

@@ -19,7 +19,7 @@ const callOf = (operation: string, exponent: number, awaited: number, times: num
   peers: { slow: { timesOurs: 9 }, fast: { timesOurs: times, chainedTimesOurs: times }, broken: 'wrong' },
 });
 
-/** What the script says of a folder with these rows. */
+/** The output of the script for a folder with these rows. */
 function judged(parts: Readonly<Record<string, readonly object[]>>) {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-goals-'));
   try {
@@ -37,7 +37,7 @@ function judged(parts: Readonly<Record<string, readonly object[]>>) {
   }
 }
 
-test('goals are judged by the rows they speak of, beside the fastest peer; what is missed is named', (t) => {
+test('each goal is judged by its own rows against the fastest peer, and missed goals are listed', (t) => {
   const { stdout, status, row } = judged({
     sorts: [
       sortOf('u64', 24, 1, 2.5),
@@ -59,7 +59,7 @@ test('goals are judged by the rows they speak of, beside the fastest peer; what 
   t.deepEqual(row('segments × the faster form of CUB')?.slice(1, 3), ['0', 'not measured']);
 });
 
-test('what was wrong is told, and is an error', (t) => {
+test('a wrong result is listed and fails the script', (t) => {
   const { stdout, status } = judged({ sorts: [{ ...sortOf('u32', 20, 1, 2), result: 'wrong' }] });
   t.is(status, 1);
   t.regex(stdout, /^- sorts: uniform u32 2\^20: wrong$/m);

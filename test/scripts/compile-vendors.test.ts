@@ -1,4 +1,4 @@
-/** What compilers of vendors print, as it was printed, and what is made of it. */
+/** Parsing of recorded output from vendor compilers. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
@@ -37,7 +37,7 @@ const PTX = `//
 }
 `;
 
-test('PTX names another card, and a version that knows it', async (t) => {
+test('retargeted PTX names the new GPU and a PTX version that supports it', async (t) => {
   const { retargeted } = await script('ptx.mjs');
   t.regex(retargeted(PTX, 'sm_75'), /^\.version 8\.7\n\.target sm_75, texmode_independent$/m);
   const old = '.version 7.5\n.target sm_75\n';
@@ -46,7 +46,7 @@ test('PTX names another card, and a version that knows it', async (t) => {
   t.throws(() => retargeted('ELF', 'sm_75'), { message: /no \.target/ });
 });
 
-test('shared memory counts for the kernels that name it, and is cut down to what ptxas takes', async (t) => {
+test('shared memory counts for the kernels that use it, and is cut to the limit of ptxas', async (t) => {
   const { sharedBytes, withSharedCutDown } = await script('ptx.mjs');
   t.deepEqual(sharedBytes(PTX), { first: 131_072 + 16 + 256, second: 16 });
   const cut = withSharedCutDown(PTX);
@@ -56,7 +56,7 @@ test('shared memory counts for the kernels that name it, and is cut down to what
   t.true(cut.includes('first_own[256]') && cut.includes('shared_by_both[16]'));
 });
 
-test('what ptxas says of kernels, and what it refuses', async (t) => {
+test('parsePtxas extracts registers, spills and errors', async (t) => {
   const { parsePtxas } = await script('ptx.mjs');
   t.deepEqual(
     parsePtxas(`ptxas info    : 0 bytes gmem
@@ -88,7 +88,7 @@ ptxas fatal   : Ptx assembly aborted due to errors
   });
 });
 
-test("what AMD's assembly tells: registers, those in memory, local memory", async (t) => {
+test('parseAmdgcn extracts registers, spills and local memory', async (t) => {
   const { parseAmdgcn } = await script('compile-vendors.mjs');
   const assembly = `	.amdgpu_metadata
 ---
@@ -118,7 +118,7 @@ amdhsa.target:   amdgcn-amd-amdhsa--gfx906
   ]);
 });
 
-test('ocloc succeeded when it says so, whatever its exit code', async (t) => {
+test('parseOcloc takes success and spills from the output', async (t) => {
   const { parseOcloc } = await script('compile-vendors.mjs');
   t.deepEqual(parseOcloc('Build succeeded.\n'), { succeeded: true, kernels: [] });
   t.false(parseOcloc('Build failed with error code: -11\n').succeeded);
@@ -130,7 +130,7 @@ test('ocloc succeeded when it says so, whatever its exit code', async (t) => {
   ]);
 });
 
-test('budgets: local memory by target, spills by file', async (t) => {
+test('budgets limit local memory per target and spills per file', async (t) => {
   const { excesses } = await script('compile-vendors.mjs');
   const target = { budget: { localBytes: 1000, spilledBytes: { 'a.cl': 64 } } };
   const kernel = { name: 'k', registers: 9, localBytes: 1000, spilledBytes: 64 };
@@ -139,7 +139,7 @@ test('budgets: local memory by target, spills by file', async (t) => {
   t.is(excesses(target, { file: 'a.cl' }, [{ ...kernel, localBytes: 1001, spilledBytes: 65 }]).length, 2);
 });
 
-test('a program without a kernel that it is asked for is wrong, unless its compiler does not list all', async (t) => {
+test('a missing kernel is an error, except for a compiler that does not list all kernels', async (t) => {
   const { absent } = await script('compile-vendors.mjs');
   const variant = { kernels: new Set(['scan', 'scan_once']) };
   const nvptx = { compiler: 'nvptx' };
@@ -148,7 +148,7 @@ test('a program without a kernel that it is asked for is wrong, unless its compi
   t.deepEqual(absent(nvptx, variant, [{ name: 'scan' }]), ['it is asked for scan_once, which it has not']);
 });
 
-test('programs are drawn by the seed, every file as often as any other', async (t) => {
+test('programs are sampled by seed, evenly over the files', async (t) => {
   const { drawn } = await script('compile-vendors.mjs');
   const variants = ['a', 'b', 'c'].flatMap((file) =>
     Array.from({ length: file === 'c' ? 1 : 20 }, (_, i) => ({ file, options: `${i}` })),
@@ -161,7 +161,7 @@ test('programs are drawn by the seed, every file as often as any other', async (
   t.is(new Set(drawn(variants, 1000, 1)).size, 41, 'all of them, each once');
 });
 
-test('the programs of a device are listed without it: every file of cl/, no tile larger than its local memory', async (t) => {
+test('the programs of a device are listed without that device and cover the files of cl/', async (t) => {
   for (const target of TARGETS.filter(({ target }) => ['skl', 'gfx906', 'sm_90'].includes(target))) {
     const variants = await variantsOf(target);
     const files = new Set(variants.map(({ file }) => file));

@@ -1,4 +1,4 @@
-/** What the generators of the site read is complete, and pages are read as they are meant. */
+/** The sources of the site generators are complete, and pages are parsed correctly. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -31,7 +31,7 @@ const { cell } = (await script('markdown.mjs')) as { cell: (text: string) => str
 const src = join(packageRoot, 'src');
 const errors = errorsOf(readFileSync(join(src, 'util/errors.ts'), 'utf8'));
 
-test('every class of error has its code, what happened and what to do on the page', (t) => {
+test('the errors page has a code, a description and a remedy for every error class', (t) => {
   const classes = Object.entries(library).filter(
     ([, value]) =>
       typeof value === 'function' &&
@@ -47,7 +47,7 @@ test('every class of error has its code, what happened and what to do on the pag
   }
 });
 
-test('no code is thrown that the page lacks', (t) => {
+test('every error code in src is on the errors page', (t) => {
   const known = new Set([...errors.map(({ id }) => id), 'ERR_CLSORT_INTERNAL']);
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && name !== 'util/errors.ts',
@@ -62,20 +62,20 @@ test('no code is thrown that the page lacks', (t) => {
   );
 });
 
-test('options say in words what their errors say', async (t) => {
+test('the expected value of an option reads as in its error message', async (t) => {
   t.is(expectedOf('timeout'), 'seconds above 0');
   const wrong = await t.throwsAsync(library.sort(Uint8Array.of(1), { timeout: -1, device: 'host' }));
   t.true(wrong?.message.includes('seconds above 0'), wrong?.message);
   t.is(expectedOf('no such option'), undefined);
 });
 
-test('every verb has an example or says what it is for', async (t) => {
+test('every verb has a description', async (t) => {
   const specs = await allSpecs();
   t.true(specs.length > 15);
   for (const { name, describe } of specs) t.not(describe, '', name);
 });
 
-test('blocks of a page are what stands there: commands, files, reasons, what is set up', (t) => {
+test('blocksOf reads commands, files, skip reasons and set-up from a page', (t) => {
   const page = [
     ...['<!-- set-up', 'touch a', '-->', '', '```sh', 'ls a', '```', ''],
     ...['```js [x.mjs]', 'code', '```', '', '<!-- not run: no time -->', '```sh', 'sleep 1e9', '```'],
@@ -90,6 +90,6 @@ test('blocks of a page are what stands there: commands, files, reasons, what is 
   ]);
 });
 
-test('text of a cell neither ends it nor begins markup', (t) => {
+test('the text of a table cell is escaped', (t) => {
   t.is(cell('a | b <c> `d | e`\nf'), 'a &#124; b &#60;c&#62; `d \\| e` f');
 });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { withTree } from './tree.js';
 
-test('a test name and a path reach the other Debian as they are: no shell reads them', (t) => {
+test('test names and paths reach the chroot without shell interpretation', (t) => {
   withTree((tree) => {
-    // All that is root's is stood in for: the mounts do nothing, and chroot shows what it was to run.
+    // Programs that need root are replaced: the mounts do nothing, and chroot records its arguments.
     tree.program('debootstrap', 'for folder; do :; done; mkdir -p "$folder/usr/local/bin"');
     tree.program('unshare', 'shift; exec "$@"');
     tree.program('mount', ':');

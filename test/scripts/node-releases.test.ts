@@ -11,7 +11,7 @@ function fetchNode({ folder, env }: Tree, version: string) {
   return spawnSync(process.execPath, ['-e', program, version], { env, encoding: 'utf8' });
 }
 
-test('an archive of Node that is not the pinned one is not unpacked', (t) => {
+test('a Node archive with the wrong hash is not unpacked', (t) => {
   withTree((tree) => {
     tree.program('npm', 'echo "$@" > "$ASKED"; echo something else > node.tgz; echo node.tgz');
     tree.program('tar', 'echo unpacked > "$ASKED"');
@@ -24,7 +24,7 @@ test('an archive of Node that is not the pinned one is not unpacked', (t) => {
   });
 });
 
-test('a version that is not pinned is refused, with those that are', (t) => {
+test('an unpinned version is refused with a list of the pinned versions', (t) => {
   withTree((tree) => {
     tree.program('npm', 'touch "$ASKED"');
     const asked = join(tree.folder, 'asked');

@@ -20,7 +20,7 @@ interface Prebuilds {
 const pack = ({ folder, env }: Tree) =>
   spawnSync('npm', ['pack', '--dry-run'], { cwd: folder, env, encoding: 'utf8' });
 
-test('the package is packed with all the addons that it promises, of its version and sources, and not otherwise', async (t) => {
+test('npm pack requires all promised addons, built from the current version and sources', async (t) => {
   const prebuilds = (await import(
     pathToFileURL(join(packageRoot, 'scripts/prebuilds.mjs')).href
   )) as Prebuilds;

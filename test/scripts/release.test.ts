@@ -29,7 +29,7 @@ const { nextVersion, releasedChangelog, notesOf } = (await script('release.mjs')
 const { LIMITS, measurePackage, excesses } = (await script('package-size.mjs')) as Sizes;
 const { statementsOf } = (await script('api-report.mjs')) as { statementsOf(text: string): string[] };
 
-test('the package and what it installs are as small as they are meant to be', (t) => {
+test('the package and its dependencies stay within the size limits', (t) => {
   const size = measurePackage();
   t.deepEqual(excesses(size), []);
   t.deepEqual(
@@ -51,7 +51,7 @@ test('the package and what it installs are as small as they are meant to be', (t
   t.regex(excesses({ ...size, dependencies: 50 }).join(), /dependencies: 50/);
 });
 
-test('the kept report of the public types is what the types are', (t) => {
+test('the stored API report matches the public types', (t) => {
   const { status, stderr } = spawnSync(
     process.execPath,
     [join(packageRoot, 'scripts/api-report.mjs'), '--check'],
@@ -62,7 +62,7 @@ test('the kept report of the public types is what the types are', (t) => {
   t.is(status, 0, stderr);
 });
 
-test('the report shows a change of a type, and nothing of comments and internals', (t) => {
+test('the API report contains types without comments and internals', (t) => {
   const text = [
     '/** Doc. */\nexport interface A {\n    /** x */\n    readonly x: number;\n}',
     'export declare class B {\n    #private;\n    /** @internal For us. */\n    constructor(a: A);\n    get(): A;\n}',
@@ -75,7 +75,7 @@ test('the report shows a change of a type, and nothing of comments and internals
   ]);
 });
 
-test('versions are raised as asked, and never lowered', (t) => {
+test('nextVersion raises the version as requested and never lowers it', (t) => {
   t.is(nextVersion('0.1.0'), '0.1.0');
   t.is(nextVersion('0.1.9', 'patch'), '0.1.10');
   t.is(nextVersion('0.1.9', 'minor'), '0.2.0');
@@ -85,7 +85,7 @@ test('versions are raised as asked, and never lowered', (t) => {
   t.throws(() => nextVersion('0.1.0', 'newer'), { message: /no version/ });
 });
 
-test('the changelog gets its date, and its newest part becomes the notes', (t) => {
+test('the changelog gets the release date, and its newest section becomes the notes', (t) => {
   const text = '# Changelog\n\n## 0.2.0, unreleased\n\n- New.\n  More.\n\n## 0.1.0, 2026-11-01\n\n- Old.\n';
   const dated = releasedChangelog(text, '0.2.0', '2026-11-23');
   t.true(dated.includes('## 0.2.0, 2026-11-23\n'));
@@ -95,7 +95,7 @@ test('the changelog gets its date, and its newest part becomes the notes', (t) =
   t.throws(() => releasedChangelog('## 1.0.0, unreleased\n\n', '1.0.0', ''), { message: /says nothing/ });
 });
 
-test('a release that is tried leaves the tree as it was, also when a step fails', (t) => {
+test('a dry-run release leaves the tree unchanged, also when a step fails', (t) => {
   withTree(({ folder, env }) => {
     const FILES = ['package.json', 'package-lock.json', 'CHANGELOG.md'];
     for (const path of [...FILES, 'LICENSE', '.github']) {

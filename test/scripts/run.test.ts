@@ -16,7 +16,7 @@ for (const [signal, number] of [
   ['SIGHUP', 1],
   ['SIGINT', 2],
 ] as const) {
-  test(`passes ${signal} on to its child, and ends with its code`, async (t) => {
+  test(`the runner forwards ${signal} to its child and exits with the code of the child`, async (t) => {
     const runner = start(
       `process.on('${signal}', () => { console.log('heard'); process.exit(7); }); console.log('ready'); setInterval(() => {}, 1000);`,
     );
@@ -29,7 +29,7 @@ for (const [signal, number] of [
     t.is(said, 'ready\nheard\n');
   });
 
-  test(`of a child that ${signal} ends, it says so as a shell does`, async (t) => {
+  test(`the runner exits with 128 plus the signal number when ${signal} kills its child`, async (t) => {
     const runner = start("console.log('ready'); setInterval(() => {}, 1000);");
     await once(runner.stdout, 'data');
     runner.kill(signal);

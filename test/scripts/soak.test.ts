@@ -14,7 +14,7 @@ interface Sample {
   readonly rss: number;
 }
 
-test('memory grows by what the last quarter has beyond the first minute', async (t) => {
+test('memory growth is measured from the first minute to the last quarter', async (t) => {
   const module = await import(pathToFileURL(soak('soak-server.mjs')).href);
   const growthOf: (samples: readonly Sample[]) => number = module.growthOf;
   const during = (seconds: number, rss: (at: number) => number): Sample[] =>
@@ -29,7 +29,7 @@ test('memory grows by what the last quarter has beyond the first minute', async 
   t.is(growthOf(during(30, (at) => at)), 27 - 10, 'the first third of a short run');
 });
 
-test('what a driver takes once is no tendency, and what leaks is one', async (t) => {
+test('a single step in memory is not a trend, but a steady leak is', async (t) => {
   const module = await import(pathToFileURL(soak('soak-server.mjs')).href);
   const tendencyOf: (samples: readonly Sample[], warmUp: number) => number = module.tendencyOf;
   const during = (rss: (at: number) => number): Sample[] =>
@@ -50,7 +50,7 @@ test('what a driver takes once is no tendency, and what leaks is one', async (t)
   );
 });
 
-test('a Sorter serves several clients: calls are right, memory is flat, and latencies are told', (t) => {
+test('a Sorter serves several clients with correct results, flat memory and reported latencies', (t) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [soak('soak.mjs'), ...SHORT], {
     encoding: 'utf8',
   });
@@ -62,14 +62,14 @@ test('a Sorter serves several clients: calls are right, memory is flat, and late
   t.regex(stdout, /server: 0 failures; .*: flat/);
 });
 
-test('so does one of a device with memory of its own, which small arrays of several calls cross to together', (t) => {
+test('with dedicated device memory, a Sorter gathers small transfers of several calls and memory stays flat', (t) => {
   const args = [soak('soak.mjs'), ...SHORT, '--own-memory'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   t.is(status, 0, stdout + stderr);
   t.regex(stdout, /server: 0 failures; .*: flat\nserver: [1-9]\d* berths were made/);
 });
 
-test('a word that comes back wrong is found, and ends in exit code 1', async (t) => {
+test('a corrupted word in a readback is detected and ends with exit code 1', async (t) => {
   let stdout = '';
   const { control } = await underLayer(async (layer) => {
     const env = { ...process.env, ...layer };
@@ -77,7 +77,7 @@ test('a word that comes back wrong is found, and ends in exit code 1', async (t)
     const faults = new LayerControl(layer.CLSORT_LAYER_CONTROL ?? '');
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
-      // Once it serves, and so not in a self-test, whose finding would be kept.
+      // Only once it serves calls: the failure of a self-test would be stored.
       if (/calls in/.test(text)) faults.corrupt(1, 0x10000);
     });
     const code = await new Promise((resolve) => child.on('close', resolve));
@@ -89,7 +89,7 @@ test('a word that comes back wrong is found, and ends in exit code 1', async (t)
   t.regex(stdout, /^server: [1-9]\d* failures/m);
 });
 
-test('batches are killed and gone on with beside one that gets jobs all the time, and nothing is wrong', (t) => {
+test('killed batches resume without failures while another batch streams jobs', (t) => {
   const args = [soak('soak.mjs'), 'batches', '--minutes', '0.15', '--seed', '5'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   t.is(status, 0, stdout + stderr);
@@ -98,7 +98,7 @@ test('batches are killed and gone on with beside one that gets jobs all the time
   t.regex(stdout, /[1-9]\d* rounds of [1-9]\d* jobs, .*; [1-9]\d* jobs in a stream, .*; 0 failures/);
 });
 
-test('what cannot be run is a usage error', (t) => {
+test('invalid arguments are a usage error', (t) => {
   for (const args of [
     [],
     ['nope'],

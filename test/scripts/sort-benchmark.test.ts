@@ -1,4 +1,4 @@
-/** The 100-byte records of the Sort Benchmark: made, sorted and checked, the checker being none of the library's. */
+/** The 100-byte records of the Sort Benchmark: generated, sorted, and checked independently of the library. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ for (const [name, options] of [
   ['binary', []],
   ['ascii', ['--ascii']],
 ] as const) {
-  test(`Sort Benchmark, ${name} records: sorted by their ten-byte keys`, async (t) => {
+  test(`clsort sorts ${name} records of the Sort Benchmark by their ten-byte keys`, async (t) => {
     const [from, to] = [path(`${name}.dat`), path(`${name}.sorted`)];
     t.is(script('gen', '50000', from, ...options).code, 0);
     t.is(readFileSync(from).length, 5_000_000);
@@ -34,7 +34,7 @@ for (const [name, options] of [
   });
 }
 
-test('records are as the benchmark has them, and number by number the same in parts', (t) => {
+test('generated records follow the benchmark format and are the same when generated in parts', (t) => {
   t.is(script('gen', '40', path('all'), '--ascii').code, 0);
   t.is(script('gen', '15', path('end'), '--ascii', '--from', '25').code, 0);
   const all = readFileSync(path('all'), 'latin1');
@@ -52,7 +52,7 @@ test('records are as the benchmark has them, and number by number the same in pa
   t.not(readFileSync(path('other'), 'latin1'), all);
 });
 
-test('the check sees what is changed, missing, or out of order', (t) => {
+test('check detects changed, missing and out-of-order records', (t) => {
   const record = (key: string, rest: number) => Buffer.alloc(100, rest).fill(key, 0, 10);
   const write = (name: string, records: readonly Buffer[]) =>
     writeFileSync(path(name), Buffer.concat(records));

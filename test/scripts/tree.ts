@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { packageRoot } from '../../src/util/paths.js';
 
-/** A tree with the scripts and what they read, and programs of its own in PATH. */
+/** A tree with the scripts and their inputs, and its own programs in PATH. */
 export interface Tree {
   readonly folder: string;
-  /** What finds the tree's programs before those of the machine. */
+  /** An environment whose PATH has the tree's programs first. */
   readonly env: NodeJS.ProcessEnv;
   /** Puts a program into PATH: a script for sh. */
   program(name: string, script: string): void;
 }
 
-/** Lends a copy of the tree's scripts in an empty folder, in which they may do what they like. */
+/** Calls `use` with a copy of the scripts in a temporary folder. */
 export function withTree(use: (tree: Tree) => void): void {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-tree-'));
   const bin = join(folder, 'bin');

@@ -58,7 +58,7 @@ async function run(t: ExecutionContext, request: Partial<PeerCallsRequest>) {
 const timesOf = (call?: PeerCall) => (typeof call === 'object' ? call : undefined);
 
 testOfPeers(
-  'peers are timed on our inputs, checked against our results, and told in one table',
+  'peers are timed on the inputs of clsort, checked against its results, and listed in one table',
   async (t) => {
     const { path, folder, remove } = scratchFolder();
     t.teardown(remove);
@@ -111,7 +111,7 @@ testOfPeers(
   },
 );
 
-test('peers that are not there are told, and ours are measured all the same', async (t) => {
+test('missing peers are reported, and clsort is measured without them', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const nowhere = await run(t, { python: path('nowhere'), operations: ['reduce'], counts: [10, 20] });
@@ -137,7 +137,7 @@ test('peers that are not there are told, and ours are measured all the same', as
   t.deepEqual(broken.missing, [`${python}: a module broke`, 'CuPy is left out: no module']);
 });
 
-test('the script takes calls by their names, and keeps what it found', async (t) => {
+test('the script selects operations by name and writes its results to a file', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const script = join(packageRoot, 'dist/scripts/bench-peers.js');
@@ -166,7 +166,7 @@ test('the script takes calls by their names, and keeps what it found', async (t)
   t.false(kept.command.includes('calls.json'));
 });
 
-test('an operation that is not known is a usage error', async (t) => {
+test('an unknown operation is a usage error', async (t) => {
   await t.throwsAsync(run(t, { operations: ['srt'] }), {
     instanceOf: UsageError,
     message: /did you mean 'sort'/,

@@ -10,7 +10,7 @@ import { forEachDevice } from '../../each-device.js';
 
 forEachDevice((title, open, small) => {
   for (const dtype of ['u32', 'u64'] as const) {
-    ava.serial(title(`operations of ${dtype} keys bring what the host engine brings`), async (t) => {
+    ava.serial(title(`operations on ${dtype} keys return the results of the host engine`), async (t) => {
       const device = await open();
       const host = await Sorter.open({ device: 'host' });
       t.teardown(() => host.close());
@@ -34,7 +34,7 @@ forEachDevice((title, open, small) => {
   }
 });
 
-ava.serial('CUB has the operations by the same names', (t) => {
+ava.serial('the CUB program has operations of the same names', (t) => {
   const source = readFileSync(join(packageRoot, 'scripts/peers/cub-operations.cu'), 'utf8');
   const names = [...source.matchAll(/operation == "(\w+)"/g)].map(([, name]) => name);
   t.deepEqual(
@@ -44,7 +44,7 @@ ava.serial('CUB has the operations by the same names', (t) => {
   t.regex(source, /operation\.rfind\("segments", 0\)/);
 });
 
-ava.serial('the script sets a row beside what CUB tells, and a wrong one fails it', (t) => {
+ava.serial('the script compares each row with CUB and fails on a wrong CUB result', (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const script = join(packageRoot, 'dist/scripts/bench-operations.js');
