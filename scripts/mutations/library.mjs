@@ -405,7 +405,7 @@ export const LIBRARY = [
     file: 'src/batch/batch.ts',
     find: "if (result.outcome === 'ok') this.#untold.push(result.job);",
     replace: '',
-    tests: [tests('cli/batch', 'what is done and not told*')],
+    tests: [tests('cli/batch', 'a full journal disk*')],
   },
   {
     name: "keeper: what was pinned for a lost device is nobody's any more",
@@ -841,7 +841,7 @@ export const LIBRARY = [
     file: 'src/cli/supervisor.ts',
     find: 'process.exitCode = codeOfSignal() ?? process.exitCode;',
     replace: '',
-    tests: [tests('cli/supervisor', 'a signal ends a sort that has no thread*')],
+    tests: [tests('cli/supervisor', 'a signal ends a sort on the main thread*')],
   },
   {
     name: 'state: the folder around it is made',

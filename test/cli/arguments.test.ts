@@ -13,7 +13,7 @@ const { path, remove } = scratchFolder();
 ava.after.always(remove);
 writeFileSync(path('in.u32'), Uint32Array.of(3, 1, 2));
 
-test('names of algorithms and key types: all where none is given, and none that is not known', (t) => {
+test('algorithm and dtype names default to all of them, and an unknown name is an error', (t) => {
   t.true(readAlgorithms(undefined).includes('amd'));
   t.deepEqual(readAlgorithms(['amd']), ['amd']);
   t.throws(() => readAlgorithms(['amd', 'tild']), {
@@ -55,7 +55,7 @@ for (const args of [
   ['gen', '-o', 'never', '--dtype', 'u32', '--count', '9', '--format', 'nope'],
   ['check', 'in.u32', '--dtype', 'u32', '--format', 'nope'],
 ]) {
-  test(`${args.join(' ')}: a usage error, on stderr, and nothing done`, async (t) => {
+  test(`clsort ${args.join(' ')} is a usage error on stderr and writes no file`, async (t) => {
     const ran = await clsort(args.map((arg) => (arg === 'in.u32' || arg === 'never' ? path(arg) : arg)));
     t.is(ran.code, 2, ran.err);
     t.is(ran.out, '');
@@ -65,7 +65,7 @@ for (const args of [
   });
 }
 
-test('--device means the same to devices as to sort', async (t) => {
+test('--device selects the same devices for devices and for sort', async (t) => {
   const types = new Set(devices().map(({ type }) => type));
   for (const spec of [
     'cpu',
@@ -102,7 +102,7 @@ test('--device means the same to devices as to sort', async (t) => {
   }
 });
 
-test('commands that work on one device say so where more are named, and take the best of one name', async (t) => {
+test('commands for one device refuse two devices, and take the best match for one name', async (t) => {
   const env = { ...process.env, POCL_DEVICES: 'basic pthread' };
   const names = poclNames();
   for (const args of [
@@ -125,7 +125,7 @@ test('commands that work on one device say so where more are named, and take the
   t.is(explained.code, 0, explained.err);
 });
 
-test('several devices sort one file, and the report tells their shares', async (t) => {
+test('several devices sort one file, and the report gives the reason', async (t) => {
   const env = { ...process.env, POCL_DEVICES: 'basic pthread' };
   const made = await clsort(['gen', '-o', path('big.u32'), '--dtype', 'u32', '--count', '2Mi']);
   t.is(made.code, 0, made.err);
@@ -139,7 +139,7 @@ test('several devices sort one file, and the report tells their shares', async (
   }
 });
 
-test('commands that need a device say one thing of the host engine', async (t) => {
+test('commands that need a device refuse the host engine with the same message', async (t) => {
   for (const args of [['tune'], ['explain', '3'], ['bench', 'ladder'], ['bench', 'calls'], ['matrix']]) {
     const ran = await clsort([...args, '--device', 'host']);
     t.is(ran.code, 2, ran.err);
@@ -148,7 +148,7 @@ test('commands that need a device say one thing of the host engine', async (t) =
   }
 });
 
-test('keys that begin like options stand behind --, as the help says', async (t) => {
+test('keys that look like options go after --, as the help shows', async (t) => {
   const help = await clsort(['explain', '--help']);
   t.regex(help.out, /explain --descending -- -inf -0\s/);
   const ran = await clsort([

@@ -34,7 +34,7 @@ const rowsOf = (out: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('runs every job, each with its own options', async (t) => {
+test('a batch runs every job with its own options', async (t) => {
   const good = {
     devices: ['host'],
     defaults: { verify: true },
@@ -53,7 +53,7 @@ test('runs every job, each with its own options', async (t) => {
   t.regex(ran.out, /2 jobs: 2 ok, 0 failed, 0 skipped/);
 });
 
-test('a job that fails does not stop the others; the exit code is its own', async (t) => {
+test('a failed job does not stop the others and sets the exit code', async (t) => {
   const ran = await batch(
     'bad.json',
     [
@@ -76,7 +76,7 @@ test('a job that fails does not stop the others; the exit code is its own', asyn
   t.false(existsSync(path('second')));
 });
 
-test('a job of several inputs sorts them as one, and writes counts; the journal has what was read and written', async (t) => {
+test('a job with several inputs sorts them as one and writes counts, and the journal records inputs and outputs', async (t) => {
   const few = Uint32Array.from({ length: 5000 }, (_, i) => (i * 7919) % 100);
   writeFileSync(path('few.u32'), few);
   const jobs = [
@@ -115,7 +115,7 @@ test('a job of several inputs sorts them as one, and writes counts; the journal 
   t.like(mended, { ok: 1, done: 1 });
 });
 
-test('a job that replaces its input has the checksum of what it was', async (t) => {
+test('a job that replaces its input reports the checksum of the original input', async (t) => {
   writeFileSync(path('own.u32'), u32);
   writeFileSync(path('own.copy'), u32);
   const ran = await batch('own.json', [{ in: 'own.u32', out: 'own.u32' }], '--device', 'host', '--json');
@@ -127,7 +127,7 @@ test('a job that replaces its input has the checksum of what it was', async (t) 
   t.not(row.input.checksum, row.output.checksum);
 });
 
-test('jobs are shared by several devices, and go to the one they name', async (t) => {
+test('several devices share the jobs, and a job that names a device runs there', async (t) => {
   const jobs = Array.from({ length: 6 }, (_, i) => ({
     ...{ in: 'a.u32', out: `shared ${i}`, dtype: 'u32', verify: true },
     ...(i === 5 && { device: 'host' }),
@@ -141,7 +141,7 @@ test('jobs are shared by several devices, and go to the one they name', async (t
   for (const { out } of rows) t.deepEqual(readFileSync(out), Buffer.from(referenceSort(u32, 'u32')));
 });
 
-test('a job with another format fails, unless it says that it is raw keys', async (t) => {
+test('a job with an unsupported format fails unless it declares raw keys', async (t) => {
   writeFileSync(path('lines'), 'id,price\n'.repeat(400));
   const jobs = [
     { in: 'lines', out: 'lines.u32', dtype: 'u32' },
@@ -164,14 +164,14 @@ test('a job with another format fails, unless it says that it is raw keys', asyn
   );
 });
 
-test('reads the batch from stdin, with files relative to the current folder', async (t) => {
+test('a batch is read from stdin', async (t) => {
   const jobs = [{ in: path('a.u32'), out: path('piped'), dtype: 'u32' }];
   const ran = await clsort(['batch', '-', '--device', 'host'], { input: Buffer.from(JSON.stringify(jobs)) });
   t.is(ran.code, 0, ran.err);
   t.true(existsSync(path('piped')));
 });
 
-test('a batch that is wrong, missing or without its device runs nothing', async (t) => {
+test('an invalid batch, a missing batch and a missing device run no job', async (t) => {
   const jobs = [{ in: 'a.u32', out: 'none', dtype: 'u32' }];
   t.is((await batch('wrong.json', [{ ...jobs[0], dtype: 'u33' }])).code, 2);
   t.is((await clsort(['batch', path('missing.json')])).code, 5);
@@ -179,7 +179,7 @@ test('a batch that is wrong, missing or without its device runs nothing', async 
   t.false(existsSync(path('none')));
 });
 
-test('a report is none of the files that the batch lives by, nor a folder, and that is told before anything runs', async (t) => {
+test('a report path that is the manifest, the journal or a folder is refused before any job runs', async (t) => {
   const jobs = [{ in: 'a.u32', out: 'apart', dtype: 'u32' }];
   const wrong = async (name: string, what: RegExp, ...args: string[]): Promise<void> => {
     const ran = await batch(name, jobs, '--device', 'host', ...args);
@@ -200,7 +200,7 @@ test('a report is none of the files that the batch lives by, nor a folder, and t
   t.false(existsSync(path('apart')));
 });
 
-test('a time that no clock counts to is refused', async (t) => {
+test('a timeout beyond the range of a timer is refused', async (t) => {
   for (const timeout of ['3000000', 'Infinity']) {
     const ran = await batch('long.json', [], '--timeout', timeout);
     t.is(ran.code, 2);
@@ -215,7 +215,7 @@ const linesOnOpenStdin = (lines: readonly unknown[], ...args: string[]) =>
     onStart: (child) => child.stdin?.write(lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
   });
 
-test('who sends jobs is not waited for once no more are done', async (t) => {
+test('a batch on an open stdin ends once no more jobs will run', async (t) => {
   const job = { in: path('a.u32'), out: path('sent'), dtype: 'u32' };
   const missing = { ...job, in: path('missing') };
   const failed = await linesOnOpenStdin([missing], '--device', 'host', '--fail-fast');
@@ -229,7 +229,7 @@ test('who sends jobs is not waited for once no more are done', async (t) => {
   t.is(head.code, 2, head.err);
 });
 
-test('what is no file of its own is a manifest as stdin is: no journal, and files relative to the current folder', async (t) => {
+test('a manifest from a pipe has no journal and resolves files against the current folder', async (t) => {
   const text = JSON.stringify([{ in: path('a.u32'), out: path('by name'), dtype: 'u32' }]);
   const ran = await clsort(['batch', '/dev/stdin', '--device', 'host'], { input: Buffer.from(text) });
   t.is(ran.code, 0, ran.err);
@@ -248,42 +248,39 @@ where(
   isMounted,
   'no small disk can be mounted',
   test,
-)(
-  'what is done and not told in a journal, whose disk is full, is named, and so is all that the batch came to',
-  async (t) => {
-    const jobs = Array.from({ length: 30 }, (_, i) => ({
-      in: 'a.u32',
-      out: `unrecorded/${i}`,
-      dtype: 'u32',
-    }));
-    const journal = path('small disk/journal');
-    const args = ['--journal', journal, '--report', path('unrecorded.json'), '--device', 'host', '--json'];
-    const ran = await batch('unrecorded.manifest', jobs, ...args, '--parallel', '2');
-    t.is(ran.code, 5, ran.err);
-    const rows = rowsOf(ran.out);
-    const summary = rows.pop();
-    t.is(summary.schema, 'clsort.batch-summary/1');
-    const done = rows.filter(({ outcome }) => outcome === 'ok');
-    t.is(done.length, summary.ok);
-    t.is(JSON.parse(readFileSync(path('unrecorded.json'), 'utf8')).summary.ok, summary.ok);
-    const recorded = readFileSync(journal, 'utf8').trim().split('\n').slice(1);
-    const names = recorded.map((line) =>
-      path('small disk/x').replace(/small disk.x$/, JSON.parse(line).out.replace('../', '')),
-    );
-    const others = done.filter(({ out }) => !names.includes(out));
-    t.true(others.length > 0);
-    const message =
-      /cannot write .*: no space is left on the device; it does not tell of (\d+) jobs? that (is|are) done, and the next run does again: /;
-    t.is(Number(ran.err.match(message)?.[1]), others.length, ran.err);
-    t.true(ran.err.includes(others[0].name), ran.err);
-  },
-);
+)('a full journal disk is an error that names the unrecorded jobs, after the whole summary', async (t) => {
+  const jobs = Array.from({ length: 30 }, (_, i) => ({
+    in: 'a.u32',
+    out: `unrecorded/${i}`,
+    dtype: 'u32',
+  }));
+  const journal = path('small disk/journal');
+  const args = ['--journal', journal, '--report', path('unrecorded.json'), '--device', 'host', '--json'];
+  const ran = await batch('unrecorded.manifest', jobs, ...args, '--parallel', '2');
+  t.is(ran.code, 5, ran.err);
+  const rows = rowsOf(ran.out);
+  const summary = rows.pop();
+  t.is(summary.schema, 'clsort.batch-summary/1');
+  const done = rows.filter(({ outcome }) => outcome === 'ok');
+  t.is(done.length, summary.ok);
+  t.is(JSON.parse(readFileSync(path('unrecorded.json'), 'utf8')).summary.ok, summary.ok);
+  const recorded = readFileSync(journal, 'utf8').trim().split('\n').slice(1);
+  const names = recorded.map((line) =>
+    path('small disk/x').replace(/small disk.x$/, JSON.parse(line).out.replace('../', '')),
+  );
+  const others = done.filter(({ out }) => !names.includes(out));
+  t.true(others.length > 0);
+  const message =
+    /cannot write .*: no space is left on the device; it does not tell of (\d+) jobs? that (is|are) done, and the next run does again: /;
+  t.is(Number(ran.err.match(message)?.[1]), others.length, ran.err);
+  t.true(ran.err.includes(others[0].name), ran.err);
+});
 
 where(
   process.platform !== 'win32',
-  'a shell sets the limit',
+  'needs ulimit of a POSIX shell',
   test,
-)('who may open too few files for the modules of a process is told how many it takes', async (t) => {
+)('a limit of open files that is too low is an error that states the required limit', async (t) => {
   writeFileSync(path('few.json'), JSON.stringify([{ in: 'a.u32', out: 'few', dtype: 'u32' }]));
   const limited = (files: number, command: string) =>
     spawnSync(

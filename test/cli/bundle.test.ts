@@ -1,4 +1,4 @@
-/** The command as npm installs it: put together by scripts/bundle.mjs. */
+/** The command as npm installs it, bundled by scripts/bundle.mjs. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ava from 'ava';
@@ -21,7 +21,7 @@ const keys = Uint32Array.from({ length: 1000 }, (_, i) => (i * 2654435761) >>> 0
 const sorted = Buffer.from(referenceSort(new Uint8Array(keys.buffer), 'u32'));
 writeFileSync(path('in.u32'), keys);
 
-test('a small sort loads a few files of the bundle and no other', async (t) => {
+test('a small sort loads few files, all of them from the bundle', async (t) => {
   const args = ['sort', path('in.u32'), '-o', path('out.u32'), '-q'];
   const { ran, modules } = await loadedBy(args, path, { main: BUNDLE });
   t.is(ran.code, 0, ran.err);
@@ -34,7 +34,7 @@ test('a small sort loads a few files of the bundle and no other', async (t) => {
   t.true(own.length < 70, own.join(' '));
 });
 
-test('the bundle says what the files say that it is made of', async (t) => {
+test('the bundle prints the same output as the unbundled command', async (t) => {
   for (const args of [
     ...COMMAND_NAMES.map((name) => [name, '--help']),
     ['--help'],
@@ -53,7 +53,7 @@ test('the bundle says what the files say that it is made of', async (t) => {
   }
 });
 
-test('what runs in threads and processes of its own is found', async (t) => {
+test('the bundle finds the code of its worker threads and child processes', async (t) => {
   for (const [args, options] of [
     [['sort', path('in.u32'), '-o', path('device.u32'), '--device', 'cpu', '--verify'], {}],
     [['sort', '-', '-o', path('device.u32'), '--dtype', 'u32'], { input: new Uint8Array(keys.buffer) }],
@@ -89,7 +89,7 @@ test('what runs in threads and processes of its own is found', async (t) => {
   t.true(slurm.out.includes(BUNDLE), slurm.out);
 });
 
-test('the bundle is made of what is there', (t) => {
+test('the bundle is a Node script with a shebang', (t) => {
   t.true(existsSync(MAIN));
   t.regex(readFileSync(BUNDLE, 'utf8'), /^#!\/usr\/bin\/env node\n/);
 });

@@ -21,7 +21,7 @@ test('check accepts a sorted permutation', async (t) => {
   t.regex(ran.out, /order: right\npermutation: right/);
 });
 
-test('check says the first key out of order, and ends with 1', async (t) => {
+test('check reports the first key out of order and ends with 1', async (t) => {
   const doubles = Float64Array.of(1, 2, 5, 4, 3);
   writeFileSync(path('wrong'), new Uint8Array(doubles.buffer));
   const ran = await check('wrong', '--json');
@@ -32,21 +32,21 @@ test('check says the first key out of order, and ends with 1', async (t) => {
   t.is(permutation, null);
 });
 
-test('check finds a lost key that leaves the order right', async (t) => {
+test('check detects a lost key in a file that is in order', async (t) => {
   const lost = sorted.slice();
-  lost.copyWithin(8 * 100, 8 * 1500, 8 * 1501); // one key replaced by another …
-  writeFileSync(path('lost'), referenceSort(lost, 'f64')); // … and in order all the same
+  lost.copyWithin(8 * 100, 8 * 1500, 8 * 1501); // replaces one key by another …
+  writeFileSync(path('lost'), referenceSort(lost, 'f64')); // … and restores the order
   const ran = await check('lost', '--against', path('in'));
   t.is(ran.code, 1);
   t.regex(ran.out, /order: right\npermutation: WRONG/);
 });
 
-test('check finds a file of another length', async (t) => {
+test('check detects a file of another length', async (t) => {
   writeFileSync(path('short'), sorted.subarray(0, 8 * 2999));
   t.is((await check('short', '--against', path('in'))).code, 1);
 });
 
-test('check knows descending, NaN placement and windows', async (t) => {
+test('check supports descending order, NaN placement and bit windows', async (t) => {
   const order = { descending: true, nan: 'first' } as const;
   writeFileSync(path('descending'), referenceSort(keys, 'f64', order));
   t.is((await check('descending', '--descending', '--nan', 'first')).code, 0);
@@ -56,7 +56,7 @@ test('check knows descending, NaN placement and windows', async (t) => {
   t.is((await check('window')).code, 1);
 });
 
-test('check reads stdin, also when it is looked at twice', async (t) => {
+test('check reads the file or its reference from stdin, but not both', async (t) => {
   const ran = await clsort(['check', '-', '--dtype', 'f64', '--against', path('in')], { input: sorted });
   t.is(ran.code, 0, ran.err);
   t.is((await clsort(['check', path('in'), '--dtype', 'f64', '--against', '-'], { input: keys })).code, 1);
@@ -69,7 +69,7 @@ test('check of a missing file ends with 5', async (t) => {
   t.is(ran.out, '');
 });
 
-test('gen makes the same file from the same seed, and another from another', async (t) => {
+test('gen writes the same file for the same seed and another file for another seed', async (t) => {
   const args = ['gen', '--dtype', 'u16', '--count', '2Ki', '--distribution', 'and3', '-o'];
   t.is((await clsort([...args, path('a'), '--seed', '0xffffffffffffffff'])).code, 0);
   const b = await clsort([...args, '-', '--seed', '18446744073709551615']);
@@ -79,7 +79,7 @@ test('gen makes the same file from the same seed, and another from another', asy
   t.notDeepEqual(c.stdout, b.stdout);
 });
 
-test('gen refuses what it does not know', async (t) => {
+test('gen refuses invalid arguments', async (t) => {
   const gen = (...args: string[]) =>
     clsort(['gen', '--dtype', 'u16', '--count', '9', '-o', path('no'), ...args]);
   for (const args of [
@@ -97,7 +97,7 @@ test('gen refuses what it does not know', async (t) => {
   t.false(existsSync(path('no')));
 });
 
-test('gen that is interrupted leaves nothing behind', async (t) => {
+test('an interrupted gen leaves no file', async (t) => {
   const mine = () => readdirSync(folder).filter((name) => name.includes('large'));
   const ran = await clsort(['gen', '--dtype', 'u64', '--count', '1Gi', '-o', path('large')], {
     onStart: (child) => {
@@ -112,7 +112,7 @@ test('gen that is interrupted leaves nothing behind', async (t) => {
   t.deepEqual(mine(), []);
 });
 
-test('devices lists ids and names; --json the same as data', async (t) => {
+test('devices lists ids, names and types, and --json prints the same data', async (t) => {
   const text = await clsort(['devices']);
   t.is(text.code, 0, text.err);
   const { schema, devices } = JSON.parse((await clsort(['devices', '--json'])).out);
@@ -124,7 +124,7 @@ test('devices lists ids and names; --json the same as data', async (t) => {
   }
 });
 
-test('without a platform, devices ends with 3 and says what to install', async (t) => {
+test('without a platform, devices ends with 3 and prints install instructions', async (t) => {
   const env = { OCL_ICD_VENDORS: folder };
   const ran = await clsort(['devices'], { env });
   t.is(ran.code, 3);
@@ -132,9 +132,9 @@ test('without a platform, devices ends with 3 and says what to install', async (
   t.regex(ran.err, /install/i);
 });
 
-test('without a platform, sort works on the host and warns; --device gpu does not', async (t) => {
+test('without a platform, sort falls back to the host with a warning, and --device gpu fails', async (t) => {
   const env = { OCL_ICD_VENDORS: folder };
-  const input = readFileSync(path('in')); // of a pipe nobody knows how much it will be
+  const input = readFileSync(path('in')); // the size of a pipe is unknown
   const auto = await clsort(['sort', '-', '-o', '-', '--dtype', 'f64'], { env, input });
   t.is(auto.code, 0, auto.err);
   t.deepEqual(auto.stdout, Buffer.from(sorted));
@@ -144,7 +144,7 @@ test('without a platform, sort works on the host and warns; --device gpu does no
   t.is(gpu.stdout.length, 0);
 });
 
-test('--help shows examples and --version the version, on stdout', async (t) => {
+test('--help prints examples and --version prints the version on stdout', async (t) => {
   const help = await clsort(['sort', '--help']);
   t.is(help.code, 0);
   t.regex(help.out, /Examples:\s+clsort sort/);
@@ -153,7 +153,7 @@ test('--help shows examples and --version the version, on stdout', async (t) => 
   t.regex(version.out, /^\d+\.\d+\.\d+/);
 });
 
-test('no command, and an unknown one, are usage errors', async (t) => {
+test('a missing command and an unknown command are usage errors', async (t) => {
   t.is((await clsort([])).code, 2);
   const typo = await clsort(['srot']);
   t.is(typo.code, 2);

@@ -8,15 +8,15 @@ import { packageRoot } from '../../src/util/paths.js';
 /** The compiled command. */
 export const MAIN = join(packageRoot, 'dist/src/cli/main.js');
 
-/** Where the command runs: what it is wrongly let write under a relative name is not left in anybody's folder. */
+/** Working directory of the command; files that it wrongly writes under a relative name are removed with it. */
 const NOWHERE = mkdtempSync(join(tmpdir(), 'clsort-test-nowhere-'));
 process.on('exit', () => rmSync(NOWHERE, { recursive: true, force: true }));
 
-/** Whoever runs the tests may have settings. */
+/** A missing folder instead of the settings of the user who runs the tests. */
 const NO_CONFIG = join(tmpdir(), 'clsort-test-without-settings');
 
 export interface Ran {
-  /** Exit code; 128 and its number when a signal ended it, as shells say. */
+  /** Exit code; 128 plus the signal number when a signal ended it, as in shells. */
   readonly code: number;
   /** The signal that ended it, if one did. */
   readonly signal: NodeJS.Signals | null;

@@ -35,7 +35,7 @@ function bash(...words: string[]): string[] {
   return ran.stdout.split('\n').filter(Boolean);
 }
 
-on('bash')('bash: commands, options, choices, names of algorithms and types', (t) => {
+on('bash')('bash completes commands, options, choices, algorithms and dtypes', (t) => {
   t.deepEqual(
     bash('').filter((word) => !word.startsWith('-')),
     [...COMMAND_NAMES],
@@ -57,7 +57,7 @@ on('bash')('bash: commands, options, choices, names of algorithms and types', (t
   t.false(bash('matrix', '-').includes('--child'), 'hidden options stay hidden');
 });
 
-on('bash')('bash: files are left to bash, which knows how to quote them', (t) => {
+on('bash')('bash completes file names itself', (t) => {
   t.deepEqual(bash('sort', ''), []);
   t.deepEqual(bash('sort', '-o', ''), []);
   const registered = spawnSync('bash', ['-c', 'source "$1"; complete -p clsort', 'bash', path('bash')]);
@@ -82,7 +82,7 @@ function fish(line: string): string[] {
     .map((one) => one.split('\t')[0] ?? '');
 }
 
-on('fish')('fish: commands, options, choices, and files only where there are some', (t) => {
+on('fish')('fish completes commands, options, choices, and files only for file arguments', (t) => {
   t.deepEqual(fish('clsort ').toSorted(), [...COMMAND_NAMES].toSorted());
   t.deepEqual(fish('clsort sort --de'), ['--delimiter', '--descending', '--device']);
   t.deepEqual(fish('clsort sort --nan '), ['first', 'last']);
@@ -114,7 +114,7 @@ function zsh(line: string, expected: string): string {
   return ran.stdout;
 }
 
-on('zsh')('zsh: commands, options, choices and files', (t) => {
+on('zsh')('zsh completes commands, options, choices and files', (t) => {
   for (const [line, expected] of [
     ['clsort so', 'clsort sort '],
     ['clsort sort --desc', '--descending '],
@@ -127,7 +127,7 @@ on('zsh')('zsh: commands, options, choices and files', (t) => {
   }
 });
 
-test('a shell that there is no script for is a usage error', async (t) => {
+test('an unsupported shell is a usage error', async (t) => {
   const ran = await clsort(['completion', 'fishy']);
   t.is(ran.code, 2);
   t.regex(ran.err, /did you mean 'fish'/);

@@ -16,7 +16,7 @@ const rowsOf = (out: string): CertificateRow[] => {
   return rows;
 };
 
-test('devices --certify tests each algorithm on each device, and keeps what it found', async (t) => {
+test('devices --certify tests each algorithm on each device and stores the results', async (t) => {
   const env = { CLSORT_CACHE_DIR: path('cache') };
   const ran = await clsort([...POCL, '--algorithm', 'tiled', 'row'], { env });
   t.is(ran.code, 0, ran.err);
@@ -31,7 +31,7 @@ test('devices --certify tests each algorithm on each device, and keeps what it f
   }
 });
 
-test('devices --certify names the algorithm whose self-test fails, with the reason, and ends with 1', async (t) => {
+test('devices --certify names the algorithm that fails its self-test, with the reason, and ends with 1', async (t) => {
   writeFileSync(path('control'), '');
   const control = new LayerControl(path('control'));
   control.corrupt(5, 0x10000);
@@ -52,11 +52,11 @@ test('devices --certify names the algorithm whose self-test fails, with the reas
   t.true(rows.every(({ seconds, device }) => seconds > 0 && device !== ''));
 });
 
-test('devices --certify outlives a device that is lost in a self-test', async (t) => {
+test('devices --certify continues after a device is lost in a self-test', async (t) => {
   writeFileSync(path('lost'), '');
   const control = new LayerControl(path('lost'));
   const env = { CLSORT_CACHE_DIR: path('after loss'), ...layerEnvironment(path('lost')) };
-  await clsort(['devices'], { env }); // the layer writes down what its functions are called
+  await clsort(['devices'], { env }); // the layer records the names of its functions
   control.fail({ at: 3, function: 'clEnqueueNDRangeKernel' }, -36);
   const ran = await clsort([...POCL, '--algorithm', 'row', '--json'], { env });
   control.close();
@@ -66,7 +66,7 @@ test('devices --certify outlives a device that is lost in a self-test', async (t
   t.is(outcomes.filter((outcome) => outcome === 'certified').length, 2);
 });
 
-test('devices --certify of a name that no device has ends with 3, of an unknown algorithm with 2', async (t) => {
+test('devices --certify ends with 3 for an unknown device and with 2 for an unknown algorithm', async (t) => {
   t.is((await clsort(['devices', '--certify', '--device', 'no such device'])).code, 3);
   const unknown = await clsort([...POCL, '--algorithm', 'quicksort']);
   t.is(unknown.code, 2);

@@ -8,7 +8,7 @@ const test = ava.serial; // each starts processes
 const { path, remove } = scratchFolder();
 ava.after.always(remove);
 
-/** What `clsort devices --json` says of the device of a profile. */
+/** The output of `clsort devices --json` for the device of a profile. */
 async function devicesOf(key: string) {
   const folder = path(key);
   mkdirSync(folder);
@@ -24,7 +24,7 @@ for (const [key, expected] of [
   ['arc-a770', { architecture: 'xe12.55', subGroupSizes: [8, 16, 32], unifiedMemory: false }],
   ['apple-m1', { architecture: null, groupLocalBytes: 32_768, subGroupSizes: [], unifiedMemory: true }],
 ] as const) {
-  test(`devices --json tells what a ${key} is made of, and that its parameters are modelled`, async (t) => {
+  test(`devices --json reports the hardware of ${key} with modelled parameters`, async (t) => {
     const { code, err, devices } = await devicesOf(key);
     t.is(code, 0, err);
     t.is(devices.length, 1);
@@ -35,7 +35,7 @@ for (const [key, expected] of [
   });
 }
 
-test('devices --json tells that those of an H200 were measured', async (t) => {
+test('devices --json reports measured parameters for an H200', async (t) => {
   const { code, err, devices } = await devicesOf('h200');
   t.is(code, 0, err);
   t.like(devices[0], { architecture: 'sm_90', groupLocalBytes: 227 * 1024 });
@@ -45,7 +45,7 @@ test('devices --json tells that those of an H200 were measured', async (t) => {
   );
 });
 
-test('local memory that is no number of bytes is refused', async (t) => {
+test('a CLSORT_LOCAL_BYTES that is not a number of bytes is refused', async (t) => {
   const ran = await clsort(['devices', '--json'], { env: { CLSORT_LOCAL_BYTES: '48Ki' } });
   t.is(ran.code, 2, ran.err);
   t.regex(ran.err, /CLSORT_LOCAL_BYTES is '48Ki'/);

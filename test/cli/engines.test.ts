@@ -39,7 +39,7 @@ function startWorker(
 }
 
 testWithRedis(
-  'sorts by workers of their own, one of which is killed at work; status, cancel, check and concat',
+  'a BullMQ sort survives a killed worker, and status, cancel, check and concat work with it',
   async (t) => {
     const { folder, path, remove } = scratchFolder();
     t.teardown(remove);
@@ -103,7 +103,7 @@ testWithRedis(
   },
 );
 
-testWithRedis('a batch is done by workers, a job a task, and its journal knows it', async (t) => {
+testWithRedis('BullMQ workers run a batch, and a rerun skips the completed jobs', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   const redis = await RedisServer.start(folder);
@@ -155,7 +155,7 @@ testWithRedis('a batch is done by workers, a job a task, and its journal knows i
   t.regex(wrong.err, /--device is each worker's own/);
 });
 
-/** Stands for Slurm: tasks of an array run at once, one after the other, and nothing is ever pending. */
+/** Replaces Slurm: array tasks run immediately, one after the other, and none is ever pending. */
 function fakeSlurm(folder: string): NodeJS.ProcessEnv {
   mkdirSync(`${folder}/bin`);
   const sbatch = `#!/bin/bash
@@ -173,7 +173,7 @@ echo 17
   return { PATH: `${folder}/bin:${process.env.PATH}` };
 }
 
-test('a batch is handed over to Slurm; what came of it is told by the same command, which submits what is left', async (t) => {
+test('a batch is submitted to Slurm, and the same command reports the results and resubmits failed jobs', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   const env = fakeSlurm(folder);
@@ -205,7 +205,7 @@ test('a batch is handed over to Slurm; what came of it is told by the same comma
   }
   const status = await clsort(['status', submitted.id, '--workers-folder', folder]);
   t.is(status.code, 1, status.err);
-  // What has failed is submitted again, alone, and done now.
+  // Only the failed job is submitted again, and it succeeds.
   writeFileSync(path('late.u32'), new Uint32Array([2, 1]));
   const second = await batch();
   t.is(second.filter(({ outcome }) => outcome === 'ok').length, 3);
@@ -222,7 +222,7 @@ test('a batch is handed over to Slurm; what came of it is told by the same comma
   );
 });
 
-test('a batch for Kubernetes is a manifest, alone on stdout', async (t) => {
+test('a batch for Kubernetes prints only a manifest on stdout', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   for (const name of ['a', 'b']) writeFileSync(path(`${name}.u32`), new Uint32Array(10));
@@ -251,7 +251,7 @@ test('a batch for Kubernetes is a manifest, alone on stdout', async (t) => {
   t.true(container.command.includes('batch'));
 });
 
-test('what is not for many machines, and where nobody is, is told', async (t) => {
+test('options that an engine does not support and unreachable services are refused with a reason', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   writeFileSync(path('in.u32'), new Uint32Array(10));
@@ -313,7 +313,7 @@ test('what is not for many machines, and where nobody is, is told', async (t) =>
   );
 });
 
-test('parts of keys are checked and joined as their manifest says', async (t) => {
+test('check and concat follow the manifest of a partitioned output', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const keys = Float32Array.from({ length: 5000 }, (_, i) => Math.sin(i) * 100);
@@ -330,7 +330,7 @@ test('parts of keys are checked and joined as their manifest says', async (t) =>
   const joined = await clsort(['concat', path('out'), '-o', path('joined.npy')]);
   t.is(joined.code, 0, joined.err);
   t.is((await clsort(['check', path('joined.npy'), '-r', '--against', path('in.f32')])).code, 0);
-  // A part that has changed, and a manifest that names what it must not.
+  // A changed part, and a manifest that names a file outside its folder.
   const part = path('out/part-00001.f32');
   const bytes = readFileSync(part);
   writeFileSync(part, Buffer.concat([bytes.subarray(400), bytes.subarray(0, 400)]));

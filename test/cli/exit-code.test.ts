@@ -4,7 +4,7 @@ import * as exported from '../../src/util/errors.js';
 
 const { ClsortError, errorOfCode, ...errors } = exported;
 
-/** Each error that a command ends with, and the exit code that is documented for it. */
+/** Each error class and its documented exit code. */
 const CODES = {
   UsageError: EXIT.usage,
   DtypeError: EXIT.usage,
@@ -27,7 +27,7 @@ const CODES = {
 
 type Name = keyof typeof errors;
 
-test('every class of error has the exit code that is documented', (t) => {
+test('every error class has its documented exit code', (t) => {
   const names = Object.keys(errors) as Name[];
   t.deepEqual(names.sort(), Object.keys(CODES).sort());
   for (const name of names) t.is(exitCodeOf(new errors[name]('x')), CODES[name], name);
@@ -36,7 +36,7 @@ test('every class of error has the exit code that is documented', (t) => {
   t.regex(EXIT_CODES.find(([code]) => code === '5')?.[1] ?? '', /missing package/);
 });
 
-test('an error of another process comes back as the class that has its code', (t) => {
+test('an error from another process is rebuilt as the class of its code', (t) => {
   const thrown = Object.keys(CODES).filter((name) => name !== 'CacheError') as Name[];
   for (const name of thrown) {
     const { code } = new errors[name]('x');

@@ -16,13 +16,13 @@ ava.after.always(remove);
 writeFileSync(path('in.u32'), Uint32Array.of(3, 1, 2));
 const sort = ['sort', path('in.u32'), '-o', path('out.u32'), '--dtype', 'u32'];
 
-/** What a short option stands for, whatever the command; some are kept for options to come. */
+/** The long name of each short option in every command; some are reserved. */
 const SHORT: Readonly<Record<string, string>> = {
   ...{ o: 'out', q: 'quiet', r: 'descending', u: 'unique' },
   ...{ S: 'memory', T: 'tmp', t: 'delimiter' },
 };
 
-test('short options mean the same everywhere', async (t) => {
+test('a short option means the same in every command', async (t) => {
   for (const { name: command, options } of await allSpecs()) {
     for (const { name, alias } of options) {
       if (alias !== undefined) t.is(SHORT[alias], name, `${command} -${alias}`);
@@ -31,7 +31,7 @@ test('short options mean the same everywhere', async (t) => {
   }
 });
 
-test('the help of every command says what it takes, with an example', async (t) => {
+test('the help of every command describes its options and has an example', async (t) => {
   for (const { name, examples, options, arguments: operands } of await allSpecs()) {
     t.true(examples.length > 0, name);
     for (const [line] of examples) t.true(line.includes(`$0 ${name}`), line);
@@ -41,7 +41,7 @@ test('the help of every command says what it takes, with an example', async (t) 
   }
 });
 
-test('options are read as their types say', async (t) => {
+test('options are parsed by their types', async (t) => {
   const spec = await specNamed('sort');
   const words = ['-', '-ro', '-', '--dtype', 'u32', '--radix-bits=4', '--nan', 'first', '-q'];
   const args = parseArguments(spec, words, { nan: 'last', device: 'host' });
@@ -104,7 +104,7 @@ for (const [line, message] of [
   ['tune --algorithm tiledd', /'tiledd'.*did you mean 'tiled'/],
   ['completion zhs', /did you mean 'zsh'/],
 ] as const) {
-  test(`clsort ${line}: told what was probably meant`, async (t) => {
+  test(`clsort ${line} is an error that names the mistake`, async (t) => {
     const ran = await clsort(
       line
         .split(' ')
@@ -117,7 +117,7 @@ for (const [line, message] of [
   });
 }
 
-test('every option of every command is suggested where one letter is missing', async (t) => {
+test('an option with one missing letter is suggested in every command', async (t) => {
   for (const name of COMMAND_NAMES) {
     const spec = await specNamed(name);
     for (const option of spec.options.filter((one) => !one.hidden && one.name.length > 4)) {
@@ -131,7 +131,7 @@ test('every option of every command is suggested where one letter is missing', a
   }
 });
 
-test('where nobody looks a sort is silent, but for what was asked for', async (t) => {
+test('without a terminal, a sort prints only the requested output', async (t) => {
   const said = async (...more: string[]) => {
     const ran = await clsort([...sort, '--device', 'host', ...more]);
     t.is(ran.code, 0, ran.err);
@@ -151,7 +151,7 @@ where(
   hasScript,
   'no script(1) here',
   test,
-)('on a terminal a sort reports, unless it is to be quiet; nothing is ever coloured', (t) => {
+)('on a terminal, a sort prints a report unless --quiet is given, and no output is coloured', (t) => {
   const onTerminal = (...args: string[]): string => {
     const line = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
     const { TERM: _, ...rest } = process.env;
@@ -161,7 +161,7 @@ where(
   t.regex(onTerminal(...sort, '--device', 'host'), /sorted 3 u32 keys[\s\S]*stage +launches/);
   t.is(onTerminal(...sort, '--device', 'host', '--quiet'), '');
   for (const args of [[...sort, '--report'], ['--help'], ['devices'], ['srot']]) {
-    // The bar takes itself away, by K; colours end with m.
+    // The bar clears its line with K; colour sequences end with m.
     const sequences = onTerminal(...args)
       .split('\u001b[')
       .slice(1);
@@ -173,7 +173,7 @@ where(
   }
 });
 
-test('progress is for terminals, and not when all is to be quiet', (t) => {
+test('the progress bar appears only on a terminal and without --quiet', (t) => {
   const shown = (more: Partial<Console>, isTTY: boolean): string => {
     let text = '';
     const write = (chunk: unknown, _: unknown, done: () => void) => {

@@ -18,7 +18,7 @@ writeFileSync(path('a.npy'), npyOf(keys));
 
 const host = ['--device', 'host'];
 
-test('sort takes the dtype from the file, and converts on the way', async (t) => {
+test('sort takes the dtype from the file and converts between formats', async (t) => {
   for (const [from, to, expected] of [
     ['a.i32', 'out.i32', sorted],
     ['a.i32', 'out.int32be', Buffer.from(sorted).swap32()],
@@ -32,7 +32,7 @@ test('sort takes the dtype from the file, and converts on the way', async (t) =>
   }
 });
 
-test('stdin and stdout are what they begin as, or what is said', async (t) => {
+test('stdin and stdout take their format from the first bytes or from options', async (t) => {
   const piped = await clsort(['sort', '-', '-o', '-', ...host], { input: npyOf(keys) });
   t.true(piped.stdout.equals(npyOf(sorted)), piped.err);
   const said = ['--dtype', 'int32be', '--to', 'npy'];
@@ -44,7 +44,7 @@ test('stdin and stdout are what they begin as, or what is said', async (t) => {
   t.like(JSON.parse(report.out), { formats: { from: 'npy', to: 'raw' }, shape: [3000], dtype: 'i32' });
 });
 
-test('what is said of a file must not contradict it', async (t) => {
+test('options that contradict a file are refused', async (t) => {
   for (const [args, code, message] of [
     [['sort', path('a.npy'), '-o', path('no'), '--dtype', 'f32'], 2, /holds i32 keys, and f32 was asked for/],
     [['sort', path('a.i32'), '-o', path('no.f64')], 2, /says that it holds f64 keys, and they would be i32/],
@@ -72,7 +72,7 @@ test('what is said of a file must not contradict it', async (t) => {
   );
 });
 
-test('several files are sorted together, or each alone', async (t) => {
+test('several files are sorted into one output, or each into its own', async (t) => {
   const both = Buffer.concat([keys, keys]);
   const together = await clsort(
     ['sort', path('a.npy'), '-', '-o', path('both.npy'), '--dtype', 'i32', ...host],
@@ -104,7 +104,7 @@ test('several files are sorted together, or each alone', async (t) => {
   t.regex(twice.err, /would both become/);
 });
 
-test('no file becomes what another one is, by whatever name', async (t) => {
+test('an output that is another input, also through a link, is refused', async (t) => {
   writeFileSync(path('first.i32'), keys);
   writeFileSync(path('second.i32'), keys.slice(4));
   mkdirSync(path('links'));
@@ -130,7 +130,7 @@ test('no file becomes what another one is, by whatever name', async (t) => {
   t.true(readFileSync(path('first.i32')).equals(sorted), 'each may replace itself');
 });
 
-test('larger files are sorted side by side, and one that fails keeps no others from it', async (t) => {
+test('larger files are sorted concurrently, and a failed file does not stop the others', async (t) => {
   const names = ['large a.u32', 'large b.u32', 'large c.u32'];
   const contents = names.map((_, seed) =>
     generate({ dtype: 'u32', count: 200_000, distribution: 'uniform', seed }),
@@ -155,7 +155,7 @@ test('larger files are sorted side by side, and one that fails keeps no others f
   t.true(order.every((key, i) => i % 2 === 1 || i === 0 || (order[i - 2] as number) <= key));
 });
 
-test('check goes by formats: each its own, in rows and columns', async (t) => {
+test('check reads each file in its format and checks rows and columns', async (t) => {
   writeFileSync(path('right.npy.gz'), '');
   t.is((await clsort(['convert', path('out.i32'), path('right.npy.gz')])).code, 0);
   const right = await clsort(['check', path('right.npy.gz'), '--against', path('b.i32be')]);
@@ -169,7 +169,7 @@ test('check goes by formats: each its own, in rows and columns', async (t) => {
   t.is((await clsort(['check', path('rows.npy'), '--column', '1'])).code, 0);
 });
 
-test('info tells what a file holds, in words and as JSON', async (t) => {
+test('info describes the contents of a file as text and as JSON', async (t) => {
   const doubles = Float64Array.of(3, 2, Number.NaN, -1, -1.5, Number.NEGATIVE_INFINITY);
   const matrix = Buffer.concat([npyHeader('f64', [2, 3]), Buffer.from(doubles.buffer)]);
   writeFileSync(path('m.npy'), matrix);
@@ -237,7 +237,7 @@ test('convert and concat write the same keys in other formats', async (t) => {
   t.true(readFileSync(path('twice.npy')).equals(npyOf(Buffer.concat([twice, twice]), [4, 3])));
 });
 
-test('gen writes by the name of its output', async (t) => {
+test('gen takes dtype and format from the name of its output', async (t) => {
   const gen = ['gen', '--count', '100', '--seed', '8', '-o'];
   const expected = Buffer.from(generate({ dtype: 'i32', count: 100, distribution: 'uniform', seed: 8 }));
   for (const [name, more, bytes] of [
@@ -256,7 +256,7 @@ test('gen writes by the name of its output', async (t) => {
   t.false(existsSync(path('gen.none')));
 });
 
-test('a batch needs no dtype where its files say it', async (t) => {
+test('a batch needs no dtype for files that declare it', async (t) => {
   const jobs = [
     { in: 'a.npy', out: 'batch.i32' },
     { in: 'a.i32', out: 'batch.bin', to: 'npy', descending: true },

@@ -4,7 +4,7 @@ import { failureText, resultText, viewLines } from '../../src/cli/batch-text.js'
 import { say } from '../../src/cli/console.js';
 import { LiveView } from '../../src/cli/live-view.js';
 
-process.env.TERM = 'xterm'; // that of who runs the tests may be none that is drawn on
+process.env.TERM = 'xterm'; // the terminal that runs the tests may be a dumb one
 
 const ESCAPE = '\u001b';
 const CONTROLS = new RegExp(`(${ESCAPE}\\[(?:\\d*[AJ]|\\?7[lh])|\\r|\\n)`);
@@ -13,7 +13,7 @@ const UP = new RegExp(`${ESCAPE}\\[(\\d+)A`);
 /** Letters that take two columns. */
 const isWide = (letter: string): boolean => /\p{Script=Han}|\p{Emoji_Presentation}/u.test(letter);
 
-/** A terminal of a few columns, and what is to be seen on it. */
+/** A terminal with `columns` columns, and its visible lines. */
 function terminal(columns: number) {
   let lines = [''];
   let wraps = true;
@@ -41,7 +41,7 @@ function terminal(columns: number) {
   return { stderr: stderr as never, shown: () => lines, wraps: () => wraps };
 }
 
-test('lines are drawn over those before, cut to the terminal, and are gone when they are cleared', (t) => {
+test('lines replace the previous lines, are cut to the terminal width, and disappear on clear', (t) => {
   let now = 0;
   const { stderr, shown } = terminal(10);
   const view = new LiveView({ stderr }, () => now);
@@ -55,7 +55,7 @@ test('lines are drawn over those before, cut to the terminal, and are gone when 
   t.deepEqual(shown(), ['']);
 });
 
-test('letters that take two columns, and names that hold anything, take no line more', (t) => {
+test('wide characters and control characters in names add no line', (t) => {
   const tally = new Tally(() => 1000);
   const names = [
     '日本語日本語日本語日本語.u32',
@@ -78,7 +78,7 @@ test('letters that take two columns, and names that hold anything, take no line 
   }
 });
 
-test('what is said of files moves no cursor and has no colours', (t) => {
+test('messages escape control characters in file names', (t) => {
   const job = { name: 'a\nb\u001b[2J\u202e.u32', in: 'a', out: 'b' };
   const said: string[] = [];
   const failed = { job, outcome: 'error', error: new Error('no\u009b'), seconds: 0, attempts: 1 } as const;
@@ -88,7 +88,7 @@ test('what is said of files moves no cursor and has no colours', (t) => {
   t.deepEqual(said, ['cannot read a\nb\\u001b[2J\\u202e.u32\n']);
 });
 
-test('nothing is drawn where nobody would see it', (t) => {
+test('a quiet view draws nothing', (t) => {
   const { stderr, shown } = terminal(80);
   new LiveView({ stderr, quiet: true }).update(() => ['x']);
   t.deepEqual(shown(), ['']);

@@ -1,11 +1,11 @@
-/** Which modules a command loads, as Node's own loader tells. */
+/** The modules that a command loads, as recorded by a loader hook. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { packageRoot } from '../../src/util/paths.js';
 import { clsort, type Ran, type RunOptions } from './cli.js';
 
-/** Writes down what is loaded, on every thread. */
+/** Records every loaded module on every thread. */
 const HOOKS = `
 import { appendFileSync } from 'node:fs';
 export async function load(url, context, next) {
@@ -17,7 +17,7 @@ export async function load(url, context, next) {
  * Runs the command.
  *
  * @param path names a file in a folder for scratch
- * @returns how it went, the modules: files of src without their extension, names of packages and of Node's modules; and on
+ * @returns the result, the modules (files of src without their extension, names of packages and of Node's modules) and on
  * how many threads the command ran
  */
 export async function loadedBy(

@@ -12,13 +12,13 @@ ava.after.always(remove);
 const keys = Uint32Array.from({ length: 1000 }, (_, i) => (i * 2654435761) >>> 0);
 writeFileSync(path('in.u32'), keys);
 
-/** What needs a device, or serves those that do. */
+/** Modules that need a device or serve such modules. */
 const isLibrary = (name: string): boolean =>
   /^(index|(sort|algorithms|primitives|device|opencl|bench|matrix|batch)\/)/.test(name) &&
   name !== 'bench/modes';
 const isRunner = (name: string): boolean => name.startsWith('cli/commands/');
 
-test('the version is told by a few files, without a thread, a parser or a library', async (t) => {
+test('--version loads only the modules that print it', async (t) => {
   for (const flag of ['--version', '-V']) {
     const { ran, modules } = await loadedBy([flag], path);
     t.regex(ran.out, /^\d+\.\d+\.\d+\n$/);
@@ -28,7 +28,7 @@ test('the version is told by a few files, without a thread, a parser or a librar
 });
 
 for (const args of [[], ...COMMAND_NAMES.map((name) => [name])]) {
-  test(`help: ${args.join(' ') || 'of all'} loads what commands take, and nothing of what they do`, async (t) => {
+  test(`the help of ${args.join(' ') || 'all commands'} loads option definitions and no implementation`, async (t) => {
     const { ran, modules } = await loadedBy([...args, '--help'], path);
     t.is(ran.code, 0, ran.err);
     t.regex(ran.out, /^clsort/);
@@ -41,7 +41,7 @@ for (const args of [[], ...COMMAND_NAMES.map((name) => [name])]) {
   });
 }
 
-test('a sort loads its own files and no other command, nor what lays out help; few keys open no device', async (t) => {
+test('a sort of few keys loads only the modules of sort and opens no device', async (t) => {
   const env = { CLSORT_ADDON: path('no-such-addon.node') };
   const args = ['sort', path('in.u32'), '-o', path('out.u32'), '--dtype', 'u32', '--json'];
   const { ran, modules, threads } = await loadedBy(args, path, { env });
@@ -66,10 +66,10 @@ test('a sort loads its own files and no other command, nor what lays out help; f
     'cli/options/sort-paths',
     'cli/options/tables',
   ]);
-  // Only what was measured of devices is looked up.
+  // Only the measured break-even sizes of devices are looked up.
   const forDevices = modules.filter((name) => /^(device|opencl)\/|^algorithms\/registry|^index/.test(name));
   t.deepEqual(forDevices, ['device/select']);
-  // Other formats, matrices and what does not fit into memory are known by name only.
+  // The code of other formats, matrices and external sorts is not loaded.
   const heavy = modules.filter((name) =>
     /^io\/(formats\/foreign\/(?!foreign$)|sort-matrix|unit-order|external\/(?!free-memory$))|child_process/.test(
       name,
@@ -81,7 +81,7 @@ test('a sort loads its own files and no other command, nor what lays out help; f
   t.true(modules.includes('cli/supervisor'));
 });
 
-test('a small sort has no thread of its own, unless a device may be opened or anything else may take long', async (t) => {
+test('a small sort runs on the main thread unless it may open a device or take long', async (t) => {
   const to = path('out.u32');
   const small = ['sort', path('in.u32'), '-o', to, '--dtype', 'u32', '-q'];
   writeFileSync(path('large.u32'), new Uint32Array(2 ** 15));
@@ -110,7 +110,7 @@ test('a small sort has no thread of its own, unless a device may be opened or an
   }
 });
 
-test('a device is opened where somebody asks for one, or for what only a device has', async (t) => {
+test('a sort opens a device on request, for options that only devices support, and for a pipe', async (t) => {
   const env = { CLSORT_ADDON: path('no-such-addon.node') };
   for (const more of [
     ['--device', 'cpu'],

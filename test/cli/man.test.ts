@@ -15,7 +15,7 @@ ava.after.always(remove);
 
 const has = (tool: string, ...args: string[]): boolean => spawnSync(tool, args).status === 0;
 
-test('the page has every command, option, example and exit code, and is plain ASCII', async (t) => {
+test('the man page lists every command and option in plain ASCII', async (t) => {
   const ran = await clsort(['man']);
   t.is(ran.code, 0, ran.err);
   writeFileSync(path('clsort.1'), ran.out);
@@ -29,7 +29,7 @@ test('the page has every command, option, example and exit code, and is plain AS
   t.false(ran.out.includes('\\-\\-child'));
 });
 
-test('every variable that the code reads is listed', (t) => {
+test('the man page lists every environment variable that the code reads', (t) => {
   const source = join(packageRoot, 'src');
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
@@ -53,7 +53,7 @@ where(
   has('groff', '--version'),
   'no groff here',
   test,
-)('groff shows it without a warning', (t) => {
+)('groff formats the man page without warnings', (t) => {
   const ran = spawnSync('groff', ['-man', '-Tutf8', '-P-cbou', '-ww', path('clsort.1')], {
     encoding: 'utf8',
   });
@@ -67,8 +67,8 @@ where(
   has('mandoc', '-T', 'lint', '-W', 'error', '/dev/null'),
   'no mandoc here',
   test,
-)('mandoc finds no fault with it', (t) => {
+)('mandoc accepts the man page without warnings', (t) => {
   const ran = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', path('clsort.1')], { encoding: 'utf8' });
   const faults = ran.stdout.split('\n').filter((line) => line && !line.includes('missing date'));
-  t.deepEqual(faults, []); // the page is of a version, not of a day
+  t.deepEqual(faults, []); // the page has a version instead of a date
 });

@@ -1,4 +1,4 @@
-/** The command on a device, and what it writes. */
+/** The matrix command on a device, and the files that it writes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const rowsOf = (out: string): MatrixRow[] =>
 const cellsOf = (out: string): readonly CellReport[] =>
   (JSON.parse(out) as MatrixReport).devices[0]?.cells ?? [];
 
-test('rows as JSON lines where stdout is no terminal, the same keys for the same seed', async (t) => {
+test('matrix prints JSON lines without a terminal, and a seed repeats the keys', async (t) => {
   const args = [
     ...POCL,
     '--quick',
@@ -53,7 +53,7 @@ test('rows as JSON lines where stdout is no terminal, the same keys for the same
   t.deepEqual(seeds(rowsOf(again.out)), seeds(rows));
 });
 
-test('types and algorithms are named with commas, or one by one', async (t) => {
+test('dtypes and algorithms are separated by commas or given by repeated options', async (t) => {
   const tried = async (...how: string[]) => {
     const ran = await clsort([...POCL, '--quick', ...how], { env });
     t.is(ran.code, 0, ran.err);
@@ -73,7 +73,7 @@ test('types and algorithms are named with commas, or one by one', async (t) => {
   t.deepEqual([...algorithms].toSorted(), ['u32 merge', 'u32 serial']);
 });
 
-test('every operation on the device, as a report, a page, JUnit and Markdown, which other runs can draw', async (t) => {
+test('every operation runs on the device, and the report is written as JSON, HTML, JUnit and Markdown', async (t) => {
   const files = ['--html', path('page.html'), '--junit', path('report.xml')];
   const ran = await clsort([...POCL, '--quick', '--only', 'dtype=f32|u64', '--json', ...files], { env });
   t.is(ran.code, 0, ran.err);
@@ -99,7 +99,7 @@ test('every operation on the device, as a report, a page, JUnit and Markdown, wh
   t.regex(same.out, /cells in both, 0 changed, 0 worse/);
 });
 
-test('a result that the device spoils is wrong, the run goes on, and exit code and comparison tell', async (t) => {
+test('a corrupted result is a wrong cell, the run continues, and exit code and comparison report it', async (t) => {
   const only = ['--only', 'topK|gather,u32|i32,n=4097'];
   const good = await clsort([...POCL, ...only, '--json'], { env });
   t.is(good.code, 0, good.err);
@@ -141,12 +141,12 @@ test('a result that the device spoils is wrong, the run goes on, and exit code a
   t.is(JSON.parse(back.out).devices[0].changes[0].after, 'ok');
 });
 
-test('a program that does not build is an error of its case, and of no other', async (t) => {
+test('a build failure is an error of its own case only', async (t) => {
   writeFileSync(path('unbuilt'), '');
   const control = new LayerControl(path('unbuilt'));
   const layer = { ...env, ...layerEnvironment(path('unbuilt')) };
   const args = [...POCL, '--only', 'sort,tiled,u32|u64,n=257,ascending'];
-  await clsort(args, { env: layer }); // the layer writes down what its functions are called
+  await clsort(args, { env: layer }); // the layer records the names of its functions
   control.fail({ at: 1, function: 'clBuildProgram' }, -11);
   const ran = await clsort(args, { env: layer });
   control.close();
@@ -159,7 +159,7 @@ test('a program that does not build is an error of its case, and of no other', a
   t.regex(rows[0]?.reason ?? '', /does not compile.*\n.*BUILD_PROGRAM_FAILURE/);
 });
 
-test('a child ends with who started it, whatever it is at', async (t) => {
+test('a busy child process ends when its parent disconnects', async (t) => {
   const { out } = await clsort(['devices', '--device', 'portable computing', '--json'], { env });
   const [device] = JSON.parse(out).devices as { platform: string; name: string }[];
   const scope = { level: 'full', seed: '1', filters: [] };
@@ -169,7 +169,7 @@ test('a child ends with who started it, whatever it is at', async (t) => {
     env: { ...process.env, ...env },
   });
   const ended = once(child, 'exit');
-  await once(child.stdout as Readable, 'data'); // it is at work, and has some minutes to go
+  await once(child.stdout as Readable, 'data'); // it is busy for some minutes
   child.disconnect();
   const [, signal] = await ended;
   t.is(signal, 'SIGKILL');
@@ -186,7 +186,7 @@ for (const [args, code, message] of [
   [['--compare', '/absent/a.json', '/absent/b.json'], 5, /\/absent\/a.json/],
   [['--html', '/absent/page.html'], 5, /cannot write/],
 ] as const) {
-  test(`matrix ${args.join(' ')} ends with ${code}, and says why`, async (t) => {
+  test(`matrix ${args.join(' ')} ends with ${code} and gives the reason`, async (t) => {
     const ran = await clsort(['matrix', ...args]);
     t.is(ran.code, code, ran.err);
     t.regex(ran.err, message);

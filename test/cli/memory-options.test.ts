@@ -13,7 +13,7 @@ import { clsort, scratchFolder } from './cli.js';
 const { folder, path, remove } = scratchFolder();
 test.after.always(remove);
 
-test.serial('sizes are those of sort(1)', (t) => {
+test.serial('memory sizes use the syntax of sort(1)', (t) => {
   t.is(readSize('2G'), 2 * 2 ** 30);
   t.is(readSize('1.5M'), 1.5 * 2 ** 20);
   t.is(readSize('64K'), 65_536);
@@ -26,7 +26,7 @@ test.serial('sizes are those of sort(1)', (t) => {
   }
 });
 
-test.serial('by default a half of what is free may be taken', (t) => {
+test.serial('the default memory limit is below the total memory, and an empty --tmp is refused', (t) => {
   const { memory, tmp, resume } = readMemory({ memory: undefined, tmp: undefined, resume: false });
   t.true(memory > 0 && memory < totalmem());
   t.deepEqual([tmp, resume], [undefined, false]);
@@ -34,7 +34,7 @@ test.serial('by default a half of what is free may be taken', (t) => {
 });
 
 test.serial(
-  'more than the memory is sorted by way of the disk, from a file and from stdin, and says so',
+  'input above the memory limit is sorted externally with a message, from a file and from stdin',
   async (t) => {
     const keys = bytesOf(keysOf('u32', 'uniform', 5_000_000));
     const sorted = Buffer.from(bytesOf(new Uint32Array(keys.buffer).toSorted()));
@@ -60,7 +60,7 @@ test.serial(
 );
 
 test.serial(
-  'an interrupted sort ends within a second, keeps its state, and goes on by --resume',
+  'an interrupted external sort ends quickly, keeps its state and continues with --resume',
   async (t) => {
     const keys = bytesOf(keysOf('u32', 'uniform', 6_000_000));
     const own = path('interrupted');
@@ -95,7 +95,7 @@ test.serial(
   },
 );
 
-test.serial('what is larger than the memory may be of any format, and its result of another', async (t) => {
+test.serial('an external sort reads one format and writes another', async (t) => {
   const keys = keysOf('f64', 'special', 3_000_000) as Float64Array;
   writeFileSync(path('large.f64be'), Buffer.from(bytesOf(keys)).swap64());
   const sorted = Buffer.from(referenceSort(bytesOf(keys), 'f64', { descending: true }));
@@ -111,7 +111,7 @@ test.serial('what is larger than the memory may be of any format, and its result
   for (const name of ['large.f64be', 'large.npy', 'large.f64']) rmSync(path(name));
 });
 
-test.serial('records that are more than the memory holds are sorted by way of the disk', async (t) => {
+test.serial('records above the memory limit are sorted externally', async (t) => {
   const record = 50;
   const bytes = new Random(3).bytes(record * 600_000).map((byte, i) => (i % record < 2 ? byte & 3 : byte));
   writeFileSync(path('large.dat'), bytes);
@@ -135,7 +135,7 @@ test.serial('records that are more than the memory holds are sorted by way of th
 });
 
 test.serial(
-  'too little memory is told with the least, and a folder that is not there by its name',
+  'too little memory is an error with the minimum, and a missing folder is an error with its name',
   async (t) => {
     writeFileSync(path('some.f64'), new Uint8Array(8e6));
     const sort = ['sort', path('some.f64'), '-o', path('some.out'), '--dtype', 'f64', '--device', 'host'];

@@ -16,7 +16,7 @@ for (const [i, part] of parts.entries()) writeFileSync(path(`${i}.i32`), part);
 const sorted = Buffer.from(referenceSort(Buffer.concat(parts), 'i32'));
 const inputs = [0, 1, 2].map((i) => path(`${i}.i32`));
 
-test('every format is merged, and made', async (t) => {
+test('merge reads and writes every format', async (t) => {
   const names: string[] = [];
   for (const [i, extension] of ['npy', 'arrow', 'parquet'].entries()) {
     names.push(path(`${i}.${extension}`));
@@ -32,7 +32,7 @@ test('every format is merged, and made', async (t) => {
   }
 });
 
-test('on a device, on the host, and with little memory', async (t) => {
+test('merge works on a device, on the host and with little memory', async (t) => {
   for (const how of [['--device', 'cpu'], ['--device', 'host'], ['-S', '64K'], []]) {
     const ran = await clsort(['merge', ...inputs, '-o', path('how.i32'), '--json', ...how]);
     t.is(ran.code, 0, ran.err);
@@ -47,7 +47,7 @@ test('on a device, on the host, and with little memory', async (t) => {
   t.regex(little.err, /too little to merge 3 files of i32 keys/);
 });
 
-test('to stdout, from stdin, in the other direction and each key once', async (t) => {
+test('merge reads stdin, writes stdout, refuses inputs in another order and removes duplicates', async (t) => {
   const ran = await clsort(['merge', inputs[0] ?? '', '-', inputs[2] ?? '', '-o', '-', '--dtype', 'i32'], {
     input: parts[1] ?? new Uint8Array(0),
   });
@@ -63,7 +63,7 @@ test('to stdout, from stdin, in the other direction and each key once', async (t
   t.is(readFileSync(path('counts.csv'), 'utf8'), 'count\n9\n4\n');
 });
 
-test('nobody reads the result any more', async (t) => {
+test('a merge into a closed pipe ends quietly with 141', async (t) => {
   writeFileSync(path('big.u8'), Buffer.alloc(2 ** 22, 7));
   const child = spawn(process.execPath, [MAIN, 'merge', path('big.u8'), path('big.u8'), '-o', '-'], {
     stdio: ['ignore', 'pipe', 'pipe'],

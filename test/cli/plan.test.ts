@@ -5,7 +5,7 @@ import { clsort, scratchFolder } from './cli.js';
 
 const CLUSTER = ['--nodes', '100', '--gpus', '8', '--network', '400G', '--disk', '20G/s'];
 
-test('100 TB on 800 GPUs: time, node hours, what binds at each stage, partitions, memory, and what it rests on', async (t) => {
+test('a plan for 100 TB on 800 GPUs prints time, node hours, bottlenecks, partitions, memory and assumptions', async (t) => {
   const ran = await clsort(['plan', '--engine', 'bullmq', '--size', '100T', ...CLUSTER]);
   t.is(ran.code, 0, ran.err);
   t.regex(ran.out, /^100 TB of records of 100 bytes\n/);
@@ -21,7 +21,7 @@ test('100 TB on 800 GPUs: time, node hours, what binds at each stage, partitions
   t.regex(ran.out, /device: NVIDIA H200, driver 580\.159\.04, 2026-11-21/);
 });
 
-test('tables of sizes and nodes, what fits a time, and JSON', async (t) => {
+test('plan prints tables of sizes and nodes, the size that fits a time, and JSON', async (t) => {
   const table = await clsort(['plan', '--size', 'benchmark', '--nodes', '1,10,100', '--gpus', '8']);
   t.is(table.code, 0, table.err);
   t.is(table.out.split('\n').filter((line) => /^ *(10 GB|100 GB|1 TB|100 TB) /.test(line)).length, 12);
@@ -32,12 +32,12 @@ test('tables of sizes and nodes, what fits a time, and JSON', async (t) => {
   t.true(plans[0].seconds <= 60 && plans[0].seconds > 50 && plans[0].bytes % 100 === 0);
   t.like(cluster, { gpus: 8, cores: 128, network: 50e9, disk: 20e9 });
   t.is(rates.device.name, 'NVIDIA H200');
-  // Numbers of partitions that are asked for stay, and the best one is told.
+  // A requested number of partitions is kept, and the best number is printed.
   const one = await clsort(['plan', '--size', '1T', ...CLUSTER, '--partitions', '100', '--dtype', 'u64']);
   t.regex(one.out, /\n100 partitions of 10 GB.*\nbest: --partitions \d+/s);
 });
 
-test('rates of a run, and of an earlier plan, are taken; others are refused', async (t) => {
+test('plan takes the rates of a run or of an earlier plan and refuses other files', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   writeFileSync(path('in.dat'), recordsOf(20_000));
@@ -80,7 +80,7 @@ test('rates of a run, and of an earlier plan, are taken; others are refused', as
   }
 });
 
-test('rates are measured here, and nothing is left of that', async (t) => {
+test('plan --measure measures rates on this machine and leaves no files', async (t) => {
   const { folder, remove } = scratchFolder();
   t.teardown(remove);
   const args = ['plan', '--measure', '--tmp', folder, '--size', '1T', '--dtype', 'u32', '--device', 'host'];
@@ -92,7 +92,7 @@ test('rates are measured here, and nothing is left of that', async (t) => {
   t.deepEqual(readdirSync(folder), []);
 });
 
-test('wrong figures are refused by name', async (t) => {
+test('an invalid figure is refused with the name of its option', async (t) => {
   for (const [args, message] of [
     [[], /say what is to be sorted/],
     [['--size', '1T', '--within', '60'], /one of them/],
@@ -119,7 +119,7 @@ test('wrong figures are refused by name', async (t) => {
   }
 });
 
-test('documented figures are those of the model', async (t) => {
+test('the documented figures match the model', async (t) => {
   const docs = readFileSync(new URL('../../../docs/many-machines.md', import.meta.url), 'utf8');
   const line = /^clsort (plan --size benchmark .*)$/m.exec(docs)?.[1] ?? '';
   const ran = await clsort(line.split(' '));

@@ -20,7 +20,7 @@ writeFileSync(
 );
 writeFileSync(path('none.u32'), '');
 
-/** By the host, and by a device. */
+/** The host engine and a device. */
 const WHERE = [
   ['--device', 'host'],
   ['--device', 'cpu'],
@@ -29,7 +29,7 @@ const WHERE = [
 const words = (file: string): Uint32Array => new Uint32Array(readFileSync(path(file)).buffer.slice(0));
 
 for (const where of WHERE) {
-  test(`reduce tells the result alone (${where.join(' ')})`, async (t) => {
+  test(`reduce prints only the result (${where.join(' ')})`, async (t) => {
     const result = async (...args: string[]) => {
       const { code, out, err } = await clsort(['reduce', ...args, ...where]);
       t.is(code, 0, err);
@@ -47,7 +47,7 @@ for (const where of WHERE) {
     });
   });
 
-  test(`scan writes prefix sums in the formats that sort knows (${where.join(' ')})`, async (t) => {
+  test(`scan writes prefix sums as raw keys and as npy (${where.join(' ')})`, async (t) => {
     let before = 0;
     const exclusive = keys.map((key) => {
       before = (before + key) >>> 0;
@@ -100,7 +100,7 @@ for (const where of WHERE) {
     t.is(table.out.trim().split('\n').length, 5);
   });
 
-  test(`sort --values moves values along (${where.join(' ')})`, async (t) => {
+  test(`sort --values moves the values with their keys (${where.join(' ')})`, async (t) => {
     const few = keys.map((key) => key % 100);
     writeFileSync(path('few.u32'), few);
     writeFileSync(
@@ -119,7 +119,7 @@ for (const where of WHERE) {
   });
 }
 
-test('scan --op combines keys by other operations', async (t) => {
+test('scan --op max writes running maxima', async (t) => {
   const args = [
     'scan',
     path('keys.u32'),
@@ -138,7 +138,7 @@ test('scan --op combines keys by other operations', async (t) => {
   t.deepEqual([...words('highest.u32')].map(Number), highest);
 });
 
-test('what cannot be done is an error that says what to do', async (t) => {
+test('an invalid use is an error that explains it', async (t) => {
   const [input, out] = [path('keys.u32'), path('never.u32')];
   writeFileSync(path('halves.f16'), new Uint16Array(10));
   const values = ['--values', path('floats.f64'), '--values-out', path('never.f64')];
@@ -170,7 +170,7 @@ test('what cannot be done is an error that says what to do', async (t) => {
   }
 });
 
-test('gen --range draws numbers of the range, ends and all, and the same seed draws them again', async (t) => {
+test('gen --range draws numbers from an inclusive range, and a seed repeats them', async (t) => {
   const make = async (out: string, range: string, ...more: string[]) => {
     const { code, err } = await clsort([
       'gen',
@@ -203,7 +203,7 @@ test('gen --range draws numbers of the range, ends and all, and the same seed dr
   t.notDeepEqual(await make('c.i8', '-2:2', '--seed', '2'), readFileSync(path('a.i8')));
 });
 
-test('demo prints 32 keys on a line and sorted on the next, and the times', async (t) => {
+test('demo prints 32 keys, the sorted keys and the times', async (t) => {
   const { code, out, err } = await clsort(['demo', '--device', 'cpu']);
   t.is(code, 0, err);
   const lines = out.trimEnd().split('\n');

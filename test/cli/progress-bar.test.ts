@@ -2,9 +2,9 @@ import { Writable } from 'node:stream';
 import test from 'ava';
 import { ProgressBar } from '../../src/cli/progress-bar.js';
 
-process.env.TERM = 'xterm'; // that of who runs the tests may be none that is drawn on
+process.env.TERM = 'xterm'; // the terminal that runs the tests may be a dumb one
 
-/** What a bar writes, and a clock to set. */
+/** A progress bar, its lines and its clock. */
 function shown(isTTY: boolean, columns = 80) {
   const lines: string[] = [];
   const stderr = Object.assign(
@@ -20,7 +20,7 @@ function shown(isTTY: boolean, columns = 80) {
   return { lines, time, bar: new ProgressBar({ stderr }, () => time.now) };
 }
 
-test('share, rate and time left, once they can be told', (t) => {
+test('the bar shows the share, and rate and time left once they are known', (t) => {
   const { bar, lines, time } = shown(true);
   bar.update('partition', 0, 2e9);
   time.now = 10_000;
@@ -38,7 +38,7 @@ test('share, rate and time left, once they can be told', (t) => {
   ]);
 });
 
-test('what an earlier run has done does not count for the rate, hours are told, and so is a total that is not known', (t) => {
+test('the rate excludes resumed progress, long times show hours, and an unknown total shows no share', (t) => {
   const { bar, lines, time } = shown(true);
   bar.update('sort', 9e6, 1e8);
   time.now = 2000;
@@ -54,14 +54,14 @@ test('what an earlier run has done does not count for the rate, hours are told, 
   ]);
 });
 
-test('nothing where there is no terminal', (t) => {
+test('the bar writes nothing without a terminal', (t) => {
   const { bar, lines } = shown(false);
   bar.update('sort', 1, 2);
   bar.clear();
   t.deepEqual(lines, []);
 });
 
-test('a line is cut to the terminal, and one that cannot be drawn over is none', (t) => {
+test('a line is cut to the terminal width, and a dumb terminal shows no bar', (t) => {
   const { bar, lines } = shown(true, 20);
   bar.update('partition', 1, 2);
   t.deepEqual(lines, ['partition █████████']);

@@ -23,7 +23,7 @@ const positions = referencePositions(bytes, record, keys);
 const sorted = Buffer.from(pick(bytes, record, positions));
 
 for (const device of ['host', 'cpu']) {
-  test(`device ${device}: sorts records by two keys, verifies them and says so`, async (t) => {
+  test(`device ${device} sorts records by two keys and reports the verification`, async (t) => {
     const out = path(`${device}.dat`);
     const how = ['--device', device, '--verify', '--report'];
     const ran = await clsort(['sort', path('in.dat'), '-o', out, ...LAYOUT, ...how]);
@@ -34,7 +34,7 @@ for (const device of ['host', 'cpu']) {
   });
 }
 
-test('positions of records, from a pipe, with a report as JSON', async (t) => {
+test('--argsort writes the positions of records from a pipe, with a JSON report', async (t) => {
   const args = ['sort', '-', '-o', path('order.u32'), ...LAYOUT, '--device', 'host', '--argsort', '--json'];
   const ran = await clsort(args, { input: bytes });
   t.is(ran.code, 0, ran.err);
@@ -45,7 +45,7 @@ test('positions of records, from a pipe, with a report as JSON', async (t) => {
   t.deepEqual(report.records, { record, keys: ['0:4', '16:u64be:desc'] });
 });
 
-test('check tells order and permutation of records, and fails with 1', async (t) => {
+test('check reports order and permutation of records and ends with 1 on failure', async (t) => {
   writeFileSync(path('sorted.dat'), sorted);
   const right = await clsort(['check', path('sorted.dat'), ...LAYOUT, '--against', path('in.dat')]);
   t.is(right.code, 0, right.err);
@@ -64,7 +64,7 @@ test('check tells order and permutation of records, and fails with 1', async (t)
   t.regex(other.out, /order: right\npermutation: WRONG/);
 });
 
-test('NaNs of keys go where --nan says', async (t) => {
+test('--nan places NaN keys of records first or last', async (t) => {
   const input = new Uint8Array(Float32Array.of(1, Number.NaN, -1).buffer);
   const run = (nan: string) =>
     clsort(['sort', '-', '-o', '-', '--record', '4', '--key', '0:f32', '--nan', nan, '--device', 'host'], {
@@ -90,7 +90,7 @@ refused(
   /key 20:u64 ends at byte 28.*24 bytes/,
 );
 refused(
-  'a file that is no multiple',
+  'a file length that is not a multiple of the record',
   ['--record', '7', '--key', '0:1'],
   5,
   /48000 bytes.*7 bytes \(1 too many\)/,
@@ -100,10 +100,10 @@ refused('keys without a record', ['--key', '0:4'], 2, /--key is for records/);
 refused('--descending', [...LAYOUT, '--descending'], 2, /--key 0:4:desc/);
 refused('--dtype', [...LAYOUT, '--dtype', 'u8'], 2, /--dtype u8 is not for records/);
 refused('--bits', [...LAYOUT, '--bits', '0:8'], 2, /--bits is not for records/);
-refused('a key of no known type', ['--record', '24', '--key', '0:u33'], 2, /unknown type 'u33'/);
-refused('keys of nothing known', [], 2, /does not say what its keys are: say so with --dtype/);
+refused('a key of an unknown type', ['--record', '24', '--key', '0:u33'], 2, /unknown type 'u33'/);
+refused('keys of unknown dtype', [], 2, /does not say what its keys are: say so with --dtype/);
 
-test('a batch has jobs of records beside those of keys', async (t) => {
+test('a batch mixes jobs of records and jobs of keys', async (t) => {
   const jobs = {
     defaults: { dtype: 'u8', descending: true, verify: true, device: 'host' },
     jobs: [
@@ -119,7 +119,7 @@ test('a batch has jobs of records beside those of keys', async (t) => {
   t.regex(ran.out, /ok +in.dat: 2,000 records of 24 bytes, .*verified/);
 });
 
-test('keys may be given one by one, and between other words', (t) => {
+test('--key may be repeated and stand between other arguments', (t) => {
   const spec = specOf({ command, describe, builder });
   const parsed = (...words: string[]) => {
     const { key, file } = parseArguments(spec, words);

@@ -25,7 +25,7 @@ const sort = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   clsort(['sort', path('in.u32'), '-o', '-', ...args], { env: { ...home, ...env } });
 const numbers = (bytes: Uint8Array): number[] => [...new Uint32Array(new Uint8Array(bytes).buffer)];
 
-test('a flag goes before a variable, a variable before the file, the file before the default', async (t) => {
+test('flags override variables, variables override the file, and the file overrides defaults', async (t) => {
   const values = async (args: readonly string[], env?: NodeJS.ProcessEnv) => {
     const ran = await sort(['--dtype', 'u32', ...args], env);
     t.is(ran.code, 0, ran.err);
@@ -46,7 +46,7 @@ test('a flag goes before a variable, a variable before the file, the file before
   t.deepEqual(await values([], { CLSORT_SORT_DESCENDING: '' }), up, 'an empty variable says nothing');
 });
 
-test('what has to be given may be set: types, numbers and several values', async (t) => {
+test('required options may come from settings, with typed and multiple values', async (t) => {
   write({ sort: { dtype: 'u32', device: 'host' }, check: { dtype: 'u8' } });
   const ran = await sort(['--json']);
   t.is(ran.code, 0, ran.err);
@@ -67,8 +67,8 @@ test('what has to be given may be set: types, numbers and several values', async
 });
 
 for (const [what, value, message] of [
-  ['no JSON', '{ "sort": ', /is no JSON/],
-  ['no object', '[]', /expected \{ "sort"/],
+  ['invalid JSON', '{ "sort": ', /is no JSON/],
+  ['an array instead of an object', '[]', /expected \{ "sort"/],
   ['an unknown command', { srot: {} }, /no command 'srot'; did you mean 'sort'/],
   ['a command without options', { sort: true }, /'sort' is true: expected its options/],
   ['an unknown option', { sort: { devcie: 'gpu' } }, /no option 'devcie'; did you mean 'device'/],
@@ -77,22 +77,22 @@ for (const [what, value, message] of [
     { sort: { descending: 'yes' } },
     /'descending' of 'sort' is "yes": expected true or false/,
   ],
-  ['a number for a word', { sort: { device: 3 } }, /'device' of 'sort' is 3: expected a string/],
+  ['a number instead of a string', { sort: { device: 3 } }, /'device' of 'sort' is 3: expected a string/],
   [
-    'no choice',
+    'an invalid choice',
     { sort: { nan: 'lst' } },
     /'nan' of 'sort' is "lst": expected one of first last; did you mean 'last'/,
   ],
-  ['what only the command can judge', { sort: { dtype: 'u33' } }, /sets --dtype: unknown dtype 'u33'/],
   [
-    'an option that nobody is to know of',
-    { matrix: { child: 'x' }, sort: { child: 'x' } },
-    /no option 'child'/,
+    'a value that only the command validates',
+    { sort: { dtype: 'u33' } },
+    /sets --dtype: unknown dtype 'u33'/,
   ],
+  ['a hidden option', { matrix: { child: 'x' }, sort: { child: 'x' } }, /no option 'child'/],
 ] as const) {
-  test(`a file with ${what}: a usage error that names the file`, async (t) => {
+  test(`a settings file with ${what} is a usage error that names the file`, async (t) => {
     write(value);
-    const ran = await sort(what.startsWith('what only') ? [] : ['--dtype', 'u32']);
+    const ran = await sort(what.startsWith('a value that only') ? [] : ['--dtype', 'u32']);
     t.is(ran.code, 2, ran.err);
     t.is(ran.stdout.length, 0);
     t.regex(ran.err, message);
@@ -119,9 +119,9 @@ test('variables with unknown names or bad values are usage errors that name them
 
 where(
   process.platform !== 'win32',
-  'Windows has no such rights',
+  'Windows has no such permissions',
   test,
-)('what others can write is not used, with a warning', async (t) => {
+)('a settings file that other users can write is ignored with a warning', async (t) => {
   const warned = async (message: RegExp) => {
     const ran = await sort(['--dtype', 'u32']);
     t.is(ran.code, 0, ran.err);
@@ -156,7 +156,7 @@ where(
 /** Sources that name variables of commands as examples. */
 const TELL_OF_THEM = ['cli/man.ts', 'cli/loading.test.ts', 'docs/command-page.mjs'];
 
-test('variables of commands collide with no other of clsort', (t) => {
+test('variables of commands do not collide with other variables of clsort', (t) => {
   const sources = ['src', 'scripts', 'test'].flatMap((folder) =>
     readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
       .filter(

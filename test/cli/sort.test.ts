@@ -26,11 +26,11 @@ const keys = generate({ dtype: 'u32', count: 5000, distribution: 'uniform', seed
 writeFileSync(path('in.u32'), keys);
 const sorted = Buffer.from(referenceSort(keys, 'u32'));
 
-/** Names of files written aside that were left. */
+/** Names of temporary files that were left. */
 const leftovers = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.tmp'));
 
 for (const device of ['host', 'auto']) {
-  test(`device ${device}: sorts a file, verifies it and says so in the last line`, async (t) => {
+  test(`device ${device} sorts a file and reports the verification in the last line`, async (t) => {
     const out = path(`${device}.u32`);
     const ran = await clsort([
       'sort',
@@ -52,7 +52,7 @@ for (const device of ['host', 'auto']) {
   });
 }
 
-test('sorts every dtype, descending with NaNs first', async (t) => {
+test('sort supports every dtype, descending with NaNs first', async (t) => {
   for (const dtype of DTYPES) {
     const input = generate({ dtype, count: 1000, distribution: 'special', seed: 3 });
     const args = [
@@ -78,7 +78,7 @@ test('sorts every dtype, descending with NaNs first', async (t) => {
   }
 });
 
-test('reads stdin and writes stdout: keys on stdout, report on stderr', async (t) => {
+test('sort reads stdin, writes keys to stdout and the report to stderr', async (t) => {
   const ran = await clsort(['sort', '-', '--out', '-', '--dtype', 'u32', '--device', 'host', '--report'], {
     input: keys,
   });
@@ -105,14 +105,14 @@ test('--argsort writes u32 positions', async (t) => {
   t.deepEqual([...positions], referenceArgsort(keys, 'u32', { descending: true }));
 });
 
-test('--bits sorts by a window of the code', async (t) => {
+test('--bits sorts by a bit window of the code', async (t) => {
   const out = path('window.u32');
   const ran = await clsort(['sort', path('in.u32'), '-o', out, '--dtype', 'u32', '--bits', '8:16']);
   t.is(ran.code, 0, ran.err);
   t.deepEqual(readFileSync(out), Buffer.from(referenceSort(keys, 'u32', { bits: [8, 16] })));
 });
 
-test('--radix-bits sets the width of the digits, or says which there are', async (t) => {
+test('--radix-bits sets the digit width, and an invalid width is an error with the valid range', async (t) => {
   const out = path('digits.u32');
   const sort = (...more: string[]) => clsort(['sort', path('in.u32'), '-o', out, '--dtype', 'u32', ...more]);
   for (const [algorithm, kernel, widths] of [
@@ -150,7 +150,7 @@ test('--json has the fields that scripts rely on', async (t) => {
   t.is(histogram.launches, 4);
 });
 
-test('what does not apply is null in --json', async (t) => {
+test('--json reports fields that do not apply as null', async (t) => {
   const args = [
     'sort',
     path('in.u32'),
@@ -168,7 +168,7 @@ test('what does not apply is null in --json', async (t) => {
   t.is(report.device.type, 'host');
 });
 
-test('replaces an existing output, keeps its mode, and follows a link to it', async (t) => {
+test('sort replaces an existing output, keeps its mode and follows a link to it', async (t) => {
   const out = path('existing.u32');
   writeFileSync(out, 'before');
   chmodSync(out, 0o640);
@@ -188,7 +188,7 @@ test('replaces an existing output, keeps its mode, and follows a link to it', as
   t.is(statSync(out).mode & 0o777, 0o640);
 });
 
-test('sorts a file onto itself, but never replaces keys by their positions', async (t) => {
+test('sort may replace its input, but not by positions', async (t) => {
   const file = path('self.u32');
   writeFileSync(file, keys);
   const refused = await clsort(['sort', file, '-o', file, '--dtype', 'u32', '--argsort']);
@@ -198,7 +198,7 @@ test('sorts a file onto itself, but never replaces keys by their positions', asy
   t.deepEqual(readFileSync(file), sorted);
 });
 
-test('sorts an empty file', async (t) => {
+test('sort accepts an empty file', async (t) => {
   writeFileSync(path('empty'), '');
   const ran = await clsort(['sort', path('empty'), '-o', path('empty.out'), '--dtype', 'f64', '--verify']);
   t.is(ran.code, 0, ran.err);
@@ -206,7 +206,7 @@ test('sorts an empty file', async (t) => {
 });
 
 const bad = (title: string, code: number, message: RegExp, args: () => string[], input?: Uint8Array) =>
-  test(`${title}: exit code ${code}, and the output is left as it was`, async (t) => {
+  test(`${title} ends with ${code} and leaves the output unchanged`, async (t) => {
     const out = path(`bad-${t.title.replaceAll(/\W/g, '-')}`);
     writeFileSync(out, 'before');
     const ran = await clsort(['sort', ...args(), ...(args().includes('-o') ? [] : ['-o', out])], {
@@ -225,8 +225,8 @@ bad('a missing file', 5, /cannot read .*missing: there is no such file/, () => [
   'u32',
 ]);
 bad('an empty name', 5, /cannot read ''/, () => ['', '--dtype', 'u32']);
-bad('a folder', 5, /is a directory/, () => [folder, '--dtype', 'u32']);
-bad('a length that is no multiple of the element size', 5, /odd has 3 bytes.*elements of 4 bytes/, () => {
+bad('a folder as input', 5, /is a directory/, () => [folder, '--dtype', 'u32']);
+bad('a length that is not a multiple of the element size', 5, /odd has 3 bytes.*elements of 4 bytes/, () => {
   writeFileSync(path('odd'), 'abc');
   return [path('odd'), '--dtype', 'u32'];
 });
@@ -258,9 +258,9 @@ bad('an unknown algorithm', 2, /unknown algorithm 'quick'/, () => [
   ...['--algorithm', 'quick'],
 ]);
 bad('a window beyond the key', 2, /32 bits/, () => [path('in.u32'), '--dtype', 'u32', '--bits', '0:33']);
-bad('a window that is none', 2, /expected A:B/, () => [path('in.u32'), '--dtype', 'u32', '--bits', '7']);
+bad('a malformed window', 2, /expected A:B/, () => [path('in.u32'), '--dtype', 'u32', '--bits', '7']);
 
-test('what is no raw file is refused and left as it was, unless the format is said to be raw', async (t) => {
+test('a file that is not raw is refused and unchanged unless --format raw is given', async (t) => {
   const header = Buffer.from(
     "\x93NUMPY\x01\0v\0{'descr': '<f8', 'fortran_order': False, 'shape': (90,), }",
     'latin1',
@@ -291,7 +291,7 @@ test('what is no raw file is refused and left as it was, unless the format is sa
   t.is((await clsort(['check', '-', '--dtype', 'f64'], { input: npy })).code, 5);
 });
 
-test('keys are not written to a name of a format that is not written', async (t) => {
+test('an output name of an unsupported format is refused unless --format raw is given', async (t) => {
   const sort = ['sort', path('in.u32'), '-o', path('out.h5'), '--dtype', 'u32', '--device', 'host'];
   const gen = ['gen', '--dtype', 'u32', '--count', '9', '-o', path('out.pdf')];
   for (const args of [sort, gen]) {
@@ -305,7 +305,7 @@ test('keys are not written to a name of a format that is not written', async (t)
 
 // Elsewhere there is no /proc.
 const withProc = where(process.platform === 'linux', 'there is no /proc', test);
-withProc('files without a size are read to their end, and stdin by any name', async (t) => {
+withProc('files without a size are read to their end, and /dev/stdin works as stdin', async (t) => {
   const ran = await clsort([
     'sort',
     '/proc/version',
@@ -328,7 +328,7 @@ withProc('files without a size are read to their end, and stdin by any name', as
   t.deepEqual(readFileSync(path('stdin')), sorted);
 });
 
-test('more than the disk has room for is refused before anything is made', async (t) => {
+test('output above the free disk space is refused before a file is created', async (t) => {
   const ran = await clsort(['gen', '--dtype', 'u64', '--count', '2^49', '-o', path('huge')]);
   t.is(ran.code, 5);
   t.regex(ran.err, /4503599627370496 bytes are needed.*\d+ free/);
@@ -366,7 +366,7 @@ test('more than the disk has room for is refused before anything is made', async
   }
 });
 
-test('an interruption ends with 130 and leaves nothing behind', async (t) => {
+test('an interrupted sort ends with 130 and leaves no file', async (t) => {
   const out = path('interrupted.u32');
   const ran = await clsort(['sort', '-', '-o', out, '--dtype', 'u32', '--device', 'host'], {
     input: 'open',

@@ -22,13 +22,13 @@ const test = where(process.platform !== 'win32', 'not on Windows', ava.serial); 
 const { path, folder, remove } = scratchFolder();
 ava.after.always(remove);
 
-/** What 'within a second' may take where other work goes on; what hangs takes minutes. */
+/** Generous bound for 'within a second' on a busy machine; a hang takes minutes. */
 const BOUND_MS = 10_000;
 
 writeFileSync(path('in.u32'), generate({ dtype: 'u32', count: 300_000, distribution: 'uniform', seed: 7 }));
 const sort = ['sort', path('in.u32'), '--dtype', 'u32'];
 
-/** Names of files written aside. */
+/** Names of temporary files. */
 const asides = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.tmp'));
 
 const fifo = (name: string): string => {
@@ -40,14 +40,14 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(20);
 }
 
-/** The processes that a process has started and that run. */
+/** The running child processes of a process. */
 const childrenOf = (pid: number | undefined): number[] =>
   spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
     .stdout.split('\n')
     .filter(Boolean)
     .map(Number);
 
-/** The files that a process has open, as Linux tells. */
+/** The open files of a process, from /proc. */
 const opens = (pid: number | undefined): string[] =>
   readdirSync(`/proc/${pid}/fd`).map((fd) => {
     try {
@@ -57,7 +57,7 @@ const opens = (pid: number | undefined): string[] =>
     }
   });
 
-/** Waits until somebody has opened a pipe to read, and opens it to write. */
+/** Waits until a pipe has a reader, and opens it to write. */
 async function opened(pipe: string): Promise<number> {
   let writer: number | undefined;
   await until(() => {
@@ -97,7 +97,7 @@ async function ends(
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  test(`${signal} ends a sort of a pipe that gives nothing`, async (t) => {
+  test(`${signal} ends a sort that waits for data from a pipe`, async (t) => {
     const pipe = fifo(`in ${signal}`);
     const err = await ends(t, ['sort', pipe, '-o', path('out'), '--dtype', 'u32'], signal, async () => {
       const writer = await opened(pipe);
@@ -108,19 +108,19 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-test('a signal ends a sort of a pipe that nobody writes', (t) =>
+test('a signal ends a sort of a pipe without a writer', (t) =>
   ends(t, ['sort', fifo('no writer'), '-o', path('out'), '--dtype', 'u32'], 'SIGINT', () =>
     until(() => asides().length > 0),
   ));
 
-test('a signal ends a sort into a pipe that nobody opens', (t) =>
+test('a signal ends a sort into a pipe without a reader', (t) =>
   ends(t, [...sort, '-o', fifo('no reader')], 'SIGINT', async ({ pid }) => {
     // It opens the input first.
     if (process.platform === 'linux') await until(() => opens(pid).includes(path('in.u32')));
     await setTimeout(1000);
   }));
 
-test('a signal ends a sort into a pipe that nobody reads', async (t) => {
+test('a signal ends a sort into a pipe with an idle reader', async (t) => {
   const pipe = fifo('idle reader');
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
   t.teardown(() => closeSync(reader));
@@ -135,7 +135,7 @@ test('a signal ends a sort into a pipe that nobody reads', async (t) => {
   );
 });
 
-test('a signal ends a sort whose stdout nobody reads', (t) =>
+test('a signal ends a command whose stdout is not read', (t) =>
   ends(t, ['gen', '--dtype', 'u32', '--count', '2^28', '-o', '-'], 'SIGTERM', async (child) => {
     await new Promise((resolve) => child.stdout?.once('readable', resolve));
     child.stdout?.removeAllListeners('data');
@@ -144,7 +144,7 @@ test('a signal ends a sort whose stdout nobody reads', (t) =>
     child.stdout?.resume(); // so that the end is seen
   }));
 
-test('a signal ends a check of a pipe, and a batch of one', async (t) => {
+test('a signal ends a check and a batch that read a pipe', async (t) => {
   const checked = fifo('checked');
   const hold = (pipe: string) => async () => {
     const writer = await opened(pipe);
@@ -176,12 +176,12 @@ where(
   }),
 );
 
-test('a signal ends a call of the driver that does not return, with and without a file aside', async (t) => {
+test('a signal ends a driver call that does not return, with and without a temporary file', async (t) => {
   writeFileSync(path('control'), '');
   const control = new LayerControl(path('control'));
   t.teardown(() => control.close());
-  const env = { ...layerEnvironment(path('control')), CLSORT_CACHE_DIR: seededCache(path('cache')) };
-  await clsort(['devices'], { env }); // the layer writes down what its functions are called
+  const env = { ...layerEnvironment(path('control')), CLSORT_CACHE_DIR: path('cache') };
+  await clsort(['devices'], { env }); // the layer records the names of its functions
   control.delay({ at: 1, function: 'clGetDeviceInfo' }, 120_000);
   await ends(t, ['devices'], 'SIGINT', () => setTimeout(2000), { env });
   const device = ['--device', 'portable', '--algorithm', 'amd'];
@@ -200,20 +200,20 @@ test('a signal ends a call of the driver that does not return, with and without 
   }
 });
 
-test('a signal ends a command in its first moments', async (t) => {
+test('a signal ends a command during startup', async (t) => {
   for (const wait of [1, 20, 50, 100, 150, 250]) {
     await ends(t, [...sort, '-o', path('out')], 'SIGTERM', () => setTimeout(wait));
   }
 });
 
-test('a signal ends a sort that has no thread of its own', async (t) => {
+test('a signal ends a sort on the main thread', async (t) => {
   writeFileSync(
     path('small.csv'),
     `x\n${Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009).join('\n')}\n`,
   );
   const small = ['sort', path('small.csv'), '-o', path('small-out.csv')];
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // It reads in a process of its own, which is held up meanwhile.
+    // A child process reads the file and is stopped here.
     await ends(t, small, signal, (child) =>
       until(() => {
         const [reader] = childrenOf(child.pid);
@@ -225,7 +225,7 @@ test('a signal ends a sort that has no thread of its own', async (t) => {
   t.is((await clsort([...small, '-q'])).code, 0);
 });
 
-test('a second signal does not wait', async (t) => {
+test('a second signal ends the command without waiting', async (t) => {
   await ends(t, ['sort', fifo('twice'), '-o', path('out'), '--dtype', 'u32'], 'SIGINT', async (child) => {
     await until(() => asides().length > 0);
     child.kill('SIGINT');
@@ -233,7 +233,7 @@ test('a second signal does not wait', async (t) => {
   });
 });
 
-test('the matrix takes its child along', async (t) => {
+test('a signal to matrix also ends its child process', async (t) => {
   let child: number | undefined;
   await ends(t, ['matrix'], 'SIGTERM', (running) =>
     until(() => {
@@ -246,7 +246,7 @@ test('the matrix takes its child along', async (t) => {
   t.true(isGone());
 });
 
-test('what a killed command leaves, the next one removes', async (t) => {
+test('a command removes temporary files of a killed command and keeps those of a running one', async (t) => {
   const pipe = fifo('killed');
   const out = path('killed.u32');
   const killed = await clsort(['sort', pipe, '-o', out, '--dtype', 'u32'], {
@@ -257,7 +257,7 @@ test('what a killed command leaves, the next one removes', async (t) => {
   });
   t.is(killed.signal, 'SIGKILL');
   t.is(asides().length, 1);
-  // Another that lives keeps its own.
+  // The temporary file of a running command stays.
   const living = spawn(process.execPath, [MAIN, 'sort', pipe, '-o', out, '--dtype', 'u32']);
   t.teardown(() => living.kill('SIGKILL'));
   await until(() => asides().some((name) => name.includes(`-${living.pid}-`)));

@@ -8,7 +8,7 @@ ava.after.always(remove);
 
 writeFileSync(path('t.csv'), 'id,price,shop\n1,5,b\n2,,a\n3,7,b\n4,5,a\n');
 
-test('rows by columns, reported with who made the order', async (t) => {
+test('sort --by sorts rows by columns, and the report names the columns and the engine', async (t) => {
   const args = [
     'sort',
     path('t.csv'),
@@ -41,14 +41,14 @@ for (const [args, message] of [
   [['--by', 'id', '--tmp', ''], /expected a folder/],
   [['--head', '3'], /--by price:desc/],
 ] as const) {
-  test(`wrong use: ${args.join(' ')}`, async (t) => {
+  test(`sort ${args.join(' ')} is a usage error for a table`, async (t) => {
     const ran = await clsort(['sort', path('t.csv'), '-o', path('no.csv'), ...args]);
     t.is(ran.code, 2);
     t.regex(ran.err, message);
   });
 }
 
-test('what stands between columns and whether there are names is said for tables, too, and holds for the output', async (t) => {
+test('delimiter and header options apply to tables and to their output', async (t) => {
   writeFileSync(path('plain.csv'), '3;"x;y"\n1;z\n');
   const sort = ['sort', path('plain.csv'), '-o', path('plain-out.csv'), '--by', '0'];
   for (const [said, expected] of [
@@ -69,7 +69,7 @@ test('what stands between columns and whether there are names is said for tables
   }
 });
 
-test('jobs of a batch', async (t) => {
+test('a batch sorts tables by columns', async (t) => {
   const jobs = [
     { in: 't.csv', out: 'job.csv', by: ['shop', { column: 'id', descending: true }], uniqueBy: ['shop'] },
   ];

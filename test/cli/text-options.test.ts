@@ -9,7 +9,7 @@ ava.after.always(remove);
 writeFileSync(path('plain.csv'), '3;1.5\n2;2.5\n4;-1\n');
 writeFileSync(path('named.csv'), '7\n3\n5\n');
 
-test('what stands between columns, and whether the first line has names, is said for every verb that reads text', async (t) => {
+test('delimiter and header options apply to every command that reads or writes text', async (t) => {
   const said = ['--no-header', '-t', ';', '--column', '1'];
   for (const [args, expected] of [
     [['sort', path('plain.csv'), '-o', path('out.csv'), ...said], '-1.0\n1.5\n2.5\n'],
@@ -47,14 +47,14 @@ test('what stands between columns, and whether the first line has names, is said
   t.regex(check.out, /key 2 \(-1\) belongs before/);
 });
 
-test('a header is taken where it is said, and written unless it is not wanted', async (t) => {
+test('--header keeps the first line as a header, and --no-header sorts it as a key', async (t) => {
   const named = await clsort(['sort', path('named.csv'), '-o', '-', '--header']);
   t.is(named.out, '7\n3\n5\n', named.err);
   const none = await clsort(['sort', path('named.csv'), '-o', '-', '--no-header']);
   t.is(none.out, '3\n5\n7\n', none.err);
 });
 
-test('a tab is written as shells have it, and a delimiter that is none is refused', async (t) => {
+test('a delimiter may be an escaped tab, and an invalid delimiter is refused', async (t) => {
   writeFileSync(path('tabs.csv'), 'a\tb\n1\t2\n3\t1\n');
   const tabs = await clsort(['sort', path('tabs.csv'), '-o', path('tabs.u32'), '-t', '\\t', '--column', 'b']);
   t.not(tabs.code, 0, 'i64 keys are no u32');

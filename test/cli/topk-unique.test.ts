@@ -14,7 +14,7 @@ const falling = referenceArgsort(keys, 'i16', { descending: true });
 const at = (position: number): number =>
   new DataView(keys.buffer, keys.byteOffset).getInt16(2 * position, true);
 
-test('topk: keys and positions of either end, from a file and a pipe, in other formats', async (t) => {
+test('topk writes the largest or smallest keys or positions, from a file or a pipe, in other formats', async (t) => {
   const top = await clsort(['topk', path('in.i16'), '-k', '3', '-o', '-', '--to', 'csv']);
   t.is(top.out, ['key', ...falling.slice(0, 3).map(at), ''].join('\n'), top.err);
   const smallest = [
@@ -39,7 +39,7 @@ test('topk: keys and positions of either end, from a file and a pipe, in other f
   t.is(told.out, `${path('five.i16')}: the largest 5 of 3,000 i16 keys\n`);
 });
 
-test('topk: what is wrong is told', async (t) => {
+test('topk refuses invalid arguments', async (t) => {
   for (const [args, message] of [
     [['topk', path('in.i16'), '-o', path('no.i16')], /option '-k' is missing/],
     [['topk', path('in.i16'), '-o', path('no.i16'), '-k', 'ten'], /-k is 'ten': expected a whole number/],
@@ -54,7 +54,7 @@ test('topk: what is wrong is told', async (t) => {
   t.false(existsSync(path('no.i16')));
 });
 
-test('unique, and sort -u: each key once, with counts', async (t) => {
+test('unique and sort --unique write each key once, with counts', async (t) => {
   const two = Buffer.concat([keys, keys]);
   const sorted = new Int16Array(new Uint8Array(referenceSort(two, 'i16')).buffer);
   const distinct = [...new Set(sorted)];
@@ -80,7 +80,7 @@ test('unique, and sort -u: each key once, with counts', async (t) => {
   t.regex(told.out, /out\.npy: [\d,]+ distinct of 3,000 i16 keys\n$/);
 });
 
-test('unique: records by their keys, and what does not go together', async (t) => {
+test('unique compares records by their keys, and conflicting options are refused', async (t) => {
   writeFileSync(path('in.dat'), 'b1a1b2a2');
   const records = ['--record', '2', '--key', '0:1'];
   const ran = await clsort(['unique', path('in.dat'), '-o', '-', ...records]);

@@ -27,7 +27,7 @@ interface Report {
   readonly file: string | null;
 }
 
-test('searches for the time that it is given, verifies, and tells what it tried', async (t) => {
+test('tune searches, verifies and reports its candidates, and a dry run stores nothing', async (t) => {
   const source = path('my-cpu.ts');
   const ran = await tune('--time', '6', '--algorithm', 'serial', '--json', '--dry-run', '--write', source);
   t.is(ran.code, 0, ran.err);
@@ -48,13 +48,13 @@ test('searches for the time that it is given, verifies, and tells what it tried'
   t.is(written.match(/algorithm: 'serial'/g)?.length ?? 0, found);
 });
 
-test('a file that cannot be written is told', async (t) => {
+test('an output file that cannot be written is an error', async (t) => {
   const ran = await tune('--time', '0.5', '--algorithm', 'group', '--dry-run', '--write', path('no/one.ts'));
   t.is(ran.code, 5, ran.err);
   t.regex(ran.err, /cannot write .*no\/one\.ts/);
 });
 
-test('only the shapes that are asked for are searched', async (t) => {
+test('tune searches only the requested shapes', async (t) => {
   const ran = await tune(
     '--time',
     '12',
@@ -71,7 +71,7 @@ test('only the shapes that are asked for are searched', async (t) => {
   t.true(cases.every(({ n, wrong }, i) => wrong === 0 && cases.findIndex((other) => other.n === n) === i));
 });
 
-test('what is kept is used by the sorts that follow, until it is reset', async (t) => {
+test('stored tuning applies to later sorts until it is reset', async (t) => {
   const found = await clsort(['devices', '--json'], { env });
   const [{ platform, name, driver }] = JSON.parse(found.out).devices;
   const which = { keyBits: 32, valueBytes: 0, over: 2 ** 16 };
@@ -88,7 +88,7 @@ test('what is kept is used by the sorts that follow, until it is reset', async (
     return stages.find(({ stage }) => stage === 'serial_scatter')?.launches;
   };
   t.is(await passes(), 8);
-  // Whether it finds better parameters in so short a time or not, what the file says is what is used.
+  // Sorts use the stored parameters, whether or not this short search improves them.
   const ran = await tune('--time', '8', '--algorithm', 'serial');
   t.is(ran.code, 0, ran.err);
   const [stored] = Object.values(readCache('tuning.sealed')) as [
@@ -100,7 +100,7 @@ test('what is kept is used by the sorts that follow, until it is reset', async (
   t.is(await passes(), 3);
 });
 
-test('wrong arguments say what is expected', async (t) => {
+test('an invalid argument is an error that states the expected value', async (t) => {
   for (const [args, message] of [
     [['--time', '0'], /--time is 0: expected seconds above 0/],
     [['--algorithm', 'merge'], /nothing to tune in 'merge'.*serial/],

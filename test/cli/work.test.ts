@@ -31,7 +31,7 @@ function piped(args: readonly string[], reader: string) {
 
 const sort = ['sort', 'in.u32', '--dtype', 'u32', '--device', 'host'];
 
-test('a result that is read in part ends quietly, by the code of a closed pipe', (t) => {
+test('a command whose result is only partly read ends quietly with 141', (t) => {
   const ran = piped([...sort, '-o', '-'], 'head -c 40');
   t.is(ran.err, '');
   t.is(ran.code, 141);
@@ -47,21 +47,21 @@ for (const [title, args, code] of [
   ['the version', ['--version'], 0],
   ['devices', ['devices', '--json'], 0],
   ['a report', [...sort, '-o', 'out.u32', '--json'], 0],
-  ['what a check finds', ['check', 'in.u32', '--dtype', 'u32'], 1],
-  ['what gen made', ['gen', '--dtype', 'u8', '--count', '9', '-o', 'made.u8'], 0],
+  ['the result of a check', ['check', 'in.u32', '--dtype', 'u32'], 1],
+  ['the message of gen', ['gen', '--dtype', 'u8', '--count', '9', '-o', 'made.u8'], 0],
 ] as const) {
-  test(`${title}: a reader that has gone is no failure, and nothing is said`, (t) => {
+  test(`${title} into a closed pipe keeps its exit code and prints no error`, (t) => {
     const ran = piped(args, 'true');
     t.is(ran.err, '');
     t.is(ran.code, code);
   });
 }
 
-test('a report that nobody reads does not undo the result', (t) => {
+test('a report into a closed pipe leaves the result in place', (t) => {
   t.deepEqual(readFileSync(path('out.u32')), Buffer.from(referenceSort(keys, 'u32')));
 });
 
-test('rows that nobody reads are not made', (t) => {
+test('matrix ends when its output pipe closes', (t) => {
   const ran = piped(
     ['matrix', '--quick', '--algorithm', 'amd', '--dtype', 'u32', 'u64', '--device', 'cpu'],
     'head -1',
@@ -71,7 +71,7 @@ test('rows that nobody reads are not made', (t) => {
   t.is(JSON.parse(ran.stdout.toString()).schema, 'clsort.matrix/2');
 });
 
-test('a socket instead of a pipe is no different', async (t) => {
+test('a closed socket ends a command as a closed pipe does', async (t) => {
   const child = spawn(process.execPath, [MAIN, 'gen', '--dtype', 'u32', '--count', '16Mi', '-o', '-']);
   child.stdout.once('data', () => child.stdout.destroy());
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -83,7 +83,7 @@ where(
   existsSync('/dev/full'),
   'no /dev/full here',
   test,
-)('a full disk behind stdout is said once, with the code of I/O', (t) => {
+)('a full disk on stdout is reported once and ends with 5', (t) => {
   for (const args of [['devices', '--json'], [...sort, '-o', '-'], ['--help']]) {
     const command = quoted([process.execPath, MAIN, ...args]);
     const ran = spawnSync('sh', ['-c', `${command} > /dev/full`], { cwd: path('.'), encoding: 'utf8' });
