@@ -1,7 +1,7 @@
 import test from 'ava';
 import { ahead } from '../../src/io/ahead.js';
 
-test('each is asked for while the one before is used, and all come in order', async (t) => {
+test('each item is requested while the previous one is processed, and the order is kept', async (t) => {
   const asked: number[] = [];
   async function* numbers(): AsyncGenerator<number> {
     for (let i = 0; i < 4; i++) {
@@ -18,7 +18,7 @@ test('each is asked for while the one before is used, and all come in order', as
   t.deepEqual(got, [0, 1, 2, 3]);
 });
 
-test('a failure is told in its turn, and who stops asking ends the generator', async (t) => {
+test('a failure is thrown at its position, and an early break ends the generator', async (t) => {
   let ended = 0;
   async function* failing(): AsyncGenerator<string> {
     try {

@@ -4,7 +4,7 @@ import { newArray } from '../../src/keys/array.js';
 import type { Dtype } from '../../src/keys/dtype.js';
 import { MemoryError } from '../../src/util/errors.js';
 
-/** Counts what is taken of it and given back. */
+/** Memory that counts allocations and frees. */
 function memory() {
   const live = new Set<ArrayBufferLike>();
   let made = 0;
@@ -25,14 +25,14 @@ function memory() {
 
 const MIB = 2 ** 20;
 
-test('what is given back serves the next array that fits, of whatever dtype', (t) => {
+test('a returned array is reused for the next array that fits, of any dtype', (t) => {
   const from = memory();
   const pool = new ArrayPool(from, 64 * MIB);
   const first = pool.take('u32', MIB);
   t.is(first.length, MIB);
   t.true(first instanceof Uint32Array);
   const second = pool.take('u32', MIB);
-  t.not(first.buffer, second.buffer, 'each is one’s own');
+  t.not(first.buffer, second.buffer, 'arrays do not share memory');
   pool.give(first);
   pool.give(second);
   const third = pool.take('f64', MIB / 2 - 7);
@@ -41,15 +41,15 @@ test('what is given back serves the next array that fits, of whatever dtype', (t
   t.true([first.buffer, second.buffer].includes(third.buffer));
   t.is(from.made, 2);
   pool.take('u8', 2 * MIB);
-  t.is(from.made, 2, 'what is smaller has room in it');
+  t.is(from.made, 2, 'a smaller array fits into it');
   pool.take('u8', 2 * MIB);
   t.is(from.made, 3);
   t.is(pool.take('u64', 0).length, 0);
   t.is(pool.take('u16', 100_000).length, 100_000);
-  t.is(from.made, 3, 'few bytes are no matter');
+  t.is(from.made, 3, 'small arrays are not pooled');
 });
 
-test('the smallest that is large enough is taken', (t) => {
+test('the smallest array that is large enough is reused', (t) => {
   const from = memory();
   const pool = new ArrayPool(from, 64 * MIB);
   const [large, small] = [pool.take('u8', 2 * MIB - 9), pool.take('u8', MIB)];
@@ -59,7 +59,7 @@ test('the smallest that is large enough is taken', (t) => {
   t.is(pool.take('u8', MIB).buffer, large.buffer);
 });
 
-test('what is much larger is left to who needs it, and what nobody needs is given back', (t) => {
+test('a much larger array is not reused for a small one, and an unused array is freed', (t) => {
   const from = memory();
   const pool = new ArrayPool(from, 64 * MIB);
   const large = pool.take('u8', 16 * MIB);
@@ -69,12 +69,12 @@ test('what is much larger is left to who needs it, and what nobody needs is give
   t.is(pool.take('u8', 12 * MIB).buffer, large.buffer);
   pool.give(large);
   for (let i = 0; i < 70; i++) pool.give(pool.take('u8', MIB));
-  t.true(from.live.has(large.buffer), 'as long as no other is to be made');
+  t.true(from.live.has(large.buffer), 'until another array is allocated');
   pool.take('u8', 32 * MIB);
   t.false(from.live.has(large.buffer));
 });
 
-test('no more waits than may, and the one that waits the longest goes first', async (t) => {
+test('the pool stays within its limit and frees its oldest array first', async (t) => {
   const from = memory();
   const pool = new ArrayPool(from, 3 * MIB);
   const arrays = [1, 1, 1, 1].map((size) => pool.take('u8', size * MIB));
@@ -83,10 +83,10 @@ test('no more waits than may, and the one that waits the longest goes first', as
   t.false(from.live.has(arrays[0]?.buffer as ArrayBuffer));
   const huge = pool.take('u8', 4 * MIB);
   pool.give(huge);
-  t.is(from.live.size, 0, 'one that is more than that, neither');
+  t.is(from.live.size, 0, 'an array above the limit is freed at once');
 });
 
-test('where there is no such memory left, all that waits is given back, and ordinary memory has to do', (t) => {
+test('when allocation fails, the pool frees its arrays and returns ordinary memory', (t) => {
   const from = memory();
   let isFull = false;
   const alloc = <D extends Dtype>(dtype: D, length: number) => {
@@ -100,7 +100,7 @@ test('where there is no such memory left, all that waits is given back, and ordi
   t.is(from.live.size, 0);
 });
 
-test('an array that a failed call may still use is nobody else’s; others are left alone', (t) => {
+test('a forgotten array is not reused, and arrays from elsewhere are ignored', (t) => {
   const from = memory();
   const pool = new ArrayPool(from, 64 * MIB);
   const array = pool.take('u32', MIB);

@@ -12,13 +12,13 @@ const { folder, path, remove } = scratchFolder();
 test.after.always(remove);
 
 const me = thisProcess();
-/** Whether this system tells when a process started. */
+/** Whether this system reports the start time of a process. */
 const knowsStart = existsSync('/proc/self/stat');
 
 /** The pid of a process that has just ended. */
 const endedPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid;
 
-test('a name tells its owner, whatever it is made from', (t) => {
+test('a temporary file name encodes its owner for every output name', (t) => {
   for (const name of ['out', 'a.clsort-b.tmp', 'line\nbreak', 'ä'.repeat(127), '数'.repeat(85), '-', ' ']) {
     const aside = asideName(name);
     t.deepEqual(ownerOf(aside), me, name);
@@ -34,7 +34,7 @@ test('other names have no owner', (t) => {
   }
 });
 
-test('a process is gone when it has ended, its pid is another one’s, or the boot is another', (t) => {
+test('a process is gone when it has ended, its pid was reused, or the system was rebooted', (t) => {
   t.false(isGone(me));
   t.true(isGone({ ...me, pid: endedPid() }));
   t.true(isGone({ ...me, boot: 'another' }));
@@ -42,7 +42,7 @@ test('a process is gone when it has ended, its pid is another one’s, or the bo
   else t.log('this system does not tell when a process started');
 });
 
-test('what cannot be told from here is not gone', (t) => {
+test('a process on another host or in another PID namespace does not count as gone', (t) => {
   const pid = endedPid();
   t.false(isGone({ ...me, pid, host: 'another' }));
   t.false(isGone({ ...me, pid, host: 'another', boot: 'another' }));
@@ -53,8 +53,8 @@ where(
   process.platform === 'linux',
   'there is no /proc',
   test,
-)('a process that nobody has waited for is gone', async (t) => {
-  // The shell becomes a program that never waits for its child, long before that ends: it would be waited for.
+)('a zombie process counts as gone', async (t) => {
+  // The shell becomes a program that never waits for its child, long before the child ends.
   const script = 'sleep 1 & echo $!; exec sleep 20';
   const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] });
   t.teardown(() => parent.kill('SIGKILL'));
@@ -65,7 +65,7 @@ where(
   t.true(isGone({ ...me, pid, start: facts()[19] ?? '' }));
 });
 
-test('a sweep removes what nobody writes any more, and nothing else', async (t) => {
+test('a sweep removes only temporary files of ended processes', async (t) => {
   const pid = endedPid();
   const kept = [
     'keys.u32',

@@ -38,13 +38,13 @@ test('the first record out of order is found within pieces and at their edges', 
     ),
     undefined,
   );
-  // Only what is behind the first eight bytes tells these apart.
+  // These differ only after the first eight bytes.
   t.is(descentOf(byName, [records(['annabelle2', 'annabelle1'])]), 1);
   t.is(descentOf(byName, [records(['annabelle2']), records(['annabelle1'])]), 1);
   t.is(descentOf(byName, []), undefined);
 });
 
-test('plain keys are checked alike, in any order of theirs and by any of their bits', (t) => {
+test('plain keys are checked in any order and in any bit window', (t) => {
   const bytes = bytesOf(Float64Array.of(Number.NaN, -1, -0, 0, 2));
   const f64 = { dtype: 'f64', bits: [0, 64] } as const;
   t.is(descentOf(keyOrder({ ...f64, nan: 'first' }), [bytes]), undefined);
@@ -56,7 +56,7 @@ test('plain keys are checked alike, in any order of theirs and by any of their b
   t.is(descentOf(keyOrder({ dtype: 'u16', bits: [0, 2] }), [words.subarray(2)]), undefined);
 });
 
-test('keyOrder compares single keys as its prefixes do, and sorts by them', (t) => {
+test('keyOrder compares single keys as their prefixes do', (t) => {
   const order = keyOrder({ dtype: 'i32', bits: [0, 32], descending: true });
   const bytes = bytesOf(Int32Array.of(-5, 7, 7));
   t.true(order.compare(bytes, 0, bytes, 1) > 0);
@@ -66,14 +66,14 @@ test('keyOrder compares single keys as its prefixes do, and sorts by them', (t) 
   t.true(x > y && y === z);
 });
 
-test('a pipe that is cut anywhere is checked in one pass', async (t) => {
+test('a pipe with chunks of any length is checked in one pass', async (t) => {
   const bytes = records(['b', 'c', 'd', 'a', 'b']);
   const chunks = [bytes.subarray(0, 5), bytes.subarray(5, 30), bytes.subarray(30)];
   const { n, descent } = await checkUnits(await openSource('-', Readable.from(chunks)), byName);
   t.deepEqual([n, descent], [5, 3]);
 });
 
-test('the first unit that belongs before the one in front of it is found, wherever it is', (t) => {
+test('firstUnitDescent finds the first unit out of order at any position', (t) => {
   for (const dtype of ['u8', 'f32', 'f64'] as const) {
     const order = orderOf(dtype, { descending: true });
     const sorted = referenceSort(bytesOf(keysOf(dtype, 'uniform', 900)), dtype, { descending: true });
@@ -92,7 +92,7 @@ test('the first unit that belongs before the one in front of it is found, wherev
   }
 });
 
-test('units with equal prefixes are compared', (t) => {
+test('units with equal prefixes are compared in full', (t) => {
   const units = new Uint8Array(24).fill(9);
   t.is(firstUnitDescent(TEN_OF_TWELVE, units), -1);
   units[21] = 8; // the last byte of the second key
@@ -100,7 +100,7 @@ test('units with equal prefixes are compared', (t) => {
 });
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: keys in order are in order, and the first that is not is found`, (t) => {
+  test(`${dtype}: sorted keys pass, and the first key out of order is found`, (t) => {
     for (const given of [{}, { descending: true }, { nan: 'first' }] as const) {
       const order = orderOf(dtype, given);
       for (const distribution of ['uniform', 'special', 'constant', 'two'] as const) {

@@ -30,7 +30,7 @@ test('a file is read whole and in pieces', async (t) => {
   await source.close();
 });
 
-test('a stream that breaks within elements gives whole elements', async (t) => {
+test('a stream whose chunks split elements yields whole elements', async (t) => {
   const stream = Readable.from([
     keys.subarray(0, 3),
     keys.subarray(3, 5),
@@ -57,7 +57,7 @@ test('a stream that ends within an element, or fails, is an IoError', async (t) 
   await t.throwsAsync(broken.read(8), { instanceOf: IoError, message: /cannot read stdin: cable cut/ });
 });
 
-test('an output is not to be seen before it is committed, nor after it is dropped', async (t) => {
+test('an output becomes visible only on commit, and a discarded output never does', async (t) => {
   const out = path('out');
   writeFileSync(out, 'before');
   const dropped = await openOutput(out, nowhere);
@@ -77,27 +77,27 @@ test('an output is not to be seen before it is committed, nor after it is droppe
   );
 });
 
-test('a new output has the mode that the umask gives', async (t) => {
+test('a new output has the mode of the umask', async (t) => {
   const output = await openOutput(path('fresh'), nowhere);
   await output.commit();
   writeFileSync(path('plain'), '');
   t.is(statSync(path('fresh')).mode, statSync(path('plain')).mode);
 });
 
-test('a device is written to, never replaced', async (t) => {
+test('a device file is written to and never replaced', async (t) => {
   const output = await openOutput('/dev/null', nowhere);
   await output.write(keys);
   await output.commit();
   t.true(statSync('/dev/null').isCharacterDevice());
 });
 
-test('two names of one file are the same file', async (t) => {
+test('isSameFile recognises two names of one file', async (t) => {
   t.true(await isSameFile(path('keys'), `${folder}/./keys`));
   t.false(await isSameFile(path('keys'), path('none')));
   t.false(await isSameFile('-', '-'));
 });
 
-test('a key out of order is found at its place, across pieces too', async (t) => {
+test('a key out of order is found at its position, also across pieces', async (t) => {
   const sorted = referenceSort(keys, 'u64');
   const order = { dtype: 'u64', bits: [0, 64] } as const;
   const reader = async (...chunks: Uint8Array[]) =>
@@ -116,10 +116,10 @@ test('a key out of order is found at its place, across pieces too', async (t) =>
 });
 
 for (const [how, native] of [
-  ['by the addon', true],
-  ['without it', false],
+  ['with the addon', true],
+  ['without the addon', false],
 ] as const) {
-  test(`a permutation is told from what only looks like one, ${how}`, async (t) => {
+  test(`a permutation is distinguished from a changed multiset ${how}`, async (t) => {
     const shuffled = pick(
       keys,
       8,

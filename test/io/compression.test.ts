@@ -21,7 +21,7 @@ writeFileSync(path('keys.u64'), keys);
 
 const hasZstd = 'createZstdCompress' in zlib;
 
-/** Bytes as they come through a pipe, so many at a time. */
+/** Bytes as they come through a pipe, in chunks of `length`. */
 function piped(bytes: Uint8Array, length: number): Promise<Source> {
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += length) chunks.push(bytes.subarray(at, at + length));
@@ -33,7 +33,7 @@ for (const compression of COMPRESSIONS) {
   const serial = where(name !== 'zstd' || hasZstd, 'this Node has no zstd', test.serial);
   const small = path(`keys.u64.${extension}`);
 
-  serial(`${name}: what is written is smaller, and read as it was`, async (t) => {
+  serial(`${name}: compressed output is smaller and reads back unchanged`, async (t) => {
     const { formats, n } = await copyKeys([path('keys.u64')], small, {}, nowhere);
     t.deepEqual([formats, n], [['raw', 'raw'], 300_000]);
     t.true(readFileSync(small).length < keys.length * 0.9);
@@ -45,7 +45,7 @@ for (const compression of COMPRESSIONS) {
     t.true(readFileSync(path(`${extension}.npy`)).equals(npy));
   });
 
-  serial(`${name}: several files one behind the other are one, in chunks of any length`, async (t) => {
+  serial(`${name}: concatenated files read as one, in chunks of any length`, async (t) => {
     const some = generate({ dtype: 'u8', count: 1000, distribution: 'and3', seed: 5 });
     writeFileSync(path('some.u8'), some);
     await copyKeys([path('some.u8')], path(`some.u8.${extension}`), {}, nowhere);
@@ -77,7 +77,7 @@ for (const compression of COMPRESSIONS) {
     }
   });
 
-  serial(`${name}: a part of a file is never taken for all of it`, async (t) => {
+  serial(`${name}: a truncated file is a FormatError`, async (t) => {
     const whole = readFileSync(small);
     for (const cut of [1, 4, 9, 100, whole.length >> 1, whole.length - 9, whole.length - 1]) {
       const source = await openSource('-', Readable.from([whole.subarray(0, cut)]));
@@ -92,7 +92,7 @@ for (const compression of COMPRESSIONS) {
     }
   });
 
-  serial(`${name}: what is none, or damaged, is a FormatError`, async (t) => {
+  serial(`${name}: uncompressed data is a FormatError`, async (t) => {
     writeFileSync(path(`none.f64.${extension}`), keys.subarray(0, 8000));
     const copy = (from: string) => copyKeys([path(from)], path('none'), {}, nowhere);
     await t.throwsAsync(copy(`none.f64.${extension}`), {
@@ -101,7 +101,7 @@ for (const compression of COMPRESSIONS) {
     });
   });
 
-  serial(`${name}: a disk that is full is told as such`, async (t) => {
+  serial(`${name}: a full disk is an IoError`, async (t) => {
     const write = withOutput('/dev/full', nowhere, async (output) => {
       const smaller = await compressed(output, compression);
       for (let i = 0; i < 20; i++) await smaller.write(keys);
@@ -111,7 +111,7 @@ for (const compression of COMPRESSIONS) {
   });
 }
 
-test('what others make of it is what we write', async (t) => {
+test('gunzip restores the written keys', async (t) => {
   await copyKeys([path('keys.u64')], path('other.u64.gz'), {}, nowhere);
   t.true(gunzipSync(readFileSync(path('other.u64.gz'))).equals(keys));
 });
@@ -120,7 +120,7 @@ where(
   !hasZstd,
   'this Node has zstd',
   test,
-)('a Node without zstd says from which version on there is one', async (t) => {
+)('a Node without zstd names the version that supports it', async (t) => {
   const copy = (from: string, to: string) => copyKeys([path(from)], path(to), {}, nowhere);
   const expected = { instanceOf: FormatError, message: /from 22[.]15 on.*gzip/ };
   await t.throwsAsync(copy('keys.u64', 'never.u64.zst'), expected);

@@ -1,4 +1,4 @@
-/** What files are read and written with, where there is neither stdin nor stdout. */
+/** A context for files, without stdin and stdout. */
 import { Readable, Writable } from 'node:stream';
 import type { FileContext } from '../../src/io/sort-file.js';
 

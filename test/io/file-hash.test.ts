@@ -14,7 +14,7 @@ test.after.always(remove);
 const { signal } = new AbortController();
 const stdout = new Writable();
 
-/** XXH64 as its specification writes it down, in numbers of any size. */
+/** XXH64 as in its specification, with BigInt. */
 function xxh64(bytes: Uint8Array): string {
   const [p1, p2, p3, p4, p5] = [
     ...[
@@ -63,7 +63,7 @@ const random = (length: number): Uint8Array => {
   return bytes;
 };
 
-test('the checksum is XXH64, however the bytes are cut', async (t) => {
+test('the checksum is XXH64 for pieces of any length', async (t) => {
   t.is(xxh64(new Uint8Array(0)), 'xxh64:ef46db3751d8e999', 'as the specification says');
   t.is(xxh64(new TextEncoder().encode('abc')), 'xxh64:44bc2cf5ad770999');
   for (const length of [0, 1, 3, 4, 7, 8, 31, 32, 33, 63, 100, 65_535, 65_536, 300_001]) {
@@ -78,7 +78,7 @@ test('the checksum is XXH64, however the bytes are cut', async (t) => {
   }
 });
 
-test('what is read out of order, twice or not at all is read for the checksum', async (t) => {
+test('bytes seen out of order, twice or never are read from the file for the checksum', async (t) => {
   const bytes = random(500_000);
   writeFileSync(path('file'), bytes);
   const expected = xxh64(bytes);
@@ -102,7 +102,7 @@ test('what is read out of order, twice or not at all is read for the checksum', 
   t.is(await dropped.end(bytes.length, path('file'), signal), expected, 'what was changed is forgotten');
 });
 
-test('who moves bytes may hash them', async (t) => {
+test('a native copy may update the hash, and a failed copy does not spoil it', async (t) => {
   const bytes = random(300_000);
   const expected = xxh64(bytes);
   writeFileSync(path('along'), bytes);
@@ -133,7 +133,7 @@ test('who moves bytes may hash them', async (t) => {
   t.is(await spoilt.end(bytes.length, path('along'), signal), expected);
 });
 
-test('sources and outputs tell what they read and write', async (t) => {
+test('sources and outputs hash the bytes that they read and write', async (t) => {
   const bytes = random(9_000_001);
   const expected = xxh64(bytes);
   const hashes = new FileHashes();

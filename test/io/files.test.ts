@@ -19,7 +19,7 @@ const sorted = Buffer.from(referenceSort(keys, 'f32'));
 writeFileSync(path('in.f32'), keys);
 writeFileSync(path('big.float32be'), Buffer.from(keys).swap32());
 
-test('a program sorts a file as the command does, from any format to any', async (t) => {
+test('sortFile sorts files from any format to any format', async (t) => {
   for (const [from, to, expected] of [
     ['in.f32', 'out.f32', sorted],
     ['in.f32', 'out.npy', Buffer.concat([npyHeader('f32', [2000]), sorted])],
@@ -34,7 +34,7 @@ test('a program sorts a file as the command does, from any format to any', async
   }
 });
 
-test('several files are sorted together, on a Sorter of the caller', async (t) => {
+test('sortFile sorts several files together on the Sorter of the caller', async (t) => {
   const sorter = await Sorter.open({ device: 'host' });
   const both = Buffer.concat([keys, keys]);
   const options = { sorter, argsort: true, descending: true };
@@ -46,7 +46,7 @@ test('several files are sorted together, on a Sorter of the caller', async (t) =
   await sorter.close();
 });
 
-test('streams are read and written', async (t) => {
+test('sortFile reads and writes streams', async (t) => {
   const written: Uint8Array[] = [];
   const to = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
@@ -61,7 +61,7 @@ test('streams are read and written', async (t) => {
   t.true(Buffer.concat(written).equals(sorted));
 });
 
-test('what is wrong is told by type, and no output is made', async (t) => {
+test('invalid arguments reject with typed errors and create no output', async (t) => {
   const refused = (
     from: string,
     to: string,

@@ -17,7 +17,7 @@ test.after.always(() => {
 });
 const onFixedDisk = where(isMounted, 'no disk can be mounted');
 
-test('a folder is made with those above it, and may be there', async (t) => {
+test('makeFolder creates parent folders and accepts an existing folder', async (t) => {
   await makeFolder(path('a/b/c'));
   await makeFolder(path('a/b/c'));
   t.true(existsSync(path('a/b/c')));
@@ -29,7 +29,7 @@ test('a folder is made with those above it, and may be there', async (t) => {
   await refused('/proc/none/below', /^cannot write x\.u32: its folder does not exist$/);
 });
 
-onFixedDisk('why a folder cannot be made is told by the first one that is missing', async (t) => {
+onFixedDisk('makeFolder reports a read-only disk, at any depth', async (t) => {
   for (const name of ['a', 'a/b/c'])
     await t.throwsAsync(makeFolder(`${disk}/${name}`), { instanceOf: IoError, message: /read-only/ });
 });

@@ -4,7 +4,7 @@ import { atOnce } from '../../src/sort/host/steps.js';
 import { Random } from '../../src/util/random.js';
 import { pick } from '../reference.js';
 
-test('units of any size, anywhere in memory, come where they are wanted', (t) => {
+test('units of any size and alignment are gathered by position', (t) => {
   const random = new Random(4);
   const n = 77;
   for (const unit of [...Array(70).keys()].slice(1).concat(100, 256, 257, 300, 1000, 4099)) {
@@ -21,7 +21,7 @@ test('units of any size, anywhere in memory, come where they are wanted', (t) =>
   }
 });
 
-test('fewer units, or more, than there are may be wanted', (t) => {
+test('gatherUnits accepts fewer or more positions than units', (t) => {
   const from = Uint8Array.of(1, 2, 3, 4);
   const to = new Uint8Array(12);
   atOnce(gatherUnits(from, 2, Uint32Array.of(1, 0, 1, 1, 0, 0), to));

@@ -19,7 +19,7 @@ test('keys do not depend on where pieces end', (t) => {
   }
 });
 
-test('all 64 bits of the seed matter, and the keys of a seed never change', (t) => {
+test('keys depend on all 64 bits of the seed, and a seed repeats its keys', (t) => {
   t.notDeepEqual(generate({ ...request, seed: 1n }), generate({ ...request, seed: 1n + (1n << 63n) }));
   t.deepEqual(
     patterns(generate({ ...request, count: 3 }), 'u32'),
@@ -28,7 +28,7 @@ test('all 64 bits of the seed matter, and the keys of a seed never change', (t) 
 });
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: sorted is sorted, reversed the other way, nearly sorted nearly`, (t) => {
+  test(`${dtype}: sorted, reversed and nearly-sorted keys have that order`, (t) => {
     const make = (distribution: 'sorted' | 'reversed' | 'nearly-sorted') =>
       generate({ ...request, dtype, count: 1000, distribution });
     const sorted = make('sorted');
@@ -42,7 +42,7 @@ for (const dtype of DTYPES) {
     t.true(misplaced > 0);
   });
 
-  test(`${dtype}: bytes and bits of the other distributions`, (t) => {
+  test(`${dtype}: the other distributions have their bits and bytes`, (t) => {
     const { width } = dtypeInfo(dtype);
     const make = (distribution: (typeof DISTRIBUTIONS)[number]) =>
       patterns(generate({ ...request, dtype, count: 4000, distribution }), dtype);
@@ -64,7 +64,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('timestamps rise by a second every 1000 keys, and each is late by less than 30', (t) => {
+test('timestamps increase by a second every 1000 keys, each less than 30 seconds late', (t) => {
   const first = 1_700_000_000;
   for (const dtype of ['u32', 'i32', 'u64', 'i64', 'f64'] as const) {
     const keys = [...keysOf(dtype, 'timestamps', 5000)].map(Number);
@@ -89,7 +89,7 @@ test('special floats hold both zeros, infinities, denormals and NaNs of both sig
   t.true(nans.some((bits) => bits >>> 31 === 1) && nans.some((bits) => bits >>> 31 === 0));
 });
 
-test('an unknown distribution throws, with the one that was probably meant', (t) => {
+test('an unknown distribution throws with a suggestion', (t) => {
   t.throws(() => new Generator({ ...request, distribution: 'revers' as 'two' }), {
     instanceOf: UsageError,
     message: /did you mean 'reversed'/,

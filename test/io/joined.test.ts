@@ -3,7 +3,7 @@ import type { KeyReader } from '../../src/io/formats/key-file.js';
 import { joined } from '../../src/io/joined.js';
 import { DtypeError, UsageError } from '../../src/util/errors.js';
 
-/** A file of so many u16 keys that count from `first` on. */
+/** A file of `n` u16 keys that count from `first`. */
 function file(
   first: number,
   n: number,
@@ -27,7 +27,7 @@ function file(
   };
 }
 
-test('keys come one behind the other, in order and by position', async (t) => {
+test('joined keys are read in order and by position', async (t) => {
   const reader = joined([file(0, 5), file(5, 0), file(5, 1), file(6, 10)]);
   t.like(reader, { dtype: 'u16', n: 16, shape: [16], plainAt: undefined });
   const pieces: Uint8Array[] = [];
@@ -43,13 +43,13 @@ test('keys come one behind the other, in order and by position', async (t) => {
   }
 });
 
-test('a file that comes in order only makes all of them so; one is left as it is', (t) => {
+test('a sequential file makes the joined reader sequential, and a single file is returned as it is', (t) => {
   t.is(joined([file(0, 5), file(5, 5, { positions: false })]).readAt, undefined);
   const one = file(0, 5);
   t.is(joined([one]), one);
 });
 
-test('matrices of as many columns are put below each other, others are flattened', (t) => {
+test('matrices with equally many columns are stacked, and others are flattened', (t) => {
   const matrix = (rows: number, columns: number) => file(0, rows * columns, { shape: [rows, columns] });
   t.deepEqual(joined([matrix(2, 3), matrix(4, 3)]).shape, [6, 3]);
   t.deepEqual(joined([matrix(2, 3), matrix(3, 2)]).shape, [12]);

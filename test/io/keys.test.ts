@@ -45,7 +45,7 @@ async function take(
 
 const refused = { instanceOf: FormatError, code: 'ERR_CLSORT_FORMAT' };
 
-test('the name of a raw file says what its keys are; the dtype that is asked for beats it', async (t) => {
+test('the extension of a raw file gives its dtype, and a requested dtype overrides it', async (t) => {
   const [plain, keys] = await take(path('keys.u32'));
   t.like(plain, { format: 'raw', dtype: 'u32', n: 100, bigEndian: false, plainAt: 0 });
   t.deepEqual(keys, random);
@@ -61,7 +61,7 @@ test('the name of a raw file says what its keys are; the dtype that is asked for
   t.deepEqual(asTheyAre, big);
 });
 
-test('where nobody says what raw keys are, the error says how to', async (t) => {
+test('raw keys without a dtype are an error that suggests --dtype', async (t) => {
   const usage = { instanceOf: UsageError, message: /does not say what its keys are: say so with --dtype/ };
   await t.throwsAsync(take('-', {}, random), usage);
   await t.throwsAsync(take(path('text'), { format: 'raw' }), usage);
@@ -71,7 +71,7 @@ test('where nobody says what raw keys are, the error says how to', async (t) => 
   });
 });
 
-test('a typed file is known by its name, its first bytes or the format that is asked for', async (t) => {
+test('a typed file is identified by its name, its first bytes or the requested format', async (t) => {
   for (const [name, options, stdin] of [
     [path('keys.npy'), {}],
     [path('npy.bin'), {}],
@@ -89,37 +89,37 @@ test('a typed file is known by its name, its first bytes or the format that is a
   await t.throwsAsync(take(path('keys.npy'), { dtype: 'u32be' }), { instanceOf: DtypeError });
 });
 
-test('raw by name and another format by its bytes is refused: nobody knows which of them is wrong', async (t) => {
+test('a file with a raw extension and the bytes of another format is refused', async (t) => {
   const error = await t.throwsAsync(take(path('npy.f32')), refused);
   t.regex(error?.message ?? '', /begins as a NumPy array does\. .*--format npy; .*--format raw/s);
 });
 
-test('another format is refused by its bytes, in a file and on stdin', async (t) => {
+test('another format is refused by its first bytes, in a file and on stdin', async (t) => {
   const error = await t.throwsAsync(take(path('text'), { dtype: 'u16' }), refused);
   t.regex(error?.message ?? '', /begins as text does.*--format raw/s);
   t.like((error as FormatError).details, { found: 'text', expected: 'raw keys' });
   await t.throwsAsync(take('-', { dtype: 'f64' }, text), { ...refused, message: /^stdin begins as text/ });
 });
 
-test('keys of one byte are not judged by their bytes, but by their names', async (t) => {
+test('keys of one byte are checked by name only, not by their first bytes', async (t) => {
   t.deepEqual((await take(path('text'), { dtype: 'u8' }))[1], text);
   t.deepEqual((await take('-', { dtype: 'i8' }, text))[1], text);
   await t.throwsAsync(take(path('keys.pdf'), { dtype: 'u8' }), { ...refused, message: /PDF/ });
 });
 
-test('another format is refused by the name of the file, or of what it is linked to', async (t) => {
+test('another format is refused by the name of the file or of its link target', async (t) => {
   const message = /keys\.pdf says that it is a PDF.*raw, npy/s;
   await t.throwsAsync(take(path('keys.pdf'), { dtype: 'u32' }), { ...refused, message });
   await t.throwsAsync(take(path('link'), { dtype: 'u32' }), { ...refused, message });
 });
 
-test('the format raw overrides all of it', async (t) => {
+test('the format raw overrides name and first bytes', async (t) => {
   t.deepEqual((await take(path('text'), { dtype: 'u16', format: 'raw' }))[1], text);
   t.deepEqual((await take(path('link'), { dtype: 'u32', format: 'raw' }))[1], random);
   t.deepEqual((await take(path('keys.npy'), { dtype: 'u32', format: 'raw' }))[1], npy);
 });
 
-test('raw keys have no columns', async (t) => {
+test('a column of raw keys is refused', async (t) => {
   await t.throwsAsync(take(path('keys.u32'), { column: 1 }), {
     instanceOf: UsageError,
     message: /no columns/,
@@ -128,7 +128,7 @@ test('raw keys have no columns', async (t) => {
 
 const model = { format: 'npy', dtypeSaid: false };
 
-test('an output is what its name says, else what the input is', async (t) => {
+test('an output takes its format from its name, else from the input', async (t) => {
   symlinkSync('later.pdf', path('dangling'));
   for (const [name, format] of [
     ['out.u32', 'raw'],

@@ -30,7 +30,7 @@ for (const [dtype, make] of [
   ['f64', (n: number, key: (i: number) => number) => Float64Array.from({ length: n }, (_, i) => key(i))],
 ] as const) {
   const info = dtypeInfo(dtype as Dtype);
-  test(`${dtype}: columns become rows, in bands of any size, from a file or a pipe`, async (t) => {
+  test(`${dtype}: a column-major matrix is read row by row, in bands of any size, from a file or a pipe`, async (t) => {
     for (const [rows, columns] of SHAPES) {
       const stored = make(rows * columns, (i) => i % 251);
       const expected = make(rows * columns, (i) => {
@@ -57,7 +57,7 @@ for (const [dtype, make] of [
     }
   });
 
-  test(`${dtype}: a column is picked across pieces that end anywhere`, async (t) => {
+  test(`${dtype}: a column is read across pieces of any length`, async (t) => {
     for (const [rows, columns] of SHAPES) {
       const bytes = bytesOf(make(rows * columns, (i) => i % 251));
       for (const column of [0, Math.floor(columns / 2), columns - 1]) {
@@ -71,7 +71,7 @@ for (const [dtype, make] of [
   });
 }
 
-test('long columns are read at their places', async (t) => {
+test('long columns are read directly by position', async (t) => {
   const info = dtypeInfo('f64');
   const [rows, columns] = [2000, 3];
   const stored = Float64Array.from({ length: rows * columns }, (_, i) => i);

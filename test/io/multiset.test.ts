@@ -1,4 +1,4 @@
-/** Products over multisets: what they are by definition, whoever makes them, and that other multisets differ in them. */
+/** Products over multisets: equal to the definition, natively and in JavaScript, and different for other multisets. */
 import test from 'ava';
 import { Multiset, randomPoints } from '../../src/io/multiset.js';
 import { bytesOf, keyWords } from '../../src/keys/array.js';
@@ -27,7 +27,7 @@ const POINTS = {
 
 for (const dtype of WIDTHS) {
   for (const [name, points] of Object.entries(POINTS)) {
-    test(`${dtype}: products at ${name} points are those of the definition`, async (t) => {
+    test(`${dtype}: products at ${name} points equal the definition`, async (t) => {
       const { bytes } = dtypeInfo(dtype);
       for (const n of [0, 1, 2, 3, 4, 5, 1001, 70_000]) {
         for (const keys of [
@@ -54,7 +54,7 @@ for (const dtype of WIDTHS) {
   }
 }
 
-test('multisets that are alike in sums, powers and number differ', async (t) => {
+test('different multisets with equal sums, powers or products are distinguished', async (t) => {
   const equal = async (a: readonly bigint[], b: readonly bigint[]): Promise<boolean> => {
     const points = randomPoints();
     const sets = [a, b].map(() => new Multiset(dtypeInfo('u64'), points));
@@ -72,7 +72,7 @@ test('multisets that are alike in sums, powers and number differ', async (t) => 
   t.false(await equal([2n ** 60n, 0n], [2n ** 61n, 0n]));
 });
 
-test('wrong arguments are refused', async (t) => {
+test('invalid arguments are refused', async (t) => {
   const [keys, points, products] = [new Uint8Array(12), randomPoints(), BigUint64Array.of(1n, 1n)];
   const refused = async (...args: Parameters<typeof cl.multisetAsync>) =>
     t.throwsAsync(async () => cl.multisetAsync(...args), { message: cl.INVALID_VALUE.message });

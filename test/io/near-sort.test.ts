@@ -1,4 +1,4 @@
-/** Keys that are nearly in order, sorted by insertion: what comes out, when it gives up, and which digits are left to it. */
+/** Insertion sort of nearly sorted keys: its result, when it gives up, and which digits are left to it. */
 import test from 'ava';
 import { NearSort } from '../../src/io/near-sort.js';
 import { keyOrder } from '../../src/io/unit-order.js';
@@ -18,7 +18,7 @@ const codesOf = (dtype: (typeof DTYPES)[number], { bits, ...order }: ReferenceOr
 
 const wordsOf = ({ codec, mask }: ReturnType<typeof codesOf>) => codecWords(codec, mask);
 
-/** Brings each element up to so many places away from where it was. */
+/** Moves each element by up to `far` positions. */
 function disturbed(bytes: Uint8Array, unit: number, far: number): Uint8Array {
   const random = new Random(far);
   const n = bytes.length / unit;
@@ -35,7 +35,7 @@ const ORDERS: readonly ReferenceOrder[] = [
 ];
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: what is nearly in order is sorted, and equal keys stay`, async (t) => {
+  test(`${dtype}: nearly sorted keys are sorted stably`, async (t) => {
     const { bytes: unit } = dtypeInfo(dtype);
     for (const order of [...ORDERS, ...bitWindows(dtype).map((bits) => ({ bits }))]) {
       for (const distribution of DISTRIBUTIONS) {
@@ -53,7 +53,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('more than one thread has a share, from any place in memory, and keys cross from one share to the next', async (t) => {
+test('several threads sort unaligned memory, and keys move from one share to another', async (t) => {
   const n = 300_007;
   const sorted = BigUint64Array.from({ length: n }, (_, i) => BigInt(i >> 1));
   const keys = disturbed(bytesOf(sorted), 8, 5);
@@ -70,7 +70,7 @@ test('more than one thread has a share, from any place in memory, and keys cross
   t.deepEqual(late, late.slice().sort());
 });
 
-test('what is far from being in order is given up, with all of its keys', async (t) => {
+test('keys far from sorted order are given up, and none is lost', async (t) => {
   for (const n of [10_000, 200_000]) {
     const keys = Uint32Array.from({ length: n }, (_, i) => n - i);
     const done = Uint32Array.of(7);
@@ -83,7 +83,7 @@ test('what is far from being in order is given up, with all of its keys', async 
   }
 });
 
-test('no keys, one key, and what is no array of keys', async (t) => {
+test('no keys and one key are sorted, and invalid arguments are refused', async (t) => {
   const words = wordsOf(codesOf('u32'));
   const done = new Uint32Array(1);
   await cl.nearSortAsync(new Uint32Array(0), 4, words, done, 1);
@@ -101,7 +101,7 @@ test('no keys, one key, and what is no array of keys', async (t) => {
   }
 });
 
-/** The host sorts, and says that it is a CPU device. */
+/** A Sorter on the host that poses as a CPU device. */
 async function onCpu(body: (sorter: Sorter, windows: (readonly [number, number])[]) => Promise<void>) {
   const host = await Sorter.open({ device: 'host' });
   const windows: (readonly [number, number])[] = [];
@@ -113,7 +113,7 @@ async function onCpu(body: (sorter: Sorter, windows: (readonly [number, number])
   await host.close();
 }
 
-test('of a partition of numbers the highest digits are sorted by, and insertion does the rest', async (t) => {
+test('a partition is sorted by its highest digits, and insertion sort does the rest', async (t) => {
   await onCpu(async (sorter, windows) => {
     for (const descending of [false, true]) {
       const order = keyOrder({ dtype: 'f64', descending, nan: 'last', bits: [0, 64] });
@@ -122,14 +122,14 @@ test('of a partition of numbers the highest digits are sorted by, and insertion 
       const sorted = await order.sort(sorter, bytesOf(keys), { into: new Uint8Array(keys.byteLength) }, 52);
       t.deepEqual(sorted, referenceSort(bytesOf(keys), 'f64', { descending }));
       t.deepEqual(windows.splice(0), [[41, 52]]);
-      // Who asks for an algorithm gets what it does, with all bits.
+      // A requested algorithm sorts by all bits.
       await order.sort(sorter, bytesOf(keys), { algorithm: 'serial' }, 52).catch(() => undefined);
       t.deepEqual(windows.splice(0), [[0, 64]]);
     }
   });
 });
 
-test('keys whose highest digits tell little are sorted by all, and soon not tried any more', async (t) => {
+test('keys with equal highest digits are sorted by all bits, and later attempts are skipped', async (t) => {
   await onCpu(async (sorter, windows) => {
     const order = keyOrder({ dtype: 'u64', descending: false, nan: 'last', bits: [0, 64] });
     const random = new Random(6);
@@ -149,7 +149,7 @@ test('keys whose highest digits tell little are sorted by all, and soon not trie
   });
 });
 
-test('digits are left out only where that spares passes, on a CPU device', (t) => {
+test('low digits are left out only on a CPU device and only if that saves passes', (t) => {
   const near = new NearSort(codesOf('u64'));
   const [cpu, gpu, host] = [
     { device: { type: 'cpu' } },

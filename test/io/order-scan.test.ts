@@ -39,7 +39,7 @@ function scan(bytes: Uint8Array, order: Case, lines: Lines | undefined, random: 
 
 const SEED = 21;
 
-test('finds what the plainest search finds: every dtype, order, window, kind of keys and shape', (t) => {
+test('OrderScan finds the descent of a plain search, for every dtype, order, window, distribution and shape', (t) => {
   const random = new Random(SEED);
   for (const dtype of DTYPES) {
     const { width, bytes: unit } = dtypeInfo(dtype);
@@ -78,7 +78,7 @@ test('finds what the plainest search finds: every dtype, order, window, kind of 
   }
 });
 
-test('tells the two keys: in a row, across pieces, and in a column', (t) => {
+test('a descent reports both keys, in a row, across pieces and in a column', (t) => {
   const order = { dtype: 'f64', bits: [0, 64] } as const;
   const bytes = (...keys: number[]) => new Uint8Array(Float64Array.from(keys).buffer);
   const row = new OrderScan(order);

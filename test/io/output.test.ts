@@ -42,7 +42,7 @@ async function put(name: string, contents: string): Promise<void> {
   await withOutput(path(name), context(), (output) => output.write(Buffer.from(contents)));
 }
 
-onUnix('a link stays, and what it names is made or replaced, through any links', async (t) => {
+onUnix('a link stays, and its target is created or replaced, also through several links', async (t) => {
   mkdirSync(path('here'));
   mkdirSync(path('there/deep'), { recursive: true });
   symlinkSync('../there/file', path('here/link')); // dangling
@@ -61,7 +61,7 @@ onUnix('a link stays, and what it names is made or replaced, through any links',
   t.deepEqual(readdirSync(path('here')), ['link']);
 });
 
-onUnix('a name that is no file says why, before anything is written', async (t) => {
+onUnix('an invalid output name is an IoError with the cause, before anything is written', async (t) => {
   symlinkSync('circle', path('circle'));
   symlinkSync('no/such/folder', path('into nothing'));
   for (const [name, message] of [
@@ -82,7 +82,7 @@ ava('long names and names with line breaks are written like others', async (t) =
   }
 });
 
-ava('room is asked for: more than there is is an error that says how much', async (t) => {
+ava('reserving more space than is free is an error with both sizes', async (t) => {
   const output = await openOutput(path('large'), context());
   const { bavail, bsize } = statfsSync(folder);
   await t.notThrowsAsync(output.reserve(Math.min(1000, bavail * bsize)));
@@ -96,7 +96,7 @@ ava('room is asked for: more than there is is an error that says how much', asyn
   output.discard();
 });
 
-ava('room that is found ahead is no part of what a file holds', async (t) => {
+ava('preallocated space is not part of the file', async (t) => {
   const output = await openOutput(path('ahead'), context());
   output.allocate?.(100_000);
   await output.write(Buffer.from('abc'));
@@ -110,7 +110,7 @@ ava('room that is found ahead is no part of what a file holds', async (t) => {
 
 const onSmallDisk = where(isMounted, 'no small disk can be mounted here', ava);
 
-onSmallDisk('a disk without room says so before anything is written', async (t) => {
+onSmallDisk('a full disk is an error before anything is written', async (t) => {
   const output = await openOutput(join(disk, 'out'), context());
   output.allocate?.(1_000_000);
   await t.throwsAsync(output.write(Buffer.from('abc')), { instanceOf: IoError, message: /no space is left/ });
@@ -118,7 +118,7 @@ onSmallDisk('a disk without room says so before anything is written', async (t) 
   t.deepEqual(readdirSync(disk), []);
 });
 
-ava('who is told of files aside hears of each before it is there and after it is gone', async (t) => {
+ava('a listener hears of each temporary file before it exists and after it is gone', async (t) => {
   const asides = new Map<string, boolean>();
   const told = {
     add: (aside: string) => asides.set(aside, existsSync(aside)),
@@ -136,7 +136,7 @@ ava('who is told of files aside hears of each before it is there and after it is
   t.is(asides.size, 2);
 });
 
-ava('two that write the same output do not disturb each other; the last one stays', async (t) => {
+ava('concurrent writers of one output do not interfere, and the last commit stays', async (t) => {
   const one = await openOutput(path('shared'), context());
   const other = await openOutput(path('shared'), context());
   await one.write(Buffer.from('one'));
@@ -147,7 +147,7 @@ ava('two that write the same output do not disturb each other; the last one stay
   t.is(readFileSync(path('shared'), 'utf8'), 'other');
 });
 
-onUnix('a pipe is written to when somebody reads it', async (t) => {
+onUnix('a pipe is written once it has a reader', async (t) => {
   spawnSync('mkfifo', [path('pipe')]);
   const wrote = withOutput(path('pipe'), context(), (output) => output.write(Buffer.alloc(200_000, 'x')));
   await setTimeout(50);
@@ -157,14 +157,14 @@ onUnix('a pipe is written to when somebody reads it', async (t) => {
   t.true(lstatSync(path('pipe')).isFIFO());
 });
 
-onUnix('a pipe whose reader leaves is a closed pipe', async (t) => {
+onUnix('a pipe whose reader exits is a ClosedPipeError', async (t) => {
   spawnSync('mkfifo', [path('left')]);
   spawn('head', ['-c', '10', path('left')]);
   const wrote = withOutput(path('left'), context(), (output) => output.write(Buffer.alloc(2 ** 22)));
   await t.throwsAsync(wrote, { instanceOf: ClosedPipeError });
 });
 
-onUnix('a pipe that nobody opens, or nobody reads, ends with the signal', async (t) => {
+onUnix('an abort signal ends a write to a pipe without a reader or with an idle one', async (t) => {
   spawnSync('mkfifo', [path('lonely')]);
   for (const reader of [undefined, spawn('sh', ['-c', 'exec sleep 60 < "$0"', path('lonely')])]) {
     const controller = new AbortController();
@@ -179,7 +179,7 @@ onUnix('a pipe that nobody opens, or nobody reads, ends with the signal', async 
 });
 
 const readOnly = where(process.getuid?.() !== 0, 'root may write everywhere', onUnix); // root may write everywhere
-readOnly('a file that may not be written is not replaced', async (t) => {
+readOnly('a read-only file is not replaced', async (t) => {
   writeFileSync(path('read-only'), 'before', { mode: 0o444 });
   await t.throwsAsync(openOutput(path('read-only'), context()), { message: /permission denied/ });
 });

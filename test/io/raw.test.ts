@@ -20,7 +20,7 @@ const fifo = (name: string): string => {
   return path(name);
 };
 
-onLinux('a size of 0 is not trusted: files under /proc are read to their end', async (t) => {
+onLinux('a file of size 0, as under /proc, is read to its end', async (t) => {
   const source = await openSource('/proc/version', nothing);
   t.is(source.bytes, undefined);
   t.deepEqual(Buffer.from(await source.head(5)), readFileSync('/proc/version').subarray(0, 5));
@@ -28,7 +28,7 @@ onLinux('a size of 0 is not trusted: files under /proc are read to their end', a
   await source.close();
 });
 
-ava('an empty file is empty', async (t) => {
+ava('an empty file has no bytes', async (t) => {
   writeFileSync(path('empty'), '');
   const source = await openSource(path('empty'), nothing);
   t.is((await source.head(10)).length, 0);
@@ -36,7 +36,7 @@ ava('an empty file is empty', async (t) => {
   await source.close();
 });
 
-onUnix('a pipe gives what its writers write, when they do', async (t) => {
+onUnix('a pipe is read until its writer closes it', async (t) => {
   const source = await openSource(fifo('pipe'), nothing);
   const read = source.read(2);
   await setTimeout(50); // nobody writes yet
@@ -49,7 +49,7 @@ onUnix('a pipe gives what its writers write, when they do', async (t) => {
   await source.close();
 });
 
-onUnix('a pipe that never gives anything ends with the signal', async (t) => {
+onUnix('an abort signal ends a read of a silent pipe', async (t) => {
   const controller = new AbortController();
   const source = await openSource(fifo('silent'), nothing, controller.signal);
   const read = source.read(4);
@@ -60,7 +60,7 @@ onUnix('a pipe that never gives anything ends with the signal', async (t) => {
   await source.close();
 });
 
-ava('what cannot be read says why', async (t) => {
+ava('an unreadable file is an IoError with the cause', async (t) => {
   const refused = (name: string, message: RegExp) =>
     t.throwsAsync(openSource(path(name), nothing), { instanceOf: IoError, message }, name);
   symlinkSync('nowhere', path('dangling'));
@@ -76,7 +76,7 @@ ava('what cannot be read says why', async (t) => {
   await refused('x'.repeat(300), /too long/);
 });
 
-onUnix('a socket is no file of keys', async (t) => {
+onUnix('a socket is refused', async (t) => {
   const server = createServer().listen(path('socket'));
   await new Promise((resolve) => server.once('listening', resolve));
   await t.throwsAsync(openSource(path('socket'), nothing), { instanceOf: IoError, message: /socket/ });

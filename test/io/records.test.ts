@@ -38,7 +38,7 @@ interface Case {
   readonly seed: number;
 }
 
-/** Records of random bytes, or of the special numbers where keys are. */
+/** Records of random bytes, or with special numbers as keys. */
 function recordsOf({ record, keys, n, bits, special, seed }: Case): Uint8Array {
   const random = new Random(seed);
   const bytes = random.bytes(n * record).map((byte) => byte & (2 ** bits - 1));
@@ -88,7 +88,7 @@ const sortedBy = async (sorter: Sorter, one: Case) => {
 };
 
 forEachSorter((title, open, small) => {
-  test(title('any layout gives the order of the reference'), async (t) => {
+  test(title('records of any layout are sorted as in the reference'), async (t) => {
     const sorter = await open();
     const property = fc.asyncProperty(cases, async (one) => {
       const { positions, expected, sorted, picked } = await sortedBy(sorter, one);
@@ -98,24 +98,27 @@ forEachSorter((title, open, small) => {
   });
 
   for (const dtype of DTYPES) {
-    test(title(`${dtype}: both byte orders and directions, with ties, stable`), async (t) => {
-      const sorter = await open();
-      const n = 97;
-      for (const endian of ['le', 'be'] as const) {
-        for (const descending of [false, true]) {
-          for (const nan of ['first', 'last'] as const) {
-            const keys = [{ offset: 3, dtype, endian, descending, nan }];
-            const one = { record: 13, keys, n, bits: 8, special: true, seed: 5 };
-            const { positions, expected, sorted, picked } = await sortedBy(sorter, one);
-            t.deepEqual(positions, expected, `${endian} ${descending} ${nan}`);
-            t.deepEqual(sorted, picked);
+    test(
+      title(`${dtype}: records are sorted stably by keys in both byte orders and directions`),
+      async (t) => {
+        const sorter = await open();
+        const n = 97;
+        for (const endian of ['le', 'be'] as const) {
+          for (const descending of [false, true]) {
+            for (const nan of ['first', 'last'] as const) {
+              const keys = [{ offset: 3, dtype, endian, descending, nan }];
+              const one = { record: 13, keys, n, bits: 8, special: true, seed: 5 };
+              const { positions, expected, sorted, picked } = await sortedBy(sorter, one);
+              t.deepEqual(positions, expected, `${endian} ${descending} ${nan}`);
+              t.deepEqual(sorted, picked);
+            }
           }
         }
-      }
-    });
+      },
+    );
   }
 
-  test(title('ties are broken word by word, however long keys are'), async (t) => {
+  test(title('ties are broken word by word for keys of any length'), async (t) => {
     const sorter = await open();
     const n = small ? 300 : 3000;
     const long = (bits: number, length: number, record = length + 4): Case => ({
@@ -145,30 +148,27 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test(
-    title('more records than are gone over at a time, by numbers that the second word decides'),
-    async (t) => {
-      const sorter = await open();
-      for (const keys of [
-        [
-          { offset: 0, dtype: 'f64', endian: 'be' },
-          { offset: 9, dtype: 'i16', descending: true },
-          { offset: 11, dtype: 'f32' },
-        ],
-        [
-          { offset: 3, length: 6, descending: true },
-          { offset: 12, dtype: 'u64', endian: 'be' },
-        ],
-      ] as const) {
-        const one = { record: 20, keys, n: small ? 1100 : 3100, bits: 1, special: true, seed: 12 };
-        const { positions, expected, sorted, picked } = await sortedBy(sorter, one);
-        t.deepEqual(positions, expected);
-        t.true(sorted.equals(picked));
-      }
-    },
-  );
+  test(title('more records than one chunk are sorted by keys that differ in the second word'), async (t) => {
+    const sorter = await open();
+    for (const keys of [
+      [
+        { offset: 0, dtype: 'f64', endian: 'be' },
+        { offset: 9, dtype: 'i16', descending: true },
+        { offset: 11, dtype: 'f32' },
+      ],
+      [
+        { offset: 3, length: 6, descending: true },
+        { offset: 12, dtype: 'u64', endian: 'be' },
+      ],
+    ] as const) {
+      const one = { record: 20, keys, n: small ? 1100 : 3100, bits: 1, special: true, seed: 12 };
+      const { positions, expected, sorted, picked } = await sortedBy(sorter, one);
+      t.deepEqual(positions, expected);
+      t.true(sorted.equals(picked));
+    }
+  });
 
-  test(title('records of one byte, and of a thousand'), async (t) => {
+  test(title('records of one byte and of a thousand bytes are sorted'), async (t) => {
     const sorter = await open();
     for (const [record, keys] of [
       [1, [{ offset: 0, dtype: 'i8', descending: true }]],
@@ -185,7 +185,7 @@ forEachSorter((title, open, small) => {
   });
 });
 
-test('compare and prefix tell the order that is sorted by', (t) => {
+test('compare and prefix agree with the sorted order', (t) => {
   const property = fc.property(cases, (one) => {
     const order = recordOrder(one);
     const bytes = recordsOf({ ...one, n: 12 });
@@ -204,7 +204,7 @@ test('compare and prefix tell the order that is sorted by', (t) => {
   t.notThrows(() => fc.assert(property, { numRuns: 60 }));
 });
 
-test('keys may be text or objects, and nan holds for those that do not say', async (t) => {
+test('keys may be text or objects, and nan applies to keys without their own', async (t) => {
   const floats = Float32Array.of(2, Number.NaN, 1, Number.NEGATIVE_INFINITY);
   const bytes = bytesOf(floats);
   const sorted = (keys: readonly (string | RecordKey)[], nan?: 'first' | 'last') =>
@@ -216,7 +216,7 @@ test('keys may be text or objects, and nan holds for those that do not say', asy
   t.deepEqual([...(await sorted(['0:4']))], [0, 2, 3, 1]);
 });
 
-test('sortRecords takes Buffers, anywhere in memory, and writes into what it is given', async (t) => {
+test('sortRecords accepts Buffers at any offset and writes into a given array', async (t) => {
   const text = Buffer.from('xbob  2ann  1eve  3');
   const options = { record: 6, keys: ['0:5'], device: 'host' };
   const bytes = text.subarray(1);
@@ -233,7 +233,7 @@ test('sortRecords takes Buffers, anywhere in memory, and writes into what it is 
   await t.throwsAsync(sortRecords(bytes, { ...options, into: bytes }), { instanceOf: InputError });
 });
 
-test('what is no layout, and what is no records, is refused', async (t) => {
+test('invalid layouts and invalid records are refused', async (t) => {
   const refused = (
     layout: object,
     message: RegExp,
@@ -282,7 +282,7 @@ test('what is no layout, and what is no records, is refused', async (t) => {
   t.notThrows(() => assertRecords(2 ** 32 - 1, 1));
 });
 
-test('a call that is interrupted says so', async (t) => {
+test('an aborted call rejects with an AbortedError', async (t) => {
   const signal = AbortSignal.abort();
   const options = { record: 10, keys: ['0:10'], device: 'host', signal };
   await t.throwsAsync(sortRecords(new Uint8Array(1e6), options), { instanceOf: AbortedError });

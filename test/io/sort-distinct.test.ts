@@ -39,7 +39,7 @@ const wordsOf = (name: string): bigint[] => [
 ];
 
 for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
-  test(`${dtype}: each number once with its count, in memory, in partitions and from a pipe`, async (t) => {
+  test(`${dtype}: distinct keys are written with counts, in memory, in partitions and from a pipe`, async (t) => {
     const info = dtypeInfo(dtype);
     const special = generate({ dtype, count: 3000, distribution: 'special', seed: 3 });
     const keys = Buffer.concat([special, generate({ dtype, count: 3000, distribution: 'uniform', seed: 4 })]);
@@ -82,7 +82,7 @@ for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
   });
 }
 
-test('records: of those whose keys are equal the first, with counts, in memory and by way of files', async (t) => {
+test('the first of records with equal keys is written with its count, in memory and externally', async (t) => {
   const record = 12;
   const texts = ['1:2', '4:u16:desc', '6:3'];
   const keys = texts.map(parseRecordKey);
@@ -106,7 +106,7 @@ test('records: of those whose keys are equal the first, with counts, in memory a
   }
 });
 
-test('a matrix is the keys that it has, equals are told by some bits where these count, and no keys are none', async (t) => {
+test('distinct keys of a matrix, by a bit window and of an empty file are written', async (t) => {
   const matrix = Buffer.concat([npyHeader('u8', [2, 3]), Buffer.from([5, 1, 5, 1, 5, 9])]);
   writeFileSync(path('m.npy'), matrix);
   await sort({ in: path('m.npy'), out: path('m.out'), unique: true, counts: path('m.npz.npy') });
@@ -125,7 +125,7 @@ test('a matrix is the keys that it has, equals are told by some bits where these
   t.is(readFileSync(path('none.out')).length + readFileSync(path('none.u64')).length, 0);
 });
 
-test('positions of distinct keys, counts of all and counts in place of keys are refused', async (t) => {
+test('positions of distinct keys, counts without unique and counts that replace a file are refused', async (t) => {
   writeFileSync(path('x.u8'), Buffer.from([1, 1]));
   const job = { in: path('x.u8'), out: path('never') };
   for (const [more, message] of [

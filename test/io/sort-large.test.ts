@@ -5,7 +5,7 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 const [CPU, GPU] = [{ type: 'cpu' }, { type: 'gpu' }] as const;
 
-test('keys are sorted as a whole where that takes little, or twice their size at most', (t) => {
+test('small inputs are sorted as a whole, and larger ones only on a GPU with enough memory', (t) => {
   const limits = { memory: 8 * GIB, argsort: false, unit: 8 };
   for (const device of [undefined, CPU, GPU]) {
     t.true(fitsAsWhole(64 * MIB, limits, device));
@@ -18,7 +18,7 @@ test('keys are sorted as a whole where that takes little, or twice their size at
   t.false(fitsAsWhole(4 * GIB, limits, GPU));
 });
 
-test('positions are made as a whole as long as there is memory, for them too', (t) => {
+test('positions are computed as a whole while the memory also holds the positions', (t) => {
   const limits = { memory: 8 * GIB, argsort: true, unit: 8 };
   t.true(fitsAsWhole(GIB, limits, CPU));
   t.false(fitsAsWhole(2 * GIB, limits, CPU));
@@ -26,7 +26,7 @@ test('positions are made as a whole as long as there is memory, for them too', (
   t.false(fitsAsWhole(GIB, { ...limits, unit: 1 }, CPU), 'positions of four bytes beside keys of one');
 });
 
-test('of a pipe no more is held to see whether it is little than is sorted as a whole', (t) => {
+test('a pipe is buffered up to the size that is sorted as a whole', (t) => {
   const limits = { memory: 8 * GIB, argsort: false, unit: 4 };
   t.is(mostForWhole(limits, true), 64 * MIB);
   t.true(mostForWhole({ ...limits, memory: 100 * MIB }, true) < 25 * MIB);

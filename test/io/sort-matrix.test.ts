@@ -43,7 +43,7 @@ function reference(
 }
 
 forEachSorter((title, open, small) => {
-  test(title('sorts and argsorts rows and columns'), async (t) => {
+  test(title('rows and columns of a matrix are sorted and argsorted'), async (t) => {
     const sorter = await open();
     for (const dtype of ['f64', 'u16'] as const) {
       for (const shape of [
@@ -97,7 +97,7 @@ test('one column of a matrix is sorted as an array', async (t) => {
   await sorter.close();
 });
 
-test('matrices without keys stay as they are', async (t) => {
+test('matrices without keys are written unchanged', async (t) => {
   const sorter = await Sorter.open({ device: 'host' });
   for (const shape of [
     [0, 4],

@@ -1,4 +1,4 @@
-/** Files that are sorted in the memory of a device, as one that has its own. */
+/** Files sorted in the memory of a device, as with dedicated memory. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
@@ -32,10 +32,10 @@ test.after.always(remove);
 const PIECE_BYTES = 2 ** 12;
 const COUNT = 5001;
 
-/** Pieces that are read at a time: now, and the most there were. */
+/** Concurrent reads of pieces: now, and at peak. */
 const reading = { now: 0, most: 0 };
 
-/** The same keys, with an eye on how many are read at a time. */
+/** The same keys, with a counter of concurrent reads. */
 function watched(reader: KeyReader): KeyReader {
   const readAt = async (into: Uint8Array, position: number): Promise<void> => {
     reading.most = Math.max(reading.most, ++reading.now);
@@ -46,7 +46,7 @@ function watched(reader: KeyReader): KeyReader {
   return Object.create(reader, { readAt: { value: reader.readAt && readAt } });
 }
 
-/** Sorts by way of the device, or tells by undefined that it is to be another way. */
+/** Sorts on the device. @returns undefined if the job has to take another path */
 async function sortBy(
   byThreads: boolean,
   sorter: Sorter,
@@ -94,7 +94,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
     sortBy(byThreads, sorter, job, context);
 
   for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
-    test.serial(title(`${dtype}: order and positions are those of the reference`), async (t) => {
+    test.serial(title(`${dtype}: keys and positions equal the reference`), async (t) => {
       const sorter = await open();
       const { keys, from } = keysOf(dtype, (COUNT * 4) / Math.min(4, dtypeInfo(dtype).bytes));
       for (const order of [{}, { descending: true, nan: 'first', bits: [1, 6] }] as const) {
@@ -116,133 +116,139 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
     });
   }
 
-  test.serial(title('formats, byte orders, its own input, rooms of a pool, and checksums'), async (t) => {
-    const sorter = await open();
-    const { keys } = keysOf('f32');
-    const sorted = referenceSort(keys, 'f32');
-    const npy = path('keys.npy');
-    writeFileSync(npy, Buffer.concat([npyHeader('f32', [COUNT]), keys]));
-    const pool = new ArrayPool(sorter, 2 ** 24);
-    for (const [name, bytes] of [
-      ['big.f32be', Buffer.from(sorted).swap32()],
-      ['out.npy', Buffer.concat([npyHeader('f32', [COUNT]), sorted])],
-      ['keys.npy', Buffer.concat([npyHeader('f32', [COUNT]), sorted])],
-    ] as const) {
-      const hashes = new FileHashes();
-      const out = path(name);
-      const before = statSync(npy).size;
-      const report = await sortSo(sorter, { in: npy, out }, { hashes, arrays: pool });
-      t.truthy(report, name);
-      t.deepEqual(readFileSync(out), bytes, name);
-      t.is(hashes.ofInput(npy).bytes, before, 'all was hashed as it was read');
-      t.is(reading.most, byThreads ? 0 : 1, 'in order, by whom it was to be read');
-      t.is(hashes.ofOutput(out).bytes, bytes.length, 'and as it was written');
-    }
-    const read = await sortSo(sorter, { in: path('big.f32be'), out: path('little.f32') });
-    t.truthy(read);
-    t.is(reading.most, 3, 'threads swap no bytes');
-    t.deepEqual(new Uint8Array(readFileSync(path('little.f32'))), sorted);
-  });
-
-  test.serial(title('what is to go another way does, and is right'), async (t) => {
-    const sorter = await open();
-    const { keys, from } = keysOf('u32');
-    const { from: few } = keysOf('u32', 2000);
-    const out = path('other.u32');
-    for (const job of [
-      { in: from, verify: true },
-      { in: from, unique: true },
-      { in: [from, few] },
-      { in: few },
-    ]) {
-      t.is(await sortSo(sorter, { ...job, out }), undefined, JSON.stringify(job));
-    }
-    await sortSo(sorter, { in: from, verify: true, out });
-    t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, 'u32'));
-  });
-
-  test.serial(title('without room, or without its device, the sort goes another way'), async (t) => {
-    const sorter = await open();
-    const { keys, from } = keysOf('u32');
-    const out = path('lost.u32');
-    const { allocate } = sorter;
-    const { readInto, readTo } = DeviceArray.prototype;
-    let reads = 0;
-    const read = (): void => {
-      if (++reads === 3) throw new DeviceLostError('gone');
-    };
-    for (const spoil of [
-      () => {
-        sorter.allocate = () => {
-          throw new MemoryError('no room');
-        };
-      },
-      () => {
-        DeviceArray.prototype.readInto = async function (this: DeviceArray, ...args) {
-          read();
-          return readInto.apply(this, args);
-        };
-        DeviceArray.prototype.readTo = async function (this: DeviceArray, ...args) {
-          read();
-          return readTo.apply(this, args);
-        };
-      },
-    ]) {
-      writeFileSync(out, 'as it was');
-      spoil();
-      try {
-        t.is(await sortSo(sorter, { in: from, out }), undefined);
-      } finally {
-        sorter.allocate = allocate;
-        Object.assign(DeviceArray.prototype, { readInto, readTo });
-      }
-      t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, 'u32'));
-      t.is(sorter.memory().used, 0);
-    }
-    t.is(reads, 3);
-    t.deepEqual(left(), []);
-  });
-
   test.serial(
-    title('an end by force, and a file that is cut meanwhile, leave the output as it was'),
+    title('files are sorted across formats and byte orders and in place, with pooled buffers and checksums'),
     async (t) => {
       const sorter = await open();
-      const { from } = keysOf('u32');
-      const out = path('aborted.u32');
-      for (const phase of ['reading', 'writing']) {
-        writeFileSync(out, 'as it was');
-        const controller = new AbortController();
-        const onProgress = (told: { phase: string }) => told.phase === phase && controller.abort();
-        await t.throwsAsync(sortSo(sorter, { in: from, out }, { signal: controller.signal, onProgress }), {
-          instanceOf: AbortedError,
-        });
-        t.is(readFileSync(out, 'utf8'), 'as it was');
+      const { keys } = keysOf('f32');
+      const sorted = referenceSort(keys, 'f32');
+      const npy = path('keys.npy');
+      writeFileSync(npy, Buffer.concat([npyHeader('f32', [COUNT]), keys]));
+      const pool = new ArrayPool(sorter, 2 ** 24);
+      for (const [name, bytes] of [
+        ['big.f32be', Buffer.from(sorted).swap32()],
+        ['out.npy', Buffer.concat([npyHeader('f32', [COUNT]), sorted])],
+        ['keys.npy', Buffer.concat([npyHeader('f32', [COUNT]), sorted])],
+      ] as const) {
+        const hashes = new FileHashes();
+        const out = path(name);
+        const before = statSync(npy).size;
+        const report = await sortSo(sorter, { in: npy, out }, { hashes, arrays: pool });
+        t.truthy(report, name);
+        t.deepEqual(readFileSync(out), bytes, name);
+        t.is(hashes.ofInput(npy).bytes, before, 'all was hashed as it was read');
+        t.is(reading.most, byThreads ? 0 : 1, 'in order, by whom it was to be read');
+        t.is(hashes.ofOutput(out).bytes, bytes.length, 'and as it was written');
       }
-      const { fill, fillFrom } = DeviceArray.prototype;
-      DeviceArray.prototype.fill = async function (this: DeviceArray, ...args) {
-        writeFileSync(from, 'cut');
-        return fill.apply(this, args);
-      };
-      DeviceArray.prototype.fillFrom = async function (this: DeviceArray, ...args) {
-        writeFileSync(from, 'cut');
-        return fillFrom.apply(this, args);
-      };
-      try {
-        await t.throwsAsync(sortSo(sorter, { in: from, out }), {
-          instanceOf: IoError,
-          message: /was cut meanwhile/,
-        });
-      } finally {
-        Object.assign(DeviceArray.prototype, { fill, fillFrom });
-      }
-      t.is(readFileSync(out, 'utf8'), 'as it was');
-      t.is(sorter.memory().used, 0);
-      t.deepEqual(left(), []);
+      const read = await sortSo(sorter, { in: path('big.f32be'), out: path('little.f32') });
+      t.truthy(read);
+      t.is(reading.most, 3, 'threads swap no bytes');
+      t.deepEqual(new Uint8Array(readFileSync(path('little.f32'))), sorted);
     },
   );
 
   test.serial(
-    title('files of a device with memory of its own are sorted so, whatever the memory of the host'),
+    title('a job that the device path does not support takes another path and is correct'),
+    async (t) => {
+      const sorter = await open();
+      const { keys, from } = keysOf('u32');
+      const { from: few } = keysOf('u32', 2000);
+      const out = path('other.u32');
+      for (const job of [
+        { in: from, verify: true },
+        { in: from, unique: true },
+        { in: [from, few] },
+        { in: few },
+      ]) {
+        t.is(await sortSo(sorter, { ...job, out }), undefined, JSON.stringify(job));
+      }
+      await sortSo(sorter, { in: from, verify: true, out });
+      t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, 'u32'));
+    },
+  );
+
+  test.serial(
+    title('without device memory, or after a lost device, the sort takes another path'),
+    async (t) => {
+      const sorter = await open();
+      const { keys, from } = keysOf('u32');
+      const out = path('lost.u32');
+      const { allocate } = sorter;
+      const { readInto, readTo } = DeviceArray.prototype;
+      let reads = 0;
+      const read = (): void => {
+        if (++reads === 3) throw new DeviceLostError('gone');
+      };
+      for (const spoil of [
+        () => {
+          sorter.allocate = () => {
+            throw new MemoryError('no room');
+          };
+        },
+        () => {
+          DeviceArray.prototype.readInto = async function (this: DeviceArray, ...args) {
+            read();
+            return readInto.apply(this, args);
+          };
+          DeviceArray.prototype.readTo = async function (this: DeviceArray, ...args) {
+            read();
+            return readTo.apply(this, args);
+          };
+        },
+      ]) {
+        writeFileSync(out, 'as it was');
+        spoil();
+        try {
+          t.is(await sortSo(sorter, { in: from, out }), undefined);
+        } finally {
+          sorter.allocate = allocate;
+          Object.assign(DeviceArray.prototype, { readInto, readTo });
+        }
+        t.deepEqual(new Uint8Array(readFileSync(out)), referenceSort(keys, 'u32'));
+        t.is(sorter.memory().used, 0);
+      }
+      t.is(reads, 3);
+      t.deepEqual(left(), []);
+    },
+  );
+
+  test.serial(title('an abort or a truncated input leaves the output unchanged'), async (t) => {
+    const sorter = await open();
+    const { from } = keysOf('u32');
+    const out = path('aborted.u32');
+    for (const phase of ['reading', 'writing']) {
+      writeFileSync(out, 'as it was');
+      const controller = new AbortController();
+      const onProgress = (told: { phase: string }) => told.phase === phase && controller.abort();
+      await t.throwsAsync(sortSo(sorter, { in: from, out }, { signal: controller.signal, onProgress }), {
+        instanceOf: AbortedError,
+      });
+      t.is(readFileSync(out, 'utf8'), 'as it was');
+    }
+    const { fill, fillFrom } = DeviceArray.prototype;
+    DeviceArray.prototype.fill = async function (this: DeviceArray, ...args) {
+      writeFileSync(from, 'cut');
+      return fill.apply(this, args);
+    };
+    DeviceArray.prototype.fillFrom = async function (this: DeviceArray, ...args) {
+      writeFileSync(from, 'cut');
+      return fillFrom.apply(this, args);
+    };
+    try {
+      await t.throwsAsync(sortSo(sorter, { in: from, out }), {
+        instanceOf: IoError,
+        message: /was cut meanwhile/,
+      });
+    } finally {
+      Object.assign(DeviceArray.prototype, { fill, fillFrom });
+    }
+    t.is(readFileSync(out, 'utf8'), 'as it was');
+    t.is(sorter.memory().used, 0);
+    t.deepEqual(left(), []);
+  });
+
+  test.serial(
+    title('with dedicated device memory, files are sorted on the device for any host memory limit'),
     async (t) => {
       const sorter = await open();
       const keys = generate({ dtype: 'u32', count: 2 ** 22 + 5, distribution: 'uniform', seed: 4 });

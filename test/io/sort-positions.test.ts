@@ -33,7 +33,7 @@ const COUNT = 20_000;
 const TIMES = 60;
 
 for (const dtype of ['u8', 'i16', 'f32', 'u64', 'f64'] as const) {
-  test(`${dtype}: positions by way of files, from a file and from a pipe, narrow and wide`, async (t) => {
+  test(`${dtype}: an external argsort is correct from a file and a pipe, with u32 and u64 positions`, async (t) => {
     const unit = dtypeInfo(dtype).bytes;
     const some = generate({ dtype, count: COUNT, distribution: 'special', seed: 5 });
     const keys = Buffer.concat(Array(TIMES).fill(some));
@@ -98,7 +98,7 @@ function groupsOf(
   return groups;
 }
 
-test('what positions are written as shows in their number, and a name that says otherwise is refused', async (t) => {
+test('the number of keys decides between u32 and u64 positions, and a name with another dtype is refused', async (t) => {
   t.is(positionDtype(undefined), 'u32');
   t.is(positionDtype(2 ** 32 - 1), 'u32');
   t.is(positionDtype(2 ** 32), 'u64');

@@ -25,7 +25,7 @@ test.before(async () => {
 });
 test.after.always(() => sorter.close());
 
-test('more records than a piece are gathered and written piece by piece', async (t) => {
+test('records above the piece size are gathered and written piece by piece', async (t) => {
   const record = 5000; // pieces of 16 MiB hold 3355 of them
   const bytes = new Random(2).bytes(record * 16).slice();
   const many = Buffer.concat(Array(250).fill(bytes));
@@ -47,7 +47,7 @@ test('more records than a piece are gathered and written piece by piece', async 
   t.true(readFileSync(path('many.sorted')).equals(pick(many, record, positions)));
 });
 
-test('a result that is wrong is found by verify, and nothing is written', async (t) => {
+test('a wrong result fails verification, and nothing is written', async (t) => {
   const bytes = new Random(3).bytes(400);
   writeFileSync(path('a.dat'), bytes);
   const job = { in: path('a.dat'), out: path('a.sorted'), record: 10, keys: ['0:8'], verify: true };
@@ -73,7 +73,7 @@ test('2^32 records and more are refused before they are read', async (t) => {
   t.false(existsSync(path('huge.sorted')));
 });
 
-test('a file that is no multiple of the record is refused by both numbers', async (t) => {
+test('a file length that is not a multiple of the record is an error with both numbers', async (t) => {
   writeFileSync(path('odd.dat'), new Uint8Array(1050));
   const job = { in: path('odd.dat'), out: path('odd.sorted'), record: 100, keys: ['0:1'] };
   await t.throwsAsync(sortRecordFile(sorter, job, context), {
@@ -82,7 +82,7 @@ test('a file that is no multiple of the record is refused by both numbers', asyn
   });
 });
 
-test('positions of records that do not fit into memory are those that a sort as a whole finds', async (t) => {
+test('an external argsort of records equals the argsort in memory', async (t) => {
   const record = 13;
   const n = 260_001;
   const random = new Random(11);

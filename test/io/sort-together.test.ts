@@ -16,7 +16,7 @@ function keysOf(dtype: Dtype, count: number, seed: number): KeyArray {
 
 forEachSorter((title, open, small) => {
   test(
-    title('arrays that come at the same time are sorted each by itself, in one go where they are alike'),
+    title('concurrent small sorts return separate results, in one segmented sort per dtype and direction'),
     async (t) => {
       const sorter = await open();
       let [alone, gathered] = [0, 0];
@@ -64,7 +64,7 @@ forEachSorter((title, open, small) => {
     },
   );
 
-  test(title('one that comes alone is sorted alone'), async (t) => {
+  test(title('a sort without concurrent ones runs alone'), async (t) => {
     const together = new SortsTogether(await open());
     const keys = keysOf('u32', 30, 3);
     const reports: SortReport[] = [];
@@ -77,7 +77,7 @@ forEachSorter((title, open, small) => {
   });
 });
 
-test('when all together fail, each is tried by itself, and only one that fails so has failed', async (t) => {
+test('a failed batch falls back to single sorts, and only a sort that fails again rejects', async (t) => {
   const together = new SortsTogether({
     segmentedSort: () => Promise.reject(new Error('all')),
     sort: async (keys: KeyArray) => {
@@ -94,7 +94,7 @@ test('when all together fail, each is tried by itself, and only one that fails s
   );
 });
 
-test('what asks for more than an order is not gathered, nor what is large or empty', (t) => {
+test('sorts with special options and large or empty arrays are not batched', (t) => {
   const together = new SortsTogether({} as Sorter);
   const keys = new Uint32Array(10);
   t.true(together.takes(keys, { descending: true, nan: 'first', bits: [0, 8], algorithm: 'auto' }));

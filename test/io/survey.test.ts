@@ -13,7 +13,7 @@ async function survey(bytes: Uint8Array, dtype: Dtype) {
   return surveyKeys(await raw.open(await openSource('-', Readable.from(chunks)), { dtype }));
 }
 
-test('tells the range, the NaNs and the order of every dtype', async (t) => {
+test('surveyKeys reports range, NaNs and order of every dtype', async (t) => {
   for (const dtype of DTYPES) {
     const info = dtypeInfo(dtype);
     for (const distribution of ['special', 'uniform', 'high-byte'] as const) {
@@ -31,7 +31,7 @@ test('tells the range, the NaNs and the order of every dtype', async (t) => {
         descending: false,
       };
       const found = await survey(keys, dtype);
-      // Which of two zeros is the extreme is not told.
+      // Either zero may be reported as the extreme.
       t.deepEqual(
         { ...found, minimum: found.minimum === 0 ? 0 : found.minimum },
         { ...expected, minimum: expected.minimum === 0 ? 0 : expected.minimum },
@@ -45,7 +45,7 @@ test('tells the range, the NaNs and the order of every dtype', async (t) => {
   }
 });
 
-test('no keys have no range, and NaNs alone neither', async (t) => {
+test('no keys, or only NaNs, have no range', async (t) => {
   t.like(await survey(new Uint8Array(0), 'i64'), { n: 0, minimum: undefined, nans: 0, ascending: true });
   const nans = new Uint8Array(Float32Array.of(Number.NaN, Number.NaN).buffer);
   t.like(await survey(nans, 'f32'), { n: 2, minimum: undefined, maximum: undefined, nans: 2 });

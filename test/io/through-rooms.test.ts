@@ -7,7 +7,7 @@ for (const [ahead, places] of [
   [3, 4],
   [2, 5],
 ] as const) {
-  test(`pieces are taken in order out of ${places} rooms, ${ahead} made at a time`, async (t) => {
+  test(`pieces are consumed in order from ${places} buffers, with ${ahead} produced at a time`, async (t) => {
     const rooms = Array.from({ length: places }, () => ({ piece: -1 }));
     const taken: number[] = [];
     let making = 0;
@@ -25,7 +25,7 @@ for (const [ahead, places] of [
       take: async (piece, room) => {
         t.is(room.piece, piece);
         await setImmediate();
-        t.is(room.piece, piece, 'nobody else has the room meanwhile');
+        t.is(room.piece, piece, 'the buffer is not reused meanwhile');
         taken.push(piece);
       },
     });
@@ -34,7 +34,7 @@ for (const [ahead, places] of [
   });
 }
 
-test('a failure is told when nobody uses a room any more', async (t) => {
+test('a failure rejects once no buffer is in use', async (t) => {
   for (const fails of ['make', 'take'] as const) {
     let making = 0;
     const work = {

@@ -20,7 +20,7 @@ const topK = (job: Omit<TopKJob, 'memory'> & { memory?: number }, stdin: Readabl
 };
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: keys and positions of both ends, NaNs first or last, in one group and in many`, async (t) => {
+  test(`${dtype}: top-k keys and positions are correct at both ends, with NaNs first or last, in one group and in many`, async (t) => {
     const unit = dtypeInfo(dtype).bytes;
     const special = generate({ dtype, count: 400, distribution: 'special', seed: 3 });
     const few = generate({ dtype, count: 400, distribution: 'and3', seed: 4 });
@@ -51,7 +51,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('files count through, of a pipe and a matrix too, and none of all is none', async (t) => {
+test('positions count through files, a pipe and a matrix, and k of zero writes nothing', async (t) => {
   writeFileSync(path('a.i16'), Int16Array.of(5, -1, 9));
   writeFileSync(
     path('m.npy'),
@@ -71,7 +71,7 @@ test('files count through, of a pipe and a matrix too, and none of all is none',
   t.is(readFileSync(path('empty.out')).length, 0);
 });
 
-test('some bits only: of equal ones the first', async (t) => {
+test('top-k by a bit window takes the first of equal keys', async (t) => {
   const keys = generate({ dtype: 'u32', count: 500, distribution: 'uniform', seed: 8 });
   writeFileSync(path('bits.u32'), keys);
   const order = referenceArgsort(keys, 'u32', { bits: [3, 6], descending: true });
@@ -80,7 +80,7 @@ test('some bits only: of equal ones the first', async (t) => {
   t.deepEqual([...new Uint32Array(new Uint8Array(readFileSync(job.out)).buffer)], order.slice(0, 90));
 });
 
-test('too little memory, no number, and keys that would be replaced are refused', async (t) => {
+test('too little memory, an invalid k and an output that replaces the input are refused', async (t) => {
   writeFileSync(path('x.u32'), Uint32Array.of(2, 1));
   const job = { in: [path('x.u32')], out: path('never'), k: 1000 };
   const little = await t.throwsAsync(topK({ ...job, memory: 20_000 }), { instanceOf: UsageError });

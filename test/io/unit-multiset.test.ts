@@ -4,7 +4,7 @@ import { UnitMultiset } from '../../src/io/unit-multiset.js';
 import { Random } from '../../src/util/random.js';
 import { pick } from '../reference.js';
 
-/** Whether two arrays hold the same units, as their multisets say. */
+/** Whether two arrays have equal multisets. */
 async function same(unit: number, a: Uint8Array, b: Uint8Array): Promise<boolean> {
   const points = randomPoints();
   const [x, y] = [new UnitMultiset(unit, points), new UnitMultiset(unit, points)];
@@ -16,7 +16,7 @@ async function same(unit: number, a: Uint8Array, b: Uint8Array): Promise<boolean
 }
 
 for (const unit of [1, 2, 3, 4, 7, 8, 10, 100, 127, 128, 129, 1000, 1001]) {
-  test(`units of ${unit} bytes: the same in any order, another one is told`, async (t) => {
+  test(`units of ${unit} bytes: order is ignored, and a changed unit is detected`, async (t) => {
     const random = new Random(unit);
     const n = 50;
     const bytes = random.bytes(n * unit);
@@ -47,14 +47,14 @@ for (const unit of [1, 2, 3, 4, 7, 8, 10, 100, 127, 128, 129, 1000, 1001]) {
   });
 }
 
-test('bytes that only their place tells apart, and zeros, count', async (t) => {
+test('the position of a byte and the number of zero units count', async (t) => {
   const unit = (at: number) => new Uint8Array(100).fill(1, at, at + 1);
   t.false(await same(100, unit(3), unit(5)));
   t.false(await same(100, new Uint8Array(100), new Uint8Array(200)));
 });
 
 for (const unit of [1, 2, 3, 4, 8, 12, 100]) {
-  test(`units of ${unit} bytes: a checksum tells other units, and not their order or pieces`, async (t) => {
+  test(`units of ${unit} bytes: a stored checksum ignores order and pieces, and detects a change`, async (t) => {
     const points = randomPoints();
     const bytes = new Random(2).bytes(unit * 600);
     const of = async (...pieces: Uint8Array[]): Promise<UnitMultiset> => {

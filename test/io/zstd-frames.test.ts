@@ -63,7 +63,7 @@ test('pieces end where frames end, in chunks of any length', async (t) => {
   }
 });
 
-test('what has no frames, or ends within one, is refused', async (t) => {
+test('data without frames, or truncated within one, is refused', async (t) => {
   const whole = Buffer.concat(FRAMES);
   const ends = FRAMES.map((_, i) => Buffer.concat(FRAMES.slice(0, i + 1)).length);
   for (let length = 0; length < whole.length; length++) {

@@ -11,7 +11,7 @@ import { orderOf, TEN_OF_TWELVE } from './small.js';
 
 const GIB = 2 ** 30;
 
-test('buffers and scratch of a partition fit, and partitions are whole units, aligned for any of them', (t) => {
+test('buffers and scratch of a partition fit the budget, and partitions hold whole aligned units', (t) => {
   for (const order of [
     orderOf('u8'),
     orderOf('f64'),
@@ -28,7 +28,7 @@ test('buffers and scratch of a partition fit, and partitions are whole units, al
   }
 });
 
-test('too little is refused with the least', (t) => {
+test('too little memory is refused with the minimum', (t) => {
   const order = orderOf('u32');
   const least = leastMemory(order);
   t.notThrows(() => budgetOf(least, order));
@@ -37,14 +37,14 @@ test('too little is refused with the least', (t) => {
   t.true(leastMemory({ ...TEN_OF_TWELVE, unit: 2 ** 20, sortBytes: 2 ** 20 }) >= 64 * 2 ** 20);
 });
 
-test('what fits in memory takes at most twice its size', (t) => {
+test('an input is sorted in memory if twice its size is available', (t) => {
   const order = orderOf('f64');
   const budget = memoryBudget(2 * GIB, order, GIB);
   t.true((budget?.partitionBytes ?? GIB) < GIB / 16);
   t.is(memoryBudget(GIB, order, GIB), undefined);
 });
 
-test('there are as many partitions as the size asks for, and not more than can be made', (t) => {
+test('the number of partitions follows the input size up to the maximum', (t) => {
   const budget = budgetOf(GIB, orderOf('f64'));
   t.is(partitionsOf(budget, 0), 2);
   const many = partitionsOf(budget, 6 * GIB);
@@ -53,7 +53,7 @@ test('there are as many partitions as the size asks for, and not more than can b
   t.true(partitionsOf(budget, undefined) > 16);
 });
 
-test('partitions are no larger than caches like, unless there would be too many of them', (t) => {
+test('partitions fit the cache unless there would be too many of them', (t) => {
   const order = orderOf('f64');
   const budget = budgetOf(4 * GIB, order);
   const sized = (bytes: number | undefined): number => inCaches(budget, order, bytes).partitionBytes;

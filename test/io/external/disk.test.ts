@@ -7,13 +7,13 @@ import { scratchFolder } from '../../cli/cli.js';
 const { folder, path, remove } = scratchFolder();
 test.after.always(remove);
 
-test('what files of a folder take', async (t) => {
+test('occupied returns the disk space of the files in a folder', async (t) => {
   writeFileSync(path('a'), new Uint8Array(100_000));
   t.is(await occupied(folder), statSync(path('a')).blocks * 512);
   t.is(await occupied(path('none')), 0);
 });
 
-test('what is to be on one disk has to fit there together, less what is given back on the way', async (t) => {
+test('space needed on one disk is added up, less the space that is freed on the way', async (t) => {
   const half = 2 ** 58;
   const both = [
     { folder, bytes: half, what: 'temporary files' },

@@ -1,4 +1,4 @@
-/** Whole sorts in partitions, each compared with the reference; how they end early is in session.test.ts. */
+/** External sorts, each compared with the reference; session.test.ts covers interrupted ones. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import test from 'ava';
@@ -20,7 +20,7 @@ test.after.always(async () => {
   await (await host).close();
 });
 
-/** A folder of a test's own. */
+/** A new folder for one test. */
 const own = (name: string): string => {
   mkdirSync(path(name));
   return path(name);
@@ -29,7 +29,7 @@ const own = (name: string): string => {
 const KINDS: readonly Distribution[] = ['uniform', 'two', 'constant', 'sorted', 'special', 'and9'];
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: keys of all kinds, both directions and both ends for NaNs`, async (t) => {
+  test(`${dtype}: an external sort is correct for all distributions, in both directions, with NaNs at either end`, async (t) => {
     const sorter = await host;
     for (const [i, distribution] of KINDS.entries()) {
       const bytes = bytesOf(keysOf(dtype, distribution, 4100));
@@ -44,13 +44,8 @@ for (const dtype of DTYPES) {
   });
 }
 
-for (const name of [
-  'in partitions of a window of bits',
-  'from a pipe',
-  'in memory',
-  'from a pipe, in memory',
-]) {
-  test(`keys stay stable ${name}`, async (t) => {
+for (const name of ['from a file', 'from a pipe', 'in memory', 'from a pipe, in memory']) {
+  test(`an external sort by a bit window is stable ${name}`, async (t) => {
     const order = { bits: [8, 20] as const, descending: true };
     const bytes = bytesOf(keysOf('u32', 'uniform', 20_000));
     const small = { folder: own(name), bytes, order: orderOf('u32', order), piped: name.includes('pipe') };
@@ -63,7 +58,7 @@ for (const name of [
   });
 }
 
-test('units that prefixes do not tell apart are sorted, split and stay stable', async (t) => {
+test('units with equal prefixes are split and sorted stably', async (t) => {
   const random = new Random(3);
   for (const values of [1, 3, 250]) {
     const bytes = new Uint8Array(12 * 5000).map((_, i) => {
@@ -81,8 +76,8 @@ test('units that prefixes do not tell apart are sorted, split and stay stable', 
   }
 });
 
-test('a partition that comes out too large is split until it fits, and equal keys need no room', async (t) => {
-  // The sample of a pipe is of what came first: what comes then is all in one partition.
+test('an oversized partition is split until it fits, except for equal keys', async (t) => {
+  // The sample of a pipe covers its start only: all later keys are in one partition.
   const keys = Uint32Array.from({ length: 30_000 }, (_, i) =>
     i < 2000 ? i : i < 20_000 ? 10 ** 6 + ((i * 7919) % 18_000) : 5,
   );
@@ -95,7 +90,7 @@ test('a partition that comes out too large is split until it fits, and equal key
   t.true(report.spilledBytes > bytes.length + 4 * 18_000, `${report.spilledBytes}`);
 });
 
-test('nothing, one unit, and two', async (t) => {
+test('inputs of zero, one and two units are sorted', async (t) => {
   for (const n of [0, 1, 2]) {
     for (const piped of [false, true]) {
       const bytes = bytesOf(Float64Array.of(3, -1).subarray(0, n));
@@ -106,7 +101,7 @@ test('nothing, one unit, and two', async (t) => {
   }
 });
 
-test('an output that is written in order gets all pieces, and is ended', async (t) => {
+test('a sequential writer gets all pieces in order and is ended once', async (t) => {
   const bytes = bytesOf(keysOf('f32', 'uniform', 6000));
   const small = { folder: own('writer'), bytes, order: orderOf('f32') };
   const written: Buffer[] = [];
@@ -121,7 +116,7 @@ test('an output that is written in order gets all pieces, and is ended', async (
   t.deepEqual(readdirSync(small.folder).sort(), ['in', 'out']);
 });
 
-test('stdout gets the result, and no temporary file stays', async (t) => {
+test('stdout gets the result, and no temporary file remains', async (t) => {
   const bytes = bytesOf(keysOf('i16', 'uniform', 9000));
   const small = { folder: own('stdout'), bytes, order: orderOf('i16') };
   const got: Buffer[] = [];
@@ -139,7 +134,7 @@ test('stdout gets the result, and no temporary file stays', async (t) => {
   t.deepEqual(readdirSync(small.folder), ['in']);
 });
 
-test('a Sorter whose results are wrong is found out', async (t) => {
+test('wrong results of a Sorter fail verification', async (t) => {
   const bytes = bytesOf(keysOf('u16', 'uniform', 9000));
   const order = orderOf('u16');
   const wrong = {
@@ -155,7 +150,7 @@ test('a Sorter whose results are wrong is found out', async (t) => {
   }
 });
 
-test('disk use is told, and a disk that is too small is refused before anything is written', async (t) => {
+test('disk use is announced, and a disk that is too small is refused before any write', async (t) => {
   const bytes = bytesOf(keysOf('u16', 'uniform', 9000));
   const small = { folder: own('disk'), bytes, order: orderOf('u16') };
   const notes: string[] = [];
@@ -170,7 +165,7 @@ test('disk use is told, and a disk that is too small is refused before anything 
   t.deepEqual(readdirSync(small.folder).sort(), ['in', 'out']);
 });
 
-test('progress moves from nothing to all', async (t) => {
+test('progress increases from zero to the total', async (t) => {
   const bytes = bytesOf(keysOf('u32', 'uniform', 9000));
   const seen: string[] = [];
   let last = 0;

@@ -1,4 +1,4 @@
-/** Ends what is done with files at any step, as a kill would: from there on, nothing more happens to them. */
+/** Stops all file operations after a given step, as a kill would. */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
 const promises = createRequire(import.meta.url)('node:fs/promises') as Record<
@@ -6,18 +6,18 @@ const promises = createRequire(import.meta.url)('node:fs/promises') as Record<
   (...args: never[]) => unknown
 >;
 
-/** What changes files by their names. */
+/** Operations that change files by name. */
 const STEPS = ['rename', 'rm', 'writeFile', 'open', 'mkdir'] as const;
 
 export class Killed extends Error {}
 
-/** Runs `work` and lets `most` steps happen. @returns whether that was all of it */
+/** Runs `work` and lets `most` steps happen. @returns whether `work` completed */
 export async function killedAfter(most: number, work: () => Promise<unknown>): Promise<boolean> {
   const originals = STEPS.map((name) => [name, promises[name]] as const);
   let steps = 0;
   for (const [name, original] of originals) {
     promises[name] = (...args: never[]) => {
-      // A step that is begun by one who has been killed does nothing, whoever waits for it.
+      // A step after the kill does nothing.
       if (steps++ >= most) return Promise.reject(new Killed(`step ${steps}: ${name}`));
       return original?.(...args);
     };

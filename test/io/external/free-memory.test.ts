@@ -7,7 +7,7 @@ import { scratchFolder } from '../../cli/cli.js';
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
-/** A system whose files are these. */
+/** The root folder of a system with these files. */
 function system(name: string, files: Record<string, string>): string {
   for (const [file, text] of Object.entries(files)) {
     const at = path(`${name}/${file}`);
@@ -17,12 +17,12 @@ function system(name: string, files: Record<string, string>): string {
   return path(name);
 }
 
-test('without control groups it is what the system has free', (t) => {
+test('without control groups, the free memory of the system counts', (t) => {
   t.is(freeMemory(system('none', { 'proc/version': '' }), 12_345), 12_345);
   t.true(freeMemory() > 0);
 });
 
-test('version 2: the tightest group counts, without what is cached', (t) => {
+test('cgroup v2: the tightest group counts, without its page cache', (t) => {
   const root = system('v2', {
     'proc/self/cgroup': '0::/user/job\n',
     'sys/fs/cgroup/user/job/memory.max': 'max\n',
@@ -35,7 +35,7 @@ test('version 2: the tightest group counts, without what is cached', (t) => {
   t.is(freeMemory(root, 100), 100);
 });
 
-test('version 1, also where the path is one of the host', (t) => {
+test('cgroup v1: the limit counts, also when the path is one of the host', (t) => {
   const root = system('v1', {
     'proc/self/cgroup': '9:cpu,cpuacct:/\n7:memory:/docker/abc\n',
     'sys/fs/cgroup/memory/memory.limit_in_bytes': '4096\n',

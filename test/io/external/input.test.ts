@@ -17,7 +17,7 @@ async function all(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return new Uint8Array(Buffer.concat(copies));
 }
 
-test('a file is known again by size, time and contents', async (t) => {
+test('the identity of a file covers size, time and contents', async (t) => {
   writeFileSync(path('a'), bytes);
   utimesSync(path('a'), 5, 5);
   const first = await identityOf(path('a'));
@@ -34,7 +34,7 @@ test('a file is known again by size, time and contents', async (t) => {
   await t.throwsAsync(identityOf(path('none')), { instanceOf: IoError });
 });
 
-test('pieces of a file are whole units, and all of it', async (t) => {
+test('the pieces of a file are whole units and cover the range', async (t) => {
   writeFileSync(path('b'), bytes);
   for (const room of [2, 24, 100, 10_000]) {
     for (const [begin, end] of [
@@ -55,7 +55,7 @@ test('pieces of a file are whole units, and all of it', async (t) => {
   }
 });
 
-test('a file that is cut meanwhile is told of', async (t) => {
+test('a file that is truncated while open is an IoError', async (t) => {
   const file = await openFile(path('b'), 2990, signal);
   await t.throwsAsync(file.readAt(new Uint8Array(20), 0), {
     instanceOf: IoError,
@@ -64,7 +64,7 @@ test('a file that is cut meanwhile is told of', async (t) => {
   await file.close();
 });
 
-test('pieces of any length are gathered into such of one, each good until the next but one', async (t) => {
+test('pieces of any length are gathered into equal pieces, each valid until the next but one', async (t) => {
   for (const [unit, room, most] of [
     [10, 64, 30],
     [10, 7000, 3000],
@@ -83,7 +83,7 @@ test('pieces of any length are gathered into such of one, each good until the ne
   }
 });
 
-test('a pipe is held in part, read from there at any position, and then whole from where it is wanted', async (t) => {
+test('a pipe is buffered in part for random access and then read on from any position', async (t) => {
   const input = { name: 'pipe', path: undefined, plainAt: undefined, bytes: undefined };
   for (const [most, from] of [
     [1000, 0],

@@ -9,7 +9,7 @@ import { Random } from '../../../src/util/random.js';
 import { keysOf } from '../../distributions.js';
 import { orderOf, piecesOf, TEN_OF_TWELVE } from './small.js';
 
-/** What each partition is to hold, by definition. */
+/** The expected contents of each partition, by definition. */
 function expected(order: typeof TEN_OF_TWELVE, splitters: Splitters, bytes: Uint8Array): Uint8Array[] {
   const n = bytes.length / order.unit;
   const partitions = new Uint16Array(n);
@@ -25,7 +25,7 @@ function expected(order: typeof TEN_OF_TWELVE, splitters: Splitters, bytes: Uint
 const ORDERS = [...DTYPES.map((dtype) => orderOf(dtype)), TEN_OF_TWELVE, { ...TEN_OF_TWELVE, unit: 13 }];
 
 for (const order of ORDERS) {
-  test(`${order.units} of ${order.unit} bytes come to their partitions in the order of the input`, async (t) => {
+  test(`${order.units} of ${order.unit} bytes go to their partitions in input order`, async (t) => {
     const bytes = new Random(5).bytes(order.unit * 3000);
     const whole = order.unit === 13 ? thirteen(order) : order;
     const splitters = Splitters.of(whole, bytes.slice(0, whole.unit * 300), 7);
@@ -52,7 +52,7 @@ const thirteen = (order: typeof TEN_OF_TWELVE): typeof TEN_OF_TWELVE => ({
   prefix: (piece) => BigUint64Array.from({ length: piece.length / 13 }, (_, i) => BigInt(piece[13 * i] ?? 0)),
 });
 
-test('a write that fails is told, and nothing is in flight afterwards', async (t) => {
+test('a failed write is thrown, and no write is in flight after settle', async (t) => {
   const order = orderOf('u32');
   const bytes = bytesOf(keysOf('u32', 'uniform', 50_000));
   const splitters = Splitters.of(order, bytes.slice(0, 4000), 4);

@@ -1,4 +1,4 @@
-/** Placing: the order of partitions, each as the input has it, whoever does it. */
+/** Placing units in partitions, each in input order, natively and in JavaScript. */
 import test from 'ava';
 import { Placer } from '../../../src/io/external/place.js';
 import { Splitters } from '../../../src/io/external/splitters.js';
@@ -11,7 +11,7 @@ import { bitWindows, DISTRIBUTIONS, keysOf } from '../../distributions.js';
 import { type ReferenceOrder, referenceSort } from '../../reference.js';
 import { orderOf, TEN_OF_TWELVE } from './small.js';
 
-/** Each unit at the end of what its partition has so far. */
+/** The model: appends each unit to its partition. */
 function modelled(order: UnitOrder, splitters: Splitters, units: Uint8Array) {
   const partitions = new Uint16Array(units.length / order.unit);
   splitters.place(units, partitions, new Uint32Array(splitters.partitions));
@@ -26,7 +26,7 @@ function modelled(order: UnitOrder, splitters: Splitters, units: Uint8Array) {
 }
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: keys come to their partitions as the model has them, and sorted there they are sorted`, async (t) => {
+  test(`${dtype}: keys are placed as in the model, and sorted partitions form a sorted array`, async (t) => {
     const windows = bitWindows(dtype).map((bits) => ({ bits }));
     const { bytes: unit } = dtypeInfo(dtype);
     const orders: ReferenceOrder[] = [
@@ -59,7 +59,7 @@ for (const dtype of DTYPES) {
     }
   });
 
-  test(`${dtype}: so do more than one thread's share of them, from any place in memory`, async (t) => {
+  test(`${dtype}: keys for several threads are placed as in the model, from unaligned memory`, async (t) => {
     const order = orderOf(dtype);
     const units = bytesOf(keysOf(dtype, 'uniform', 200_003));
     for (const partitions of [1, 2, 300]) {
@@ -74,7 +74,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('units that are no plain keys come to their partitions', async (t) => {
+test('units that are not plain keys are placed in their partitions', async (t) => {
   const units = new Random(3).bytes(12 * 70_000);
   const splitters = Splitters.of(TEN_OF_TWELVE, units.subarray(0, 12 * 500), 20);
   const wanted = modelled(TEN_OF_TWELVE, splitters, units);
@@ -83,7 +83,7 @@ test('units that are no plain keys come to their partitions', async (t) => {
   t.true(Buffer.compare(to, wanted.bytes) === 0);
 });
 
-test('no keys go nowhere', async (t) => {
+test('placing no keys returns zero counts', async (t) => {
   const order = orderOf('f32');
   const splitters = Splitters.of(order, bytesOf(keysOf('f32', 'uniform', 100)), 4);
   const counts = await new Placer(order, splitters).place(new Uint8Array(0), new Uint8Array(0));
@@ -98,7 +98,7 @@ const SOUND = {
   shift: 1,
 };
 
-test('tables that lead out of themselves, and memory that is too small, are refused', async (t) => {
+test('tables with indices out of range and memory that is too small are refused', async (t) => {
   const [keys, to, counts] = [new Uint32Array(12), new Uint32Array(12), new Uint32Array(3)];
   const place = async (changed: object) => {
     const all = { ...SOUND, keys, width: 4, to, counts, ...changed };
@@ -125,7 +125,7 @@ test('tables that lead out of themselves, and memory that is too small, are refu
   t.deepEqual([...to], [9, 0, 0, 0, 0, 0, 0, 0, 10, 19, 25, 20]);
 });
 
-test('nothing is written elsewhere when keys and tables change while they are placed', async (t) => {
+test('changing keys and tables during placement causes no write out of bounds', async (t) => {
   const n = 500_000;
   const keys = new Uint32Array(n);
   const [to, counts] = [new Uint32Array(n + 2).fill(7), new Uint32Array(3)];

@@ -15,7 +15,7 @@ import { scratchFolder } from '../../cli/cli.js';
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
-test('parts in any order, in two runs, are seen under the name when all is there', async (t) => {
+test('an output written in any order and in two runs becomes visible when complete', async (t) => {
   mkdirSync(path('runs'));
   const out = path('runs/out');
   writeFileSync(out, 'before', { mode: 0o640 });
@@ -34,7 +34,7 @@ test('parts in any order, in two runs, are seen under the name when all is there
   t.deepEqual(readdirSync(path('runs')), ['out']);
 });
 
-test('a link stays a link, and what is made is beside what it names', async (t) => {
+test('a link stays a link, and the part file is beside its target', async (t) => {
   mkdirSync(path('links'));
   mkdirSync(path('links/real'));
   symlinkSync('real/file', path('links/out'));
@@ -47,7 +47,7 @@ test('a link stays a link, and what is made is beside what it names', async (t) 
   t.true(readdirSync(path('links')).includes('out'));
 });
 
-test('a folder that is not there is told by the name of the output', async (t) => {
+test('a missing folder is an IoError that names the output', async (t) => {
   for (const open of [PlacedOutput.assertWritable, (out: string) => PlacedOutput.open(out, 'part')]) {
     await t.throwsAsync(async () => open(path('no/such/out')), {
       instanceOf: IoError,
@@ -56,13 +56,13 @@ test('a folder that is not there is told by the name of the output', async (t) =
   }
 });
 
-test('names of parts are short enough, and new', (t) => {
+test('part names are unique and within the length limit', (t) => {
   const name = PlacedOutput.partName(`/a/${'数'.repeat(85)}`);
   t.true(Buffer.byteLength(name) <= 255);
   t.not(PlacedOutput.partName('/a/b'), PlacedOutput.partName('/a/b'));
 });
 
-test('who asks for a sync while one is under way shares the next one', async (t) => {
+test('concurrent sync calls share one sync, and a sync after leave rejects', async (t) => {
   mkdirSync(path('syncs'));
   const out = path('syncs/out');
   const placed = await PlacedOutput.open(out, PlacedOutput.partName(out));

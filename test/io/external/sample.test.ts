@@ -9,7 +9,7 @@ const readFrom =
   async (into: Uint8Array, position: number): Promise<void> =>
     into.set(from.subarray(position, position + into.length));
 
-test('one unit of each even part of the input, the same for the same seed', async (t) => {
+test('the sample takes one unit from each equal part of the input and repeats for a seed', async (t) => {
   const of = (seed: number) =>
     sampleOf(readFrom(new Uint8Array(units.buffer)), { n: 1000, unit: 4, count: 90, seed });
   const sample = await of(1);
@@ -22,7 +22,7 @@ test('one unit of each even part of the input, the same for the same seed', asyn
   t.notDeepEqual(await of(2), sample);
 });
 
-test('all units where there are fewer, none of none', async (t) => {
+test('the sample of a small input is the whole input, and of an empty input is empty', async (t) => {
   t.deepEqual(await sampleOf(readFrom(bytes), { n: 1000, unit: 3, count: 5000, seed: 3 }), bytes);
   t.is((await sampleOf(readFrom(bytes), { n: 0, unit: 3, count: 50, seed: 3 })).length, 0);
 });

@@ -1,4 +1,4 @@
-/** Sorts that end early, and go on: at every step, with another budget, and what is refused. */
+/** Interrupted and resumed sorts: at every step, with another budget, and refused ones. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,12 +29,12 @@ function small(name: string, count = 4000): SmallSort & { sorted: Uint8Array } {
   return { folder: path(name), bytes, order: orderOf('f32'), sorted: referenceSort(bytes, 'f32') };
 }
 
-/** Every how many steps of a sort it is ended. */
+/** Distance between the steps at which sorts are killed. */
 const STRIDE = process.env.CLSORT_TEST_FULL === '1' ? 1 : 7;
 
 for (const verify of [false, true]) {
   test.serial(
-    `a sort that is ended at any step goes on to the same bytes${verify ? ', verified' : ''}`,
+    `a sort killed at any step resumes to the same output${verify ? ', verified' : ''}`,
     async (t) => {
       const { folder, sorted, ...rest } = small(`steps ${verify}`);
       const job = jobOf({ folder, ...rest });
@@ -62,7 +62,7 @@ for (const verify of [false, true]) {
   );
 }
 
-test.serial('a sort that is ended again and again comes to an end, and keeps what is done', async (t) => {
+test.serial('a sort that is killed repeatedly makes progress and completes', async (t) => {
   const { folder, sorted, ...rest } = small('again');
   const job = { ...jobOf({ folder, ...rest }), resume: true };
   const sorter = await host;
@@ -86,7 +86,7 @@ async function halfDone(name: string): Promise<ReturnType<typeof small> & { job:
   return { ...one, job };
 }
 
-test.serial('what is found without --resume is told of, and left alone', async (t) => {
+test.serial('without --resume, the state of an earlier sort is an error and is kept', async (t) => {
   const { folder, job, order, bytes } = await halfDone('found');
   const before = readdirSync(join(folder, readdirSync(folder).find((name) => name.endsWith('state')) ?? ''));
   const error = await t.throwsAsync(async () => externalSort(await host, job, contextOf()), {
@@ -104,7 +104,7 @@ test.serial('what is found without --resume is told of, and left alone', async (
 });
 
 test.serial(
-  'what fits into memory by now is sorted there, and what there is of an earlier sort is told of',
+  'an input that now fits into memory is sorted there, with a note about the earlier state',
   async (t) => {
     const { job, sorted } = await halfDone('fits');
     const budget = { ...TINY, memory: 2 ** 30 };
@@ -120,7 +120,7 @@ test.serial(
   },
 );
 
-test.serial('with another budget it goes on as well', async (t) => {
+test.serial('a sort resumes with another memory budget', async (t) => {
   for (const partitionBytes of [1024, 2 ** 20]) {
     const { job, sorted } = await halfDone(`budget ${partitionBytes}`);
     const budget = { ...TINY, partitionBytes };
@@ -129,7 +129,7 @@ test.serial('with another budget it goes on as well', async (t) => {
   }
 });
 
-test.serial('a changed input and other options are refused', async (t) => {
+test.serial('resume refuses a changed input and other options', async (t) => {
   const { job, bytes } = await halfDone('changed');
   const sorter = await host;
   const refused = (more: object) => externalSort(sorter, { ...job, resume: true, ...more }, contextOf());
@@ -145,7 +145,7 @@ test.serial('a changed input and other options are refused', async (t) => {
   await t.throwsAsync(refused({}), { instanceOf: InputError, message: /size has changed/ });
 });
 
-test.serial('state that another process works in is left to it', async (t) => {
+test.serial('resume refuses a state that another process owns', async (t) => {
   const { job } = await halfDone('owned');
   const folder = await stateFolder(job.out, undefined);
   const owner = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)']);
@@ -158,7 +158,7 @@ test.serial('state that another process works in is left to it', async (t) => {
   await t.throwsAsync(resumed, { instanceOf: IoError, message: /another process \(\d+\)/ });
 });
 
-test.serial('what was not on disk when the system went down is not trusted', async (t) => {
+test.serial('after a reboot, resume discards work that was not synced to disk', async (t) => {
   const { job, sorted } = await halfDone('boot');
   const manifest = join(await stateFolder(job.out, undefined), 'manifest.json');
   const text = JSON.parse(readFileSync(manifest, 'utf8'));
@@ -168,25 +168,22 @@ test.serial('what was not on disk when the system went down is not trusted', asy
   t.true(readFileSync(job.out).equals(sorted));
 });
 
-test.serial(
-  'a sort that is interrupted before there is anything to go on with keeps nothing, and says so',
-  async (t) => {
-    const job = jobOf({ ...small('at once') });
-    const controller = new AbortController();
-    const notes: string[] = [];
-    const onNote = (note: string): void => {
-      notes.push(note);
-      controller.abort(); // what is to be sorted is told first
-    };
-    const context = contextOf({ signal: controller.signal, onNote });
-    await t.throwsAsync(externalSort(await host, job, context), { name: 'AbortError' });
-    t.notRegex(notes.join('\n'), /kept in/);
-    t.false(existsSync(await stateFolder(job.out, undefined)));
-  },
-);
+test.serial('a sort interrupted before any progress keeps no state and announces none', async (t) => {
+  const job = jobOf({ ...small('at once') });
+  const controller = new AbortController();
+  const notes: string[] = [];
+  const onNote = (note: string): void => {
+    notes.push(note);
+    controller.abort(); // the first note comes before any work
+  };
+  const context = contextOf({ signal: controller.signal, onNote });
+  await t.throwsAsync(externalSort(await host, job, context), { name: 'AbortError' });
+  t.notRegex(notes.join('\n'), /kept in/);
+  t.false(existsSync(await stateFolder(job.out, undefined)));
+});
 
 test.serial(
-  'an interrupted sort keeps its state in the folder for temporary files, and tells where',
+  'an interrupted sort keeps its state in the temporary folder and announces its path',
   async (t) => {
     const { job, bytes, sorted } = { ...small('interrupted'), job: jobOf({ ...small('interrupted 2') }) };
     const tmp = path('tmp');
@@ -209,7 +206,7 @@ test.serial(
   },
 );
 
-test.serial('SIGKILL at any moment', async (t) => {
+test.serial('a sort resumes after SIGKILL at any moment', async (t) => {
   const { folder, sorted, ...rest } = small('killed', 60_000);
   const job = jobOf({ folder, ...rest });
   const script = join(packageRoot, 'dist/test/io/external/sort-process.js');

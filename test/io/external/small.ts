@@ -18,7 +18,7 @@ export const orderOf = (
   { descending = false, nan = 'last', bits }: ReferenceOrder = {},
 ): UnitOrder => keyOrder({ dtype, descending, nan, bits: bits ?? [0, dtypeInfo(dtype).width] });
 
-/** Units of 12 bytes by their first ten, as memcmp compares: prefixes tell eight of these. */
+/** Units of 12 bytes by their first ten, as memcmp compares; prefixes hold eight of these. */
 export const TEN_OF_TWELVE: UnitOrder = {
   unit: 12,
   units: 'units of 12 bytes',
@@ -35,7 +35,7 @@ export const TEN_OF_TWELVE: UnitOrder = {
   },
 };
 
-/** Memory as the pieces of a pipe are, of lengths that are whole units. */
+/** Pieces of memory as a pipe yields them, of whole units. */
 export async function* piecesOf(bytes: Uint8Array, unit: number, units = 300): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += units * unit) yield bytes.slice(at, at + units * unit);
 }
@@ -70,7 +70,7 @@ export function jobOf({ folder, bytes, order, orderName = 'units', piped = false
   return { input, order, orderName, out: join(folder, 'out'), budget: TINY };
 }
 
-/** Sorts, and gives the result back with the report. */
+/** Sorts and returns the result with the report. */
 export async function sortSmall(
   sorter: Sorter,
   small: SmallSort,

@@ -1,4 +1,4 @@
-/** Goes on with the sort of `in` in a folder, as a process that can be killed. */
+/** Resumes the sort of `in` in a folder, as a process that can be killed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { externalSort } from '../../../src/io/external/external-sort.js';

@@ -45,7 +45,7 @@ async function workOn(partitions: Record<string, number[]>, records: Record<stri
 
 const leaf = (name: string, bytes: number, single = false) => ({ name, bytes, single });
 
-test('partitions are sorted to where they belong, and those of equal units are larger than any buffer', async (t) => {
+test('partitions are sorted to their positions, and a partition of equal units may exceed the buffers', async (t) => {
   const { work, written, done } = await workOn({ a: [2, 1, 0], b: [5, 5, 5, 5, 5, 5], d: [9, 8, 7] });
   await sortPartitions([leaf('a', 3), leaf('b', 6, true), leaf('c', 0), leaf('d', 3)], work);
   t.deepEqual([...written], [0, 1, 2, 5, 5, 5, 5, 5, 5, 7, 8, 9]);
@@ -53,7 +53,7 @@ test('partitions are sorted to where they belong, and those of equal units are l
   t.true(work.checksum?.equals(await sum(...written)));
 });
 
-test('what has a record is left as it is, and counts', async (t) => {
+test('a partition with a record is not sorted again and counts for the checksum', async (t) => {
   const { stored: products } = await sum(1, 2);
   const base64 = (byte: number): string => Buffer.of(byte).toString('base64');
   const record = { bytes: 2, ends: [base64(1), base64(2)] as const, products };
@@ -64,7 +64,7 @@ test('what has a record is left as it is, and counts', async (t) => {
   t.true(work.checksum?.equals(await sum(1, 2, 3, 4)));
 });
 
-test('a partition that begins before the one in front of it ends is found out', async (t) => {
+test('overlapping partitions are a MismatchError', async (t) => {
   const { work } = await workOn({ a: [1, 5], b: [4, 9] });
   await t.throwsAsync(sortPartitions([leaf('a', 2), leaf('b', 2)], work), {
     instanceOf: MismatchError,
@@ -74,7 +74,7 @@ test('a partition that begins before the one in front of it ends is found out', 
   await t.throwsAsync(sortPartitions([leaf('a', 3, true)], other.work), { instanceOf: MismatchError });
 });
 
-test('a write that fails, and a signal, end it', async (t) => {
+test('a failed write or an abort signal ends the sort', async (t) => {
   const { work } = await workOn({ a: [1], b: [2], c: [3] });
   const write = async (): Promise<void> => {
     throw new Error('the disk is full');
@@ -88,7 +88,7 @@ test('a write that fails, and a signal, end it', async (t) => {
   });
 });
 
-test('partitions whose keys differ in few bits are sorted by these', async (t) => {
+test('partitions whose keys differ in few bits are sorted by those bits', async (t) => {
   const { work, written } = await workOn({ a: [18, 17, 16, 17], b: [33, 35, 32] });
   const windows: (readonly [number, number] | undefined)[] = [];
   const sorting = work.order.sort;

@@ -14,7 +14,7 @@ const KINDS: Record<string, () => Spill> = {
 };
 
 for (const [kind, make] of Object.entries(KINDS)) {
-  test.serial(`partitions in ${kind} give back what was written, from anywhere`, async (t) => {
+  test.serial(`a spill to ${kind} reads back partitions from any position`, async (t) => {
     const spill = make();
     const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i);
     const room = bytes.slice();
@@ -44,7 +44,7 @@ for (const [kind, make] of Object.entries(KINDS)) {
   });
 }
 
-test.serial('a file that ends too soon, and a folder that is gone, are told by name', async (t) => {
+test.serial('a truncated spill file and a missing folder are errors that name them', async (t) => {
   const spill = new FileSpill(folder);
   writeFileSync(path('partition-x'), 'abc');
   const short = await t.throwsAsync(spill.read('x', 1, new Uint8Array(9)), { instanceOf: IoError });
@@ -58,7 +58,7 @@ test.serial('a file that ends too soon, and a folder that is gone, are told by n
   });
 });
 
-test('what is written from memory of the spill stays there, and other memory may be used again', async (t) => {
+test('a memory spill keeps its own memory without a copy and copies other memory', async (t) => {
   const spill = new MemorySpill();
   const room = spill.room(6);
   room.set([1, 2, 3, 4, 5, 6]);

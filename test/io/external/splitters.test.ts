@@ -7,7 +7,7 @@ import { Random } from '../../../src/util/random.js';
 import { DISTRIBUTIONS, keysOf } from '../../distributions.js';
 import { orderOf, TEN_OF_TWELVE } from './small.js';
 
-/** Partitions of units as placed, checked: in order, equal where they are to be, counted right. */
+/** Checks placed partitions for order, equality in single partitions and counts. @returns the first error */
 function placed(order: UnitOrder, splitters: Splitters, units: Uint8Array): string | undefined {
   const n = units.length / order.unit;
   const partitions = new Uint16Array(n);
@@ -40,7 +40,7 @@ function placed(order: UnitOrder, splitters: Splitters, units: Uint8Array): stri
 }
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: partitions are in order, whatever the keys and the direction`, (t) => {
+  test(`${dtype}: partitions are in order for every distribution and direction`, (t) => {
     for (const distribution of DISTRIBUTIONS) {
       const units = bytesOf(keysOf(dtype, distribution, 700));
       for (const order of [orderOf(dtype), orderOf(dtype, { descending: true, nan: 'first' })]) {
@@ -54,7 +54,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('units whose prefixes are equal are told by comparing them', (t) => {
+test('units with equal prefixes are split by comparison', (t) => {
   const random = new Random(1);
   for (const values of [1, 2, 5, 200]) {
     const units = new Uint8Array(600 * 12).map((_, i) =>
@@ -66,7 +66,7 @@ test('units whose prefixes are equal are told by comparing them', (t) => {
   }
 });
 
-test('a key that makes up much of the sample has a partition of its own', (t) => {
+test('a key that makes up much of the sample gets its own partition', (t) => {
   const order = orderOf('u64');
   const keys = BigUint64Array.from({ length: 400 }, (_, i) => (i % 2 ? 2n ** 64n - 1n : BigInt(i)));
   const splitters = Splitters.of(order, bytesOf(keys), 8);
@@ -86,14 +86,14 @@ test('partitions have about the same size', (t) => {
   t.true(Math.max(...counts) < (1.4 * keys.length) / 16, counts.join());
 });
 
-test('of no sample there is one partition', (t) => {
+test('an empty sample gives one partition', (t) => {
   const order = orderOf('u32');
   const splitters = Splitters.of(order, new Uint8Array(0), 8);
   t.deepEqual(splitters.single, [false]);
   t.is(placed(order, splitters, bytesOf(keysOf('u32', 'uniform', 9))), undefined);
 });
 
-test('partitions of keys that are near each other differ in few bits', (t) => {
+test('keys of a narrow partition differ in few bits', (t) => {
   const order = orderOf('f64');
   const keys = bytesOf(new Float64Array(4096).map((_, i) => 1 + ((i * 1237) % 4096) / 4096));
   const { single, differing } = Splitters.of(order, keys, 16).facts;

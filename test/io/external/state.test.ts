@@ -7,7 +7,7 @@ import { scratchFolder } from '../../cli/cli.js';
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
-test('a state that somebody removes, or puts a file in place of, is an error that names it', async (t) => {
+test('a state folder that is removed or replaced by a file is an error that names it', async (t) => {
   mkdirSync(path('out'));
   const folder = path('out/state');
   const state = await State.open(folder);

@@ -70,12 +70,12 @@ const SAMPLES: readonly (readonly [name: RegExp, head: Uint8Array, tail?: Uint8A
 ];
 
 for (const [i, [name, head, tail]] of SAMPLES.entries()) {
-  test(`sample ${i} is ${name.source}`, (t) => {
+  test(`sample ${i} is identified as ${name.source}`, (t) => {
     t.regex(formatOfBytes(head, tail ?? undefined)?.name ?? 'raw', name);
   });
 }
 
-test('a header that makes no sense is no header: keys may have any value', (t) => {
+test('an implausible header identifies no format, since keys may have any value', (t) => {
   for (const [head, tail] of [
     [zipHeader(999, 8)],
     [zipHeader(20, 7)],
@@ -94,7 +94,7 @@ test('a header that makes no sense is no header: keys may have any value', (t) =
   }
 });
 
-test('names of a fixed length are no text, nor is what is short, empty or blank', (t) => {
+test('fixed-length names and short, empty or blank data are not text', (t) => {
   t.is(formatOfBytes(latin('AB123456CD789012EF345678GH901234IJ567890')), undefined);
   t.is(formatOfBytes(latin('1\n2\n3\n4\n')), undefined);
   t.is(formatOfBytes(new Uint8Array(0)), undefined);
@@ -102,7 +102,7 @@ test('names of a fixed length are no text, nor is what is short, empty or blank'
   t.is(formatOfBytes(Buffer.alloc(256, '0')), undefined);
 });
 
-test('no 200,000 random headers of any length are taken for a format', (t) => {
+test('none of 200,000 random headers is identified as a format', (t) => {
   const random = new Random(14);
   const taken: string[] = [];
   for (let i = 0; i < 200_000; i++) {
@@ -115,7 +115,7 @@ test('no 200,000 random headers of any length are taken for a format', (t) => {
   t.deepEqual(taken, []);
 });
 
-test('no keys of any type and distribution are taken for a format', (t) => {
+test('no keys of any dtype and distribution are identified as a format', (t) => {
   const taken: string[] = [];
   for (const dtype of DTYPES) {
     for (const distribution of DISTRIBUTIONS) {
@@ -130,7 +130,7 @@ test('no keys of any type and distribution are taken for a format', (t) => {
   t.deepEqual(taken, []);
 });
 
-test('names tell formats by what follows the last dot', (t) => {
+test('the extension of a name identifies its format', (t) => {
   for (const [path, name] of [
     ['a.npy', /NumPy/],
     ['/data/A.CSV', /CSV/],

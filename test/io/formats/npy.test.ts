@@ -43,7 +43,7 @@ async function readPiped(bytes: Uint8Array, column?: number): Promise<Buffer> {
 }
 
 testWithNumPy(
-  'reads what NumPy writes, bit for bit: every dtype, both byte orders, one and two dimensions, both layouts, all versions',
+  'files of NumPy are read bit for bit, for every dtype, byte order, dimension, layout and version',
   async (t, python) => {
     for (const dtype of DTYPES) {
       writeFileSync(path(`${dtype}.bin`), generate({ dtype, count: 60, distribution: 'special', seed: 1 }));
@@ -96,7 +96,7 @@ for dtype in sys.argv[2].split():
   },
 );
 
-testWithNumPy('takes a column of a matrix, whatever its layout', async (t, python) => {
+testWithNumPy('a column is read from a matrix of any layout', async (t, python) => {
   python(
     `a = np.arange(84, dtype='u4').reshape(12, 7)
 for order in '<>':
@@ -123,7 +123,7 @@ for order in '<>':
   }
 });
 
-testWithNumPy('writes what NumPy reads, byte for byte as it would itself', async (t, python) => {
+testWithNumPy('NumPy reads the written files and writes the same header and keys', async (t, python) => {
   for (const dtype of DTYPES) {
     const keys = generate({ dtype, count: 30, distribution: 'special', seed: 2 });
     writeFileSync(path(`${dtype}.npy`), Buffer.concat([npyHeader(dtype, [30]), keys]));
@@ -153,7 +153,7 @@ testWithNumPy('writes what NumPy reads, byte for byte as it would itself', async
   }
 });
 
-testWithNumPy('what is no number of ours is a DtypeError that names it', async (t, python) => {
+testWithNumPy('an unsupported NumPy type is a DtypeError that names it', async (t, python) => {
   python(
     `for name, a in {
     'complex': np.zeros(4, 'c16'), 'long': np.zeros(4, np.longdouble), 'bool': np.zeros(4, '?'),
@@ -194,7 +194,7 @@ async function refused(t: ExecutionContext, file: Uint8Array, message: RegExp): 
   await t.throwsAsync(readPiped(file), { instanceOf: FormatError, message }, `${message} in a pipe`);
 }
 
-test('a header that is none, or that claims what is not there, is a FormatError', async (t) => {
+test('a malformed header, or one that does not match the data, is a FormatError', async (t) => {
   const none = Buffer.alloc(0);
   const good = Buffer.concat([header(dictionary("'<u4'", '(3,)')), Buffer.alloc(12)]);
   writeFileSync(path('good.npy'), good);
@@ -249,14 +249,14 @@ test('a header that is none, or that claims what is not there, is a FormatError'
   }
 });
 
-test('old forms of the header are read: long integers, other orders and quotes', async (t) => {
+test('old forms of the header are read: long integers, other field orders and quotes', async (t) => {
   const text = '{ "shape" : ( 3L , ), "descr":"=u2","fortran_order" :  True}   ';
   writeFileSync(path('old.npy'), Buffer.concat([header(text), Buffer.from('abcdef')]));
   const { keys, dtype, shape } = await read(path('old.npy'));
   t.deepEqual([dtype, shape, keys.toString()], ['u2' as never, [3], 'abcdef'].with(0, 'u16'));
 });
 
-test('no rows and no columns are arrays of no keys', async (t) => {
+test('arrays without rows or without columns have no keys', async (t) => {
   for (const shape of ['(0,)', '(0, 5)', '(5, 0)', '(1000000000000, 0)']) {
     for (const fortran of ['True', 'False']) {
       writeFileSync(path('none.npy'), header(dictionary("'>f8'", shape, fortran)));
@@ -266,7 +266,7 @@ test('no rows and no columns are arrays of no keys', async (t) => {
   }
 });
 
-test('a length that is known in the end only is written then, where that can be', async (t) => {
+test('a length known only at the end is written then, and is an error for a compressed file', async (t) => {
   const keys = generate({ dtype: 'u16', count: 1000, distribution: 'uniform', seed: 3 });
   const context = { ...nowhere, stdin: Readable.from([keys.subarray(0, 777), keys.subarray(777)]) };
   await copyKeys(['-'], path('late.npy'), { dtype: 'u16' }, context);

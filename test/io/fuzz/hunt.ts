@@ -1,7 +1,7 @@
 /**
- * Changes bytes of files that are right, at random, and reads them. Whatever comes of it has to be an error of a class of
- * ours, or keys that are as many as the reader says, the same from a file and from a pipe, in memory that has to do with the
- * bytes that are there and not with what they claim.
+ * Changes bytes of valid files at random and reads them. The outcome has to be a `ClsortError`, or keys
+ * of the number that the reader reports, the same from a file and from a pipe, in memory that depends on the
+ * number of bytes present and not on the sizes that they claim.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -15,9 +15,9 @@ import { ClsortError } from '../../../src/util/errors.js';
 import { Random } from '../../../src/util/random.js';
 import type { Subject } from './subjects.js';
 
-/** Numbers that lengths and counts are often wrong by. */
+/** Edge values for lengths and counts. */
 const EDGES = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
-/** What headers that are text are made of. */
+/** Tokens of text headers. */
 const WORDS = [
   '9',
   '99999999',
@@ -43,7 +43,7 @@ const WORDS = [
 function mutated(bytes: Uint8Array, random: Random): Buffer {
   let file = Buffer.from(bytes);
   for (let times = 1 + random.below(4); times > 0; times--) {
-    // Headers are short and tell most: half of the changes are there.
+    // Half of the changes are in the header, which matters most.
     const within = random.below(2) === 0 ? Math.min(160, file.length) : file.length;
     const at = random.below(within + 1);
     const length = random.below(9);
@@ -78,7 +78,7 @@ function mutated(bytes: Uint8Array, random: Random): Buffer {
   return Buffer.from(file);
 }
 
-/** What reading comes to: the keys, or the code of an error. @throws what is neither */
+/** The outcome of reading: the keys, or the code of a `ClsortError`. @throws any other error */
 async function outcome(
   path: string,
   stdin: Uint8Array | undefined,
@@ -89,7 +89,7 @@ async function outcome(
   const source = await openSource(stdin ? '-' : path, Readable.from(chunks));
   try {
     if (by !== undefined) return await rowsOutcome(source, path, by);
-    // A pipe has no name; here it goes by that of the file, so that both are read alike.
+    // A pipe has no name; the name of the file stands in, so that both are read alike.
     const reader = await openKeys(source, path, options);
     try {
       const hash: Uint8Array[] = [];
@@ -121,7 +121,7 @@ async function outcome(
   }
 }
 
-/** What reading the rows of a table comes to: a checksum of them with their codes. */
+/** The outcome of reading a table: a checksum of its rows and their codes. */
 async function rowsOutcome(source: Source, path: string, by: string): Promise<string> {
   const table = await TableFile.open(source, path, {});
   try {
@@ -141,10 +141,10 @@ async function rowsOutcome(source: Source, path: string, by: string): Promise<st
   }
 }
 
-/** Bytes that the process may take, Node itself and the windows of decompressors included. */
+/** Memory limit of the process in bytes, with Node itself and the windows of decompressors. */
 const MOST_BYTES = 600 * 2 ** 20;
 
-/** What was tried. */
+/** Number of attempts by outcome. */
 export interface Tally {
   cases: number;
   /** Files that were read although they were changed. */

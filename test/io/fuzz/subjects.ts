@@ -12,18 +12,18 @@ import type { Dtype } from '../../../src/keys/dtype.js';
 import { writeColumns } from '../formats/foreign/files.js';
 import { LZ4_ARROW } from '../formats/foreign/lz4-arrow.js';
 
-/** A file that is right, to be changed. */
+/** A valid file, to be changed. */
 export interface Subject {
   /** Its name, with the extension that it is read by. */
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** What is said of it; default: nothing. */
+  /** Options for reading it; default: none. */
   readonly options?: InputOptions;
-  /** Whether it can be had from a pipe as well, with the same result. Default true. */
+  /** Whether it can also be read from a pipe, with the same result. Default true. */
   readonly piped?: boolean;
-  /** Whether a process of its own reads it. */
+  /** Whether a subprocess reads it. */
   readonly isForeign?: boolean;
-  /** Of a table: what its rows are sorted by, so that codes are made of them; keys are not read of it. */
+  /** For a table: the sort key of its rows, so that codes are computed; no keys are read from it. */
   readonly by?: string;
 }
 
@@ -41,7 +41,7 @@ function npy(version: 1 | 2 | 3, descr: string, shape: string, fortran: 'True' |
   return Buffer.concat([magic, length, Buffer.from(text), data]);
 }
 
-/** The file compressed by zstd, where Node knows that. */
+/** The file compressed by zstd, where Node supports it. */
 async function zstd(name: string, bytes: Uint8Array): Promise<Subject[]> {
   if (!('createZstdCompress' in zlib)) return [];
   const compressor = await COMPRESSIONS.find(({ extension }) => extension === 'zst')?.compressor();
@@ -111,7 +111,7 @@ async function tables(): Promise<Subject[]> {
   ];
 }
 
-/** Files that a process of their own reads, which takes a part of a second each. */
+/** Files that subprocesses read, each in a fraction of a second. */
 export const foreignSubjects = async (): Promise<Subject[]> => {
   const table = 'a\tb\n1\t-2.5\n30\t1e9\n7\tnan\n';
   return [
@@ -125,7 +125,7 @@ export const foreignSubjects = async (): Promise<Subject[]> => {
   ];
 };
 
-/** Files that are read here. */
+/** Files that are read in this process. */
 export async function subjects(): Promise<Subject[]> {
   const plain = Buffer.concat([npyHeader('f64', [40]), keys('f64', 40)]);
   return [

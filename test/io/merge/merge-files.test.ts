@@ -24,7 +24,7 @@ const context = (stdin: Readable = Readable.from([])): FileContext => ({
   signal: new AbortController().signal,
 });
 
-/** So little that windows of small files have a few keys only. */
+/** Memory so small that windows of small files have only a few keys. */
 const memoryFor = (inputs: number, unit: number, units = 7): number => inputs * units * unit * 8;
 
 const merge = (job: Omit<MergeJob, 'memory'> & { memory?: number }, stdin?: Readable): Promise<MergeReport> =>
@@ -48,7 +48,7 @@ function sortedFiles(dtype: Dtype, counts: readonly number[], order: ReferenceOr
 }
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: both directions, NaNs first or last, windows of a few keys`, async (t) => {
+  test(`${dtype}: files are merged in both directions, with NaNs first or last, in windows of a few keys`, async (t) => {
     const unit = dtypeInfo(dtype).bytes;
     for (const order of [
       {},
@@ -68,7 +68,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('a hundred files, one file, and files without keys', async (t) => {
+test('a hundred files, one file and files without keys are merged', async (t) => {
   const many = sortedFiles(
     'i16',
     Array.from({ length: 100 }, (_, i) => i * 3),
@@ -85,7 +85,7 @@ test('a hundred files, one file, and files without keys', async (t) => {
   t.is(readFileSync(path('none.f32')).length, 0);
 });
 
-test('a window of keys is compared by some of their bits only, equal ones in the order of the files', async (t) => {
+test('a merge by a bit window keeps equal keys in the order of the files', async (t) => {
   const order = { bits: [4, 9] as const };
   const parts = [1, 2, 3].map((seed) => referenceSort(keysOf('u16', 400, seed), 'u16', order));
   for (const [i, part] of parts.entries()) writeFileSync(path(`bits${i}.u16`), part);
@@ -98,7 +98,7 @@ test('a window of keys is compared by some of their bits only, equal ones in the
 const RECORD = 20;
 const KEYS = ['3:2:desc', '8:f32'];
 
-/** Sorted files of records that say where they come from in their first two bytes. */
+/** Sorted files of records with their origin in the first two bytes. */
 function recordFiles(files: number, count: number) {
   const keys = KEYS.map(parseRecordKey);
   const parts = Array.from({ length: files }, (_, file) => {
@@ -115,7 +115,7 @@ function recordFiles(files: number, count: number) {
   return { paths, sorted: pick(all, RECORD, referencePositions(all, RECORD, keys)), keys };
 }
 
-test('records by two keys: equal ones stay in the order of the files', async (t) => {
+test('a merge of records by two keys keeps equal records in the order of the files', async (t) => {
   const { paths, sorted } = recordFiles(6, 150);
   const records = { record: RECORD, keys: KEYS };
   const out = path('records.out');
@@ -126,7 +126,7 @@ test('records by two keys: equal ones stay in the order of the files', async (t)
   }
 });
 
-test('of equal keys or records the first, with counts', async (t) => {
+test('a unique merge writes the first of equal keys or records, with counts', async (t) => {
   const order = {} as const;
   const { paths, all } = sortedFiles('f64', [300, 200, 1], order, 'distinct');
   const numbers = new Float64Array(new Uint8Array(all).buffer);
@@ -172,7 +172,7 @@ test('of equal keys or records the first, with counts', async (t) => {
   t.true(readFileSync(path('one-each.dat')).equals(pick(sorted, RECORD, positions)));
 });
 
-test('what is not sorted is refused with its name and the position, wherever that is', async (t) => {
+test('an unsorted input is refused with its name and the position', async (t) => {
   const { paths } = sortedFiles('i32', [500, 500], {}, 'bad');
   const good = readFileSync(paths[1] ?? '');
   for (const at of [1, 250, 499]) {
@@ -202,7 +202,7 @@ test('what is not sorted is refused with its name and the position, wherever tha
   t.false(existsSync(path('never.dat')));
 });
 
-test('of several inputs that are not sorted the first is named, however slow it is', async (t) => {
+test('of several unsorted inputs, the first is named, also if it is slow', async (t) => {
   const { paths, all } = sortedFiles('u32', [300, 300], {}, 'slow');
   const backwards = Buffer.from(all).reverse();
   writeFileSync(paths[1] ?? '', backwards);
@@ -223,7 +223,7 @@ test('of several inputs that are not sorted the first is named, however slow it 
   t.false(existsSync(path('never.u32')));
 });
 
-test('a pipe among files, and its order', async (t) => {
+test('a pipe is merged with a file, and an unsorted pipe is refused', async (t) => {
   const { paths, all } = sortedFiles('u32', [400, 300], {}, 'piped');
   const bytes = readFileSync(paths[1] ?? '');
   const chunks = Array.from({ length: 41 }, (_, i) => bytes.subarray(i * 30, (i + 1) * 30));
@@ -236,7 +236,7 @@ test('a pipe among files, and its order', async (t) => {
   });
 });
 
-test('dtypes that differ, too little memory, counts of nothing and two pipes are refused', async (t) => {
+test('different dtypes, too little memory, counts without unique and two pipes are refused', async (t) => {
   writeFileSync(path('x.u8'), Buffer.from([1]));
   writeFileSync(path('x.u16'), Buffer.from([1, 0]));
   const out = path('never');

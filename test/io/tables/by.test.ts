@@ -2,7 +2,7 @@ import test from 'ava';
 import { columnIndex, columnNames, foundKeys, keyText, tableKeys } from '../../../src/io/tables/by.js';
 import { DtypeError, UsageError } from '../../../src/util/errors.js';
 
-test('keys are names with words behind them, the first key first', (t) => {
+test('sort keys are parsed as column names with options', (t) => {
   t.deepEqual(tableKeys('price:desc, time:nulls-first:asc ,"a:b,""c""":nan-first'), [
     { column: 'price', descending: true },
     { column: 'time', nulls: 'first', descending: false },
@@ -28,12 +28,12 @@ for (const [by, message] of [
   [[{ column: 'a', nulls: 'middle' }], /'first' or 'last'/],
   [[7], /a key is 7/],
 ] as const) {
-  test(`no key: ${JSON.stringify(by)}`, (t) => {
+  test(`${JSON.stringify(by)} is not a valid sort key`, (t) => {
     t.throws(() => tableKeys(by as never), { instanceOf: UsageError, message });
   });
 }
 
-test('a key is written as it is read', (t) => {
+test('the text of a key parses to the same key', (t) => {
   const texts = [
     'a',
     'a:desc',
@@ -46,7 +46,7 @@ test('a key is written as it is read', (t) => {
   for (const text of texts) t.deepEqual(tableKeys(text).map(keyText), [text]);
 });
 
-test('names of columns are a text or a list', (t) => {
+test('column names are given as text or as a list', (t) => {
   t.deepEqual(columnNames('a,"b,c"'), ['a', 'b,c']);
   t.deepEqual(columnNames(['a,b', 0]), ['a,b', 0]);
   t.throws(() => columnNames('a:desc'), { instanceOf: UsageError, message: /desc of a/ });
@@ -55,7 +55,7 @@ test('names of columns are a text or a list', (t) => {
 
 const fields = ['id', 'price', 'id', '2', 'row;"--'].map((name) => ({ name }));
 
-test('a column is found by its name, else by its number; a name that two have names none', (t) => {
+test('a column is found by its name or else by its number, and a duplicate name is an error', (t) => {
   t.is(columnIndex(fields, 'price', 't'), 1);
   t.is(columnIndex(fields, '2', 't'), 3, 'a name before a number');
   t.is(columnIndex(fields, '0', 't'), 0);
@@ -69,7 +69,7 @@ test('a column is found by its name, else by its number; a name that two have na
   t.throws(() => columnIndex(fields, '5', 't'), { instanceOf: UsageError });
 });
 
-test('a column that has no order is no key, and none is one twice', (t) => {
+test('a column without an order, and a repeated column, are refused as keys', (t) => {
   const table = [
     { name: 'l', type: { is: 'list', item: { name: 'item', type: { is: 'i8' } } } },
     { name: 'u', text: 'UNION(a INTEGER)' },

@@ -30,7 +30,7 @@ for (const [type, arrow, parquet, csv, ndjson] of [
   [list({ is: 'u128' }), false, false, false, true],
   [list({ is: 'json' }), false, false, false, false],
 ] as const) {
-  test(`which formats hold ${JSON.stringify(type)}`, (t) => {
+  test(`${JSON.stringify(type)} is accepted by exactly the formats that support it`, (t) => {
     t.deepEqual(
       (['arrow', 'parquet', 'csv', 'ndjson'] as const).map((format) => holds(type as TableType, format)),
       [arrow, parquet, csv, ndjson],

@@ -1,4 +1,4 @@
-/** Runs of entries in files: written, read through small windows, merged and proven. */
+/** Runs of entries in files: written, read through small windows, merged and verified. */
 import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -17,7 +17,7 @@ const seeds = sumSeeds();
 const { signal } = new AbortController();
 type Pair = readonly [key: Buffer, value: Buffer];
 
-/** Entries whose keys end with a number of their own; many begin alike. */
+/** Entries whose keys end with a unique number; many share a beginning. */
 function entriesOf(n: number, seed: number, longest = 40): Pair[] {
   const random = new Random(seed);
   return Array.from({ length: n }, (_, i) => {
@@ -41,7 +41,7 @@ async function written(name: string, entries: readonly Pair[], sum = new EntrySu
   return writer.end();
 }
 
-/** Keeps all entries, or the first so many. */
+/** Keeps all entries, or the first ones. */
 class Kept implements EntrySink {
   readonly pairs: Pair[] = [];
   readonly #most: number;
@@ -65,7 +65,7 @@ class Kept implements EntrySink {
   async flush(): Promise<void> {}
 }
 
-test('entries of many runs come in order, through windows that hold none of them whole', async (t) => {
+test('many runs are merged in order through windows smaller than a run', async (t) => {
   for (const [runs, window] of [
     [1, 8],
     [2, 64],
@@ -87,7 +87,7 @@ test('entries of many runs come in order, through windows that hold none of them
   }
 });
 
-test('runs of nothing, and of one entry that is larger than all that is written at a time', async (t) => {
+test('empty runs and an entry larger than the write buffer are merged', async (t) => {
   const [key, value] = [Buffer.from('12345678'), Buffer.alloc(5 * 2 ** 20, 7)];
   const made = [await written('none', []), await written('large', [[key, value]])];
   const sink = new Kept();
@@ -98,7 +98,7 @@ test('runs of nothing, and of one entry that is larger than all that is written 
   t.deepEqual(nothing.pairs, []);
 });
 
-test('a merge into a run is a run, and who has enough ends it', async (t) => {
+test('runs are merged into a new run, and a sink may end a merge early', async (t) => {
   const entries = entriesOf(500, 9).sort(byKey);
   const [even, odd] = [0, 1].map((rest) => entries.filter((_, i) => i % 2 === rest));
   const made = [await written('even', even ?? []), await written('odd', odd ?? [])];
@@ -113,7 +113,7 @@ test('a merge into a run is a run, and who has enough ends it', async (t) => {
   t.false(existsSync(both.path));
 });
 
-test('what the disk has changed, lost or brought into another order is found out', async (t) => {
+test('changed, unordered, truncated and missing runs are detected', async (t) => {
   const entries = entriesOf(300, 4, 20).sort(byKey);
   const merge = (run: Run): Promise<void> => mergeRuns([run], new Kept(), { window: 77, signal, seeds });
   const changed = await written('changed', entries);
@@ -130,7 +130,7 @@ test('what the disk has changed, lost or brought into another order is found out
   await t.throwsAsync(merge(gone), { instanceOf: IoError });
 });
 
-test('a sum does not depend on the order of entries, and tells lengths apart', (t) => {
+test('a checksum ignores the order of entries and includes their lengths', (t) => {
   const sumOf = (...pairs: [string, string][]): EntrySum => {
     const sum = new EntrySum(seeds);
     for (const [key, value] of pairs) {
@@ -144,7 +144,7 @@ test('a sum does not depend on the order of entries, and tells lengths apart', (
   t.false(sumOf(['ab', 'c']).equals(sumOf(['ab', 'c'], ['ab', 'c'])));
 });
 
-test('folders that are not there, and a signal', async (t) => {
+test('a missing folder is an IoError, and an aborted merge removes its runs', async (t) => {
   await t.throwsAsync(RunWriter.create(join(path('nowhere'), 'run'), undefined), { instanceOf: IoError });
   mkdirSync(path('some'));
   const run = await written('some/run', entriesOf(50, 2).sort(byKey));

@@ -1,4 +1,4 @@
-/** Rows sorted by way of the disk, beside the same rows sorted in memory. */
+/** Rows sorted externally, compared with the same rows sorted in memory. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import test from 'ava';
 import { ByteStrings } from '../../../src/io/tables/byte-strings.js';
@@ -21,7 +21,7 @@ interface Row {
   readonly group: string;
 }
 
-/** Codes end with a byte of their own, so that none begins another one; rows are told apart by their numbers. */
+/** Codes end with a terminator, so that none is a prefix of another; rows differ by their numbers. */
 function rowsOf(n: number, seed: number): Row[] {
   const random = new Random(seed);
   const word = (words: number): string => 'x'.repeat(random.below(12)) + String(random.below(words));
@@ -81,7 +81,7 @@ async function byRuns(
 }
 
 for (const distinct of [undefined, 'groups', 'rows'] as const) {
-  test(`distinct ${distinct}: rows come as they do in memory, in whatever runs and with whatever is kept`, async (t) => {
+  test(`distinct ${distinct}: an external sort equals the sort in memory, for all run lengths and heads`, async (t) => {
     const rows = rowsOf(1500, 3);
     for (const each of [1500, 400, 37]) {
       for (const head of [undefined, 0, 1, 25, 5000]) {
@@ -95,14 +95,14 @@ for (const distinct of [undefined, 'groups', 'rows'] as const) {
   });
 }
 
-test('rows of equal codes stay as they were, over all runs', async (t) => {
+test('rows with equal codes keep their order across runs', async (t) => {
   const rows = rowsOf(600, 8).map((row) => ({ ...row, code: 'same\0' }));
   const { text, kept } = await byRuns(rows, 50, undefined);
   t.is(kept, 600);
   t.is(text, await inMemory(rows, undefined, undefined));
 });
 
-test('no rows, and rows that are longer than all that is read at a time', async (t) => {
+test('no rows, and rows longer than the read buffer, are sorted', async (t) => {
   t.deepEqual(await byRuns([], 10, 'groups'), { text: '', kept: 0, runs: 0 });
   const rows = rowsOf(20, 5).map((row, i) => ({ ...row, group: 'g'.repeat(i * 20_000) }));
   for (const distinct of [undefined, 'groups', 'rows'] as const) {
@@ -111,7 +111,7 @@ test('no rows, and rows that are longer than all that is read at a time', async 
   }
 });
 
-test('a row that is too long to be sent is refused', (t) => {
+test('a row above the maximum length is refused', (t) => {
   const sink = new RowSink({ write: async () => undefined }, 1, () => undefined);
   const memory = Buffer.alloc(8);
   t.throws(() => sink.put({ memory, keyAt: 0, valueAt: 8, end: 8 + 2 ** 32 }), { instanceOf: MemoryError });

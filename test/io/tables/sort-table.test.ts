@@ -30,7 +30,7 @@ function compareNullable<T>(
   return compare(a, b, descending);
 }
 
-test('rows are in the order of a comparator of rows, with every direction and place of nulls', async (t) => {
+test('rows are sorted as by a comparator, in both directions and with nulls first or last', async (t) => {
   const random = new Random(11);
   const texts = [
     '',
@@ -72,7 +72,7 @@ test('rows are in the order of a comparator of rows, with every direction and pl
   }
 });
 
-test('dates, booleans, BigInts, bytes and typed arrays are keys', async (t) => {
+test('dates, booleans, BigInts, bytes and typed arrays are valid keys', async (t) => {
   const row = [0, 1, 2, 3];
   const by = async (key: unknown[] | Float32Array | BigInt64Array, order = 'key') =>
     (await sortTable({ key, row }, order, host)).row;
@@ -89,7 +89,7 @@ test('dates, booleans, BigInts, bytes and typed arrays are keys', async (t) => {
   t.deepEqual(await by([null, undefined, null, null]), row);
 });
 
-test('NaNs keep their bits, and other values travel as they are', async (t) => {
+test('NaNs keep their bits, and other values move unchanged', async (t) => {
   const bits = Uint32Array.of(0x7fa00001, 0x3f800000, 0xffc00002);
   const things = [{ a: 1 }, { a: 2 }, { a: 3 }];
   const { key, thing } = await sortTable(
@@ -101,7 +101,7 @@ test('NaNs keep their bits, and other values travel as they are', async (t) => {
   t.is(thing[0], things[1]);
 });
 
-test('head, unique and uniqueBy', async (t) => {
+test('head, unique and uniqueBy select rows', async (t) => {
   const table = { a: ['x', 'y', 'x', 'x'], b: [3, 1, 2, 3], row: [0, 1, 2, 3] };
   t.deepEqual((await sortTable(table, 'b:desc', { ...host, head: 2 })).row, [0, 3]);
   t.deepEqual((await sortTable(table, 'b', { ...host, uniqueBy: 'a' })).row, [1, 2]);
@@ -110,7 +110,7 @@ test('head, unique and uniqueBy', async (t) => {
   t.deepEqual(await sortTable({ a: [] as number[] }, 'a', host), { a: [] });
 });
 
-test('what makes no sense is told', async (t) => {
+test('invalid tables, keys and options are refused', async (t) => {
   const table = { a: [1, 2], b: ['x', 'y'], o: [{}, {}] };
   await t.throwsAsync(sortTable(table, 'c', host), { instanceOf: UsageError, message: /no column c/ });
   await t.throwsAsync(sortTable(table, 'o', host), { instanceOf: DtypeError });
@@ -132,7 +132,7 @@ test('what makes no sense is told', async (t) => {
   });
 });
 
-test('a default Sorter sorts many rows as the host does', async (t) => {
+test('the default Sorter sorts many rows as the host engine does', async (t) => {
   const random = new Random(3);
   const key = Array.from({ length: 40_000 }, () => `user ${random.u32() % 5000}`);
   const row = Uint32Array.from(key, (_, i) => i);

@@ -18,7 +18,7 @@ function stringsOf(all: readonly Uint8Array[], piece = 100): ByteStrings {
   return strings;
 }
 
-/** Texts that end with a zero, so that none is the beginning of another. */
+/** Texts that end with a zero, so that none is a prefix of another. */
 const code = (text: string): Buffer => Buffer.from(`${text}\0`);
 
 function expected(all: readonly Uint8Array[]): number[] {
@@ -42,25 +42,22 @@ const CASES: Readonly<Record<string, Buffer[]>> = {
 };
 
 forEachSorter((title, open) => {
-  test(
-    title('codes are brought into order, all of them or the first ones, equal ones as they were'),
-    async (t) => {
-      const sorter = await open();
-      for (const [name, all] of Object.entries(CASES)) {
-        const codes = stringsOf(all);
-        const order = expected(all);
-        const whole = await tablePositions(sorter, codes, {}, {});
-        t.deepEqual([...whole], order, name);
-        for (const head of [0, 1, 7, 150, 5000]) {
-          const first = await tablePositions(sorter, codes, { head }, {});
-          t.deepEqual([...first], order.slice(0, head), `${name}, the first ${head}`);
-        }
-        t.deepEqual(verifyOrder(codes, whole), { order: true, permutation: true });
+  test(title('codes are sorted stably, all of them or the first ones'), async (t) => {
+    const sorter = await open();
+    for (const [name, all] of Object.entries(CASES)) {
+      const codes = stringsOf(all);
+      const order = expected(all);
+      const whole = await tablePositions(sorter, codes, {}, {});
+      t.deepEqual([...whole], order, name);
+      for (const head of [0, 1, 7, 150, 5000]) {
+        const first = await tablePositions(sorter, codes, { head }, {});
+        t.deepEqual([...first], order.slice(0, head), `${name}, the first ${head}`);
       }
-    },
-  );
+      t.deepEqual(verifyOrder(codes, whole), { order: true, permutation: true });
+    }
+  });
 
-  test(title('of rows that are alike the first one in order is kept'), async (t) => {
+  test(title('of equal rows, the first one in sorted order is kept'), async (t) => {
     const sorter = await open();
     const all = CASES.short ?? [];
     const groups = all.map((_, i) => code(`g${i % 7}`));
@@ -73,7 +70,7 @@ forEachSorter((title, open) => {
   });
 });
 
-test('distinct strings are found whatever their hashes', (t) => {
+test('distinctOf returns the first position of each distinct string', (t) => {
   const all = Array.from({ length: 5000 }, (_, i) => code(`${i % 1234}`));
   t.deepEqual(
     [...atOnce(distinctOf(stringsOf(all)))],
@@ -81,7 +78,7 @@ test('distinct strings are found whatever their hashes', (t) => {
   );
 });
 
-test('an order that is wrong, or leaves equal rows in another one, is not taken', (t) => {
+test('a wrong or unstable order fails verification', (t) => {
   const codes = stringsOf(['a', 'b', 'a'].map(code));
   t.deepEqual(verifyOrder(codes, Uint32Array.of(0, 2, 1)), { order: true, permutation: true });
   for (const wrong of [
@@ -94,7 +91,7 @@ test('an order that is wrong, or leaves equal rows in another one, is not taken'
   }
 });
 
-test('a batch that has not as many bytes as it says is refused', (t) => {
+test('a batch with fewer bytes than its lengths is refused', (t) => {
   const lengths = new Uint8Array(Uint32Array.of(3).buffer);
   t.throws(() => new ByteStrings().add(lengths, new Uint8Array(2)), { instanceOf: RangeError });
 });

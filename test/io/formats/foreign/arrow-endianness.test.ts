@@ -2,11 +2,11 @@ import { Message, Schema } from 'apache-arrow';
 import test from 'ava';
 import { isBigEndian, SCHEMA_FIELD } from '../../../../src/io/formats/foreign/arrow-endianness.js';
 
-test('a schema without a word is little-endian, as those of apache-arrow are', (t) => {
+test('a schema without an endianness field is little-endian, as in apache-arrow', (t) => {
   t.false(isBigEndian(Message.encode(Message.from(new Schema([]))), SCHEMA_FIELD.message));
 });
 
-test('a schema that says so is big-endian', (t) => {
+test('a schema with a big-endian field is big-endian', (t) => {
   for (const [value, isBig] of [
     [1, true],
     [0, false],
@@ -24,7 +24,7 @@ test('a schema that says so is big-endian', (t) => {
   }
 });
 
-test('what points out of itself is an error', (t) => {
+test('an offset out of range is an error', (t) => {
   t.throws(() => isBigEndian(new Uint8Array(40).fill(0x7f), SCHEMA_FIELD.message), {
     instanceOf: RangeError,
   });

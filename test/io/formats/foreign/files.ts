@@ -1,4 +1,4 @@
-/** Foreign files in tests: written and read by the formats, or column by column by the processes behind them. */
+/** Files of subprocess formats, written and read by the formats or column by column by the processes. */
 import { closeSync, openSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -17,7 +17,7 @@ import { Random } from '../../../../src/util/random.js';
 
 export const nothing = (): Readable => Readable.from([]);
 
-/** Positive NaNs, for what keeps that a key is one and not which. */
+/** Positive NaNs, for formats that do not keep the payload. */
 const QUIET: Readonly<Record<string, bigint>> = { f16: 0x7e00n, f32: 0x7fc00000n, f64: 0x7ff8000000000000n };
 
 /** Keys of any bits, the special ones first; NaNs are all the same one unless `payloads`. */
@@ -156,13 +156,13 @@ export async function readColumns(
   }
 }
 
-/** DuckDB in this process, as somebody else's program. */
+/** DuckDB in this process, as an independent program. */
 export async function otherDuckdb(): Promise<(sql: string) => Promise<unknown[][]>> {
   const connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
   return async (sql) => (await connection.runAndReadAll(sql)).getRows() as unknown[][];
 }
 
-/** What somebody else's program calls the types. */
+/** The SQL names of the types. */
 export const SQL: Readonly<Record<Dtype, string>> = {
   u8: 'UTINYINT',
   i8: 'TINYINT',

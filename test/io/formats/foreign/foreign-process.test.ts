@@ -72,7 +72,7 @@ async function begun(signal?: AbortSignal) {
   return { pid, rest, close };
 }
 
-onLinux('a child that is killed on its way is an IoError that says by what', async (t) => {
+onLinux('a child killed while reading is an IoError that names the signal', async (t) => {
   const { pid, rest, close } = await begun();
   t.true(isAlive(pid));
   process.kill(pid, 'SIGSEGV');
@@ -80,7 +80,7 @@ onLinux('a child that is killed on its way is an IoError that says by what', asy
   await close();
 });
 
-onLinux('an abort is an AbortedError at once, and ends the child', async (t) => {
+onLinux('an abort rejects with an AbortedError and ends the child', async (t) => {
   const controller = new AbortController();
   const { pid, rest, close } = await begun(controller.signal);
   controller.abort();
@@ -89,7 +89,7 @@ onLinux('an abort is an AbortedError at once, and ends the child', async (t) => 
   await close();
 });
 
-onLinux('who closes a reader early ends its child; and what is slow to take holds it up', async (t) => {
+onLinux('a slow consumer holds the child up, and closing the reader early ends it', async (t) => {
   const { pid, close } = await begun();
   await setTimeout(500);
   t.true(isAlive(pid)); // it waits: most of the file is still to come
@@ -97,7 +97,7 @@ onLinux('who closes a reader early ends its child; and what is slow to take hold
   t.false(isAlive(pid));
 });
 
-onLinux('a child ends with its parent, however that ends', async (t) => {
+onLinux('a child ends when its parent is killed', async (t) => {
   await (await begun()).close();
   const program = `
     import { Readable } from 'node:stream';
@@ -116,7 +116,7 @@ onLinux('a child ends with its parent, however that ends', async (t) => {
   t.true(await gone(child));
 });
 
-onLinux('a writer whose child is killed is an IoError, and leaves nothing', async (t) => {
+onLinux('a killed writer process is an IoError and leaves no file', async (t) => {
   const controller = new AbortController();
   const keys = someKeys('u8', 8 * LARGE);
   const writing = write(ndjson, path('killed.ndjson'), {
@@ -134,7 +134,7 @@ onLinux('a writer whose child is killed is an IoError, and leaves nothing', asyn
   );
 });
 
-onLinux('who drops an output before its end ends the child that writes it', async (t) => {
+onLinux('discarding an output ends its writer process', async (t) => {
   const controller = new AbortController();
   for (const name of [path('dropped.arrow'), '-']) {
     const before = new Set(childrenOf(process.pid));
@@ -151,7 +151,7 @@ onLinux('who drops an output before its end ends the child that writes it', asyn
   }
 });
 
-test('names are nothing but names: quotes, ends of lines, statements, patterns', async (t) => {
+test('file names with quotes, newlines, statements and patterns are taken literally', async (t) => {
   const name = path(`a*b?[c]{d,e}'; DROP TABLE x; --"\n$HOME.csv`);
   writeFileSync(path(`aXbYc{d,e}'; DROP TABLE x; --"\n$HOME.csv`), 'k\n77\n');
   const keys = someKeys('u32', 10);
@@ -163,7 +163,7 @@ test('names are nothing but names: quotes, ends of lines, statements, patterns',
   await t.throwsAsync(read(csv, missing), { instanceOf: IoError, message: /no such file/ });
 });
 
-test('DuckDB sees the one file, loads nothing, and cannot be told otherwise', async (t) => {
+test('DuckDB accesses only the one file and loads no extension, and its settings are locked', async (t) => {
   const connection = await connect(await loadDuckdb());
   writeFileSync(path('other.csv'), '1\n');
   for (const [sql, message] of [
@@ -183,7 +183,7 @@ test('DuckDB sees the one file, loads nothing, and cannot be told otherwise', as
   t.false(existsSync(path('made.csv')));
 });
 
-test('DuckDB only reads and writes: no statement of ours orders anything, or loads an extension', (t) => {
+test('no SQL statement of a format sorts or loads an extension', (t) => {
   const sources = join(packageRoot, 'src/io/formats');
   const texts = readdirSync(sources, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
@@ -195,7 +195,7 @@ test('DuckDB only reads and writes: no statement of ours orders anything, or loa
   }
 });
 
-test("DuckDB's errors become ours: of memory, of the disk, of the file", (t) => {
+test('errors of DuckDB become errors of memory, of I/O and of the format', (t) => {
   const of = (message: string) => duckdbError(new Error(message)) as Error;
   t.true(of('Out of Memory Error: could not allocate block of size 256.0 KiB') instanceof MemoryError);
   t.true(of('IO Error: Could not write file "/dev/fd/3": No space left on device') instanceof IoError);
@@ -207,7 +207,7 @@ test("DuckDB's errors become ours: of memory, of the disk, of the file", (t) => 
   t.is(of('something else').message, 'something else');
 });
 
-test('where a package is not installed, the error says what to install', async (t) => {
+test('a package that is not installed is an error with the install command', async (t) => {
   const bare = path('bare');
   cpSync(join(packageRoot, 'dist/src'), join(bare, 'dist/src'), {
     recursive: true,
@@ -239,7 +239,7 @@ test('where a package is not installed, the error says what to install', async (
   }
 });
 
-test('a child has no environment but what its loader needs', (t) => {
+test('a child inherits only the environment variables that its loader needs', (t) => {
   const program = `
     import { ForeignProcess } from '${pathToFileURL(join(packageRoot, 'dist/src/io/formats/foreign/foreign-process.js'))}';
     import { openSync, readdirSync, readFileSync } from 'node:fs';

@@ -25,18 +25,18 @@ async function all(stream: Readable): Promise<Frame[]> {
   return frames;
 }
 
-test('frames come back however the pipe cuts them', async (t) => {
+test('frames are read from chunks of any length', async (t) => {
   for (const length of [1, 7, 8, 9, 4096, bytes.length])
     t.deepEqual(await all(cut(length)), [...FRAMES], `${length}`);
 });
 
-test('buffers begin where any array may', async (t) => {
+test('buffers are aligned to 8 bytes', async (t) => {
   for (const frame of await all(cut(1000))) {
     if ('batch' in frame) for (const buffer of frame.batch.buffers) t.is(buffer.byteOffset % 8, 0);
   }
 });
 
-test('what is cut gives the frames before the cut, and what is no frame is an error', async (t) => {
+test('a truncated stream yields its complete frames, and invalid data is an error', async (t) => {
   t.deepEqual(await all(Readable.from([bytes.subarray(0, -1)])), FRAMES.slice(0, -1));
   await t.throwsAsync(all(Readable.from([Buffer.from('Segmentation fault (core dumped)')])), {
     message: /no frame/,

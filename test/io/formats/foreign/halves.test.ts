@@ -6,7 +6,7 @@ import { Random } from '../../../../src/util/random.js';
 const bits = new Uint32Array(1);
 const value = new Float32Array(bits.buffer);
 
-test('every half is the single of its value, and comes back, payloads of NaNs and all', (t) => {
+test('every f16 converts to f32 and back, including NaN payloads', (t) => {
   const halves = Uint16Array.from({ length: 65_536 }, (_, half) => half);
   const singles = singlesOf(halves);
   t.deepEqual(halvesOf(singles), halves);
@@ -17,7 +17,7 @@ test('every half is the single of its value, and comes back, payloads of NaNs an
   t.is(singleBits(0x3c00), 0x3f800000);
 });
 
-test('a single is rounded to the nearest half, of two to the even one', (t) => {
+test('an f32 is rounded to the nearest f16, ties to even', (t) => {
   const random = new Random(5);
   for (let i = 0; i < 100_000; i++) {
     // Of any mantissa, and of those exponents that halves nearly have.

@@ -29,7 +29,7 @@ for (const [format, count] of [
   ['csv', 20],
   ['ndjson', 20],
 ] as const) {
-  test(`${format}: mutants are read or refused, and nothing crashes or hangs`, async (t) => {
+  test(`${format}: mutated files are read or refused without a crash or a hang`, async (t) => {
     const name = path(`mutant.${format}`);
     await writeColumns(format, name, columnsOf(300, true, format === 'parquet' ? ['f16'] : []));
     const fd = openSync(name, 'r+');
@@ -57,7 +57,7 @@ for (const [format, count] of [
   });
 }
 
-test('a file that is cut or is something else is a FormatError', async (t) => {
+test('a truncated file or a file of another format is a FormatError', async (t) => {
   await writeColumns('arrow', path('whole.arrow'), columnsOf(100, true));
   await writeColumns('parquet', path('whole.parquet'), columnsOf(100, true, ['f16']));
   for (const [format, name, bytes] of [
@@ -73,13 +73,13 @@ test('a file that is cut or is something else is a FormatError', async (t) => {
   }
 });
 
-// Not every system tells how much memory a process takes.
+// Not every system reports the memory of a process.
 const taken = residentBytes(process.pid);
 where(
   taken !== undefined,
-  'the system does not tell',
+  'the system does not report the memory of a process',
   test,
-)('a process that takes too much memory is told of', async (t) => {
+)('watchMemory reports a process above its memory limit', async (t) => {
   const pid = process.pid;
   t.true((taken ?? 0) > 2 ** 20);
   const exceeded = await new Promise<boolean>((resolve) => {

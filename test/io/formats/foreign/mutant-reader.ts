@@ -15,7 +15,7 @@ function mutant(random: Random): Uint8Array {
   const bytes = original.slice(0, random.below(4) === 0 ? random.below(original.length) : original.length);
   if (bytes.length < original.length) return bytes;
   for (let changes = 1 + random.below(4); changes > 0; changes--) {
-    // The beginning and the end have what says where the rest is.
+    // The beginning and the end hold the offsets of everything else.
     const places = [
       random.below(bytes.length),
       random.below(Math.min(512, bytes.length)),
@@ -56,7 +56,7 @@ for (let i = 0; i < Number(count); i++) {
     seen.read++;
     if (bytes.length < original.length) seen.whole++;
   } catch (error) {
-    // Defects of ours are errors of these kinds; what libraries throw of them is caught where they are called.
+    // These errors are defects of clsort; those of libraries are caught where they are called.
     if (error instanceof TypeError || error instanceof ReferenceError) {
       throw new Error(`mutant ${Number(seed) + i}`, { cause: error });
     }

@@ -1,4 +1,4 @@
-/** A Parquet file of halves, which DuckDB does not write: byte by byte, after the format's definition. */
+/** A Parquet file of f16 keys, which DuckDB does not write: byte by byte, as the format is defined. */
 
 const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
@@ -9,7 +9,7 @@ const [I32, I64, BINARY, LIST, STRUCT] = [5, 6, 8, 9, 12];
 
 type Field = readonly [id: number, type: number, bytes: readonly number[]];
 
-/** A struct: each field is told by how far its number is from the last one's. */
+/** A struct: each field is identified by the difference of its number to the last one. */
 function struct(...fields: readonly Field[]): number[] {
   let last = 0;
   const bytes = fields.flatMap(([id, type, contents]) => {

@@ -1,4 +1,4 @@
-/** Files of other programs, and ours in their hands: DuckDB and apache-arrow in this process. */
+/** Files exchanged with other programs: DuckDB and apache-arrow in this process. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import zlib from 'node:zlib';
 import * as peer from 'apache-arrow';
@@ -45,7 +45,7 @@ function table(columns: ReturnType<typeof columnsOf>, batches: number): peer.Tab
   return new peer.Table(Object.fromEntries(vectors) as never);
 }
 
-test('what apache-arrow writes is read, as file and as stream, in one batch and in several', async (t) => {
+test('files and streams of apache-arrow are read, in one batch and in several', async (t) => {
   const columns = columnsOf(ROWS, true);
   for (const format of ['file', 'stream'] as const) {
     const name = path(`theirs.${format}`);
@@ -56,7 +56,7 @@ test('what apache-arrow writes is read, as file and as stream, in one batch and 
   }
 });
 
-test('what we write is read by apache-arrow', async (t) => {
+test('apache-arrow reads the written files and streams', async (t) => {
   const columns = columnsOf(ROWS, true);
   for (const format of ['arrow', 'arrows'] as const) {
     await writeColumns(format, path(`ours.${format}`), columns);
@@ -71,13 +71,13 @@ test('what we write is read by apache-arrow', async (t) => {
   }
 });
 
-test('a file of ours read as a stream has its schema in front, and all of its batches', async (t) => {
+test('a written Arrow file also reads as a stream, with all of its batches', async (t) => {
   await writeColumns('arrow', path('both.arrow'), columnsOf(ROWS, true));
   const found = peer.tableFromIPC(readFileSync(path('both.arrow')).subarray(8));
   t.is(found.numRows, ROWS);
 });
 
-test('dictionaries are looked up, also where they grow or change', async (t) => {
+test('dictionary values are resolved, also when a dictionary changes', async (t) => {
   const values = peer.vectorFromArray(
     [1.5, -2.5, 1.5, 7, -2.5],
     new peer.Dictionary(new peer.Float64(), new peer.Int8()),
@@ -109,7 +109,7 @@ test('dictionaries are looked up, also where they grow or change', async (t) => 
   t.deepEqual([...new Int32Array(new Uint8Array(keys).buffer)], [10, 20, 10, 30, 40]);
 });
 
-test('Arrow: nulls are told with their number and the first place, and other types by name', async (t) => {
+test('Arrow: an error gives the number of nulls and the first row, or the unsupported types', async (t) => {
   const k = peer.vectorFromArray([1, 2, null, 4, null], new peer.Int32());
   writeFileSync(path('nulls.arrow'), peer.tableToIPC(new peer.Table({ k }), 'file'));
   const error = await t.throwsAsync(read(arrow, path('nulls.arrow')), {
@@ -126,7 +126,7 @@ test('Arrow: nulls are told with their number and the first place, and other typ
   });
 });
 
-test('what DuckDB writes to Parquet is read, and what we write is read by it', async (t) => {
+test('DuckDB and clsort read the Parquet files of each other', async (t) => {
   const ask = await otherDuckdb();
   const columns = columnsOf(ROWS, true, ['f16']);
   await writeColumns('parquet', path('ours.parquet'), columns);
@@ -134,7 +134,7 @@ test('what DuckDB writes to Parquet is read, and what we write is read by it', a
     await ask(`SELECT column_name, column_type FROM (DESCRIBE FROM '${path('ours.parquet')}')`),
     columns.map(({ name, dtype }) => [name, SQL[dtype]]),
   );
-  // Their copy of ours holds the same bits, whichever codec and however large the groups.
+  // A copy by DuckDB holds the same bits, for every codec and group size.
   for (const codec of ['zstd', 'uncompressed']) {
     const name = path(`theirs.${codec}.parquet`);
     await ask(
@@ -145,7 +145,7 @@ test('what DuckDB writes to Parquet is read, and what we write is read by it', a
   }
 });
 
-test('Parquet: other types are named, nulls are told', async (t) => {
+test('Parquet: an error names the unsupported type, or the row of a null', async (t) => {
   const ask = await otherDuckdb();
   const types = ['DECIMAL(18,3)', 'HUGEINT', 'VARCHAR', 'DATE', 'TIMESTAMP', 'BOOLEAN', 'INTEGER[]', 'UUID'];
   const values = types.map((type, i) => `CAST(NULL AS ${type}) AS c${i}`);
@@ -168,7 +168,7 @@ test('Parquet: other types are named, nulls are told', async (t) => {
   });
 });
 
-test('a dtype that is asked for has to be that of the column, where it has one', async (t) => {
+test('a requested dtype has to match the dtype of the column', async (t) => {
   await writeColumns('arrow', path('u32.arrow'), [{ name: 'k', dtype: 'u32', keys: someKeys('u32', 5) }]);
   t.is((await read(arrow, path('u32.arrow'), { dtype: 'u32' })).n, 5);
   await t.throwsAsync(read(arrow, path('u32.arrow'), { dtype: 'i64' }), {
@@ -177,7 +177,7 @@ test('a dtype that is asked for has to be that of the column, where it has one',
   });
 });
 
-test('a field of Arrow without a name is one whose name is empty', async (t) => {
+test('an Arrow field without a name has an empty name', async (t) => {
   const schema = new peer.Schema([new peer.Field(null as unknown as string, new peer.Int32(), false)]);
   const writer = new peer.RecordBatchStreamWriter();
   writer.reset(undefined, schema);
@@ -191,7 +191,7 @@ const { zstdCompressSync, zstdDecompressSync } = zlib as unknown as Partial<
   Record<'zstdCompressSync' | 'zstdDecompressSync', (bytes: Uint8Array) => Uint8Array>
 >;
 
-test('Arrow that is compressed is read where Node can, and the error says by what it is compressed', async (t) => {
+test('Arrow with zstd compression is read, or is an error that names zstd on a Node without it', async (t) => {
   const k = peer.vectorFromArray(
     Array.from({ length: 5000 }, (_, i) => i % 100),
     new peer.Int32(),
@@ -205,7 +205,7 @@ test('Arrow that is compressed is read where Node can, and the error says by wha
     writeFileSync(name, writer.toUint8Array(true));
     return name;
   };
-  // What passes for compressed: our reader is not to come so far as to look.
+  // Fake compressed data: the reader has to fail before it decompresses.
   const begunBy =
     (magic: readonly number[]) =>
     (bytes: Uint8Array): Uint8Array =>
@@ -224,7 +224,7 @@ test('Arrow that is compressed is read where Node can, and the error says by wha
   await t.throwsAsync(read(arrow, zstd), { instanceOf: FormatError });
 });
 
-test('halves in Parquet are read as what they are, bit for bit', async (t) => {
+test('f16 columns in Parquet are read bit for bit', async (t) => {
   const halves = new Uint16Array(someKeys('f16', 2000).buffer);
   writeFileSync(path('halves.parquet'), parquetOfHalves(halves));
   const { dtype, n, column, keys } = await read(parquet, path('halves.parquet'));

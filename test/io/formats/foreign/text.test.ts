@@ -20,7 +20,7 @@ const ARRAYS = {
   f64: Float64Array,
 };
 
-/** What a text is read as. */
+/** The dtype, column and keys of a text. */
 async function keysIn(
   format: KeyFormat,
   text: string | Uint8Array,
@@ -35,7 +35,7 @@ async function keysIn(
 
 const FULL = process.env.CLSORT_TEST_FULL === '1';
 
-/** A text, what is said of it, and what it is read as or the error that it is. */
+/** A text, the request, and the expected keys or error. */
 type Case = readonly [text: string, request: ReadRequest, expected: readonly unknown[] | RegExp];
 
 const of = (dtype: Dtype): ReadRequest => ({ dtype });
@@ -59,7 +59,7 @@ const CSV: readonly Case[] = [
   ['', of('f64'), ['f64', 'column0']],
 ];
 
-/** Those that take a process each, and are the less likely to break. */
+/** More cases for full runs, since each takes a process. */
 const MORE_CSV: readonly Case[] = [
   ['key\r\n1\r\n2', {}, ['i64', 'key', 1n, 2n]],
   ['k\n0.1\n16777217\n', of('f32'), ['f32', 'k', Math.fround(0.1), 16777216]],
@@ -104,7 +104,7 @@ for (const [format, cases] of [
   [ndjson, FULL ? [...NDJSON, ...MORE_NDJSON] : NDJSON],
   [tsv, [['a\tb\n1,5\t2\n', {}, ['i64', 'b', 2n]]]],
 ] as const) {
-  test(`${format.id}: what texts are read as`, async (t) => {
+  test(`${format.id}: text is read as the expected keys or error`, async (t) => {
     for (const [text, request, expected] of cases) {
       const label = `${JSON.stringify(text.slice(0, 40))} ${JSON.stringify(request)}`;
       const bytes = Buffer.from(text, 'latin1'); // so that one of them is no UTF-8
@@ -119,7 +119,7 @@ for (const [format, cases] of [
   });
 }
 
-test('DuckDB reads our texts as we mean them', async (t) => {
+test('DuckDB reads the written text files', async (t) => {
   const ask = await otherDuckdb();
   const keys = someKeys('i64', 500);
   const expected = [...new BigInt64Array(keys.buffer)].map((key) => [key]);
@@ -134,7 +134,7 @@ test('DuckDB reads our texts as we mean them', async (t) => {
   t.deepEqual(await ask(`SELECT column_name FROM (DESCRIBE FROM '${path('ours.csv')}')`), [[`a 'b"; ,`]]);
 });
 
-test('columns of a text are looked at alone: the others may hold anything', async (t) => {
+test('a column of a text file is read alone, whatever the other columns hold', async (t) => {
   await writeColumns('csv', path('many.csv'), columnsOf(50, false));
   const { keys } = await read(csv, path('many.csv'), { column: 'of u8', dtype: 'u8' });
   t.deepEqual(new Uint8Array(keys), someKeys('u8', 50, { payloads: false }));

@@ -11,7 +11,7 @@ import { FormatError } from '../../../../src/util/errors.js';
 /** Several pieces, so that a broken one ends in the middle of its reading. */
 const packed = gzipSync(randomBytes(6 * 2 ** 20));
 
-test('a compressed text is read to its end, and its descriptor stays open, be it broken or not', async (t) => {
+test('a compressed text is verified to its end, and its descriptor stays open', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'whole-text-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const broken = Buffer.from(packed);
@@ -37,7 +37,7 @@ test('a compressed text is read to its end, and its descriptor stays open, be it
   }
 });
 
-test('a check that is given up leaves its descriptor open as well', async (t) => {
+test('an aborted check leaves its descriptor open', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'whole-text-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'text.gz');
