@@ -40,7 +40,7 @@ const visitWith =
   };
 
 /**
- * Declares a test that visits pages. Where there is no browser it is skipped, and says so; with
+ * Declares a test that visits pages. Without a browser it is a skip with that reason; with
  * `CLSORT_REQUIRE_BROWSER=1`, as in CI, it fails.
  */
 export function testInBrowser(

@@ -8,7 +8,7 @@ const PYTHON = [process.env.CLSORT_PYTHON ?? 'python3', '/usr/bin/python3'].find
   (python) => spawnSync(python, ['-c', 'import numpy']).status === 0,
 );
 
-/** Runs a program with `numpy` as `np` and `sys.argv[1:]`. @returns what it has printed */
+/** Runs a program with `numpy` as `np` and `sys.argv[1:]`. @returns its output */
 export type RunPython = (program: string, ...args: readonly string[]) => string;
 
 const runWith =
@@ -20,7 +20,7 @@ const runWith =
     });
 
 /**
- * Declares a test that needs NumPy. Where there is none it is skipped, and says so; with `CLSORT_REQUIRE_NUMPY=1`, as in CI,
+ * Declares a test that needs NumPy. Without NumPy it is a skip with that reason; with `CLSORT_REQUIRE_NUMPY=1`, as in CI,
  * it fails.
  */
 export function testWithNumPy(

@@ -20,6 +20,6 @@ export function poclNames(): readonly [basic: string, pthread: string] {
   return [basic, pthread];
 }
 
-/** The part of a device's name by which the two are told apart. */
+/** The part of a device's name that distinguishes the two. */
 export const partOfName = ({ name }: { readonly name: string }): string =>
   name.split('-').slice(0, 2).join('-');

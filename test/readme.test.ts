@@ -79,7 +79,7 @@ test.serial('the command-line session in the README prints the output that the R
   }
 });
 
-/** The numbers in comments behind what is printed, those that stand together in one text: `keys 1, 2 and values 20, 37` are two. */
+/** The numbers in comments after `console.log`, a text for each group: `keys 1, 2 and values 20, 37` are two groups. */
 const promisedBy = (code: string): string[] =>
   [...code.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].flatMap(([, comment = '']) =>
     [...comment.matchAll(/(?:-?\d[\d.]*|NaN)(?:,? (?:-?\d[\d.]*|NaN))*/g)].map(([numbers]) => numbers),

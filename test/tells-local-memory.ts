@@ -14,7 +14,7 @@ __kernel void reversed(__global uint *words)
 `;
 
 /**
- * Whether the driver reports the local memory of a kernel correctly. PoCL 6 reports 0 for every kernel, rusticl 22 twice the size.
+ * Whether the driver reports the local memory of a kernel correctly. PoCL 6 reports 0, rusticl 22 twice the size.
  *
  * @param spec names the device, which is opened and closed
  */

@@ -24,11 +24,11 @@ export const wide: BigUint64Array = await library.sort(BigUint64Array.of(2n, 1n)
 const { keys, values } = await library.sortPairs(Float64Array.of(2, 1), Uint8Array.of(1, 2));
 export const pairs: [Float64Array, Uint8Array] = [keys, values];
 
-// @ts-expect-error what is sorted is no string
+// @ts-expect-error the result is not a string
 export const text: string = await library.sort(Float32Array.of(2, 1));
-// @ts-expect-error numbers are no keys
+// @ts-expect-error a number is not an array of keys
 await library.sort(5);
-// @ts-expect-error nor are arrays of numbers
+// @ts-expect-error an array of numbers is not a typed array
 await library.sort([2, 1]);
 // @ts-expect-error NaNs have two places
 await library.sort(Float32Array.of(2, 1), { nan: 'middle' });

@@ -185,7 +185,7 @@ test('a report path that is the manifest, the journal or a folder is refused bef
     const ran = await batch(name, jobs, '--device', 'host', ...args);
     t.is(ran.code, ran.err.includes('directory') ? 5 : 2, ran.out);
     t.regex(ran.err, what);
-    t.deepEqual(JSON.parse(readFileSync(path(name), 'utf8')), jobs, 'the manifest is as it was');
+    t.deepEqual(JSON.parse(readFileSync(path(name), 'utf8')), jobs, 'the manifest is unchanged');
   };
   symlinkSync('apart.json', path('apart link.json'));
   mkdirSync(path('folder.html'));

@@ -26,7 +26,7 @@ export interface Ran {
 }
 
 export interface RunOptions {
-  /** What stdin gives; `open` leaves it open without data. Default: nothing. */
+  /** Contents of stdin; `open` leaves it open without data. Default: empty. */
   readonly input?: Uint8Array | 'open';
   readonly env?: NodeJS.ProcessEnv;
   /** Another file than `MAIN` that is the command. */

@@ -25,7 +25,7 @@ ava.before(async (t) => {
   writeFileSync(path('a file.u32'), '');
 });
 
-/** What bash offers for the last word. */
+/** Completions by bash for the last word. */
 function bash(...words: string[]): string[] {
   const line = ['clsort', ...words];
   const script = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _clsort
@@ -64,7 +64,7 @@ on('bash')('bash completes file names itself', (t) => {
   t.is(registered.stdout.toString().trim(), 'complete -o default -F _clsort clsort');
 });
 
-/** What fish offers for the last word of a line. */
+/** Completions by fish for the last word of a line. */
 function fish(line: string): string[] {
   const ran = spawnSync(
     'fish',
@@ -94,7 +94,7 @@ on('fish')('fish completes commands, options, choices, and files only for file a
   t.deepEqual(fish('clsort devices a'), []);
 });
 
-/** What zsh shows of a line when Tab is pressed behind it: in a terminal, since it completes nowhere else. */
+/** The output of zsh after a line and Tab, in a pseudo-terminal, since zsh completes nowhere else. */
 function zsh(line: string, expected: string): string {
   const script = `
     zmodload zsh/zpty; zpty z zsh -f -i

@@ -197,8 +197,8 @@ test('a batch is submitted to Slurm, and the same command reports the results an
   t.like(summary, { jobs: 0 });
   const log = readFileSync(path('slurm.log'), 'utf8');
   t.regex(log, /batch 4 failed: .*late\.u32/);
-  t.regex(log, /-batch 3 failed\n/, 'Slurm is told by the exit code');
-  t.regex(log, /batch +3 +of 4/, 'the last job tells how it went');
+  t.regex(log, /-batch 3 failed\n/, 'the exit code reports the failure to Slurm');
+  t.regex(log, /batch +3 +of 4/, 'the last job prints the summary');
   for (const [i, file] of keys.entries()) {
     const expected = new Uint8Array(file.slice().sort().buffer);
     t.deepEqual(new Uint8Array(readFileSync(path(`sorted/${i}.u32`))), expected);

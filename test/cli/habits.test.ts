@@ -59,7 +59,7 @@ test('options are parsed by their types', async (t) => {
   t.is(
     parseArguments(spec, ['', '--dtype', 'u8', '--dtype', 'f64', '-o', 'x']).dtype,
     'f64',
-    'the last one holds',
+    'the last value counts',
   );
   const keys = parseArguments(await specNamed('explain'), ['7', '-3', '--', '-inf', '-0', '1e400']).keys;
   t.deepEqual(keys, ['7', '-3', '-inf', '-0', '1e400']);

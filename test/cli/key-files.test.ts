@@ -117,7 +117,7 @@ test('an output that is another input, also through a link, is refused', async (
     const ran = await clsort(['sort', ...names.map(path), '--out-dir', path('links'), ...host]);
     t.is(ran.code, 2, names.join());
     t.regex(ran.err, /(first|second)\.i32.*: name another folder/);
-    t.true(readFileSync(path('second.i32')).equals(Buffer.from(keys.slice(4))), 'it is as it was');
+    t.true(readFileSync(path('second.i32')).equals(Buffer.from(keys.slice(4))), 'it is unchanged');
   }
   const inPlace = await clsort([
     'sort',

@@ -74,7 +74,7 @@ test('wide characters and control characters in names add no line', (t) => {
     now = 200;
     view.update(() => ['two']);
     t.deepEqual(shown(), ['two', '']);
-    t.true(wraps(), 'what others write is as it was');
+    t.true(wraps(), 'line wrapping is restored');
   }
 });
 

@@ -47,7 +47,7 @@ test('a sort of few keys loads only the modules of sort and opens no device', as
   const { ran, modules, threads } = await loadedBy(args, path, { env });
   t.is(ran.code, 0, ran.err);
   t.is(threads, 1);
-  t.is(ran.err, '', 'the addon that is not there was not looked for');
+  t.is(ran.err, '', 'the missing addon was not looked for');
   const { algorithm, reason, warnings } = JSON.parse(ran.out);
   t.is(algorithm, 'host');
   t.regex(reason, /sooner/);
@@ -106,7 +106,7 @@ test('a small sort runs on the main thread unless it may open a device or take l
     const { ran, threads } = await loadedBy(args, path, options);
     t.is(ran.code, code, ran.err);
     t.is(threads, 2, args.join(' '));
-    t.is(ran.err.match(/^clsort: /gm)?.length ?? 0, code === 3 ? 1 : 0, 'what is said is said once');
+    t.is(ran.err.match(/^clsort: /gm)?.length ?? 0, code === 3 ? 1 : 0, 'a message is printed once');
   }
 });
 
@@ -124,6 +124,6 @@ test('a sort opens a device on request, for options that only devices support, a
   }
   const piped = ['sort', '-', '-o', path('out.u32'), '--dtype', 'u32', '--json'];
   const { ran } = await loadedBy(piped, path, { env, input: new Uint8Array(keys.buffer) });
-  t.is(ran.code, 0, 'a pipe of unknown length looks for a device, and does without');
+  t.is(ran.code, 0, 'a pipe of unknown length looks for a device and falls back to the host');
   t.regex(ran.err, /no OpenCL device, so the host engine sorts/);
 });

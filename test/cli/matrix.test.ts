@@ -39,7 +39,7 @@ test('matrix prints JSON lines without a terminal, and a seed repeats the keys',
   t.is(ran.code, 0, ran.err);
   t.regex(ran.err, /matrix: 5 ok/);
   const rows = rowsOf(ran.out);
-  t.is(rows.length, 2 * 2 * 2 + 1, 'a filter may name sizes of its own');
+  t.is(rows.length, 2 * 2 * 2 + 1, 'a filter may name its own sizes');
   t.true(rows.every(({ schema, platform }) => schema === 'clsort.matrix/2' && /Portable/.test(platform)));
   const skipped = rows.filter(({ outcome }) => outcome === 'skipped');
   t.true(skipped.length > 0 && skipped.every(({ algorithm, n }) => algorithm === 'row' && n > 64));
@@ -88,7 +88,7 @@ test('every operation runs on the device, and the report is written as JSON, HTM
   t.true(readFileSync(path('page.html'), 'utf8').includes('"operation":"histogram-digits"'));
   t.regex(readFileSync(path('report.xml'), 'utf8'), /<testcase name="scan none f32"/);
   writeFileSync(path('report.json'), ran.out);
-  t.is(readdirSync(folder).filter((name) => name.includes('clsort')).length, 0, 'nothing is left aside');
+  t.is(readdirSync(folder).filter((name) => name.includes('clsort')).length, 0, 'no temporary file is left');
   const drawn = await clsort(['matrix', '--read', path('report.json'), path('report.json'), '--markdown']);
   t.is(drawn.code, 0, drawn.err);
   t.is(drawn.out.match(/^\| unique \| auto \| ok \| ok \|$/gm)?.length, 2, drawn.out);

@@ -152,6 +152,6 @@ test.serial(
       t.is(ran.code, 5, memory.join(' '));
       t.regex(ran.err, /nowhere.*its folder does not exist/);
     }
-    t.false(existsSync(path('nowhere')), 'a folder whose name is mistyped is not made');
+    t.false(existsSync(path('nowhere')), 'a mistyped folder is not created');
   },
 );

@@ -129,9 +129,5 @@ test('--key may be repeated and stand between other arguments', (t) => {
   t.deepEqual(parsed('--key', '0:1', '--', 'a'), { key: ['0:1'], file: 'a' });
   t.deepEqual(parsed('a', '--key', '0:1,1:1'), { key: ['0:1,1:1'], file: 'a' });
   t.deepEqual(parsed('a'), { key: undefined, file: 'a' });
-  t.is(
-    parseArguments(spec, ['a', '--dtype', 'u8', '--dtype', 'u16']).dtype,
-    'u16',
-    'one value: the last one',
-  );
+  t.is(parseArguments(spec, ['a', '--dtype', 'u8', '--dtype', 'u16']).dtype, 'u16', 'the last value counts');
 });

@@ -43,7 +43,7 @@ test('flags override variables, variables override the file, and the file overri
   t.deepEqual(await values(['--no-descending']), up);
   write({ sort: { descending: false } });
   t.deepEqual(await values([], { CLSORT_SORT_DESCENDING: '1' }), down);
-  t.deepEqual(await values([], { CLSORT_SORT_DESCENDING: '' }), up, 'an empty variable says nothing');
+  t.deepEqual(await values([], { CLSORT_SORT_DESCENDING: '' }), up, 'an empty variable is ignored');
 });
 
 test('required options may come from settings, with typed and multiple values', async (t) => {
@@ -98,7 +98,7 @@ for (const [what, value, message] of [
     t.regex(ran.err, message);
     t.true(ran.err.includes(FILE), ran.err);
     const about = await clsort(['--version'], { env: home });
-    t.is(about.code, 0, 'what is asked about the command does not depend on it');
+    t.is(about.code, 0, '--version does not depend on the settings');
   });
 }
 
@@ -114,7 +114,7 @@ test('variables with unknown names or bad values are usage errors that name them
     t.regex(ran.err, message);
   }
   const ran = await sort(['--dtype', 'u32'], { CLSORT_CHECK_NONSENSE: 'x' });
-  t.is(ran.code, 0, 'those of other commands are their affair');
+  t.is(ran.code, 0, 'variables of other commands are ignored');
 });
 
 where(

@@ -272,7 +272,7 @@ test('a file that is not raw is refused and unchanged unless --format raw is giv
     const args = ['sort', path(name), '-o', path(name), '--dtype', 'f64', '--verify', '--device', 'host'];
     const refused = await clsort(args);
     t.is(refused.code, 5);
-    // What claims to be an array has fewer bytes than it says; what claims to be raw keys begins as an array.
+    // The .npy file has fewer bytes than its header claims; the .f64 file begins as an array.
     t.regex(
       refused.err,
       name === 'a.npy' ? /no NumPy array that can be read.*only 72/s : /NumPy array.*--format raw/s,

@@ -64,7 +64,7 @@ async function opened(pipe: string): Promise<number> {
     try {
       writer = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch {
-      // nobody reads yet
+      // there is no reader yet
     }
     return writer !== undefined;
   });

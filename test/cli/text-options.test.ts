@@ -57,7 +57,7 @@ test('--header keeps the first line as a header, and --no-header sorts it as a k
 test('a delimiter may be an escaped tab, and an invalid delimiter is refused', async (t) => {
   writeFileSync(path('tabs.csv'), 'a\tb\n1\t2\n3\t1\n');
   const tabs = await clsort(['sort', path('tabs.csv'), '-o', path('tabs.u32'), '-t', '\\t', '--column', 'b']);
-  t.not(tabs.code, 0, 'i64 keys are no u32');
+  t.not(tabs.code, 0, 'i64 keys are not u32 keys');
   const sorted = await clsort([
     'sort',
     path('tabs.csv'),

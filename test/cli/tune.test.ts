@@ -41,7 +41,7 @@ test('tune searches, verifies and reports its candidates, and a dry run stores n
     t.truthy(tuning.radixBits);
   }
   t.is(report.file, null);
-  t.false(existsSync(path('tuning.sealed')), 'a dry run keeps nothing');
+  t.false(existsSync(path('tuning.sealed')), 'a dry run stores nothing');
   const written = readFileSync(source, 'utf8');
   t.regex(written, /export const myCpu: DeviceTuning = \{\n {2}where: \{\n {4}device: /);
   const found = report.cases.filter(({ gain }) => gain > 0).length;

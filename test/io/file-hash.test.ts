@@ -91,7 +91,7 @@ test('bytes seen out of order, twice or never are read from the file for the che
   t.is(await seen([499_000, 500_000], [0, 1000]), expected);
   t.is(await seen([0, 4096], [128, 200_000], [100_000, 400_000], [450_000, 500_000]), expected);
   const handle = await open(path('file'));
-  t.is(await new FileHash().end(bytes.length, handle, signal), expected, 'of a file that is open');
+  t.is(await new FileHash().end(bytes.length, handle, signal), expected, 'from an open file');
   await handle.close();
   const dropped = new FileHash();
   void dropped.add(
@@ -99,7 +99,7 @@ test('bytes seen out of order, twice or never are read from the file for the che
     0,
   );
   dropped.drop();
-  t.is(await dropped.end(bytes.length, path('file'), signal), expected, 'what was changed is forgotten');
+  t.is(await dropped.end(bytes.length, path('file'), signal), expected, 'dropped bytes are read again');
 });
 
 test('a native copy may update the hash, and a failed copy does not spoil it', async (t) => {
@@ -119,7 +119,7 @@ test('a native copy may update the hash, and a failed copy does not spoil it', a
   t.is(await hash.end(bytes.length, '/nonexistent', signal), expected);
   const unknown = new FileHash();
   await unknown.along(1, async (state) => {
-    t.is(state, undefined, 'a byte before is not known');
+    t.is(state, undefined, 'an earlier byte is missing');
     return 5;
   });
   t.is(unknown.bytes, 0);
@@ -144,7 +144,7 @@ test('sources and outputs hash the bytes that they read and write', async (t) =>
   const into = new Uint8Array(bytes.length - 100);
   await source.readAt?.(into, 100);
   await source.close();
-  t.is(hashes.ofInput('in').bytes, bytes.length, 'nothing is left to be read');
+  t.is(hashes.ofInput('in').bytes, bytes.length, 'all bytes were hashed');
   t.is(await hashes.ofInput('in').end(bytes.length, '/nonexistent', signal), expected);
 
   const output = await openOutput(path('out'), { stdout, signal, hashes });

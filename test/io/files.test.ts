@@ -42,7 +42,7 @@ test('sortFile sorts several files together on the Sorter of the caller', async 
   const order = Uint32Array.from(referenceArgsort(both, 'f32', { descending: true }));
   const expected = Buffer.concat([npyHeader('u32', [4000]), new Uint8Array(order.buffer)]);
   t.true(readFileSync(path('order.npy')).equals(expected));
-  t.deepEqual(await sorter.sort(Uint8Array.of(2, 1)), Uint8Array.of(1, 2), 'it is open still');
+  t.deepEqual(await sorter.sort(Uint8Array.of(2, 1)), Uint8Array.of(1, 2), 'it is still open');
   await sorter.close();
 });
 

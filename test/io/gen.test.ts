@@ -55,7 +55,7 @@ for (const dtype of DTYPES) {
     t.is(new Set(make('two')).size, 2);
     const runs = make('runs');
     t.true(runs.every((key, i) => key === runs[i - (i % 32)]));
-    t.true(new Set(runs).size > (width === 8 ? 90 : 123), '125 runs of keys that are drawn');
+    t.true(new Set(runs).size > (width === 8 ? 90 : 123), '125 runs of random keys');
     const ones = (keys: bigint[]) =>
       keys.reduce((sum, key) => sum + key.toString(2).replaceAll('0', '').length, 0) / (keys.length * width);
     t.true(Math.abs(ones(make('uniform')) - 1 / 2) < 0.02);

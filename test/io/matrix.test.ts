@@ -52,7 +52,7 @@ for (const [dtype, make] of [
           t.true(turned.equals(await all(rowByRow(matrix, undefined, pieces, band))), 'once');
         }
       }
-      // Only what is worth it is read at its place.
+      // Only long reads go to a position directly.
       t.true(reads.every((length) => length >= 4096));
     }
   });

@@ -39,7 +39,7 @@ ava('an empty file has no bytes', async (t) => {
 onUnix('a pipe is read until its writer closes it', async (t) => {
   const source = await openSource(fifo('pipe'), nothing);
   const read = source.read(2);
-  await setTimeout(50); // nobody writes yet
+  await setTimeout(50); // there is no writer yet
   const writer = openSync(path('pipe'), 'w');
   writeSync(writer, 'abc');
   await setTimeout(50);

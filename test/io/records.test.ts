@@ -134,7 +134,7 @@ forEachSorter((title, open, small) => {
       t.deepEqual(positions, expected, JSON.stringify(one.keys));
       t.true(sorted.equals(picked));
     }
-    // Many groups that only the very last byte, or nothing at all, tells apart.
+    // Many groups of records that differ in the very last byte only, or not at all.
     const record = 32;
     const random = new Random(8);
     const bytes = new Uint8Array(n * record).fill(7);
@@ -221,7 +221,7 @@ test('sortRecords accepts Buffers at any offset and writes into a given array', 
   const options = { record: 6, keys: ['0:5'], device: 'host' };
   const bytes = text.subarray(1);
   t.is(Buffer.from(await sortRecords(bytes, options)).toString(), 'ann  1bob  2eve  3');
-  t.is(text.toString(), 'xbob  2ann  1eve  3', 'the input stays');
+  t.is(text.toString(), 'xbob  2ann  1eve  3', 'the input is unchanged');
   const into = new Uint8Array(18);
   t.is(await sortRecords(bytes, { ...options, keys: ['5:1:desc'], into }), into);
   t.is(Buffer.from(into).toString(), 'eve  3bob  2ann  1');

@@ -10,7 +10,7 @@ test('small inputs are sorted as a whole, and larger ones only on a GPU with eno
   for (const device of [undefined, CPU, GPU]) {
     t.true(fitsAsWhole(64 * MIB, limits, device));
     t.false(fitsAsWhole(64 * MIB, { ...limits, memory: 100 * MIB }, device));
-    t.false(fitsAsWhole(undefined, limits, device), 'a pipe that is larger');
+    t.false(fitsAsWhole(undefined, limits, device), 'a pipe above the limit');
   }
   t.false(fitsAsWhole(GIB, limits, undefined));
   t.false(fitsAsWhole(GIB, limits, CPU));
@@ -23,7 +23,7 @@ test('positions are computed as a whole while the memory also holds the position
   t.true(fitsAsWhole(GIB, limits, CPU));
   t.false(fitsAsWhole(2 * GIB, limits, CPU));
   t.true(fitsAsWhole(2 * GIB, limits, GPU));
-  t.false(fitsAsWhole(GIB, { ...limits, unit: 1 }, CPU), 'positions of four bytes beside keys of one');
+  t.false(fitsAsWhole(GIB, { ...limits, unit: 1 }, CPU), 'positions take four bytes, keys one');
 });
 
 test('a pipe is buffered up to the size that is sorted as a whole', (t) => {

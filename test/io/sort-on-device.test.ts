@@ -136,9 +136,9 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
         const report = await sortSo(sorter, { in: npy, out }, { hashes, arrays: pool });
         t.truthy(report, name);
         t.deepEqual(readFileSync(out), bytes, name);
-        t.is(hashes.ofInput(npy).bytes, before, 'all was hashed as it was read');
-        t.is(reading.most, byThreads ? 0 : 1, 'in order, by whom it was to be read');
-        t.is(hashes.ofOutput(out).bytes, bytes.length, 'and as it was written');
+        t.is(hashes.ofInput(npy).bytes, before, 'all bytes were hashed while reading');
+        t.is(reading.most, byThreads ? 0 : 1, 'read in order, by threads or in JavaScript');
+        t.is(hashes.ofOutput(out).bytes, bytes.length, 'all bytes were hashed while writing');
       }
       const read = await sortSo(sorter, { in: path('big.f32be'), out: path('little.f32') });
       t.truthy(read);

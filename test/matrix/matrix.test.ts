@@ -43,7 +43,7 @@ test('cases cover operations, algorithms, sizes and orders, with one seed per dt
   );
   t.true(all.some(({ operation, algorithm }) => operation === 'gather' && algorithm === 'none'));
   t.false(all.some(({ operation, n }) => operation === 'reduce-min' && n === 0));
-  t.deepEqual([...new Set(cases.map(({ n }) => n))], [33, 100], 'none is larger than a simulator takes');
+  t.deepEqual([...new Set(cases.map(({ n }) => n))], [33, 100], 'no size is above the limit of a simulator');
   const keys = new Map(all.map(({ dtype, n, seed }) => [`${dtype} ${n}`, seed]));
   t.true(all.every(({ dtype, n, seed }) => keys.get(`${dtype} ${n}`) === seed));
   t.is(new Set(keys.values()).size, keys.size);
@@ -85,7 +85,7 @@ test('a driver crash fails only the current case, and the remaining cases run', 
   );
   t.regex(all[2]?.reason ?? '', /SIGABRT.*it burns/s);
   t.is(all[2]?.dtype, cases[2]?.dtype);
-  t.is(all[2]?.plan, 'plan 2', 'what it was about to do');
+  t.is(all[2]?.plan, 'plan 2', 'the plan of the crashed case');
 });
 
 test('a driver that hangs is killed and gets a timeout row', async (t) => {

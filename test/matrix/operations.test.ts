@@ -61,7 +61,7 @@ for (const { name: operation, sorts, least = 0 } of OPERATIONS) {
   test(`${operation}: a changed input array is detected`, async (t) => {
     const runner = new CaseRunner(scribbling(host), device, { again: 0 });
     const row = await runner.run(caseOf({ operation, algorithm, dtype: 'u32', keys: 'few' }));
-    const inPlace = operation === 'sortInPlace'; // sorts a copy, and is told by that
+    const inPlace = operation === 'sortInPlace'; // sorts a copy, in which the change is detected
     t.is(row.outcome, 'wrong', JSON.stringify(row));
     if (!inPlace) t.truthy(row.reason);
   });
@@ -84,7 +84,7 @@ test('a thrown error becomes an error row with the first lines of its message', 
   });
   const row = await new CaseRunner(failing, device).run(caseOf({}));
   t.is(row.outcome, 'error');
-  t.is(row.reason, 'line 1\nline 2\nline 3', 'a log of a compiler is cut');
+  t.is(row.reason, 'line 1\nline 2\nline 3', 'a compiler log is truncated');
 });
 
 /** A Sorter whose results go through `change`. */

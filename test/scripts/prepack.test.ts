@@ -16,7 +16,7 @@ interface Prebuilds {
   writeRecord(root: string, which: Which, sources: string): void;
 }
 
-/** What npm does, up to the point of writing the archive. */
+/** Packs as npm does, without writing the archive. */
 const pack = ({ folder, env }: Tree) =>
   spawnSync('npm', ['pack', '--dry-run'], { cwd: folder, env, encoding: 'utf8' });
 

@@ -25,7 +25,7 @@ for (const [name, options] of [
     const [from, to] = [path(`${name}.dat`), path(`${name}.sorted`)];
     t.is(script('gen', '50000', from, ...options).code, 0);
     t.is(readFileSync(from).length, 5_000_000);
-    t.is(script('check', from).code, 1, 'what was made is in no order');
+    t.is(script('check', from).code, 1, 'generated records are not in order');
     const ran = await clsort(['sort', from, '-o', to, '--record', '100', '--key', '0:10', '--device', 'cpu']);
     t.is(ran.code, 0, ran.err);
     const { code, out } = script('check', to, '--of', from);

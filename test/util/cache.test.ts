@@ -67,7 +67,7 @@ const program = (code: string): string[] => [
 test('a cache file reads back as written, and only its owner can read it', async (t) => {
   const folder = newCache();
   t.is(readCacheFile('programs/a.sealed'), undefined);
-  t.false(readdirSync(scratch).includes(folder), 'reading makes nothing');
+  t.false(readdirSync(scratch).includes(folder), 'reading creates nothing');
   await run(process.execPath, program(`process.umask(0); cache.writeCacheFile('programs/a.sealed', 'abc');`));
   t.is(String(readCacheFile('programs/a.sealed')), 'abc');
   t.true(addToCache('one.sealed', { x: 1 }) && addToCache('one.sealed', { y: [2] }));
@@ -89,7 +89,7 @@ test('an impossible cache folder causes one warning and no endless loop', async 
     ['/proc/self/fd/clsort', /no folder can be made there|permission denied/],
     [join(scratch, 'x'.repeat(300)), /ENAMETOOLONG/],
   ] as const) {
-    // In a process of its own, since what this is about is an endless loop.
+    // In a separate process, since the fault would be an endless loop.
     const { stdout } = await run(
       process.execPath,
       program(`const wrote = [cache.writeCacheFile('a', 'b'), cache.writeCacheFile('p/a', 'b')];
@@ -110,7 +110,7 @@ test('a full disk causes a warning and leaves no partial file', async (t) => {
   t.true(writeCacheFile('a', 'before'));
   const code = `console.log(cache.writeCacheFile('a', 'after'), String(cache.readCacheFile('a')), cache.takeCacheWarning().message)`;
   const args = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, ...program(code)];
-  // A pipe takes what it prints: the limit is for files only.
+  // The limit applies to files only, so the output goes to a pipe.
   const { stdout } = await run('sh', args);
   t.regex(stdout, /^false before the cache is not used: .*EFBIG/);
   t.deepEqual(readdirSync(folder).toSorted(), ['a', 'key']);
@@ -186,7 +186,7 @@ test('the cache refuses symbolic links and named pipes without blocking', async 
   t.is(readCacheFile('b'), undefined);
   isRefused(t, /b is a symbolic link/);
   t.true(writeCacheFile('b', 'y'));
-  t.true(lstatSync(join(other, 'b')).isFile(), 'the link is replaced, not what it names');
+  t.true(lstatSync(join(other, 'b')).isFile(), 'the link is replaced, not its target');
 
   const last = newCache();
   t.true(writeCacheFile('b', 'x'));

@@ -157,7 +157,7 @@ export interface Tally {
  * Tries one change of one of the files.
  *
  * @param file is written to, beside its extension
- * @throws Error that says what is wrong, with the seed that shows it again
+ * @throws Error that names the fault, with the seed that repeats it
  */
 export async function attempt(
   all: readonly Subject[],

@@ -82,7 +82,7 @@ test('many runs are merged in order through windows smaller than a run', async (
     t.deepEqual(sink.pairs, [...entries].sort(byKey));
     t.false(
       made.some((run) => existsSync(run.path)),
-      'runs that are merged are removed',
+      'merged runs are removed',
     );
   }
 });

@@ -41,7 +41,7 @@ test('rows of every type are sorted unchanged in the order of DuckDB, through Pa
   );
   const report = await sort({ in: path('a.parquet'), out: path('b.parquet'), by });
   t.deepEqual(report.verified, { order: true, permutation: true });
-  t.is(report.algorithm, 'host', 'the order is made by the Sorter');
+  t.is(report.algorithm, 'host', 'the Sorter computes the order');
   t.deepEqual(report.table?.by.slice(0, 2), ['price:desc', '"na""me;--":nulls-first']);
   t.deepEqual(await rows('b.parquet'), ordered);
   await sort({ in: path('a.parquet'), out: path('a.arrow'), by: 'u64' });

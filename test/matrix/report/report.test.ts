@@ -42,7 +42,7 @@ test('a cell takes the worst status of its cases and keeps the data to repeat th
 test('the command that repeats a cell parses, also for a device name with commas', async (t) => {
   const device = { ...deviceOf(mixed()), environment: { OCL_ICD_VENDORS: "it's" } };
   const [cell] = device.cells as [CellReport];
-  t.is(device.spec, 'Device', 'the platform has another device, too');
+  t.is(device.spec, 'Device', 'the platform has another device');
   const line = commandOf(device, cell, cell.bad?.[0]);
   t.regex(line, /^OCL_ICD_VENDORS='it'\\''s' clsort matrix /);
   t.regex(line, / --seed 5$/);

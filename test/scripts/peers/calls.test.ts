@@ -115,7 +115,7 @@ test('missing peers are reported, and clsort is measured without them', async (t
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const nowhere = await run(t, { python: path('nowhere'), operations: ['reduce'], counts: [10, 20] });
-  t.is(nowhere.missing.length, 1, 'once, not at each size');
+  t.is(nowhere.missing.length, 1, 'reported once, not for each size');
   t.regex(nowhere.missing[0] ?? '', /nowhere: .*ENOENT/);
   t.deepEqual(
     nowhere.benches.map(({ rows }) => rows.length),

@@ -50,7 +50,7 @@ ava.serial('the script compares each row with CUB and fails on a wrong CUB resul
   const script = join(packageRoot, 'dist/scripts/bench-operations.js');
   const cub = path('cub');
   const run = (answer: string, ...more: string[]) => {
-    // It tells an answer only where the files are as the program takes them.
+    // It answers only if the files are as the program expects them.
     writeFileSync(
       cub,
       `#!/bin/sh\n[ "$2" = 64 ] && [ -s "$3/keys" ] && [ -s "$3/expected.0" ] && echo '${answer}'\n`,

@@ -11,7 +11,7 @@ test('a schema with a big-endian field is big-endian', (t) => {
     [1, true],
     [0, false],
   ] as const) {
-    // A root at 14, whose fields are told at 4: the third is 4 bytes in it. It is a schema at 30, told of at 22.
+    // A root table at 14 with its vtable at 4: the third field is at offset 4. It is a schema at 30 with its vtable at 22.
     const bytes = new DataView(new ArrayBuffer(40));
     bytes.setUint32(0, 14, true);
     for (const [i, word] of [10, 8, 0, 0, 4].entries()) bytes.setUint16(4 + 2 * i, word, true);

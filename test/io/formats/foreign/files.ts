@@ -126,7 +126,7 @@ export async function writeColumns(
   }
 }
 
-/** Reads all columns of a file by one process; `as` says what they are, where the file does not. */
+/** Reads all columns of a file by one process; `as` gives their dtypes where the file does not. */
 export async function readColumns(
   format: ForeignFormat,
   path: string,

@@ -53,7 +53,7 @@ for (const [format, count] of [
     t.log({ taken, refused, whole });
     t.is(taken + refused, mutants);
     t.true(refused > 0);
-    if (format === 'arrow' || format === 'parquet') t.is(whole, 0, 'a file that was cut was taken for whole');
+    if (format === 'arrow' || format === 'parquet') t.is(whole, 0, 'a truncated file was read as whole');
   });
 }
 

@@ -31,7 +31,7 @@ const ARROW = {
   f64: peer.Float64,
 };
 
-/** An Arrow table with a column for each dtype, in so many batches. */
+/** An Arrow table with a column for each dtype, in `batches` batches. */
 function table(columns: ReturnType<typeof columnsOf>, batches: number): peer.Table {
   const vectors = columns.map(({ name, dtype, keys }) => {
     const type: peer.DataType = new ARROW[dtype]();

@@ -107,7 +107,7 @@ for (const [format, cases] of [
   test(`${format.id}: text is read as the expected keys or error`, async (t) => {
     for (const [text, request, expected] of cases) {
       const label = `${JSON.stringify(text.slice(0, 40))} ${JSON.stringify(request)}`;
-      const bytes = Buffer.from(text, 'latin1'); // so that one of them is no UTF-8
+      const bytes = Buffer.from(text, 'latin1'); // so that one of them is not UTF-8
       if (expected instanceof RegExp) {
         const error = await t.throwsAsync(keysIn(format, bytes, request), { instanceOf: ClsortError }, label);
         const { code, message } = error as ClsortError;

@@ -32,7 +32,7 @@ test('a compressed text is verified to its end, and its descriptor stays open', 
     const checked = assertWholeText(name, { fd: handle.fd, compression: 'gzip' });
     if (isWhole) await t.notThrowsAsync(checked, name);
     else await t.throwsAsync(checked, { instanceOf: FormatError, message: /gzip is broken/ }, name);
-    t.is(fstatSync(handle.fd).ino, ino, name); // who opened it closes it
+    t.is(fstatSync(handle.fd).ino, ino, name); // the opener closes it
     await handle.close();
   }
 });
