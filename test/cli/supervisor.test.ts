@@ -180,7 +180,7 @@ test('a signal ends a driver call that does not return, with and without a tempo
   writeFileSync(path('control'), '');
   const control = new LayerControl(path('control'));
   t.teardown(() => control.close());
-  const env = { ...layerEnvironment(path('control')), CLSORT_CACHE_DIR: path('cache') };
+  const env = { ...layerEnvironment(path('control')), CLSORT_CACHE_DIR: seededCache(path('cache')) };
   await clsort(['devices'], { env }); // the layer records the names of its functions
   control.delay({ at: 1, function: 'clGetDeviceInfo' }, 120_000);
   await ends(t, ['devices'], 'SIGINT', () => setTimeout(2000), { env });
