@@ -14,8 +14,8 @@ const held = tests('primitives/walks', '*compaction of i32*');
 const lanes = tests('algorithms/segments-serial');
 const scansInLanes = tests('primitives/prefix-scan', 'scans of u32*');
 const shortSegments = (dtype) => tests('algorithms/short-segments', `*of ${dtype}`);
-const sweeps = tests('algorithms/segmented', '*by sweeps');
-const checkedLanes = tests('algorithms/radix-sorts', 'onesweep: lanes in order*');
+const sweeps = tests('algorithms/segmented', 'single-pass sweeps*');
+const checkedLanes = tests('algorithms/radix-sorts', 'onesweep by lanes*');
 const wide = (title) => tests('algorithms/wide', title);
 const dtypes = (algorithm) => tests('algorithms/radix-sorts', `${algorithm} argsorts every dtype*`);
 
@@ -57,7 +57,7 @@ export const KERNELS = [
     file: 'cl/digit.clh',
     find: 'digit.high = shift >> 5;',
     replace: 'digit.high = shift >> 6;',
-    tests: [tests('algorithms/radix-sorts', 'tiled makes positions of 8 bytes')],
+    tests: [tests('algorithms/radix-sorts', 'tiled writes 8-byte positions')],
   },
   {
     name: 'count: one vector too many at the end',
@@ -275,7 +275,7 @@ export const KERNELS = [
     replace: '    } else if (item < BIN_ITEMS) {',
     equivalent:
       "only NVIDIA's scan by shuffles reads behind its last barrier; by local memory it ends with one, and that is what is simulated",
-    tests: [racesIn('algorithms/segmented', '*a huge one among tiny ones, by sweeps')],
+    tests: [racesIn('algorithms/segmented', 'single-pass sweeps sort a long segment among*')],
   },
   // --- scans in lanes
   {
@@ -405,7 +405,7 @@ export const KERNELS = [
     file: 'cl/wide.cl',
     find: 'return mul_hi(mixed(i), n);',
     replace: 'return i * (n / SAMPLE);',
-    tests: [wide('*sample sees*')],
+    tests: [wide('the sample of wide*')],
   },
   {
     name: 'wide: equal words of a bucket count as equal keys',
@@ -433,7 +433,7 @@ export const KERNELS = [
     file: 'cl/wide.cl',
     find: 'if (before != 0 && behind != 0) {',
     replace: 'if (behind != 0) {',
-    tests: [wide('*reach out*')],
+    tests: [wide('*extend beyond*')],
   },
   {
     name: 'wide: the next tile is seen while this one is still counted',
@@ -697,7 +697,7 @@ export const KERNELS = [
         WRITE_LINE(key_t`,
     replace: `    for (uint bin = 0; bin + 1 < BINS; bin++) {
         WRITE_LINE(key_t`,
-    tests: [tests('algorithms/radix-sorts', 'serial, in lines, sorts every distribution*')],
+    tests: [tests('algorithms/radix-sorts', 'serial with cache lines sorts every distribution*')],
   },
   {
     name: 'serial: no positions where nothing moves',
@@ -934,7 +934,7 @@ export const KERNELS = [
     file: 'cl/wide.cl',
     find: 'control[CONTROL_SAVED] = passes - moves;',
     replace: 'control[CONTROL_SAVED] = moves;',
-    tests: [tests('algorithms/wide', '*the plan, and the sort*')],
+    tests: [tests('algorithms/wide', '*by the expected plan')],
   },
   {
     name: 'compaction: more chosen keys than there are are believed',

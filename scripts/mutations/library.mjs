@@ -75,7 +75,7 @@ export const LIBRARY = [
     file: 'src/algorithms/tile.ts',
     find: '(bins * offsetBits) / 8 + (scanWords + flagWords) * 4,',
     replace: '(scanWords + flagWords) * 4,',
-    tests: [tests('algorithms/several-groups', 'tiled: a tile takes*')],
+    tests: [tests('algorithms/several-groups', '*tileBytes computes')],
   },
   {
     name: 'tiled: the last group is not launched',
@@ -715,7 +715,7 @@ export const LIBRARY = [
     file: 'cl/segments.clh',
     find: 'segment_t segment = {s * each, each};',
     replace: 'segment_t segment = {s, each};',
-    tests: [tests('algorithms/segmented', 'rows of one length*')],
+    tests: [tests('algorithms/segmented', '*sort rows of equal length*')],
   },
   {
     name: 'segments: a tile is planned that the longest one does not fit',
@@ -729,7 +729,7 @@ export const LIBRARY = [
     file: 'src/algorithms/segments.ts',
     find: 'if (also) queue.fill(state, 0, { bytes: also.bytes });',
     replace: 'if (also) queue.fill(state, 0, { bytes: 512 });',
-    tests: [tests('algorithms/segmented', '*by sweeps')],
+    tests: [tests('algorithms/segmented', 'single-pass sweeps*')],
   },
   {
     name: 'segments: offsets of all but the last segment make rows',

@@ -3,7 +3,7 @@ import { amdGeometry } from '../../src/algorithms/amd-geometry.js';
 import { amdPassModel } from '../../src/algorithms/amd-radix-model.js';
 import { UsageError } from '../../src/util/errors.js';
 
-test('sizes are padded to multiples of 16384 and choose the scan chain', (t) => {
+test('sizes are padded to multiples of 16384 and determine the scan chain', (t) => {
   const shape = (n: number) => {
     const { padded, blocks, runs, scan } = amdGeometry(n);
     return [padded, blocks, runs, scan];
@@ -15,7 +15,7 @@ test('sizes are padded to multiples of 16384 and choose the scan chain', (t) => 
   t.deepEqual(shape(2 ** 24), [2 ** 24, 65536, 1024, 5]);
 });
 
-test('the chain of 5 can be forced on one run, the chain of 3 on no more than that', (t) => {
+test('the scan chain of 5 can be forced for one run, that of 3 for one run at most', (t) => {
   t.is(amdGeometry(100, 5).scan, 5);
   t.is(amdGeometry(16384, 3).scan, 3);
   t.throws(() => amdGeometry(16385, 3), { instanceOf: UsageError, message: /at most 16384 keys/ });

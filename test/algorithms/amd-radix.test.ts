@@ -102,7 +102,7 @@ forEachDevice((title, device, small) => {
   const large = small ? 20_000 : 65_537;
 
   for (const scan of [3, 5] as const) {
-    test(title(`each of the seven kernels leaves what the model says (chain of ${scan})`), async (t) => {
+    test(title(`the output of every kernel matches the model (chain of ${scan})`), async (t) => {
       const keys = random(scan === 3 ? 16_000 : 40_000, 7);
       const dtype = 'i32';
       const codec = keyCodec(dtype, { descending: true });
@@ -165,18 +165,18 @@ forEachDevice((title, device, small) => {
   }
 
   if (!small) {
-    test(title('places are not kept in 16 bits: 1 Mi keys lose nothing'), async (t) => {
+    test(title('positions are wider than 16 bits: a sort of 2^20 keys loses none'), async (t) => {
       const keys = random(2 ** 20, 5);
       t.deepEqual((await run(await device(), keys)).keys, keys.toSorted());
     });
   }
 
-  test(title('keys with bit 31 set stand behind those without'), async (t) => {
+  test(title('keys with bit 31 set follow those without'), async (t) => {
     const keys = Uint32Array.from({ length: large }, (_, i) => (i % 2 ? 0x80000000 + i : i));
     t.deepEqual((await run(await device(), keys)).keys, keys.toSorted());
   });
 
-  test(title('constant keys overflow no counter and keep their order'), async (t) => {
+  test(title('equal keys overflow no counter and keep their order'), async (t) => {
     for (const key of [0, 0xffffffff, 0x01010101]) {
       const keys = new Uint32Array(large).fill(key);
       const { keys: sorted, values } = await run(await device(), keys, { indices: true });
@@ -192,7 +192,7 @@ forEachDevice((title, device, small) => {
     t.deepEqual(three.keys, keys.toSorted());
   });
 
-  test(title('real keys of the largest code stay in front of the padding, with their values'), async (t) => {
+  test(title('keys of the largest code stay before the padding, with their values'), async (t) => {
     const keys = Uint32Array.from({ length: 16_500 }, (_, i) => (i % 3 ? 0xffffffff : i));
     const values = random(keys.length, 3);
     const order = referenceOrder(keys, 'u32', {}, [0, 32]);
@@ -232,7 +232,7 @@ forEachDevice((title, device, small) => {
     [31, 32],
     [32, 32],
   ] as const) {
-    test(title(`sorts stably on the bits [${bits}) alone, also in place`), async (t) => {
+    test(title(`sorts stably on bits [${bits}) only, in place and out of place`), async (t) => {
       const keys = random(17_001, 9);
       const expected = gather(keys, referenceOrder(keys, 'u32', {}, bits));
       t.deepEqual((await run(await device(), keys, { bits })).keys, expected);
@@ -240,7 +240,7 @@ forEachDevice((title, device, small) => {
     });
   }
 
-  test(title('a hundred short sorts in a row are each done when the wait is over'), async (t) => {
+  test(title('each of a hundred consecutive short sorts is complete after its wait'), async (t) => {
     const wrong: string[] = [];
     for (let round = 0; round < (small ? 30 : 100); round++) {
       const keys = random(1 + ((round * 37) % 300), round + 1);
@@ -252,7 +252,7 @@ forEachDevice((title, device, small) => {
     t.deepEqual(wrong, []);
   });
 
-  test(title('what it cannot do it says: values of 3 bytes, more than 2^32 keys'), async (t) => {
+  test(title('amd rejects 3-byte values and more than 2^32 keys'), async (t) => {
     const opened = await device();
     t.regex(String(amdRadix.available(opened, { keyBits: 32, valueBytes: 3 })), /3 bytes/);
     const algorithm = await amdRadix.create(opened, { keyBits: 32, valueBytes: 0 });

@@ -74,14 +74,17 @@ forEachDevice((title, device, small) => {
       }
     }
 
-    test.serial(claim('sorts every dtype, both directions, NaN last and first'), async (t) => {
-      for (const dtype of DTYPES) {
-        const keys = keysOf(dtype, 'uniform', Math.min(usual, 301));
-        for (const descending of [false, true]) {
-          await expectSorted(t, keys, { dtype, order: { descending, nan: descending ? 'first' : 'last' } });
+    test.serial(
+      claim('sorts every dtype ascending with NaNs last and descending with NaNs first'),
+      async (t) => {
+        for (const dtype of DTYPES) {
+          const keys = keysOf(dtype, 'uniform', Math.min(usual, 301));
+          for (const descending of [false, true]) {
+            await expectSorted(t, keys, { dtype, order: { descending, nan: descending ? 'first' : 'last' } });
+          }
         }
-      }
-    });
+      },
+    );
 
     test.serial(claim('sorts every distribution stably, in place and out of place'), async (t) => {
       for (const distribution of DISTRIBUTIONS) {
@@ -91,7 +94,7 @@ forEachDevice((title, device, small) => {
       }
     });
 
-    test.serial(claim('sorts stably on every window of bits, the empty one included'), async (t) => {
+    test.serial(claim('sorts stably on every bit window, including the empty one'), async (t) => {
       for (const dtype of ['u32', 'f64'] as const) {
         const keys = keysOf(dtype, 'uniform', Math.min(usual, 301));
         for (const bits of bitWindows(dtype)) {
@@ -102,20 +105,23 @@ forEachDevice((title, device, small) => {
     });
 
     for (const width of small ? [4, 16] : [1, 2, 4, 8, 16]) {
-      test.serial(claim(`keeps values of ${width} bytes beside their keys, in place too`), async (t) => {
-        const keys = keysOf('i32', 'two', usual);
-        const values = { bytes: bytesOf(keysOf('u8', 'uniform', usual * width)), width };
-        for (const inPlace of [false, true]) await expectSorted(t, keys, { dtype: 'i32', values, inPlace });
-      });
+      test.serial(
+        claim(`carries ${width}-byte values with their keys, in place and out of place`),
+        async (t) => {
+          const keys = keysOf('i32', 'two', usual);
+          const values = { bytes: bytesOf(keysOf('u8', 'uniform', usual * width)), width };
+          for (const inPlace of [false, true]) await expectSorted(t, keys, { dtype: 'i32', values, inPlace });
+        },
+      );
     }
 
-    test.serial(claim('keeps real keys of the largest and smallest code'), async (t) => {
+    test.serial(claim('does not confuse keys of the largest and smallest codes with padding'), async (t) => {
       const keys = Uint32Array.from({ length: usual }, (_, i) => (i % 3 ? 0xffff_ffff : i % 2 ? i : 0));
       await expectSorted(t, keys, { dtype: 'u32', indices: 4 });
       await expectSorted(t, keys, { dtype: 'u32', indices: 4, order: { descending: true } });
     });
 
-    test(claim('says what it cannot do'), async (t) => {
+    test(claim('is registered and rejects 3-byte values'), async (t) => {
       t.regex(String(factory.available(await device(), { keyBits: 32, valueBytes: 3 })), /3 bytes/);
       t.true(ALGORITHMS.includes(factory));
     });
@@ -138,7 +144,7 @@ forEachDevice((title, device, small) => {
 
   for (const radixBits of [1, 2, 3, 4]) {
     test.serial(
-      title(`split by digits of ${radixBits} bits, windows that end within a digit too`),
+      title(`split sorts by ${radixBits}-bit digits, also on windows that end within a digit`),
       async (t) => {
         await tuned(t, splitRadix, { radixBits }, 700);
         await tuned(t, splitRadix, { radixBits }, 100, [1, 12]);
@@ -146,7 +152,7 @@ forEachDevice((title, device, small) => {
     );
   }
 
-  test.serial(title('bitonic across many small blocks and step by step gives the same'), async (t) => {
+  test.serial(title('bitonic sorts correctly across many small blocks and step by step'), async (t) => {
     for (const n of [1, 2, 3, 31, 63, 64, 65, 100, 129]) {
       await tuned(t, bitonic, { block: 8 }, n);
       await tuned(t, bitonic, { network: true }, n);
@@ -154,7 +160,7 @@ forEachDevice((title, device, small) => {
   });
 
   test.serial(
-    title('bitonic takes log n (log n + 1) / 2 steps, those within a block in one launch'),
+    title('bitonic takes log n (log n + 1) / 2 steps and runs those within a block in one launch'),
     async (t) => {
       const launches = async (n: number, tuning: Tuning) => {
         const stages: string[] = [];
@@ -175,7 +181,7 @@ forEachDevice((title, device, small) => {
     },
   );
 
-  test.serial(title('bitonic without tie-break loses no pair'), async (t) => {
+  test.serial(title('bitonic without tie-break keeps every key with its position'), async (t) => {
     const keys = keysOf('u32', 'two', 700) as Uint32Array;
     const { keys: sorted, values } = await sortBytes(await device(), bitonic, bytesOf(keys), {
       tuning: { stable: false },
@@ -199,7 +205,7 @@ forEachDevice((title, device, small) => {
     t.deepEqual([...new Set(kernels)], ['merge_pairs', 'merge_local', 'merge_split', 'merge_tiles']);
   });
 
-  test.serial(title('odd-even says that more than 8192 keys are too many, row more than 64'), async (t) => {
+  test.serial(title('odd-even rejects more than 8192 keys, and row more than 64'), async (t) => {
     const ask = { dtype: 'u32', bits: [0, 32], valueBytes: 0 } as const;
     const shape = { keyBits: 32, valueBytes: 0 } as const;
     const sort = await oddEven.create(await device(), shape);
@@ -248,16 +254,17 @@ forEachDevice((title, device, small) => {
 
   const rows = small ? 40 : 100_000;
   for (const rowLength of [32, 64]) {
-    test.serial(
-      title(`row sort sorts ${rows} random rows of ${rowLength} keys, spread over all windows of bits`),
-      (t) => expectRows(t, { rows, rowLength, tuning: {} }),
+    test.serial(title(`row sort sorts ${rows} random rows of ${rowLength} keys on all bit windows`), (t) =>
+      expectRows(t, { rows, rowLength, tuning: {} }),
     );
   }
 
   for (const vote of ['khr', 'ptx']) {
     for (const rowLength of [32, 64]) {
       test.serial(
-        title(`row sort of ${rowLength} keys votes by ${vote} where the device can, else refuses`),
+        title(
+          `row sort of ${rowLength} keys votes by ${vote} if the device supports it and otherwise throws`,
+        ),
         async (t) => {
           const { subGroupBallot, quirks } = (await device()).capabilities;
           const tuning = { vote };
@@ -275,7 +282,7 @@ forEachDevice((title, device, small) => {
     }
   }
 
-  test.serial(title('row sort leaves a shorter last row and short rows right'), async (t) => {
+  test.serial(title('row sort sorts short rows and a shorter last row'), async (t) => {
     const opened = await device();
     const sort = await createRowSort(opened, { keyBits: 32, valueBytes: 0 });
     const keys = keysOf('u32', 'uniform', 7 * 21 + 5) as Uint32Array;

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { digitsOf } from '../../src/algorithms/digits.js';
 
-test('a window falls into digits that cover it once, in order', (t) => {
+test('the digits of a window cover it once, in order', (t) => {
   for (const radixBits of [1, 3, 4, 8, 11]) {
     for (const [begin, end] of [
       [0, 32],
@@ -28,7 +28,7 @@ test('no digit crosses the middle of a 64-bit code', (t) => {
   }
 });
 
-test('digits that a kernel reads from two words are as wide as can be', (t) => {
+test('digits cross the middle of a 64-bit code if the kernel reads 64-bit words', (t) => {
   t.deepEqual(digitsOf([28, 44], 8, 64), [
     { shift: 28, bits: 8 },
     { shift: 36, bits: 8 },
@@ -36,6 +36,6 @@ test('digits that a kernel reads from two words are as wide as can be', (t) => {
   t.deepEqual(digitsOf([64, 64], 8, 64), [{ shift: 64, bits: 0 }]);
 });
 
-test('an empty window is one digit of no bits', (t) => {
+test('an empty window has one digit of zero bits', (t) => {
   t.deepEqual(digitsOf([5, 5], 8), [{ shift: 5, bits: 0 }]);
 });

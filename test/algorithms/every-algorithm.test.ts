@@ -115,7 +115,7 @@ await forEachOpened((title, device, small) => {
     /** Declares a test of some cases: of those that the algorithm may leave out on this device, none. */
     const check = (text: string, cases: readonly Case[]) => {
       const refusals = cases.map(({ n }) => OPTIONAL.has(factory.name) && refusalOf(factory, device, n));
-      const able = refusals.every(Boolean) ? refusals.find(Boolean) || 'none is within its limits' : true;
+      const able = refusals.every(Boolean) ? refusals.find(Boolean) || 'no size is within its limits' : true;
       const claim = title(`${factory.name} sorts ${text}: order, permutation and stability`);
       testIf(able, claim, async (t) => {
         for (const [i, one] of cases.entries()) {
@@ -131,7 +131,7 @@ await forEachOpened((title, device, small) => {
     const around = [1, 5].flatMap((tiles) => [tiles * tile - 1, tiles * tile, tiles * tile + 1]);
     if (tile > 0) {
       check(
-        'one key more and less than a tile and than five of them',
+        'one and five tiles and one key more or less',
         around.filter((n) => n <= limit(factory)).map((n) => ({ n })),
       );
     }
@@ -139,7 +139,7 @@ await forEachOpened((title, device, small) => {
     // Small enough for a simulator that checks every access, and yet more than one group and one pass.
     const tuning = MANY_GROUPS[factory.name];
     const n = Math.min(300, limit(factory));
-    check('300 keys or fewer by nine bits, keys alone, positions of either width and pairs', [
+    check('300 keys or fewer on nine bits, alone, with positions and with values', [
       { n, bits: [3, 12], ...(tuning && { tuning }), everyForm: true },
     ]);
   }

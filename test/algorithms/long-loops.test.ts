@@ -1,6 +1,6 @@
 /**
- * Drivers that end loops after so many turns, without a word: what an algorithm says it can sort there has to come
- * out right, at the largest size first of all.
+ * Some drivers silently end loops after a number of iterations. Every size that an algorithm supports there has to be
+ * sorted correctly, the largest size above all.
  */
 import test from 'ava';
 import type { AlgorithmFactory, AlgorithmShape } from '../../src/algorithms/algorithm.js';
@@ -42,7 +42,7 @@ async function mostKeys(
 
 forEachDevice((title, open, _small, name) => {
   if (name !== 'rusticl' && name !== 'clover') {
-    test(title('has no driver that ends loops'), async (t) => {
+    test(title('the driver runs loops of any length'), async (t) => {
       t.is((await open()).capabilities.quirks.maxLoopIterations, Number.POSITIVE_INFINITY);
     });
     return;
@@ -55,7 +55,7 @@ forEachDevice((title, open, _small, name) => {
       for (const indices of [undefined, 4] as const) {
         const what = indices ? 'positions' : 'keys';
         test.serial(
-          title(`${factory.name} is right at its largest size: ${what}, ${width} bits`),
+          title(`${factory.name} is correct at its largest size of ${what} on ${width} bits`),
           async (t) => {
             const device = await open();
             const bits = [0, width] as const;

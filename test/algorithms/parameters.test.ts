@@ -15,7 +15,7 @@ const some = {
   parameters: { chunk: whole(1, 8), rank: choice(['masks', 'ptx']), lines: onOff() },
 };
 
-test('a name that is no parameter throws, with the one that was probably meant', (t) => {
+test('an unknown parameter throws and suggests the closest name', (t) => {
   const error = t.throws(() => checkTuning(some, { chnk: 4 }), { instanceOf: UsageError });
   t.is(
     error?.message,
@@ -25,7 +25,7 @@ test('a name that is no parameter throws, with the one that was probably meant',
   t.throws(() => checkTuning({ name: 'none', parameters: {} }, { chunk: 4 }), { message: /it has none/ });
 });
 
-test('a value that a parameter cannot have throws and says what it can be', (t) => {
+test('an invalid parameter value throws and lists the valid values', (t) => {
   for (const value of [0, 9, 1.5, '4', Number.NaN]) {
     t.throws(() => checkTuning(some, { chunk: value }), { message: /whole number from 1 to 8/ });
   }
@@ -34,15 +34,15 @@ test('a value that a parameter cannot have throws and says what it can be', (t) 
   t.notThrows(() => checkTuning(some, { chunk: 8, rank: 'ptx', lines: false }));
 });
 
-test('no algorithm is compiled with a parameter that it has not', (t) => {
-  const device = {} as Device; // is not looked at before the parameters
+test('every algorithm rejects an unknown parameter before it compiles', (t) => {
+  const device = {} as Device; // not used before the parameters are checked
   for (const factory of ALGORITHMS) {
     const shape: AlgorithmShape = { keyBits: 32, valueBytes: 0, tuning: { radixBitz: 4 } };
     t.throws(() => tunedShape(factory, device, shape, 10), { instanceOf: UsageError, message: /radixBitz/ });
   }
 });
 
-test('the parameters that clsort comes with, and all values that a search tries, are possible ones', (t) => {
+test('all shipped parameters and all values that a tuning search tries are valid', (t) => {
   for (const factory of ALGORITHMS) {
     for (const tuning of knownTunings(factory.name)) t.notThrows(() => checkTuning(factory, tuning));
     for (const [name, { axis = [] }] of Object.entries(factory.parameters)) {
@@ -53,7 +53,7 @@ test('the parameters that clsort comes with, and all values that a search tries,
   }
 });
 
-test('planning and searching go by what the algorithms say of themselves', (t) => {
+test('the planner and the tuning search consider the algorithms that suit the device type', (t) => {
   const device = (type: string) => ({ capabilities: { type } }) as Device;
   const planned = (type: string) => plannedOn(device(type)).map(({ name }) => name);
   t.deepEqual(planned('cpu'), ['group', 'serial', 'tiled', 'amd', 'merge', 'bitonic']);
@@ -64,7 +64,7 @@ test('planning and searching go by what the algorithms say of themselves', (t) =
   t.deepEqual(searchedOn(device('gpu')), ['onesweep', 'wide', 'tiled', 'persistent', 'group']);
 });
 
-test('amd shows its scan and what it counts', (t) => {
+test('amd reports its scan chain and padded size, and rejects a chain that is too short', (t) => {
   const shape: AlgorithmShape = { keyBits: 32, valueBytes: 0 };
   const amd = algorithmNamed('amd');
   t.deepEqual(amd.facts?.(shape, 100), { scan: 3, padded: 16_384 });
@@ -72,7 +72,7 @@ test('amd shows its scan and what it counts', (t) => {
   t.throws(() => amd.facts?.({ ...shape, tuning: { scan: 3 } }, 20_000), { instanceOf: UsageError });
 });
 
-test('bench-device refuses parameters that an algorithm has not, before it measures', (t) => {
+test('bench-device rejects unknown parameters before it measures', (t) => {
   const script = join(packageRoot, 'dist/scripts/bench-device.js');
   const args = ['--algorithms', 'serial', '--tuning', '{"radixBit":4}'];
   const { status, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' });

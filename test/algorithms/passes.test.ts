@@ -28,7 +28,7 @@ test('the last pass writes the output and the input is only read', (t) => {
   t.is(names(4, 'in', 'out'), 'in>alt alt>out out>alt alt>out');
 });
 
-test('in place an odd number of passes starts from a copy', (t) => {
+test('an in-place sort with an odd number of passes starts from a copy', (t) => {
   t.is(names(2, 'x', 'x'), 'x>alt alt>x');
   t.is(names(3, 'x', 'x'), 'copy alt>x x>alt alt>x');
 });
@@ -68,7 +68,7 @@ function spread(count: number, work: SortWork, shape: typeof PAIRS | typeof KEYS
 /** Flags as cl/pass.clh has them. */
 const [ENCODE, DECODE, POSITIONS, FIRST] = [1, 2, 4, 8] as const;
 
-test('values go beside their keys, the first pass encodes and the last one decodes', (t) => {
+test('values travel with their keys, the first pass encodes and the last pass decodes', (t) => {
   t.deepEqual(spread(3, WORK), {
     copies: [],
     passes: [
@@ -80,7 +80,7 @@ test('values go beside their keys, the first pass encodes and the last one decod
   t.deepEqual(spread(1, WORK, KEYS).passes, [`in,out ${ENCODE | FIRST | DECODE}`]);
 });
 
-test('keys that are their own codes are neither encoded nor decoded; positions come with the first pass', (t) => {
+test('ascending unsigned keys are neither encoded nor decoded, and the first pass writes the positions', (t) => {
   const { inputValues: _, ...rest } = WORK;
   const { passes } = spread(2, { ...rest, codec: keyCodec('u32'), indices: true });
   t.deepEqual(passes, [
@@ -89,7 +89,7 @@ test('keys that are their own codes are neither encoded nor decoded; positions c
   ]);
 });
 
-test('in place an odd number of passes copies keys and values, but no positions', (t) => {
+test('an in-place sort with an odd number of passes copies keys and values but not positions', (t) => {
   const inPlace = { ...WORK, output: input, outputValues: values };
   t.deepEqual(spread(1, inPlace).copies, ['in>alternate 40', 'values>alternate values 40']);
   t.deepEqual(spread(1, { ...inPlace, indices: true }).copies, ['in>alternate 40']);
@@ -99,7 +99,7 @@ test('in place an odd number of passes copies keys and values, but no positions'
   t.deepEqual(alternateBytes(KEYS, 10, 1, false), {});
 });
 
-test('passes in place bring the elements to the output once', (t) => {
+test('only the first of several in-place passes reads the input', (t) => {
   const text = (pass: Pass) => `${passBuffers(pass).join()} ${pass.flags}`;
   const at = (first: boolean, last: boolean) => text(passInPlace(PAIRS, WORK, { first, last }));
   t.is(at(true, false), `in,out,values,moved ${ENCODE | FIRST}`);
@@ -110,7 +110,7 @@ test('passes in place bring the elements to the output once', (t) => {
   t.deepEqual(passOutputs(onlyPass(KEYS, WORK)), { keys: output });
 });
 
-test('a buffer that is missing is named', (t) => {
+test('a missing buffer raises a UsageError that names it', (t) => {
   const { outputValues: _, ...keysOnly } = WORK;
   t.throws(() => spread(1, keysOnly), { instanceOf: UsageError, message: /outputValues is missing/ });
   t.throws(() => onlyPass(PAIRS, keysOnly), { instanceOf: UsageError, message: /outputValues is missing/ });
@@ -120,7 +120,7 @@ test('a buffer that is missing is named', (t) => {
   });
 });
 
-test('values of other widths are gathered', (t) => {
+test('passes carry values of 0, 1, 2, 4, 8 and 16 bytes and report other widths', (t) => {
   for (const valueBytes of [0, 1, 2, 4, 8, 16]) t.true(carriesValues({ keyBits: 8, valueBytes }));
   t.regex(String(carriesValues({ keyBits: 8, valueBytes: 12 })), /values of 12 bytes/);
   t.regex(String(carriesValues({ keyBits: 8, valueBytes: 16 }, 8)), /values of 16 bytes/);

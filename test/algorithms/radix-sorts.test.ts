@@ -36,7 +36,7 @@ const sorts = (small: boolean): readonly Sort[] => [
   { factory: tiledRadix, most: 3001 },
   { factory: groupRadix, most: small ? 100 : 1024 },
   { factory: serialRadix, most: 10_007 },
-  { factory: serialRadix, most: 10_007, form: ', in lines,', tuning: { lines: true } },
+  { factory: serialRadix, most: 10_007, form: ' with cache lines', tuning: { lines: true } },
 ];
 
 await forEachOpened((title, device, small) => {
@@ -70,7 +70,7 @@ await forEachOpened((title, device, small) => {
         t.true(equal(result.values, pick(values.bytes, values.width, positions)), `values of ${what}`);
     }
 
-    check('argsorts every dtype, up and down, stably', async (t) => {
+    check('argsorts every dtype stably in both directions', async (t) => {
       for (const dtype of DTYPES) {
         const keys = keysOf(dtype, 'uniform', Math.min(most, 2003));
         await expectSorted(t, keys, { dtype, indices: 4 });
@@ -78,7 +78,7 @@ await forEachOpened((title, device, small) => {
       }
     });
 
-    check('sorts every size around its tiles', async (t) => {
+    check('sorts sizes at and next to multiples of its tile', async (t) => {
       const tile = 256;
       const sizes = [
         1,
@@ -105,7 +105,7 @@ await forEachOpened((title, device, small) => {
       }
     });
 
-    check('sorts every distribution, the largest keys in front of the padding', async (t) => {
+    check('sorts every distribution, and the largest keys before the padding', async (t) => {
       for (const distribution of DISTRIBUTIONS) {
         await expectSorted(t, keysOf('u32', distribution, Math.min(most, 1000)), {
           dtype: 'u32',
@@ -116,7 +116,7 @@ await forEachOpened((title, device, small) => {
       await expectSorted(t, largest, { dtype: 'u32', indices: 4 });
     });
 
-    check('sorts on any window of bits alone, in place too', async (t) => {
+    check('sorts on any bit window, in place and out of place', async (t) => {
       for (const dtype of ['u32', 'f64'] as const) {
         const keys = keysOf(dtype, 'uniform', Math.min(most, 700));
         const windows = [
@@ -131,7 +131,7 @@ await forEachOpened((title, device, small) => {
     });
 
     for (const width of [1, 4, 8]) {
-      check(`carries values of ${width} bytes, also in place`, async (t) => {
+      check(`carries ${width}-byte values, in place and out of place`, async (t) => {
         const n = Math.min(most, 1500);
         const values = { bytes: bytesOf(keysOf('u8', 'uniform', n * width, 77n)), width };
         // Keys with few bits: many are equal, so that values out of order show.
@@ -141,22 +141,22 @@ await forEachOpened((title, device, small) => {
       });
     }
 
-    check('makes positions of 8 bytes', async (t) => {
+    check('writes 8-byte positions', async (t) => {
       await expectSorted(t, keysOf('i64', 'uniform', Math.min(most, 900)), { dtype: 'i64', indices: 8 });
     });
 
-    check('sorts keys alone, in place and not', async (t) => {
+    check('sorts keys without values, in place and out of place', async (t) => {
       const keys = keysOf('f32', 'uniform', most);
       for (const inPlace of [false, true]) await expectSorted(t, keys, { dtype: 'f32', inPlace });
       await expectSorted(t, keysOf('u64', 'uniform', Math.min(most, 1500)), { dtype: 'u64' });
     });
 
-    check('leaves an empty array alone', async (t) => {
+    check('leaves an empty array unchanged', async (t) => {
       const result = await sortBytes(device, factory, new Uint8Array(0), { dtype: 'u32' });
       t.deepEqual(result, { keys: new Uint8Array(0), values: new Uint8Array(0), status: 0 });
     });
 
-    check('says what it cannot do', async (t) => {
+    check('reports unsupported value widths and sizes', async (t) => {
       t.regex(String(factory.available(device, { keyBits: 32, valueBytes: 3 })), /3 bytes/);
       const algorithm = await factory.create(device, { keyBits: 32, valueBytes: 0 });
       const ask = (n: number, valueBytes = 0) =>
@@ -168,7 +168,7 @@ await forEachOpened((title, device, small) => {
     if ('offsetBits' in factory.parameters) {
       const tuning = { offsetBits: 64 };
       check(
-        'sorts with 64-bit positions',
+        'sorts with 64-bit offsets',
         (t) => expectSorted(t, keysOf('u32', 'uniform', most), { dtype: 'u32', indices: 4, tuning }),
         { ...PAIRS, tuning },
       );
@@ -176,7 +176,7 @@ await forEachOpened((title, device, small) => {
   }
 
   for (const radixBits of [1, 2, 3, 4, 8]) {
-    test.serial(title(`tiled sorts with digits of ${radixBits} bits`), async (t) => {
+    test.serial(title(`tiled sorts by ${radixBits}-bit digits`), async (t) => {
       const keys = keysOf('i32', 'uniform', 1500);
       const result = await sortBytes(device, tiledRadix, bytesOf(keys), {
         dtype: 'i32',
@@ -191,7 +191,7 @@ await forEachOpened((title, device, small) => {
 
   for (const subGroupSize of [16, 32, 64]) {
     for (const factory of [tiledRadix, onesweep, groupRadix]) {
-      const claim = `${factory.name} ranks by ballots of ${subGroupSize} work-items where sub-groups are so wide`;
+      const claim = `${factory.name} ranks by ballots in sub-groups of ${subGroupSize}, or throws if there are none`;
       // On most devices a group of so few work-items is one sub-group.
       const tuning = { rank: 'khr', subGroupSize, groupSize: subGroupSize, keysPerItem: 4 };
       const able = device.capabilities.subGroupBallot
@@ -216,7 +216,7 @@ await forEachOpened((title, device, small) => {
     }
   }
 
-  test.serial(title('serial sorts with digits of 11 bits'), async (t) => {
+  test.serial(title('serial sorts by 11-bit digits'), async (t) => {
     for (const dtype of ['f32', 'u64'] as const) {
       const keys = bytesOf(keysOf(dtype, 'uniform', 9001));
       const result = await sortBytes(device, serialRadix, keys, {
@@ -232,34 +232,30 @@ await forEachOpened((title, device, small) => {
     const name = factory.name;
     const lanes = { checkedLanes: 'always', groupSize: 64 };
     const able = (shape: AlgorithmShape) => factory.available(device, shape);
-    testIf(
-      able(KEYS),
-      title(`${name}: lanes in order sort, and where they are not it says so`),
-      async (t) => {
-        const n = name === 'onesweep' ? 2501 : 200;
-        for (const dtype of ['u8', 'f32', 'u64'] as const) {
-          for (const distribution of ['uniform', 'two', 'sorted', 'constant', 'high-byte', 'runs'] as const) {
-            for (const keysPerItem of [1, 5]) {
-              if (factory === persistentRadix && keysPerItem * 64 < n) continue;
-              const keys = bytesOf(keysOf(dtype, distribution, n));
-              const tuning = { ...lanes, keysPerItem };
-              const { keys: sorted, status } = await sortBytes(device, factory, keys, { dtype, tuning });
-              const what = JSON.stringify({ dtype, distribution, keysPerItem, status });
-              t.true([0, 2].includes(status), what);
-              const right = pick(keys, dtypeInfo(dtype).bytes, referenceArgsort(keys, dtype));
-              if (status === 0) t.deepEqual(sorted, right, what);
-              // Each work-item adds for all its keys before the next one does: five keys to one make disorder.
-              if (/Portable/.test(device.info.platform) && distribution === 'uniform' && dtype === 'f32')
-                t.is(status, keysPerItem === 1 ? 0 : 2, what);
-            }
+    testIf(able(KEYS), title(`${name} by lanes sorts correctly or reports lanes out of order`), async (t) => {
+      const n = name === 'onesweep' ? 2501 : 200;
+      for (const dtype of ['u8', 'f32', 'u64'] as const) {
+        for (const distribution of ['uniform', 'two', 'sorted', 'constant', 'high-byte', 'runs'] as const) {
+          for (const keysPerItem of [1, 5]) {
+            if (factory === persistentRadix && keysPerItem * 64 < n) continue;
+            const keys = bytesOf(keysOf(dtype, distribution, n));
+            const tuning = { ...lanes, keysPerItem };
+            const { keys: sorted, status } = await sortBytes(device, factory, keys, { dtype, tuning });
+            const what = JSON.stringify({ dtype, distribution, keysPerItem, status });
+            t.true([0, 2].includes(status), what);
+            const right = pick(keys, dtypeInfo(dtype).bytes, referenceArgsort(keys, dtype));
+            if (status === 0) t.deepEqual(sorted, right, what);
+            // Each work-item adds for all its keys before the next one does: five keys to one make disorder.
+            if (/Portable/.test(device.info.platform) && distribution === 'uniform' && dtype === 'f32')
+              t.is(status, keysPerItem === 1 ? 0 : 2, what);
           }
         }
-      },
-    );
+      }
+    });
 
     testIf(
       able(PAIRS),
-      title(`${name}: lanes rank neither windows of bits nor keys with values`),
+      title(`${name} does not use lanes for bit windows or keys with values`),
       async (t) => {
         const keys = bytesOf(keysOf('f32', 'two', 300));
         const tuning = { ...lanes, keysPerItem: 5 };
@@ -275,7 +271,7 @@ await forEachOpened((title, device, small) => {
   for (const factory of [onesweep, persistentRadix, tiledRadix]) {
     testIf(
       factory.available(device, PAIRS),
-      title(`${factory.name}: values of any width pass through the memory of the keys`),
+      title(`${factory.name} moves values of any width through the local memory of the keys`),
       async (t) => {
         for (const dtype of ['u16', 'u32', 'u64'] as const) {
           for (const width of [1, 2, 4, 8]) {
@@ -295,11 +291,15 @@ await forEachOpened((title, device, small) => {
   }
 
   const onesweeps = onesweep.available(device, KEYS);
-  testIf(onesweeps, title('onesweep that may hardly wait sorts, or says that it gave up'), async (t) => {
-    const keys = keysOf('u32', 'uniform', 200_003) as Uint32Array;
-    for (let round = 0; round < 3; round++) {
-      const result = await sortBytes(device, onesweep, bytesOf(keys), { tuning: { spinLimit: 1 } });
-      t.true(result.status !== 0 || Buffer.compare(result.keys, bytesOf(keys.toSorted())) === 0);
-    }
-  });
+  testIf(
+    onesweeps,
+    title('onesweep with a spin limit of 1 sorts correctly or reports that it gave up'),
+    async (t) => {
+      const keys = keysOf('u32', 'uniform', 200_003) as Uint32Array;
+      for (let round = 0; round < 3; round++) {
+        const result = await sortBytes(device, onesweep, bytesOf(keys), { tuning: { spinLimit: 1 } });
+        t.true(result.status !== 0 || Buffer.compare(result.keys, bytesOf(keys.toSorted())) === 0);
+      }
+    },
+  );
 });

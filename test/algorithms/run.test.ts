@@ -28,7 +28,7 @@ await forEachOpened((title, device) => {
 
   testIf(
     tiledRadix.available(device, SHAPE),
-    title('a sort between the same buffers is replayed, whatever else waits in the pool'),
+    title('a repeated sort between the same buffers is replayed, whatever else the pool holds'),
     async (t) => {
       const { queue, pool } = device;
       const { algorithm, work, expected, sizes, release: releaseAll } = await prepared();
@@ -64,7 +64,7 @@ await forEachOpened((title, device) => {
 
   testIf(
     tiledRadix.available(device, SHAPE),
-    title('a sort that comes with other scratch each time is not recorded each time'),
+    title('a sort whose scratch buffers change every time is recorded at most twice'),
     async (t) => {
       const { queue, pool } = device;
       const { algorithm, work, expected, sizes, release: releaseAll } = await prepared();
@@ -87,7 +87,7 @@ await forEachOpened((title, device) => {
       try {
         for (let i = 0; i < 12; i++) {
           t.deepEqual(await once(), expected);
-          // What it had is lent to somebody else, as the results of a chain are.
+          // Its scratch buffers are taken from the pool again, as for the results of a chain.
           others.push(...sizes.map((bytes) => pool.take(bytes)));
         }
         t.true(records <= 2, `${records} records`);

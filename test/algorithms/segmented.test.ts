@@ -148,26 +148,28 @@ const powers = (from: number, to: number): number[] =>
 
 await forEachOpened((title, device, small) => {
   const { maxLoopIterations } = device.capabilities.quirks;
-  const serial = Number.isFinite(maxLoopIterations) ? 'its driver ends the loops of a work-item' : true;
+  const serial = Number.isFinite(maxLoopIterations) ? 'the driver ends long loops' : true;
   const forms: readonly (readonly [string, Tuning, true | string])[] = [
-    ['by single work-items', { form: 'serial' }, serial],
-    ['by groups', { form: 'groups' }, true],
-    ['by groups of small tiles', SMALL_TILES, true],
-    ['by sweeps', SWEEP, serial],
+    ['single work-items', { form: 'serial' }, serial],
+    ['work-groups', { form: 'groups' }, true],
+    ['work-groups with small tiles', SMALL_TILES, true],
+    ['single-pass sweeps', SWEEP, serial],
     ...(segmentedSort.bounds ?? [])
       .slice(0, small ? 2 : undefined)
-      .map((longest) => [`by tiles of ${longest}`, { form: 'groups', longest }, true] as const),
+      .map((longest) => [`tiles of ${longest} keys`, { form: 'groups', longest }, true] as const),
   ];
   const most = small ? 1500 : 40_000;
   const adversarial: Record<string, number[]> = {
-    'no keys': [0, 0, 0],
-    'one key each': Array(small ? 100 : 10_000).fill(1),
-    'tiny ones': Array.from({ length: small ? 100 : 5000 }, (_, i) => i % 10),
-    'short ones, some empty': Array.from({ length: small ? 60 : 6000 }, (_, i) => (i * 37) % 71),
-    'powers of two, one more and one less': powers(1, small ? 8 : 14),
-    'the bounds of runs': small ? [255, 256, 257] : [65_535, 65_536, 65_537, 3, 8191, 8192, 8193],
-    'a huge one among tiny ones': [3, 0, 1, most, 2, 0, 7],
-    'a huge one at either end': [most >> 1, 1, 1, 0, most >> 1],
+    'empty segments': [0, 0, 0],
+    'segments of one key': Array(small ? 100 : 10_000).fill(1),
+    'segments of up to 9 keys': Array.from({ length: small ? 100 : 5000 }, (_, i) => i % 10),
+    'segments of up to 70 keys': Array.from({ length: small ? 60 : 6000 }, (_, i) => (i * 37) % 71),
+    'segments within one key of a power of two': powers(1, small ? 8 : 14),
+    'segments within one key of a run': small
+      ? [255, 256, 257]
+      : [65_535, 65_536, 65_537, 3, 8191, 8192, 8193],
+    'a long segment among short ones': [3, 0, 1, most, 2, 0, 7],
+    'a long segment at each end': [most >> 1, 1, 1, 0, most >> 1],
   };
   for (const [form, tuning, able] of forms) {
     const bound = Number(tuning.longest ?? Number.POSITIVE_INFINITY);
@@ -175,7 +177,7 @@ await forEachOpened((title, device, small) => {
     const bounded = (lengths: readonly number[]) => lengths.map((length) => Math.min(length, bound));
     for (const [name, all] of Object.entries(adversarial)) {
       const lengths = bounded(all);
-      testIf(able, title(`${name}, ${form}`), async (t) => {
+      testIf(able, title(`${form} sort ${name}`), async (t) => {
         for (const known of isBounded ? [true] : [false, true]) {
           await expectSegments(t, device, tuning, { lengths, known });
         }
@@ -184,11 +186,11 @@ await forEachOpened((title, device, small) => {
       });
     }
 
-    // Without a sweep rows of more than a tile are left to whoever is told where they begin, but for passes of one group.
+    // Without sweeps, rows longer than a tile need offsets, unless a single group makes the passes.
     const longest = tuning === SMALL_TILES ? 32 : Math.min(bound, 2048);
     testIf(
-      form === 'by single work-items' ? 'it is told where each begins' : able,
-      title(`rows of one length, ${form}`),
+      form === 'single work-items' ? 'single work-items need offsets' : able,
+      title(`${form} sort rows of equal length`),
       async (t) => {
         for (const each of [1, 2, 8, 9, 31, 32, 33, 64, 65, 128, 130, 256, 512, 600, 1024, 2048].filter(
           (each) => each <= longest,
@@ -205,7 +207,7 @@ await forEachOpened((title, device, small) => {
 
     const share = small ? 12 : 400;
     const mixes = FULL && !small ? 10_000 : share;
-    testIf(able, title(`random mixes of lengths, ${form}`), async (t) => {
+    testIf(able, title(`${form} sort segments of random lengths`), async (t) => {
       t.timeout(3_600_000);
       const random = new Random(SEED);
       for (let i = 0; i < mixes; i++) {

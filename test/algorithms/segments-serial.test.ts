@@ -114,10 +114,10 @@ const ORDERS: readonly Order[] = [
 
 await forEachOpened((title, device, small) => {
   const { maxLoopIterations } = device.capabilities.quirks;
-  const able = Number.isFinite(maxLoopIterations) ? 'its driver ends the loops of a work-item' : true;
+  const able = Number.isFinite(maxLoopIterations) ? 'the driver ends long loops' : true;
 
   for (const dtype of ['u8', 'i16', 'f16', 'u32', 'f32', 'i64', 'f64'] as const) {
-    testIf(able, title(`${dtype} keys alone, in each order`), async (t) => {
+    testIf(able, title(`vector lanes sort segments of ${dtype} keys in every order`), async (t) => {
       const lengths = Array.from({ length: small ? 18 : 40 }, (_, i) => (i * 7) % 45);
       for (const order of ORDERS) {
         await expectSegments(t, device, dtype, { lengths, order, known: true });
@@ -126,7 +126,7 @@ await forEachOpened((title, device, small) => {
     });
   }
 
-  testIf(able, title('keys alone, in rows of one length'), async (t) => {
+  testIf(able, title('vector lanes sort rows of equal length'), async (t) => {
     const most = small ? 49 : 150;
     for (let length = 1; length <= most; length += small ? 6 : 1) {
       await expectSegments(t, device, 'u32', { lengths: Array(19).fill(length), known: length % 2 === 0 });
@@ -137,7 +137,7 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('keys alone, short segments among long ones'), async (t) => {
+  testIf(able, title('vector lanes sort short segments among long ones'), async (t) => {
     const random = new Random(SEED);
     const longest = small ? [9, 40, 90] : [9, 70, 600, 5000];
     for (const most of longest) {
@@ -150,21 +150,25 @@ await forEachOpened((title, device, small) => {
   });
 
   for (const dtype of ['u8', 'i16', 'f16', 'u32', 'f32', 'i64'] as const) {
-    testIf(able, title(`${dtype} keys with values and positions, in each order`), async (t) => {
-      const lengths = Array.from({ length: small ? 18 : 40 }, (_, i) => (i * 7) % 45);
-      for (const [i, order] of ORDERS.entries()) {
-        const values = [2, 256, 3, 17][i] as number; // equal keys tell whether places decide
-        for (const along of ['positions', 'places', 1, 2, 4, 8] as const) {
-          await expectSegments(t, device, dtype, { lengths, order, values, along, known: along === 2 });
+    testIf(
+      able,
+      title(`vector lanes sort ${dtype} keys with values and with positions in every order`),
+      async (t) => {
+        const lengths = Array.from({ length: small ? 18 : 40 }, (_, i) => (i * 7) % 45);
+        for (const [i, order] of ORDERS.entries()) {
+          const values = [2, 256, 3, 17][i] as number; // equal keys show whether the sort is stable
+          for (const along of ['positions', 'places', 1, 2, 4, 8] as const) {
+            await expectSegments(t, device, dtype, { lengths, order, values, along, known: along === 2 });
+          }
+          const rows = { lengths: Array(17).fill(32), order, values, inPlace: true };
+          await expectSegments(t, device, dtype, { ...rows, along: 4 });
+          await expectSegments(t, device, dtype, { ...rows, along: 'places' });
         }
-        const rows = { lengths: Array(17).fill(32), order, values, inPlace: true };
-        await expectSegments(t, device, dtype, { ...rows, along: 4 });
-        await expectSegments(t, device, dtype, { ...rows, along: 'places' });
-      }
-    });
+      },
+    );
   }
 
-  testIf(able, title('keys with values, in rows of one length'), async (t) => {
+  testIf(able, title('vector lanes sort rows of equal length with values'), async (t) => {
     const most = small ? 49 : 150;
     for (let length = 1; length <= most; length += small ? 12 : 3) {
       const rows = { lengths: Array(19).fill(length), known: length % 2 === 0 };
@@ -182,7 +186,7 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('keys with values, short segments among long ones'), async (t) => {
+  testIf(able, title('vector lanes sort short segments among long ones with values'), async (t) => {
     const random = new Random(SEED);
     for (const most of small ? [9, 40, 90] : [9, 70, 600, 5000]) {
       const drawn = Array.from({ length: small ? 20 : 50 }, () => random.below(random.below(most) + 1));
@@ -195,7 +199,7 @@ await forEachOpened((title, device, small) => {
     await expectSegments(t, device, 'u32', { lengths: [3, 66_000, ...Array(40).fill(30)], along: 'places' });
   });
 
-  testIf(able, title('keys that are sorted on a window keep their order'), async (t) => {
+  testIf(able, title('keys that are equal within the bit window keep their input order'), async (t) => {
     for (const bits of [
       [3, 32],
       [0, 24],

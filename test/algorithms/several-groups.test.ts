@@ -1,6 +1,6 @@
 /**
- * What several work-groups hand to each other, with so few keys that every device has them: tiles of 16 keys, groups
- * that wait for each other, and the look-back by itself, on states that no run of a CPU would bring.
+ * Communication between work-groups, with so few keys that every device can sort them: tiles of 16 keys, groups
+ * that wait for each other, and the look-back alone, on states that no run on a CPU produces.
  */
 import type { ExecutionContext } from 'ava';
 import type { AlgorithmFactory } from '../../src/algorithms/algorithm.js';
@@ -59,19 +59,19 @@ const BINS = 256;
 const COUNT = 0x4000_0000;
 const SUM = 0x8000_0000;
 
-/** What tiles have told, the earliest first, and what the next one has to make of it. */
+/** Published states of tiles, the earliest first, and the prefix that the next tile has to compute from them. */
 const TOLD: readonly { readonly told: readonly number[]; readonly before: number; readonly claim: string }[] =
   [
-    { claim: 'a sum is all there is to know', told: [SUM + 77], before: 77 },
+    { claim: 'a single sum is the prefix', told: [SUM + 77], before: 77 },
     {
       claim: 'counts are added to the sum before them',
       told: [SUM + 100, COUNT + 5, COUNT + 7],
       before: 112,
     },
-    { claim: 'nothing before a sum is added', told: [SUM + 9, COUNT + 3, SUM + 40, COUNT + 2], before: 42 },
+    { claim: 'states before a sum are ignored', told: [SUM + 9, COUNT + 3, SUM + 40, COUNT + 2], before: 42 },
     { claim: 'a count may be zero', told: [SUM + 1, COUNT, COUNT, COUNT + 6, COUNT], before: 7 },
     {
-      claim: 'it looks back as far as it has to',
+      claim: 'the look-back extends to the last sum',
       told: [SUM + 1000, ...Array.from({ length: 20 }, (_, i) => COUNT + i)],
       before: 1190,
     },
@@ -85,7 +85,7 @@ await forEachOpened((title, device, small, name) => {
   const units = device.capabilities.computeUnits;
   const tile = { groupSize: 16, keysPerItem: 1, countColumns: 1 };
 
-  testIf(true, title('tiled: more groups than the spine scans at once'), async (t) => {
+  testIf(true, title('tiled sorts with more work-groups than the spine scans at once'), async (t) => {
     // 64 for each unit, or one for each tile: more than 16 in any case.
     for (const n of [16 * 33 + 5, small ? 700 : 3001]) {
       t.is(await sorted(t, device, tiledRadix, n, { tuning: { ...tile, groupsPerUnit: 64 } }), 0);
@@ -96,24 +96,32 @@ await forEachOpened((title, device, small, name) => {
   for (const tiles of [2, 3, 12, 13]) {
     const n = 16 * tiles * units - 3;
     const able = n <= most || `the device has ${units} units: ${n} keys are too many`;
-    testIf(able, title(`tiled: groups of ${tiles} tiles each, one after the other`), async (t) => {
-      // As many tiles for each group, and a few more, so that the last group has fewer.
-      for (const more of [0, 4, 20]) {
-        t.is(await sorted(t, device, tiledRadix, n + more, { tuning: { ...tile, groupsPerUnit: 1 } }), 0);
-      }
-    });
+    testIf(
+      able,
+      title(`tiled sorts in work-groups of ${tiles} tiles each, one after the other`),
+      async (t) => {
+        // As many tiles for each group, and a few more, so that the last group has fewer.
+        for (const more of [0, 4, 20]) {
+          t.is(await sorted(t, device, tiledRadix, n + more, { tuning: { ...tile, groupsPerUnit: 1 } }), 0);
+        }
+      },
+    );
   }
 
   for (const factory of [tiledRadix, onesweep]) {
-    testIf(factory.available(device, SHAPE), title(`${factory.name} with values after keys`), async (t) => {
-      const tuning = { groupSize: 16, keysPerItem: 3, valuesAfter: true };
-      t.is(await sorted(t, device, factory, 150, { bits: [4, 12], tuning }), 0);
-    });
+    testIf(
+      factory.available(device, SHAPE),
+      title(`${factory.name} moves values after keys through the same local memory`),
+      async (t) => {
+        const tuning = { groupSize: 16, keysPerItem: 3, valuesAfter: true };
+        t.is(await sorted(t, device, factory, 150, { bits: [4, 12], tuning }), 0);
+      },
+    );
   }
 
   testIf(
     !small || 'scans of so many totals take 140,000 keys',
-    title('amd: more run totals than prefixSum scans at once'),
+    title('amd sorts with more run totals than prefixSum scans at once'),
     async (t) => {
       // One work-item scans eight totals at a time; a run has 2^14 keys.
       const options = { bits: [3, 11], tuning: { localSize: 1, scan: 5 } } as const;
@@ -123,7 +131,7 @@ await forEachOpened((title, device, small, name) => {
 
   testIf(
     tells.get(name) ?? true,
-    title('tiled: a tile takes as much local memory as was reckoned with'),
+    title('the tiled downsweep uses exactly the local memory that tileBytes computes'),
     async (t) => {
       for (const shape of [
         { keyBits: 32, valueBytes: 0 },
@@ -154,29 +162,33 @@ await forEachOpened((title, device, small, name) => {
   const miscompiled = name === 'rusticl' && Number.parseInt(device.info.driver, 10) >= 25;
   const compiles =
     !miscompiled || 'rusticl 25 makes code of the pass that sorts wrong and may end the process';
-  testIf(compiles, title('onesweep: many groups sort right, or say that they gave up'), async (t) => {
-    for (const lookBack of [1, 4]) {
-      const tuning = {
-        groupSize: 16,
-        keysPerItem: 2,
-        lookBack,
-        histogramSize: 16,
-        histogramColumns: 1,
-        ...patience,
-      };
-      const algorithm = await onesweep.create(device, { ...SHAPE, valueBytes: 0, tuning });
-      const keys = keysWithTies(small ? 500 : 3001);
-      const { status, made } = await sortedBy(device, algorithm, keys);
-      t.true([0, 1].includes(status), `status ${status}`);
-      if (!Number.isFinite(loops)) t.is(status, 0);
-      if (status === 0) t.deepEqual(made, keys.toSorted());
-    }
-  });
+  testIf(
+    compiles,
+    title('onesweep with many work-groups sorts correctly or reports that it gave up'),
+    async (t) => {
+      for (const lookBack of [1, 4]) {
+        const tuning = {
+          groupSize: 16,
+          keysPerItem: 2,
+          lookBack,
+          histogramSize: 16,
+          histogramColumns: 1,
+          ...patience,
+        };
+        const algorithm = await onesweep.create(device, { ...SHAPE, valueBytes: 0, tuning });
+        const keys = keysWithTies(small ? 500 : 3001);
+        const { status, made } = await sortedBy(device, algorithm, keys);
+        t.true([0, 1].includes(status), `status ${status}`);
+        if (!Number.isFinite(loops)) t.is(status, 0);
+        if (status === 0) t.deepEqual(made, keys.toSorted());
+      }
+    },
+  );
 
   for (const lookBack of [1, 3]) {
     testIf(
       true,
-      title(`onesweep: look-back, ${lookBack} tiles at a time, adds up what was told`),
+      title(`onesweep look-back by ${lookBack} tiles at a time adds up the published counts`),
       async (t) => {
         const probe = await probeOf(device, { lookBack, spinLimit: 100 });
         for (const { told, before, claim } of TOLD) {
@@ -188,7 +200,7 @@ await forEachOpened((title, device, small, name) => {
 
     testIf(
       true,
-      title(`onesweep: look-back, ${lookBack} tiles at a time, gives up in the end`),
+      title(`onesweep look-back by ${lookBack} tiles at a time gives up at the spin limit`),
       async (t) => {
         const probe = await probeOf(device, { lookBack, spinLimit: 100 });
         for (const told of [[0], [SUM + 3, 0, COUNT + 5]]) {
@@ -199,7 +211,7 @@ await forEachOpened((title, device, small, name) => {
     );
   }
 
-  testIf(compiles, title('onesweep: look-back ends the passes behind one that gave up'), async (t) => {
+  testIf(compiles, title('onesweep passes write nothing after a look-back that gave up'), async (t) => {
     const keys = keysWithTies(300);
     const tuning = { groupSize: 16, keysPerItem: 2, histogramSize: 16, histogramColumns: 1, ...patience };
     const algorithm = await onesweep.create(device, { ...SHAPE, valueBytes: 0, tuning });
@@ -230,7 +242,7 @@ await forEachOpened((title, device, small, name) => {
         ? true
         : 'groups run side by side only where there are threads for them';
 
-  testIf(threads, title('persistent: two groups, side by side'), async (t) => {
+  testIf(threads, title('persistent sorts with two concurrent work-groups'), async (t) => {
     const tuning = { groupSize: 64, keysPerItem: 4, groupsPerUnit: 1, spinLimit: PATIENT };
     for (const n of [257, 500, 512]) {
       t.is(await sorted(t, device, persistentRadix, n, { tuning }), 0);
@@ -241,7 +253,7 @@ await forEachOpened((title, device, small, name) => {
 
   testIf(
     threads,
-    title('persistent: groups that have fewer work-items than a tile has fours of bins'),
+    title('persistent sorts with fewer work-items per group than a quarter of the bins'),
     async (t) => {
       const tuning = { groupSize: 32, keysPerItem: 8, groupsPerUnit: 1, spinLimit: PATIENT };
       for (const n of [31, 255, 257, 512]) t.is(await sorted(t, device, persistentRadix, n, { tuning }), 0);
@@ -249,18 +261,22 @@ await forEachOpened((title, device, small, name) => {
     },
   );
 
-  testIf(threads, title('persistent: too many groups give up, and the next sort is right'), async (t) => {
-    // Four groups for each thread cannot all be there at a time.
-    const tuning = { groupSize: 64, keysPerItem: 1, groupsPerUnit: 4, spinLimit: 10_000 };
-    const algorithm = await persistentRadix.create(device, { ...SHAPE, valueBytes: 0, tuning });
-    const [many, few] = [keysWithTies(4 * 64 * units), keysWithTies(50)];
-    for (let round = 0; round < 2; round++) {
-      t.is((await sortedBy(device, algorithm, many)).status, 1);
-      const { status, made } = await sortedBy(device, algorithm, few);
-      t.is(status, 0);
-      t.deepEqual(made, few.toSorted());
-    }
-  });
+  testIf(
+    threads,
+    title('persistent gives up with too many work-groups, and the next sort is correct'),
+    async (t) => {
+      // Four groups for each thread cannot all be there at a time.
+      const tuning = { groupSize: 64, keysPerItem: 1, groupsPerUnit: 4, spinLimit: 10_000 };
+      const algorithm = await persistentRadix.create(device, { ...SHAPE, valueBytes: 0, tuning });
+      const [many, few] = [keysWithTies(4 * 64 * units), keysWithTies(50)];
+      for (let round = 0; round < 2; round++) {
+        t.is((await sortedBy(device, algorithm, many)).status, 1);
+        const { status, made } = await sortedBy(device, algorithm, few);
+        t.is(status, 0);
+        t.deepEqual(made, few.toSorted());
+      }
+    },
+  );
 });
 
 const POISON = 0xa5a5_a5a5;

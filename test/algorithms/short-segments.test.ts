@@ -42,8 +42,8 @@ await forEachOpened((title, device, small) => {
 
   for (const dtype of DTYPES) {
     const unit = dtypeInfo(dtype).bytes;
-    const able = !small || FEW_TYPES.includes(dtype) || 'a type of each width is enough here';
-    testIf(able, title(`short segments of ${dtype}`), async (t) => {
+    const able = !small || FEW_TYPES.includes(dtype) || 'one dtype of each width is enough on slow devices';
+    testIf(able, title(`rows of work-items sort short segments of ${dtype}`), async (t) => {
       for (const [o, order] of ORDERS.entries()) {
         const windows =
           o === 0 ? [undefined, ...bitWindows(dtype).slice(0, small ? 2 : undefined)] : [undefined];

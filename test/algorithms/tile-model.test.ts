@@ -13,7 +13,7 @@ const SHAPES = ([32, 64] as const).flatMap((keyBits) =>
   [0, 4, 8].map((valueBytes) => ({ keyBits, valueBytes })),
 );
 
-test('what was measured on the H200 is close to what the model finds best there', (t) => {
+test('the tiles measured on the H200 score within 15 % of the best tile of the model', (t) => {
   const h200 = of('h200');
   for (const shape of SHAPES) {
     const scoreOf = (tuning: Parameters<typeof fitTile>[2]) =>
@@ -25,7 +25,7 @@ test('what was measured on the H200 is close to what the model finds best there'
   }
 });
 
-test('occupancy counts groups by local memory, registers and work-items, whichever gives out first', (t) => {
+test('local memory, registers or work-items limit the occupancy, whichever runs out first', (t) => {
   const { capabilities } = of('a100');
   const tile = fitTile(of('a100'), SHAPES[0] as (typeof SHAPES)[number], {
     ...{ rank: 'ptx', groupSize: 256, keysPerItem: 16, maxRegisters: 0 },
@@ -105,7 +105,7 @@ const MEASURED = [
 ] as const;
 
 for (const { what, shape, tiles, spread } of MEASURED) {
-  test(`scores follow the speeds of ${what} that were measured with less local memory`, (t) => {
+  test(`scores follow the measured speeds of ${what} with less local memory`, (t) => {
     const h200 = of('h200');
     const { capabilities } = h200;
     const speedsOverScores = tiles.map(({ groups, timesCub, ...own }) => {
@@ -124,7 +124,7 @@ for (const { what, shape, tiles, spread } of MEASURED) {
   });
 }
 
-test('registers are those that ptxas gives', (t) => {
+test('the model predicts the registers that ptxas allocates', (t) => {
   const h200 = of('h200');
   const registers = (keyBits: 32 | 64, valueBytes: number, groupSize: number, keysPerItem: number) => {
     const shape = { keyBits, valueBytes };
@@ -139,7 +139,7 @@ test('registers are those that ptxas gives', (t) => {
   t.is(registers(32, 4, 384, 20), 64);
 });
 
-test('with less local memory for a group the model has tiles as good as the measured ones made smaller', (t) => {
+test('with less local memory the model chooses tiles at least as good as shrunk measured tiles', (t) => {
   const chosen = ([32, 64] as const).map((keyBits) =>
     [227, 163, 99, 64, 48].map((kib) => {
       const device = withGroupsOf(kib);
@@ -163,7 +163,7 @@ test('with less local memory for a group the model has tiles as good as the meas
   ]);
 });
 
-test('pairs have the tile that is the fastest of those measured with so much local memory', (t) => {
+test('the model chooses the fastest measured tile for pairs at each local memory size', (t) => {
   // 2^28 u32 keys with 4 bytes on the H200, ms: 448 x 28 6.47, 384 x 30 6.84, and 7.17 with values beside the keys; where a
   // group has 48 KiB, 256 x 36 7.10, 384 x 22 7.22, 448 x 18 7.48, 256 x 30 7.74.
   const chosen = [227, 163, 99, 64, 48].map((kib) => {
@@ -177,7 +177,7 @@ test('pairs have the tile that is the fastest of those measured with so much loc
   t.deepEqual(chosen, [...Array(3).fill('448 x 28, true'), '384 x 30, true', '256 x 36, true']);
 });
 
-test('every GPU that can hold a tile has one by the model, in two groups where there is room', (t) => {
+test('the model finds a tile for every GPU, with two resident work-groups if local memory allows', (t) => {
   for (const profile of PROFILES) {
     const device = knownDevice(profile);
     for (const shape of SHAPES) {
@@ -192,7 +192,7 @@ test('every GPU that can hold a tile has one by the model, in two groups where t
   }
 });
 
-test('less local memory never makes a larger tile', (t) => {
+test('less local memory never leads to a larger tile', (t) => {
   const a10 = of('a10');
   const shape = { keyBits: 32, valueBytes: 0 } as const;
   let before = Number.POSITIVE_INFINITY;
@@ -208,7 +208,7 @@ test('less local memory never makes a larger tile', (t) => {
   }
 });
 
-test('few keys get small tiles, so that more units have one', (t) => {
+test('few keys get small tiles, so that more compute units have work', (t) => {
   const t4 = of('t4');
   const shape = { keyBits: 32, valueBytes: 0 } as const;
   const keys = (n: number) => {

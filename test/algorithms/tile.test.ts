@@ -19,21 +19,21 @@ const deviceLike = (limits: { maxWorkGroup: number; localBytes: number }): Known
 const small = deviceLike({ maxWorkGroup: 128, localBytes: 16_384 });
 const u32 = { keyBits: 32, valueBytes: 0 } as const;
 
-test('tuning falls back from device and architecture over family and type to a model and the default', (t) => {
+test('tuning falls back from the architecture to a model and then to the default', (t) => {
   t.is(tuningFor(onesweep, h200, u32).groupSize, 384, 'architecture');
   t.is(tuningFor(tiledRadix, knownDevice(profileNamed('t4')), u32).rank, 'ptx', 'model');
   t.is(tuningFor(tiledRadix, small, u32).rank, 'masks', 'model');
   t.is(tuningFor(onesweep, small, u32).spinLimit, 2_000_000, 'default');
 });
 
-test('small arrays get small tiles, and what the shape says goes first', (t) => {
+test('small arrays get small tiles, and the tuning of the shape takes precedence', (t) => {
   t.is(tuningFor(onesweep, h200, u32, 2 ** 16).keysPerItem, 8);
   t.is(tuningFor(onesweep, h200, u32, 2 ** 24).keysPerItem, 28);
   t.is(tuningFor(onesweep, h200, u32, 2 ** 28).keysPerItem, 30);
   t.is(tuningFor(onesweep, h200, { ...u32, tuning: { keysPerItem: 3 } }, 2 ** 16).keysPerItem, 3);
 });
 
-test('values of 1 and 2 bytes, which take registers and memory of 4, have the parameters that were measured for those', (t) => {
+test('values of 1 and 2 bytes use the parameters measured for values of 4 bytes', (t) => {
   for (const algorithm of [onesweep, tiledRadix]) {
     for (const keyBits of [8, 16, 32, 64] as const) {
       for (const n of [2 ** 16, 2 ** 24, 2 ** 28]) {
@@ -56,7 +56,7 @@ test('a tile shrinks until the device can hold it', (t) => {
   }
 });
 
-test('inline PTX and register limits reach no device that has none', (t) => {
+test('a device without inline PTX ranks by masks instead', (t) => {
   const tuning: Tuning = { rank: 'ptx', groupSize: 64, keysPerItem: 4, maxRegisters: 56 };
   const defines = tileDefines(u32, fitTile(small, u32, tuning));
   t.is(defines.INLINE_PTX, 0);
@@ -65,7 +65,7 @@ test('inline PTX and register limits reach no device that has none', (t) => {
   t.is(tileDefines(u32, fitTile(h200, u32, tuning)).INLINE_PTX, 1);
 });
 
-test('values that pass through the memory of the keys take none of their own', (t) => {
+test('values that reuse the local memory of the keys need none of their own', (t) => {
   const shape = { keyBits: 32, valueBytes: 4 } as const;
   const tuning: Tuning = { rank: 'ptx', groupSize: 512, keysPerItem: 24 };
   const [own, shared] = [false, true].map((valuesAfter) => fitTile(h200, shape, { ...tuning, valuesAfter }));
@@ -74,13 +74,13 @@ test('values that pass through the memory of the keys take none of their own', (
   t.false(fitTile(h200, u32, { ...tuning, valuesAfter: true }).valuesAfter, 'there are none');
 });
 
-test('a tile has no more keys than 16 bits can number', (t) => {
+test('a tile has at most 2^16 keys', (t) => {
   const roomy = deviceLike({ maxWorkGroup: 4096, localBytes: 2 ** 30 });
   const { groupSize, keysPerItem } = fitTile(roomy, u32, { rank: 'masks', groupSize: 4096, keysPerItem: 64 });
   t.true(groupSize * keysPerItem <= 2 ** 16);
 });
 
-test('lanes rank sorts of keys alone, where votes can take over or on request', (t) => {
+test('lanes rank keys without values, on devices with inline PTX or on request', (t) => {
   const tuning: Tuning = { rank: 'ptx', groupSize: 64, keysPerItem: 4, checkedLanes: true };
   t.true(usesLanes(u32, fitTile(h200, u32, tuning), tuning));
   t.false(usesLanes(u32, fitTile(small, u32, tuning), tuning));
@@ -90,7 +90,7 @@ test('lanes rank sorts of keys alone, where votes can take over or on request', 
   t.throws(() => fitTile(h200, u32, { ...tuning, rank: 'lanes' }), { message: /lanes/ });
 });
 
-test('nonsense in the tuning is refused', (t) => {
+test('invalid tuning values throw', (t) => {
   t.throws(() => fitTile(small, u32, { rank: 'magic', groupSize: 64, keysPerItem: 4 }), { message: /magic/ });
   t.throws(() => fitTile(small, u32, { rank: 'masks', groupSize: 'many', keysPerItem: 4 }), {
     message: /many/,

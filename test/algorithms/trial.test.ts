@@ -48,12 +48,12 @@ forEachDevice((title, device) => {
     }
   }
 
-  test.serial(title('a right sort has neither given up nor anything wrong, in place too'), async (t) => {
+  test.serial(title('a trial of a correct sort reports no error, in place and out of place'), async (t) => {
     t.deepEqual(await tried(), {});
     t.deepEqual(await tried(undefined, { inPlace: true }), {});
   });
 
-  test.serial(title('what is wrong is told: order, stability, elements, places never written'), async (t) => {
+  test.serial(title('a trial reports wrong order, changed elements and lost stability'), async (t) => {
     const overwrite = (at: number, words: readonly number[]) => (queue: Queue, work: SortWork) => {
       queue.write(work.output, Uint32Array.from(words), at * 4);
       return {};
@@ -68,7 +68,7 @@ forEachDevice((title, device) => {
     t.deepEqual(swapped, { wrong: 'not in order' });
   });
 
-  test.serial(title('a sort that gave up is told as such, whatever its result'), async (t) => {
+  test.serial(title('a trial reports a sort that gave up, whatever its result'), async (t) => {
     const outcome = await tried((queue, { output }) => {
       queue.write(output, Uint32Array.of(63));
       return { status: output };
@@ -77,39 +77,42 @@ forEachDevice((title, device) => {
     t.is(outcome.wrong, undefined);
   });
 
-  test.serial(title('the output is poisoned, and scratch and check are released once'), async (t) => {
-    const opened = await device();
-    const merge = await altered(opened);
-    const idle: Algorithm = { ...merge, scratch: () => ({}), enqueue: () => ({}) };
-    const [input, output] = [opened.buffer(16), opened.buffer(16)];
-    opened.queue.write(input, Uint32Array.of(4, 3, 2, 1));
-    opened.queue.write(output, Uint32Array.of(1, 2, 3, 4));
-    const got = new Uint32Array(4);
-    let released = 0;
-    const check = {
-      after: () => opened.queue.read(output, got),
-      wrong: () => undefined,
-      release: () => {
-        released++;
-      },
-    };
-    const work: TrialWork = { n: 4, input, output, codec: keyCodec('u32'), bits: [0, 32] };
-    const trial = enqueueTrial(idle, opened.queue, work, check);
-    await opened.queue.finish();
-    t.deepEqual([...got], Array(4).fill(0xa5a5a5a5), 'what was right before is not now');
-    trial.release();
-    t.is(released, 1);
-    const failing: Algorithm = {
-      ...idle,
-      enqueue: () => {
-        throw new MemoryError('no room');
-      },
-    };
-    t.throws(() => enqueueTrial(failing, opened.queue, { ...work, n: 3 }, check), {
-      instanceOf: MemoryError,
-    });
-    t.is(released, 1, 'left to the caller');
-    await opened.queue.finish();
-    for (const buffer of [input, output]) buffer.release();
-  });
+  test.serial(
+    title('a trial poisons the output and releases its check once, or never if it cannot be enqueued'),
+    async (t) => {
+      const opened = await device();
+      const merge = await altered(opened);
+      const idle: Algorithm = { ...merge, scratch: () => ({}), enqueue: () => ({}) };
+      const [input, output] = [opened.buffer(16), opened.buffer(16)];
+      opened.queue.write(input, Uint32Array.of(4, 3, 2, 1));
+      opened.queue.write(output, Uint32Array.of(1, 2, 3, 4));
+      const got = new Uint32Array(4);
+      let released = 0;
+      const check = {
+        after: () => opened.queue.read(output, got),
+        wrong: () => undefined,
+        release: () => {
+          released++;
+        },
+      };
+      const work: TrialWork = { n: 4, input, output, codec: keyCodec('u32'), bits: [0, 32] };
+      const trial = enqueueTrial(idle, opened.queue, work, check);
+      await opened.queue.finish();
+      t.deepEqual([...got], Array(4).fill(0xa5a5a5a5), 'what was right before is not now');
+      trial.release();
+      t.is(released, 1);
+      const failing: Algorithm = {
+        ...idle,
+        enqueue: () => {
+          throw new MemoryError('no room');
+        },
+      };
+      t.throws(() => enqueueTrial(failing, opened.queue, { ...work, n: 3 }, check), {
+        instanceOf: MemoryError,
+      });
+      t.is(released, 1, 'left to the caller');
+      await opened.queue.finish();
+      for (const buffer of [input, output]) buffer.release();
+    },
+  );
 });

@@ -13,13 +13,13 @@ import { readCache, writeCacheFile } from '../../src/util/cache.js';
 import { NoDeviceError } from '../../src/util/errors.js';
 import { testIf } from '../each-device.js';
 
-const test = ava.serial; // each has the environment for itself
+const test = ava.serial; // the tests change the environment
 
 const folder = mkdtempSync(join(tmpdir(), 'clsort-tuning-'));
 const file = join(folder, 'tuning.sealed');
 const shape = { keyBits: 32, valueBytes: 0 } as const;
 const wideShape = { keyBits: 64, valueBytes: 0 } as const;
-// Asked for when the file is read, also where only tests of other files are wanted and no device is a CPU.
+// Runs when the file is loaded, even if no test of it is selected or no device is a CPU.
 const takesWide = await opened(undefined, (device) => wide.available(device, wideShape)).catch((error) => {
   if (error instanceof NoDeviceError) return error.message;
   throw error;
@@ -52,7 +52,7 @@ const SLOW: StoredTuning = {
   crossovers: { host: 77, group: 8, select: 99 },
 };
 
-test('what was stored goes before what clsort comes with, for the sorts that it is for', async (t) => {
+test('stored parameters override shipped ones for the sorts that they match', async (t) => {
   const shipped = await opened(undefined, (device) => tuningFor(serialRadix, device, shape, 2 ** 20));
   await opened(SLOW, (device) => {
     t.deepEqual(tuningFor(serialRadix, device, shape, 2 ** 20), { ...shipped, radixBits: 5, runsPerUnit: 3 });
@@ -64,7 +64,7 @@ test('what was stored goes before what clsort comes with, for the sorts that it 
 
 testIf(
   takesWide,
-  'wide keys are sorted by what was stored for them, and by passes as they were stored for onesweep',
+  'wide uses the parameters stored for it, and for its passes those stored for onesweep',
   async (t) => {
     const tuned = (device: Device, n: number) => tunedShape(wide, device, wideShape, n) as AlgorithmShape;
     const shipped = await opened(undefined, (device) => tuned(device, 2 ** 25).tuning);
@@ -92,14 +92,14 @@ test('plans use stored parameters and crossovers', async (t) => {
   });
 });
 
-test('parameters are for one device and driver', async (t) => {
+test('stored parameters apply to one device and driver only', async (t) => {
   await opened(SLOW, () => undefined);
   const [[key, value] = ['', undefined]] = Object.entries(readCache('tuning.sealed'));
   writeCacheFile('tuning.sealed', JSON.stringify({ [key.replace(/[^|]+$/, ' another driver')]: value }));
   await opened(undefined, (device) => t.not(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 5));
 });
 
-test('a damaged file, or one of another form, counts as none', async (t) => {
+test('a damaged or malformed tuning file is ignored', async (t) => {
   const key = await opened(SLOW, () => Object.keys(readCache('tuning.sealed'))[0] ?? '');
   const row = { algorithm: 'serial', which: {}, tuning: { radixBits: 5 } };
   for (const contents of [
@@ -120,7 +120,7 @@ test('a damaged file, or one of another form, counts as none', async (t) => {
   }
 });
 
-test('a stored row with a parameter that the algorithm has not, or a value that it cannot have, counts as none', async (t) => {
+test('a stored row with an unknown parameter or an invalid value is ignored', async (t) => {
   for (const tuning of [{ radixBits: 5, radixBitz: 5 }, { radixBits: 13 }]) {
     await opened({ rows: [{ algorithm: 'serial', which: {}, tuning }] }, (device) =>
       t.is(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 11),
@@ -128,13 +128,13 @@ test('a stored row with a parameter that the algorithm has not, or a value that 
   }
 });
 
-test('a file that clsort has not written counts as none', async (t) => {
+test('a tuning file that clsort did not write is ignored', async (t) => {
   const key = await opened(SLOW, () => Object.keys(readCache('tuning.sealed'))[0] ?? '');
   writeFileSync(file, JSON.stringify({ [key]: { schema: 'clsort.tuning/1', ...SLOW } }), { mode: 0o600 });
   await opened(undefined, (device) => t.not(tuningFor(serialRadix, device, shape, 2 ** 20).radixBits, 5));
 });
 
-test('CLSORT_TUNING=off and forgetting go back to what clsort comes with', async (t) => {
+test('CLSORT_TUNING=off and forgetTuning restore the shipped parameters', async (t) => {
   const radixBits = (device: Device) => tuningFor(serialRadix, device, shape, 2 ** 20).radixBits;
   t.is(await opened(SLOW, radixBits), 5);
   process.env.CLSORT_TUNING = 'off';

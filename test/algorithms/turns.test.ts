@@ -1,4 +1,4 @@
-/** Passes that are left out on the device because their digit is constant. */
+/** The device skips passes whose digit is constant. */
 import test from 'ava';
 import { digitsOf } from '../../src/algorithms/digits.js';
 import { serialRadix } from '../../src/algorithms/serial-radix.js';
@@ -27,7 +27,7 @@ const CASES: readonly Case[] = [
   { dtype: 'u32', random: 0xffn },
   { dtype: 'u32', random: 0xff00_0000n },
   { dtype: 'u32', random: 0x0001_ff80n }, // ten bits over two digits of 8 or 11
-  { dtype: 'u32', random: 0xf000_000fn }, // what is constant lies between
+  { dtype: 'u32', random: 0xf000_000fn }, // the constant digits are in the middle
   { dtype: 'u32', random: 0xffff_fffen },
   { dtype: 'i32', random: 0x8000_00ffn, order: { descending: true } },
   { dtype: 'u32', random: 0x00ff_ff00n, bits: [3, 20] },
@@ -94,14 +94,14 @@ async function plannedPasses(device: Device, keys: BigUint64Array | Uint32Array,
 forEachDevice((title, device) => {
   for (const one of CASES) {
     const { dtype, random, bits, order = {} } = one;
-    const claim = `${dtype} ${random.toString(16)}${bits ? ` in bits ${bits.join(' to ')}` : ''}`;
+    const claim = `${dtype} keys with random bits 0x${random.toString(16)}${bits ? ` on window [${bits})` : ''}`;
 
-    test.serial(title(`digits that are constant need no pass: ${claim}`), async (t) => {
+    test.serial(title(`constant digits need no pass: ${claim}`), async (t) => {
       const keys = keysOfCase(one);
       t.is(await plannedPasses(await device(), keys, one), passesOf(keys, one));
     });
 
-    test.serial(title(`what is left out sorts all the same: ${claim}`), async (t) => {
+    test.serial(title(`a sort that skips passes is correct: ${claim}`), async (t) => {
       const keys = bytesOf(keysOfCase(one));
       const unit = keys.length / N;
       const positions = referenceArgsort(keys, dtype, { ...order, ...(bits && { bits }) });

@@ -88,7 +88,7 @@ const upTo = (n: number, make: (i: number) => bigint): BigUint64Array =>
 
 /** Keys whose prefixes are equal, few, or many of which are. */
 const ADVERSE: Readonly<Record<string, (n: number) => BigUint64Array>> = {
-  'equal up to the last bit': (n) => {
+  'that differ in the last bit only': (n) => {
     const { below } = random(1);
     return upTo(n, () => 0xdead_beef_0123_4566n | BigInt(below(2)));
   },
@@ -100,18 +100,18 @@ const ADVERSE: Readonly<Record<string, (n: number) => BigUint64Array>> = {
     const { word } = random(3);
     return upTo(n, () => (0x1234_56n << 40n) | (word() >> 24n));
   },
-  'in one bucket but for one key': (n) => {
+  'in one bucket except one': (n) => {
     const { word } = random(4);
     return upTo(n, (i) => (i === n - 2 ? 7n : (0x1234_56n << 40n) | (word() >> 24n)));
   },
-  'that count up': (n) => upTo(n, (i) => BigInt(i)),
-  'that count down': (n) => upTo(n, (i) => BigInt(n - i)),
-  'that count in their upper half': (n) => upTo(n, (i) => BigInt(n - i) << 32n),
-  'of alternating prefixes': (n) => {
+  'that count up from 0': (n) => upTo(n, (i) => BigInt(i)),
+  'that count down to 1': (n) => upTo(n, (i) => BigInt(n - i)),
+  'that count down in the upper 32 bits': (n) => upTo(n, (i) => BigInt(n - i) << 32n),
+  'that alternate between a random and a fixed prefix': (n) => {
     const { word } = random(5);
     return upTo(n, (i) => (i % 2 === 0 ? word() : (0x77_7777n << 40n) | (word() >> 24n)));
   },
-  'that are zero now and then': (n) => {
+  'of which one in twenty is zero': (n) => {
     const { word, below } = random(6);
     return upTo(n, () => (below(20) === 0 ? 0n : word()));
   },
@@ -166,7 +166,7 @@ await forEachOpened((title, device, small) => {
   }
 
   for (const [name, make] of Object.entries(ADVERSE)) {
-    testIf(able, title(`wide: keys ${name}: the plan, and the sort in each form`), async (t) => {
+    testIf(able, title(`wide sorts keys ${name} by the expected plan`), async (t) => {
       const keys = make(most);
       for (const inPlace of [false, true]) {
         const seen = await expectSorted(t, keys, name, { inPlace });
@@ -184,7 +184,7 @@ await forEachOpened((title, device, small) => {
 
   testIf(
     able,
-    title('wide: what gained nothing is tried ever less often, until it gains again'),
+    title('wide backs off while it saves no passes and resumes after it saves some'),
     async (t) => {
       const algorithm = await wide.create(device, { ...SHAPE, tuning: TUNING });
       const asked = (sorts: number): boolean[] =>
@@ -207,7 +207,7 @@ await forEachOpened((title, device, small) => {
     },
   );
 
-  testIf(able, title('wide: each kernel leaves what its model says'), async (t) => {
+  testIf(able, title('each kernel of wide matches its model'), async (t) => {
     const { word, below } = random(20);
     // Buckets of one key to as many as are counted, and of more; their lower bits are of few values.
     const sizes = [1, 2, 3, BUCKET - 1, BUCKET, BUCKET + 1, TILE, 2 * TILE, 1, 100, 1, BUCKET + 1];
@@ -260,29 +260,33 @@ await forEachOpened((title, device, small) => {
     t.deepEqual(words('wide_rest keys'), sorted);
   });
 
-  testIf(able, title('wide: buckets of every size around those of a tile and of counting'), async (t) => {
-    const { word, below } = random(30);
-    const limits = [1, BUCKET, TILE, TILE + BUCKET, 2 * TILE].flatMap((size) => [size - 1, size, size + 1]);
-    for (const size of limits.filter((one) => one > 0)) {
-      // Lower bits are of few values, so that the order of equal keys shows; neighbours differ in the last bit of the prefix.
-      const keys = upTo(
-        Math.min(most, 12 * size + 40),
-        (i) => (BigInt(Math.floor(i / size)) << 40n) | (BigInt(below(3)) << 3n),
-      );
-      const scattered = Float64Array.from(keys, () => below(2 ** 30));
-      const order = [...keys.keys()].sort((a, b) => (scattered[a] ?? 0) - (scattered[b] ?? 0));
-      const mixed = BigUint64Array.from(order, (i) => keys[i] ?? 0n);
-      // Far keys make all digits vary.
-      mixed.set(
-        upTo(6, () => word()),
-        Math.floor(mixed.length / 2) - 6 > 0 ? Math.floor(mixed.length / 2) - 6 : 0,
-      );
-      const tuning = { crowd: 2 ** 16, sample: 16 };
-      await expectSorted(t, mixed, `buckets of ${size}`, { indices: 4, tuning });
-    }
-  });
+  testIf(
+    able,
+    title('wide sorts buckets of every size around the tile and the counting limit'),
+    async (t) => {
+      const { word, below } = random(30);
+      const limits = [1, BUCKET, TILE, TILE + BUCKET, 2 * TILE].flatMap((size) => [size - 1, size, size + 1]);
+      for (const size of limits.filter((one) => one > 0)) {
+        // Lower bits are of few values, so that the order of equal keys shows; neighbours differ in the last bit of the prefix.
+        const keys = upTo(
+          Math.min(most, 12 * size + 40),
+          (i) => (BigInt(Math.floor(i / size)) << 40n) | (BigInt(below(3)) << 3n),
+        );
+        const scattered = Float64Array.from(keys, () => below(2 ** 30));
+        const order = [...keys.keys()].sort((a, b) => (scattered[a] ?? 0) - (scattered[b] ?? 0));
+        const mixed = BigUint64Array.from(order, (i) => keys[i] ?? 0n);
+        // Far keys make all digits vary.
+        mixed.set(
+          upTo(6, () => word()),
+          Math.floor(mixed.length / 2) - 6 > 0 ? Math.floor(mixed.length / 2) - 6 : 0,
+        );
+        const tuning = { crowd: 2 ** 16, sample: 16 };
+        await expectSorted(t, mixed, `buckets of ${size}`, { indices: 4, tuning });
+      }
+    },
+  );
 
-  testIf(able, title('wide: a large bucket that the sample misses'), async (t) => {
+  testIf(able, title('wide sorts a large bucket that the sample misses'), async (t) => {
     const { word } = random(40);
     for (const share of [3, 8, 40]) {
       // Of the bucket's digits two, three and four differ: an odd number of passes ends elsewhere than an even one.
@@ -296,29 +300,25 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(
-    able,
-    title('wide: buckets that are counted although they reach out of what a group sees'),
-    async (t) => {
-      const { word, below } = random(70);
-      const counted = 70;
-      for (const size of [33, 40, 64, 65, counted - 1, counted, counted + 1]) {
-        for (const prefix of [0n, 0x77_7777n, 0xff_ffffn]) {
-          const keys = upTo(700, (i) =>
-            i % 7 === 0 && i < 7 * size ? (prefix << 40n) | BigInt(below(9)) : word(),
-          );
-          const tuning = { crowd: 2 ** 16, sample: 1024, bucket: counted };
-          const seen = await expectSorted(t, keys, `a bucket of ${size}`, { indices: 4, tuning });
-          t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 40, `${size}`);
-          t.is(seen.get('wide_finish plan')?.[2], size > counted ? 1 : 0, `${size}`);
-        }
+  testIf(able, title('wide counts buckets that extend beyond the window of a work-group'), async (t) => {
+    const { word, below } = random(70);
+    const counted = 70;
+    for (const size of [33, 40, 64, 65, counted - 1, counted, counted + 1]) {
+      for (const prefix of [0n, 0x77_7777n, 0xff_ffffn]) {
+        const keys = upTo(700, (i) =>
+          i % 7 === 0 && i < 7 * size ? (prefix << 40n) | BigInt(below(9)) : word(),
+        );
+        const tuning = { crowd: 2 ** 16, sample: 1024, bucket: counted };
+        const seen = await expectSorted(t, keys, `a bucket of ${size}`, { indices: 4, tuning });
+        t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 40, `${size}`);
+        t.is(seen.get('wide_finish plan')?.[2], size > counted ? 1 : 0, `${size}`);
       }
-    },
-  );
+    }
+  });
 
   testIf(
     able,
-    title('wide: 64-bit dtypes, up and down, NaNs first and last, values of every width'),
+    title('wide sorts every 64-bit dtype in every order and with values of every width'),
     async (t) => {
       const dtypes: readonly Dtype[] = ['u64', 'i64', 'f64'];
       for (const dtype of dtypes) {
@@ -344,7 +344,7 @@ await forEachOpened((title, device, small) => {
     },
   );
 
-  testIf(able, title('wide: the sample sees what comes at intervals'), async (t) => {
+  testIf(able, title('the sample of wide detects equal prefixes at every second key'), async (t) => {
     const { word } = random(50);
     // One key of each stretch, at the same place in each, would be of one kind alone.
     for (const odd of [0, 1]) {
@@ -354,7 +354,7 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('wide: the sample sees equal keys in runs'), async (t) => {
+  testIf(able, title('the sample of wide detects runs of equal keys'), async (t) => {
     const { word } = random(80);
     const runs = BigUint64Array.from({ length: 2048 / 32 }, word);
     const keys = upTo(2048, (i) => runs[Math.floor(i / 32)] ?? 0n);
@@ -362,7 +362,7 @@ await forEachOpened((title, device, small) => {
     t.is(readPlan(seen.get('wide_plan plan') ?? new Uint32Array()).low, 0);
   });
 
-  testIf(able, title('wide: many tiles and a large bucket, by one group'), async (t) => {
+  testIf(able, title('a single work-group of wide sorts many tiles and a large bucket'), async (t) => {
     const { word } = random(60);
     const keys = upTo(300, (i) => (i % 8 === 0 ? (0x77_7777n << 40n) | (word() >> 24n) : word()));
     const tuning = { sample: 16, crowd: 2 ** 16, finishGroups: 1 };
@@ -370,7 +370,7 @@ await forEachOpened((title, device, small) => {
     t.is(seen.get('wide_finish plan')?.[2], 1, 'a large bucket');
   });
 
-  testIf(able, title('wide: windows of bits, in place and not'), async (t) => {
+  testIf(able, title('wide sorts on bit windows, in place and out of place'), async (t) => {
     const keys = keysOf('u64', 'uniform', 600);
     for (const bits of [
       [0, 64],
@@ -388,7 +388,7 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('wide: every distribution'), async (t) => {
+  testIf(able, title('wide sorts every distribution'), async (t) => {
     for (const distribution of DISTRIBUTIONS) {
       for (const dtype of ['u64', 'f64'] as const) {
         await expectSorted(t, keysOf(dtype, distribution, most), distribution, { dtype });
@@ -396,14 +396,14 @@ await forEachOpened((title, device, small) => {
     }
   });
 
-  testIf(able, title('wide: few keys, and none'), async (t) => {
+  testIf(able, title('wide sorts few keys and empty arrays'), async (t) => {
     for (const n of [0, 1, 2, 3, 15, 16, 17, TILE, TILE + 1, 255, 256, 257]) {
       await expectSorted(t, keysOf('u64', 'uniform', n), `${n} keys`, { inPlace: true });
       await expectSorted(t, keysOf('u64', 'uniform', n), `${n} keys`, { indices: 4 });
     }
   });
 
-  testIf(true, title('wide: what it is not for'), (t) => {
+  testIf(true, title('wide rejects 32-bit keys and 2^30 keys or more'), (t) => {
     t.is(wide.available(device, { keyBits: 32, valueBytes: 0 }), 'for keys of 64 bits');
     t.is(wide.tune?.(device, SHAPE, 2 ** 30), 'for fewer than 2^30 keys');
   });

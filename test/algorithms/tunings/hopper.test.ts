@@ -41,7 +41,7 @@ function inWords(name: string, keyBits: 8 | 16 | 32 | 64, valueBytes: number, n:
 
 const SIZES = [256, 1000, ...[12, 16, 17, 18, 19, 20, 21, 22, 24, 26, 31].map((bits) => 2 ** bits)];
 
-test('an H200 has the parameters that were measured on it: tile, bins, registers, local memory', (t) => {
+test('an H200 uses the tile, bins, registers and local memory that were measured on it', (t) => {
   for (const [sort, parameters] of Object.entries(MEASURED)) {
     const [, name = '', bits, bytes] = /^(\S+) (\d+)\+(\d+)$/.exec(sort) ?? [];
     for (const n of SIZES) {
@@ -52,7 +52,7 @@ test('an H200 has the parameters that were measured on it: tile, bins, registers
   }
 });
 
-test('they are those of its architecture, whatever the device is called', (t) => {
+test('a Hopper device of any name uses the parameters measured on the H200', (t) => {
   const { info, capabilities } = h200;
   const renamed = { info: { ...info, name: 'NVIDIA Something' }, capabilities };
   const shape = { keyBits: 32, valueBytes: 0 } as const;
