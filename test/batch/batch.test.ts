@@ -4,72 +4,69 @@ import ava from 'ava';
 import { clsort, scratchFolder } from '../cli/cli.js';
 import { endure, journalOf, leftovers, makeOrdeal } from './ordeal.js';
 
-/** `CLSORT_ORDEAL=1000` is the size at which it has to hold before a release. */
+/** `CLSORT_ORDEAL=1000` is the size to pass before a release. */
 const FILES = Number(process.env.CLSORT_ORDEAL ?? 120);
 const BAD = Math.max(14, Math.floor(FILES * 0.03));
 
-/** What a job may take: far more than a good one does that has its programs compiled on a slow machine where much else goes on; some jobs never end. */
+/** Timeout of a job: far more than a valid job needs that compiles its programs on a slow, busy machine. Some jobs never end. */
 const SECONDS = '10';
 
 const { folder, path, remove } = scratchFolder();
 
-ava(
-  'many files, some broken, on two devices, killed three times: each has its result or its error, and nothing is done twice',
-  async (t) => {
-    const ordeal = makeOrdeal(folder, { good: FILES - BAD, bad: BAD });
-    t.teardown(() => {
-      ordeal.remove();
-      remove();
-    });
-    const kills = [1, 2, 3].map(() => Math.floor(Math.random() * (FILES / 5)));
-    const reports = ['json', 'md', 'xml', 'html'].flatMap((extension) => [
-      '--report',
-      path(`report.${extension}`),
-    ]);
-    const args = ['--timeout', SECONDS, '--parallel', '3', ...reports];
-    const { ran, kills: killed, before } = await endure(folder, ordeal, kills, args);
-    t.log(`killed ${killed} times, ${before.size} done by then; ${ran.err.split('\n')[0]}`);
-    t.true([3, 4, 5].includes(ran.code), `${ran.code}: ${ran.err}`);
+ava('a batch with broken files that is killed three times completes or fails each job once', async (t) => {
+  const ordeal = makeOrdeal(folder, { good: FILES - BAD, bad: BAD });
+  t.teardown(() => {
+    ordeal.remove();
+    remove();
+  });
+  const kills = [1, 2, 3].map(() => Math.floor(Math.random() * (FILES / 5)));
+  const reports = ['json', 'md', 'xml', 'html'].flatMap((extension) => [
+    '--report',
+    path(`report.${extension}`),
+  ]);
+  const args = ['--timeout', SECONDS, '--parallel', '3', ...reports];
+  const { ran, kills: killed, before } = await endure(folder, ordeal, kills, args);
+  t.log(`killed ${killed} times, ${before.size} done by then; ${ran.err.split('\n')[0]}`);
+  t.true([3, 4, 5].includes(ran.code), `${ran.code}: ${ran.err}`);
 
-    const rows = ran.out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    const summary = rows.pop();
-    t.like(summary, { jobs: FILES, failed: BAD, skipped: 0 });
-    t.is(summary.ok + summary.done, FILES - BAD);
-    t.true(summary.done >= before.size, 'what was done before is not done again');
-    for (const [out, time] of before) t.is(statSync(join(folder, out)).mtimeMs, time, out);
+  const rows = ran.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const summary = rows.pop();
+  t.like(summary, { jobs: FILES, failed: BAD, skipped: 0 });
+  t.is(summary.ok + summary.done, FILES - BAD);
+  t.true(summary.done >= before.size, 'what was done before is not done again');
+  for (const [out, time] of before) t.is(statSync(join(folder, out)).mtimeMs, time, out);
 
-    for (const { out, expected } of ordeal.good) t.true(readFileSync(path(out)).equals(expected()), out);
-    const failed = rows.filter(({ outcome }) => outcome === 'error');
-    const names = (list: readonly { out: string }[]) => list.map(({ out }) => out).toSorted();
-    t.deepEqual(
-      names(failed),
-      names(ordeal.bad.map(({ out }) => ({ out: out.startsWith('/') ? out : path(out) }))),
-    );
-    for (const { error } of failed) t.regex(error.code, /^ERR_CLSORT_(?!INTERNAL)/, error.message);
-    t.deepEqual(leftovers(folder), []);
+  for (const { out, expected } of ordeal.good) t.true(readFileSync(path(out)).equals(expected()), out);
+  const failed = rows.filter(({ outcome }) => outcome === 'error');
+  const names = (list: readonly { out: string }[]) => list.map(({ out }) => out).toSorted();
+  t.deepEqual(
+    names(failed),
+    names(ordeal.bad.map(({ out }) => ({ out: out.startsWith('/') ? out : path(out) }))),
+  );
+  for (const { error } of failed) t.regex(error.code, /^ERR_CLSORT_(?!INTERNAL)/, error.message);
+  t.deepEqual(leftovers(folder), []);
 
-    const report = JSON.parse(readFileSync(path('report.json'), 'utf8'));
-    t.deepEqual(report.summary, { ...report.summary, jobs: FILES, failed: BAD });
-    t.is(readFileSync(path('report.xml'), 'utf8').match(/<failure /g)?.length, BAD);
-    const journal = journalOf(folder);
-    t.is(journal.filter(({ outcome }) => outcome === 'ok').length, FILES - BAD);
-    t.is(journal.filter(({ outcome }) => outcome === 'error').length, BAD);
+  const report = JSON.parse(readFileSync(path('report.json'), 'utf8'));
+  t.deepEqual(report.summary, { ...report.summary, jobs: FILES, failed: BAD });
+  t.is(readFileSync(path('report.xml'), 'utf8').match(/<failure /g)?.length, BAD);
+  const journal = journalOf(folder);
+  t.is(journal.filter(({ outcome }) => outcome === 'ok').length, FILES - BAD);
+  t.is(journal.filter(({ outcome }) => outcome === 'error').length, BAD);
 
-    const times = ordeal.good.map(({ out }) => statSync(path(out)).mtimeMs);
-    const again = await clsort(
-      ['batch', path('jobs.json'), '--json', '--timeout', SECONDS, '--parallel', '3'],
-      {
-        env: ordeal.env,
-      },
-    );
-    t.is(again.code, ran.code);
-    t.like(JSON.parse(again.out.trim().split('\n').at(-1) ?? ''), { ok: 0, done: FILES - BAD, failed: BAD });
-    t.deepEqual(
-      ordeal.good.map(({ out }) => statSync(path(out)).mtimeMs),
-      times,
-    );
-  },
-);
+  const times = ordeal.good.map(({ out }) => statSync(path(out)).mtimeMs);
+  const again = await clsort(
+    ['batch', path('jobs.json'), '--json', '--timeout', SECONDS, '--parallel', '3'],
+    {
+      env: ordeal.env,
+    },
+  );
+  t.is(again.code, ran.code);
+  t.like(JSON.parse(again.out.trim().split('\n').at(-1) ?? ''), { ok: 0, done: FILES - BAD, failed: BAD });
+  t.deepEqual(
+    ordeal.good.map(({ out }) => statSync(path(out)).mtimeMs),
+    times,
+  );
+});

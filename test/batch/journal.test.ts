@@ -31,7 +31,7 @@ test.after.always(() => {
   if (isMounted) spawnSync('umount', ['-l', disk]);
   remove();
 });
-const onSmallDisk = where(isMounted, 'no small disk can be mounted', test);
+const onSmallDisk = where(isMounted, 'cannot mount a small disk', test);
 
 let number = 0;
 /** A job whose files are there, and how it is recorded. */
@@ -51,7 +51,7 @@ function recordOf(job: OneFile): Parameters<Journal['add']>[1] {
   return { outcome: 'ok', at: '', seconds: 1, input, output };
 }
 
-test('a job is done while its options, its input and its output are what they were', async (t) => {
+test('a job is done as long as its options, input and output are unchanged', async (t) => {
   const file = path('done.journal');
   const journal = await Journal.open(file);
   const { job, record } = doneJob({ descending: true });
@@ -65,10 +65,13 @@ test('a job is done while its options, its input and its output are what they we
   mkdirSync(path('elsewhere'));
   symlinkSync(file, path('elsewhere/link.journal'));
   t.true((await Journal.look(path('elsewhere/link.journal'))).isDone(job), 'by a link');
-  t.true((await Journal.look(file)).isDone(job), 'also for who only looks, while another one has it');
+  t.true(
+    (await Journal.look(file)).isDone(job),
+    'also for a reader while another process has the journal open',
+  );
   t.true(
     later.isDone({ ...job, name: 'another', device: 'gpu', tmp: '/tmp' }),
-    'what tells nothing of the result',
+    'fields that do not affect the result',
   );
   t.false(later.isDone({ ...job, descending: false }));
   t.false(later.isDone({ ...job, verify: true }));
@@ -83,7 +86,7 @@ test('a job is done while its options, its input and its output are what they we
   t.false(later.isDone(job));
 });
 
-test('a job that replaces its input is done while the file is as it was left', async (t) => {
+test('a job that replaces its input is done as long as the file is unchanged', async (t) => {
   const journal = await Journal.open(path('in place.journal'));
   t.teardown(() => journal.close());
   const { job } = doneJob();
@@ -96,7 +99,7 @@ test('a job that replaces its input is done while the file is as it was left', a
   t.false(journal.isDone(inPlace));
 });
 
-test('nor is it done again when the file that it replaces has another name in the job', async (t) => {
+test('a job that replaces its input through a link is done as long as the file is unchanged', async (t) => {
   const journal = await Journal.open(path('by link.journal'));
   t.teardown(() => journal.close());
   const { job } = doneJob();
@@ -110,7 +113,7 @@ test('nor is it done again when the file that it replaces has another name in th
   t.false(journal.isDone(linked));
 });
 
-test('a record of which a disk has kept nothing of a file is one job that is not done', async (t) => {
+test('a job is not done if its record has no valid file state', async (t) => {
   const file = path('hollow.journal');
   const journal = await Journal.open(file);
   const { job, record } = doneJob();
@@ -126,7 +129,7 @@ test('a record of which a disk has kept nothing of a file is one job that is not
 });
 
 onSmallDisk(
-  'a disk that is full in mid-line is an error at once, and the part of a line is taken back, so that a shorter one may follow',
+  'a full disk throws at once and the partial line is removed, so that a shorter line can follow',
   async (t) => {
     const file = path('small-disk/full.journal');
     const journal = await Journal.open(file);
@@ -139,7 +142,7 @@ onSmallDisk(
       { instanceOf: IoError, message: /no space is left/ },
     );
     const lines = readFileSync(file, 'utf8').split('\n');
-    t.is(lines.length, records + 2, 'the head, each that was told to be there, and no part');
+    t.is(lines.length, records + 2, 'the header, each record that add returned for, and no partial line');
     t.is(lines.at(-1), '');
     const { out } = job;
     journal.add(job, { outcome: 'ok', at: '', seconds: 1 });
@@ -150,7 +153,7 @@ onSmallDisk(
   },
 );
 
-test('what failed is not done, and what is no file never is', async (t) => {
+test('a failed job and a job whose output is no regular file are never done', async (t) => {
   const journal = await Journal.open(path('failed.journal'));
   t.teardown(() => journal.close());
   const { job, record } = doneJob();
@@ -161,7 +164,7 @@ test('what failed is not done, and what is no file never is', async (t) => {
   t.false(journal.isDone(none));
 });
 
-test('a last line that a kill has cut is dropped, wherever it was cut, and a damaged one costs one job', async (t) => {
+test('a truncated last line is dropped wherever it was cut, and a damaged line loses one job', async (t) => {
   const file = path('torn.journal');
   const whole = await Journal.open(file);
   const jobs = [doneJob(), doneJob(), doneJob()];
@@ -176,7 +179,7 @@ test('a last line that a kill has cut is dropped, wherever it was cut, and a dam
     if (done !== Math.max(0, lines - 1)) t.fail(`${done} jobs of ${lines} whole lines`);
     const { job, record } = jobs[2] as (typeof jobs)[0];
     journal.add(job, record);
-    if (!journal.isDone(job)) t.fail('what is added then counts');
+    if (!journal.isDone(job)) t.fail('a record added afterwards counts');
     await journal.close();
   }
   const lines = bytes.toString().split('\n');
@@ -189,7 +192,7 @@ test('a last line that a kill has cut is dropped, wherever it was cut, and a dam
   await journal.close();
 });
 
-test('what is no journal is refused and left as it is', async (t) => {
+test('a file that is no journal throws and stays unchanged', async (t) => {
   for (const contents of ['{"jobs":[]}\n', 'x', '[]']) {
     writeFileSync(path('other'), contents);
     await t.throwsAsync(Journal.open(path('other')), { instanceOf: UsageError, message: /is no journal/ });
@@ -199,7 +202,7 @@ test('what is no journal is refused and left as it is', async (t) => {
   await t.throwsAsync(Journal.open(path('nowhere/journal')), { code: 'ERR_CLSORT_IO' });
 });
 
-test('a journal is worked with by one at a time, and what a killed process left is no hindrance', async (t) => {
+test('only one process at a time can open a journal, and the lock of a killed process is ignored', async (t) => {
   const file = path('locked.journal');
   const locks = (): string[] => readdirSync(folder).filter((name) => name.includes('locked.journal.lock'));
   const journal = await Journal.open(file);
@@ -230,7 +233,7 @@ test('a journal is worked with by one at a time, and what a killed process left 
   for (const one of opened) await one.close();
 });
 
-test('the state of a file is its size and its time; what is no file has none', (t) => {
+test('a folder or a missing file has no file state', (t) => {
   writeFileSync(path('state'), '123456789');
   t.is(fileState(path('state'))?.bytes, 9);
   t.is(fileState(folder), undefined);
@@ -238,7 +241,7 @@ test('the state of a file is its size and its time; what is no file has none', (
   t.is(fileState(path('none')), undefined);
 });
 
-test('a job of several inputs is done while each of them is as it was, and so is its file of counts', async (t) => {
+test('a job of several inputs is done as long as all inputs and its counts file are unchanged', async (t) => {
   const journal = await Journal.open(path('several.journal'));
   t.teardown(() => journal.close());
   const { job: one } = doneJob();
@@ -263,7 +266,7 @@ test('a job of several inputs is done while each of them is as it was, and so is
   t.false(journal.isDone(job), 'the counts are gone');
 });
 
-test('what a process began to write before it was killed is dropped, and what comes behind it is read', async (t) => {
+test('a partial line of a killed process is dropped and the lines after it are read', async (t) => {
   const file = path('killed.journal');
   const first = await Journal.open(file);
   const [before, after] = [doneJob(), doneJob()];
@@ -276,5 +279,5 @@ test('what a process began to write before it was killed is dropped, and what co
   const third = await Journal.open(file);
   t.teardown(() => third.close());
   t.true(third.isDone(before.job));
-  t.true(third.isDone(after.job), 'its line begins where the half one did');
+  t.true(third.isDone(after.job), 'its line replaces the partial one');
 });

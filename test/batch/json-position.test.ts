@@ -20,7 +20,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-test('every value is found where it stands: behind its name, or itself in a list', (t) => {
+test('offsetOf finds every value at its property name or at its place in a list', (t) => {
   const property = fc.property(fc.json(), fc.constantFrom(0, 1, 3), (json, indent) => {
     const value = JSON.parse(json);
     const text = JSON.stringify(value, null, indent);
@@ -34,10 +34,14 @@ test('every value is found where it stands: behind its name, or itself in a list
     return true;
   });
   fc.assert(property, { numRuns: 300 });
-  t.is(offsetOf('{"a": [1, {"b": 2}]}', ['a', 1, 'c']), 10, 'what is not there: what should hold it');
+  t.is(
+    offsetOf('{"a": [1, {"b": 2}]}', ['a', 1, 'c']),
+    10,
+    'a missing property has the offset of its object',
+  );
 });
 
-test('a text is JSON for it exactly where it is for the language', (t) => {
+test('brokenAt accepts exactly the texts that JSON.parse accepts', (t) => {
   const mutated = fc.tuple(
     fc.json(),
     fc.nat(),

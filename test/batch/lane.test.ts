@@ -8,14 +8,14 @@ import { scratchFolder } from '../cli/cli.js';
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
-test('of what a process said in the end the line is told that tells why', (t) => {
+test('lastSaid returns the line of the output that gives the reason for the exit', (t) => {
   const { stack } = new Error('too many open files');
   t.is(lastSaid(`something before\n${stack}\n\nNode.js v20.20.2\n`), 'Error: too many open files');
   t.is(lastSaid('terminate called after throwing\n  what():  bad\n'), '  what():  bad');
   t.is(lastSaid(''), '');
 });
 
-test('whatever a lane is given until it is told to be lost has an end', async (t) => {
+test('every job given to a lane before it is reported lost settles', async (t) => {
   writeFileSync(path('a.u32'), new Uint8Array(4000));
   const job: Job = { name: 'a', in: path('a.u32'), out: path('a.sorted'), dtype: 'u32' };
   let isLost = false;

@@ -10,13 +10,13 @@ const parse = (value: unknown) =>
 const job = { in: 'a.u32', out: 'a.sorted', dtype: 'u32' };
 
 const refused = (title: string, value: unknown, message: RegExp) =>
-  test(`refuses ${title}`, async (t) => {
+  test(`the manifest parser rejects ${title}`, async (t) => {
     const error = await t.throwsAsync(() => parse(value), { instanceOf: UsageError });
     t.regex(error?.message ?? '', message);
     t.regex(error?.message ?? '', /^jobs\.json /);
   });
 
-test('a list of jobs is a batch; files are relative to its folder', async (t) => {
+test('a manifest may be a list of jobs, whose files are relative to its folder', async (t) => {
   const { jobs, devices } = await parse([job, { ...job, in: '/b', out: '../c', name: 'second' }]);
   t.deepEqual(devices, []);
   t.deepEqual(jobs, [
@@ -25,7 +25,7 @@ test('a list of jobs is a batch; files are relative to its folder', async (t) =>
   ]);
 });
 
-test('jobs take from defaults what they do not say', async (t) => {
+test('a job inherits the fields that it lacks from the defaults', async (t) => {
   const { jobs, devices } = await parse({
     schema: 'clsort.batch/1',
     devices: ['gpu', 'cpu'],
@@ -40,7 +40,7 @@ test('jobs take from defaults what they do not say', async (t) => {
   t.like(jobs[1], { dtype: 'u8', verify: false, nan: 'first' });
 });
 
-test('several inputs are one job, and outputs are named after the first', async (t) => {
+test('a list of inputs is one job, and templates expand to the name of the first input', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-inputs-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   for (const name of ['b 1.u32', 'b 2.u32', 'c.u32']) writeFileSync(join(folder, name), '');
@@ -63,7 +63,7 @@ test('several inputs are one job, and outputs are named after the first', async 
   });
 });
 
-test('what is counted beside a result is an output, too', async (t) => {
+test('a counts file is checked as an output of its job', async (t) => {
   const errorOf = async (...jobs: readonly object[]): Promise<string> =>
     ((await t.throwsAsync(() => parse(jobs), { instanceOf: UsageError })) as Error).message;
   const counted = { in: 'a', out: 'b', dtype: 'u32', unique: true, counts: 'n' };
@@ -84,11 +84,11 @@ test('what is counted beside a result is an output, too', async (t) => {
   );
 });
 
-test('an empty list is a batch with nothing to do', async (t) => {
+test('an empty list is a batch without jobs', async (t) => {
   t.deepEqual((await parse([])).jobs, []);
 });
 
-test('every wrong field is named at once, ten at most', async (t) => {
+test('one error lists all invalid fields, ten at most', async (t) => {
   const wrong = { ...job, dtype: 'u33', descending: 'yes', bits: [4, 2] };
   const error = await t.throwsAsync(() => parse([wrong]), { instanceOf: UsageError });
   t.regex(
@@ -101,30 +101,30 @@ test('every wrong field is named at once, ten at most', async (t) => {
   t.regex(many?.message ?? '', /and \d+ more$/);
 });
 
-test('refuses what is no JSON', async (t) => {
+test('the manifest parser rejects invalid JSON', async (t) => {
   await t.throwsAsync(() => parseManifest('{', { name: 'jobs.json', folder: '/' }), {
     instanceOf: UsageError,
     message: /^jobs\.json is no JSON/,
   });
 });
 
-refused('what has no jobs', { files: [] }, /has no jobs/);
-refused('jobs that are no list', { jobs: {} }, /jobs is \{\}: expected a list/);
-refused('another schema', { schema: 'clsort.batch/9', jobs: [] }, /schema is "clsort\.batch\/9"/);
-refused('a job that is no object', [3], /jobs\[0\] is 3: expected an object/);
+refused('a manifest without jobs', { files: [] }, /has no jobs/);
+refused('jobs that are not a list', { jobs: {} }, /jobs is \{\}: expected a list/);
+refused('an unknown schema', { schema: 'clsort.batch/9', jobs: [] }, /schema is "clsort\.batch\/9"/);
+refused('a job that is not an object', [3], /jobs\[0\] is 3: expected an object/);
 refused('an unknown field', [{ ...job, dtpye: 'u8' }], /jobs\[0\]\.dtpye is unknown; did you mean 'dtype'/);
-refused('a field that only looks known', [{ ...job, constructor: 1 }], /jobs\[0\]\.constructor is unknown/);
-refused('a job without output', [{ in: 'a', dtype: 'u8' }], /jobs\[0\]\.out is missing/);
-refused('standard input', [{ ...job, in: '-' }], /jobs\[0\]\.in is "-"/);
 refused(
-  'standard output by another name',
-  [{ ...job, out: '/dev/stdout' }],
-  /jobs\[0\]\.out is "\/dev\/stdout"/,
+  'a field named after an object property',
+  [{ ...job, constructor: 1 }],
+  /jobs\[0\]\.constructor is unknown/,
 );
-refused('a window beyond the key', [{ ...job, bits: [0, 33] }], /u32 keys have 32 bits/);
-refused('wrong defaults', { defaults: { nan: 'middle' }, jobs: [] }, /defaults\.nan/);
+refused('a job without output', [{ in: 'a', dtype: 'u8' }], /jobs\[0\]\.out is missing/);
+refused('standard input as an input', [{ ...job, in: '-' }], /jobs\[0\]\.in is "-"/);
+refused('/dev/stdout as an output', [{ ...job, out: '/dev/stdout' }], /jobs\[0\]\.out is "\/dev\/stdout"/);
+refused('a bit window wider than the key', [{ ...job, bits: [0, 33] }], /u32 keys have 32 bits/);
+refused('invalid defaults', { defaults: { nan: 'middle' }, jobs: [] }, /defaults\.nan/);
 refused(
-  'one output of two jobs',
+  'two jobs with the same output',
   [job, { ...job, in: 'b' }],
   /jobs\[0\]\.out is the output of jobs\[1\] too/,
 );
@@ -134,7 +134,7 @@ refused(
   /input of jobs\[1\]/,
 );
 
-test('files are known by any of their names, whether they are there or not', async (t) => {
+test('conflicts between files are found through links and for files that do not exist yet', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-jobs-'));
   const at = (name: string) => join(folder, name);
   try {
@@ -157,7 +157,7 @@ test('files are known by any of their names, whether they are there or not', asy
     t.is(
       await errorsOf(['data/a', 'x'], ['data/also a', 'y'], ['hard a', 'round']),
       '',
-      'many may read a file',
+      'several jobs may read a file',
     );
     t.is(await errorsOf(['data/a', 'data/a'], ['b', 'c']), '', 'a job may replace its own input');
     const input = /jobs\[0\]\.out( \(.+\))? is the input of jobs\[1\]/;
@@ -177,7 +177,7 @@ test('files are known by any of their names, whether they are there or not', asy
   }
 });
 
-test('a batch of 100,000 jobs is checked, each against all others', async (t) => {
+test('a conflict between two of 100,000 jobs is found', async (t) => {
   const jobs = Array.from({ length: 100_000 }, (_, i) => ({ in: `in/${i}`, out: `out/${i}`, dtype: 'u32' }));
   t.is((await parse(jobs)).jobs.length, jobs.length);
   jobs[99_999] = { in: 'in/0', out: 'out/0', dtype: 'u32' };
@@ -194,7 +194,7 @@ const at = async (text: string, name: string): Promise<string> => {
   }
 };
 
-test('errors say file, line and column, in every format', async (t) => {
+test('errors name file, line and column in every format', async (t) => {
   const json =
     '{\n  "jobs": [\n    { "in": "a", "out": "b" },\n    { "in": "c",\n      "nan": "middle", "out": "d" }\n  ]\n}';
   t.regex(await at(json, 'jobs.json'), /\n {2}jobs\.json:5:\d+: jobs\[1\]\.nan is "middle"/);
@@ -213,7 +213,7 @@ test('errors say file, line and column, in every format', async (t) => {
   t.regex(await at('{"in": "a", "out": "b"}\n{"in"', 'jobs.ndjson'), /jobs\.ndjson:2:6: expected ':'/);
 });
 
-test('the same batch as JSON, YAML and lines is the same', async (t) => {
+test('a batch in JSON, in YAML and in JSON lines parses to the same jobs', async (t) => {
   const defaults = { dtype: 'u32', verify: true };
   const jobs = [
     { in: 'a', out: 'b' },
@@ -237,7 +237,7 @@ test('the same batch as JSON, YAML and lines is the same', async (t) => {
   t.deepEqual(await parsed(`\ufeff${JSON.stringify({ defaults, jobs }, null, 2)}`, 'x.json'), wanted);
 });
 
-test('patterns stand for files, templates for names, and results of the run before are no inputs', async (t) => {
+test('patterns expand to files, templates to names, and results of an earlier run are no inputs', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-manifest-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   for (const name of ['a.u32', 'b.f64.gz', 'literal[1].u32', 'literal1.u32', 'a.sorted.u32'])
@@ -266,7 +266,7 @@ test('patterns stand for files, templates for names, and results of the run befo
   });
 });
 
-test('what a job makes of its patterns is none of its inputs, be it one file of all, counts, or what the batch keeps', async (t) => {
+test('patterns never match outputs, counts files or the files of the batch itself', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-made-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   for (const name of [
@@ -310,7 +310,7 @@ test('what a job makes of its patterns is none of its inputs, be it one file of 
   });
 });
 
-test('only * ? [ ] { } are of a pattern, and a folder of that very name comes first', async (t) => {
+test('only * ? [ ] { } are special in a pattern, and an existing folder of that name takes precedence', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-names-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, 'data [1] (new)/!x'), { recursive: true });
@@ -327,13 +327,13 @@ test('only * ? [ ] { } are of a pattern, and a folder of that very name comes fi
   );
   t.deepEqual(await found(join(folder, within, 'a*')), [join(folder, within, 'a.u32')]);
   t.deepEqual(await found('*(1)*.u32', join(folder, within)), ['c (1).u32']);
-  t.deepEqual(await found('c \\(1\\).*', join(folder, within)), ['c (1).u32'], 'a sign may be escaped');
+  t.deepEqual(await found('c \\(1\\).*', join(folder, within)), ['c (1).u32'], 'a character may be escaped');
   t.deepEqual(await found('!*.u32', join(folder, within)), ['!b.u32']);
   t.deepEqual(await found('!x/*', join(folder, within)), ['!x/d.u32']);
   t.deepEqual(await found('../*.u32', join(folder, within, '!x')), ['../!b.u32', '../a.u32', '../c (1).u32']);
 });
 
-test('names that no file can have are refused, and so are values within values without end', async (t) => {
+test('impossible file names and values nested too deeply are rejected', async (t) => {
   for (const name of ['a\0b', '\ud800'])
     for (const field of ['in', 'out', 'counts', 'tmp'])
       t.regex(
@@ -348,11 +348,11 @@ test('names that no file can have are refused, and so are values within values w
     /\n {2}jobs\.json:2:1: jobs\[0\]\.bits is a value that cannot be shown: expected \[begin, end\]/,
   );
   const long = await at(JSON.stringify([{ ...job, nan: 'x'.repeat(1e6) }]), 'jobs.json');
-  t.true(long.length < 1000, 'a long value is told in part');
+  t.true(long.length < 1000, 'a long value is shortened');
   t.regex(long, /jobs\[0\]\.nan is "xxx.*…: expected one of first last/);
 });
 
-test('a first line with jobs is JSON, whatever else it says', async (t) => {
+test('a first line with jobs is a whole JSON manifest', async (t) => {
   const one = '{"devices": ["host"], "jobs": [{"in": "a", "out": "b"}]}';
   for (const name of ['jobs.ndjson', 'jobs.json', 'jobs']) {
     const { devices, jobs } = await parseManifest(`${one}\n`, { name, folder: '/data' });
@@ -362,14 +362,14 @@ test('a first line with jobs is JSON, whatever else it says', async (t) => {
   t.regex(await at(`${one}\n{"in": "c", "out": "d"}`, 'jobs.ndjson'), /jobs\.ndjson:2:1: expected the end/);
 });
 
-test('an alias in YAML for what is not there says where it is', async (t) => {
+test('an unresolved YAML alias raises an error with its position', async (t) => {
   t.regex(
     await at('jobs:\n- in: a\n  out: *b\n', 'jobs.yaml'),
     /^jobs\.yaml is no YAML: jobs\.yaml:3:8: .*b/,
   );
 });
 
-test('no job may write what the batch keeps, and names that the system refuses are left for the run', async (t) => {
+test('a job may not overwrite files of the batch, and names that the system rejects fail at run time only', async (t) => {
   const kept = [['/data/jobs.json', 'the manifest'] as const];
   const text = JSON.stringify([{ in: 'a', out: './x/../jobs.json' }]);
   await t.throwsAsync(parseManifest(text, { name: 'jobs.json', folder: '/data', kept }), {

@@ -4,12 +4,12 @@ import { withCluster } from '../../src/cli/options/engine.js';
 import * as sort from '../../src/cli/options/sort.js';
 import { specOf } from '../../src/cli/spec.js';
 
-/** Options of `sort` that a job has by another name, or not, and why. */
+/** Options of `sort` that a job has under another name or not at all, with the reason. */
 const OTHERWISE: Readonly<Record<string, string | undefined>> = {
   key: 'keys', // a list
   noHeader: 'header', // false
   outDir: 'out', // by a template: "sorted/{name}{ext}"
-  memory: undefined, // that of the whole batch
+  memory: undefined, // one limit for the whole batch
   resume: undefined, // always
   report: undefined, // of the whole batch, by --report
   json: undefined,
@@ -18,7 +18,7 @@ const OTHERWISE: Readonly<Record<string, string | undefined>> = {
   quiet: undefined,
 };
 
-/** Options that say on what other machines a sort runs, which a whole batch says for itself. */
+/** Options that choose other machines for a sort: a batch has its own. */
 const namesOf = (builder: Parameters<typeof specOf>[0]['builder']): string[] =>
   specOf({ command: 'any', describe: '', builder }).options.map(({ name }) => name);
 const EVERYWHERE = new Set(namesOf((yargs) => yargs));
@@ -27,7 +27,7 @@ const OF_ENGINES = new Set(namesOf(withCluster).filter((name) => !EVERYWHERE.has
 const camelCase = (name: string): string =>
   name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-test('a job has every option of sort under its camelCase name, and no field that sort does not have', (t) => {
+test('the fields of a job are the options of the sort command in camelCase', (t) => {
   const spec = specOf(sort);
   const options = [...spec.arguments, ...spec.options]
     .filter(({ name }) => !OF_ENGINES.has(name))

@@ -26,7 +26,7 @@ function taken(queue: JobQueue, who: Asker): number[] {
   return list;
 }
 
-test('the largest job comes first, whether it names the device or none; what failed comes last', (t) => {
+test('the largest job for the device comes first, and failed jobs come last', (t) => {
   const queue = new JobQueue();
   queue.addAgain(entry(100));
   queue.add([entry(3), entry(9), entry(5, { device: 'gpu' }), entry(7, { device: 'cpu' })]);
@@ -35,25 +35,25 @@ test('the largest job comes first, whether it names the device or none; what fai
   t.deepEqual(taken(queue, asker('cpu', { shares: false })), [7]);
 });
 
-test('a suspect is run alone, on another device where there is one', (t) => {
+test('a suspect job runs alone, on another device if there is one', (t) => {
   const queue = new JobQueue();
   queue.add([entry(9)]);
   queue.addAgain(entry(1, { isSuspect: true, avoid: 'gpu' }));
-  t.deepEqual(taken(queue, asker('gpu', { others: ['cpu'] })), [9], 'the device that it failed on goes on');
+  t.deepEqual(taken(queue, asker('gpu', { others: ['cpu'] })), [9], 'the device that it failed on continues');
   queue.add([entry(8)]);
   t.is(
     queue.next(asker('cpu', { isIdle: false, others: ['gpu'] })),
     'wait',
-    'the other one ends what it is at first',
+    'the other device first completes its current job',
   );
   t.deepEqual(taken(queue, asker('cpu', { others: ['gpu'] })), [1, 8]);
   queue.addAgain(entry(2, { isSuspect: true, avoid: 'gpu' }));
-  t.deepEqual(taken(queue, asker('gpu')), [2], 'the same one, where there is no other');
+  t.deepEqual(taken(queue, asker('gpu')), [2], 'the same device, if there is no other');
   queue.addAgain(entry(3, { isSuspect: true, avoid: 'gpu', device: 'gpu' }));
-  t.deepEqual(taken(queue, asker('gpu', { others: ['cpu'] })), [3], 'or where it names that one');
+  t.deepEqual(taken(queue, asker('gpu', { others: ['cpu'] })), [3], 'or if the job names that device');
 });
 
-test('what nobody is left to do is taken out', (t) => {
+test('jobs that no remaining device can run are removed', (t) => {
   const queue = new JobQueue();
   queue.add([entry(1), entry(2, { device: 'gpu' }), entry(3, { device: 'cpu' })]);
   queue.addAgain(entry(4, { device: 'gpu' }));

@@ -37,7 +37,7 @@ const report: BatchReport = {
   timeline: [{ name: evil, rows: [[{ kind: 'sort', job: evil, begin: 0.25, seconds: 0.5 }]] }],
 };
 
-test('JUnit: a case each, counted, with text that is no markup', (t) => {
+test('the JUnit report counts a test case for each job and escapes text', (t) => {
   const xml = junitReport(report);
   t.regex(xml, /<testsuite name="[^"<]*" tests="3" failures="1" errors="0" skipped="1" time="1\.500">/);
   t.is(xml.match(/<testcase /g)?.length, 3);
@@ -47,14 +47,14 @@ test('JUnit: a case each, counted, with text that is no markup', (t) => {
   t.false(xml.includes('\u0007'), 'XML has no such character');
 });
 
-test('Markdown: cells that end where they are to', (t) => {
+test('the Markdown report escapes text in table cells', (t) => {
   const lines = markdownReport(report).split('\n');
   const rows = lines.filter((line) => line.startsWith('| '));
   t.is(rows.length, 2 + 1 + 3);
   for (const row of rows) t.true([5, 8].includes(row.replaceAll('\\|', '').split('|').length), row);
 });
 
-test('the name of a report says what it is', (t) => {
+test('the extension of a report selects its format', (t) => {
   t.is(reportFormat('x/Report.HTML'), '.html');
   t.throws(() => reportFormat('report.pdf'), {
     instanceOf: UsageError,
@@ -62,7 +62,7 @@ test('the name of a report says what it is', (t) => {
   });
 });
 
-/** A job that took 2 s, as it tells of itself. */
+/** The event of a job that took 2 s. */
 function ended(
   name: string,
   began: number,
@@ -82,7 +82,7 @@ function ended(
   return { is: 'end', result: result as unknown as JobResult };
 }
 
-test('a timeline has what jobs were at when they say it was, and what went on at the same time in rows of its own', (t) => {
+test('a timeline draws the steps of jobs at their times, and concurrent jobs in separate rows', (t) => {
   const timeline = new Timeline();
   const epoch = Date.now();
   const add = (name: string, at: number): void => {
@@ -136,7 +136,7 @@ test('a timeline has what jobs were at when they say it was, and what went on at
   t.is(drawn[0]?.busy, undefined);
 });
 
-test('what threads did that moved files is told of each move, and of all on the page', (t) => {
+test('the report shows the time of transfer threads for each step and in total', (t) => {
   const timeline = new Timeline();
   const began = Date.now();
   const threads = { file: 0.3, hash: 0.1, turn: 0.05, device: 0.05 };
@@ -161,7 +161,7 @@ test('what threads did that moved files is told of each move, and of all on the 
   t.notRegex(htmlReport(report), /Threads that moved/);
 });
 
-test('of a job that does not say when, its lengths stand in the order of its steps', (t) => {
+test('the steps of a job without start times are drawn one after the other', (t) => {
   const timeline = new Timeline();
   const began = Date.now();
   timeline.hear(ended('table', began, { spans: [{ kind: 'sync', began: began + 1500, seconds: 0.25 }] }));
@@ -171,14 +171,11 @@ test('of a job that does not say when, its lengths stand in the order of its ste
   );
 });
 
-testInBrowser(
-  'the page shows all jobs and the timeline, and runs nothing that names bring',
-  async (t, visit) => {
-    const dom = await visit(htmlReport(report));
-    t.regex(dom, /<title>(?!run)/);
-    t.is(dom.match(/<rect /g)?.length, 1);
-    t.is(dom.match(/<tr class="error">/g)?.length, 2, 'among the failures, and among all');
-    t.is(dom.match(/<tr class="(ok|skipped)">/g)?.length, 2);
-    t.regex(dom, /1,234/);
-  },
-);
+testInBrowser('the page shows all jobs and the timeline, and runs no script from names', async (t, visit) => {
+  const dom = await visit(htmlReport(report));
+  t.regex(dom, /<title>(?!run)/);
+  t.is(dom.match(/<rect /g)?.length, 1);
+  t.is(dom.match(/<tr class="error">/g)?.length, 2, 'among the failures, and among all');
+  t.is(dom.match(/<tr class="(ok|skipped)">/g)?.length, 2);
+  t.regex(dom, /1,234/);
+});

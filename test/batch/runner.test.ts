@@ -8,7 +8,7 @@ import { LayerControl, layerEnvironment } from '../layer/layer.js';
 import { referenceSort } from '../reference.js';
 import { where } from '../where.js';
 
-const test = ava.serial; // each starts processes
+const test = ava.serial; // every test starts processes
 const { path, folder, remove } = scratchFolder();
 ava.after.always(remove);
 
@@ -17,7 +17,7 @@ const inputs = Array.from({ length: 6 }, (_, i) => keys(i));
 for (const [i, bytes] of inputs.entries()) writeFileSync(path(`${i}.u32`), bytes);
 writeFileSync(path('control'), '');
 
-/** PoCL takes a first second to compile what nobody has compiled before. */
+/** PoCL needs about a second for the first compilation. */
 const env = { ...layerEnvironment(path('control')), POCL_DEVICES: 'pthread pthread' };
 
 const jobsTo = (name: string) =>
@@ -41,7 +41,7 @@ for (const [what, variable] of [
   ['aborts', 'CLSORT_LAYER_ABORT'],
   ['hangs', 'CLSORT_LAYER_HANG'],
 ] as const) {
-  test(`a driver that ${what} under one job is started again, and only that job is blamed`, async (t) => {
+  test(`a driver that ${what} on one job is restarted, and only that job fails`, async (t) => {
     const jobs = [...jobsTo(what), { in: '0.u32', out: `${what}/bad.u32`, algorithm: 'bitonic' }];
     const ran = await run(
       `${what}.json`,
@@ -65,7 +65,7 @@ for (const [what, variable] of [
   });
 }
 
-test('a job that takes too long ends, and what waits for it does not', async (t) => {
+test('a job that exceeds the timeout fails, and the jobs after it complete', async (t) => {
   spawnSync('mkfifo', [path('never')]);
   const inTime = jobsTo('in time').map((job) => ({ ...job, algorithm: 'host' }));
   const jobs = [{ in: 'never', out: 'late.u32', dtype: 'u32' }, ...inTime];
@@ -78,7 +78,7 @@ test('a job that takes too long ends, and what waits for it does not', async (t)
   t.false(existsSync(path('late.u32')));
 });
 
-test('after a failure nothing more is begun, when that is asked for', async (t) => {
+test('--fail-fast starts no job after a failure', async (t) => {
   const jobs = [{ in: 'none', out: 'never.u32', dtype: 'u32', device: 'host' }, ...jobsTo('fast')];
   const ran = await run(
     'fast.json',
@@ -104,7 +104,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-test('a device that cannot be opened at once is tried again; one that is not there is not', async (t) => {
+test('a device that fails to open is retried, but a device that does not exist is not', async (t) => {
   const control = new LayerControl(path('control'));
   t.teardown(() => {
     control.clear();
@@ -121,7 +121,7 @@ where(
   process.platform === 'linux',
   'only on Linux',
   test,
-)('children end soon when their parent is killed, also while a driver hangs', async (t) => {
+)('child processes exit soon after their parent is killed, even while a driver hangs', async (t) => {
   const more = { CLSORT_LAYER_HANG: 'bitonic_block', CLSORT_CACHE_DIR: path('cache killed') };
   let children: number[] = [];
   let ended = Number.POSITIVE_INFINITY;
@@ -136,7 +136,7 @@ where(
         await sleep(10);
         children = allChildrenOf(child.pid as number);
       }
-      await sleep(3000); // it may hang by now; whatever it is at, it has to end
+      await sleep(3000); // it probably hangs by now; it has to exit in any state
       child.kill('SIGKILL');
       const began = performance.now();
       while (children.some(isAlive) && performance.now() - began < 60_000) await sleep(10);

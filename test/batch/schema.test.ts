@@ -9,7 +9,7 @@ import { packageRoot } from '../../src/util/paths.js';
 const shipped = JSON.parse(readFileSync(join(packageRoot, 'docs/batch.schema.json'), 'utf8'));
 const validate = new Ajv2020({ strictTypes: false }).compile(shipped);
 
-test('the schema that is shipped is that of the fields that are read', (t) => {
+test('the shipped schema equals the generated one', (t) => {
   t.deepEqual(
     shipped,
     JSON.parse(JSON.stringify(manifestSchema())),
@@ -17,7 +17,7 @@ test('the schema that is shipped is that of the fields that are read', (t) => {
   );
 });
 
-test('it takes what is a manifest, and nothing else', (t) => {
+test('the schema accepts valid manifests and rejects invalid ones', (t) => {
   const job = { in: 'a', out: 'b' };
   for (const right of [
     [],
@@ -45,7 +45,7 @@ test('it takes what is a manifest, and nothing else', (t) => {
   }
 });
 
-test('rules and schema take the same values of each field', (t) => {
+test('the parser and the schema accept the same values of each field', (t) => {
   const values = [
     '',
     'x',
@@ -73,7 +73,7 @@ test('rules and schema take the same values of each field', (t) => {
     [0],
     [0, 1, 2],
   ];
-  /** What the schema cannot say: which names are dtypes, and that a window begins before it ends. */
+  /** The schema cannot express which names are dtypes and that a window begins before it ends. */
   const loose = new Set(['dtype', 'bits']);
   const apart: string[] = [];
   for (const [field, rule] of [

@@ -13,7 +13,7 @@ async function all(jobs: Awaited<ReturnType<typeof read>>['jobs']): Promise<(Job
   return list;
 }
 
-test('a line is a job as soon as it is there', async (t) => {
+test('a streamed line is a job as soon as it arrives', async (t) => {
   const stream = new PassThrough();
   stream.write('{"defaults": {"dtype": "u8"}, "devices": ["host"]}\n{"in": "a", "out": "b"}\n');
   const { devices, jobs } = await readManifest(stream, facts);
@@ -26,7 +26,7 @@ test('a line is a job as soon as it is there', async (t) => {
   t.true((await coming.next()).done);
 });
 
-test('a line that is no job tells so and stops none of the others', async (t) => {
+test('an invalid line raises an error and the other lines are still read', async (t) => {
   const { jobs } = await read(
     '{"in": "a", "out": "b"}\nnonsense\n\n{"in": "c", "out": "b"}\n{"in": "b", "out": "e"}\n{"in": "f", "out": "g"}',
   );
@@ -41,7 +41,7 @@ test('a line that is no job tells so and stops none of the others', async (t) =>
   t.regex(errors[2] ?? '', /jobs\[0\]\.out is the input of jobs\[3\]/);
 });
 
-test('anything else is read as a whole', async (t) => {
+test('any input other than JSON lines is read as a whole', async (t) => {
   for (const text of [
     '{"jobs": [{"in": "a", "out": "b"}]}',
     '[\n{"in": "a", "out": "b"}\n]',
@@ -57,7 +57,7 @@ test('anything else is read as a whole', async (t) => {
   });
 });
 
-test('a first line may begin as some editors have it, and say the schema alone', async (t) => {
+test('the first line may have a byte order mark or contain only the schema', async (t) => {
   for (const head of [
     '\ufeff{"in": "a", "out": "b"}',
     '{"schema": "clsort.batch/1"}\n{"in": "a", "out": "b"}',
@@ -71,7 +71,7 @@ test('a first line may begin as some editors have it, and say the schema alone',
   }
 });
 
-test('a stream that fails is an error, and one that is not wanted any more is let go', async (t) => {
+test('a failing stream raises an IoError, and stop destroys the stream', async (t) => {
   const broken = () =>
     new Readable({
       read() {
