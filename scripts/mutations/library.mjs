@@ -666,7 +666,7 @@ export const LIBRARY = [
     file: 'src/device/lookout.ts',
     find: 'deadlineSeconds <= MOST_TIMER_SECONDS ?',
     replace: 'deadlineSeconds < Number.POSITIVE_INFINITY ?',
-    tests: [tests('device/lookout', '*beyond what a timer*')],
+    tests: [tests('device/lookout', '*beyond the maximum of a timer*')],
   },
   {
     name: 'lent: elements lie in place wherever they stand',

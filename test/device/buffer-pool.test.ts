@@ -3,7 +3,7 @@ import type { Buffer } from '../../src/device/buffer.js';
 import { BufferPool } from '../../src/device/buffer-pool.js';
 import { MemoryError } from '../../src/util/errors.js';
 
-/** A pool of buffers that are nothing but their size, in a queue that the test moves on. */
+/** A pool of buffers without memory, and a queue whose position the test sets. */
 function poolOf(budget: number, most = Number.POSITIVE_INFINITY) {
   const released: Buffer[] = [];
   const queue = { position: 0, passed: 0, hasPassed: (position: number) => position <= queue.passed };
@@ -23,28 +23,28 @@ function poolOf(budget: number, most = Number.POSITIVE_INFINITY) {
   return { pool: new BufferPool(allocate, budget, queue), queue, released };
 }
 
-test('a buffer that was given back is lent again, to the same queue at once', (t) => {
+test('a returned buffer is reused by the same queue at once', (t) => {
   const { pool, queue } = poolOf(2 ** 20);
   const first = pool.take(8192);
   queue.position = 5;
   pool.give(first);
   t.is(pool.take(5000), first);
-  t.not(pool.take(8192), first, 'it is lent already');
+  t.not(pool.take(8192), first, 'it is in use');
 });
 
-test('another queue gets a buffer when what uses it is done, and not before', (t) => {
+test('another queue reuses a buffer only after the commands that use it are complete', (t) => {
   const { pool, queue } = poolOf(2 ** 20);
   const first = pool.take(8192);
   queue.position = 5;
   pool.give(first);
   queue.passed = 4;
   const other = pool.take(8192, undefined, true);
-  t.not(other, first, 'commands that use it are under way');
+  t.not(other, first, 'commands that use it are pending');
   queue.passed = 5;
   t.is(pool.take(8192, undefined, true), first);
 });
 
-test('too large and too small buffers stay idle', (t) => {
+test('buffers that are too large or too small are not reused', (t) => {
   const { pool } = poolOf(2 ** 20);
   const buffer = pool.take(20_000);
   pool.give(buffer);
@@ -53,7 +53,7 @@ test('too large and too small buffers stay idle', (t) => {
   t.is(pool.take(10_000), buffer);
 });
 
-test('a wanted buffer is taken before others that would do', (t) => {
+test('a preferred buffer is reused before other suitable ones', (t) => {
   const { pool } = poolOf(2 ** 20);
   const [a, b] = [pool.take(8192), pool.take(8192)];
   pool.give(a);
@@ -62,7 +62,7 @@ test('a wanted buffer is taken before others that would do', (t) => {
   t.is(pool.take(8192), b);
 });
 
-test('idle memory stays within the budget: the oldest goes, and so does what is larger than it', (t) => {
+test('idle memory stays within the budget: the oldest buffer and oversized buffers are released', (t) => {
   const { pool, released } = poolOf(20_000);
   const [a, b, c, d] = [pool.take(8000), pool.take(8000), pool.take(8000), pool.take(20_001)];
   for (const buffer of [a, b, c, d]) pool.give(buffer);
@@ -70,7 +70,7 @@ test('idle memory stays within the budget: the oldest goes, and so does what is 
   t.deepEqual(pool.usage, { idle: 16_000, lent: 0, peak: 44_001 });
 });
 
-test('idle memory is given up before an allocation fails', (t) => {
+test('idle memory is released before an allocation fails', (t) => {
   const { pool, released } = poolOf(2 ** 20, 10_000);
   const first = pool.take(9000);
   pool.give(first);
@@ -79,7 +79,7 @@ test('idle memory is given up before an allocation fails', (t) => {
   t.throws(() => pool.take(9000), { instanceOf: MemoryError });
 });
 
-test('a closed pool keeps nothing', (t) => {
+test('a closed pool keeps no buffers', (t) => {
   const { pool, released } = poolOf(2 ** 20);
   const [a, b] = [pool.take(8192), pool.take(8192)];
   pool.give(a);

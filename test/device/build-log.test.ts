@@ -1,4 +1,4 @@
-/** Compilers have nothing to say about our kernels: PoCL prints a line to stderr for each program with a warning. */
+/** Compilers give no warnings about our kernels: PoCL prints a line to stderr for each program with a warning. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { deviceNames, PLATFORMS } from '../each-device.js';
 
 const run = promisify(execFile);
 
-/** What Clover says of every program, whatever is in it. */
+/** Remarks of Clover about every program. */
 const OWN_REMARKS = /Ignoring the following link options:[^\n]*|Parsing SPIR-V from OpenCL C \d+ source file/;
 
 /** Prints each program whose build log is not empty, and how many programs there were. */
@@ -55,9 +55,9 @@ console.log(JSON.stringify({ files: [...files], logs }));
 `;
 
 for (const name of deviceNames()) {
-  test(`${name}: kernels compile without a word`, async (t) => {
+  test(`${name} compiles all kernels without warnings`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'clsort-build-log-'));
-    // Nothing may come from a cache: what was compiled before has no log.
+    // No cache may be used: a cached program has no build log.
     const env = {
       ...process.env,
       CLSORT_PROGRAM_CACHE: 'never',
@@ -68,7 +68,7 @@ for (const name of deviceNames()) {
       const args = ['--input-type=module', '--eval', BUILD, PLATFORMS[name] ?? name];
       const { stdout, stderr } = await run(process.execPath, args, { env });
       const { files, logs } = JSON.parse(stdout) as { files: string[]; logs: string[] };
-      // NVIDIA's compiler says of each kernel that it may be inlined where it is called, which none is.
+      // NVIDIA's compiler remarks for each kernel that it may be inlined where it is called, but no kernel is called.
       const inlined = /Warning: Function \w+ is a kernel, so overriding noinline attribute\./;
       const telling = logs.filter((log) => !log.split('\n').every((line) => inlined.test(line)));
       t.deepEqual(telling, []);

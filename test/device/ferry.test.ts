@@ -30,7 +30,7 @@ const bytesOf = (stretches: readonly Stretch[]): number =>
 
 forEachDevice((title, open) => {
   test.serial(
-    title('neighbours of about one size cross together, and each is where its part of the buffer is'),
+    title('adjacent slots of similar size are transferred together to their offsets in the buffer'),
     async (t) => {
       const device = await open();
       const { ferry, made } = ferryOf(device);
@@ -67,7 +67,7 @@ forEachDevice((title, open) => {
     },
   );
 
-  test.serial(title('no berth is lent twice before the queue has come past its last use'), async (t) => {
+  test.serial(title('a slot is not reused before the queue has passed its last use'), async (t) => {
     const { ferry, progress } = ferryOf(await open());
     const random = new Random(8);
     const inUse: { berth: Berth; free: number | undefined }[] = [];
@@ -104,7 +104,7 @@ forEachDevice((title, open) => {
     ferry.release();
   });
 
-  test.serial(title('no two parts of the device that were ever made overlap'), async (t) => {
+  test.serial(title('the device ranges of slots never overlap'), async (t) => {
     const { ferry, progress } = ferryOf(await open());
     const random = new Random(9);
     const parts = new Map<Berth['buffer'], Berth>();
@@ -129,28 +129,31 @@ forEachDevice((title, open) => {
     ferry.release();
   });
 
-  test.serial(title('what is large goes by itself, as all does where there is no memory'), async (t) => {
-    const { ferry } = ferryOf(await open());
-    t.is(ferry.take(0), undefined);
-    t.is(ferry.take(2 ** 19 + 1), undefined);
-    const berths = [ferry.take(BYTES / 2), ferry.take(BYTES / 2)];
-    t.true(berths.every((berth) => berth !== undefined));
-    t.is(ferry.take(BYTES / 2), undefined, 'full');
-    t.not(ferry.take(1), undefined, 'and others have theirs');
-    ferry.release();
-    let asked = 0;
-    const none = new Ferry(new Progress(), () => {
-      asked++;
-      throw new Error('no memory');
-    });
-    t.is(none.take(4), undefined);
-    t.is(none.take(4), undefined);
-    t.is(asked, 1);
-    none.release();
-  });
+  test.serial(
+    title('large transfers get no slot, and no transfer does if memory cannot be allocated'),
+    async (t) => {
+      const { ferry } = ferryOf(await open());
+      t.is(ferry.take(0), undefined);
+      t.is(ferry.take(2 ** 19 + 1), undefined);
+      const berths = [ferry.take(BYTES / 2), ferry.take(BYTES / 2)];
+      t.true(berths.every((berth) => berth !== undefined));
+      t.is(ferry.take(BYTES / 2), undefined, 'full');
+      t.not(ferry.take(1), undefined, 'small slots are separate');
+      ferry.release();
+      let asked = 0;
+      const none = new Ferry(new Progress(), () => {
+        asked++;
+        throw new Error('no memory');
+      });
+      t.is(none.take(4), undefined);
+      t.is(none.take(4), undefined);
+      t.is(asked, 1);
+      none.release();
+    },
+  );
 
   test.serial(
-    title('berths apart cross by themselves, and an order of its own does not matter'),
+    title('slots that are not adjacent are transferred separately, in any order of use'),
     async (t) => {
       const { ferry } = ferryOf(await open());
       const [a, b, c] = [ferry.take(1), ferry.take(1), ferry.take(1)] as Berth[];

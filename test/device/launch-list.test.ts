@@ -1,4 +1,4 @@
-/** Launch lists, looked at without a driver: which arguments are set, and their bytes. */
+/** Launch lists without a driver: which arguments are set, and their bytes. */
 import test from 'ava';
 import type { Buffer } from '../../src/device/buffer.js';
 import { Buffer as DeviceBuffer } from '../../src/device/buffer.js';
@@ -19,11 +19,11 @@ function argumentsOf(list: LaunchList): { index: number; bytes: number[] }[] {
     at += 4;
     set.push({ index, bytes: kind === 1 ? [...bytes.slice(place, place + length)] : [] });
   }
-  if (at !== count) throw new Error(`${count} words, of which ${at} tell something`);
+  if (at !== count) throw new Error(`${count} words, of which ${at} have a meaning`);
   return set;
 }
 
-test('numbers are set as their type has them, in all of their bytes', (t) => {
+test('numeric arguments are set to all bytes of their type', (t) => {
   const kernel = kernelOf();
   const list = new LaunchList();
   const big = 2 ** 33 + 5;
@@ -44,7 +44,7 @@ test('numbers are set as their type has them, in all of their bytes', (t) => {
   );
 });
 
-test('an argument is set again when it changes in any way, and only then', (t) => {
+test('an argument is set again only when its buffer, value or type changes', (t) => {
   const kernel = kernelOf();
   const list = new LaunchList();
   const [a, b] = [bufferOf(), bufferOf()];
@@ -65,7 +65,7 @@ test('an argument is set again when it changes in any way, and only then', (t) =
   t.deepEqual(changed(b, i32(2), local(65), vector(Uint32Array.of(1, 2))), [0, 1, 2, 3]);
 });
 
-test('nothing is taken for set after a failure', (t) => {
+test('all arguments are set again after a failed launch', (t) => {
   const kernel = kernelOf();
   const list = new LaunchList();
   list.add(kernel, [u32(7)], [4], [2]);

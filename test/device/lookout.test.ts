@@ -5,7 +5,7 @@ import type { Berth } from '../../src/device/quay.js';
 import { Tray } from '../../src/device/tray.js';
 import { forEachDevice } from '../each-device.js';
 
-test('who waits later for what did not arrive is told of it', async (t) => {
+test('a later waiter rejects when the transfer failed', async (t) => {
   const progress = new Progress();
   const lost: [from: number, to: number, why: unknown][] = [];
   const queue: Watched = {
@@ -30,7 +30,7 @@ test('who waits later for what did not arrive is told of it', async (t) => {
   });
   progress.enqueue(4);
   await t.throwsAsync(lookout.reached(Number.POSITIVE_INFINITY), { message: 'does not cross' });
-  t.deepEqual(lost, [], 'nothing was to arrive');
+  t.deepEqual(lost, [], 'no transfer was pending');
   progress.enqueue();
   const to = new Uint8Array(2);
   lookout.bring({ memory: new Uint8Array([1, 2]) } as Berth, to);
@@ -58,13 +58,13 @@ forEachDevice((title, open) => {
   };
 
   test.serial(
-    title('waits that are asked for in one go for long are told one after the other, each with its words'),
+    title('waits of a long synchronous section resolve in order, each with its own words'),
     async (t) => {
       const device = await open();
       const { handle } = device.queue;
       const queue: Watched = { handle, submitForLater: () => undefined, lose: () => undefined };
       const capabilities = { version: device.capabilities.version, quirks: { polls: 1, finishTells: true } };
-      // Room for the words of one wait, which those of another one get after it.
+      // Memory for the words of one wait, which the next wait reuses.
       const tray = new Tray(() => new ArrayBuffer(256));
       const progress = new Progress();
       const lookout = new Lookout(queue, capabilities as never, progress, { tray, ferry: undefined });
@@ -103,7 +103,7 @@ forEachDevice((title, open) => {
     },
   );
 
-  test.serial(title('a deadline beyond what a timer can run is not one that has passed'), async (t) => {
+  test.serial(title('a deadline beyond the maximum of a timer does not expire at once'), async (t) => {
     const lookout = await looking();
     const warnings: string[] = [];
     const listen = ({ name }: Error): unknown => warnings.push(name);
@@ -114,7 +114,7 @@ forEachDevice((title, open) => {
     t.deepEqual(warnings, []);
   });
 
-  test.serial(title('who waits for end after end by looking leaves the loop to others'), async (t) => {
+  test.serial(title('repeated polling waits do not block the event loop'), async (t) => {
     const lookout = await looking();
     let [isOver, turns, without] = [false, 0, 0];
     const others = (): void => {
@@ -124,7 +124,7 @@ forEachDevice((title, open) => {
     setImmediate(others);
     for (let waits = 0; waits < 30; waits++) {
       const [before, begun] = [turns, performance.now()];
-      while (performance.now() - begun < 2); // nobody else has had a turn for so many milliseconds
+      while (performance.now() - begun < 2); // the event loop is blocked for so many milliseconds
       await lookout.reached(Number.POSITIVE_INFINITY);
       if (turns === before) without++;
     }

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Losses } from '../../src/device/losses.js';
 
-test('what was lost is told to who enqueued some of it, and to nobody else', (t) => {
+test('between returns the failure within a range of commands, and none outside it', (t) => {
   const losses = new Losses();
   const [first, second] = [new Error('first'), new Error('second')];
   t.is(losses.between(0, 100), undefined);
@@ -18,7 +18,7 @@ test('what was lost is told to who enqueued some of it, and to nobody else', (t)
   t.false(losses.has(new Error('first')));
 });
 
-test('the last losses are remembered, however many there were', (t) => {
+test('only the latest failures are kept', (t) => {
   const losses = new Losses();
   for (let i = 0; i < 1000; i++) losses.add(i, i + 1, i);
   t.is(losses.between(999, 1000), 999);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Milestones } from '../../src/device/milestones.js';
 
-/** Points that are reached one after the other, when the test says so. */
+/** Waits for the driver that the test completes one after the other. */
 function points() {
   const asked: { resolve(): void; reject(error: Error): void }[] = [];
   const milestones = new Milestones(
@@ -12,20 +12,20 @@ function points() {
 
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('waits that begin before the driver is asked share a point, and those that begin until it is asked again share the next', async (t) => {
+test('waits that begin before the driver wait starts share it, and later waits share the next one', async (t) => {
   const { asked, milestones } = points();
   const reached: string[] = [];
   const wait = (name: string) => milestones.reached().then(() => reached.push(name));
   const first = Array.from({ length: 50 }, () => wait('first'));
   await Promise.resolve();
-  first.push(wait('first')); // whose code went on meanwhile
-  t.is(asked.length, 0, 'there may be more to come');
+  first.push(wait('first')); // begun in a microtask
+  t.is(asked.length, 0, 'more waits may begin in this turn');
   await idle();
   t.is(asked.length, 1);
   const second = [wait('second')];
   await idle();
   second.push(wait('second'));
-  t.is(asked.length, 1, 'one point at a time');
+  t.is(asked.length, 1, 'one driver wait at a time');
   asked[0]?.resolve();
   await Promise.all(first);
   t.deepEqual(new Set(reached), new Set(['first']));
@@ -42,7 +42,7 @@ test('waits that begin before the driver is asked share a point, and those that 
   await again;
 });
 
-test('a point that fails fails its own waits only', async (t) => {
+test('a failed driver wait rejects only the waits that share it', async (t) => {
   const { asked, milestones } = points();
   const first = milestones.reached();
   await idle();
@@ -54,7 +54,7 @@ test('a point that fails fails its own waits only', async (t) => {
   await t.notThrowsAsync(second);
 });
 
-test('the end of all waits comes behind those that nobody was asked for yet, and behind failures', async (t) => {
+test('ended resolves after all pending waits, including failed ones and those not yet started', async (t) => {
   const { asked, milestones } = points();
   await milestones.ended();
   const first = milestones.reached();
@@ -73,7 +73,7 @@ test('the end of all waits comes behind those that nobody was asked for yet, and
   t.true(over);
 });
 
-test('who asks long after a wait began has its point asked for at once, also while one is under way', async (t) => {
+test('a wait that begins long after another one starts its driver wait at once, even while one is pending', async (t) => {
   let now = 0;
   const asked: { before: Promise<void> | undefined; resolve(): void }[] = [];
   const reach = (before: Promise<void> | undefined): Promise<void> =>
@@ -85,10 +85,10 @@ test('who asks long after a wait began has its point asked for at once, also whi
     return milestones.reached().then(() => told.push(at));
   };
   const waits = [1, 4, 10, 11, 12, 20, 21].map(wait);
-  t.is(asked.length, 1, 'those at 1 to 11 have one, those behind not yet');
+  t.is(asked.length, 1, 'those at 1 to 11 share one, the later ones do not have one yet');
   t.is(asked[0]?.before, undefined);
   await idle();
-  t.is(asked.length, 1, 'nobody asks while the point is under way');
+  t.is(asked.length, 1, 'no other driver wait starts while one is pending');
   waits.push(wait(22));
   t.is(asked.length, 2, 'but long after the wait began');
   t.not(asked[1]?.before, undefined);

@@ -22,10 +22,10 @@ delete process.env.CLSORT_LOCAL_BYTES;
 
 const FULL = process.env.CLSORT_TEST_FULL !== undefined;
 
-/** Does the driver tell what the layer compares with a profile's limits? */
+/** Does the driver report the local memory that the layer compares with the limits of a profile? */
 const tells = await tellsLocalMemory(PLATFORMS.pocl ?? '');
 
-test('there are many profiles, of every maker, each with its sources and all that is asked for', (t) => {
+test('there are device profiles of every vendor, each with its sources and valid property names', (t) => {
   t.true(PROFILES.length >= 24);
   t.is(new Set(PROFILES.map(({ key }) => key)).size, PROFILES.length);
   const families = new Set(PROFILES.map((profile) => knownDevice(profile).capabilities.family));
@@ -37,7 +37,7 @@ test('there are many profiles, of every maker, each with its sources and all tha
   }
 });
 
-test('local memory of a group is what the hardware has, and so is what PTX may use', (t) => {
+test('local memory per work-group and PTX features follow the hardware', (t) => {
   for (const profile of PROFILES) {
     t.is(knownDevice(profile).capabilities.groupLocalBytes, profile.limits.groupLocalBytes, profile.key);
   }
@@ -45,11 +45,11 @@ test('local memory of a group is what the hardware has, and so is what PTX may u
   t.deepEqual(of('h200').ptx, { match: true, redux: true });
   t.deepEqual(of('t4').ptx, { match: true, redux: false });
   for (const key of ['gtx-1080', 'mi250', 'arc-a770', 'apple-m1']) t.is(of(key).ptx, undefined, key);
-  t.is(of('gtx-1080').deviceScopeAtomics, false, 'scopes of loads and stores are younger');
+  t.is(of('gtx-1080').deviceScopeAtomics, false, 'scoped loads and stores need newer hardware');
   t.true(of('v100').deviceScopeAtomics);
 });
 
-test('architecture, units and sub-groups are as the vendor tells', (t) => {
+test('architecture, compute units and sub-group sizes follow the vendor extensions', (t) => {
   const of = (key: string) => knownDevice(profileNamed(key)).capabilities;
   for (const [key, architecture, units, sizes] of [
     ['h200', 'sm_90', 132, [32]],
@@ -71,7 +71,7 @@ test('architecture, units and sub-groups are as the vendor tells', (t) => {
   t.true(of('vega-8').unifiedMemory && of('apple-m1').unifiedMemory && !of('t4').unifiedMemory);
 });
 
-test('a driver that does not answer leaves what OpenCL tells', (t) => {
+test('a driver without vendor extensions gets the values of standard OpenCL', (t) => {
   for (const key of ['t4', 'rx-6800', 'arc-a770']) {
     const { device, ...rest } = profileNamed(key);
     const vendorless = Object.entries(device).filter(([name]) => !/_(NV|AMD|INTEL)$/.test(name));
@@ -91,7 +91,7 @@ const SHAPES: readonly AlgorithmShape[] = ([8, 16, 32, 64] as const).flatMap((ke
 );
 const SIZES = [1, 700, 2 ** 12, 2 ** 17, 2 ** 20, 2 ** 24, 2 ** 31];
 
-test('on every device each tile fits before anything is built, and plans say whether it was measured', (t) => {
+test('every tile fits its device before the build, and its parameters are marked as measured or modelled', (t) => {
   for (const profile of PROFILES) {
     const device = knownDevice(profile);
     const budget = device.capabilities.localBudget;
@@ -103,7 +103,7 @@ test('on every device each tile fits before anything is built, and plans say whe
           const tuned = tunedShape(factory, device, shape, n);
           if (typeof tuned === 'string' || !factory.fit) continue;
           const { tuning = {} } = tuned;
-          // What the plan says is what is built: nothing is left to be made smaller.
+          // The plan has the parameters of the build: they need no further shrinking.
           t.deepEqual(factory.fit(device, shape, tuning), tuning, what);
           t.true(Number(tuning.groupSize) <= device.capabilities.maxWorkGroup, what);
           t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= budget, what);
@@ -124,7 +124,7 @@ test('on every device each tile fits before anything is built, and plans say whe
   }
 });
 
-test('every device has a plan for every kind of sort, and the plan tells the basis of its parameters', (t) => {
+test('every device has a plan for every kind of sort that names the basis of its parameters', (t) => {
   for (const profile of PROFILES) {
     const device = knownDevice(profile);
     for (const dtype of DTYPES) {
@@ -145,7 +145,7 @@ test('every device has a plan for every kind of sort, and the plan tells the bas
   }
 });
 
-test('many wide keys are planned to be sorted by few of their digits', (t) => {
+test('the planner chooses wide for 2^24 or more 64-bit keys, but not for 2^30', (t) => {
   const device = knownDevice(profileNamed('h200'));
   const first = (dtype: 'u32' | 'u64', n: number) => {
     const bits = [0, dtypeInfo(dtype).width] as const;
@@ -157,7 +157,7 @@ test('many wide keys are planned to be sorted by few of their digits', (t) => {
   t.is(first('u32', 2 ** 24), 'onesweep');
 });
 
-test('segments are planned by the smallest tile that holds the longest, then by what sorts any', (t) => {
+test('segments are planned with the smallest tile that holds the longest, then with any length', (t) => {
   const request = { n: 2 ** 20, bits: [0, 32], valueBytes: 0, algorithm: 'auto', segments: 1000 } as const;
   for (const profile of PROFILES) {
     const device = knownDevice(profile);
@@ -175,7 +175,7 @@ test('segments are planned by the smallest tile that holds the longest, then by 
   }
 });
 
-test.serial('less local memory can be asked for, and only less', (t) => {
+test.serial('CLSORT_LOCAL_BYTES lowers the local memory but never raises it', (t) => {
   const h200 = profileNamed('h200');
   const shape = { keyBits: 32, valueBytes: 0 } as const;
   const onesweep = ALGORITHMS.find(({ name }) => name === 'onesweep');
@@ -186,7 +186,7 @@ test.serial('less local memory can be asked for, and only less', (t) => {
       const device = knownDevice(h200);
       const { groupLocalBytes, unit } = device.capabilities;
       t.is(groupLocalBytes, Math.min(kib, 227) * 1024);
-      t.is(unit.localBytes, 228 * 1024, 'as many groups as before run on a unit');
+      t.is(unit.localBytes, 228 * 1024, 'the memory of a compute unit is unchanged');
       const tuning = tuningFor(onesweep, device, shape, 2 ** 24);
       // The compiler takes 1 KiB besides, also where a group has no more than the driver admits.
       t.true(tileBytes(shape, fitTile(device, shape, tuning)) <= groupLocalBytes - 1024);
@@ -260,7 +260,7 @@ const OPTIONAL = /^unavailable: needs the device-scope atomics of OpenCL C 2.0$/
 
 for (const [number, profile] of PROFILES.entries()) {
   test.serial(
-    `${profile.key}: what is built fits its limits, sorts right, and nothing is warned of`,
+    `${profile.key}: kernels fit the limits of the device and sort correctly without warnings`,
     async (t) => {
       t.timeout(60 * 60_000);
       const cases = casesOf(number);
@@ -284,11 +284,11 @@ for (const [number, profile] of PROFILES.entries()) {
 
 testIf(
   tells,
-  'a kernel that declares more local memory than a device has is refused, and counted',
+  'a kernel that needs more local memory than the device has fails to build and is counted',
   async (t) => {
     t.timeout(60 * 60_000);
     const t4 = profileNamed('t4');
-    const less = { ...t4, limits: { groupLocalBytes: 2048 } }; // the driver does not say so
+    const less = { ...t4, limits: { groupLocalBytes: 2048 } }; // the driver reports more
     const { outcomes, local } = await runProfiled(less, [ofAlgorithm('merge', 'u32', 0, false)]);
     t.regex(outcomes[0]?.result ?? '', /^BuildError/);
     t.true(local.refused > 0 && local.most > 2048);

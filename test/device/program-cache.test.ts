@@ -55,7 +55,7 @@ async function count(t: ExecutionContext, spec: string): Promise<string[]> {
 for (const name of deviceNames()) {
   const spec = PLATFORMS[name] ?? name;
 
-  test.serial(`${name}: a program that was compiled once is built from its binary`, async (t) => {
+  test.serial(`${name}: a program that was compiled before is built from its cached binary`, async (t) => {
     empty();
     t.deepEqual(await count(t, spec), ['source']);
     const kept = files();
@@ -65,7 +65,7 @@ for (const name of deviceNames()) {
     t.deepEqual(files(), kept);
   });
 
-  test.serial(`${name}: damaged, truncated and foreign files are ignored, and written anew`, async (t) => {
+  test.serial(`${name}: damaged, truncated and foreign cache files are ignored and rewritten`, async (t) => {
     empty();
     await count(t, spec);
     const kept = files();
@@ -91,21 +91,18 @@ for (const name of deviceNames()) {
     t.deepEqual(files(), kept);
   });
 
-  test.serial(
-    `${name}: programs that somebody else has planted under the right names are not run`,
-    async (t) => {
-      empty();
-      const theirs = join(folder, 'theirs');
-      process.env.CLSORT_CACHE_DIR = theirs;
-      t.deepEqual(await count(t, spec), ['source']);
-      t.deepEqual(await count(t, spec), ['binary']);
-      process.env.CLSORT_CACHE_DIR = folder;
-      cpSync(join(theirs, 'programs'), programs, { recursive: true });
-      t.true(files().length > 0);
-      t.deepEqual(await count(t, spec), ['source']);
-      t.deepEqual(await count(t, spec), ['binary']);
-    },
-  );
+  test.serial(`${name}: binaries that were sealed with another key are not loaded`, async (t) => {
+    empty();
+    const theirs = join(folder, 'theirs');
+    process.env.CLSORT_CACHE_DIR = theirs;
+    t.deepEqual(await count(t, spec), ['source']);
+    t.deepEqual(await count(t, spec), ['binary']);
+    process.env.CLSORT_CACHE_DIR = folder;
+    cpSync(join(theirs, 'programs'), programs, { recursive: true });
+    t.true(files().length > 0);
+    t.deepEqual(await count(t, spec), ['source']);
+    t.deepEqual(await count(t, spec), ['binary']);
+  });
 }
 
 const info: DeviceInfo = {
@@ -125,7 +122,7 @@ const cacheOf = (device: DeviceInfo = info): ProgramCache => {
   return cache;
 };
 
-test.serial('a binary is for one platform, device, driver, source and options', async (t) => {
+test.serial('a cached binary applies to one platform, device, driver, source and options only', async (t) => {
   empty();
   const binary = Uint8Array.of(1, 2, 3);
   cacheOf().save(text, binary);
@@ -136,7 +133,7 @@ test.serial('a binary is for one platform, device, driver, source and options', 
   }
   t.is(await load(cacheOf(), { ...text, source: `${text.source} ` }), undefined);
   t.is(await load(cacheOf(), { ...text, options: '-DA=2' }), undefined);
-  // Not even under the right name.
+  // Nor under the file name of the other one.
   const other = cacheOf({ ...info, driver: '2' });
   other.save(text, binary);
   const [own = '', foreign = ''] = files();
@@ -144,21 +141,18 @@ test.serial('a binary is for one platform, device, driver, source and options', 
   t.is([await load(cacheOf()), await load(other)].filter((found) => found !== undefined).length, 0);
 });
 
-test.serial(
-  'a binary that the driver refuses, or that takes the process along, is not tried again',
-  async (t) => {
-    empty();
-    const binary = Uint8Array.of(1, 2, 3);
-    cacheOf().save(text, binary);
-    t.is(await cacheOf().load(text, () => Promise.reject(new Error('no'))), undefined);
-    t.deepEqual(files(), []);
-    cacheOf().save(text, binary);
-    void cacheOf().load(text, () => new Promise(() => undefined)); // as if it ended in here
-    t.is(await cacheOf().load(text, async (found) => found), undefined);
-  },
-);
+test.serial('a binary that the driver rejects or that crashes the process is not loaded again', async (t) => {
+  empty();
+  const binary = Uint8Array.of(1, 2, 3);
+  cacheOf().save(text, binary);
+  t.is(await cacheOf().load(text, () => Promise.reject(new Error('no'))), undefined);
+  t.deepEqual(files(), []);
+  cacheOf().save(text, binary);
+  void cacheOf().load(text, () => new Promise(() => undefined)); // as if the process ended here
+  t.is(await cacheOf().load(text, async (found) => found), undefined);
+});
 
-test.serial('the cache does not grow for ever: the oldest files go', async (t) => {
+test.serial('the cache size is limited: the oldest files are deleted', async (t) => {
   empty();
   cacheOf().save(text, Uint8Array.of(1));
   const [own = ''] = files();
@@ -173,7 +167,7 @@ test.serial('the cache does not grow for ever: the oldest files go', async (t) =
   t.deepEqual(await cacheOf().load(text, async (found) => found), Uint8Array.of(1));
 });
 
-test.serial('drivers with a cache of their own need none of ours, unless it is asked for', (t) => {
+test.serial('drivers with their own cache use ours only if CLSORT_PROGRAM_CACHE is always', (t) => {
   const pocl = { ...info, platform: 'Portable Computing Language' };
   t.truthy(ProgramCache.of(pocl, quirksOf(pocl)));
   process.env.CLSORT_PROGRAM_CACHE = 'never';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Progress } from '../../src/device/progress.js';
 
-test('a queue has passed what was marked and done, and rests on what the driver was not told to start with', (t) => {
+test('the timeline passes a position when its mark completes, and rests while commands are not flushed', (t) => {
   const progress = new Progress();
   t.true(progress.isIdle && !progress.rests && progress.hasPassed(0));
   progress.enqueue(3);

@@ -18,37 +18,34 @@ forEachDevice((title, open) => {
     return { device, queue: device.queue, kernel: program.kernel('gather') };
   }
 
-  test.serial(
-    title('launches that wait are handed over before anything else that is enqueued'),
-    async (t) => {
-      const { device, queue, kernel } = await mover();
-      const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
-      queue.write(
-        indices,
-        Uint32Array.from({ length: N }, (_, i) => N - 1 - i),
-      );
-      queue.write(
-        a,
-        Uint32Array.from({ length: N }, (_, i) => i),
-      );
-      queue.run(kernel, [a, indices, b, u64(N), u64(N)], { global: N, local: 1 });
-      queue.fill(a, 7, { bytes: N * 4 });
-      queue.run(kernel, [b, indices, a, u64(N), u64(N)], { global: N / 2, local: 1 });
-      const [there, back] = [new Uint32Array(N), new Uint32Array(N)];
-      queue.read(b, there);
-      queue.read(a, back);
-      await queue.finish();
-      t.deepEqual(
-        [...there],
-        Array.from({ length: N }, (_, i) => N - 1 - i),
-      );
-      t.deepEqual(
-        [...back],
-        Array.from({ length: N }, (_, i) => (i < N / 2 ? i : 7)),
-      );
-      for (const buffer of [a, b, indices]) buffer.release();
-    },
-  );
+  test.serial(title('pending launches are enqueued before any other command'), async (t) => {
+    const { device, queue, kernel } = await mover();
+    const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
+    queue.write(
+      indices,
+      Uint32Array.from({ length: N }, (_, i) => N - 1 - i),
+    );
+    queue.write(
+      a,
+      Uint32Array.from({ length: N }, (_, i) => i),
+    );
+    queue.run(kernel, [a, indices, b, u64(N), u64(N)], { global: N, local: 1 });
+    queue.fill(a, 7, { bytes: N * 4 });
+    queue.run(kernel, [b, indices, a, u64(N), u64(N)], { global: N / 2, local: 1 });
+    const [there, back] = [new Uint32Array(N), new Uint32Array(N)];
+    queue.read(b, there);
+    queue.read(a, back);
+    await queue.finish();
+    t.deepEqual(
+      [...there],
+      Array.from({ length: N }, (_, i) => N - 1 - i),
+    );
+    t.deepEqual(
+      [...back],
+      Array.from({ length: N }, (_, i) => (i < N / 2 ? i : 7)),
+    );
+    for (const buffer of [a, b, indices]) buffer.release();
+  });
 
   test.serial(title('a buffer may be released right after the launch that uses it'), async (t) => {
     const { device, queue, kernel } = await mover();
@@ -65,72 +62,70 @@ forEachDevice((title, open) => {
     b.release();
   });
 
-  test.serial(title('long lists, with arguments that alternate, and one time for each launch'), async (t) => {
-    const { device, queue, kernel } = await mover();
-    const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
-    queue.write(
-      indices,
-      Uint32Array.from({ length: N }, (_, i) => (i + 1) % N),
-    );
-    queue.write(
-      a,
-      Uint32Array.from({ length: N }, (_, i) => i),
-    );
-    queue.startProfile();
-    const rounds = 50;
-    for (let round = 0; round < rounds; round++) {
-      const [from, to] = round % 2 === 0 ? [a, b] : [b, a];
-      queue.run(kernel, [from, indices, to, u64(N), u64(BigInt(N))], {
-        global: N,
-        local: 1,
-        stage: 'turn',
-        pass: round,
-      });
-    }
-    const out = new Uint32Array(N);
-    queue.read(a, out);
-    queue.note('by hand', 1.5);
-    await queue.finish();
-    t.deepEqual(
-      [...out],
-      Array.from({ length: N }, (_, i) => (i + rounds) % N),
-    );
-    const times = queue.endProfile();
-    t.deepEqual(
-      times.map(({ stage, pass }) => [stage, pass]),
-      [
-        ...Array.from({ length: rounds }, (_, round) => ['turn', round]),
-        ['download', undefined],
-        ['by hand', undefined],
-      ],
-    );
-    t.is(times.at(-1)?.seconds, 1.5);
-    for (const buffer of [a, b, indices]) buffer.release();
-  });
-
   test.serial(
-    title('a wait whose last launches are refused waits for what was enqueued before them'),
+    title('a long list of launches with alternating arguments has one time for each launch'),
     async (t) => {
       const { device, queue, kernel } = await mover();
-      const [a, b] = [device.buffer(N * 4), device.buffer(N * 4)];
-      queue.fill(b, 7);
+      const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
+      queue.write(
+        indices,
+        Uint32Array.from({ length: N }, (_, i) => (i + 1) % N),
+      );
+      queue.write(
+        a,
+        Uint32Array.from({ length: N }, (_, i) => i),
+      );
+      queue.startProfile();
+      const rounds = 50;
+      for (let round = 0; round < rounds; round++) {
+        const [from, to] = round % 2 === 0 ? [a, b] : [b, a];
+        queue.run(kernel, [from, indices, to, u64(N), u64(BigInt(N))], {
+          global: N,
+          local: 1,
+          stage: 'turn',
+          pass: round,
+        });
+      }
       const out = new Uint32Array(N);
-      queue.read(b, out);
-      const { position } = queue;
-      a.release();
-      queue.run(kernel, [a, b, b, u64(N), u64(N)], { global: N, local: 1, stage: 'the stage' });
-      await t.throwsAsync(queue.finish(), { message: /the stage/ });
-      t.true(queue.hasPassed(position), 'the caller may have its memory back');
-      t.true(out.every((word) => word === 7));
-      await t.notThrowsAsync(queue.finish(), 'it is told once');
-      b.release();
+      queue.read(a, out);
+      queue.note('by hand', 1.5);
+      await queue.finish();
+      t.deepEqual(
+        [...out],
+        Array.from({ length: N }, (_, i) => (i + rounds) % N),
+      );
+      const times = queue.endProfile();
+      t.deepEqual(
+        times.map(({ stage, pass }) => [stage, pass]),
+        [
+          ...Array.from({ length: rounds }, (_, round) => ['turn', round]),
+          ['download', undefined],
+          ['by hand', undefined],
+        ],
+      );
+      t.is(times.at(-1)?.seconds, 1.5);
+      for (const buffer of [a, b, indices]) buffer.release();
     },
   );
 
+  test.serial(title('a wait whose last launch fails still waits for the commands before it'), async (t) => {
+    const { device, queue, kernel } = await mover();
+    const [a, b] = [device.buffer(N * 4), device.buffer(N * 4)];
+    queue.fill(b, 7);
+    const out = new Uint32Array(N);
+    queue.read(b, out);
+    const { position } = queue;
+    a.release();
+    queue.run(kernel, [a, b, b, u64(N), u64(N)], { global: N, local: 1, stage: 'the stage' });
+    await t.throwsAsync(queue.finish(), { message: /the stage/ });
+    t.true(queue.hasPassed(position), 'the caller may have its memory back');
+    t.true(out.every((word) => word === 7));
+    await t.notThrowsAsync(queue.finish(), 'the failure is reported once');
+    b.release();
+  });
+
   test.serial(
-    title(
-      'what is to start soon starts at once behind nothing, and is handed over together behind something',
-    ),
+    title('flushSoon submits at once on an idle queue, and batches launches on a busy queue'),
     async (t) => {
       const { device, queue, kernel } = await mover();
       const [a, b, indices] = [device.buffer(N * 4), device.buffer(N * 4), device.buffer(N * 4)];
@@ -170,29 +165,32 @@ forEachDevice((title, open) => {
     },
   );
 
-  test.serial(title('a launch that the driver refuses is a typed error that names the kernel'), async (t) => {
-    const { device, queue, kernel } = await mover();
-    const [a, indices] = [device.buffer(N * 4), device.buffer(N * 4)];
-    queue.fill(a, 1);
-    queue.fill(indices, 0);
-    a.release();
-    queue.run(kernel, [a, indices, indices, u64(N), u64(N)], { global: N, local: 1, stage: 'the stage' });
-    const error = t.throws(() => queue.submit());
-    t.regex(error?.message ?? '', /the stage/);
-    t.is((error as { code?: string }).code?.startsWith('ERR_CLSORT_'), true);
-    // The kernel is good for another launch.
-    const b = device.buffer(N * 4);
-    const out = new Uint32Array(N);
-    const again = device.buffer(N * 4);
-    queue.fill(again, 5);
-    queue.run(kernel, [again, indices, b, u64(N), u64(N)], { global: N, local: 1 });
-    queue.read(b, out);
-    await queue.finish();
-    t.true(out.every((word) => word === 5));
-    for (const buffer of [b, again, indices]) buffer.release();
-  });
+  test.serial(
+    title('a launch that the driver rejects throws a typed error that names the stage'),
+    async (t) => {
+      const { device, queue, kernel } = await mover();
+      const [a, indices] = [device.buffer(N * 4), device.buffer(N * 4)];
+      queue.fill(a, 1);
+      queue.fill(indices, 0);
+      a.release();
+      queue.run(kernel, [a, indices, indices, u64(N), u64(N)], { global: N, local: 1, stage: 'the stage' });
+      const error = t.throws(() => queue.submit());
+      t.regex(error?.message ?? '', /the stage/);
+      t.is((error as { code?: string }).code?.startsWith('ERR_CLSORT_'), true);
+      // The kernel can be launched again.
+      const b = device.buffer(N * 4);
+      const out = new Uint32Array(N);
+      const again = device.buffer(N * 4);
+      queue.fill(again, 5);
+      queue.run(kernel, [again, indices, b, u64(N), u64(N)], { global: N, local: 1 });
+      queue.read(b, out);
+      await queue.finish();
+      t.true(out.every((word) => word === 5));
+      for (const buffer of [b, again, indices]) buffer.release();
+    },
+  );
 
-  test.serial(title('measures launches as a whole'), async (t) => {
+  test.serial(title('measure returns the time of all its launches'), async (t) => {
     const { device, queue } = await mover();
     const buffer = device.buffer(2 ** 20);
     const ahead = device.buffer(2 ** 20);

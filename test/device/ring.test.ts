@@ -1,7 +1,7 @@
 import test from 'ava';
 import { Ring } from '../../src/device/ring.js';
 
-test('a small transfer alone has several threads, of many at once each has one, and a large one has all of the memory', async (t) => {
+test('a single small transfer uses several threads, concurrent ones use one each, and a large one uses the whole ring', async (t) => {
   const pinned = { memory: new ArrayBuffer(1024), buffer: { released: false } };
   const ring = new Ring(pinned as never, 4);
   const ends: (() => void)[] = [];

@@ -1,8 +1,8 @@
-/** Words for a driver to write, many in one piece of memory. */
+/** Words that a driver writes, many in one piece of memory. */
 import test from 'ava';
 import { Scraps } from '../../src/device/scraps.js';
 
-test('nobody gets words that somebody else has, and few get memory of their own', (t) => {
+test('words are zero and never overlap, and many share one piece of memory', (t) => {
   const scraps = new Scraps();
   const all = Array.from({ length: 5000 }, (_, i) => scraps.take(i % 150));
   for (const [i, words] of all.entries()) {

@@ -42,7 +42,7 @@ for (const [spec, id] of [
   });
 }
 
-test('a device that is not there is an error that lists those that are', (t) => {
+test('an unknown device raises a NoDeviceError that lists the available ones', (t) => {
   const error = t.throws(() => selectDevice('GeForce', found), { instanceOf: NoDeviceError });
   t.regex(error?.message ?? '', /'GeForce'.*1:0 Small Radeon/s);
   const none = t.throws(() => selectDevice('gpu', found.slice(0, 1)), { instanceOf: NoDeviceError });
@@ -53,7 +53,7 @@ test('a device that is not there is an error that lists those that are', (t) => 
   t.throws(() => selectDevice('auto', []), { instanceOf: NoDeviceError, message: /none at all/ });
 });
 
-test('a spec may name several devices, all of which match', (t) => {
+test('matchingDevices returns all devices that a spec matches', (t) => {
   const ids = (spec: string) => matchingDevices(spec, found).map(({ info }) => info.id);
   t.deepEqual(ids('gpu'), ['1:0', '1:1']);
   t.deepEqual(ids('cpu'), ['0:0']);
@@ -63,7 +63,7 @@ test('a spec may name several devices, all of which match', (t) => {
   t.throws(() => ids('nonesuch'), { instanceOf: NoDeviceError });
 });
 
-test('several specs are all devices that any of them names, each once', (t) => {
+test('selectDevices returns each device that any spec matches once', (t) => {
   const ids = (...specs: string[]) => selectDevices(specs, found).map(({ info }) => info.id);
   t.deepEqual(ids('gpu', 'large', '1:1'), ['1:0', '1:1']);
   t.deepEqual(ids('auto', 'cpu'), ['0:0', '1:1']);
@@ -78,22 +78,22 @@ test('several specs are all devices that any of them names, each once', (t) => {
   t.is(selectDevice('all', found).info.id, '1:1');
 });
 
-test('texts have commas between specs', (t) => {
+test('deviceSpecs splits texts at commas and rejects empty specs', (t) => {
   t.deepEqual(deviceSpecs(['gpu, 0:0', 'Some Platform']), ['gpu', '0:0', 'Some Platform']);
   for (const texts of [[], [''], ['gpu,'], [',']])
     t.throws(() => deviceSpecs(texts), { instanceOf: UsageError });
 });
 
-test('the host engine is no device, and the error does not say that it would do', (t) => {
+test('the host engine is not a device, and the error says that an OpenCL device is needed', (t) => {
   const error = t.throws(() => selectDevice('host', found), { instanceOf: UsageError });
   t.regex(error?.message ?? '', /sorts without OpenCL, and this needs an OpenCL device/);
 });
 
-test('an empty device is a usage error', (t) => {
+test('an empty device raises a UsageError', (t) => {
   t.throws(() => selectDevice('  ', found), { instanceOf: UsageError });
 });
 
-test('quirks follow the platform: rusticl ends long loops, PoCL works in host memory', (t) => {
+test('quirks follow the platform: rusticl ends long loops, and PoCL uses host memory', (t) => {
   const rusticl = quirksOf(device('0:0', { platform: 'rusticl' }).info);
   t.is(rusticl.maxLoopIterations, 65_535);
   t.false(rusticl.zeroCopy);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { defineOptions, programSource } from '../../src/device/source.js';
 
-test('includes are put in place once, with #line directives that name the real file', (t) => {
+test('each include is inserted once, with #line directives that name the original file', (t) => {
   const source = programSource('amd_radix.cl');
   t.false(/^\s*#\s*include/m.test(source));
   t.is(source.match(/#line 1 "common\.clh"/g)?.length, 1);
@@ -17,6 +17,6 @@ test('includes are put in place once, with #line directives that name the real f
   t.true(original && number > 1);
 });
 
-test('defines do not depend on the order they are given in', (t) => {
+test('the order of defines does not change the options', (t) => {
   t.deepEqual(defineOptions({ B: 2, A: 1 }), ['-DA=1', '-DB=2']);
 });

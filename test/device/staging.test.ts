@@ -6,14 +6,14 @@ import { where } from '../where.js';
 
 const MI = 2 ** 20;
 
-/** Bytes that are nowhere alike, so that a piece in the wrong place shows. */
+/** Bytes without repetition, so that a misplaced piece is noticed. */
 function pattern(bytes: number): Uint8Array {
   const words = new Uint32Array(Math.ceil(bytes / 4));
   for (let i = 0; i < words.length; i++) words[i] = Math.imul(i + 1, 0x9e3779b9);
   return new Uint8Array(words.buffer, 0, bytes);
 }
 
-test('arrays are copied by this thread while nothing else runs, or by others where there is much to copy', async (t) => {
+test('small and resizable arrays are copied synchronously, and large ones by other threads', async (t) => {
   for (const [sizes, atOnce] of [
     [[0, 1, 100], true],
     [[MI, 5, 3 * MI + 1], false],
@@ -33,11 +33,11 @@ test('arrays are copied by this thread while nothing else runs, or by others whe
 
 forEachDevice((title, open, small, name) => {
   const able = !['clover', 'oclgrind'].includes(name);
-  const staged = where(able, 'driven from one thread, it is never staged', test.serial);
+  const staged = where(able, 'single-threaded drivers use no staging', test.serial);
 
-  staged(title('staged transfers bring every byte, whatever the size and the threads'), async (t) => {
+  staged(title('staged transfers copy every byte for all sizes and thread counts'), async (t) => {
     const device = await open();
-    // Less than a piece, several, one and a rest; more than the memory between holds at once.
+    // Less than a piece, several pieces, a piece and a remainder, and more than the staging memory holds.
     for (const [bytes, threads] of small
       ? [[3 * MI + 5, 16] as const]
       : ([
@@ -65,7 +65,7 @@ forEachDevice((title, open, small, name) => {
     }
   });
 
-  staged(title('any number of staged transfers may be under way, of any size, both ways'), async (t) => {
+  staged(title('many staged transfers of any size may run concurrently in both directions'), async (t) => {
     const device = await open();
     const staging = new Staging(device.context, device.queue, () => device.ways);
     const sizes = small ? [MI, 17 * MI, 5] : [MI, 3 * MI + 1, 17 * MI, 5, 20 * MI, 2 * MI, MI, 4097, 16 * MI];
@@ -82,7 +82,7 @@ forEachDevice((title, open, small, name) => {
     staging.release();
   });
 
-  test.serial(title('pinned memory begins as zeros, whatever it held before'), async (t) => {
+  test.serial(title('pinned memory is zeroed when it is allocated'), async (t) => {
     const device = await open();
     const staging = new Staging(device.context, device.queue, () => device.ways);
     for (let round = 0; round < 20; round++) {
@@ -94,14 +94,14 @@ forEachDevice((title, open, small, name) => {
     staging.release();
   });
 
-  test.serial(title('pinned memory has the bytes that were asked for, however few'), async (t) => {
+  test.serial(title('pinned memory has exactly the requested size, also for a few bytes'), async (t) => {
     const device = await open();
     const staging = new Staging(device.context, device.queue, () => device.ways);
     for (const bytes of [1, 2, 3, 4, 5, 4097]) t.is(staging.allocate(bytes).byteLength, bytes);
     staging.release();
   });
 
-  test.serial(title('pinned memory transfers by itself, and is detached when freed'), async (t) => {
+  test.serial(title('pinned memory is transferred directly, and detached when freed'), async (t) => {
     const device = await open();
     const staging = new Staging(device.context, device.queue, () => device.ways);
     const memory = staging.allocate(8192);
@@ -125,33 +125,32 @@ forEachDevice((title, open, small, name) => {
     staging.release();
   });
 
-  staged(
-    title('what transfers pass through is given back with a device that is given up, arrays are not'),
-    async (t) => {
-      const device = await open();
-      const staging = new Staging(device.context, device.queue, () => device.ways);
-      const array = staging.allocate(64);
-      const passage = staging.passage(MI);
-      const buffer = device.buffer(2 * MI);
-      const data = pattern(2 * MI);
-      await staging.write(buffer, data);
-      device.queue.write(buffer, new Uint8Array(passage).fill(7)); // is under way when its memory goes
-      staging.abandon();
-      t.is(passage.byteLength, 0);
-      t.is(array.byteLength, 64);
-      const back = new Uint8Array(2 * MI);
-      device.queue.read(buffer, back);
-      await device.queue.finish();
-      t.true(back.subarray(0, MI).every((byte) => byte === 7));
-      t.is(Buffer.compare(back.subarray(MI), data.subarray(MI)), 0);
-      buffer.release();
-      staging.release();
-      t.is(array.byteLength, 0);
-    },
-  );
+  staged(title('abandoning a device releases its staging memory but not pinned arrays'), async (t) => {
+    const device = await open();
+    const staging = new Staging(device.context, device.queue, () => device.ways);
+    const array = staging.allocate(64);
+    const passage = staging.passage(MI);
+    const buffer = device.buffer(2 * MI);
+    const data = pattern(2 * MI);
+    await staging.write(buffer, data);
+    device.queue.write(buffer, new Uint8Array(passage).fill(7)); // pending when its memory is released
+    staging.abandon();
+    t.is(passage.byteLength, 0);
+    t.is(array.byteLength, 64);
+    const back = new Uint8Array(2 * MI);
+    device.queue.read(buffer, back);
+    await device.queue.finish();
+    t.true(back.subarray(0, MI).every((byte) => byte === 7));
+    t.is(Buffer.compare(back.subarray(MI), data.subarray(MI)), 0);
+    buffer.release();
+    staging.release();
+    t.is(array.byteLength, 0);
+  });
 
   staged(
-    title('arrays of a device that was given up keep their data, until they are freed or it is closed'),
+    title(
+      'pinned arrays of an abandoned device keep their data until they are freed or its successor closes',
+    ),
     async (t) => {
       const { info } = await open();
       const first = await Device.open(info.id);
@@ -159,7 +158,7 @@ forEachDevice((title, open, small, name) => {
       new Uint8Array(kept).fill(7);
       await first.abandon();
       t.true(new Uint8Array(kept).every((byte) => byte === 7));
-      t.false(first.staging.has(kept), 'it reaches nothing any more');
+      t.false(first.staging.has(kept), 'it is no longer pinned');
       t.true(first.staging.free(freed));
       t.is(freed.byteLength, 0);
       const second = await Device.open(info.id);
@@ -172,7 +171,7 @@ forEachDevice((title, open, small, name) => {
     },
   );
 
-  test.serial(title('large host memory is zero, on a page, and collected like any other'), async (t) => {
+  test.serial(title('hostMemory returns zeroed memory of the requested size'), async (t) => {
     const device = await open();
     const memory = device.hostMemory(5 * MI + 3);
     t.is(memory.byteLength, 5 * MI + 3);

@@ -2,10 +2,10 @@ import test from 'ava';
 import { Tray } from '../../src/device/tray.js';
 import { Random } from '../../src/util/random.js';
 
-test('what passes keeps its bytes until the queue has come past it, whatever is taken meanwhile', (t) => {
+test('a staged copy keeps its bytes until the queue has passed it, whatever is staged meanwhile', (t) => {
   const tray = new Tray(() => new ArrayBuffer(4096));
   const random = new Random(5);
-  /** Of each mark: what was copied in before it, and what is to arrive. */
+  /** For each mark: checks of the copies made before it. */
   const marks: { landed: (well: boolean) => void; checks: (() => void)[] }[] = [];
   let checks: (() => void)[] = [];
   let refused = 0;
@@ -35,7 +35,7 @@ test('what passes keeps its bytes until the queue has come past it, whatever is 
   t.true(refused > 10 && refused < 1500, String(refused));
 });
 
-test('nothing is brought after a failure, nor to memory that has gone, and places are free again', (t) => {
+test('a failed mark or a detached destination copies nothing and frees the staging memory', (t) => {
   const tray = new Tray(() => new ArrayBuffer(1024));
   const to = new Uint8Array(512);
   tray.placeFor(to)?.fill(1);
@@ -50,7 +50,7 @@ test('nothing is brought after a failure, nor to memory that has gone, and place
   t.is(tray.copyOf(new Uint8Array(1)), undefined);
 });
 
-test('memory that was given back has no places', (t) => {
+test('detached staging memory has no free space', (t) => {
   const memory = new ArrayBuffer(1024);
   const tray = new Tray(() => memory);
   t.truthy(tray.copyOf(new Uint8Array(64)));
@@ -59,7 +59,7 @@ test('memory that was given back has no places', (t) => {
   t.is(tray.placeFor(new Uint8Array(64)), undefined);
 });
 
-test('a mark that is told late frees no place that was taken behind it', (t) => {
+test('marks that complete out of order free the whole ring', (t) => {
   const tray = new Tray(() => new ArrayBuffer(1024));
   tray.copyOf(new Uint8Array(512));
   const early = tray.mark();
