@@ -941,7 +941,7 @@ export const KERNELS = [
     file: 'src/primitives/compact.ts',
     find: 'if (count > n)',
     replace: 'if (count > 2 ** 32)',
-    tests: [tests('faults/faults', '*choices of the host, verified, verified: a word*')],
+    tests: [tests('faults/faults', 'filter and partition of host arrays, verified: a word*')],
   },
   {
     name: 'gather of columns: an index of the length passes',

@@ -412,7 +412,7 @@ export const LIBRARY = [
     file: 'src/sort/backend/device-keeper.ts',
     find: '      device.staging.inherit(staging);\n',
     replace: '',
-    tests: [tests('faults/recovery', 'what is pinned*')],
+    tests: [tests('faults/recovery', 'pinned memory of a lost device*')],
   },
   {
     name: 'lane: what is given to a process that has just ended is never heard of',
@@ -426,7 +426,7 @@ export const LIBRARY = [
     file: 'src/sort/calls/array-store.ts',
     find: '    if (columns.every((one) => !isOnDevice(one.place) || this.#live.has(one))) return;\n',
     replace: '    return;\n',
-    tests: [tests('faults/recovery', 'of two devices that share*')],
+    tests: [tests('faults/recovery', 'if one of two devices that share*')],
   },
   {
     name: 'batch: the result of a run before is an input of the next',
@@ -771,7 +771,7 @@ export const LIBRARY = [
     file: 'src/device/device.ts',
     find: '.then(() => this.staging.abandon());',
     replace: ';',
-    tests: [tests('faults/recovery', '200 small sorts*')],
+    tests: [tests('faults/recovery', '200 concurrent small sorts*')],
   },
   {
     name: 'milestones: the end of all waits comes before that of the next one',

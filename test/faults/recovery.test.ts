@@ -14,7 +14,7 @@ interface Told {
   readonly warnings: readonly string[];
 }
 
-/** Calls that were made at once, by how often they had an outcome. */
+/** Concurrent calls: how often each outcome occurred. */
 interface Round {
   readonly name: string;
   readonly outcomes: Readonly<Record<string, number>>;
@@ -49,7 +49,7 @@ async function told<T>(name: string, more: NodeJS.ProcessEnv = {}): Promise<T[]>
     .map((line) => JSON.parse(line) as T);
 }
 
-test('a lost device is opened again: host data is sorted once more, device arrays are gone, deadlines are kept', async (t) => {
+test('a lost device is reopened: host data is sorted again, device arrays fail and deadlines hold', async (t) => {
   const once = ['ERR_CLSORT_DEVICE_LOST'];
   t.deepEqual(await told<Told>('recovery'), [
     { name: 'lost -36', outcomes: [true, true], warnings: once },
@@ -71,7 +71,7 @@ test('a lost device is opened again: host data is sorted once more, device array
   ]);
 });
 
-test('an operation on host arrays for which the device has no room is left to the host, unless the device was asked for', async (t) => {
+test('an operation that exceeds the device memory falls back to the host unless the device was requested', async (t) => {
   const lines = await told<{ outcome: boolean | string; failed: string; warnings: string[]; again: boolean }>(
     'no-room',
   );
@@ -87,7 +87,7 @@ test('an operation on host arrays for which the device has no room is left to th
   t.true(lines.filter(({ failed }) => failed === 'clCreateBuffer').length >= 8);
 });
 
-test('calls on host arrays are made side by side on a device with memory of its own, each with its own outcome', async (t) => {
+test('concurrent calls on host arrays settle independently on a device with dedicated memory', async (t) => {
   const rounds = await told<Round>('beside');
   t.is(rounds.length, 8);
   for (const { name, outcomes, failed = '' } of rounds) {
@@ -96,7 +96,7 @@ test('calls on host arrays are made side by side on a device with memory of its 
     if (name === 'an input is taken away') t.deepEqual(outcomes, { InputError: 1, true: 10 }, what);
     else if (!name.endsWith(' fails')) t.deepEqual(Object.keys(outcomes), ['true'], what);
     else {
-      // What is in host memory is sorted once more; arrays on the device go with it.
+      // Host data is sorted again; arrays on the device are lost with it.
       t.true(name.startsWith(`${failed} `), what);
       const others = Object.keys(outcomes).filter((outcome) => outcome !== 'true');
       t.true(
@@ -107,7 +107,7 @@ test('calls on host arrays are made side by side on a device with memory of its 
   }
 });
 
-test('of two devices that share keys one may fail at any time: the other does its share', async (t) => {
+test('if one of two devices that share a sort fails, the other one completes it', async (t) => {
   const lines = await told<{ name: string; call?: string; at: number; outcome: unknown; next: unknown }>(
     'spread',
     {
@@ -121,7 +121,7 @@ test('of two devices that share keys one may fail at any time: the other does it
   }
 });
 
-test('what is pinned for a device that is lost keeps its data, and goes by free and close, not for good', async (t) => {
+test('pinned memory of a lost device keeps its data and is released by free and close', async (t) => {
   const lines = await told<{ name: string; memory: number }>('pinned', { POCL_DEVICES: 'pthread pthread' });
   t.deepEqual(lines, [
     {
@@ -132,7 +132,7 @@ test('what is pinned for a device that is lost keeps its data, and goes by free 
   ] as never);
 });
 
-test('a relay between two buffers ends when a transfer of either side fails, and that side is told of it', async (t) => {
+test('a relay between two buffers ends when a transfer fails, and reports the failed side', async (t) => {
   const lines = await told<{
     name: string;
     at: number;
@@ -157,7 +157,7 @@ test('a relay between two buffers ends when a transfer of either side fails, and
   }
 });
 
-test('200 small sorts at once cross in a few transfers, and each has its own outcome', async (t) => {
+test('200 concurrent small sorts share a few transfers and settle independently', async (t) => {
   const rounds = new Map(
     (await told<Round & { counts: Record<string, number> }>('gathered')).map((one) => [one.name, one]),
   );
@@ -168,7 +168,7 @@ test('200 small sorts at once cross in a few transfers, and each has its own out
     JSON.stringify(counts),
   );
   t.true((counts.clReleaseEvent ?? 0) <= 12 && (counts.clWaitForEvents ?? 0) <= 3, JSON.stringify(counts));
-  t.is((counts.clCreateBuffer ?? 0) + (counts.clCreateSubBuffer ?? 0), 0, 'the same berths again');
+  t.is((counts.clCreateBuffer ?? 0) + (counts.clCreateSubBuffer ?? 0), 0, 'the staging slots are reused');
   const all = { true: 200 };
   const one = (error: string) => ({ true: 199, [error]: 1 });
   const lost = (name: string) => [`${name} fails with -36`, all] as const;
@@ -187,15 +187,15 @@ test('200 small sorts at once cross in a few transfers, and each has its own out
   ] as const) {
     t.deepEqual(rounds.get(name)?.outcomes, outcomes, name);
   }
-  // Of devices that were given up not even pinned memory stays, once nobody waits for them.
+  // Abandoned devices release everything, also pinned memory, once no call waits for them.
   t.deepEqual(rounds.get('left')?.outcomes, {});
-  // What is not made again fails with those that it crossed with, and with nobody else.
+  // A sort that is not repeated fails together with those in the same transfer, and with no other.
   for (const name of ['clEnqueueWriteBuffer', 'clEnqueueNDRangeKernel']) {
     const { true: right = 0, MemoryError: failed = 0 } = rounds.get(`${name} fails with -4`)?.outcomes ?? {};
     t.true(right + failed === 200 && failed > 0 && failed <= 70, `${name}: ${failed}`);
   }
   t.deepEqual(rounds.get('clEnqueueReadBuffer fails with -4')?.outcomes, { MemoryError: 200 });
-  // Larger ones are handed on while others come.
+  // Larger ones are submitted while others are still being added.
   t.deepEqual(rounds.get('larger ones')?.outcomes, all);
   for (const at of [1, 2]) {
     t.deepEqual(rounds.get(`larger ones, write ${at} fails with -36`)?.outcomes, all);
@@ -207,7 +207,7 @@ test('200 small sorts at once cross in a few transfers, and each has its own out
   }
 });
 
-test('many small sorts at once are made as segments of few, and each has its own outcome', async (t) => {
+test('many concurrent small sorts run as segments of a few sorts and settle independently', async (t) => {
   const all = { true: 200 };
   const one = (error: string) => ({ true: 199, [error]: 1 });
   const lines = await told<Round & { kernels?: number }>('bundled');
@@ -234,7 +234,7 @@ test('many small sorts at once are made as segments of few, and each has its own
     if (name === 'after it') t.deepEqual(outcomes, all);
   }
   t.true((rounds.get('a thousand')?.kernels ?? 1000) < 300);
-  // Only the first one of all, which goes ahead, crosses with others.
+  // Only the first one, which starts at once, has a slot of its own.
   t.true((rounds.get('berths')?.outcomes.made ?? 9) <= 2, JSON.stringify(rounds.get('berths')));
   for (const name of ['clEnqueueWriteBuffer', 'clEnqueueReadBuffer', 'clEnqueueNDRangeKernel']) {
     for (const [status, code] of [
@@ -244,7 +244,7 @@ test('many small sorts at once are made as segments of few, and each has its own
       const { outcomes, failed, warnings } = rounds.get(`${name} fails with ${status}`) ?? {};
       t.is(failed, name);
       t.deepEqual(new Set(warnings), new Set([code]), `${name} ${status}`);
-      // The first of all is a call of its own, which the failure may be told to.
+      // The first one is a separate call, which may reject with the failure.
       const { true: right = 0, MemoryError: own = 0 } = outcomes ?? {};
       t.true(right + own === 200 && own <= 1, `${name} ${status}: ${JSON.stringify(outcomes)}`);
     }
