@@ -32,7 +32,7 @@ const BENCH: CallBench = {
   ],
 };
 
-test('a row tells what a call takes beyond its kernels, and how busy a chain keeps the device', (t) => {
+test('a row shows the overhead of a call over its kernels, and how busy a chain keeps the device', (t) => {
   const told = Object.fromEntries(callCells(sort).map((cell, i) => [callHeadings[i], cell]));
   t.like(told, {
     'awaited ms': '1.000',
@@ -60,7 +60,7 @@ test('CSV and Markdown have a line for each row', (t) => {
   t.true(callsMarkdown(BENCH).endsWith('| a <b> \\| c |'));
 });
 
-test('plots have a line for each operation and a point for each right row of the place', (t) => {
+test('a plot has a line for each operation and a point for each correct row of its place', (t) => {
   t.deepEqual(
     callsPlot(BENCH, 'device').lines.map(({ name, points }) => [name, points.map(({ x }) => x)]),
     [
@@ -75,7 +75,7 @@ test('plots have a line for each operation and a point for each right row of the
   t.is(callsSvg(BENCH).match(/class="point"/g)?.length, 3);
 });
 
-test('the page has all plots and rows, escaped, and no time for what is not right', (t) => {
+test('the page has all plots and escaped rows, and no time for a row that is not correct', (t) => {
   const page = callsHtml(BENCH, "clsort bench calls --count '1 < 2'");
   t.is(page.match(/class="point"/g)?.length, 3 + 1 + 1);
   t.true(page.includes('a &lt;device&gt;'));

@@ -14,7 +14,7 @@ import { type DeviceArray, Sorter, UnsupportedError } from '../../src/index.js';
 import { bytesOf } from '../../src/keys/array.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
 
-const test = ava.serial; // what is timed is alone
+const test = ava.serial; // timed calls run alone
 const what = { operation: 'fake', place: 'host', n: 3 } as const;
 const right = Uint32Array.of(1, 2, 3);
 const expected = [bytesOf(right)];
@@ -35,7 +35,7 @@ const report = {
   seconds: 20,
 } as const;
 
-test('a right call gets its times alone, in a chain that overlaps, and of its kernels without transfers', async (t) => {
+test('a correct call gets an awaited time, a time in an overlapping chain and its kernel time', async (t) => {
   let [running, most] = [0, 0];
   const call: Call = async (options) => {
     most = Math.max(most, ++running);
@@ -53,7 +53,7 @@ test('a right call gets its times alone, in a chain that overlaps, and of its ke
   t.deepEqual(row.kernel, { median: 4, mad: 0 });
 });
 
-test('only one sort is asked for its kernels, and a device that does not measure tells none', async (t) => {
+test('only single sorts are asked for kernel times, which are missing if the device does not measure', async (t) => {
   let asked = 0;
   const call: Call = async (options) => {
     if (options) asked++;
@@ -69,7 +69,7 @@ test('only one sort is asked for its kernels, and a device that does not measure
   t.false('kernel' in silent);
 });
 
-test('a wrong result has no times, be it the first, the last of a chain, or a profiled one', async (t) => {
+test('a call with a wrong first, chained or profiled result has no times', async (t) => {
   for (const wrong of ['first', 'chain', 'profiled']) {
     let calls = 0;
     let running = 0;
@@ -85,7 +85,7 @@ test('a wrong result has no times, be it the first, the last of a chain, or a pr
   t.is((await measureCall(what, more, expected, one, quick)).result, 'wrong', 'a part too many');
 });
 
-test('no chain that is timed has to make memory, though results of those before it are kept', async (t) => {
+test('a timed chain allocates no new memory even though earlier results are still held', async (t) => {
   const sorter = await Sorter.open({ device: 'cpu' });
   t.teardown(() => sorter.close());
   const keys = await sorter.upload(Uint32Array.of(3, 1, 2));
@@ -104,7 +104,7 @@ test('no chain that is timed has to make memory, though results of those before 
   t.is(Math.max(...timed), Math.max(...taken));
 });
 
-test('a call that fails says why; the others of its chain are waited for, and their memory given back', async (t) => {
+test('a failed call reports its reason after the rest of its chain settles and releases its memory', async (t) => {
   const sorter = await Sorter.open({ device: 'host' });
   t.teardown(() => sorter.close());
   const made: DeviceArray[] = [];
@@ -132,7 +132,7 @@ test('a call that fails says why; the others of its chain are waited for, and th
   t.deepEqual(await measureCall(what, never, expected, one, quick), unsupported as CallRow);
 });
 
-test('each operation does what its name says', async (t) => {
+test('each benchmarked operation computes what its name says', async (t) => {
   const n = 70_001;
   const sorter = await Sorter.open({ device: 'host' });
   t.teardown(() => sorter.close());
@@ -181,7 +181,7 @@ test('each operation does what its name says', async (t) => {
   t.deepEqual(mixed.toSorted(), sorted);
 });
 
-test('every operation is right on device arrays and on host arrays; inputs and results come by', async (t) => {
+test('every operation is correct on device and host arrays, and callbacks get inputs and results', async (t) => {
   const rows: CallRow[] = [];
   const seen: string[] = [];
   const bench = await benchCalls({
@@ -198,7 +198,7 @@ test('every operation is right on device arrays and on host arrays; inputs and r
   t.is(seen.length, 2 + 2 * CALL_OPERATIONS.length);
 });
 
-test('a baseline finds the calls that are slower, awaited or in a chain, or broken', (t) => {
+test('a comparison with a baseline finds calls that are slower, awaited or in a chain, or broken', (t) => {
   const row = (n: number, awaited: number, chained = 1): CallRow => ({
     ...{ operation: 'sort', place: 'device', n, result: 'ok', chain: 2 },
     ...{ awaited: { median: awaited, mad: 0 }, chained: { median: chained, mad: 0 } },
@@ -210,7 +210,7 @@ test('a baseline finds the calls that are slower, awaited or in a chain, or brok
   t.deepEqual(callRegressions(before, now), [row(2, 2), broken, row(4, 1, 2)]);
 });
 
-test('the command measures the calls that are named, in every format', async (t) => {
+test('clsort bench calls measures the selected operations and writes every format', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const [page, plot] = [path('calls.html'), path('calls.svg')];

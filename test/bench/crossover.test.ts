@@ -13,7 +13,7 @@ const row = (algorithm: string, n: number, keysPerSecond: number, more: Partial<
   ...more,
 });
 
-test('the fastest at each size, in spans, where several were measured', (t) => {
+test('contests lists the fastest algorithm for each span of sizes with several measurements', (t) => {
   const rows = [
     ...[row('a', 100, 5), row('b', 100, 4)],
     ...[row('b', 200, 6), row('a', 200, 7)],
@@ -36,7 +36,7 @@ test('the fastest at each size, in spans, where several were measured', (t) => {
   );
 });
 
-test('devices are told apart', (t) => {
+test('contests compares algorithms on the same device only', (t) => {
   const found = contests([
     row('a', 1, 1, { device: 'x' }),
     row('b', 1, 2, { device: 'x' }),
@@ -52,7 +52,7 @@ test('devices are told apart', (t) => {
   );
 });
 
-test('nothing is said where nothing was compared', (t) => {
+test('contests is empty without sizes that several algorithms sorted', (t) => {
   t.deepEqual(contests([]), []);
   t.deepEqual(contests([row('a', 1, 1), row('a', 2, 1)]), []);
 });

@@ -52,7 +52,7 @@ const plotOf = (page: string, id: string): string =>
   new RegExp(`<svg[^>]*aria-labelledby="${id}".*?</svg>`, 's').exec(page)?.[0] ?? '';
 const points = (plot: string): number => plot.match(/class="point"/g)?.length ?? 0;
 
-test('has a point for each right row in each plot, the limit in words, and the line that repeats it', (t) => {
+test('the page has a point for each correct row in each plot, the bandwidth limit and the command', (t) => {
   const page = benchHtml([BENCH], COMMAND);
   for (const id of ['speed', 'share', 'crossover']) t.is(points(plotOf(page, id)), 4, id);
   t.is(plotOf(page, 'speed').match(/class="noise"/g)?.length, 4);
@@ -63,7 +63,7 @@ test('has a point for each right row in each plot, the limit in words, and the l
   t.false(/(?:src|href)=|@import|url\(/.test(page), 'loads nothing');
 });
 
-test('a row that is not right shows its word, and never a time', (t) => {
+test('a row that is not correct shows its result and no time', (t) => {
   const bad = [...benchHtml([BENCH], COMMAND).matchAll(/<tr class="bad">(.*?)<\/tr>/g)].map(
     ([, cells]) => cells,
   );
@@ -73,7 +73,7 @@ test('a row that is not right shows its word, and never a time', (t) => {
   t.notRegex(bad[0] ?? '', /\d\.\d{3}/);
 });
 
-test('rows of several devices tell theirs', (t) => {
+test('rows of several devices name their device', (t) => {
   const of = (device: string) => ({ ...BENCH, device, rows: BENCH.rows.map((one) => ({ device, ...one })) });
   const page = benchHtml([of('first'), of('second')], COMMAND);
   t.is(points(plotOf(page, 'speed')), 8);
@@ -81,13 +81,13 @@ test('rows of several devices tell theirs', (t) => {
   t.true(page.includes('data-line="second two"'));
 });
 
-test('a measurement without anything right is a page all the same', (t) => {
+test('a benchmark without correct rows has a page without plots', (t) => {
   const page = benchHtml([{ ...BENCH, copyBytesPerSecond: null, rows: BENCH.rows.slice(4) }], COMMAND);
   t.false(page.includes('<svg'));
   t.true(page.includes('<td>wrong</td>'));
 });
 
-testInBrowser('the page opens as it was made, and the keyboard takes a line out', async (t, visit) => {
+testInBrowser('the page opens in a browser, and a check box hides a line of the plots', async (t, visit) => {
   const press = `<script>
     const box = document.querySelector('input[data-shows="two"]');
     box.focus();

@@ -37,7 +37,7 @@ async function tried(
 forEachDevice((title, device) => {
   for (const valueBytes of [0, 4, 8] as const) {
     test.serial(
-      title(`a right sort with values of ${valueBytes} bytes passes, a wrong one not`),
+      title(`a correct sort with ${valueBytes}-byte values passes the trial, and a wrong one fails`),
       async (t) => {
         const opened = await device();
         t.deepEqual(await tried(opened, valueBytes), {});
@@ -50,7 +50,7 @@ forEachDevice((title, device) => {
     );
   }
 
-  test.serial(title('equal keys that change places show by their values of 4 bytes'), async (t) => {
+  test.serial(title('a sort that swaps the values of equal keys fails the trial'), async (t) => {
     const swapped = await tried(await device(), 4, (queue, { outputValues }) => {
       // Those of the two first keys.
       if (outputValues) queue.write(outputValues, Uint32Array.of(64, 0));
@@ -59,7 +59,7 @@ forEachDevice((title, device) => {
     t.deepEqual(swapped, { wrong: 'not in order' });
   });
 
-  test.serial(title('a value of 8 bytes that went astray shows'), async (t) => {
+  test.serial(title('a sort that changes an 8-byte value fails the trial'), async (t) => {
     const astray = await tried(await device(), 8, (queue, { outputValues }) => {
       if (outputValues) queue.write(outputValues, Uint32Array.of(999, 0));
       return {};

@@ -42,14 +42,14 @@ test('the median and its deviation ignore one slow repetition', (t) => {
   t.deepEqual(timing([1, 2]), { median: 1.5, mad: 0.5 });
 });
 
-test('slower is what exceeds 5 % and three deviations of both runs', (t) => {
+test('a run is slower if it exceeds the baseline by 5 % and three deviations of both runs', (t) => {
   t.false(isSlower({ median: 1, mad: 0 }, { median: 1.04, mad: 0 }));
   t.true(isSlower({ median: 1, mad: 0 }, { median: 1.06, mad: 0 }));
   t.false(isSlower({ median: 1, mad: 0.1 }, { median: 1.2, mad: 0 }));
   t.false(isSlower({ median: 1, mad: 0 }, { median: 0.5, mad: 0 }));
 });
 
-test('a right sort gets kernel time without transfers, and rates from it', async (t) => {
+test('a correct sort gets its kernel time without transfers, and rates from that time', async (t) => {
   const row = await measureSort(sort, right, right, { repeats: 2, copyBytesPerSecond: 150 });
   t.deepEqual(row, {
     ...sort,
@@ -63,7 +63,7 @@ test('a right sort gets kernel time without transfers, and rates from it', async
   });
 });
 
-test('a wrong sort prints wrong and never a time', async (t) => {
+test('a wrong sort is reported as wrong and without a time', async (t) => {
   const wrong: SortRunner = async (_, keys) => ({ result: keys, report });
   t.deepEqual(await measureSort(sort, wrong, right, { repeats: 1 }), {
     ...sort,
@@ -72,7 +72,7 @@ test('a wrong sort prints wrong and never a time', async (t) => {
   });
 });
 
-test('a sort that is wrong only in a timed repetition is wrong', async (t) => {
+test('a sort that is wrong only in a timed repetition is reported as wrong', async (t) => {
   const late: SortRunner = async (_, keys, { profile }) => ({
     result: profile ? keys : keys.toSorted(),
     report,
@@ -84,7 +84,7 @@ test('a sort that is wrong only in a timed repetition is wrong', async (t) => {
   });
 });
 
-test('a sort that another algorithm made, or that cannot be, says so', async (t) => {
+test('a sort by another algorithm is an error, and an unsupported sort is reported with its reason', async (t) => {
   const other: SortRunner = async (_, keys) => ({
     result: keys.toSorted(),
     report: { ...report, algorithm: 'b' },
@@ -96,7 +96,7 @@ test('a sort that another algorithm made, or that cannot be, says so', async (t)
   t.like(await measureSort(sort, none, right, { repeats: 1 }), { result: 'unsupported', reason: 'too many' });
 });
 
-test('what is too much for a comparison is checked by the device, and timed results by being the same', async (t) => {
+test('a large sort is verified by the device, and its timed results are compared with the verified one', async (t) => {
   const verified = { order: true, permutation: true };
   const calls: boolean[] = [];
   const engine =
@@ -116,7 +116,7 @@ test('what is too much for a comparison is checked by the device, and timed resu
   t.deepEqual(await measure(engine(verified, (keys) => keys)), wrong);
 });
 
-test('a row tells the algorithm that was timed, and is none when that changed', async (t) => {
+test('a row names the timed algorithm, and a change of algorithm is an error', async (t) => {
   const auto = { ...sort, algorithm: 'auto' };
   const madeBy =
     (...names: string[]): SortRunner =>
@@ -132,7 +132,7 @@ test('a row tells the algorithm that was timed, and is none when that changed', 
   t.deepEqual(named, { ...sort, result: 'error', reason: "'other' sorted instead of 'fake'" });
 });
 
-test('what the device refuses as wrong is wrong, though another way may have sorted it', async (t) => {
+test('a sort that fails the verification of the device is reported as wrong', async (t) => {
   const refused: SortRunner = (_, keys, { verify }) =>
     verify
       ? Promise.reject(new MismatchError('not sorted'))
@@ -141,7 +141,7 @@ test('what the device refuses as wrong is wrong, though another way may have sor
   t.deepEqual(row, { ...sort, result: 'wrong', checked: 'device', reason: 'not sorted' });
 });
 
-test('pairs of millions of keys are made outside the JavaScript heap', async (t) => {
+test('the benchmark allocates millions of pairs outside the JavaScript heap', async (t) => {
   const args = [
     'bench',
     'sorts',
@@ -158,7 +158,7 @@ test('pairs of millions of keys are made outside the JavaScript heap', async (t)
   t.is(code, 0, err);
 });
 
-test('the fewest bytes are 36 a u32 key, 136 a u64 key, 68 a u32 pair', (t) => {
+test('a sort moves at least 36 bytes per u32 key, 136 per u64 key and 68 per u32 pair', (t) => {
   t.is(leastBytes({ dtype: 'u32', mode: 'keys', n: 1 }), 36);
   t.is(leastBytes({ dtype: 'u64', mode: 'keys', n: 1 }), 136);
   t.is(leastBytes({ dtype: 'u32', mode: 'pairs', n: 1 }), 68);
@@ -181,13 +181,13 @@ const bench = (...rows: SortRow[]): SortBench => ({
   rows,
 });
 
-test('a baseline finds the slower and the broken cases, by case', (t) => {
+test('a comparison with a baseline finds slower and broken cases', (t) => {
   const broken: SortRow = { ...sort, n: 3, result: 'wrong' };
   const before = bench(ok(1, 1), ok(2, 1), ok(3, 1));
   t.deepEqual(regressions(before, bench(ok(2, 2), broken, ok(1, 1), ok(4, 9))), [ok(2, 2), broken]);
 });
 
-test('the plot is well-formed and has a point for each right row only', (t) => {
+test('the plot is well-formed and has a point for each correct row only', (t) => {
   const plot = svg([bench(ok(1024, 1), ok(2048, 1), { ...sort, result: 'wrong' })]);
   t.is(plot.match(/<circle /g)?.length, 2);
   t.true(plot.includes('A &amp; &lt;B&gt;'));
@@ -207,7 +207,7 @@ test('CSV and Markdown keep commas, quotes and bars inside their cells', (t) => 
   t.true(markdown([odd]).endsWith(' a,"b"\\|c |'));
 });
 
-test('the command measures on a device and gives one row for each case', async (t) => {
+test('clsort bench sorts prints one row for each case', async (t) => {
   const args = ['bench', 'sorts', '--count', '1000,3000', '--repeats', '1', '--device', 'Portable', '--json'];
   const { code, out, err } = await clsort(args);
   t.is(code, 0, err);
@@ -222,7 +222,7 @@ test('the command measures on a device and gives one row for each case', async (
   );
 });
 
-test('several devices are measured in one run, and rows tell which; either result is a baseline', async (t) => {
+test('several devices are measured in one run, and either output format works as a baseline', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const page = path('sorts.html');
@@ -260,7 +260,7 @@ test('several devices are measured in one run, and rows tell which; either resul
   }
 });
 
-test('the command refuses unknown modes and baselines that are none', async (t) => {
+test('clsort bench sorts rejects unknown modes, missing baselines and empty ranges', async (t) => {
   t.is((await clsort(['bench', 'sorts', '--mode', 'both'])).code, 2);
   t.is((await clsort(['bench', 'sorts', '--baseline', '/no/such/file'])).code, 5);
   const range = await clsort(['bench', 'sorts', '--count', '2^9..2^8']);

@@ -10,7 +10,7 @@ const WIDE: TuneCase = { algorithm: 'wide', which: { keyBits: 64, valueBytes: 0 
 
 forEachDevice((title, open) => {
   test.serial(
-    title('what wide keys are sorted by is tried on keys that few digits tell apart, and on others'),
+    title('parameters of wide are tried on keys with equal prefixes and on random keys'),
     async (t) => {
       const device = await open();
       const isThere = wide.available(device, { keyBits: 64, valueBytes: 0 });
@@ -23,7 +23,7 @@ forEachDevice((title, open) => {
           return;
         }
         t.is((await bench.attempt(own)).result, 'ok');
-        // Counting in the smallest tiles, where buckets are large already, and after a look at few keys.
+        // The smallest tiles, with large buckets and a small sample.
         const others = {
           finishSize: 64,
           finishKeys: 2,
@@ -41,7 +41,7 @@ forEachDevice((title, open) => {
   );
 
   test.serial(
-    title('a search begins with what the device has room for, and leaves out what it has not'),
+    title('a search starts from parameters that fit the device and compiles none that do not fit'),
     async (t) => {
       const device = await open();
       const present = presentTuning(device, CASE);

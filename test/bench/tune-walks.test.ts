@@ -7,26 +7,29 @@ import { forEachDevice } from '../each-device.js';
 const KEYS = { keyBits: 32, valueBytes: 0 } as const;
 
 forEachDevice((title, open, small) => {
-  ava.serial(title('walks are compared with those of the host before they are timed'), async (t) => {
-    const device = await open();
-    const shapes = [KEYS, { keyBits: 64, valueBytes: 0 }, { keyBits: 32, valueBytes: 4 }] as const;
-    const cases = walkCases(device, WALKS, shapes);
-    t.true(cases.every(({ algorithm, which }) => isWalk(algorithm) && which.valueBytes === 0));
-    for (const one of cases) {
-      const bench = await WalkBench.open(device, { ...one, n: small ? 1000 : 20_000 });
-      try {
-        const { present } = bench;
-        const right = await bench.attempt(present);
-        t.is(right.result, 'ok', `${one.algorithm} of ${one.which.keyBits} bits`);
-        const rounds = await bench.attempt({ ...present, rounds: 2 });
-        t.is(rounds.result, 'ok');
-      } finally {
-        bench.close();
+  ava.serial(
+    title('results of scan, compact, unique, reduce and histogram are compared with the host before timing'),
+    async (t) => {
+      const device = await open();
+      const shapes = [KEYS, { keyBits: 64, valueBytes: 0 }, { keyBits: 32, valueBytes: 4 }] as const;
+      const cases = walkCases(device, WALKS, shapes);
+      t.true(cases.every(({ algorithm, which }) => isWalk(algorithm) && which.valueBytes === 0));
+      for (const one of cases) {
+        const bench = await WalkBench.open(device, { ...one, n: small ? 1000 : 20_000 });
+        try {
+          const { present } = bench;
+          const right = await bench.attempt(present);
+          t.is(right.result, 'ok', `${one.algorithm} of ${one.which.keyBits} bits`);
+          const rounds = await bench.attempt({ ...present, rounds: 2 });
+          t.is(rounds.result, 'ok');
+        } finally {
+          bench.close();
+        }
       }
-    }
-  });
+    },
+  );
 
-  ava.serial(title('a walk whose bytes are others gets no time'), async (t) => {
+  ava.serial(title('a scan with a wrong result gets no time'), async (t) => {
     const device = await open();
     const bench = await WalkBench.open(device, { algorithm: 'scan', which: KEYS, n: 1000 });
     const { queue } = device;
@@ -51,7 +54,7 @@ forEachDevice((title, open, small) => {
   });
 });
 
-ava('what is no walk is a usage error', async (t) => {
+ava('an algorithm other than scan, compact, unique, reduce and histogram raises a UsageError', async (t) => {
   const none = WalkBench.open(undefined as never, { algorithm: 'tiled', which: KEYS, n: 1 });
   await t.throwsAsync(none, {
     instanceOf: UsageError,

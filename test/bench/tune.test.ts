@@ -13,7 +13,7 @@ const always = () => true;
 const cost = ({ size, bits }: Tuning): number =>
   1 + Math.abs(Math.log2(Number(size)) - 3) + Math.abs(Number(bits) - 6);
 
-test('finds the fastest parameters, one after the other, and leaves the others alone', async (t) => {
+test('the search finds the fastest value of each parameter and leaves the fixed ones unchanged', async (t) => {
   const found = await search(AXES, START, { attempt: async (tuning) => ok(cost(tuning)), more: always });
   t.deepEqual(found?.tuning, { size: 8, bits: 6, rank: 'masks' });
   t.deepEqual(found?.before, { median: 5, mad: 0 });
@@ -21,7 +21,7 @@ test('finds the fastest parameters, one after the other, and leaves the others a
   t.is(found && gain(found), 0.8);
 });
 
-test('begins with what is known from elsewhere, which single steps may not lead to', async (t) => {
+test('the search also starts from known parameters that single steps may not reach', async (t) => {
   const cost = ({ size, bits }: Tuning) =>
     size === 16 && bits === 4 ? 1 : 2 + Number(size) + 8 - Number(bits);
   const tried: Tuning[] = [];
@@ -37,7 +37,7 @@ test('begins with what is known from elsewhere, which single steps may not lead 
   t.not(alone?.tuning.size, 16);
 });
 
-test('what sorts wrong never wins, however fast, and is told', async (t) => {
+test('parameters that sort wrong never win and are reported', async (t) => {
   const attempt = async (tuning: Tuning): Promise<Tried> =>
     tuning.size === 8 ? { result: 'wrong', reason: 'not in order' } : ok(cost(tuning));
   const found = await search(AXES, START, { attempt, more: always });
@@ -47,7 +47,7 @@ test('what sorts wrong never wins, however fast, and is told', async (t) => {
   t.true(found?.wrong.every(({ size }) => size === 8));
 });
 
-test('what does not work on the device is passed over', async (t) => {
+test('parameters that the device does not support are skipped', async (t) => {
   const attempt = async (tuning: Tuning): Promise<Tried> =>
     Number(tuning.size) > 4 ? { result: 'unsupported', reason: 'too large' } : ok(cost(tuning));
   const found = await search(AXES, START, { attempt, more: always });
@@ -55,14 +55,14 @@ test('what does not work on the device is passed over', async (t) => {
   t.deepEqual(found?.wrong, []);
 });
 
-test('a gain within the noise is none', async (t) => {
+test('a gain within the noise is ignored', async (t) => {
   const attempt = async (tuning: Tuning) => ok(tuning === START ? 1 : 0.9, 0.05);
   const found = await search(AXES, START, { attempt, more: always });
   t.is(found?.tuning, START);
   t.is(found && gain(found), 0);
 });
 
-test('a gain that does not show a second time is none', async (t) => {
+test('a gain that a second measurement does not confirm is ignored', async (t) => {
   let first = true;
   const attempt = async (tuning: Tuning) => {
     const slow = first && tuning === START;
@@ -73,7 +73,7 @@ test('a gain that does not show a second time is none', async (t) => {
   t.is(found?.tuning, START);
 });
 
-test('ends when time is up, with the best so far', async (t) => {
+test('the search ends when time is up and returns the best parameters so far', async (t) => {
   let left = 3;
   const found = await search(AXES, START, {
     attempt: async (tuning) => ok(cost(tuning)),
@@ -83,7 +83,7 @@ test('ends when time is up, with the best so far', async (t) => {
   t.true((found && gain(found) >= 0) ?? false);
 });
 
-test('says nothing where the present parameters do not work', async (t) => {
+test('the search returns nothing if the present parameters do not work', async (t) => {
   const reasons: string[] = [];
   const found = await search(AXES, START, {
     attempt: async () => ({ result: 'unsupported', reason: 'no such device' }),
@@ -94,7 +94,7 @@ test('says nothing where the present parameters do not work', async (t) => {
   t.deepEqual(reasons, ['no such device']);
 });
 
-test('nothing is varied that cannot matter', (t) => {
+test('only parameters that affect the sort are varied', (t) => {
   const names = (algorithm: string, valueBytes: number) => {
     const one = tuneCases([algorithm]).find(({ which }) => which.valueBytes === valueBytes);
     return Object.keys(one ? axesOf(one) : {}).filter((name) =>
@@ -107,7 +107,7 @@ test('nothing is varied that cannot matter', (t) => {
   t.deepEqual(names('tiled', 4), ['valuesAfter']);
 });
 
-test('wide keys have searches of their own: of what is behind the passes, which are searched for onesweep', (t) => {
+test('the search for wide varies its own parameters and not those of its onesweep passes', (t) => {
   const cases = tuneCases(['wide']);
   t.deepEqual(
     cases.map(({ which, n }) => [which.keyBits, which.valueBytes, n]),
@@ -129,7 +129,7 @@ test('wide keys have searches of their own: of what is behind the passes, which 
   }
 });
 
-test('sizes of an algorithm’s cases cover each other’s gaps and never overlap', (t) => {
+test('the tuning cases of an algorithm cover separate ranges of sizes', (t) => {
   for (const [algorithm, { sizes }] of Object.entries(TUNABLE)) {
     t.true(
       ALGORITHMS.some(({ name }) => name === algorithm),
@@ -151,7 +151,7 @@ test('sizes of an algorithm’s cases cover each other’s gaps and never overla
       which.valueBytes,
     ]),
     TUNABLE.serial?.sizes.map(() => [16, 8]),
-    'or only what is asked for',
+    'or only the requested shapes',
   );
   t.is(tuneCases(['serial', 'group'])[0]?.algorithm, 'serial', 'the most important first');
 });

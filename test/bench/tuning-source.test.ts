@@ -21,7 +21,7 @@ const ODD: DeviceTuning = {
   rows: [{ algorithm: 'serial', which: {}, tuning: { radixBits: 11, lines: false } }],
 };
 
-test('what is written says the same when it is read', async (t) => {
+test('a generated tuning file exports the tuning that it was generated from', async (t) => {
   for (const tuning of [...TUNINGS, ODD]) {
     const { ofADevice } = await exported(tuningSource(tuning, 'src/algorithms/tunings/of-a-device.ts'));
     t.deepEqual(ofADevice, tuning);
@@ -29,7 +29,7 @@ test('what is written says the same when it is read', async (t) => {
   t.deepEqual(Object.keys(await exported(tuningSource(ODD, '9000.ts'))), ['device9000']);
 });
 
-test('what is written is as the linter wants it', (t) => {
+test('a generated tuning file has the layout that the formatter expects', (t) => {
   for (const tuning of [...TUNINGS, ODD]) {
     const source = tuningSource(tuning, 'one.ts');
     const biome = join(packageRoot, 'node_modules/@biomejs/biome/bin/biome');
@@ -39,7 +39,7 @@ test('what is written is as the linter wants it', (t) => {
   }
 });
 
-test('what one device shows counts for its architecture, where that is known', (t) => {
+test('a measured tuning applies to the architecture of the device, if known, and otherwise to the device', (t) => {
   t.deepEqual(whereOf(knownDevice(profileNamed('h200'))), { architecture: 'sm_90' });
   t.deepEqual(whereOf(knownDevice(profileNamed('mi250'))), { architecture: 'gfx90a' });
   t.deepEqual(whereOf(knownDevice(profileNamed('mali-g610'))), { device: 'Mali-G610 MC6 r0p0' });

@@ -19,7 +19,7 @@ const row = (step: string, seconds: number | null, more: Partial<LadderRow> = {}
   ...more,
 });
 
-test('a claim holds where its step is faster beyond noise, and tells both times and why', (t) => {
+test('a claim holds if its step is faster beyond noise, and its reason states both times', (t) => {
   const verdicts = (interleaved: number | null, compacted: number | null, more: Partial<LadderRow> = {}) =>
     claimsOf(
       [row('interleaved', interleaved), row('compacted', compacted, more)],
@@ -41,12 +41,12 @@ test('a claim holds where its step is faster beyond noise, and tells both times 
   t.deepEqual(
     [flip(0.0009), flip(0.00104), flip(0.0015)],
     [true, true, false],
-    'what costs nothing need not be faster',
+    'a claim of no cost does not need a faster step',
   );
   t.like(verdicts(0.002, null, { reason: 'has none' }), { holds: null, reason: 'compacted: has none' });
 });
 
-test('the device beats the host where its best step does so with transfers', (t) => {
+test('the device beats the host if its best step including transfers does', (t) => {
   const host = row('host', 0.005, { device: 'host', kernelSeconds: null });
   const rows = [
     row('interleaved', 0.001, { endToEndSeconds: 0.007 }),
@@ -58,7 +58,7 @@ test('the device beats the host where its best step does so with transfers', (t)
   t.regex(verdict?.reason ?? '', /^grid 4\.00 ms with its transfers, 2\.00 ms without/);
 });
 
-test('plots have a line for each step, and the page the claims', (t) => {
+test('the plot has a line for each step, and the page lists the claims', (t) => {
   const rows = [row('interleaved', 0.002), row('compacted', 0.001), row('host', 0.003, { device: 'host' })];
   const measured = { devices: [], rows, claims: claimsOf(rows, new Map()) };
   t.is(ladderSvg(measured).match(/data-line=/g)?.length, 3);

@@ -18,7 +18,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 };
 
 forEachDevice((title, device) => {
-  test.serial(title('the ladder measures each step and the host, and every result is right'), async (t) => {
+  test.serial(title('the ladder measures each step and the host, and every result is correct'), async (t) => {
     const { capabilities, info } = await device();
     const seen: LadderRow[] = [];
     const counts = [2048, 5003];
