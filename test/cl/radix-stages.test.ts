@@ -72,7 +72,7 @@ await forEachOpened((title, device) => {
   const keys = bytesOf(keysOf('u32', 'uniform', 3000));
   const bits = new Uint32Array(keys.buffer, keys.byteOffset, 3000);
 
-  test.serial(title('tiled: counts, scans and passes are those of the model'), async (t) => {
+  test.serial(title('the counts, scans and passes of tiled match the model'), async (t) => {
     const { after, result } = await stagesOf(device, tiledRadix, bits);
     let codes: Uint32Array = encodeAll(bits);
     for (const [pass, { shift, bits: width }] of digitsOf([0, 32], 8).entries()) {
@@ -96,7 +96,7 @@ await forEachOpened((title, device) => {
 
   testIf(
     onesweep.available(device, { keyBits: 32, valueBytes: 0 }),
-    title('onesweep: the histogram, the look-back sums and the passes are those of the model'),
+    title('the histogram, look-back sums and passes of onesweep match the model'),
     async (t) => {
       const { after } = await stagesOf(device, onesweep, bits, {
         groupSize: 64,
@@ -148,7 +148,7 @@ await forEachOpened((title, device) => {
     },
   );
 
-  test.serial(title('serial: counts, places and passes are those of the model'), async (t) => {
+  test.serial(title('the counts, offsets and passes of serial match the model'), async (t) => {
     const { after } = await stagesOf(device, serialRadix, bits, { radixBits: 11 });
     let codes: Uint32Array = encodeAll(bits);
     for (const [pass, { shift, bits: width }] of digitsOf([0, 32], 11).entries()) {
