@@ -17,7 +17,7 @@ const EVEN: Setup = {
 const known = (frames: readonly Frame[]): number[] =>
   EVEN.counts.map((_, i) => frames.findIndex(({ tiles }) => tiles[i]?.prefix !== null));
 
-test('every tile gets the sum up to it, whatever is slow, mute or in turn, and waits have an end', (t) => {
+test('every tile gets its prefix after a bounded wait, even if tiles are slow or one never publishes', (t) => {
   const setups = fc.integer({ min: 1, max: 12 }).chain((n) =>
     fc.record({
       counts: fc.array(fc.nat(9), { minLength: n, maxLength: n }),
@@ -51,7 +51,7 @@ test('every tile gets the sum up to it, whatever is slow, mute or in turn, and w
   );
 });
 
-test('with counts each tile meets a prefix half the way back, in a chain each waits for the one before', (t) => {
+test('look-back reaches prefixes in logarithmic time, and a chain one tile after the other', (t) => {
   const [decoupled, chain] = (['look-back', 'chain'] as const).map((rule) => framesOf({ ...EVEN, rule }));
   const start = known(decoupled ?? [])[0] as number;
   t.deepEqual(
@@ -66,7 +66,7 @@ test('with counts each tile meets a prefix half the way back, in a chain each wa
   t.true(waitsOf(chain ?? []) > 0);
 });
 
-test('a tile that says nothing is counted by those that have waited long enough', (t) => {
+test('a tile that never publishes is recounted by a tile that waited long enough', (t) => {
   const frames = framesOf({ ...EVEN, mute: 3 });
   t.true(frames.some(({ tiles }) => tiles[4]?.doing === 'recounts' && tiles[4].looksAt === 3));
   t.false(framesOf(EVEN).some(({ tiles }) => tiles.some(({ doing }) => doing === 'recounts')));

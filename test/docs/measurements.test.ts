@@ -8,14 +8,14 @@ import { packageRoot } from '../../src/util/paths.js';
 const FOLDER = join(packageRoot, 'scripts', 'results');
 const read = (file: string): unknown => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
 
-test('a peer that was not there has no row', (t) => {
+test('a peer that was not measured has no row', (t) => {
   const rows = rowsOf(read('pocl-peers.json'));
   t.true(rows.length > 10);
   for (const row of rows) t.true(row.seconds > 0, JSON.stringify(row));
   t.false(rows.some(({ who }) => who === 'CuPy'));
 });
 
-test('kernels of other operations have a row each, and CUB one beside it', (t) => {
+test('a scan on the H200 has one row for clsort and one for CUB', (t) => {
   const rows = rowsOf(read('h200-operations.json'));
   const scans = rows.filter(
     ({ operation, dtype, n }) => operation === 'scan' && dtype === 'u32' && n === 2 ** 24,
@@ -29,14 +29,14 @@ test('kernels of other operations have a row each, and CUB one beside it', (t) =
   );
 });
 
-test('no plot that is kept has a place that is no number', (t) => {
+test('the stored plots contain no invalid numbers', (t) => {
   const plots = readdirSync(FOLDER).filter((file) => file.endsWith('.svg'));
   t.true(plots.length > 5);
   for (const plot of plots)
     t.false(/NaN|Infinity|undefined/.test(readFileSync(join(FOLDER, plot), 'utf8')), plot);
 });
 
-test('of several runs the best counts, once for each size, and sizes beside each other are a range', (t) => {
+test('crossovers use the best of several runs for each size, and adjacent sizes are shown as a range', (t) => {
   const row = (who: string, n: number, seconds: number): Row => ({
     ...{ device: 'd', driver: '1', date: '2026-11-23', operation: 'sort', measure: 'kernels' },
     ...{ who, isPeer: who !== 'clsort', dtype: 'u32', distribution: 'uniform', n, seconds },
