@@ -24,7 +24,7 @@ interface Place {
   readonly redis: RedisServer;
 }
 
-/** A folder and a Redis, which go with the test. */
+/** A folder and a Redis server, which the test removes at its end. */
 async function place(t: ExecutionContext, password?: string): Promise<Place> {
   const { folder, path, remove } = scratchFolder();
   const redis = await RedisServer.start(folder, password);
@@ -103,7 +103,7 @@ async function sortOver(
   return { report, parts: await joinedParts(path('out')) };
 }
 
-testWithRedis('two workers sort, and nothing of it is left in the queue', async (t) => {
+testWithRedis('two workers sort and leave no job in the queue', async (t) => {
   const here = await place(t);
   worker(t, here);
   worker(t, here);
@@ -129,30 +129,27 @@ testWithRedis('two workers sort, and nothing of it is left in the queue', async 
   client.disconnect();
 });
 
-testWithRedis(
-  'a Redis that is killed in each stage, with all it knew, holds a sort up and no more',
-  async (t) => {
-    const here = await place(t);
-    worker(t, here);
-    worker(t, here);
-    const bytes = recordsOf(8000);
-    const restarted = new Set<string>();
-    let restarts = Promise.resolve();
-    const { parts } = await sortOver(here, bytes, (event) => {
-      if (event.is !== 'begin' || restarted.has(event.task.kind) || restarted.size >= 3) return;
-      restarted.add(event.task.kind);
-      restarts = restarts.then(async () => {
-        await here.redis.stop();
-        await here.redis.run();
-      });
+testWithRedis('a sort survives a Redis server that loses its data in each stage', async (t) => {
+  const here = await place(t);
+  worker(t, here);
+  worker(t, here);
+  const bytes = recordsOf(8000);
+  const restarted = new Set<string>();
+  let restarts = Promise.resolve();
+  const { parts } = await sortOver(here, bytes, (event) => {
+    if (event.is !== 'begin' || restarted.has(event.task.kind) || restarted.size >= 3) return;
+    restarted.add(event.task.kind);
+    restarts = restarts.then(async () => {
+      await here.redis.stop();
+      await here.redis.run();
     });
-    await restarts;
-    t.is(restarted.size, 3);
-    t.true(parts.equals(sortedRecords(bytes)));
-  },
-);
+  });
+  await restarts;
+  t.is(restarted.size, 3);
+  t.true(parts.equals(sortedRecords(bytes)));
+});
 
-testWithRedis('tasks that name what they must not are refused, and others go on', async (t) => {
+testWithRedis('tasks that name forbidden paths or jobs fail, and other tasks continue', async (t) => {
   const here = await place(t);
   const outside = scratchFolder();
   t.teardown(outside.remove);
@@ -160,7 +157,7 @@ testWithRedis('tasks that name what they must not are refused, and others go on'
   t.teardown(() => client.disconnect());
   const queue = new Queue(queueName('default'), { connection: client, prefix: PREFIX });
   t.teardown(() => queue.close());
-  // A job whose folder is a link, and one that names files by links and by ways upwards.
+  // A job whose folder is a link, and one that names files through links and parent folders.
   mkdirSync(here.path('.clsort'));
   symlinkSync(outside.folder, here.path('.clsort/aaaaaaaaaaaa'));
   symlinkSync(outside.folder, here.path('link'));
@@ -212,14 +209,14 @@ testWithRedis('tasks that name what they must not are refused, and others go on'
   );
 });
 
-testWithRedis('a worker of another version is refused by name, on both sides', async (t) => {
+testWithRedis('a worker of another version takes no tasks, and both sides warn', async (t) => {
   const here = await place(t);
   const other = worker(t, here, { version: '0.0.9' });
   await other.ready;
   const warnings: string[] = [];
   const isTold = (): boolean =>
     warnings.some((message) => message.includes('0.0.9')) && other.events.some(({ is }) => is === 'warning');
-  // The right one comes when both sides have been told of the wrong one.
+  // The matching worker starts when both sides have warned about the other one.
   const wait = setInterval(() => {
     if (!isTold()) return;
     clearInterval(wait);
@@ -240,7 +237,7 @@ testWithRedis('a worker of another version is refused by name, on both sides', a
   t.false(other.events.some(({ is }) => is === 'begin'));
 });
 
-testWithRedis('a task of another version in the job file is refused', async (t) => {
+testWithRedis('a task whose job file has another version fails', async (t) => {
   const here = await place(t);
   mkdirSync(here.path('.clsort/bbbbbbbbbbbb'), { recursive: true });
   writeFileSync(
@@ -259,14 +256,14 @@ testWithRedis('a task of another version in the job file is refused', async (t) 
   client.disconnect();
 });
 
-testWithRedis('the same job has one coordinator', async (t) => {
+testWithRedis('a second coordinator of the same job is rejected', async (t) => {
   const here = await place(t);
   const bytes = recordsOf(2000);
   let second: Promise<unknown> | undefined;
   let right: Running | undefined;
   const { parts } = await sortOver(here, bytes, (event) => {
     if (event.is !== 'stage') return;
-    // A coordinator of this very process is as much another one.
+    // A second coordinator in the same process is rejected in the same way.
     second ??= t
       .throwsAsync(sortOver(here, bytes), {
         code: 'ERR_CLSORT_USAGE',
@@ -282,7 +279,7 @@ testWithRedis('the same job has one coordinator', async (t) => {
 });
 
 testWithRedis(
-  'what is interrupted goes on where it was, and a task that fails for good is told of',
+  'an interrupted sort resumes at its last task, and a changed input rejects the sort',
   async (t) => {
     const here = await place(t);
     const running = worker(t, here);
@@ -317,7 +314,7 @@ testWithRedis(
   },
 );
 
-testWithRedis('a password is told to nobody', async (t) => {
+testWithRedis('a Redis password appears in no error, event or key', async (t) => {
   const secret = 'p@ss word/1';
   const here = await place(t, secret);
   const wrong = redisUrl(here.redis.url.replace(encodeURIComponent(secret), 'other-secret'));

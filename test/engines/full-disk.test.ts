@@ -8,20 +8,20 @@ import { joinedParts, recordRequest, recordsOf, sortedRecords, sortHere } from '
 
 const sorter = hostSorter(test);
 
-/** A small disk, if this process may make one. */
+/** A small disk, if this process may mount one. */
 const { path, folder, remove } = scratchFolder();
 const disk = path('disk');
 mkdirSync(disk);
 const able =
   process.getuid?.() === 0 && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=12m', 'none', disk]).status === 0
     ? true
-    : 'no file system of its own can be mounted here';
+    : 'cannot mount a file system';
 test.after.always(() => {
   if (able === true) spawnSync('umount', ['-l', disk]);
   remove();
 });
 
-testIf(able, 'a disk that fills up is told of, and the same sort goes on when there is room', async (t) => {
+testIf(able, 'a full disk raises an IoError, and the sort resumes when there is space', async (t) => {
   const bytes = recordsOf(100_000); // 1.5 MiB
   const filler = `${disk}/filler`;
   const request = recordRequest(disk, bytes);
@@ -47,7 +47,7 @@ testIf(able, 'a disk that fills up is told of, and the same sort goes on when th
   t.true((await joinedParts(request.out)).equals(sortedRecords(bytes)));
 });
 
-testIf(able, 'a sort for which a disk has no room is refused before it begins', async (t) => {
+testIf(able, 'a sort that needs more disk space than is free fails before it begins', async (t) => {
   const filler = `${disk}/filler`;
   const request = recordRequest(disk, recordsOf(100_000), { out: `${disk}/other` });
   spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
@@ -58,7 +58,7 @@ testIf(able, 'a sort for which a disk has no room is refused before it begins', 
   rmSync(filler);
 });
 
-test('what cannot be sorted over many machines is refused by name', async (t) => {
+test('invalid inputs, outputs and partition counts raise errors that name them', async (t) => {
   const here = scratchFolder();
   t.teardown(here.remove);
   const bytes = recordsOf(100);

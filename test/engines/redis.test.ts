@@ -9,7 +9,7 @@ import { placeOf, redacted, redisError, redisUrl } from '../../src/engines/redis
 import { packageRoot } from '../../src/util/paths.js';
 import { scratchFolder } from '../cli/cli.js';
 
-test('a URL of Redis, and its place without what is secret', (t) => {
+test('placeOf returns the host and port of a Redis URL without user and password', (t) => {
   t.is(placeOf(redisUrl('redis://head')), 'redis://head:6379');
   t.is(placeOf(redisUrl('rediss://user:secret@head:7000/2')), 'rediss://head:7000');
   for (const wrong of ['', 'head:6379', 'http://head', 'redis://', 'redis:secret', 'redis://:secret@']) {
@@ -18,11 +18,11 @@ test('a URL of Redis, and its place without what is secret', (t) => {
   }
 });
 
-test('a password is taken out of texts, as it is and as it stands in the URL', (t) => {
+test('redacted removes a plain or URL-encoded password from texts and errors', (t) => {
   const url = redisUrl('redis://:p%40ss%2Fw@head:6379');
   t.is(redacted('AUTH p@ss/w at redis://:p%40ss%2Fw@head', url), 'AUTH *** at redis://:***@head');
   t.is(redacted('nothing', redisUrl('redis://head')), 'nothing');
-  // What is no right encoding is taken as it is.
+  // An invalid encoding is taken literally.
   t.is(redacted('AUTH 100%', redisUrl('redis://:100%@head')), 'AUTH ***');
   // Clients put the command into their errors.
   const thrown = Object.assign(new Error('WRONGPASS p@ss/w'), {
@@ -33,7 +33,7 @@ test('a password is taken out of texts, as it is and as it stands in the URL', (
   t.false(`${error.stack}${JSON.stringify(error)}${JSON.stringify(error.cause)}`.includes('ss/w'));
 });
 
-test('names of queues, and text for terminals', (t) => {
+test('assertQueue rejects invalid queue names, and plainText removes control characters', (t) => {
   assertQueue('gpu_2-a');
   for (const name of ['', 'a:b', 'a b', '../x', 'ä', 'x'.repeat(65)]) {
     t.throws(() => assertQueue(name), { code: 'ERR_CLSORT_USAGE' });
@@ -43,7 +43,7 @@ test('names of queues, and text for terminals', (t) => {
   t.is(plainText('x'.repeat(9999)).length, 2000);
 });
 
-test('where a package is not installed, the error says what to install', async (t) => {
+test('a missing package raises an error that names the packages to install', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const bare = path('bare');

@@ -16,12 +16,12 @@ import { contextFor, joinedParts, recordRequest, recordsOf, sortedRecords } from
 const sorter = hostSorter(test);
 const { signal } = new AbortController();
 
-test('arrays of Slurm', (t) => {
+test('arraySpec writes task numbers as Slurm array ranges', (t) => {
   t.is(arraySpec([0, 1, 2, 3, 7, 9, 10]), '0-3,7,9-10');
   t.is(arraySpec([5]), '5');
 });
 
-test('a shell takes words as they are', (t) => {
+test('commandLine quotes words so that a shell passes them unchanged', (t) => {
   const words = ['a', "it's", 'two words', '$(id)', '`id`', '*', '', '"', '\\', '--x=1', 'é'];
   const ran = spawnSync('bash', ['-c', `printf '%s\\0' ${commandLine(words)}`], { encoding: 'utf8' });
   t.deepEqual(ran.stdout.split('\0').slice(0, -1), words);
@@ -29,7 +29,7 @@ test('a shell takes words as they are', (t) => {
     t.throws(() => quoted(word), { code: 'ERR_CLSORT_USAGE' });
 });
 
-test('shares do all of a sort, each twice and two at once, to the same bytes', async (t) => {
+test('a sort by shares is correct even if each share runs several times and concurrently', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   const bytes = recordsOf(6000, 700);
@@ -52,7 +52,7 @@ test('shares do all of a sort, each twice and two at once, to the same bytes', a
   await open.release();
 });
 
-test('scripts and manifests have what is left to do, with no text of users unescaped', async (t) => {
+test('Slurm scripts and Kubernetes manifests contain the remaining tasks and escape user text', async (t) => {
   const { folder: outer, remove } = scratchFolder();
   t.teardown(remove);
   const folder = `${outer}/it's $(touch hacked) %j "x"; echo`;
@@ -74,7 +74,7 @@ test('scripts and manifests have what is left to do, with no text of users unesc
   );
   const script = slurmScript(await sortChain(job, own), own, node, ['--partition=a b']);
   t.true(script.includes('--array=0,2-3'));
-  // Run where sbatch only writes down what it is given.
+  // Run with an sbatch that only records its arguments and input.
   mkdirSync(`${outer}/bin`);
   writeFileSync(
     `${outer}/bin/sbatch`,

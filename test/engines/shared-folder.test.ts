@@ -8,7 +8,7 @@ import { thisProcess } from '../../src/io/aside.js';
 import { ClsortError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 
-test('names lead nowhere outside of the folder, by ways upwards or by links', async (t) => {
+test('names that lead outside the shared folder through parent folders or links are rejected', async (t) => {
   const { folder, path, remove } = scratchFolder();
   const outside = scratchFolder();
   t.teardown(remove);
@@ -59,7 +59,7 @@ test('names lead nowhere outside of the folder, by ways upwards or by links', as
   await t.throwsAsync(SharedFolder.open(path('none')), { code: 'ERR_CLSORT_IO' });
 });
 
-test('the folder of a job is no link, and is named by an id only', async (t) => {
+test('a job folder must not be a link, and its name must be a valid id', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   const shared = await SharedFolder.open(folder);
@@ -86,7 +86,7 @@ test('the folder of a job is no link, and is named by an id only', async (t) => 
   await t.throwsAsync(job.get('sort', 3), { code: 'ERR_CLSORT_IO', message: /no JSON/ });
 });
 
-test('a job has one coordinator at a time, and one that is gone holds nobody up', async (t) => {
+test('a job has one coordinator at a time, and the lock of a dead coordinator is replaced', async (t) => {
   const { folder, remove } = scratchFolder();
   t.teardown(remove);
   const job = await JobFolder.make(await SharedFolder.open(folder), idOf('out'));
@@ -98,11 +98,11 @@ test('a job has one coordinator at a time, and one that is gone holds nobody up'
   t.true(error?.message.includes(`clsort status ${job.id}`));
   await release();
   await (await coordinate(job))();
-  // What a process of this host left that is no more.
+  // The lock of a dead process of this host.
   const gone = { ...thisProcess(), start: '1', name: 'here' };
   writeFileSync(job.file('coordinator.json'), JSON.stringify(gone));
   await (await coordinate(job))();
-  // One of another host counts until it has been silent for long.
+  // A lock of another host is valid until it has not been renewed for long.
   writeFileSync(job.file('coordinator.json'), JSON.stringify({ ...gone, host: 'another', name: 'afar' }));
   await t.throwsAsync(coordinate(job), { code: 'ERR_CLSORT_USAGE', message: /on afar/ });
   const long = new Date(Date.now() - 3600_000);

@@ -10,7 +10,7 @@ import { joinedParts, recordRequest, recordsOf, sortedRecords, sortHere } from '
 
 const sorter = hostSorter(test);
 
-test('records come out in order, equal ones as they were, in parts that a manifest lists, and nothing else is left', async (t) => {
+test('records are sorted stably into parts with a manifest, and no temporary files remain', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   const bytes = recordsOf(20_000, 3000); // equal ones are in all shards
@@ -24,10 +24,10 @@ test('records come out in order, equal ones as they were, in parts that a manife
 });
 
 for (const [name, keys] of [
-  ['three keys, each of which has a partition of its own', 3],
-  ['a single key, whose records are cut into parts', 1],
+  ['three distinct keys, each in its own partition', 3],
+  ['a single distinct key, whose records are split into parts', 1],
 ] as const) {
-  test(`stable with ${name}`, async (t) => {
+  test(`the sort is stable with ${name}`, async (t) => {
     const { folder, path, remove } = scratchFolder();
     t.teardown(remove);
     const bytes = recordsOf(10_000, keys);
@@ -38,7 +38,7 @@ for (const [name, keys] of [
   });
 }
 
-test('no units at all are one part without any', async (t) => {
+test('an empty input gives one empty part', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   writeFileSync(path('none.u32'), '');
@@ -48,7 +48,7 @@ test('no units at all are one part without any', async (t) => {
   t.is((await joinedParts(join(folder, 'out'))).length, 0);
 });
 
-test('several files of keys, cut or compressed, are sorted together as they are named', async (t) => {
+test('several key files, plain or compressed, are sorted together', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const keys = Float64Array.from({ length: 9000 }, (_, i) => Math.sin(i) * 1e3);
@@ -77,7 +77,7 @@ test('several files of keys, cut or compressed, are sorted together as they are 
   }
 });
 
-test('parts are of any format that is asked for', async (t) => {
+test('parts are written and read in every format', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const keys = Uint32Array.from({ length: 5000 }, (_, i) => Math.imul(i, 0x9e3779b1));
@@ -88,7 +88,7 @@ test('parts are of any format that is asked for', async (t) => {
     t.like(report, { n: 5000, parts: 2 });
     const names = readdirSync(path(to));
     t.true(names.includes(`part-00001.${to}`), names.join());
-    // And back, from the parts in their order.
+    // And back, from the parts in order.
     const inputs = [0, 1].map((p) => path(`${to}/part-0000${p}.${to}`));
     const back = {
       inputs,
@@ -103,7 +103,7 @@ test('parts are of any format that is asked for', async (t) => {
   }
 });
 
-test('a column of a table, and a big-endian array, are read as one machine reads them', async (t) => {
+test('a table column and a big-endian array are read correctly', async (t) => {
   const { path, remove } = scratchFolder();
   t.teardown(remove);
   const rows = Array.from({ length: 4000 }, (_, i) => [i, Math.imul(i, 0x9e3779b1) >> 8] as const);
@@ -128,7 +128,7 @@ test('a column of a table, and a big-endian array, are read as one machine reads
   }
 });
 
-test('a part that is more than memory holds goes by way of the disk, to the same bytes', async (t) => {
+test('a part that exceeds the memory is sorted on disk with the same result', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   const bytes = recordsOf(400_000, 50_000); // 6.1 MiB
@@ -137,7 +137,7 @@ test('a part that is more than memory holds goes by way of the disk, to the same
   t.true((await joinedParts(path('out'))).equals(sortedRecords(bytes)));
 });
 
-test('a part that has changed on its disk is found, and nothing is kept of the sort', async (t) => {
+test('a part that changes on disk fails verification, and the sort leaves no files', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   const bytes = recordsOf(5000);
@@ -165,7 +165,7 @@ test('a part that has changed on its disk is found, and nothing is kept of the s
   t.true((await joinedParts(path('out'))).equals(sortedRecords(bytes)));
 });
 
-test('a result takes the place of one of ours, as a whole', async (t) => {
+test('a result replaces an earlier result completely, but not a folder with other files', async (t) => {
   const { folder, path, remove } = scratchFolder();
   t.teardown(remove);
   const request = recordRequest(folder, recordsOf(3000));

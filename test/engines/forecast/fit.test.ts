@@ -3,7 +3,7 @@ import { engineRatesOf, hostRatesOf, type RunReport } from '../../../src/engines
 import type { HostRates } from '../../../src/engines/forecast/rates.js';
 import { readRatesFile } from '../../../src/engines/forecast/report.js';
 
-/** What the run of a worker takes whose rates are known. */
+/** The run report of a worker with the known rates. */
 function runOf(shards: number, partitions: number, bytes = 1e9): RunReport {
   const samples = 1000 * partitions;
   const stage = (name: string, tasks: number, seconds: number) => ({
@@ -45,27 +45,27 @@ function near(rates: HostRates): string[] {
   });
 }
 
-test('two runs that are cut otherwise tell what bytes, pieces and tasks take', (t) => {
+test('two runs with different partitions determine the cost of bytes, pieces and tasks', (t) => {
   const rates = hostRatesOf([runOf(4, 4), runOf(24, 48)], undefined);
   t.deepEqual(near(rates), []);
   t.deepEqual(near(hostRatesOf([runOf(24, 48, 5e8), runOf(4, 6, 2e9)], undefined)), []);
 });
 
-test('a single run tells it with what is known of pieces and tasks', (t) => {
+test('a single run determines the cost of bytes if those of pieces and tasks are known', (t) => {
   const known = hostRatesOf([runOf(4, 4), runOf(24, 48)], undefined);
   t.deepEqual(near(hostRatesOf([runOf(7, 9)], known)), []);
-  // Two that are alike tell no more than one.
+  // Two equal runs determine no more than one.
   t.deepEqual(near(hostRatesOf([runOf(7, 9), runOf(7, 9)], known)), []);
 });
 
-test('what an engine adds', (t) => {
+test('engineRatesOf computes the overhead of an engine per stage and per job', (t) => {
   const { stage, job, name } = engineRatesOf(runOf(4, 4));
   t.is(name, 'bullmq');
   t.true(Math.abs(stage - 0.5) < 1e-9);
   t.true(job > 900);
 });
 
-test('runs that tell nothing are refused', (t) => {
+test('incomplete, mixed and malformed run reports raise an InputError', (t) => {
   const half = runOf(4, 4);
   const stages = half.stages.map((one) => (one.stage === 'sort' ? { ...one, ran: 1 } : one));
   t.throws(() => hostRatesOf([{ ...half, stages }], undefined), {

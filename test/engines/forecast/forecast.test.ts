@@ -41,7 +41,7 @@ const stage = (of: ForecastRequest, name: string) => {
   return found;
 };
 
-test('a stage takes as long as the waves of its tasks: host, device and bus one after the other', (t) => {
+test('the time of a stage is its waves of tasks times host, device and bus time', (t) => {
   // 400 tasks of 2.5 GB, 20 workers: 20 waves.
   const partition = stage(request({}), 'partition');
   t.like(partition, { tasks: 400, workers: 20, waves: 20, binds: 'host' });
@@ -49,10 +49,10 @@ test('a stage takes as long as the waves of its tasks: host, device and bus one 
   const sort = stage(request({}), 'sort');
   // 25 million records: 0.25 s on the device, and 12 bytes of each on the bus.
   t.true(Math.abs(sort.seconds - 20 * (2.5 + 0.25 + 0.25)) < 1e-9);
-  t.is(stage(request({}, { partitions: 401 }), 'sort').waves, 21, 'one more is a wave of its own');
+  t.is(stage(request({}, { partitions: 401 }), 'sort').waves, 21, 'one more task needs another wave');
 });
 
-test('what workers share binds when they want more of it than there is', (t) => {
+test('cores, disk, network or storage limit a stage if workers need more than is available', (t) => {
   t.like(stage(request({ cores: 1 }), 'partition'), { binds: 'cores', seconds: 100 });
   const half = { ...request({}).rates, host: { ...HOST, full: 0.5 } };
   t.like(stage(request({ cores: 1 }, { rates: half }), 'partition'), { binds: 'cores', seconds: 200 });
@@ -65,13 +65,13 @@ test('what workers share binds when they want more of it than there is', (t) => 
   t.is(network.binds, 'network');
   t.true(Math.abs(network.seconds - 0.9 * 200) < 1e-6, 'a tenth of it is on the node itself');
   t.is(stage(request({ nodes: 1, network: 1 }), 'partition').alone.network, 0);
-  // Storage beside the nodes: all of it comes and all of it goes, at the same time.
+  // Separate storage: everything is read and written over it at the same time.
   const beside = request({ storage: 5e9, network: 1e9 });
   t.like(stage(beside, 'partition'), { binds: 'storage', seconds: 400 });
   t.is(stage(beside, 'partition').alone.network, 100);
 });
 
-test('time, node hours and memory', (t) => {
+test('a forecast adds up time, node hours and memory', (t) => {
   const plan = forecast(request({}));
   const sum = plan.stages.reduce((all, { seconds }) => all + seconds, 0);
   t.is(plan.seconds, sum);
@@ -80,12 +80,12 @@ test('time, node hours and memory', (t) => {
   t.true(plan.memoryPerNode > 2 * plan.partBytes);
   t.is(plan.byDisk, undefined);
   const few = forecast(request({ memory: 4e9 }));
-  t.is(few.byDisk, 'memory', 'less than a part wants');
+  t.is(few.byDisk, 'memory', 'less than a part needs');
   t.is(forecast(request({}, { partitions: 1 })).byDisk, 'array');
   t.true(few.seconds > plan.seconds && few.memoryPerNode <= 4e9);
 });
 
-test('the best number of partitions is none but the best, and the fewest that are as good', (t) => {
+test('bestForecast chooses the fewest partitions with the shortest time', (t) => {
   const piece = cost(1e-3);
   const rates = { ...request({}).rates, host: { ...HOST, piece, opened: piece } };
   const asked = request({}, { partitions: undefined, rates });
@@ -99,7 +99,7 @@ test('the best number of partitions is none but the best, and the fewest that ar
   t.true(fewer.every(({ seconds }) => seconds > best.seconds));
 });
 
-test('what is sorted within a time is sorted within that time, and more is not', (t) => {
+test('mostWithin returns the largest input that is sorted within the given time', (t) => {
   const { bytes: _, partitions: __, shards: ___, ...rest } = request({});
   const bytes = mostWithin(60, rest);
   t.true(bestForecast({ ...rest, bytes }).seconds <= 60);
@@ -108,7 +108,7 @@ test('what is sorted within a time is sorted within that time, and more is not',
   t.is(mostWithin(60, slow), 0);
 });
 
-test('what was measured are figures, of a date and a driver', (t) => {
+test('the measured rates are positive and have a date, and device rates a driver and a source', (t) => {
   for (const { driver, date, source } of DEVICE_RATES) {
     t.true(driver !== '' && source !== '');
     t.regex(date, /^\d{4}-\d\d-\d\d$/);

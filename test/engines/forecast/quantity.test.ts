@@ -3,7 +3,7 @@ import { readByteRate, readBytes, readNetworkRate } from '../../../src/engines/f
 
 const wrong = { code: 'ERR_CLSORT_USAGE' };
 
-test('sizes are decimal, and binary with an i', (t) => {
+test('sizes have decimal units, or binary units with an i', (t) => {
   t.is(readBytes('100T', '--size'), 1e14);
   t.is(readBytes('1.5TB', '--size'), 1.5e12);
   t.is(readBytes('64GiB', '--size'), 2 ** 36);
@@ -18,7 +18,7 @@ test('sizes are decimal, and binary with an i', (t) => {
   }
 });
 
-test('rates of disks are bytes, those of networks bits, and either may say so', (t) => {
+test('disk rates default to bytes and network rates to bits, and both accept either unit', (t) => {
   t.is(readByteRate('20G/s', '--disk'), 20e9);
   t.is(readByteRate('500MB/s', '--disk'), 5e8);
   t.is(readByteRate('160Gbit/s', '--disk'), 20e9);
