@@ -1,7 +1,7 @@
 import test from 'ava';
 import { costOf, firstOf, sideBySide } from '../../src/explain/cost.js';
 
-test('rows in which some work and some wait diverge', (t) => {
+test('a row with both active and idle work-items counts as divergent', (t) => {
   const every = costOf({ active: Array.from({ length: 64 }, (_, i) => i % 2 === 0) });
   t.deepEqual([every.active, every.idle, every.divergent], [32, 32, 2]);
   const front = costOf({ active: firstOf(32, 64) });
@@ -9,7 +9,7 @@ test('rows in which some work and some wait diverge', (t) => {
   t.deepEqual(front.banks, []);
 });
 
-test('turns are those of the worst access, with both numbers of banks', (t) => {
+test('bank conflicts are those of the worst access, for 16 and for 32 banks', (t) => {
   const strided = Array.from({ length: 32 }, (_, i) => i * 16);
   const { banks, sectors } = costOf({
     active: firstOf(32, 32),

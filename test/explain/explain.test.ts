@@ -12,7 +12,7 @@ import { forEachDevice } from '../each-device.js';
 
 const WORDS = ['7', '14', '4', '1'];
 
-/** What must come out, by plain loops. */
+/** The expected result, computed by plain loops. */
 function expected(
   algorithm: Explained,
   words: readonly string[],
@@ -42,11 +42,11 @@ const STEPS = EXPLAINED_NAMES.flatMap((algorithm): { algorithm: Explained; step:
     : [{ algorithm, step: undefined }],
 );
 
-/** Draws anew in every run, and says which keys those were. */
+/** Every run has another seed, which failures report. */
 const seed = BigInt(Date.now());
 
 forEachDevice((title, device, small) => {
-  test.serial(title('the worked example: 7 14 4 1 by four single bits'), async (t) => {
+  test.serial(title('the worked example sorts 7 14 4 1 by four single bits'), async (t) => {
     const { steps, sorted } = await explain(await device(), WORDS, { bits: 4 });
     t.deepEqual(
       steps.map(({ after }) => after.join(' ')),
@@ -68,45 +68,42 @@ forEachDevice((title, device, small) => {
 
   for (const { algorithm, step } of STEPS) {
     const name = step === undefined ? algorithm : `${algorithm} ${step}`;
-    test.serial(
-      title(`${name} is right for keys that are drawn, by its model and by plain loops`),
-      async (t) => {
-        const opened = await device();
-        const power = step === 'alternating';
-        for (const n of power
-          ? [1, 2, 16, 64]
-          : [1, 2, 5, 33, 64, ...(algorithm === 'row' || small ? [] : [200])]) {
-          const words = randomWords(n, { max: 256, seed });
-          const options = { algorithm, ...(step !== undefined && { step }) };
-          const bits = EXPLAINED_SORTS.includes(algorithm) ? { bits: 8 } : {};
-          const asked = explain(opened, words, { ...options, ...bits });
-          const { capabilities } = opened;
-          const lacks =
-            (step === 'khr' && !capabilities.subGroupBallot) ||
-            (step === 'single_pass' && Number.isFinite(capabilities.quirks.maxLoopIterations)) ||
-            (step === 'ptx' && !capabilities.quirks.inlinePtx) ||
-            (step === 'subgroups' &&
-              !capabilities.quirks.inlinePtx &&
-              !capabilities.extensions.has('cl_khr_subgroups'));
-          if (lacks) {
-            await t.throwsAsync(asked, { instanceOf: UnsupportedError, message: /has no|ends long loops/ });
-            continue;
-          }
-          const { result, steps } = await asked;
-          t.deepEqual(result, expected(algorithm, words), `seed ${seed}, ${n} keys: ${words.join(' ')}`);
-          for (const { cost, source, title: of } of steps) {
-            t.is(cost.active + cost.idle, cost.items, of);
-            t.true(cost.items > 0 && cost.divergent <= Math.ceil(cost.items / 32), of);
-            t.true((source.marks?.length ?? 0) > 0, `${of}: no line of ${source.name} is marked`);
-          }
+    test.serial(title(`${name} is correct for random keys, by its model and by plain loops`), async (t) => {
+      const opened = await device();
+      const power = step === 'alternating';
+      for (const n of power
+        ? [1, 2, 16, 64]
+        : [1, 2, 5, 33, 64, ...(algorithm === 'row' || small ? [] : [200])]) {
+        const words = randomWords(n, { max: 256, seed });
+        const options = { algorithm, ...(step !== undefined && { step }) };
+        const bits = EXPLAINED_SORTS.includes(algorithm) ? { bits: 8 } : {};
+        const asked = explain(opened, words, { ...options, ...bits });
+        const { capabilities } = opened;
+        const lacks =
+          (step === 'khr' && !capabilities.subGroupBallot) ||
+          (step === 'single_pass' && Number.isFinite(capabilities.quirks.maxLoopIterations)) ||
+          (step === 'ptx' && !capabilities.quirks.inlinePtx) ||
+          (step === 'subgroups' &&
+            !capabilities.quirks.inlinePtx &&
+            !capabilities.extensions.has('cl_khr_subgroups'));
+        if (lacks) {
+          await t.throwsAsync(asked, { instanceOf: UnsupportedError, message: /has no|ends long loops/ });
+          continue;
         }
-      },
-    );
+        const { result, steps } = await asked;
+        t.deepEqual(result, expected(algorithm, words), `seed ${seed}, ${n} keys: ${words.join(' ')}`);
+        for (const { cost, source, title: of } of steps) {
+          t.is(cost.active + cost.idle, cost.items, of);
+          t.true(cost.items > 0 && cost.divergent <= Math.ceil(cost.items / 32), of);
+          t.true((source.marks?.length ?? 0) > 0, `${of}: no line of ${source.name} is marked`);
+        }
+      }
+    });
   }
 
   for (const algorithm of EXPLAINED_SORTS) {
     test.serial(
-      title(`${algorithm} explains ties, directions, floats and sizes that are no power of two`),
+      title(`${algorithm} explains ties, directions, floats and sizes that are not a power of two`),
       async (t) => {
         const opened = await device();
         for (const words of [['5'], ['3', '3', '1'], ['9', '2', '9', '0', '2', '255', '2']]) {
@@ -127,7 +124,7 @@ forEachDevice((title, device, small) => {
     );
   }
 
-  test.serial(title('reductions and scans take signed keys and floats, and every operation'), async (t) => {
+  test.serial(title('reductions and scans accept signed keys and floats, and every operation'), async (t) => {
     const opened = await device();
     const result = async (words: string[], options: ExplainOptions) =>
       (await explain(opened, words, options)).result.join(' ');
@@ -145,7 +142,7 @@ forEachDevice((title, device, small) => {
     );
   });
 
-  test.serial(title('amd shows its chain of 3 kernels and, of the same few keys, that of 5'), async (t) => {
+  test.serial(title('amd shows its chain of 3 kernels and, on request, that of 5'), async (t) => {
     const opened = await device();
     const words = randomWords(70, { max: 256, seed });
     const kernels = async (scan?: 3 | 5) => {
@@ -158,33 +155,36 @@ forEachDevice((title, device, small) => {
     t.is(await kernels(5), three.replace('ScanArraysdim1', 'prefixSum blockAddition ScanArraysdim1'));
   });
 
-  test.serial(title('many keys are summed up: of more than 16384, amd has several runs'), async (t) => {
-    const n = small ? 300 : 20_000;
-    const words = randomWords(n, { max: 256, seed });
-    const shown = await explain(await device(), words, { algorithm: 'amd', bits: 8 });
-    t.is(shown.n, n);
-    t.is(shown.keys.length, 256);
-    for (const { before, lines } of shown.steps) {
-      t.deepEqual(before, []);
-      for (const one of lines) t.true(one.values.length <= 48 && (one.of ?? 0) <= Math.max(n, 2 ** 16));
-    }
-    t.is(shown.steps.length, small ? 5 : 7);
-    t.regex(explanationText(shown), new RegExp(`^  digit \\(${n}\\) .* \\.\\.\\. `, 'm'));
-  });
+  test.serial(
+    title('an explanation of many keys is abridged, and amd has several runs above 16384 keys'),
+    async (t) => {
+      const n = small ? 300 : 20_000;
+      const words = randomWords(n, { max: 256, seed });
+      const shown = await explain(await device(), words, { algorithm: 'amd', bits: 8 });
+      t.is(shown.n, n);
+      t.is(shown.keys.length, 256);
+      for (const { before, lines } of shown.steps) {
+        t.deepEqual(before, []);
+        for (const one of lines) t.true(one.values.length <= 48 && (one.of ?? 0) <= Math.max(n, 2 ** 16));
+      }
+      t.is(shown.steps.length, small ? 5 : 7);
+      t.regex(explanationText(shown), new RegExp(`^  digit \\(${n}\\) .* \\.\\.\\. `, 'm'));
+    },
+  );
 
-  test.serial(title('values go where their keys go'), async (t) => {
+  test.serial(title('values move with their keys'), async (t) => {
     const { steps } = await explain(await device(), ['3', '1', '2'], { pairs: true, bits: 2 });
     t.deepEqual(steps.at(-1)?.lines.at(-1), { name: 'values after', values: ['v1', 'v2', 'v0'] });
   });
 
-  test.serial(title('a window leaves the bits below it alone'), async (t) => {
+  test.serial(title('a bit window ignores the bits below it'), async (t) => {
     const words = ['33', '17', '18', '34', '1'];
     const { sorted, steps } = await explain(await device(), words, { bits: [4, 6] });
     t.deepEqual(sorted, ['1', '17', '18', '33', '34']);
     t.is(steps.length, 2);
   });
 
-  test.serial(title('digits of two bits are split into four bins'), async (t) => {
+  test.serial(title('two-bit digits are split into four bins'), async (t) => {
     const { steps } = await explain(await device(), WORDS, { bits: 4, radixBits: 2 });
     t.deepEqual(
       steps.map(({ after }) => after.join(' ')),
@@ -199,7 +199,7 @@ forEachDevice((title, device, small) => {
     t.true(steps.at(-1)?.lines.some(({ name }) => name === 'splitters'));
   });
 
-  test.serial(title('what cannot be explained is a typed error'), async (t) => {
+  test.serial(title('invalid and unsupported explanations raise a typed error'), async (t) => {
     const opened = await device();
     const many = Array.from({ length: 65 }, (_, i) => String(i));
     const wrong: readonly (readonly [readonly string[], ExplainOptions])[] = [
@@ -246,7 +246,7 @@ forEachDevice((title, device, small) => {
   });
 });
 
-test('a number that differs from the model is an error', (t) => {
+test('a number that differs from the model raises a MismatchError', (t) => {
   t.throws(() => agree('offsets', [0, 1], [0, 2]), { instanceOf: MismatchError, message: /wrote 1 at 1/ });
   t.throws(() => agree('offsets', [0], [0, 2]), { instanceOf: MismatchError });
   t.throws(() => agree('sums', [0], [-0]), { instanceOf: MismatchError });
@@ -254,7 +254,7 @@ test('a number that differs from the model is an error', (t) => {
   t.deepEqual(agree('sums', [Number.NaN], [Number.NaN]), [Number.NaN]);
 });
 
-test('keys are read and written as people do', (t) => {
+test('keys are parsed and printed in decimal with a guessed dtype', (t) => {
   t.is(guessDtype(['1', '2']), 'u32');
   t.is(guessDtype(['1', '-2']), 'i32');
   t.is(guessDtype(['1', '2.5']), 'f32');
@@ -271,7 +271,7 @@ test('keys are read and written as people do', (t) => {
   t.throws(() => parseKey('x', 'f32'), { instanceOf: UsageError });
 });
 
-test('keys that are drawn fit their dtype, and the same seed draws them again', (t) => {
+test('random keys fit their dtype, and the same seed gives the same keys', (t) => {
   const keys = randomWords(1000, { seed: 5n, dtype: 'i8' });
   t.deepEqual(keys, randomWords(1000, { seed: 5n, dtype: 'i8' }));
   t.true(keys.every((word) => parseKey(word, 'i8') < 128n));
@@ -279,7 +279,7 @@ test('keys that are drawn fit their dtype, and the same seed draws them again', 
   t.throws(() => randomWords(1, { seed: 1n, max: 0 }), { instanceOf: UsageError });
 });
 
-test.serial('clsort explain prints text and JSON, and refuses bad keys', async (t) => {
+test.serial('clsort explain prints text and JSON, and rejects invalid keys', async (t) => {
   const text = await clsort(['explain', ...WORDS, '--bits', '4']);
   t.is(text.code, 0, text.err);
   t.regex(text.out, /new index +2 +0 +1 +3\n/);
@@ -317,28 +317,25 @@ test.serial('clsort explain prints text and JSON, and refuses bad keys', async (
 });
 
 for (const algorithm of EXPLAINED_NAMES) {
-  test.serial(
-    `clsort explain --algorithm ${algorithm} prints tables of ASCII, JSON and a page`,
-    async (t) => {
-      const { path, remove } = scratchFolder();
-      t.teardown(remove);
-      const page = path('page.html');
-      const isSort = EXPLAINED_SORTS.includes(algorithm);
-      const args = ['explain', '1.5', '0.5', '2', '--algorithm', algorithm, '--dtype', 'f32'];
-      const text = await clsort([...args, ...(isSort ? ['--descending'] : [])]);
-      t.is(text.code, 0, text.err);
-      t.regex(text.out, /^[\n -~]+$/, 'ASCII, without colour');
-      t.regex(text.out, /^ {2}input +1\.5 0\.5 2$/m);
-      if (isSort) t.regex(text.out, /^ {2}sorted +2 1\.5 0\.5$/m);
-      t.regex(text.out, /^ {2}work-items \d+ of \d+, \d+ idle/m);
-      const json = await clsort([...args, '--json', '--html', page]);
-      t.is(json.code, 0, json.err);
-      const explanation = JSON.parse(json.out);
-      t.is(explanation.algorithm, algorithm);
-      t.is(explanation.schema, 'clsort.explain/2');
-      if (isSort) t.deepEqual(explanation.sorted, ['0.5', '1.5', '2']);
-      t.true(explanation.steps.length > 0);
-      t.regex(readFileSync(page, 'utf8'), /^<!doctype html>/i);
-    },
-  );
+  test.serial(`clsort explain --algorithm ${algorithm} writes ASCII tables, JSON and a page`, async (t) => {
+    const { path, remove } = scratchFolder();
+    t.teardown(remove);
+    const page = path('page.html');
+    const isSort = EXPLAINED_SORTS.includes(algorithm);
+    const args = ['explain', '1.5', '0.5', '2', '--algorithm', algorithm, '--dtype', 'f32'];
+    const text = await clsort([...args, ...(isSort ? ['--descending'] : [])]);
+    t.is(text.code, 0, text.err);
+    t.regex(text.out, /^[\n -~]+$/, 'ASCII, without colour');
+    t.regex(text.out, /^ {2}input +1\.5 0\.5 2$/m);
+    if (isSort) t.regex(text.out, /^ {2}sorted +2 1\.5 0\.5$/m);
+    t.regex(text.out, /^ {2}work-items \d+ of \d+, \d+ idle/m);
+    const json = await clsort([...args, '--json', '--html', page]);
+    t.is(json.code, 0, json.err);
+    const explanation = JSON.parse(json.out);
+    t.is(explanation.algorithm, algorithm);
+    t.is(explanation.schema, 'clsort.explain/2');
+    if (isSort) t.deepEqual(explanation.sorted, ['0.5', '1.5', '2']);
+    t.true(explanation.steps.length > 0);
+    t.regex(readFileSync(page, 'utf8'), /^<!doctype html>/i);
+  });
 }

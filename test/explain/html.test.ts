@@ -64,7 +64,7 @@ const EXPLANATION: Explanation = {
 
 const position = (page: string): string | undefined => /<span id="position"[^>]*>([^<]*)</.exec(page)?.[1];
 
-test('text has each array on one line, without colour, and what each step costs', (t) => {
+test('the text has each array on one line, without colour, and the cost of each step', (t) => {
   const text = explanationText(EXPLANATION);
   t.regex(text, /^ {2}keys +7 +14 +4 +1$/m);
   t.regex(
@@ -75,7 +75,7 @@ test('text has each array on one line, without colour, and what each step costs'
   t.false(text.includes('\u001b'));
 });
 
-test('the page loads nothing and lets nothing out of its data', (t) => {
+test('the page loads no resources and escapes its data', (t) => {
   const html = explanationHtml(EXPLANATION);
   t.notRegex(html, /https?:\/\/(?!www\.w3\.org)/);
   t.notRegex(html, /(?:src|href)=|@import|url\(/);
@@ -84,7 +84,7 @@ test('the page loads nothing and lets nothing out of its data', (t) => {
 });
 
 testInBrowser(
-  'the page draws each key on its way, and the keyboard walks through the steps',
+  'the page draws the movement of each key, and the keyboard moves through the steps',
   async (t, visit) => {
     const pageAfter = (...keys: string[]) => visit(explanationHtml(EXPLANATION), keys);
     const first = await pageAfter();
@@ -115,7 +115,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  'buttons and the slider walk, too, and nothing is wider than a narrow page',
+  'buttons and the slider move through the steps, and the page fits a narrow screen',
   async (t, visit) => {
     const press = `<script>
     document.getElementById('forth').click();

@@ -4,7 +4,7 @@ import test from 'ava';
 import { type SourceMark, sourceText, withSources } from '../../src/explain/source.js';
 import { packageRoot } from '../../src/util/paths.js';
 
-test('a kernel is its comment, its head and its body, with the numbers of its lines', (t) => {
+test('sourceText returns the comment, head and body of a kernel with its line numbers', (t) => {
   for (const [file, name, first, last] of [
     ['reduce.cl', 'reduce_halving', /^\/\* Step 3/, /^}$/],
     ['scan.cl', 'SWEEP_BODY', /^\/\* Work-efficient/, /out\[j\]/],
@@ -20,7 +20,7 @@ test('a kernel is its comment, its head and its body, with the numbers of its li
   t.throws(() => sourceText('reduce.cl', 'reduce_nothing'), { message: /has no kernel/ });
 });
 
-test('marks are the lines that have what a step is about', (t) => {
+test('withSources marks the lines that contain the code of a step', (t) => {
   const whole: SourceMark = { file: 'scan.cl', name: 'scan_add' };
   const { steps, sources } = withSources([{ source: { ...whole, having: ['+='] } }, { source: whole }]);
   const { first = 0, lines = [] } = sources.scan_add ?? {};
