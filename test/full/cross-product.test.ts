@@ -14,7 +14,7 @@ import { pairwise } from '../pairwise.js';
 import { pick, type ReferenceOrder, referenceArgsort } from '../reference.js';
 
 const FULL = process.env.CLSORT_TEST_FULL === '1';
-/** Of so many combinations a run that is not full takes one. */
+/** A run that is not full tests one of so many combinations. */
 const SHARE = 4;
 const SHARE_SMALL = 600;
 
@@ -52,7 +52,7 @@ async function sortsRight(
 forEachSorter((title, open, small) => {
   for (const dtype of DTYPES) {
     test.serial(
-      title(`${dtype}: orders x forms x sizes to 257 x distributions x windows, seed ${SEED}`),
+      title(`sorts ${dtype} keys of every order, form, size to 257, distribution and window, seed ${SEED}`),
       async (t) => {
         const sorter = await open();
         const random = new Random(SEED + BigInt(DTYPES.indexOf(dtype)));
@@ -86,7 +86,7 @@ forEachSorter((title, open, small) => {
 
   if (small) return;
 
-  test.serial(title(`pairs of all axes above 257 keys, seed ${SEED}`), async (t) => {
+  test.serial(title(`sorts more than 257 keys with every pair of options, seed ${SEED}`), async (t) => {
     const sorter = await open();
     await using host = await Sorter.open({ device: 'host' });
     const windows = bitWindows('u32').length;
@@ -102,7 +102,7 @@ forEachSorter((title, open, small) => {
       const bits = bitWindows(dtype)[w] ?? [0, dtypeInfo(dtype).width];
       const options = { ...ORDERS[o], bits, dtype };
       const keys = keysOf(dtype, DISTRIBUTIONS[p] ?? 'uniform', LARGE_SIZES[s] ?? 0);
-      // The host engine is held against the plain reference by tests of its own.
+      // Other tests compare the host engine with the plain reference.
       const positions = await host.argsort(keys, options);
       if (!(await sortsRight(sorter, keys, form, options, positions))) {
         wrong.push(`${form} of ${keys.length} ${DISTRIBUTIONS[p]} ${JSON.stringify(options)}`);
@@ -112,7 +112,7 @@ forEachSorter((title, open, small) => {
     t.true(combinations.length >= DISTRIBUTIONS.length * DTYPES.length);
   });
 
-  test.serial(title(`2^20 + 3 keys of every dtype, seed ${SEED}`), async (t) => {
+  test.serial(title(`sorts 2^20 + 3 keys of every dtype, seed ${SEED}`), async (t) => {
     const sorter = await open();
     await using host = await Sorter.open({ device: 'host' });
     for (const [i, dtype] of DTYPES.entries()) {

@@ -1,5 +1,5 @@
 /**
- * What holds of every sort, whatever the keys and options: tried on those that a generator finds. A failure
+ * Properties of every sort, for generated keys and options. A failure
  * prints its seed and path, by which fast-check repeats it.
  */
 import test from 'ava';
@@ -48,7 +48,7 @@ forEachSorter((title, open, small) => {
   const runs = { numRuns: FULL ? 2000 : small ? 5 : 120, seed: Number(SEED % 2n ** 31n) };
   const most = small ? 100 : 3000;
 
-  test.serial(title(`every sort is an ordered, stable permutation, seed ${runs.seed}`), async (t) => {
+  test.serial(title(`every result is an ordered, stable permutation, seed ${runs.seed}`), async (t) => {
     const sorter = await open();
     await t.notThrowsAsync(
       fc.assert(
@@ -75,7 +75,7 @@ forEachSorter((title, open, small) => {
     );
   });
 
-  test.serial(title(`sorting what is sorted changes nothing, seed ${runs.seed}`), async (t) => {
+  test.serial(title(`sorting a sorted array changes nothing, seed ${runs.seed}`), async (t) => {
     const sorter = await open();
     await t.notThrowsAsync(
       fc.assert(
@@ -91,7 +91,7 @@ forEachSorter((title, open, small) => {
     );
   });
 
-  test.serial(title(`the engine does as the host engine does, seed ${runs.seed}`), async (t) => {
+  test.serial(title(`results equal those of the host engine, seed ${runs.seed}`), async (t) => {
     const sorter = await open();
     await using host = await Sorter.open({ device: 'host' });
     await t.notThrowsAsync(
