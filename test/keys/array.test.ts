@@ -31,14 +31,14 @@ const detached = (): Uint32Array => {
   return array;
 };
 
-test('the dtype of a typed array is that of its elements', (t) => {
+test('dtypeOf returns the dtype of the elements of a typed array', (t) => {
   for (const [type, dtype] of ARRAYS) t.is(dtypeOf(new type(1)), dtype);
   t.is(dtypeOf(Buffer.alloc(1)), 'u8');
   const half = (globalThis as { Float16Array?: new (length: number) => unknown }).Float16Array;
   if (half) t.is(dtypeOf(new half(1)), 'f16');
 });
 
-test('what is no typed array is refused with what it is', (t) => {
+test('a value that is not a typed array raises an InputError that names its type', (t) => {
   for (const [value, what] of [
     [[3, 1, 2], /an array/],
     [null, /null/],
@@ -52,7 +52,7 @@ test('what is no typed array is refused with what it is', (t) => {
   }
 });
 
-test('a column shares the bits of its array, from any offset', (t) => {
+test('a column shares the memory of its array at any offset', (t) => {
   const floats = Float32Array.of(1, -2, 3).subarray(1);
   const { view, n, dtype, copied } = keyColumn(floats);
   t.deepEqual([n, dtype, copied], [2, 'f32', false]);
@@ -60,7 +60,7 @@ test('a column shares the bits of its array, from any offset', (t) => {
   t.is(view.buffer, floats.buffer);
 });
 
-test('a dtype of the same width may replace that of the array, another may not', (t) => {
+test('a dtype of the same width may override that of the array, but not of another width', (t) => {
   t.is(keyColumn(Uint16Array.of(1), 'f16').dtype, 'f16');
   t.is(keyColumn(Float64Array.of(1), 'u64').dtype, 'u64');
   t.throws(() => keyColumn(Float64Array.of(1), 'f32'), { instanceOf: DtypeError });
@@ -68,7 +68,7 @@ test('a dtype of the same width may replace that of the array, another may not',
   t.throws(() => keyColumn(Uint16Array.of(1), 'u17' as 'u16'), { instanceOf: DtypeError });
 });
 
-test('bytes are read as any dtype, copied only where they stand on an odd offset', (t) => {
+test('bytes are read as any dtype and copied only if they are not aligned', (t) => {
   const bytes = Buffer.alloc(17, 7);
   const odd = keyColumn(bytes.subarray(1), 'u64');
   t.deepEqual([odd.n, odd.copied], [2, (bytes.byteOffset + 1) % 8 !== 0]);
@@ -77,13 +77,13 @@ test('bytes are read as any dtype, copied only where they stand on an odd offset
   t.regex(error?.message ?? '', /17 bytes.*u64 keys of 8 bytes/);
 });
 
-test('keys in shared memory are keys', (t) => {
+test('keys may be in shared memory', (t) => {
   const shared = new Int32Array(new SharedArrayBuffer(8));
   shared.set([5, -5]);
   t.deepEqual([...keyColumn(shared).view], [5, 0xfffffffb]);
 });
 
-test('detached keys and values are refused', (t) => {
+test('detached keys and values raise an InputError', (t) => {
   t.throws(() => keyColumn(detached()), { instanceOf: InputError, message: /keys are detached/ });
   t.throws(() => valueColumn(detached(), { n: 3 }), {
     instanceOf: InputError,
@@ -91,7 +91,7 @@ test('detached keys and values are refused', (t) => {
   });
 });
 
-test('values divide evenly into 1 to 16 bytes for each key', (t) => {
+test('values must have whole elements of 1 to 16 bytes in total for each key', (t) => {
   t.is(valueColumn(new Uint8Array(3), { n: 3 }).bytes, 1);
   t.is(valueColumn(new Float64Array(6), { n: 3 }).bytes, 16);
   t.is(valueColumn(new Uint8Array(9), { n: 3 }).bytes, 3);
@@ -107,7 +107,7 @@ test('values divide evenly into 1 to 16 bytes for each key', (t) => {
   }
 });
 
-test('an empty like another is of its type, in memory of its own', (t) => {
+test('emptyLike returns an array of the same type in new memory', (t) => {
   for (const [type] of ARRAYS) {
     const array = new type(5).subarray(2);
     const like = emptyLike(array as Uint8Array);
@@ -121,7 +121,7 @@ test('an empty like another is of its type, in memory of its own', (t) => {
   t.is(emptyLike(new Uint32Array(1), 9).length, 9);
 });
 
-test('arrays that overlap are told apart from neighbours', (t) => {
+test('assertDisjoint throws for overlapping arrays but not for adjacent ones', (t) => {
   const memory = new ArrayBuffer(64);
   const view = (offset: number, length: number) => new Uint32Array(memory, offset, length);
   t.throws(() => assertDisjoint(view(0, 5), view(16, 4), 'keys and values'), {
@@ -133,7 +133,7 @@ test('arrays that overlap are told apart from neighbours', (t) => {
   t.notThrows(() => assertDisjoint(view(0, 4), new Uint32Array(4), ''));
 });
 
-test('words over bytes share memory only where they can', (t) => {
+test('keyWords shares memory with aligned bytes and copies others', (t) => {
   const bytes = new Uint8Array(16);
   t.is(keyWords(bytes, dtypeInfo('f64')).buffer, bytes.buffer);
   t.not(keyWords(bytes.subarray(4, 12), dtypeInfo('f64')).buffer, bytes.buffer);

@@ -7,7 +7,7 @@ import { keysOf } from '../distributions.js';
 import { patterns } from '../reference.js';
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: codes in numbers are those of the BigInt codec, and decode to the keys`, (t) => {
+  test(`number codes of ${dtype} equal those of the BigInt codec and decode to the keys`, (t) => {
     const info = dtypeInfo(dtype);
     const stride = codeWordsOf(info) + 1;
     for (const descending of [false, true]) {

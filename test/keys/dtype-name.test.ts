@@ -3,7 +3,7 @@ import { DTYPES } from '../../src/keys/dtype.js';
 import { dtypeOfName, namedDtype } from '../../src/keys/dtype-name.js';
 import { DtypeError } from '../../src/util/errors.js';
 
-test('every dtype is known by its own name, by that of NumPy, in any case and with an order of bytes', (t) => {
+test('dtypeOfName accepts own and NumPy names, in any case and with a byte order', (t) => {
   const long = { u: 'uint', i: 'int', f: 'float' } as const;
   for (const dtype of DTYPES) {
     const other = `${long[dtype[0] as 'u']}${dtype.slice(1)}`;
@@ -15,7 +15,7 @@ test('every dtype is known by its own name, by that of NumPy, in any case and wi
   }
 });
 
-test('other names are none', (t) => {
+test('dtypeOfName returns undefined for other names, and namedDtype throws', (t) => {
   for (const name of [
     '',
     'u',

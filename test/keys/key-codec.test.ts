@@ -1,4 +1,4 @@
-/** The codec against numbers: what JavaScript says of their order, and codes that were worked out by hand. */
+/** The codec against the order of numbers in JavaScript, and against codes computed by hand. */
 import test from 'ava';
 import { DTYPES, type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { codecVector, decode, encode, keyCodec, type Order } from '../../src/keys/key-codec.js';
@@ -63,7 +63,7 @@ function patternsOf(dtype: Dtype): bigint[] {
 }
 
 for (const dtype of DTYPES) {
-  test(`codes of ${dtype} are in the order of the numbers, and go back`, (t) => {
+  test(`codes of ${dtype} have the order of the numbers and decode to the keys`, (t) => {
     const all = patternsOf(dtype);
     for (const order of ORDERS) {
       const codec = keyCodec(dtype, order);
@@ -101,7 +101,7 @@ const BY_HAND: readonly (readonly [Dtype, string, bigint, readonly bigint[]])[] 
 ];
 
 for (const [dtype, name, pattern, codes] of BY_HAND) {
-  test(`the code of ${name} as ${dtype} in each order is that worked out by hand`, (t) => {
+  test(`the code of ${name} as ${dtype} in each order equals the value computed by hand`, (t) => {
     t.deepEqual(
       ORDERS.map((order) => encode(keyCodec(dtype, order), pattern)),
       codes,
@@ -109,7 +109,7 @@ for (const [dtype, name, pattern, codes] of BY_HAND) {
   });
 }
 
-test('kernels get the codec as eight words, of 64 bits for keys of 64', (t) => {
+test('codecVector returns eight words, of 64 bits for 64-bit keys', (t) => {
   t.deepEqual(
     codecVector(keyCodec('f32', { descending: true, nan: 'first' })),
     Uint32Array.of(0x8000_0000, 0xffff_ffff, 0x7f_ffff, 0xff00_0001, 0xff_fffe, 1, 0, 0),

@@ -1,4 +1,4 @@
-/** Arrays of more bytes than plain bytes can be on Node 20. */
+/** Arrays with more bytes than a Uint8Array can have on Node 20. */
 import { freemem } from 'node:os';
 import test from 'ava';
 import { Sorter } from '../../src/index.js';
@@ -9,7 +9,7 @@ import { where } from '../where.js';
 /** 4 GiB and 8 bytes. Pages that nobody writes to take no memory. */
 const N = 2 ** 29 + 1;
 
-test('an array of 4 GiB and 8 bytes is read as keys, in parts and as a whole', (t) => {
+test('an array of 4 GiB and 8 bytes is read as keys, in parts and whole', (t) => {
   const array = new Float64Array(N);
   array[N - 1] = 1;
   const { n, view, copied } = keyColumn(array);
@@ -29,26 +29,23 @@ test('an array of 4 GiB and 8 bytes is read as keys, in parts and as a whole', (
   t.is(room(array.byteLength).byteLength, array.byteLength);
 });
 
-where(freemem() > 10 * 2 ** 30, 'takes 4 GiB')(
-  'memory of 4 GiB and 8 bytes is cleared, as that of `alloc` is',
-  (t) => {
-    const array = new Float64Array(N);
-    const places = [0, 2 ** 27 - 1, 2 ** 27, N - 2, N - 1];
-    for (const at of places) array[at] = 1;
-    clearBytes(array.buffer);
-    t.true(places.every((at) => array[at] === 0));
-  },
-);
+where(freemem() > 10 * 2 ** 30, 'needs 4 GiB')('clearBytes clears memory of 4 GiB and 8 bytes', (t) => {
+  const array = new Float64Array(N);
+  const places = [0, 2 ** 27 - 1, 2 ** 27, N - 2, N - 1];
+  for (const at of places) array[at] = 1;
+  clearBytes(array.buffer);
+  t.true(places.every((at) => array[at] === 0));
+});
 
-/** Bytes that a test may take, so that it does not end others. */
+/** Is so much memory free that a test can take these bytes without ending other processes? */
 const enough = (bytes: number): boolean => process.env.CLSORT_TEST_FULL === '1' && freemem() > bytes;
 
 for (const device of ['host', ...deviceNames()]) {
   where(
     enough(20 * 2 ** 30),
-    'takes 20 GiB, and CLSORT_TEST_FULL=1',
+    'needs 20 GiB and CLSORT_TEST_FULL=1',
     test.serial,
-  )(`${device}: 4 GiB and 8 bytes of keys are sorted`, async (t) => {
+  )(`${device} sorts 4 GiB and 8 bytes of keys`, async (t) => {
     await using sorter = await Sorter.open({ device: PLATFORMS[device] ?? device });
     const keys = new Float64Array(N);
     const values = [3, -1, 2, -7, 5];
