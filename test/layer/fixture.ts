@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** What a fixture has told, a line of JSON each, and how it ended if not well. */
+/** The output of a fixture, one line of JSON each, and how it ended if it failed. */
 export interface Told<T> {
   readonly outcomes: readonly T[];
   readonly ended?: string;

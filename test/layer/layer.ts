@@ -53,18 +53,18 @@ const WORDS = REFUSED_LOCAL + 1;
 const NAMES_OFFSET = 256;
 const FILE_BYTES = 8192;
 
-/** What the layer is built from, from the root of the project on. */
+/** Sources of the layer, relative to the root of the project. */
 export const LAYER_SOURCES = ['test/layer/layer.cc', 'src/native/functions.h'] as const;
 export const LAYER_OPTIONS = ['-std=c++17', '-O1', '-g', '-shared', '-fPIC', '-pthread', '-w'] as const;
 
-/** Where the layer is, or belongs, as built from these sources for a kind of processor. */
+/** The path of the layer that these sources give for a processor architecture. */
 export function layerFile(arch: string = process.arch): string {
   const hash = createHash('sha256');
   for (const file of LAYER_SOURCES) hash.update(readFileSync(join(packageRoot, file)));
   return join(packageRoot, '.setup', 'layer', `${hash.digest('hex').slice(0, 16)}-${arch}.so`);
 }
 
-/** Builds the layer where that has not been done. @returns its file */
+/** Builds the layer unless it exists. @returns its file */
 export function layerLibrary(): string {
   const library = layerFile();
   if (existsSync(library)) return library;
@@ -76,7 +76,7 @@ export function layerLibrary(): string {
   return library;
 }
 
-/** The environment of a process that is to run under the layer, controlled through `file`. */
+/** The environment of a process under the layer, which is controlled through `file`. */
 export const layerEnvironment = (file: string): NodeJS.ProcessEnv => ({
   OPENCL_LAYERS: layerLibrary(),
   CLSORT_LAYER_CONTROL: file,
@@ -89,7 +89,7 @@ interface Chosen {
   readonly function?: string;
 }
 
-/** What a device pretends to have at most. */
+/** Limits that a device reports instead of its own. */
 export interface Spoof {
   readonly workGroup?: number;
   readonly localBytes?: number;
