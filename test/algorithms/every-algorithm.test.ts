@@ -65,7 +65,7 @@ function refusalOf(factory: AlgorithmFactory, device: Device, n: number): string
   return answers.find((answer) => typeof answer === 'string');
 }
 
-/** What is to be sorted, besides the keys. */
+/** The size and form of a sort. */
 interface Case {
   readonly n: number;
   readonly bits?: readonly [begin: number, end: number];

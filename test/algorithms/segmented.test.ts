@@ -25,9 +25,9 @@ interface Mix {
   readonly bits?: readonly [begin: number, end: number];
   readonly inPlace?: boolean;
   readonly fromSegment?: boolean;
-  /** Is the algorithm told how long the longest segment is? */
+  /** Does the algorithm get the length of the longest segment? */
   readonly known?: boolean;
-  /** Is it told that all segments have that length, and nothing else of where they begin? It has to take that, then. */
+  /** Do all segments have that length, so that the algorithm gets no offsets? It has to support that. */
   readonly areRows?: boolean;
   /** Keys have so many values at most. */
   readonly values?: number;

@@ -154,7 +154,7 @@ await forEachOpened((title, device, small, name) => {
 
   // --- onesweep
 
-  /** Where the planner would not take it: a wait that a driver ends without a word has to end by itself before. */
+  /** For drivers that silently end long loops, where the planner does not choose onesweep: a wait has to give up before that. */
   const loops = device.capabilities.quirks.maxLoopIterations;
   const patience: Tuning = { spinLimit: Math.min(PATIENT, loops / 8) };
 

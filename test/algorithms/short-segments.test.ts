@@ -13,7 +13,7 @@ const ORDERS: readonly Order[] = [{}, { descending: true }, { descending: true, 
 const FEW_TYPES: readonly Dtype[] = ['u8', 'f16', 'i32', 'f64'];
 /** Bytes of values. */
 const WIDTHS = [1, 2, 4, 8];
-/** Segments have at most so many keys: a few are too long for a row, and are what the smallest tile is for. */
+/** Most keys of a segment. A few segments are too long for a row and need the smallest tile. */
 const LONGEST = 70;
 const TILE = 128;
 

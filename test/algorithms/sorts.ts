@@ -20,7 +20,7 @@ export interface SortCase {
   /** Bytes of the positions to be made. */
   readonly indices?: 4 | 8;
   readonly inPlace?: boolean;
-  /** Keys of each segment, whether positions are counted in it, and whether the algorithm is told of the longest. */
+  /** Keys of each segment, whether positions are relative to it, and whether the algorithm gets the longest length. */
   readonly segments?: {
     readonly lengths: readonly number[];
     readonly fromSegment?: boolean;
@@ -72,7 +72,7 @@ export async function sortBytes(
   const poisoned = (size: number) => {
     const buffer = device.buffer(Math.ceil(size / 4) * 4);
     made.push(buffer);
-    // Poison counts as written: it would hide reads of what nobody wrote.
+    // Poison counts as written: it would hide reads of uninitialised memory.
     if (!CHECKS_READS) queue.fill(buffer, POISON);
     return buffer;
   };
@@ -117,7 +117,7 @@ export async function sortBytes(
   return { keys: sorted, values: moved, status: status[0] ?? 0 };
 }
 
-/** Where segments of these lengths begin, and at last where they end. */
+/** The begin of each segment of these lengths, then the end of the last one. */
 export function offsetsOf(lengths: readonly number[]): Uint32Array {
   const offsets = Uint32Array.of(0, ...lengths);
   for (let i = 1; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + (offsets[i - 1] as number);

@@ -1,4 +1,4 @@
-/** Trials of sorts that are right, that are not, and that give up. */
+/** Trials of correct sorts, of wrong ones and of sorts that give up. */
 import test from 'ava';
 import type { Algorithm, SortWork } from '../../src/algorithms/algorithm.js';
 import { algorithmNamed } from '../../src/algorithms/registry.js';

@@ -64,7 +64,7 @@ function passesOf(keys: BigUint64Array | Uint32Array, { dtype, bits, order = {} 
   return Math.min(passes([begin, end]), passes(narrow));
 }
 
-/** What the device planned: whether each digit is sorted on. */
+/** The number of passes that the device planned. */
 async function plannedPasses(device: Device, keys: BigUint64Array | Uint32Array, one: Case): Promise<number> {
   const { queue } = device;
   const shape = { keyBits: (keys.BYTES_PER_ELEMENT * 8) as 32 | 64, valueBytes: 0 };

@@ -50,7 +50,7 @@ function readPlan(words: Uint32Array): Plan {
   return { passes: Array.from(words.subarray(4 + first, 12), (word) => word & 255), low, listed };
 }
 
-/** What the plan leaves out, as `wide_plan` tells it in the word behind that at `anyAt`. */
+/** The passes that the plan saves, which `wide_plan` writes to the word after that at `anyAt`. */
 const savedIn = (control: Uint32Array): number => control[ANY_AT / 4 + 1] ?? Number.NaN;
 
 /** The digits by which keys are to be sorted, of which all lie in the sample. */
@@ -129,7 +129,7 @@ await forEachOpened((title, device, small) => {
   const able = wide.available(device, SHAPE);
   const most = small ? 700 : 3001;
 
-  /** Sorts and compares with the reference; returns what the stages left, as words. */
+  /** Sorts and compares with the reference. @returns the words that each stage wrote */
   async function expectSorted(
     t: ExecutionContext,
     keys: ArrayBufferView,
@@ -409,7 +409,7 @@ await forEachOpened((title, device, small) => {
   });
 });
 
-/** Has the words of every buffer of a stage read, by its kernel and name; what a later launch leaves there wins. */
+/** Reads the words of every buffer of a stage, by kernel and name; later launches overwrite earlier ones. */
 function readStage({ queue }: Device, { kernel, buffers }: Stage, seen: Map<string, Uint32Array>): void {
   for (const [name, buffer] of Object.entries(buffers)) {
     if (['state', 'counts'].includes(name) || (name === 'control' && kernel !== 'wide_plan')) continue;

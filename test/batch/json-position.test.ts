@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { brokenAt, lineAndColumn, offsetOf, type Path } from '../../src/batch/json-position.js';
 
-/** All paths of a value, and what is there. */
+/** All paths of a value, with the values at them. */
 function* pathsOf(value: unknown, path: Path = []): Generator<[Path, unknown]> {
   yield [path, value];
   if (Array.isArray(value)) for (const [i, one] of value.entries()) yield* pathsOf(one, [...path, i]);

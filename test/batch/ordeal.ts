@@ -1,6 +1,6 @@
 /**
- * A batch of many files, some of which are broken, over two devices, that is killed again and again: what has to come of it
- * whatever happens.
+ * A batch of many files, some of them broken, on two devices, that is killed repeatedly, and checks of its result
+ * that hold in every case.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -43,7 +43,7 @@ export interface Ordeal {
   readonly bad: readonly OrdealJob[];
   /** Variables that the batch is run with. */
   readonly env: NodeJS.ProcessEnv;
-  /** Undoes what is not undone with the folder. */
+  /** Removes what is outside the folder. */
   readonly remove: () => void;
 }
 
@@ -196,7 +196,7 @@ export function journalOf(folder: string): { out: string; outcome: string }[] {
   return [...new Map(records.map((record) => [record.out, record])).values()];
 }
 
-/** What is in a folder and all below that somebody was writing. */
+/** Temporary files in a folder and below it. */
 export const leftovers = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.tmp$|clsort-state/.test(name),

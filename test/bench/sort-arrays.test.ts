@@ -8,7 +8,7 @@ import { forEachDevice } from '../each-device.js';
 
 const KEYS = Uint32Array.from({ length: 300 }, (_, i) => (i * 7) % 64);
 
-/** What came of a sort by merging, after which `spoil` was enqueued. */
+/** The outcome of a merge sort after which `spoil` was enqueued. */
 async function tried(
   device: Device,
   valueBytes: SortArraysShape['valueBytes'],

@@ -22,7 +22,7 @@ function ferryOf(device: Device) {
   return { progress, ferry, made };
 }
 
-/** Where a berth lies in memory of the host. */
+/** The range of a slot in host memory. */
 const placeOf = ({ memory, room }: Berth) => ({ in: memory.buffer, begin: memory.byteOffset, room });
 
 const bytesOf = (stretches: readonly Stretch[]): number =>

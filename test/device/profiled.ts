@@ -19,7 +19,7 @@ export interface Case {
   readonly descending: boolean;
 }
 
-/** What a process under the layer has to do. */
+/** The task of a process under the layer. */
 export interface Task {
   readonly cases: readonly Case[];
 }
@@ -28,7 +28,7 @@ export interface Profiled {
   readonly outcomes: readonly { readonly result: string; readonly warnings: readonly string[] }[];
   /** Most local memory that a kernel declared, and how often one declared more than the device has. */
   readonly local: { readonly most: number; readonly refused: number };
-  /** How the process ended, when it was not by itself: with the last that it said. */
+  /** How the process ended if it failed, with its last output. */
   readonly ended?: string;
 }
 

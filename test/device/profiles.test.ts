@@ -1,6 +1,6 @@
 /**
- * Devices that nobody has here: what their drivers answer is data (profiles.json), of which capabilities, plans and parameters
- * are made as on the device itself. Under the test layer PoCL answers like each of them, and refuses what it would.
+ * Devices that are not present: the answers of their drivers are data (profiles.json), from which capabilities, plans and
+ * parameters follow as on the device itself. Under the test layer PoCL answers like each of them and has the same limits.
  */
 import test from 'ava';
 import { type AlgorithmShape, tunedShape } from '../../src/algorithms/algorithm.js';
@@ -229,7 +229,7 @@ const ofOperation = (operation: string): Case => {
   return { operation, dtype: 'u32', n: 0, valueBytes: 0, descending: false };
 };
 
-/** Every algorithm in every form meets every device with CLSORT_TEST_FULL; else a part of the pairs, which is the same each time. */
+/** With CLSORT_TEST_FULL every algorithm in every form on every device; otherwise a fixed part of the pairs. */
 function casesOf(number: number): Case[] {
   if (FULL) {
     const forms = pairwise([ALGORITHMS.length, WIDTHS.length, 3, 2], BigInt(number));

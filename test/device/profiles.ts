@@ -7,12 +7,12 @@ import type { DeviceInfo, DeviceType } from '../../src/device/platform.js';
 import * as cl from '../../src/opencl/index.js';
 import { packageRoot } from '../../src/util/paths.js';
 
-/** What the driver of a real device answers, by the names of the constants. */
+/** The answers of the driver of a real device, by the names of the constants. */
 export interface Profile {
   readonly key: string;
-  /** Where the answers are from; `public knowledge` where nobody's dump was at hand. */
+  /** Sources of the answers; `public knowledge` if no dump is published. */
   readonly sources: readonly string[];
-  /** What the hardware has, whatever the driver says. */
+  /** Limits of the hardware, independent of the driver. */
   readonly limits: {
     /** Bytes of local memory that a kernel may declare. */ readonly groupLocalBytes: number;
   };

@@ -1,4 +1,4 @@
-/** What the performance pages of the site are made from. */
+/** The data of the performance pages of the site. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';

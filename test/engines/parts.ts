@@ -38,7 +38,7 @@ export function sortedRecords(bytes: Buffer): Buffer {
 
 export const RECORDS = { record: RECORD, keys: ['0:4'] } as const;
 
-/** Writes the input of a sort of records, and says what is asked for. */
+/** Writes the input of a sort of records. @returns the request */
 export function recordRequest(folder: string, bytes: Buffer, more: Partial<SortRequest> = {}): SortRequest {
   const path = join(folder, 'in.dat');
   // A file that is written anew has changed.

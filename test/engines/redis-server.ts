@@ -30,10 +30,10 @@ export class RedisServer {
     this.#folder = folder;
   }
 
-  /** @param folder for what it keeps, which is nothing */
+  /** @param folder working folder of the server, which stores nothing */
   static async start(folder: string, password?: string): Promise<RedisServer> {
     for (let tries = 0; tries < 5; tries++) {
-      // Somebody else may have taken the port meanwhile.
+      // Another process may have taken the port meanwhile.
       const server = new RedisServer(await freePort(), password, folder);
       if (await server.run()) return server;
     }

@@ -21,7 +21,7 @@ export interface Case {
   readonly options?: SortOptions;
 }
 
-/** What a child process has to do: a sort for each case. */
+/** The task of a child process: a sort for each case. */
 export interface Task {
   readonly device: string;
   readonly operation: string;
@@ -29,7 +29,7 @@ export interface Task {
   readonly cases: readonly Case[];
 }
 
-/** What became of a case. */
+/** The outcome of a case. */
 export interface Outcome {
   /** `right`, `wrong`, `late`, the name of a typed error, or `untyped …`. */
   readonly result: string;
@@ -39,20 +39,20 @@ export interface Outcome {
   readonly reads: number;
   /** The function that failed. */
   readonly failed: string;
-  /** Objects that were there when all was closed, and those that even the garbage collector did not find. */
+  /** Objects that remained after the close, and those that remained even after garbage collection. */
   readonly kept: LayerControl['live'];
   readonly leaked: LayerControl['live'];
   /** Uses of released objects since the process began. */
   readonly misuses: LayerControl['misuses'];
-  /** Exceptions that nobody caught. */
+  /** Uncaught exceptions. */
   readonly stray: readonly string[];
 }
 
 export interface Run {
   readonly outcomes: readonly Outcome[];
-  /** What the self-tests of the run found, by variant. */
+  /** The results of the self-tests of the run, by variant. */
   readonly certificates: Readonly<Record<string, Certificate>>;
-  /** How the process ended, when it was not by itself: with the last that it said. */
+  /** How the process ended if it failed, with its last output. */
   readonly ended?: string;
 }
 
@@ -94,7 +94,7 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
   };
 }
 
-/** What is wrong with an outcome, whatever the fault was; undefined when nothing is. */
+/** The problem of an outcome; undefined if it is acceptable for any fault. */
 export function problemOf({ result, kept, leaked, stray }: Outcome): string | undefined {
   if (result !== 'right' && !/^[A-Z][A-Za-z]+Error$/.test(result)) return result;
   if (Object.keys(leaked).length > 0) return `leaked ${JSON.stringify(leaked)}`;

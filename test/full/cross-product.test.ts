@@ -1,8 +1,8 @@
 /**
  * Every dtype, order, form, size, distribution and window of bits against each other.
  *
- * Up to 257 keys the whole product is the test with CLSORT_TEST_FULL=1, else a part of it that the seed
- * chooses; above, every two values of different axes meet. CLSORT_TEST_SEED repeats a run.
+ * Up to 257 keys, CLSORT_TEST_FULL=1 tests the whole product, and other runs a part of it that the seed
+ * chooses. Above 257 keys every pair of values of different axes occurs. CLSORT_TEST_SEED repeats a run.
  */
 import test from 'ava';
 import { Sorter } from '../../src/index.js';

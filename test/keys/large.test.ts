@@ -6,7 +6,7 @@ import { clearBytes, copyBytes, dtypeOf, keyColumn, part, room } from '../../src
 import { deviceNames, PLATFORMS } from '../each-device.js';
 import { where } from '../where.js';
 
-/** 4 GiB and 8 bytes. Pages that nobody writes to take no memory. */
+/** 4 GiB and 8 bytes. Pages that are never written take no memory. */
 const N = 2 ** 29 + 1;
 
 test('an array of 4 GiB and 8 bytes is read as keys, in parts and whole', (t) => {

@@ -9,7 +9,7 @@ export interface Told<T> {
 /**
  * Runs a fixture with its task, as a process of its own.
  *
- * @param silenceSeconds without a line for so long it is killed: a process that hangs as a whole cannot say so itself
+ * @param silenceSeconds the process is killed if it prints no line for so long, since a hanging process cannot report itself
  */
 export async function tellingFixture<T>(
   fixture: string,

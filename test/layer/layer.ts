@@ -100,7 +100,7 @@ export interface Spoof {
   readonly ownMemory?: boolean;
 }
 
-/** Tells the layer what to do, and reads what it saw. */
+/** Sends commands to the layer, and reads its counters. */
 export class LayerControl {
   readonly #file: number;
 
@@ -173,7 +173,7 @@ export class LayerControl {
     this.#write(WORD.failed, 0);
   }
 
-  /** Calls, and reads and maps, since they were last told what to do. */
+  /** Calls, and reads and maps among them, since the last command. */
   get calls(): { all: number; reads: number } {
     const words = this.#read();
     return { all: words[WORD.fail + 3] ?? 0, reads: words[WORD.corrupt + 3] ?? 0 };
