@@ -39,7 +39,9 @@ export function seededCache(folder: string): string {
   const from = shared();
   if (!from || !existsSync(join(from, KEY))) return folder;
   copyMissing(from, folder, [KEY]);
-  for (const kept of KEPT) copyMissing(join(from, kept), join(folder, kept), namesIn(join(from, kept)));
+  // PoCL keeps its programs itself, so that tests on PoCL alone need none of these.
+  const needed = KEPT.filter((kept) => kept !== 'programs' || process.env.CLSORT_TEST_DEVICES);
+  for (const kept of needed) copyMissing(join(from, kept), join(folder, kept), namesIn(join(from, kept)));
   return folder;
 }
 

@@ -136,6 +136,7 @@ export function openKernelCache({
     POCL_CACHE_DIR: folders.pocl,
     MESA_SHADER_CACHE_DIR: folders.mesa,
     MESA_GLSL_CACHE_DIR: folders.mesa,
+    CLSORT_CACHE_DIR: folders.clsort,
     CLSORT_TEST_CACHE: folders.clsort,
   };
   const publish = () => {

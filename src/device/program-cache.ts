@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder, readCacheFile, writeCacheFile } from '../util/cache.js';
 import type { DeviceInfo } from './platform.js';
 import type { Quirks } from './quirks.js';
 
-/** Files of a few ten kilobytes each; with one more, the older half goes. */
-const MOST_FILES = 1000;
+/**
+ * Files kept; with one more, the half that was used longest ago is deleted. They have tens of kilobytes each, and all tests on one driver
+ * compile more than a thousand programs.
+ */
+export const MAX_FILES = 4000;
 
 /** What a program is compiled from. */
 export interface ProgramText {
@@ -70,7 +73,10 @@ export class ProgramCache {
     const result = await use(binary).catch(() => undefined);
     try {
       if (result === undefined) rmSync(aside, { force: true });
-      else renameSync(aside, path);
+      else {
+        utimesSync(aside, new Date(), new Date());
+        renameSync(aside, path);
+      }
     } catch {
       // Somebody else has the file, or has cleared the cache.
     }
@@ -79,18 +85,18 @@ export class ProgramCache {
 
   save(text: ProgramText, binary: Uint8Array): void {
     const key = this.#key(text);
-    if (writeCacheFile(this.#file(key), Buffer.concat([Buffer.from(key), binary]))) forgetOldest();
+    if (writeCacheFile(this.#file(key), Buffer.concat([Buffer.from(key), binary]))) forgetUnused();
   }
 }
 
-/** Removes files of programs that were compiled long ago, such as for drivers that are gone. */
-function forgetOldest(): void {
+/** Removes files of programs that were not used for long, such as those of drivers that are gone. */
+function forgetUnused(): void {
   const folder = join(cacheFolder(), 'programs');
   try {
     const files = readdirSync(folder);
-    if (files.length <= MOST_FILES) return;
-    const ages = files.map((file) => ({ file, made: statSync(join(folder, file)).mtimeMs }));
-    const oldest = ages.toSorted((a, b) => a.made - b.made).slice(0, files.length - MOST_FILES / 2);
+    if (files.length <= MAX_FILES) return;
+    const ages = files.map((file) => ({ file, used: statSync(join(folder, file)).mtimeMs }));
+    const oldest = ages.toSorted((a, b) => a.used - b.used).slice(0, files.length - MAX_FILES / 2);
     for (const { file } of oldest) rmSync(join(folder, file), { force: true });
   } catch {
     // Somebody else is clearing up.

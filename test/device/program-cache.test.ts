@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Device } from '../../src/device/device.js';
 import type { DeviceInfo } from '../../src/device/platform.js';
-import { ProgramCache } from '../../src/device/program-cache.js';
+import { MAX_FILES, ProgramCache } from '../../src/device/program-cache.js';
 import { quirksOf } from '../../src/device/quirks.js';
 import { histogram } from '../../src/primitives/histogram.js';
 import { deviceNames, PLATFORMS } from '../each-device.js';
@@ -152,18 +152,20 @@ test.serial('a binary that the driver rejects or that crashes the process is not
   t.is(await cacheOf().load(text, async (found) => found), undefined);
 });
 
-test.serial('the cache size is limited: the oldest files are deleted', async (t) => {
+test.serial('the cache size is limited: the files that were used longest ago are deleted', async (t) => {
   empty();
   cacheOf().save(text, Uint8Array.of(1));
   const [own = ''] = files();
-  const past = new Date(2020, 1, 1);
-  for (let i = 0; i < 1000; i++) {
+  const past = (year: number) => new Date(year, 1, 1);
+  utimesSync(join(programs, own), past(2020), past(2020));
+  for (let i = 0; i < MAX_FILES; i++) {
     writeFileSync(join(programs, `${i}.sealed`), '');
-    utimesSync(join(programs, `${i}.sealed`), past, past);
+    utimesSync(join(programs, `${i}.sealed`), past(2021), past(2021));
   }
+  t.deepEqual(await cacheOf().load(text, async (found) => found), Uint8Array.of(1));
   cacheOf().save({ ...text, options: '-DA=2' }, Uint8Array.of(2));
-  t.is(files().length, 500);
-  t.true(files().includes(own));
+  t.is(files().length, MAX_FILES / 2);
+  t.true(files().includes(own), 'it was made first, but used last');
   t.deepEqual(await cacheOf().load(text, async (found) => found), Uint8Array.of(1));
 });
 
