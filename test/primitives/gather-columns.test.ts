@@ -1,4 +1,4 @@
-/** Rows of several columns at once, against picks of the host. */
+/** Gathers of several columns at once, checked against the host. */
 import test from 'ava';
 import { Board } from '../../src/device/board.js';
 import { createGatherColumns } from '../../src/primitives/gather-columns.js';

@@ -1,4 +1,4 @@
-/** Gathers that are asked for one behind the other, against picks of the host. */
+/** Queued gathers, checked against the host. */
 import test from 'ava';
 import { Board } from '../../src/device/board.js';
 import type { Buffer } from '../../src/device/buffer.js';
@@ -22,7 +22,7 @@ function kernelsOf(queue: Queue): string[] {
 
 forEachDevice((title, device, small) => {
   test.serial(
-    title('gathers of any order, some of which read what others write, are as if made alone'),
+    title('gathers in any order, some of which read what others write, match gathers made one at a time'),
     async (t) => {
       const opened = await device();
       const { queue } = opened;
@@ -36,7 +36,7 @@ forEachDevice((title, device, small) => {
         Uint32Array.from({ length }, (_, i) => i),
       );
       for (let round = 0; round < (small ? 6 : 40); round++) {
-        // Every array may be read, written, and stand for indices: of those that are outside some are told.
+        // Every array may be input, output or index array. Some indices are out of range, which the slot reports.
         const held = Array.from({ length: arrays }, () =>
           Uint32Array.from({ length }, () => random.below(length + 1)),
         );
@@ -67,7 +67,7 @@ forEachDevice((title, device, small) => {
             beyond = Math.max(beyond, at - among + 1);
           }
           told.push([slot, beyond]);
-          // Now and then something else comes in between: a command of another kind, or another kernel.
+          // Sometimes another command or kernel is enqueued in between.
           const between = random.below(12);
           if (between === 0) {
             queue.fill(to, round, { bytes: 8 });
@@ -96,7 +96,7 @@ forEachDevice((title, device, small) => {
 
   test.serial(
     title(
-      'gathers that are apart share launches while the device is busy, and what comes behind them stays there',
+      'gathers that are independent share launches while the device is busy, and dependent ones keep their order',
     ),
     async (t) => {
       const opened = await device();
@@ -116,7 +116,7 @@ forEachDevice((title, device, small) => {
       try {
         for (const output of outputs) gather(output);
         await queue.finish();
-        // The first does not wait for others, which the device has not begun with.
+        // The first is launched at once because the device is idle.
         t.is(names[0], 'gather');
         t.true(names.length >= 4 && names.length <= 6, String(names));
         t.true(
@@ -133,12 +133,12 @@ forEachDevice((title, device, small) => {
         await queue.finish();
         const expected = Array.from({ length: 8 }, (_, i) => BigInt(7 - i) << 33n);
         for (const [i, elements] of made.entries()) t.deepEqual([...elements], expected, `gather ${i}`);
-        // One that reads what another writes comes behind it.
+        // A gather that reads the output of another is launched after it.
         gather(outputs[0] as Buffer);
         gather(outputs[1] as Buffer, outputs[0]);
         await queue.finish();
         t.deepEqual(names.splice(0), ['gather', 'gather']);
-        // Where launches are recorded, each is by itself.
+        // While a profile is recorded, each gather has its own launch.
         queue.startProfile(false);
         for (const output of outputs.slice(0, 3)) gather(output);
         await queue.finish();

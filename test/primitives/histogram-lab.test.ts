@@ -9,7 +9,9 @@ const seed = BigInt(Date.now());
 forEachDevice((title, device) => {
   for (const step of HISTOGRAM_LAB_STEPS) {
     test.serial(
-      title(`histogram lab: ${step} gives every work-item and bin a counter, and both merges count right`),
+      title(
+        `histogram lab: ${step} gives every work-item and bin a counter, and both merges count correctly`,
+      ),
       async (t) => {
         const opened = await device();
         const { queue } = opened;

@@ -1,4 +1,4 @@
-/** Walks of so many keys that what one work-item keeps to itself would overflow, or be rounded away. */
+/** Histograms and sums of so many keys that what one work-item counts would overflow or be rounded away. */
 import type { Device } from '../../src/device/device.js';
 import type { Dtype } from '../../src/keys/dtype.js';
 import { walkingGroups } from '../../src/primitives/group.js';
@@ -24,13 +24,13 @@ async function withKeys<T>(
 }
 
 await forEachOpened((title, device, small) => {
-  // A byte counts to 255: more of a bin than that for each work-item there may be.
+  // A byte counts to 255: each work-item gets more keys of one bin than that.
   const n = 300 * device.capabilities.computeUnits * 32 * GROUP;
-  const able = (!small && n <= 3e7) || `so many keys of one bin (${n}) take too long on ${device.info.name}`;
+  const able = (!small && n <= 3e7) || `${n} keys of one bin take too long on ${device.info.name}`;
   for (const step of ['private_items', 'private_bins'] as const) {
     testIf(
       able,
-      title(`histogram by ${step}: counters of a byte are flushed before they are full`),
+      title(`histogram by ${step} flushes one-byte counters of work-items before they overflow`),
       async (t) => {
         t.true(
           n / (walkingGroups(device, n, GROUP) * GROUP) > 256,
@@ -45,9 +45,9 @@ await forEachOpened((title, device, small) => {
     );
   }
 
-  testIf(true, title('reduce sums f32 with what rounding takes away'), async (t) => {
+  testIf(true, title('reduce compensates for rounding errors in f32 sums'), async (t) => {
     const keys = new Float32Array(small ? 4096 : 65_536).fill(1);
-    // Added to such a number a one changes nothing.
+    // Adding 1 to such a number is lost to rounding.
     const large = keys.length / 16;
     for (let i = 0; i < large; i++) keys[4 * i] = 2 ** 24; // one of each four, which a work-item reads at once
     const sum = await withKeys(device, keys, (own) => reduce(device, { ...own, dtype: 'f32', op: 'sum' }));

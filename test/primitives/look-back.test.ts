@@ -10,11 +10,11 @@ const folder = mkdtempSync(join(tmpdir(), 'clsort-look-back-'));
 process.env.CLSORT_CACHE_DIR = folder;
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As much of a device as a verdict is kept for: another object is another process to it. */
+/** The properties of a device that a cached result belongs to. A new object stands for a new process. */
 const opened = (driver = '1'): Device =>
   ({ info: { platform: 'p', name: 'd', driver } }) as unknown as Device;
 
-test('what a self-test of look-back found is kept for the device and its driver', async (t) => {
+test('the result of a look-back self-test is cached for the device and its driver', async (t) => {
   let tests = 0;
   const finds = (ok: boolean) => async () => {
     tests++;
@@ -30,7 +30,7 @@ test('what a self-test of look-back found is kept for the device and its driver'
   t.regex(Object.keys(selfTestsIn(folder)).join(), /look-back/);
 });
 
-test('a self-test in which the device fails tells so, and counts for nothing', async (t) => {
+test('a self-test in which the device fails rejects, and no result is cached', async (t) => {
   const device = opened();
   const fail = async () => {
     throw new Error('lost');

@@ -5,22 +5,26 @@ const sideBySide = (items: number): Access => Array.from({ length: items }, (_, 
 const strided = (items: number, stride: number): Access =>
   Array.from({ length: items }, (_, i) => i * stride);
 
-test('neighbouring words lie in banks of their own, and a stride of the banks in one', (t) => {
+test('adjacent words lie in different banks, and words at a stride of the bank count lie in one', (t) => {
   for (const banks of [16, 32]) {
     t.is(bankTurns(sideBySide(64), 4, banks, false), 1);
     t.is(bankTurns(strided(32, 2), 4, banks, false), 2);
     t.is(bankTurns(strided(32, banks), 4, banks, false), banks);
-    t.is(bankTurns(strided(32, banks), 4, banks, true), 1, 'a word behind each row of banks parts them');
+    t.is(
+      bankTurns(strided(32, banks), 4, banks, true),
+      1,
+      'a padding word after each row of banks separates them',
+    );
   }
 });
 
-test('one word serves all who ask for it, and so do bytes of one word', (t) => {
+test('work-items that read the same word, or bytes of it, cause no bank conflict', (t) => {
   t.is(bankTurns(new Array<number>(32).fill(7), 4, 32, false), 1);
   t.is(bankTurns(sideBySide(32), 1, 32, false), 1);
   t.is(bankTurns(strided(32, 64), 1, 32, false), 16, 'every 64th byte lies in one of two banks');
 });
 
-test('of words of 8 bytes half as many have a turn together', (t) => {
+test('8-byte words are served half as many at once as 4-byte words', (t) => {
   t.is(bankTurns(sideBySide(32), 8, 32, false), 1);
   t.is(bankTurns(strided(32, 16), 8, 32, false), 16);
 });

@@ -11,7 +11,7 @@ import { forEachDevice } from '../each-device.js';
 import { patterns, referenceCode } from '../reference.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-/** Every form meets every type with CLSORT_TEST_FULL. */
+/** CLSORT_TEST_FULL tests every form with every dtype. */
 const FULL = process.env.CLSORT_TEST_FULL === '1';
 const isFloat = (dtype: Dtype) => dtypeInfo(dtype).kind === 'float';
 
@@ -67,7 +67,7 @@ async function scanned(
   }
 }
 
-/** Forms of the scan: as the device has it, in parts, by look-back, and by look-back with tiles that tell nothing. */
+/** Forms of the scan: as the device has it, in parts, by look-back, and by look-back with tiles that publish nothing. */
 const forms = (device: Device, dtype: Dtype, small: boolean): Record<string, WalkTuning> => {
   const own = walkTuning(device, dtype);
   const groups = { ...own, groupSize: small ? 4 : 16, rounds: 2, groupsPerUnit: 3 };
@@ -80,7 +80,7 @@ const forms = (device: Device, dtype: Dtype, small: boolean): Record<string, Wal
       once: { ...groups, lookBack: 4, spinLimit: 100_000 },
       held: { ...groups, lookBack: 4, spinLimit: 100_000, held: true },
       'held and mute': { ...groups, lookBack: 3, spinLimit: 2, mute: 2, held: true },
-      // What nobody tells is worked out by those who wait.
+      // Groups that wait compute the sums that other groups do not publish.
       mute: { ...groups, lookBack: 3, spinLimit: 2, mute: 2 },
       deaf: { ...groups, lookBack: 1, spinLimit: 1, mute: 1 },
     }),
@@ -91,13 +91,13 @@ forEachDevice((title, device, small) => {
   for (const dtype of DTYPES) {
     const exact = SCAN_OPS.filter((op) => !isFloat(dtype) || op === 'min' || op === 'max');
     test.serial(
-      title(`scans of ${dtype}: ${exact.join(', ')}, in forms of several kinds, of any n`),
+      title(`scans of ${dtype} compute ${exact.join(', ')} in several kernel forms, for any n`),
       async (t) => {
         const opened = await device();
         const most = small ? 700 : 20_001;
         for (const [i, [form, tuning]] of Object.entries(forms(opened, dtype, small)).entries()) {
-          // Each form has a program for each operation, which some drivers compile for seconds: those that the device
-          // does not take by itself are tried with one, and every other with every other type.
+          // Each form has a program for each operation, which some drivers compile for seconds. Forms that the device
+          // does not use by default are tested with one operation, and only with every second dtype.
           const turn = i + DTYPES.indexOf(dtype);
           if (!FULL && form !== 'own' && turn % 2 === 0) continue;
           const ops = form === 'own' ? exact : [exact[(turn >> 1) % exact.length] as ScanOp];
@@ -118,7 +118,7 @@ forEachDevice((title, device, small) => {
     );
   }
 
-  test.serial(title('a scan in place, and both kinds of it'), async (t) => {
+  test.serial(title('an in-place scan is correct, exclusive and inclusive'), async (t) => {
     const opened = await device();
     const keys = keysOf('u32', 'uniform', small ? 500 : 9001);
     for (const tuning of Object.values(forms(opened, 'u32', small))) {
@@ -130,7 +130,7 @@ forEachDevice((title, device, small) => {
     }
   });
 
-  test.serial(title('sums and products of floats take two launches where others look back'), async (t) => {
+  test.serial(title('float sums and products take two launches where other scans take one'), async (t) => {
     const opened = await device();
     const tuning = { ...walkTuning(opened, 'f32'), lookBack: 8 };
     const keys = Float32Array.from({ length: 600 }, (_, i) => i % 7);
@@ -145,7 +145,9 @@ forEachDevice((title, device, small) => {
 
   for (const dtype of ['f32', 'f64'] as const) {
     test.serial(
-      title(`sums and products of ${dtype} within the stated error, the same bits every time`),
+      title(
+        `sums and products of ${dtype} stay within the documented error and are reproducible bit for bit`,
+      ),
       async (t) => {
         const opened = await device();
         if (dtype === 'f64' && !opened.capabilities.fp64) {
@@ -188,7 +190,7 @@ forEachDevice((title, device, small) => {
     );
   }
 
-  test.serial(title('more launches by look-back than there are numbers for them'), async (t) => {
+  test.serial(title('a scan by look-back stays correct after its launch numbers wrap around'), async (t) => {
     const opened = await device();
     const tuning = forms(opened, 'u32', small).once ?? walkTuning(opened, 'u32');
     const scan = await PrefixScan.create(opened, { dtype: 'u32', op: 'sum', tuning });

@@ -36,7 +36,7 @@ forEachDevice((title, device, small) => {
   const sizes = [0, 1, 2, 3, 31, 33, 255, 257, 513, 2049, ...(small ? [] : [65_537, 2 ** 20 + 3])];
 
   for (const step of REDUCE_STEPS) {
-    test.serial(title(`reduce ${step} sums u32 and i32 in 64 bits, of any n`), async (t) => {
+    test.serial(title(`reduce ${step} sums any number of u32 and i32 keys in 64 bits`), async (t) => {
       const opened = await device();
       for (const dtype of ['u32', 'i32'] as const) {
         for (const n of sizes) {
@@ -65,7 +65,7 @@ forEachDevice((title, device, small) => {
     }
   });
 
-  test.serial(title('reduce sums f32 within the stated error, and infinity is infinity'), async (t) => {
+  test.serial(title('reduce sums f32 within the documented error and keeps infinity'), async (t) => {
     const opened = await device();
     for (const n of sizes.filter((size) => size > 1)) {
       const keys = ones(n);
@@ -86,7 +86,7 @@ forEachDevice((title, device, small) => {
     t.is(sum, Number.POSITIVE_INFINITY);
   });
 
-  test.serial(title('reduce sums f64 where the device has it, else says so'), async (t) => {
+  test.serial(title('reduce sums f64 on devices with fp64 and rejects on others'), async (t) => {
     const opened = await device();
     const keys = Float64Array.from({ length: 300 }, (_, i) => i / 4);
     const run = withKeys(opened, keys, (buffer) =>
@@ -100,7 +100,7 @@ forEachDevice((title, device, small) => {
     else await t.throwsAsync(run, { instanceOf: UnsupportedError, message: /fp64/ });
   });
 
-  test.serial(title('minimum and maximum of every width, NaN wins, -0 is below +0'), async (t) => {
+  test.serial(title('min and max of every width return NaN if present; -0 is below +0'), async (t) => {
     const opened = await device();
     for (const dtype of ['u8', 'i16', 'u32', 'i32', 'f32', 'u64', 'i64', 'f64'] as const satisfies Dtype[]) {
       const keys = keysOf(dtype, 'uniform', 600) as Uint32Array;
@@ -126,7 +126,7 @@ forEachDevice((title, device, small) => {
   });
 
   for (const step of SCAN_STEPS) {
-    test.serial(title(`scan ${step}: exclusive and inclusive, in place and out, of any n`), async (t) => {
+    test.serial(title(`scan ${step} is correct for any n, exclusive and in-place inclusive`), async (t) => {
       const opened = await device();
       for (const n of sizes.filter((size) => size > 0)) {
         const values = keysOf('u32', 'uniform', n) as Uint32Array;
@@ -154,7 +154,7 @@ forEachDevice((title, device, small) => {
   }
 
   test.serial(
-    title('the single pass is right whether or not groups hand on their sums in time'),
+    title('the single pass is correct whether or not groups publish their sums in time'),
     async (t) => {
       const opened = await device();
       if (Number.isFinite(opened.capabilities.quirks.maxLoopIterations)) {
@@ -186,7 +186,7 @@ forEachDevice((title, device, small) => {
     },
   );
 
-  test.serial(title('scan sums u64 modulo 2^64 and floats exactly where they are whole'), async (t) => {
+  test.serial(title('scan sums u64 modulo 2^64, and floats exactly if sums need no rounding'), async (t) => {
     const opened = await device();
     const run = async <A extends KeyArray>(values: A, dtype: Dtype): Promise<A> =>
       withKeys(opened, values, async (buffer) => {
@@ -223,7 +223,7 @@ forEachDevice((title, device, small) => {
 
   for (const step of HISTOGRAM_STEPS) {
     test.serial(
-      title(`histogram ${step} counts by bits and by edges, any n, no counter overflows`),
+      title(`histogram ${step} counts any number of keys by bits and by edges without overflow`),
       async (t) => {
         const opened = await device();
         const wide = step === 'global' ? 12 : step === 'waves' ? 8 : 6;

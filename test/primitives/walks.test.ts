@@ -16,11 +16,11 @@ import { forEachDevice } from '../each-device.js';
 import { patterns, pick, referenceCode, referenceSort } from '../reference.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-/** Every shape meets every type with CLSORT_TEST_FULL. */
+/** CLSORT_TEST_FULL tests every shape with every dtype. */
 const FULL = process.env.CLSORT_TEST_FULL === '1';
 const WIDTHS = ['u8', 'f16', 'i32', 'f64'] as const;
 
-/** Shapes by name: groups of one and of several work-items, which tell each other what they have or do not. */
+/** Kernel shapes by name: groups of one or several work-items, with and without look-back. */
 function shapes(device: Device, dtype: Dtype): Record<string, WalkTuning> {
   const own = walkTuning(device, dtype);
   const waits = reducesOnce(device);
@@ -58,7 +58,7 @@ async function withBuffers<T>(
   }
 }
 
-test('groups tell each other what they have on every GPU whose loops have no limit, and on no CPU', (t) => {
+test('work-groups pass results to each other on every GPU without a loop limit, and on no CPU', (t) => {
   for (const profile of PROFILES) {
     const known = knownDevice(profile);
     const { type, quirks } = known.capabilities;
@@ -72,7 +72,7 @@ test('groups tell each other what they have on every GPU whose loops have no lim
         const what = `${profile.key} ${walk} ${dtype}`;
         const { held = false, maxRegisters = 0, mute = 0, ...all } = walkTuningFor(known, walk, dtype, n);
         t.is(all.lookBack > 0, waits, what);
-        // Rows that were measured may leave some to the model.
+        // A measured tuning may leave some fields to the model.
         t.is(Object.keys(all).length, 5, what);
         t.true([...Object.values(all), maxRegisters, mute].every(Number.isInteger), what);
         t.is(held, quirks.inlinePtx && walk !== 'reduce' && walk !== 'histogram', what);
@@ -87,10 +87,10 @@ forEachDevice((title, device, small) => {
   for (const dtype of WIDTHS) {
     const unit = dtypeInfo(dtype).bytes;
 
-    test.serial(title(`compaction of ${dtype} by range, mask and heads, in several shapes`), async (t) => {
+    test.serial(title(`compaction of ${dtype} is correct by range, by mask and by run heads`), async (t) => {
       const opened = await device();
       for (const [s, [shape, tuning]] of Object.entries(shapes(opened, dtype)).entries()) {
-        // Some drivers compile these kernels for seconds: every other shape meets every other type.
+        // Some drivers compile these kernels for seconds: every second shape is tested with every second dtype.
         if (!FULL && (s + WIDTHS.indexOf(dtype)) % 2 === 1) continue;
         for (const n of sizes) {
           const keys = keysOf(dtype, 'special', n);
@@ -157,7 +157,7 @@ forEachDevice((title, device, small) => {
       }
     });
 
-    test.serial(title(`reduction and histogram of ${dtype}, in every shape`), async (t) => {
+    test.serial(title(`reduction and histogram of ${dtype} are correct in every kernel shape`), async (t) => {
       const opened = await device();
       const { parts, item } = shapes(opened, dtype);
       for (const tuning of [parts, item] as WalkTuning[]) {
@@ -217,7 +217,7 @@ forEachDevice((title, device, small) => {
       }
     });
 
-    test.serial(title(`merges of ${dtype} by work-items alone and by groups`), async (t) => {
+    test.serial(title(`merges of ${dtype} are correct by work-items and by work-groups`), async (t) => {
       const opened = await device();
       for (const [aLength, bLength] of small
         ? [[100, 33]]
@@ -247,10 +247,10 @@ forEachDevice((title, device, small) => {
     });
   }
 
-  test.serial(title('merges of arrays that are not in order stay within them'), async (t) => {
+  test.serial(title('merges of unsorted arrays access no memory outside them'), async (t) => {
     const opened = await device();
     const [aLength, bLength] = small ? [2999, 2500] : [9001, 9003];
-    // The paths of diagonals cross in saws. Behind the arrays stands what no merge may read.
+    // Merge paths cross in sawtooth keys. The keys beyond the arrays must not be read.
     const saw = (n: number, shift: number) =>
       Array.from({ length: n }, (_, i) => ((7 * i + shift) % 1000) * 9);
     const beyond = new Uint32Array(4096).fill(0xffff_ffff);
