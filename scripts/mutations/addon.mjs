@@ -293,6 +293,6 @@ export const ADDON = [
     file: 'src/native/gate.cc',
     find: 'still = AnyUnderWay() ? 0 : still + 1;',
     replace: 'still = kStillLooks;',
-    tests: [tests('opencl/gate', '*three looks*')],
+    tests: [tests('opencl/gate', '*three polls*')],
   },
 ];

@@ -21,7 +21,7 @@ for (const device of opened) {
   const { name, context, queue } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
 
-  test(title('sizes and offsets are whole numbers of 64 bits: nothing is cut or rounded'), (t) => {
+  test(title('sizes and offsets are 64-bit integers that are never truncated or rounded'), (t) => {
     const buffer = cl.createBuffer(context, 0, 64n);
     const host = new Uint8Array(64);
     for (const size of NO_SIZES) {
@@ -40,7 +40,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('host memory has to hold what the call reads or writes'), (t) => {
+  test(title('host memory that is too small or of the wrong type is rejected'), (t) => {
     const buffer = cl.createBuffer(context, 0, 64);
     const small = new Uint8Array(8);
     const view = new Uint8Array(new ArrayBuffer(64), 60); // the rest of its ArrayBuffer is not offered
@@ -59,7 +59,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a view gives its own bytes, wherever they lie in their buffer'), (t) => {
+  test(title('a view transfers only its own bytes, at any offset in its ArrayBuffer'), (t) => {
     const all = new Uint8Array(64).map((_, i) => i);
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, all.subarray(10, 18));
     const back = new Uint8Array(16);
@@ -78,9 +78,9 @@ for (const device of opened) {
 
   where(
     device.version >= 110,
-    'from OpenCL 1.1 on',
+    'needs OpenCL 1.1',
     test,
-  )(title('boxes of host memory are measured to their last byte'), (t) => {
+  )(title('a box needs host memory up to its last byte and no further'), (t) => {
     const buffer = cl.createBuffer(
       context,
       cl.MEM_COPY_HOST_PTR,
@@ -114,7 +114,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('work sizes have as many numbers as there are dimensions'), (t) => {
+  test(title('work sizes need one valid number for each dimension'), (t) => {
     const nothing = kernel(device, 'kernel void nothing(int a) {}');
     cl.setKernelArg(nothing, 0, 'int', 1);
     const launch = (dimensions: unknown, offset: unknown, global: unknown, local: unknown) =>
@@ -147,7 +147,7 @@ for (const device of opened) {
     cl.releaseKernel(nothing);
   });
 
-  test(title('wait lists hold events and nothing else'), (t) => {
+  test(title('wait lists accept only events'), (t) => {
     const buffer = cl.createBuffer(context, 0, 8);
     const host = new Uint8Array(8);
     for (const list of [[null], [context], [{}], 'x', {}, [0]]) {
@@ -159,7 +159,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a getter that throws in an argument throws its own error'), (t) => {
+  test(title('a call throws the error of a getter in its arguments'), (t) => {
     const region = {
       get origin(): number {
         throw new RangeError('mine');

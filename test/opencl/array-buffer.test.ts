@@ -4,12 +4,12 @@ import { where } from '../where.js';
 
 type Transfer = (newLength?: unknown) => ArrayBuffer;
 const prototype = ArrayBuffer.prototype as unknown as Record<string, Transfer>;
-const withTransfer = where('transfer' in prototype, 'this Node transfers no memory', test); // Node 20 has none
+const withTransfer = where('transfer' in prototype, 'this Node has no ArrayBuffer.transfer', test); // Node 20 has none
 
 for (const name of ['transfer', 'transferToFixedLength']) {
   const method = (): Transfer => prototype[name] as Transfer;
 
-  withTransfer(`${name}: mended, it is what the language has`, (t) => {
+  withTransfer(`the patched ${name} behaves like the native method`, (t) => {
     const before = Object.getOwnPropertyDescriptor(prototype, name);
     mendTransfer();
     const after = Object.getOwnPropertyDescriptor(prototype, name);
@@ -45,7 +45,7 @@ for (const name of ['transfer', 'transferToFixedLength']) {
     }
   });
 
-  withTransfer(`${name}: resizable ones are left to V8`, (t) => {
+  withTransfer(`the patched ${name} leaves resizable buffers to V8`, (t) => {
     const Resizable = ArrayBuffer as unknown as new (n: number, o: { maxByteLength: number }) => ArrayBuffer;
     const moved = method().call(new Resizable(4, { maxByteLength: 16 }), 8);
     t.is(moved.byteLength, 8);

@@ -1,4 +1,4 @@
-// Ranges, boxes and regions that lie outside of what they are taken from, wrap around, are empty or overlap.
+// Ranges, boxes and regions that lie outside of their memory, wrap around, are empty or overlap.
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
 import { where } from '../where.js';
@@ -32,21 +32,21 @@ for (const { name, context, queue, version, images } of opened) {
   ) => rejected.push([claim, error, since, call]);
 
   const ranges: [string, cl.Size, cl.Size][] = [
-    ['wraps', WRAP - 16n, 32],
-    ['wraps to zero', WRAP - 32n, 32],
+    ['wraps around', WRAP - 16n, 32],
+    ['wraps around to zero', WRAP - 32n, 32],
     ['begins at the end', BYTES, 1],
-    ['ends beyond', BYTES - 8, 32],
+    ['ends beyond the buffer', BYTES - 8, 32],
     ['is empty', 0, 0],
   ];
   for (const [what, at, size] of ranges) {
     const bad = cl.INVALID_VALUE;
     reject(`a read that ${what}`, bad, (a) => cl.enqueueReadBuffer(queue, a, true, at, size, host(64)));
     reject(`a write that ${what}`, bad, (a) => cl.enqueueWriteBuffer(queue, a, true, at, size, host(64)));
-    reject(`a copy from what ${what}`, bad, (a, b) => cl.enqueueCopyBuffer(queue, a, b, at, 0, size));
-    reject(`a copy to what ${what}`, bad, (a, b) => cl.enqueueCopyBuffer(queue, a, b, 0, at, size));
+    reject(`a copy from a range that ${what}`, bad, (a, b) => cl.enqueueCopyBuffer(queue, a, b, at, 0, size));
+    reject(`a copy to a range that ${what}`, bad, (a, b) => cl.enqueueCopyBuffer(queue, a, b, 0, at, size));
     reject(`a fill that ${what}`, bad, (a) => cl.enqueueFillBuffer(queue, a, 1, at, size), 120);
     reject(`a mapping that ${what}`, bad, (a) => cl.enqueueMapBuffer(queue, a, true, cl.MAP_READ, at, size));
-    reject(`a part that ${what}`, size === 0 ? cl.INVALID_BUFFER_SIZE : bad, (a) =>
+    reject(`a sub-buffer that ${what}`, size === 0 ? cl.INVALID_BUFFER_SIZE : bad, (a) =>
       cl.createSubBuffer(a, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: at, size }),
     );
   }
@@ -60,7 +60,7 @@ for (const { name, context, queue, version, images } of opened) {
     ['wraps by its slice pitch', [0, 0, 2], [16, 1, 1], 16, WRAP / 2n],
     ['wraps by its region', [0, 0, 0], [16, WRAP / 16n, 1], 0, 0],
     ['wraps behind its only slice', [0, 2, 0], [8, 2, 1], 8, WRAP - 8n],
-    ['ends beyond', [0, 0, 1], [16, 1, 1], 16, BYTES],
+    ['ends beyond the buffer', [0, 0, 1], [16, 1, 1], 16, BYTES],
     ['has rows longer than their pitch', [0, 0, 0], [16, 2, 1], 8, 0],
     ['has slices longer than their pitch', [0, 0, 0], [16, 2, 2], 16, 16],
     ['has slices of part of a row', [0, 0, 0], [16, 1, 2], 16, 24],
@@ -86,20 +86,20 @@ for (const { name, context, queue, version, images } of opened) {
   }
 
   const overlap = cl.MEM_COPY_OVERLAP;
-  reject('a copy over itself', overlap, (a) => cl.enqueueCopyBuffer(queue, a, a, 0, 8, 32));
-  reject('a copy between parts that overlap', overlap, (a) =>
+  reject('a copy onto itself', overlap, (a) => cl.enqueueCopyBuffer(queue, a, a, 0, 8, 32));
+  reject('a copy between sub-buffers that overlap', overlap, (a) =>
     cl.enqueueCopyBuffer(queue, part(a, 0, 2048), part(a, 1024, 2048), 1024, 0, 32),
   );
-  reject('a copy from a part over its whole', overlap, (a) =>
+  reject('a copy from a sub-buffer onto its own bytes in the parent', overlap, (a) =>
     cl.enqueueCopyBuffer(queue, part(a, 1024, 1024), a, 0, 1040, 32),
   );
-  reject('a copy of a box over itself', overlap, (a) =>
+  reject('a copy of a box onto itself', overlap, (a) =>
     cl.enqueueCopyBufferRect(queue, a, a, at0, [8, 0, 0], [16, 2, 1], 64, 0, 64, 0),
   );
-  reject('a copy of a box over the row below', overlap, (a) =>
+  reject('a copy of a box onto the row below', overlap, (a) =>
     cl.enqueueCopyBufferRect(queue, a, a, [40, 0, 0], [0, 1, 0], [32, 2, 1], 64, 0, 64, 0),
   );
-  reject('a copy of a box over itself in a part', overlap, (a) =>
+  reject('a copy of a box onto itself through a sub-buffer', overlap, (a) =>
     cl.enqueueCopyBufferRect(queue, a, part(a, 1024, 1024), [0, 16, 0], [8, 0, 0], [16, 2, 1], 64, 0, 64, 0),
   );
 
@@ -122,31 +122,31 @@ for (const { name, context, queue, version, images } of opened) {
     for (const [what, origin, region] of regions) {
       const bad = cl.INVALID_VALUE;
       const memory = host(256);
-      reject(`a read of an image that ${what}`, bad, () =>
+      reject(`a read of an image region that ${what}`, bad, () =>
         cl.enqueueReadImage(queue, image(), true, origin, region, 0, 0, memory),
       );
-      reject(`a write of an image that ${what}`, bad, () =>
+      reject(`a write of an image region that ${what}`, bad, () =>
         cl.enqueueWriteImage(queue, image(), true, origin, region, 0, 0, memory),
       );
       reject(
-        `a fill of an image that ${what}`,
+        `a fill of an image region that ${what}`,
         bad,
         () => cl.enqueueFillImage(queue, image(), [1, 2, 3, 4], origin, region),
         120,
       );
-      reject(`a copy from an image that ${what}`, bad, () =>
+      reject(`a copy from an image region that ${what}`, bad, () =>
         cl.enqueueCopyImage(queue, image(), image(), origin, at0, region),
       );
-      reject(`a copy to an image that ${what}`, bad, () =>
+      reject(`a copy to an image region that ${what}`, bad, () =>
         cl.enqueueCopyImage(queue, image(), image(), at0, origin, region),
       );
-      reject(`a copy from an image to a buffer that ${what}`, bad, (a) =>
+      reject(`a copy to a buffer from an image region that ${what}`, bad, (a) =>
         cl.enqueueCopyImageToBuffer(queue, image(), a, origin, region, 0),
       );
-      reject(`a copy from a buffer to an image that ${what}`, bad, (a) =>
+      reject(`a copy from a buffer to an image region that ${what}`, bad, (a) =>
         cl.enqueueCopyBufferToImage(queue, a, image(), 0, origin, region),
       );
-      reject(`a mapping of an image that ${what}`, bad, () =>
+      reject(`a mapping of an image region that ${what}`, bad, () =>
         cl.enqueueMapImage(queue, image(), true, cl.MAP_READ, origin, region),
       );
     }
@@ -161,7 +161,7 @@ for (const { name, context, queue, version, images } of opened) {
     reject('rows of host memory shorter than those of the region', cl.INVALID_VALUE, () =>
       cl.enqueueReadImage(queue, image(), true, at0, [4, 4, 1], 4, 0, host(256)),
     );
-    reject('a copy of an image over itself', overlap, () => {
+    reject('a copy of an image onto itself', overlap, () => {
       const one = image();
       cl.enqueueCopyImage(queue, one, one, at0, [1, 0, 0], [2, 1, 1]);
     });
@@ -176,7 +176,7 @@ for (const { name, context, queue, version, images } of opened) {
     reject('a mapping of an image as bytes', kind, () =>
       cl.enqueueMapBuffer(queue, image(), true, cl.MAP_READ, 0, 16),
     );
-    reject('a part of an image', kind, () => part(image(), 0, 16));
+    reject('a sub-buffer of an image', kind, () => part(image(), 0, 16));
     reject('a read of a buffer as an image', kind, (a) =>
       cl.enqueueReadImage(queue, a, true, at0, [1, 1, 1], 0, 0, host(16)),
     );
@@ -196,7 +196,7 @@ for (const { name, context, queue, version, images } of opened) {
       ['slices shorter than the rows', { slice_pitch: 1 }, 64],
       ['pitches without host memory', { row_pitch: 64 }, 0],
       ['mip levels', { num_mip_levels: 5 }, 64],
-      ['samples', { num_samples: 4 }, 64],
+      ['several samples', { num_samples: 4 }, 64],
     ];
     for (const [what, differences, bytes] of shapes) {
       reject(
@@ -213,7 +213,7 @@ for (const { name, context, queue, version, images } of opened) {
         120,
       );
     }
-    reject('an old image with rows shorter than the image', cl.INVALID_IMAGE_SIZE, () =>
+    reject('a createImage2D image with rows shorter than the image', cl.INVALID_IMAGE_SIZE, () =>
       cl.createImage2D(context, cl.MEM_COPY_HOST_PTR, RGBA, 4, 4, 4, host(64)),
     );
     reject(
@@ -233,9 +233,9 @@ for (const { name, context, queue, version, images } of opened) {
   for (const [claim, error, since, call] of rejected) {
     where(
       version >= since,
-      'of a later OpenCL',
+      'needs a newer OpenCL',
       test,
-    )(title(`refused: ${claim}`), (t) => {
+    )(title(`the addon rejects ${claim}`), (t) => {
       const a = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, BYTES, contents());
       const b = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, BYTES, contents());
       const caught = thrown(() => call(a, b));
@@ -247,7 +247,7 @@ for (const { name, context, queue, version, images } of opened) {
     });
   }
 
-  test(title('what only just fits is taken'), (t) => {
+  test(title('ranges and boxes that end exactly at the end of the buffer are accepted'), (t) => {
     const a = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, BYTES, contents());
     const b = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, BYTES, contents());
     const half = part(a, BYTES / 2, BYTES / 2);
@@ -265,7 +265,7 @@ for (const { name, context, queue, version, images } of opened) {
     for (const buffer of [half, a, b]) cl.releaseMemObject(buffer);
   });
 
-  test(title('the overlap of boxes is that of their bytes'), (t) => {
+  test(title('two boxes overlap exactly if they have a byte in common'), (t) => {
     // Against a model that marks every byte, over all small cases of a family.
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, BYTES, contents());
     const cover = ([x, y, z]: number[], [w, h, d]: number[], row: number, slice: number) => {
@@ -308,7 +308,7 @@ for (const { name, context, queue, version, images } of opened) {
     !(!images || version < 120),
     'no images, or OpenCL below 1.2',
     test,
-  )(title('mapped images tell their pitches under both names'), (t) => {
+  )(title('mapped images report their pitches under both names'), (t) => {
     const shape = { type: cl.MEM_OBJECT_IMAGE3D, width: 4, height: 3, depth: 2 };
     const image = cl.createImage(context, cl.MEM_COPY_HOST_PTR, RGBA, shape, host(96));
     const mapped = cl.enqueueMapImage(queue, image, true, cl.MAP_READ, [0, 0, 0], [4, 3, 2]);

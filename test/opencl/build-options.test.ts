@@ -15,10 +15,10 @@ const REFUSED = [
 
 for (const { name, context, device, queue, version } of opened) {
   const title = (claim: string): string => `${name}: ${claim}`;
-  const withLinker = where(version >= 120, 'from OpenCL 1.2 on', test); // compiling and linking apart is OpenCL 1.2's
+  const withLinker = where(version >= 120, 'needs OpenCL 1.2', test); // compiling and linking apart is OpenCL 1.2's
 
   for (const options of REFUSED) {
-    test(title(`refused: the build options ${JSON.stringify(options)}`), (t) => {
+    test(title(`the build options ${JSON.stringify(options)} are rejected`), (t) => {
       const program = cl.createProgramWithSource(context, SOURCE);
       const { code, message } = thrown(() => cl.buildProgram(program, [device], options));
       t.is(code, cl.INVALID_BUILD_OPTIONS.code, message);
@@ -26,7 +26,7 @@ for (const { name, context, device, queue, version } of opened) {
     });
   }
 
-  withLinker(title('refused: options of a compilation and of a link'), (t) => {
+  withLinker(title('invalid compiler and linker options are rejected'), (t) => {
     const program = cl.createProgramWithSource(context, SOURCE);
     const compiled = thrown(() => cl.compileProgram(program, [device], '-D'));
     t.is(compiled.code, cl.INVALID_COMPILER_OPTIONS.code, compiled.message);
@@ -37,12 +37,12 @@ for (const { name, context, device, queue, version } of opened) {
   });
 
   for (const options of ['-D VALUE=7', '-DVALUE=7', ' -w  -D\tVALUE=7 -I . ', '-DVALUE="(3 + 4)"']) {
-    test(title(`taken: the build options ${JSON.stringify(options)}`), (t) => {
+    test(title(`the build options ${JSON.stringify(options)} are accepted`), (t) => {
       const program = cl.createProgramWithSource(context, SOURCE);
       try {
         cl.buildProgram(program, [device], options);
       } catch (error) {
-        // What a quotation mark means is the driver's, and rusticl takes one for the end of a word.
+        // Drivers interpret quotation marks differently: rusticl takes one for the end of a word.
         t.true(options.includes('"'), (error as Error).message);
         cl.releaseProgram(program);
         return;
@@ -60,7 +60,7 @@ for (const { name, context, device, queue, version } of opened) {
     });
   }
 
-  test(title('a program that was not built may be asked for its binaries'), (t) => {
+  test(title('the binaries of an unbuilt program can be queried or are INVALID_PROGRAM'), (t) => {
     const program = cl.createProgramWithSource(context, SOURCE);
     try {
       const binaries = cl.getProgramInfo(program, cl.PROGRAM_BINARIES) as Uint8Array[];

@@ -22,7 +22,7 @@ for (const device of opened) {
     cl.releaseEvent(event);
   });
 
-  withUserEvents(title('a failed event tells its status to callbacks and promises'), async (t) => {
+  withUserEvents(title('a failed event passes its status to callbacks and rejects promises'), async (t) => {
     const event = cl.createUserEvent(context);
     const completed = event.completed;
     t.is(event.completed, completed);
@@ -50,7 +50,7 @@ for (const device of opened) {
     for (const event of events) cl.releaseEvent(event);
   });
 
-  test(title('a command that nobody flushed completes for those who wait for it'), async (t) => {
+  test(title('waiting for a command that was never flushed completes it'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);
     const host = new Uint8Array(8);
     const first = cl.enqueueWriteBuffer(queue, buffer, false, 0, 8, host, null, true);
@@ -68,7 +68,7 @@ for (const device of opened) {
   });
 
   test(
-    title('a build with a callback returns at once and calls back in the end, failed or not'),
+    title('a build with a callback returns at once and calls back after success and failure'),
     async (t) => {
       for (const [source, expected] of [
         ['kernel void fine() {}', cl.BUILD_SUCCESS],
@@ -89,8 +89,8 @@ for (const device of opened) {
     },
   );
 
-  const withCallbacks = where(version >= 110, 'from OpenCL 1.1 on', test); // OpenCL 1.0 has none
-  withCallbacks(title('a callback for an event that has ended comes as well'), async (t) => {
+  const withCallbacks = where(version >= 110, 'needs OpenCL 1.1', test);
+  withCallbacks(title('a callback that is set on a completed event is called'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 4);
     const event = cl.enqueueWriteBuffer(
       queue,
@@ -112,7 +112,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a destructor callback comes when the object goes'), async (t) => {
+  test(title('a destructor callback is called when the object is released'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);
     const gone = new Promise((resolve) => cl.setMemObjectDestructorCallback(buffer, resolve, 'gone'));
     cl.releaseMemObject(buffer);
@@ -121,7 +121,7 @@ for (const device of opened) {
     clearTimeout(keepAlive);
   });
 
-  test(title('callbacks have to be functions'), (t) => {
+  test(title('callbacks that are not functions are rejected'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);
     const event = cl.enqueueMarker(queue, true);
     for (const wrong of [5, 'x', {}] as never[]) {
@@ -132,7 +132,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test.serial(title('a process lives for its pending callbacks, and no longer'), async (t) => {
+  test.serial(title('pending callbacks keep the process alive until they are called'), async (t) => {
     const { code, signal, stdout, stderr } = await run('pending', [name], {}, 60);
     t.is(signal, null, 'it was killed: something idle kept it alive');
     t.is(code, 0, stderr);

@@ -23,7 +23,7 @@ for (const opening of opened) {
   };
 
   if (!has) {
-    test(title('command buffers that the device lacks are unsupported, which says why'), (t) => {
+    test(title('without the extension, command buffers throw an UnsupportedError that names it'), (t) => {
       const error = thrown(record) as Error;
       t.true(error instanceof UnsupportedError);
       t.regex(error.message, /cl_khr_command_buffer/);
@@ -95,7 +95,7 @@ for (const opening of opened) {
   });
 
   test(
-    title('a command buffer keeps its kernel, the arguments that were recorded and its memory'),
+    title('a command buffer keeps alive its kernel, its memory and the arguments that it recorded'),
     async (t) => {
       const before = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 64, new Uint8Array(64));
       const seen = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 64, new Uint8Array(64));
@@ -121,7 +121,7 @@ for (const opening of opened) {
   );
 
   test(
-    title('a command buffer that is released while it is executed stays until that is done'),
+    title('a command buffer released during its execution lives until the execution is complete'),
     async (t) => {
       const memory = buffer();
       const gate = cl.createUserEvent(context);
@@ -139,7 +139,7 @@ for (const opening of opened) {
     },
   );
 
-  test(title('only one that is made for simultaneous use is executed twice at once'), (t) => {
+  test(title('only a command buffer for simultaneous use can be executed twice at once'), (t) => {
     const memory = buffer();
     const gate = cl.createUserEvent(context);
     const flags = [cl.COMMAND_BUFFER_FLAGS_KHR, cl.COMMAND_BUFFER_SIMULTANEOUS_USE_KHR];
@@ -159,7 +159,7 @@ for (const opening of opened) {
     cl.releaseMemObject(memory);
   });
 
-  test(title('references are counted'), (t) => {
+  test(title('retain and release count the references of a command buffer'), (t) => {
     const commands = record();
     t.is(cl.retainCommandBufferKHR(commands), 0);
     t.is(cl.getCommandBufferInfoKHR(commands, cl.COMMAND_BUFFER_REFERENCE_COUNT_KHR), 2);
@@ -173,7 +173,7 @@ for (const opening of opened) {
     t.true(dropped.released);
   });
 
-  test(title('an execution may be the last that has its queue'), async (t) => {
+  test(title('an execution may hold the last reference to its queue'), async (t) => {
     // A queue that goes has the shared memory kept behind its commands: while the list of those is gone through.
     const shared = cl.SVMAlloc(context, cl.MEM_READ_WRITE, 64, 0);
     const memory = buffer();
@@ -192,7 +192,7 @@ for (const opening of opened) {
     for (let round = 0; round < 6; round++) {
       const count = 2 ** round;
       execute(count, round + 1);
-      // Nobody else has the queues, so that their ends cannot be waited for: what they wrote is asked for.
+      // The test holds no reference to the queues and cannot wait for them: it polls for what they wrote.
       const limit = Date.now() + 20_000;
       let written = 0;
       do {
@@ -211,7 +211,7 @@ for (const opening of opened) {
     cl.releaseMemObject(memory);
   });
 
-  test(title('a kernel with a null pointer or a sampler is recorded, or refused with what to do'), (t) => {
+  test(title('a kernel with a null pointer or sampler is recorded, or the error names a workaround'), (t) => {
     const commands = record();
     const nothing = kernel(opening, 'kernel void nothing(global int* a, int b) { if (a) a[0] = b; }');
     cl.setKernelArg(nothing, 0, null, null);
@@ -245,7 +245,7 @@ for (const opening of opened) {
     cl.finish(queue);
   });
 
-  test(title('what cannot be recorded or executed is refused'), (t) => {
+  test(title('invalid recordings and executions are rejected'), (t) => {
     const memory = buffer();
     const commands = record();
     const other = record();
@@ -295,7 +295,7 @@ for (const opening of opened) {
     hasSvm,
     'no shared virtual memory',
     test,
-  )(title('shared virtual memory of a recorded kernel has to be there still'), (t) => {
+  )(title('a recorded kernel whose shared virtual memory was freed is rejected'), (t) => {
     const memory = cl.SVMAlloc(context, 0, 64);
     const put = kernel(opening, 'kernel void put(global uchar* a) { a[get_global_id(0)] = 5; }');
     cl.setKernelArgSVMPointer(put, 0, memory);

@@ -9,7 +9,7 @@ const resizableBytes = (bytes: number): Uint8Array => {
   return new Uint8Array(new Resizable(bytes, { maxByteLength: 2 * bytes }));
 };
 
-test('each piece of memory comes to its place, and nothing else is written', async (t) => {
+test('copyAsync copies each piece to its destination and writes nothing else', async (t) => {
   const random = new Random(11);
   const lengths = [
     [],
@@ -39,7 +39,7 @@ test('each piece of memory comes to its place, and nothing else is written', asy
   }
 });
 
-test('memory of any kind is copied, and any but resizable one', async (t) => {
+test('copyAsync accepts any memory but resizable, and rejects wrong arguments', async (t) => {
   const from = [Float64Array.of(1, 2), new DataView(new ArrayBuffer(5)), Uint16Array.of(3).buffer];
   const shared = new Uint8Array(new SharedArrayBuffer(16));
   const to = [shared, new ArrayBuffer(5), new Uint8Array(9).subarray(7)];
@@ -64,7 +64,7 @@ test('memory of any kind is copied, and any but resizable one', async (t) => {
   }
 });
 
-test('pieces of memory come to lie one behind the other', async (t) => {
+test('joinAsync concatenates pieces of memory, and rejects wrong arguments', async (t) => {
   const random = new Random(12);
   const lengths = [
     [],
@@ -85,7 +85,7 @@ test('pieces of memory come to lie one behind the other', async (t) => {
       const margin = 3;
       const to = new Uint8Array(all.length + 2 * margin).fill(7);
       const joined = cl.joinAsync(from, to.subarray(margin, margin + all.length), threads);
-      // What may shrink has been read by now.
+      // Resizable pieces have been read by now.
       for (const { buffer } of from) {
         const { resizable, resize } = buffer as { resizable?: boolean; resize?(bytes: number): void };
         if (resizable) resize?.call(buffer, 0);
@@ -124,7 +124,7 @@ test('pieces of memory come to lie one behind the other', async (t) => {
   }
 });
 
-test('memory that is transferred meanwhile does no harm', async (t) => {
+test('transferring memory during copyAsync or joinAsync does no harm', async (t) => {
   const from = Array.from({ length: 64 }, () => new Uint8Array(2 ** 18).fill(5));
   const to = from.map(({ length }) => new Uint8Array(length));
   const copied = cl.copyAsync(from, to, 4);

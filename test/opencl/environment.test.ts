@@ -39,7 +39,7 @@ test.serial('without an OpenCL loader the first call says which to install', asy
   t.is(info.problems.length > 0, true);
 });
 
-test.serial('a library that is no OpenCL loader is not taken for one', async (t) => {
+test.serial('a library that is not an OpenCL loader counts as no loader', async (t) => {
   const { stdout } = await run('first-call', [], { CLSORT_OPENCL_LIBRARY: 'libm.so.6' });
   t.is(json(stdout).code, 'ERR_CLSORT_NO_LOADER');
 });
@@ -53,7 +53,7 @@ test.serial('without a driver the first call says which to install', async (t) =
   t.regex(message, /pocl/i);
 });
 
-test.serial('without the addon the first call lists what to do', async (t) => {
+test.serial('without the addon the first call lists possible solutions', async (t) => {
   const { stdout } = await run('first-call', [], { CLSORT_ADDON: '/nowhere/clsort.node' });
   const { code, message } = json(stdout);
   t.is(code, 'ERR_CLSORT_UNSUPPORTED');
@@ -71,21 +71,21 @@ for (const { name, singleThreaded } of opened) {
     ['exit in exit', 7],
     ['throw', 1],
   ] as const) {
-    test.serial(title(`work in flight does not hinder the process from ending by '${how}'`), async (t) => {
+    test.serial(title(`work in flight does not prevent the process from ending by '${how}'`), async (t) => {
       const { code, signal, stderr } = await run('exit', [name, how]);
       t.is(signal, null, stderr);
       t.is(code, expected, stderr);
     });
   }
 
-  test.serial(title('a signal that a program sends to itself and survives ends nothing'), async (t) => {
+  test.serial(title('a program that sends itself a harmless signal keeps running'), async (t) => {
     const { code, signal, stdout, stderr } = await run('survive', [name]);
     t.is(signal, null, stderr);
     t.is(code, 7, stderr);
     t.is(stdout, '7,7,7,7\n8,8,8,8\n');
   });
 
-  parallel(title('several workers use the device at once, and end by themselves'), async (t) => {
+  parallel(title('several workers use the device at once and exit on their own'), async (t) => {
     const ends = Array.from({ length: 3 }, () => {
       const worker = new Worker(new URL('./fixtures/worker.js', import.meta.url), {
         workerData: { name, once: true },
@@ -100,7 +100,7 @@ for (const { name, singleThreaded } of opened) {
     for (const messages of await Promise.all(ends)) t.true(messages.includes('done'));
   });
 
-  parallel(title('workers are terminated with work in flight, again and again'), async (t) => {
+  parallel(title('workers can be terminated repeatedly with work in flight'), async (t) => {
     const rounds = process.env.CLSORT_STRESS_ROUNDS ?? '5';
     const { code, signal, stdout, stderr } = await run('stress', [name, rounds, '4'], {}, 3600);
     t.is(signal, null, stderr);
@@ -109,7 +109,7 @@ for (const { name, singleThreaded } of opened) {
   });
 
   for (const thing of ['error', 'mapping']) {
-    parallel(title(`a worker ends when it is terminated while the binding makes its ${thing}`), async (t) => {
+    parallel(title(`a worker can be terminated while the binding creates its ${thing}`), async (t) => {
       const told: unknown[] = [];
       for (let round = 0; round < 20; round++) {
         const worker = new Worker(new URL('./fixtures/terminated.js', import.meta.url), {

@@ -3,7 +3,7 @@ import * as cl from '../../src/opencl/index.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import { opened, thrown } from './devices.js';
 
-test('constants are numbers, and statuses are errors with a code', (t) => {
+test('constants are numbers, and status constants are errors with a code', (t) => {
   t.is(cl.DEVICE_TYPE_GPU, 4);
   t.is(cl.DEVICE_TYPE_ALL, 0xffffffff);
   t.is(cl.SUCCESS, 0);
@@ -30,13 +30,13 @@ for (const { name, context, device, version, queue } of opened) {
     t.regex(error.stack ?? '', /errors\.test/);
   });
 
-  test(title("a driver's own refusal says which call it was"), (t) => {
+  test(title('an error from the driver names the failed call'), (t) => {
     const error = thrown(() => cl.getDeviceInfo(device, 123456));
     t.is(error.code, cl.INVALID_VALUE.code);
     t.is(error.call, 'clGetDeviceInfo');
   });
 
-  test(title('constants are specialised in programs of an intermediate language only'), (t) => {
+  test(title('specialization constants of a program from source are rejected'), (t) => {
     const program = cl.createProgramWithSource(context, 'int one(void) { return 1; }');
     const use = () => cl.setProgramSpecializationConstant(program, 0, Int32Array.of(1));
     t.is<unknown, unknown>(
@@ -46,7 +46,7 @@ for (const { name, context, device, version, queue } of opened) {
     cl.releaseProgram(program);
   });
 
-  test(title('a failed build carries its log, thrown or rejected'), async (t) => {
+  test(title('a failed build throws or rejects with the build log'), async (t) => {
     const program = cl.createProgramWithSource(context, 'kernel void broken( {');
     const error = thrown(() => cl.buildProgram(program, [device]));
     t.is(error.code, cl.BUILD_PROGRAM_FAILURE.code);
@@ -60,7 +60,7 @@ for (const { name, context, device, version, queue } of opened) {
   });
 
   test(
-    title('what the platform is too old for is an unsupported call, and never reaches the driver'),
+    title('functions newer than the platform throw an UnsupportedError and never reach the driver'),
     (t) => {
       const newer: [number, () => unknown][] = [
         [120, () => cl.enqueueFillBuffer(queue, cl.createBuffer(context, 0, 16), 1, 0, 16)],

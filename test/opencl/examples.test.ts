@@ -7,7 +7,7 @@ import { opened } from './devices.js';
 for (const { name, platform, version, images } of opened) {
   const title = (claim: string): string => `${name}: ${claim}`;
 
-  test(title('vector add: copies in, a kernel, a blocking read'), (t) => {
+  test(title('vector add works with copied inputs, a kernel and a blocking read'), (t) => {
     const n = 1000;
     const a = new Uint32Array(n);
     const b = new Uint32Array(n);
@@ -51,7 +51,7 @@ for (const { name, platform, version, images } of opened) {
     cl.releaseContext(context);
   });
 
-  test(title('mapped vector add: buffers over host memory, and a mapping of the result'), (t) => {
+  test(title('vector add works with buffers over host memory and a mapping of the result'), (t) => {
     const n = 10;
     const a = new Uint32Array(n).map((_, i) => i);
     const b = new Uint32Array(n).map((_, i) => i * 2);
@@ -87,7 +87,7 @@ for (const { name, platform, version, images } of opened) {
     cl.releaseContext(context);
   });
 
-  test(title('saxpy: a scalar argument and a buffer that is read and written'), (t) => {
+  test(title('saxpy works with a scalar argument and a buffer that is read and written'), (t) => {
     const n = 256;
     const x = new Float32Array(n).map((_, i) => i);
     const y = new Float32Array(n).fill(1);
@@ -119,7 +119,7 @@ for (const { name, platform, version, images } of opened) {
     cl.releaseContext(context);
   });
 
-  test(title('square with events: Buffers, a wait list and a callback at the end'), async (t) => {
+  test(title('square works with Node Buffers, a wait list and a callback at the end'), async (t) => {
     const n = 100;
     const inputs = Buffer.alloc(n * 4);
     const outputs = Buffer.alloc(n * 4);
@@ -153,7 +153,7 @@ for (const { name, platform, version, images } of opened) {
   });
 
   test(
-    title('saxpy with a profile: writes that do not block, a kernel after them, times of its event'),
+    title('saxpy works with non-blocking writes, a kernel that waits for them, and profiling times'),
     (t) => {
       const n = 4096;
       const alpha = 2.0;
@@ -221,7 +221,7 @@ for (const { name, platform, version, images } of opened) {
     },
   );
 
-  test(title('devices: what a program asks before it chooses one'), (t) => {
+  test(title('devices report the properties by which a program chooses one'), (t) => {
     const platforms = cl.getPlatformIDs();
     t.true(platforms.some((each) => each.equals(platform)));
     for (const what of [cl.PLATFORM_PROFILE, cl.PLATFORM_VERSION, cl.PLATFORM_NAME, cl.PLATFORM_VENDOR]) {
@@ -261,7 +261,7 @@ for (const { name, platform, version, images } of opened) {
     !(!images || version < 120),
     'no images, or OpenCL below 1.2',
     test,
-  )(title('images: written, filled, copied to another and to a buffer, mapped with their pitches'), (t) => {
+  )(title('images are written, filled, copied to another and to a buffer, and mapped with pitches'), (t) => {
     const context = cl.createContextFromType([cl.CONTEXT_PLATFORM, platform], cl.DEVICE_TYPE_ALL, null, null);
     const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
     const queue = cl.createCommandQueue(context, device, null);
@@ -291,7 +291,7 @@ for (const { name, platform, version, images } of opened) {
     cl.releaseContext(context);
   });
 
-  test(title('events: of a user, of markers and barriers, with callbacks and their data'), async (t) => {
+  test(title('user events, markers and barriers invoke callbacks with their data'), async (t) => {
     const context = cl.createContextFromType([cl.CONTEXT_PLATFORM, platform], cl.DEVICE_TYPE_ALL, null, null);
     const device = cl.getContextInfo(context, cl.CONTEXT_DEVICES)[0];
     const queue = cl.createCommandQueue(context, device, null);

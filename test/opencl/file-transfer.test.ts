@@ -1,4 +1,4 @@
-/** Transfers between files and buffers, by threads of the addon's. */
+/** Transfers between files and buffers, by threads of the addon. */
 import { closeSync, fstatSync, openSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import test from 'ava';
@@ -27,7 +27,7 @@ for (const one of opened) {
   const most = /^basic/.test(String(cl.getDeviceInfo(one.device, cl.DEVICE_NAME))) ? 1 : 4;
   const ring = new Uint8Array(4 * 4096);
 
-  test.serial(title('files go to buffers and back, hashed on the way'), async (t) => {
+  test.serial(title('files are transferred to buffers and back, and hashed on the way'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES + 10);
     writeFileSync(path('in'), data);
     for (const piece of [1000, 4096, ring.length]) {
@@ -63,7 +63,7 @@ for (const one of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test.serial(title('a transfer that ends early tells how far it came, and why'), async (t) => {
+  test.serial(title('a transfer that ends early reports the bytes moved and the error'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES);
     writeFileSync(path('short'), data);
     truncateSync(path('short'), 50_000);
@@ -102,7 +102,7 @@ for (const one of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test.serial(title('a transfer tells what its threads did'), async (t) => {
+  test.serial(title('a transfer reports how its threads spent their time'), async (t) => {
     const { FILING, HASHING, WAITING, TRANSFERRING } = cl.FILE_TRANSFER;
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES);
     const fd = openSync(path('in'), 'r');
@@ -121,7 +121,7 @@ for (const one of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test.serial(title('a buffer is mapped ahead'), async (t) => {
+  test.serial(title('a buffer can be mapped ahead of time'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE | cl.MEM_ALLOC_HOST_PTR, 4096);
     await cl.prepareMappingAsync(queue, buffer);
     const memory = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_READ | cl.MAP_WRITE, 0, 4096);
@@ -135,7 +135,7 @@ for (const one of opened) {
     t.is(thrown(() => cl.prepareMappingAsync(queue, buffer)).code, cl.INVALID_MEM_OBJECT.code);
   });
 
-  test.serial(title('a buffer is mapped ahead many times at once'), async (t) => {
+  test.serial(title('a buffer can be mapped ahead of time many times at once'), async (t) => {
     const { code, signal, stdout, stderr } = await run('mapped-at-once', [name], {}, 60);
     t.is(signal, null, stderr);
     t.is(code, 0, stderr);
@@ -146,14 +146,14 @@ for (const one of opened) {
     one.version >= 120 && one.userEvents && !one.singleThreaded,
     'commands cannot wait for a user event here',
     test.serial,
-  )(title('a program enqueues while memory is mapped ahead'), async (t) => {
+  )(title('a program can enqueue while memory is mapped ahead of time'), async (t) => {
     const { code, signal, stdout, stderr } = await run('mapped-ahead', [name], {}, 20);
     t.is(signal, null, 'it was killed: an enqueue waited for the map');
     t.is(code, 0, stderr);
     t.is(stdout.trim(), 'ended well');
   });
 
-  test.serial(title('arguments of transfers of files are checked'), (t) => {
+  test.serial(title('invalid arguments of file transfers are rejected'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, BYTES);
     const fd = openSync(path('in'), 'r');
     const told = new BigInt64Array(WORDS);
@@ -185,7 +185,7 @@ for (const one of opened) {
   });
 }
 
-test('room is found for a file, whose contents and length stay', async (t) => {
+test('allocateFileAsync reserves disk space and keeps the contents and length of the file', async (t) => {
   writeFileSync(path('allocated'), 'abc');
   const fd = openSync(path('allocated'), 'r+');
   const told = BigInt64Array.of(-1n);

@@ -21,7 +21,7 @@ const textOfProgram = ({ steps }: Program): string => steps.map(textOf).join('\n
 
 const hunt = (device: string, shape = SHAPE): Hunt => ({ device, env: {}, shape, patience: 120_000 });
 
-test('the fuzz calls every function that there is', (t) => {
+test('the fuzzer knows every exported function', (t) => {
   const functions = Object.entries(cl).filter(
     ([, of]) => typeof of === 'function' && !/^(abstract )?class\b/.test(String(of)),
   );
@@ -33,13 +33,13 @@ test('the fuzz calls every function that there is', (t) => {
   );
 });
 
-test('a seed gives the same program always, and another seed another one', (t) => {
+test('equal seeds generate equal programs, and different seeds different ones', (t) => {
   const texts = [5, 5, 6].map((seed) => textOfProgram(generate(seed, TRAITS, SHAPE)));
   t.is(texts[0], texts[1]);
   t.not(texts[0], texts[2]);
 });
 
-test('programs reach every call, with code in arguments and in callbacks', (t) => {
+test('generated programs reach every call, with code in arguments and in callbacks', (t) => {
   const called = new Set<string>();
   let inner = 0;
   for (let seed = 0; seed < 800; seed++) {
@@ -55,7 +55,7 @@ test('programs reach every call, with code in arguments and in callbacks', (t) =
   t.true(inner > 400, `${inner} inner calls`);
 });
 
-test('calls can be left out, and code in arguments', (t) => {
+test('calls and code in arguments can be excluded from generated programs', (t) => {
   for (let seed = 0; seed < 20; seed++) {
     const { steps } = generate(seed, TRAITS, { length: 120, without: ['enqueueFillBuffer', '$trap'] });
     t.false(steps.some(({ call }) => call === 'enqueueFillBuffer'));
@@ -66,7 +66,7 @@ test('calls can be left out, and code in arguments', (t) => {
 for (const device of deviceNames) {
   const shape = { length: 40, without: [] };
 
-  test(`${device}: a crash is found, told with its seed, and cut down to few calls`, async (t) => {
+  test(`${device}: a crash is found, reported with its seed and reduced to few calls`, async (t) => {
     const planted: Hunt = { ...hunt(device, shape), plant: { call: 'flush', how: 'crash' } };
     let { finding } = await attempt(planted, 1);
     for (let seed = 2; !finding && seed < 30; seed++) ({ finding } = await attempt(planted, seed));
@@ -80,7 +80,7 @@ for (const device of deviceNames) {
     t.true(left > 0 && left <= 20, text);
   });
 
-  test(`${device}: a property that does not hold is found, and a process that hangs`, async (t) => {
+  test(`${device}: a violated property and a process that hangs are found`, async (t) => {
     const call = 'createContext';
     const wrong = await attempt({ ...hunt(device, shape), plant: { call, how: 'violation' } }, 1);
     t.is(wrong.finding?.signature, 'on purpose');
@@ -89,7 +89,7 @@ for (const device of deviceNames) {
     t.regex(hung.finding?.last ?? '', /createContext/);
   });
 
-  test(`${device}: some sessions find nothing`, async (t) => {
+  test(`${device}: three seeds find no fault`, async (t) => {
     for (let seed = 100; seed < 103; seed++) {
       const { finding, succeeded, refused } = await attempt(hunt(device), seed);
       t.is(finding && describe(finding, hunt(device)), undefined);

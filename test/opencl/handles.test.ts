@@ -5,7 +5,7 @@ import { opened, thrown } from './devices.js';
 for (const { name, context, device, platform, queue } of opened) {
   const title = (claim: string): string => `${name}: ${claim}`;
 
-  test(title('refuses what is no handle of the right kind'), (t) => {
+  test(title('a value that is not a handle of the right kind is rejected'), (t) => {
     const impostors: unknown[] = [null, undefined, 0, 7, 'x', {}, [], new Uint8Array(64), Symbol.iterator];
     const uses: [cl.OpenCLError, (value: never) => unknown, unknown][] = [
       [cl.INVALID_PLATFORM, (value) => cl.getPlatformInfo(value, cl.PLATFORM_NAME), device],
@@ -25,7 +25,7 @@ for (const { name, context, device, platform, queue } of opened) {
     }
   });
 
-  test(title('refuses an object that only borrows a handle as its prototype'), (t) => {
+  test(title('an object that has a handle as its prototype is rejected'), (t) => {
     const forged = Object.create(context) as cl.Context;
     t.is(thrown(() => cl.getContextInfo(forged, cl.CONTEXT_DEVICES)).code, cl.INVALID_CONTEXT.code);
   });
@@ -37,7 +37,7 @@ for (const { name, context, device, platform, queue } of opened) {
         cl.getPlatformInfo(other, cl.PLATFORM_NAME) !== cl.getPlatformInfo(platform, cl.PLATFORM_NAME),
     );
 
-  test(title('refuses objects of two platforms in one call, and numbers for a platform'), (t) => {
+  test(title('objects of two platforms in one call, and numbers as a platform, are rejected'), (t) => {
     for (const number of [0, 0xdeadbeef]) {
       for (const create of [
         () => cl.createContext([cl.CONTEXT_PLATFORM, number], [device]),
@@ -70,7 +70,7 @@ for (const { name, context, device, platform, queue } of opened) {
     }
   });
 
-  test(title('refuses a released handle everywhere, and a second release'), (t) => {
+  test(title('a released handle is rejected by every function, including release'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     t.false(buffer.released);
     t.is(cl.releaseMemObject(buffer), 0);
@@ -101,7 +101,7 @@ for (const { name, context, device, platform, queue } of opened) {
     t.is(typeof cl.getPlatformInfo(platform, cl.PLATFORM_NAME), 'string');
   });
 
-  test(title('counts references as the driver does'), (t) => {
+  test(title('reference counts match those of the driver'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const count = (): number => cl.getMemObjectInfo(buffer, cl.MEM_REFERENCE_COUNT);
     t.is(count(), 1);
@@ -113,21 +113,21 @@ for (const { name, context, device, platform, queue } of opened) {
     t.true(buffer.released);
   });
 
-  test(title('releases a handle off-thread at once, with all its references'), (t) => {
+  test(title('releaseAsync releases a handle with all its references at once'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     cl.retainMemObject(buffer);
     cl.releaseAsync(buffer);
     t.true(buffer.released);
   });
 
-  test(title('disposes of a handle, once or twice'), (t) => {
+  test(title('a handle can be disposed of once or twice'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     buffer[Symbol.dispose]();
     t.true(buffer.released);
     t.notThrows(() => buffer[Symbol.dispose]());
   });
 
-  test(title('gives a released handle for an object that is not there'), (t) => {
+  test(title('a query for a missing object returns a released handle'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const none = cl.getMemObjectInfo(buffer, cl.MEM_ASSOCIATED_MEMOBJECT);
     t.true(none instanceof cl.MemObject);
@@ -135,7 +135,7 @@ for (const { name, context, device, platform, queue } of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('gives handles that are instances of their classes'), (t) => {
+  test(title('handles are instances of their classes'), (t) => {
     t.true(platform instanceof cl.Platform);
     t.true(device instanceof cl.Device);
     t.true(context instanceof cl.Context);
@@ -145,7 +145,7 @@ for (const { name, context, device, platform, queue } of opened) {
     t.throws(() => new Constructor(), { instanceOf: TypeError });
   });
 
-  test(title('keeps an argument alive whose handle was collected'), (t) => {
+  test(title('a kernel keeps an argument alive whose handle was collected'), (t) => {
     const program = cl.createProgramWithSource(context, 'kernel void put(global int* a) { a[0] = 42; }');
     cl.buildProgram(program);
     const put = cl.createKernel(program, 'put');
@@ -157,7 +157,7 @@ for (const { name, context, device, platform, queue } of opened) {
     cl.releaseProgram(program);
   });
 
-  test(title('refuses to launch a kernel with a released argument'), (t) => {
+  test(title('launching a kernel with a released argument is rejected'), (t) => {
     const program = cl.createProgramWithSource(context, 'kernel void put(global int* a) { a[0] = 42; }');
     cl.buildProgram(program);
     const put = cl.createKernel(program, 'put');

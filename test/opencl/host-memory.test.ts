@@ -30,21 +30,21 @@ const COPIES = [
 ];
 
 const hasTransfer = 'transfer' in ArrayBuffer.prototype;
-/** Whether V8 heeds the mark of an ArrayBuffer that is not to be transferred. */
+/** Whether V8 respects the mark of an ArrayBuffer that must not be transferred. */
 const heedsMark = Number(process.versions.node.split('.')[0]) >= 24;
 
 for (const { name, context, queue, userEvents } of opened) {
   // What commands wait for is a user event; a driver of one thread waits for it for ever.
   const withUserEvents = where(userEvents, 'no user events', test.serial);
   const alive = (way: string, runs = withUserEvents) =>
-    runs(`${name}: ${way}: memory in use outlives it`, async (t) => {
+    runs(`${name}: memory in use stays valid: ${way}`, async (t) => {
       const { code, signal, stdout, stderr } = await run('lifetimes', [name, way]);
       t.is(stderr, '');
       t.is(signal ?? code, 0);
       t.is(stdout, 'alive\n');
     });
   for (const way of MAPPED) alive(way);
-  // Only there can mapped memory be carried away.
+  // Only such a Node can transfer mapped memory.
   for (const way of TRANSFERRED)
     alive(way, where(hasTransfer && !heedsMark, 'this Node does not transfer such memory', withUserEvents));
   for (const way of COPIES)
@@ -52,9 +52,9 @@ for (const { name, context, queue, userEvents } of opened) {
 
   where(
     heedsMark,
-    'this Node transfers what is mapped',
+    'this Node transfers mapped memory',
     test.serial,
-  )(`${name}: no way carries mapped memory elsewhere`, (t) => {
+  )(`${name}: mapped memory can be neither transferred nor resized`, (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_WRITE, 0, 64);
     const prototype = ArrayBuffer.prototype as unknown as Record<string, (length?: number) => ArrayBuffer>;
@@ -69,7 +69,7 @@ for (const { name, context, queue, userEvents } of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test.serial(`${name}: host memory that no machine has is refused`, (t) => {
+  test.serial(`${name}: host allocations larger than any address space are rejected`, (t) => {
     for (const copies of [false, true]) {
       const before = native().setCopyMappings(copies);
       for (const bytes of [2n ** 64n - 1n, 2n ** 64n - 2n ** 21n, 2n ** 63n, 2n ** 53n, 2n ** 47n]) {

@@ -32,10 +32,10 @@ function fromBinary({ context, device, version }: Opened, source: string): cl.Ke
 for (const device of opened) {
   const { name, context, queue, version } = device;
   const title = (claim: string): string => `${name}: ${claim}`;
-  const withImages = where(device.images, 'no images', test.serial); // the device has no images
-  const withInfo = where(version >= 120, 'from OpenCL 1.2 on', test); // argument info is OpenCL 1.2's
+  const withImages = where(device.images, 'no images', test.serial);
+  const withInfo = where(version >= 120, 'needs OpenCL 1.2', test); // for argument info
   const svm = version >= 200 && cl.getDeviceInfo(device.device, cl.DEVICE_SVM_CAPABILITIES) > 0;
-  const withSvm = where(svm, 'no shared virtual memory', test.serial); // the device shares no memory
+  const withSvm = where(svm, 'no shared virtual memory', test.serial);
 
   const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
   const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
@@ -137,7 +137,7 @@ for (const device of opened) {
   ];
 
   test.serial(
-    title('each parameter takes its like and nothing else, whether the driver tells of it or not'),
+    title('each parameter accepts only values of its type, with and without argument info'),
     (t) => {
       for (const make of [kernel, fromBinary]) {
         const made = make(device, BASIC);
@@ -156,7 +156,7 @@ for (const device of opened) {
     },
   );
 
-  test.serial(title('a list of launches is held to the same'), (t) => {
+  test.serial(title('a list of launches accepts only arguments of the right type'), (t) => {
     const made = kernel(device, BASIC);
     for (const [i, { taken }] of PARAMETERS.entries()) {
       for (const [type, value] of taken) cl.setKernelArg(made, i, type, value);
@@ -186,7 +186,7 @@ for (const device of opened) {
     cl.releaseKernel(made);
   });
 
-  withImages(title('images and samplers take their like and nothing else'), (t) => {
+  withImages(title('image and sampler parameters accept only values of their type'), (t) => {
     const readOnly = image2d(cl.MEM_READ_ONLY);
     const writeOnly = image2d(cl.MEM_WRITE_ONLY);
     const noImage: Offer[] = [
@@ -240,7 +240,7 @@ for (const device of opened) {
     cl.releaseMemObject(writeOnly);
   });
 
-  test.serial(title('8 bytes without a type are refused where they may be a handle to the driver'), (t) => {
+  test.serial(title('8 bytes without a type are rejected if the driver may take them for a handle'), (t) => {
     const told = kernel(device, BASIC);
     const set = (made: cl.Kernel, type: string | null) => cl.setKernelArg(made, 4, type, eight);
     if (version >= 120) t.is(set(told, null), 0);
@@ -249,7 +249,7 @@ for (const device of opened) {
     cl.releaseKernel(told);
   });
 
-  withSvm(title('shared virtual memory is forgotten with the next value of its argument'), (t) => {
+  withSvm(title('shared virtual memory can be freed once its argument has another value'), (t) => {
     const made = kernel(device, 'kernel void put(global uint* out, uint n) { if (out) *out = n; }');
     const memory = cl.SVMAlloc(context, 0, 64, 0);
     cl.setKernelArg(made, 0, null, memory);
@@ -267,7 +267,7 @@ for (const device of opened) {
     cl.releaseKernel(made);
   });
 
-  withInfo(title("a build's options are what they were given as"), (t) => {
+  withInfo(title('the build options of a program are returned unchanged'), (t) => {
     for (const options of ['', '-DA=1', '-cl-kernel-arg-info', '-cl-kernel-arg-info -DA=1']) {
       const program = cl.createProgramWithSource(context, 'kernel void nothing(int a) {}');
       cl.buildProgram(program, [device.device], options);
@@ -277,7 +277,7 @@ for (const device of opened) {
     }
   });
 
-  withInfo(title('a kernel tells its signature'), (t) => {
+  withInfo(title('a kernel reports its signature'), (t) => {
     const made = kernel(device, BASIC, '');
     t.deepEqual(
       made.signature.map(({ name, type, address, access }) => [name, type, address, access]),
@@ -297,7 +297,7 @@ for (const device of opened) {
   });
 
   const withBoth = where(device.images, 'no images', withInfo);
-  withBoth(title('a kernel knows which of its images it reads and which it writes'), (t) => {
+  withBoth(title('a kernel reports which images it reads and which it writes'), (t) => {
     const images = kernel(device, IMAGES, '');
     t.deepEqual(
       images.signature.map(({ type, access }) => [type, access]),
@@ -310,7 +310,7 @@ for (const device of opened) {
     cl.releaseKernel(images);
   });
 
-  test(title('where the driver knows no signature the error says so'), (t) => {
+  test(title('a signature that the driver does not know throws an error with a reason'), (t) => {
     const made = fromBinary(device, BASIC);
     try {
       t.is(made.signature.length, 7); // some drivers keep it in the binary
@@ -333,7 +333,7 @@ for (const device of opened) {
     return [...host];
   };
 
-  test.serial(title('a kernel is called with all its arguments'), async (t) => {
+  test.serial(title('call sets all arguments of a kernel and launches it'), async (t) => {
     const put = kernel(device, PUT);
     const event = put.call(queue, 4, null, buffer, four(5));
     t.true(event instanceof cl.Event);
@@ -389,7 +389,7 @@ for (const device of opened) {
       cl.releaseMemObject(mine);
     };
     await Promise.all([worker(100), worker(1000), worker(10_000)]);
-    // Nor does one that is made while the arguments of another are read.
+    // Nor does a call that is made while the arguments of another are read.
     const other = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
     const nested = version >= 120 ? [40, 0, 0, 0] : null;
     if (nested) {

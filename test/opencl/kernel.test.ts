@@ -37,9 +37,9 @@ for (const device of opened) {
 
   where(
     version >= 210,
-    'kernels cannot be cloned here',
+    'needs OpenCL 2.1',
     test,
-  )(title('a clone has null where its kernel has'), (t) => {
+  )(title('a cloned kernel keeps null arguments'), (t) => {
     const pick = kernel(
       device,
       'kernel void pick(global const int* a, global int* b) { b[0] = a ? a[0] : 7; }',
@@ -53,7 +53,7 @@ for (const device of opened) {
     t.is(host[0], 7);
   });
 
-  test(title('scalars arrive as they were sent, up to the ends of their ranges'), (t) => {
+  test(title('scalars reach the kernel unchanged, up to the ends of their ranges'), (t) => {
     t.is(new Int8Array(echo(device, 'char', 1, -128))[0], -128);
     t.is(new Uint8Array(echo(device, 'uchar', 1, 255))[0], 255);
     t.is(new Int16Array(echo(device, 'short', 2, -32768))[0], -32768);
@@ -64,7 +64,7 @@ for (const device of opened) {
     t.is(new Float32Array(echo(device, 'float', 4, Math.PI))[0], Math.fround(Math.PI));
   });
 
-  test(title('vectors take arrays, or just their bytes'), (t) => {
+  test(title('vector arguments accept an array or the bytes of the vector'), (t) => {
     t.deepEqual([...new Uint32Array(echo(device, 'uint4', 16, [1, 2, 3, 4]))], [1, 2, 3, 4]);
     t.deepEqual([...new Float32Array(echo(device, 'float2', 8, Float32Array.of(0.5, -2)))], [0.5, -2]);
     t.deepEqual(
@@ -75,14 +75,14 @@ for (const device of opened) {
     t.is(thrown(() => echo(device, 'uint4', 16, new Uint8Array(12))).code, cl.INVALID_ARG_SIZE.code);
   });
 
-  test(title('without a type, bytes speak for themselves'), (t) => {
+  test(title('bytes without a type are passed unchanged'), (t) => {
     t.deepEqual(
       [...new Uint32Array(echo(device, 'uint4', 16, Uint32Array.of(5, 6, 7, 8), false))],
       [5, 6, 7, 8],
     );
   });
 
-  test(title('a value that does not fit its type is refused, not cut'), (t) => {
+  test(title('a value outside the range of its type is rejected, not truncated'), (t) => {
     const misfits: [string, number, cl.KernelArgumentValue][] = [
       ['uchar', 1, 256],
       ['char', 1, -129],
@@ -103,7 +103,7 @@ for (const device of opened) {
     }
   });
 
-  test(title('halves are rounded to nearest even, with infinities, NaN and denormals'), (t) => {
+  test(title('halves are rounded to nearest even, including infinities and denormals'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 2);
     // As a ushort on the device: half arithmetic is optional, and not what is tested.
     const put = kernel(device, 'kernel void put(global ushort* out, ushort value) { *out = value; }', '');
@@ -133,7 +133,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('local memory takes its size, and structs their bytes'), (t) => {
+  test(title('local memory arguments take a size, and struct arguments their bytes'), (t) => {
     const source = `
       typedef struct { int a; float b; } pair;
       kernel void use(global float* out, local float* scratch, pair p) {
@@ -160,7 +160,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a mismatch with the declared type is told by kind: object, value or index'), (t) => {
+  test(title('a mismatch throws a different error for memory objects, values and indices'), (t) => {
     const put = kernel(device, 'kernel void put(global float* out, uint n) { *out = n; }');
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 4);
     for (const wrong of [5, [1, 2], 'x', context, null === buffer] as never[]) {
@@ -175,7 +175,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title("without a type, the kernel's argument info decides where there is one"), (t) => {
+  test(title('without a type, the argument info of the kernel decides if there is any'), (t) => {
     const put = kernel(device, 'kernel void put(global float* out, uint n) { *out = n; }');
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 4);
     t.is(cl.setKernelArg(put, 0, null, buffer), 0);
@@ -192,7 +192,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a kernel tells about itself, in the units of its names'), (t) => {
+  test(title('kernel queries return strings, numbers, handles and [high, low] sizes'), (t) => {
     const put = kernel(
       device,
       'kernel __attribute__((reqd_work_group_size(4, 1, 1))) void put(global int* a) { *a = 1; }',

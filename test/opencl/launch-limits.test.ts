@@ -29,12 +29,12 @@ for (const opening of opened) {
 
   const refused: [string, cl.OpenCLError, cl.Size[] | null, cl.Size[], cl.Size[] | null][] = [
     ['a group of no work-items', cl.INVALID_WORK_ITEM_SIZE, null, [64], [0]],
-    ['a group larger than the device has', cl.INVALID_WORK_ITEM_SIZE, null, [2 ** 20], [2 ** 20]],
+    ['a group larger than the device allows', cl.INVALID_WORK_ITEM_SIZE, null, [2 ** 20], [2 ** 20]],
     ['a group whose size wraps', cl.INVALID_WORK_ITEM_SIZE, null, [2 ** 33, 2 ** 33], [2 ** 33, 2 ** 33]],
     ['ids that wrap', cl.INVALID_GLOBAL_OFFSET, [2n ** 64n - 16n], [64], [16]],
   ];
   for (const [what, error, offset, global, local] of refused) {
-    test(title(`refused: ${what}`), (t) => {
+    test(title(`a launch with ${what} is rejected`), (t) => {
       const made = plain();
       const refused = thrown(() =>
         cl.enqueueNDRangeKernel(queue, made, global.length, offset, global, local),
@@ -45,7 +45,7 @@ for (const opening of opened) {
     });
   }
 
-  test(title('refused: groups of more work-items than the device has, in two dimensions'), (t) => {
+  test(title('a launch with too many work-items in a group of two dimensions is rejected'), (t) => {
     const most = cl.getDeviceInfo(device, cl.DEVICE_MAX_WORK_GROUP_SIZE);
     const made = plain();
     const refused = thrown(() => cl.enqueueNDRangeKernel(queue, made, 2, null, [most, 2], [most, 2]));
@@ -54,7 +54,7 @@ for (const opening of opened) {
     cl.releaseKernel(made);
   });
 
-  test(title('refused: groups that do not fill the range, where the device wants them full'), (t) => {
+  test(title('a launch with partial groups is rejected unless the device supports them'), (t) => {
     const may = version >= 300 && cl.getDeviceInfo(device, cl.DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT);
     const made = plain();
     const launch = () => cl.enqueueNDRangeKernel(queue, made, 1, null, [24], [16]);
@@ -64,7 +64,7 @@ for (const opening of opened) {
     cl.releaseKernel(made);
   });
 
-  test(title('refused: another group than the kernel is compiled for'), (t) => {
+  test(title('a launch with another group size than the kernel requires is rejected'), (t) => {
     const made = kernel(
       opening,
       'kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fixed(global int* a) { a[get_global_id(0)] = 1; }',
@@ -87,13 +87,13 @@ for (const opening of opened) {
   const localBytes = toNumber(cl.getDeviceInfo(device, cl.DEVICE_LOCAL_MEM_SIZE));
   const nvidia = /nvidia/i.test(cl.getDeviceInfo(device, cl.DEVICE_VENDOR));
   for (const [what, bytes] of [
-    ['a byte', localBytes + 1],
-    ['much', 64 * 2 ** 20],
+    ['one byte above the limit', localBytes + 1],
+    ['64 MiB', 64 * 2 ** 20],
     ['2^63 bytes', 2n ** 63n],
   ] as const) {
-    // NVIDIA's driver tells of less than there is, and says itself what is too much: at the launch.
+    // NVIDIA's driver reports less local memory than it has, and rejects too much itself: at the launch.
     const atLaunch = nvidia && bytes <= 2 ** 20;
-    test(title(`refused: ${what} of local memory too much, until it is less`), (t) => {
+    test(title(`local memory of ${what} is rejected until it is reduced`), (t) => {
       const made = borrowing();
       const launch = () => cl.enqueueNDRangeKernel(queue, made, 1, null, [16], [16]);
       cl.setKernelArg(made, 1, 'local', 64);
@@ -110,7 +110,7 @@ for (const opening of opened) {
     });
   }
 
-  test(title('refused: arguments that are too much local memory together, until they are less'), (t) => {
+  test(title('local memory arguments above the limit together are rejected until reduced'), (t) => {
     const made = kernel(
       opening,
       'kernel void two(global int* a, local int* b, local int* c) { b[0] = 1; c[0] = 2; a[0] = b[0] + c[0]; }',
@@ -130,7 +130,7 @@ for (const opening of opened) {
     }
   });
 
-  test(title('lists of launches are checked alike'), (t) => {
+  test(title('lists of launches are checked against the same limits'), (t) => {
     const made = borrowing();
     const list = (local: number, bytes: number) => {
       const words = Float64Array.of(0, 1, 1, 16, local, 1, 1, 2, bytes, 0);
@@ -145,11 +145,11 @@ for (const opening of opened) {
 
   for (const [spoof, driver] of [
     [{}, 'the device'],
-    [{ nvidiaLocalBytes: 1024 }, "NVIDIA's, which tells of less than there is"],
+    [{ nvidiaLocalBytes: 1024 }, 'an NVIDIA device, which reports too little'],
   ] as const) {
     // No group of NVIDIA's has as much as some processors give.
     const most = 'nvidiaLocalBytes' in spoof ? Math.min(localBytes, 2 ** 19) : localBytes;
-    test(title(`a kernel may have all local memory of ${driver}`), async (t) => {
+    test(title(`a kernel may use all local memory of ${driver}`), async (t) => {
       const { result, control } = await underLayer(
         (env) => run('full-local', [name, String(most)], env),
         spoof,

@@ -1,4 +1,4 @@
-/** What a launch holds until it has run. */
+/** Objects that a launch keeps alive until it has run. */
 import test from 'ava';
 import { where } from '../where.js';
 import { opened } from './devices.js';
@@ -12,7 +12,7 @@ for (const { name, images } of opened) {
       'no images',
       test.serial,
     )(
-      `${name}: an image that a kernel writes stays until it has run, whoever lets go of it: ${way}`,
+      `${name}: an image that a kernel writes stays valid after its release until the kernel has run: ${way}`,
       async (t) => {
         // What is freed is overwritten, so that nobody can use it unnoticed.
         const { code, signal, stdout, stderr } = await run('image-in-flight', [name, way], {

@@ -1,4 +1,4 @@
-/** What the binding adds for speed: lists of launches, staged transfers, host memory on large pages. */
+/** Additions of the binding for speed: lists of launches, staged transfers, host memory on large pages. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
@@ -34,7 +34,7 @@ for (const one of opened) {
     return [...host];
   };
 
-  test.serial(title('a list sets arguments and runs kernels, one after the other'), (t) => {
+  test.serial(title('a list of launches sets arguments and runs kernels in order'), (t) => {
     const add = kernel(one, SOURCE);
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 16, Uint32Array.of(1, 2, 3, 4));
     const bytes = new Uint8Array(Uint32Array.of(10, 100).buffer);
@@ -58,7 +58,7 @@ for (const one of opened) {
     cl.releaseKernel(add);
   });
 
-  test.serial(title('a list that makes no sense is refused, with the launches before it enqueued'), (t) => {
+  test.serial(title('an invalid launch in a list is rejected after those before it are enqueued'), (t) => {
     const add = kernel(one, SOURCE);
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 16, new Uint32Array(4));
     const good = [1, 1, 4, 1, 3, ...[0, 0, 0, 0], ...[1, 1, 0, 4], ...[2, 2, 4, 0]];
@@ -94,7 +94,7 @@ for (const one of opened) {
     cl.releaseKernel(add);
   });
 
-  test.serial(title('staged transfers go both ways, and their arguments are checked'), async (t) => {
+  test.serial(title('staged transfers work in both directions and reject wrong arguments'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 100_000);
     const data = Uint8Array.from({ length: 99_990 }, (_, i) => i * 31 + (i >> 8));
     const ring = new ArrayBuffer(4 * 4096);
@@ -169,9 +169,9 @@ for (const one of opened) {
   const isBasic = cl.getDeviceInfo(one.device, cl.DEVICE_NAME).startsWith('basic');
   where(
     !(one.version < 120 || one.singleThreaded || isBasic),
-    'no threads of its own, or OpenCL below 1.2',
+    'no transfers by threads, or OpenCL below 1.2',
     test.serial,
-  )(title('a buffer is migrated while threads transfer to it'), async (t) => {
+  )(title('a buffer can be migrated while threads transfer to it'), async (t) => {
     const { code, signal, stdout, stderr } = await run('migrated', [name]);
     t.is(signal, null, stderr);
     t.is(code, 0, stderr);
@@ -179,7 +179,7 @@ for (const one of opened) {
   });
 }
 
-test('host memory is zero, of any size, and V8’s to collect', async (t) => {
+test('allocateHostMemory returns zeroed memory of any size and rejects wrong arguments', async (t) => {
   for (const bytes of [0, 1, 4096, 2 ** 21 + 1]) {
     for (const threads of [0, 3]) {
       const memory = cl.allocateHostMemory(bytes, threads);
@@ -195,7 +195,7 @@ test('host memory is zero, of any size, and V8’s to collect', async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 10));
 });
 
-test('host memory that was used before is handed out again, to one at a time, and never where zeros are wanted', (t) => {
+test('freed host memory is reused by one owner at a time, and never where zeros are requested', (t) => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const bytes = 2 ** 21 + 4096;

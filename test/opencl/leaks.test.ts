@@ -20,7 +20,7 @@ for (const { name } of opened) {
     ['releaseAll', ['context']],
     ['releaseAll with contexts', []],
   ] as const) {
-    test.serial(`${name}: nothing is left after ${how}${left.length ? ` but ${left}` : ''}`, async (t) => {
+    test.serial(`${name}: ${how} leaves no objects${left.length ? ` but ${left}` : ''}`, async (t) => {
       const { result, control } = await underLayer((env) =>
         run('balance', [how], { ...env, CLSORT_TEST_DEVICES: name }),
       );
@@ -37,7 +37,7 @@ for (const { name } of opened) {
     });
   }
 
-  test.serial(`${name}: the end of a process releases everything that it did not`, async (t) => {
+  test.serial(`${name}: the end of a process releases every object that is still alive`, async (t) => {
     const { result, control } = await underLayer((env) =>
       run('balance', ['nothing'], { ...env, CLSORT_TEST_DEVICES: name }),
     );
@@ -54,7 +54,7 @@ for (const { name, userEvents } of opened) {
     userEvents,
     'no user events',
     test.serial,
-  )(`${name}: a transfer takes as few calls however many are in flight`, async (t) => {
+  )(`${name}: a transfer takes at most six driver calls however many are in flight`, async (t) => {
     const { result } = await underLayer((env) => run('in-flight', [], { ...env, CLSORT_TEST_DEVICES: name }));
     t.is(result.code, 0, result.stderr);
     t.true(Number(result.stdout) <= 6, result.stdout);
@@ -64,7 +64,7 @@ for (const { name, userEvents } of opened) {
 for (const { name, singleThreaded } of opened) {
   for (const how of singleThreaded ? [] : ['terminate', 'exit']) {
     test.serial(
-      `${name}: workers that ${how} with work in flight release everything, and once`,
+      `${name}: workers that ${how} with work in flight release every object exactly once`,
       async (t) => {
         const { result, control } = await underLayer((env) => run('stress', [name, '3', '3', how], env, 300));
         t.is(result.signal, null, result.stderr);
@@ -79,7 +79,7 @@ for (const { name, singleThreaded } of opened) {
 for (const { name, userEvents } of opened) {
   if (!userEvents) continue;
   test.serial(
-    `${name}: a command that was being enqueued when the last user event was settled leaves nothing`,
+    `${name}: a command enqueued while the last user event is being settled leaves no event behind`,
     async (t) => {
       const { result } = await underLayer((env) => run('enqueued-late', [name], env));
       t.deepEqual(JSON.parse(result.stdout || 'null'), { events: 0 }, result.stderr);
@@ -92,7 +92,7 @@ for (const { name, userEvents, singleThreaded, images, version } of opened) {
     userEvents && !singleThreaded && images && version >= 120,
     'commands on images cannot fail with a user event here',
     test.serial,
-  )(`${name}: commands in flight that fail when their worker ends leave nothing`, async (t) => {
+  )(`${name}: commands in flight that fail when their worker ends leave no objects`, async (t) => {
     const { result } = await underLayer((env) => run('surrendered', [name], env));
     t.deepEqual(JSON.parse(result.stdout || 'null'), { memory: 0, event: 0 }, result.stderr);
   });

@@ -18,7 +18,7 @@ for (const { name, context, queue, version, userEvents } of opened) {
   };
 
   test(
-    title('words of several buffers are there when the look has ended, behind all that was enqueued'),
+    title('readAndLook reads words of several buffers after all commands that were enqueued before it'),
     (t) => {
       const [from, to, other] = [bufferOf(1, 2, 3, 4), bufferOf(0, 0, 0, 0), bufferOf(7)];
       for (let round = 0; round < 20; round++) {
@@ -40,8 +40,8 @@ for (const { name, context, queue, version, userEvents } of opened) {
     },
   );
 
-  const withGate = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test.serial); // who waits is told of any memory that went
-  withGate(title('what is not done yet has an event, and holds the memory that it writes'), async (t) => {
+  const withGate = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test.serial);
+  withGate(title('a read that is not complete returns an event and keeps its host memory'), async (t) => {
     const own = cl.createCommandQueue(
       context,
       (cl.getContextInfo(context, cl.CONTEXT_DEVICES) as cl.Device[])[0] as cl.Device,
@@ -58,14 +58,14 @@ for (const { name, context, queue, version, userEvents } of opened) {
     cl.releaseMemObject(buffer);
     cl.setUserEventStatus(gate, cl.COMPLETE);
     const error = await t.throwsAsync<Error & { code: number }>(cl.waitForEventsAsync([event as cl.Event]));
-    t.is(error.code, cl.INVALID_HOST_PTR.code, 'it is told that memory went');
+    t.is(error.code, cl.INVALID_HOST_PTR.code, 'the wait reports the detached memory');
     t.is(endOf(event), cl.COMPLETE);
     t.deepEqual([...kept], [5]);
     cl.releaseEvent(gate);
     cl.releaseCommandQueue(own);
   });
 
-  withGate(title('a look that has seen the end tells of memory that other commands have lost'), async (t) => {
+  withGate(title('a completed poll throws if the memory of another command was detached'), async (t) => {
     const [device] = cl.getContextInfo(context, cl.CONTEXT_DEVICES) as unknown as cl.Device[];
     const own = cl.createCommandQueue(context, device as cl.Device, 0);
     const buffer = bufferOf(5);
@@ -89,7 +89,7 @@ for (const { name, context, queue, version, userEvents } of opened) {
     cl.releaseCommandQueue(own);
   });
 
-  test.serial(title('what cannot be read is refused, and nothing is read'), (t) => {
+  test.serial(title('invalid reads are rejected, and nothing is read'), (t) => {
     const buffer = bufferOf(1, 2);
     const word = new Uint32Array([9]);
     const refused = (...args: Parameters<typeof cl.readAndLook>) =>

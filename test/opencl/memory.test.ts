@@ -11,7 +11,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 for (const { name, context, version } of opened) {
   test.serial(
-    `${name}: V8 knows of the memory behind handles, until they are released or collected`,
+    `${name}: V8 counts the memory of handles as external until they are released or collected`,
     async (t) => {
       const bytes = 1 << 26;
       const known = (): number => native().externalBytes();
@@ -52,7 +52,7 @@ for (const { name, context, version } of opened) {
     },
   );
 
-  test.serial(`${name}: 400 buffers of 16 MiB, each dropped, do not fill the machine`, async (t) => {
+  test.serial(`${name}: 400 unreferenced buffers of 16 MiB do not exhaust the memory`, async (t) => {
     const { code, stdout, stderr } = await run('dropped', [name, '400', String(1 << 24)]);
     t.is(code, 0, stderr);
     const { peak, told } = JSON.parse(stdout) as { peak: number; told: number };

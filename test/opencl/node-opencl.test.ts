@@ -8,7 +8,7 @@ import { UnsupportedError } from '../../src/util/errors.js';
 import { packageRoot } from '../../src/util/paths.js';
 import { kernel, opened, thrown } from './devices.js';
 
-test('it is required, and has versions, sizes and classes under their old names', (t) => {
+test('the module can be required and has versions, sizes and classes under their old names', (t) => {
   const required = createRequire(import.meta.url)('../../src/opencl/index.js') as typeof cl;
   t.is(required.getPlatformIDs, cl.getPlatformIDs);
   for (const version of ['1_0', '1_1', '1_2', '2_0', '2_1', '2_2', '3_0']) {
@@ -20,7 +20,7 @@ test('it is required, and has versions, sizes and classes under their old names'
   t.false('WebCLContext' in globalThis);
 });
 
-test('the names that the page mentions exist', (t) => {
+test('every constant named in docs/node-opencl.md is exported', (t) => {
   const page = readFileSync(join(packageRoot, 'docs', 'node-opencl.md'), 'utf8');
   const names = page.match(/\b(?:INVALID|MEM|OUT|KERNEL|PROGRAM|PLATFORM)_[A-Z_]+\b/g) ?? [];
   t.true(names.length > 20);
@@ -31,7 +31,7 @@ for (const opening of opened) {
   const { name, platform, context, device, queue, images, version } = opening;
   const title = (claim: string): string => `${name}: ${claim}`;
 
-  test(title('handles are instances of the old classes, and equal when they are the same object'), (t) => {
+  test(title('handles are instances of the old classes and equal if they refer to one object'), (t) => {
     const program = cl.createProgramWithSource(context, 'kernel void one(global int* a) { *a = 1; }');
     cl.buildProgram(program);
     const one = cl.createKernel(program, 'one');
@@ -85,7 +85,7 @@ for (const opening of opened) {
     ],
     ['a name as text', cl.INVALID_VALUE, () => cl.getDeviceInfo(device, wrong('4139'))],
     [
-      'an argument that its type does not hold',
+      'an argument outside the range of its type',
       cl.INVALID_ARG_VALUE,
       () => cl.setKernelArg(add, 1, 'int', 2 ** 31),
     ],
@@ -140,12 +140,12 @@ for (const opening of opened) {
     ['a copy over itself', cl.MEM_COPY_OVERLAP, () => cl.enqueueCopyBuffer(queue, buffer, buffer, 0, 4, 8)],
   ];
   for (const [what, error, call] of refused) {
-    test(title(`refused: ${what}`), (t) => {
+    test(title(`the binding rejects ${what}`), (t) => {
       t.is(thrown(call).message, error.message);
     });
   }
 
-  test(title('refused: sizes of a launch that are not one for each dimension'), (t) => {
+  test(title('the binding rejects work sizes other than one for each dimension'), (t) => {
     const launch = (offset: number[] | null, global: number[] | null, local: number[] | null) =>
       thrown(() => cl.enqueueNDRangeKernel(queue, add, 2, offset, wrong(global), local)).message;
     t.is(launch(null, [4], null), cl.INVALID_GLOBAL_WORK_SIZE.message);
@@ -156,26 +156,26 @@ for (const opening of opened) {
     t.is(thrown(none).message, cl.INVALID_GLOBAL_WORK_SIZE.message);
   });
 
-  test(title('a second release is refused, and not after releaseAll'), (t) => {
+  test(title('a second release is rejected'), (t) => {
     const once = cl.createBuffer(context, 0, 16);
     cl.releaseMemObject(once);
     t.is(thrown(() => cl.releaseMemObject(once)).message, cl.INVALID_MEM_OBJECT.message);
     t.is(thrown(() => cl.getMemObjectInfo(once, cl.MEM_SIZE)).message, cl.INVALID_MEM_OBJECT.message);
   });
 
-  test(title('integral doubles and bigints are sizes'), (t) => {
+  test(title('sizes may be integral numbers or bigints'), (t) => {
     const memory = cl.createBuffer(context, 0, 16.0);
     t.is(cl.enqueueReadBuffer(queue, memory, true, 0n, 2 ** 4, new Uint8Array(16)), cl.SUCCESS);
     t.is(cl.enqueueReadBuffer(queue, memory, 1, -0, 16, Buffer.alloc(16)), cl.SUCCESS);
     cl.releaseMemObject(memory);
   });
 
-  test(title('local and private memory of a kernel are [high, low]'), (t) => {
+  test(title('local and private memory sizes of a kernel are [high, low] pairs'), (t) => {
     t.is(cl.getKernelWorkGroupInfo(add, device, cl.KERNEL_LOCAL_MEM_SIZE).length, 2);
     t.is(cl.getKernelWorkGroupInfo(add, device, cl.KERNEL_PRIVATE_MEM_SIZE).length, 2);
   });
 
-  test(title('what cannot be done says so'), (t) => {
+  test(title('unsupported functions throw an UnsupportedError'), (t) => {
     t.true(thrown(() => cl.enqueueNativeKernel()) instanceof UnsupportedError);
     if (version >= 200) {
       if (cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES)) {
@@ -188,7 +188,7 @@ for (const opening of opened) {
     }
   });
 
-  test(title('`using` gives a handle back at the end of its block'), (t) => {
+  test(title('`using` releases a handle at the end of its block'), (t) => {
     let kept: cl.MemObject;
     {
       using memory = cl.createBuffer(context, 0, 16);

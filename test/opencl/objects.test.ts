@@ -9,7 +9,7 @@ for (const opening of opened) {
   const { name, context, device, platform, queue, version, images } = opening;
   const title = (claim: string): string => `${name}: ${claim}`;
 
-  test(title('a device tells about itself in numbers, booleans, text, arrays and handles'), (t) => {
+  test(title('device queries return numbers, booleans, strings, arrays and handles'), (t) => {
     const ask = (what: number) => cl.getDeviceInfo(device, what);
     t.is(typeof ask(cl.DEVICE_NAME), 'string');
     t.false(ask(cl.DEVICE_EXTENSIONS).includes('\0'));
@@ -33,7 +33,7 @@ for (const opening of opened) {
     }
   });
 
-  test(title('a device that is named twice is built for once'), async (t) => {
+  test(title('a device that is listed twice in a build counts once'), async (t) => {
     const program = cl.createProgramWithSource(context, 'kernel void put(global int* a) { a[0] = 1; }');
     t.is(cl.buildProgram(program, [device, device]), 0);
     await cl.buildProgramAsync(program, [device, device]);
@@ -45,7 +45,7 @@ for (const opening of opened) {
     t.deepEqual(cl.getProgramInfo(program, cl.PROGRAM_DEVICES), [device]);
   });
 
-  test(title('a program is not built again while there are kernels of it'), async (t) => {
+  test(title('a program with live kernels cannot be built again'), async (t) => {
     const program = cl.createProgramWithSource(context, 'kernel void put(global int* a) { a[0] = 1; }');
     cl.buildProgram(program);
     const put = cl.createKernel(program, 'put');
@@ -58,7 +58,7 @@ for (const opening of opened) {
     t.is(cl.buildProgram(program), 0);
   });
 
-  test(title('root devices are not counted'), (t) => {
+  test(title('root devices can be neither retained nor released'), (t) => {
     t.is(thrown(() => cl.retainDevice(device)).code, cl.INVALID_DEVICE.code);
     t.is(thrown(() => cl.releaseDevice(device)).code, cl.INVALID_DEVICE.code);
   });
@@ -66,9 +66,9 @@ for (const opening of opened) {
   // Sub-devices are OpenCL 1.2's.
   where(
     version >= 120,
-    'from OpenCL 1.2 on',
+    'needs OpenCL 1.2',
     test,
-  )(title('sub-devices are counted, where the device can be parted'), (t) => {
+  )(title('sub-devices can be released, if the device can be partitioned'), (t) => {
     let parts: cl.Device[];
     try {
       parts = cl.createSubDevices(device, [cl.DEVICE_PARTITION_EQUALLY, 1]);
@@ -89,7 +89,7 @@ for (const opening of opened) {
     }
   });
 
-  test(title('contexts are made of devices or of a type'), (t) => {
+  test(title('contexts are created from devices or from a device type'), (t) => {
     t.is(thrown(() => cl.createContext(null, null as never)).code, cl.INVALID_VALUE.code);
     t.is(thrown(() => cl.createContext(null, [])).code, cl.INVALID_VALUE.code);
     t.is(thrown(() => cl.createContext(['x' as never], [device])).code, cl.INVALID_PROPERTY.code);
@@ -101,7 +101,7 @@ for (const opening of opened) {
     cl.releaseContext(made);
   });
 
-  test(title('queues are made either way, and know their properties'), (t) => {
+  test(title('queues report the properties that they were created with'), (t) => {
     const plain = cl.createCommandQueueWithProperties(context, device, []);
     t.is(cl.getCommandQueueInfo(plain, cl.QUEUE_PROPERTIES) & cl.QUEUE_PROFILING_ENABLE, 0);
     const timed = cl.createCommandQueueWithProperties(context, device, [
@@ -122,7 +122,7 @@ for (const opening of opened) {
     for (const made of [plain, timed]) cl.releaseCommandQueue(made);
   });
 
-  test(title('profiling times are [hi, lo] and in order'), (t) => {
+  test(title('profiling times are [high, low] pairs in ascending order'), (t) => {
     const nothing = kernel(opening, 'kernel void nothing(int a) {}'); // NVIDIA's compiler takes none without arguments
     cl.setKernelArg(nothing, 0, 'int', 1);
     const event = cl.enqueueNDRangeKernel(queue, nothing, 1, null, [64], null, null, true);
@@ -134,7 +134,7 @@ for (const opening of opened) {
     cl.releaseKernel(nothing);
   });
 
-  test(title('programs come from source, from binaries and from linking'), (t) => {
+  test(title('programs are created from source and from binaries'), (t) => {
     const source = 'kernel void twice(global int* a) { a[get_global_id(0)] *= 2; }';
     const program = cl.createProgramWithSource(context, source);
     t.is(cl.getProgramInfo(program, cl.PROGRAM_SOURCE), source);
@@ -162,7 +162,7 @@ for (const opening of opened) {
     for (const made of [program, again]) cl.releaseProgram(made);
   });
 
-  test(title('binaries that were cut off are refused, where their format has lengths'), (t) => {
+  test(title('truncated binaries are rejected, if their format contains lengths'), (t) => {
     const known = ['pocl', 'rusticl'].includes(name);
     const program = cl.createProgramWithSource(context, 'kernel void one(global int* a) { *a = 1; }');
     cl.buildProgram(program, [device]);
@@ -196,7 +196,7 @@ for (const opening of opened) {
 
   where(
     version >= 120,
-    'from OpenCL 1.2 on',
+    'needs OpenCL 1.2',
     test,
   )(title('programs are compiled with headers and linked'), async (t) => {
     const header = cl.createProgramWithSource(context, '#define ANSWER 42');
@@ -217,7 +217,7 @@ for (const opening of opened) {
     for (const program of [header, user, linked]) cl.releaseProgram(program);
   });
 
-  test(title('memory objects say what they hold when they are printed'), (t) => {
+  test(title('util.inspect shows the type, size and flags of a memory object'), (t) => {
     const print = (memory: cl.MemObject, options: InspectOptions = {}) =>
       inspect(memory, { breakLength: Number.POSITIVE_INFINITY, ...options });
     const buffer = cl.createBuffer(context, cl.MEM_READ_ONLY | cl.MEM_ALLOC_HOST_PTR, 4096);
@@ -250,7 +250,7 @@ for (const opening of opened) {
     t.is(print(buffer), 'MemObject { released: true }');
   });
 
-  test(title('programs that are no SPIR-V have no specialization constants'), (t) => {
+  test(title('programs that are not SPIR-V reject specialization constants'), (t) => {
     const program = cl.createProgramWithSource(context, 'int one(void) { return 1; }');
     const set = () => cl.setProgramSpecializationConstant(program, 0, Uint32Array.of(1));
     if (version >= 220) {
@@ -266,7 +266,7 @@ for (const opening of opened) {
     images,
     'no images',
     test,
-  )(title('samplers know how they were made'), (t) => {
+  )(title('samplers report the properties that they were created with'), (t) => {
     const sampler = cl.createSampler(context, true, cl.ADDRESS_CLAMP, cl.FILTER_NEAREST);
     t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_REFERENCE_COUNT), 1);
     t.is(cl.getSamplerInfo(sampler, cl.SAMPLER_NORMALIZED_COORDS), true);
@@ -278,9 +278,9 @@ for (const opening of opened) {
 
   where(
     version >= 200,
-    'from OpenCL 2.0 on',
+    'needs OpenCL 2.0',
     test,
-  )(title('pipes have a size, or the device has no pipes'), (t) => {
+  )(title('pipes report their sizes, if the device has pipes'), (t) => {
     t.is(thrown(() => cl.createPipe(context, 0, 0, 100)).code, cl.INVALID_PIPE_SIZE.code);
     t.is(thrown(() => cl.createPipe(context, 0, 8, 0)).code, cl.INVALID_PIPE_SIZE.code);
     t.is(thrown(() => cl.createPipe(context, 0, 8, 100, ['a'] as never)).code, cl.INVALID_VALUE.code);
@@ -332,7 +332,7 @@ for (const opening of opened) {
     !(version < 200 || !cl.getDeviceInfo(device, cl.DEVICE_SVM_CAPABILITIES)),
     'no shared virtual memory',
     test,
-  )(title('shared virtual memory is freed in its turn, and says so'), async (t) => {
+  )(title('enqueueSVMFree frees memory in queue order and calls back'), async (t) => {
     const memory = [cl.SVMAlloc(context, 0, 64), cl.SVMAlloc(context, 0, 64)];
     const keepAlive = setTimeout(() => t.fail('never called'), 10_000);
     const freed = new Promise((resolve) => cl.enqueueSVMFree(queue, memory, resolve, 'freed'));

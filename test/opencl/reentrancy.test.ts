@@ -7,7 +7,7 @@ import { kernel, type Opened, opened } from './devices.js';
 
 type Call = (...args: never[]) => unknown;
 
-/** Makes arguments that a case may destroy, and gives back what it has left. */
+/** Creates arguments that a case may destroy, and releases those that are left. */
 class Fresh {
   readonly made: Disposable[] = [];
   readonly svm = new Set<ArrayBuffer>();
@@ -18,7 +18,7 @@ class Fresh {
   readonly kernel: cl.Kernel;
   readonly buffer: cl.MemObject;
   readonly waits: readonly cl.Event[];
-  /** Where no driver tells the type of an argument, only its bytes will do. */
+  /** Without argument info from the driver, a vector must be passed as bytes. */
   readonly vector: number[] | Uint32Array;
 
   constructor({ device, queue, version }: Opened, add: cl.Kernel) {
@@ -162,7 +162,7 @@ const RELEASE: readonly [abstract new () => unknown, (handle: never) => unknown]
 const isPlain = (value: unknown): value is object =>
   Array.isArray(value) || (value !== null && Object.getPrototypeOf(value) === Object.prototype);
 
-/** All ways to take something from under a call that has been given it. */
+/** All ways to release or detach an argument of a call while the call reads its arguments. */
 function strikes(args: readonly unknown[], f: Fresh): (() => unknown)[] {
   return args.flatMap((value) => {
     if (isPlain(value)) return strikes(Object.values(value), f);
@@ -243,7 +243,7 @@ for (const device of opened) {
     }
   }
 
-  test.serial(title("a getter's exception is what the call throws"), async (t) => {
+  test.serial(title('a call throws the exception of a getter in its arguments'), async (t) => {
     const mine = new RangeError('mine');
     const strike = () => {
       throw mine;
@@ -256,7 +256,7 @@ for (const device of opened) {
     );
   });
 
-  test.serial(title('what a getter takes from under the call never reaches the driver'), async (t) => {
+  test.serial(title('objects that a getter releases mid-call never reach the driver'), async (t) => {
     await trapped(
       (args, f, round) => {
         let struck = false;
@@ -276,7 +276,7 @@ for (const device of opened) {
     );
   });
 
-  test.serial(title('a getter may use OpenCL itself'), (t) => {
+  test.serial(title('a getter in an argument may call OpenCL'), (t) => {
     const f = new Fresh(device, add);
     const work = () => cl.releaseMemObject(cl.createBuffer(f.context, 0, 16));
     const global = TRAPS.getter?.([1, 1], work) as number[];
@@ -284,7 +284,7 @@ for (const device of opened) {
     f.end();
   });
 
-  test(title('an array of 2^32 holes ends a call at once'), (t) => {
+  test(title('a sparse array of 2^32 - 1 elements is rejected at once'), (t) => {
     const endless: never[] = [];
     endless.length = 2 ** 32 - 1;
     t.throws(() => cl.createContextFromType(null, endless), { code: cl.INVALID_VALUE.code });
@@ -293,7 +293,7 @@ for (const device of opened) {
     t.throws(() => enqueueKernels(device.queue, [], endless), { code: cl.INVALID_VALUE.code });
   });
 
-  test(title('numbers of 32 bits are not cut from larger ones'), (t) => {
+  test(title('numbers above 32 bits are rejected, not truncated'), (t) => {
     const event = cl.enqueueMarker(device.queue, true);
     t.throws(() => cl.setUserEventStatus(event, 2 ** 32), { code: cl.INVALID_VALUE.code });
     t.throws(() => cl.setEventCallback(event, 2 ** 32, () => undefined), { code: cl.INVALID_VALUE.code });
@@ -317,7 +317,7 @@ for (const device of opened) {
   test.after.always(() => cl.releaseKernel(add));
 }
 
-test('the addon reads elements and properties of what it is given in one place', (t) => {
+test('only call.cc of the addon reads elements and properties of arguments', (t) => {
   const folder = join(packageRoot, 'src', 'native');
   const others = readdirSync(folder).filter((file) => file !== 'call.cc');
   const found = others.filter((file) => /(?:Nan::|->)Get\(/.test(readFileSync(join(folder, file), 'utf8')));

@@ -1,4 +1,4 @@
-/** Bytes that threads bring from buffer to buffer. */
+/** Bytes that threads copy from buffer to buffer. */
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import * as cl from '../../src/opencl/index.js';
@@ -16,7 +16,7 @@ for (const from of opened) {
     const most = basic ? 1 : 4;
 
     test.serial(
-      title('what one buffer has comes into the other one, and nothing else is written'),
+      title('a relay copies the bytes of one buffer to the other and writes nothing else'),
       async (t) => {
         const random = new Random(7);
         for (const bytes of [0, 1, 63, 4096, 100_001, 3 * 2 ** 20 + 5]) {
@@ -67,7 +67,7 @@ for (const { name, device, context, queue, userEvents } of opened) {
     userEvents,
     'no user events',
     test.serial,
-  )(`${name}: through one ring nothing comes where something has yet to leave`, async (t) => {
+  )(`${name}: a relay through one ring overwrites no bytes that are still to be sent`, async (t) => {
     const [piece, bytes] = [4096, 20 * 4096 - 3];
     const random = new Random(8);
     const data = Uint8Array.from({ length: bytes }, () => random.below(256));
@@ -97,7 +97,7 @@ for (const { name, device, context, queue, userEvents } of opened) {
 }
 
 where(opened.length > 1, 'there is one platform')(
-  'a queue and a buffer of two platforms are refused',
+  'a queue and a buffer of two platforms are rejected',
   (t) => {
     const [one, other] = opened as unknown as readonly [Opened, Opened];
     const buffers = [one, other].map(({ context }) => cl.createBuffer(context, cl.MEM_READ_WRITE, 64)) as [
@@ -121,7 +121,7 @@ where(opened.length > 1, 'there is one platform')(
 );
 
 for (const { name, context, queue } of opened) {
-  test.serial(`${name}: arguments that cannot be are refused`, (t) => {
+  test.serial(`${name}: invalid arguments are rejected`, (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const right: Parameters<typeof cl.relayAsync> = [
       ...([[queue, queue], [buffer, buffer], BigUint64Array.of(0n, 32n), 32] as const),

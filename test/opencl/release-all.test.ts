@@ -5,7 +5,7 @@ import { opened, thrown } from './devices.js';
 
 // In a file, and so in a process, of its own: it releases what every other test would still use.
 test.serial(
-  'releaseAll releases everything but contexts, whose reference counts it lowers to what they were',
+  'releaseAll releases every object but contexts, whose reference counts return to their initial value',
   async (t) => {
     for (const { context, device, name } of opened) {
       const before: number = cl.getContextInfo(context, cl.CONTEXT_REFERENCE_COUNT);
@@ -15,7 +15,7 @@ test.serial(
       cl.releaseAll();
       for (const handle of [buffer, queue, program]) t.true(handle.released, name);
       t.false(context.released);
-      // A thread of ours may be about to give the last of what it waited for back.
+      // A thread of the addon may still be releasing the last object that it waited for.
       const count = () => cl.getContextInfo(context, cl.CONTEXT_REFERENCE_COUNT) as number;
       for (const end = performance.now() + 5000; count() > before && performance.now() < end; )
         await sleep(5);
@@ -29,7 +29,7 @@ test.serial(
   },
 );
 
-test.serial('releaseAll ends although a queue waits for another one that was never flushed', (t) => {
+test.serial('releaseAll returns although a queue waits for another queue that was never flushed', (t) => {
   for (const { context, device, version } of opened) {
     if (version < 110) continue;
     // Whichever queue is finished first: in one of the rounds it waits for the other.
@@ -46,7 +46,7 @@ test.serial('releaseAll ends although a queue waits for another one that was nev
   }
 });
 
-test.serial('releaseAll releases contexts, too, where that is wanted', (t) => {
+test.serial('releaseAll releases contexts on request', (t) => {
   cl.releaseAll(null);
   for (const { context } of opened) t.false(context.released);
   const buffers = opened.map(({ context }) => cl.createBuffer(context, cl.MEM_READ_WRITE, 64));

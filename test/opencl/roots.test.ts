@@ -34,7 +34,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  withUserEvents(title('memory is let go once its command has completed'), async (t) => {
+  withUserEvents(title('memory can be collected once its command has completed'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);
     const gate = cl.createUserEvent(context);
     let host: Uint8Array | undefined = new Uint8Array(8);
@@ -55,7 +55,7 @@ for (const device of opened) {
   });
 
   withUserEvents(
-    title('memory that is detached while in flight does no harm, and the wait says so'),
+    title('memory that is detached while in flight does no harm, and the wait rejects'),
     async (t) => {
       const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8));
       const gate = cl.createUserEvent(context);
@@ -98,7 +98,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test.serial(title('memory that could shrink is not taken for what lasts'), (t) => {
+  test.serial(title('resizable memory is rejected unless the call blocks'), (t) => {
     const Resizable = ArrayBuffer as unknown as new (n: number, o: { maxByteLength: number }) => ArrayBuffer;
     const host = new Resizable(8, { maxByteLength: 64 });
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 8);
@@ -108,7 +108,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  test.serial(title('a buffer over host memory keeps that memory, and sees it detached'), async (t) => {
+  test.serial(title('a buffer over host memory keeps it alive and rejects detached memory'), async (t) => {
     const make = () => {
       const host = new Uint8Array(4096).fill(7);
       return cl.createBuffer(context, cl.MEM_USE_HOST_PTR, 4096, host);
@@ -130,7 +130,7 @@ for (const device of opened) {
     t.is(cl.releaseMemObject(over), 0);
   });
 
-  test.serial(title('mapped memory cannot be transferred away'), (t) => {
+  test.serial(title('mapped memory cannot be transferred'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_WRITE, 0, 64);
     try {
@@ -173,7 +173,7 @@ for (const device of opened) {
   // Drivers need not count a context once per buffer; only where they do it shows that buffers have gone.
   const counted = where(references() > alone, 'the driver counts no references', test.serial);
   cl.releaseMemObject(buffer);
-  counted(title('collected handles give their objects back'), async (t) => {
+  counted(title('collected handles release their objects'), async (t) => {
     const before = references();
     for (let i = 0; i < 200; i++) cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const full = references();

@@ -70,7 +70,7 @@ for (const one of opened) {
 
   for (const dtype of DTYPES) {
     test.serial(
-      title(`${dtype}: either buffer gets the keys of its share, and nothing else is written`),
+      title(`${dtype}: each buffer gets the keys of its share, and nothing else is written`),
       async (t) => {
         const { bytes, width } = dtypeInfo(dtype);
         for (const [distribution, n] of [
@@ -114,7 +114,7 @@ for (const one of opened) {
     );
   }
 
-  test.serial(title('what has no room is counted, and the other share is whole'), async (t) => {
+  test.serial(title('keys that do not fit are counted, and the other share is complete'), async (t) => {
     const keys = Uint32Array.from({ length: 30_000 }, (_, i) => (i * 2_654_435_761) >>> 0);
     const codec = codecWords(keyCodec('u32'), 0xffff_ffffn);
     const below = keys.filter((key) => key < 2 ** 31);
@@ -128,7 +128,7 @@ for (const one of opened) {
     t.is(Buffer.compare(inOrder(parts[1]?.slice(8, end) ?? new Uint8Array(), 4), inOrder(above, 4)), 0);
   });
 
-  test.serial(title('no keys, and one share of all'), async (t) => {
+  test.serial(title('an empty input and a share of all keys are split correctly'), async (t) => {
     const codec = codecWords(keyCodec('u32'), 0xffff_ffffn);
     const none = await split(new Uint32Array(0), 4, { codec, code: 5n, rooms: [0, 0] });
     t.deepEqual([...none.told], [0n, 0n, 0n, 0n]);
@@ -137,7 +137,7 @@ for (const one of opened) {
     t.true(all.parts[0]?.subarray(8, 20_008).every((byte) => byte === 0));
   });
 
-  test.serial(title('arguments that cannot be are refused'), (t) => {
+  test.serial(title('invalid arguments are rejected'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const right: Parameters<typeof cl.splitToBuffersAsync> = [
       ...([new Uint32Array(8), 4, codecWords(keyCodec('u32'), 0xffff_ffffn), 5n, 0n, 0] as const),

@@ -32,7 +32,7 @@ for (const { name, context, device, queue, version, userEvents } of opened) {
   );
 
   withUserEvents(
-    `${name}: enqueueSVMFree that fails with what it waits for tells so, and frees`,
+    `${name}: enqueueSVMFree calls back and frees the memory even if an event that it waits for fails`,
     async (t) => {
       const memory = cl.SVMAlloc(context, cl.MEM_READ_WRITE, 4096, 0);
       const user = cl.createUserEvent(context);
@@ -50,9 +50,9 @@ for (const { name, context, device, queue, version, userEvents } of opened) {
     const transfers = way === TRANSFERRED && (heedsMark || !('transfer' in ArrayBuffer.prototype));
     where(
       !transfers,
-      'this Node transfers such memory',
+      'this Node does not transfer such memory',
       withUserEvents,
-    )(`${name}: ${way}: commands and jobs keep it`, async (t) => {
+    )(`${name}: commands and jobs keep shared memory alive: ${way}`, async (t) => {
       const { result, control } = await underLayer((env) => run('lifetimes', [name, way], env));
       t.is(result.stderr, '');
       t.is(result.signal ?? result.code, 0);
@@ -63,7 +63,7 @@ for (const { name, context, device, queue, version, userEvents } of opened) {
     });
   }
 
-  withSvm(`${name}: memory that could shrink is not copied without blocking`, (t) => {
+  withSvm(`${name}: resizable memory is rejected by copies that do not block`, (t) => {
     const Resizable = ArrayBuffer as unknown as new (n: number, o: { maxByteLength: number }) => ArrayBuffer;
     const host = new Resizable(64, { maxByteLength: 128 });
     const memory = cl.SVMAlloc(context, 0, 64);
@@ -77,7 +77,7 @@ for (const { name, context, device, queue, version, userEvents } of opened) {
     cl.SVMFree(context, memory);
   });
 
-  withSvm(`${name}: memory is freed while a program goes on, not at its end`, (t) => {
+  withSvm(`${name}: freed memory is returned while the program runs, not at its end`, (t) => {
     const bytes = 1 << 26;
     const before = process.memoryUsage().rss;
     for (let i = 0; i < 40; i++) {

@@ -14,7 +14,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     return [...host];
   };
 
-  test(title('writes, copies and reads parts of buffers'), (t) => {
+  test(title('ranges of buffers are written, copied and read'), (t) => {
     const from = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
     const to = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 16, new Uint8Array(16));
     cl.enqueueWriteBuffer(queue, from, true, 0, 16, bytes(16));
@@ -31,7 +31,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
 
   const withFlushes = where(version >= 120 && userEvents, 'no user events, or OpenCL below 1.2', test); // other threads wait, which needs a driver for threads
   withFlushes(
-    title('what blocks is over when it returns, whoever flushes the queue meanwhile'),
+    title('a blocking call is complete when it returns, even if another thread flushes the queue'),
     async (t) => {
       const own = cl.createCommandQueue(context, device, 0);
       const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
@@ -64,9 +64,9 @@ for (const { name, context, device, queue, version, images, userEvents } of open
 
   where(
     version >= 120,
-    'from OpenCL 1.2 on',
+    'needs OpenCL 1.2',
     test,
-  )(title('fills with 4 bytes of an integer, 8 of a fraction, or memory as it is'), (t) => {
+  )(title('a fill writes 4 bytes of an integer, 8 of a fraction, or bytes as they are'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
     cl.enqueueFillBuffer(queue, buffer, -2, 0, 16);
     t.deepEqual(read(buffer, 5), [254, 255, 255, 255, 254]);
@@ -80,7 +80,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a part of a buffer is a buffer'), (t) => {
+  test(title('a sub-buffer can be used as a buffer'), (t) => {
     const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
     const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 16n });
     t.is(cl.getMemObjectInfo(part, cl.MEM_OFFSET), 2048);
@@ -90,7 +90,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     cl.releaseMemObject(whole);
   });
 
-  test(title('a mapping is the memory itself, until it is unmapped'), (t) => {
+  test(title('a mapping is the memory of the buffer until it is unmapped'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 16, bytes(16));
     const mapped = cl.enqueueMapBuffer(queue, buffer, true, cl.MAP_READ | cl.MAP_WRITE, 4, 8);
     t.true(mapped instanceof ArrayBuffer);
@@ -114,7 +114,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     userEvents,
     'no user events',
     test,
-  )(title('an unmap waits for its map, in whatever queue'), async (t) => {
+  )(title('an unmap waits for its map, in any queue'), async (t) => {
     // Queues of its own: other tests wait for the common one meanwhile.
     const own = cl.createCommandQueue(context, device, 0);
     const other = cl.createCommandQueue(context, device, 0);
@@ -147,7 +147,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const made of [own, other]) cl.releaseCommandQueue(made);
   });
 
-  test(title('memory that nobody unmapped may go after the queue of its mapping'), (t) => {
+  test(title('a mapped buffer may be released after the queue of its mapping'), (t) => {
     const others: cl.CommandQueue[] = [];
     for (let round = 0; round < 10; round++) {
       const own = cl.createCommandQueue(context, device, 0);
@@ -164,7 +164,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const other of others) cl.releaseCommandQueue(other);
   });
 
-  test(title('where foreign memory is forbidden a mapping is a copy, says so and is written back'), (t) => {
+  test(title('without external memory a mapping is a copy, is marked as one and is written back'), (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, bytes(8));
     const before = native().setCopyMappings(true);
     const mapped = cl.enqueueMapBuffer(queue, buffer, false, cl.MAP_READ | cl.MAP_WRITE, 2, 4, null, true);
@@ -180,7 +180,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     cl.releaseMemObject(buffer);
   });
 
-  test(title('a mapping without waiting carries its event'), async (t) => {
+  test(title('a non-blocking mapping carries its event'), async (t) => {
     const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 8, bytes(8));
     const mapped = cl.enqueueMapBuffer(queue, buffer, false, cl.MAP_READ, 0, 8, [], true);
     t.true(mapped.event instanceof cl.Event);
@@ -232,7 +232,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const memory of [image, other]) cl.releaseMemObject(memory);
   });
 
-  test(title('boxes are copied from and to parts of buffers'), (t) => {
+  test(title('boxes are copied from and to sub-buffers'), (t) => {
     const whole = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 4096, bytes(4096));
     const other = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 64, new Uint8Array(64));
     const part = cl.createSubBuffer(whole, 0, cl.BUFFER_CREATE_TYPE_REGION, { origin: 2048, size: 512 });
@@ -249,7 +249,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     !(!images || version < 120),
     'no images, or OpenCL below 1.2',
     test,
-  )(title('images are copied to and from parts of buffers'), (t) => {
+  )(title('images are copied to and from sub-buffers'), (t) => {
     const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
     const image = cl.createImage(context, cl.MEM_READ_WRITE, format, {
       type: cl.MEM_OBJECT_IMAGE2D,
@@ -271,7 +271,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
   });
 
   const withImages = where(images && version >= 120, 'no images, or OpenCL below 1.2', test); // made by clCreateImage
-  withImages(title('an image lives in memory that begins with a whole pixel'), (t) => {
+  withImages(title('an image over host memory must be aligned to its pixel size'), (t) => {
     const memory = new ArrayBuffer(1024);
     const at = (offset: number, flags: number, type: number) =>
       cl.createImage(
@@ -298,7 +298,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     !(!images || version < 120),
     'no images, or OpenCL below 1.2',
     test,
-  )(title('bad formats and shapes of images are told apart'), (t) => {
+  )(title('invalid image formats and shapes throw different errors'), (t) => {
     const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
     const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 4 };
     const code = (f: unknown, s: unknown) =>
@@ -310,7 +310,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     t.true(cl.getSupportedImageFormats(context, cl.MEM_READ_ONLY, cl.MEM_OBJECT_IMAGE2D).length > 0);
   });
 
-  test(title('markers and barriers come with events'), (t) => {
+  test(title('markers and barriers return events'), (t) => {
     const marker = cl.enqueueMarker(queue, true);
     t.true(marker instanceof cl.Event);
     t.is(cl.enqueueBarrier(queue), 0);

@@ -54,7 +54,7 @@ for (const device of opened) {
     for (const event of [first, last, marker]) cl.releaseEvent(event);
   });
 
-  gated(title('builds and short commands do not wait behind any number of waits'), async (t) => {
+  gated(title('pending waits do not delay builds and short commands'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const gate = cl.createUserEvent(context);
     const pending: Promise<unknown>[] = [gate.completed];
@@ -81,7 +81,7 @@ for (const device of opened) {
 
   // Threads are counted on Linux only.
   const counted = where(process.platform === 'linux', 'only on Linux', gated);
-  counted(title('10,000 pending waits cost no threads'), async (t) => {
+  counted(title('10,000 pending waits start at most 8 threads'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const gate = cl.createUserEvent(context);
     const events = enqueueGated(queue, gate, 100);
@@ -96,7 +96,7 @@ for (const device of opened) {
     cl.releaseCommandQueue(queue);
   });
 
-  gated(title('every wait learns that a command failed, whoever holds the events before it'), async (t) => {
+  gated(title('every wait for a failed command rejects, even behind released events'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const gate = cl.createUserEvent(context);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
@@ -125,7 +125,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  gated(title('a user event fails with any number of commands behind it'), async (t) => {
+  gated(title('a user event can fail with any number of commands behind it'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const gate = cl.createUserEvent(context);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
@@ -142,7 +142,7 @@ for (const device of opened) {
   const recorded =
     userEvents && cl.getExtensionFunctions(device.platform).includes('clCreateCommandBufferKHR');
   const withCommandBuffers = where(recorded, 'no command buffers', test.serial);
-  withCommandBuffers(title('no user event fails in front of a command buffer'), async (t) => {
+  withCommandBuffers(title('a user event that a command buffer waits for cannot be failed'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const commands = cl.createCommandBufferKHR([queue]);
@@ -161,7 +161,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  gated(title('a user event that is collected takes along what waits for it'), async (t) => {
+  gated(title('collecting a user event fails the commands that wait for it'), async (t) => {
     const queue = cl.createCommandQueue(context, device.device);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
     const wait = (() => {
@@ -177,7 +177,7 @@ for (const device of opened) {
     cl.releaseMemObject(buffer);
   });
 
-  gated(title('nothing is enqueued behind an event that has failed'), async (t) => {
+  gated(title('a command that waits for a failed event is rejected'), async (t) => {
     // PoCL never ended such a command, nor a call that waited for it.
     const own = cl.createCommandQueue(context, device.device, 0);
     const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 16);
@@ -197,7 +197,7 @@ for (const device of opened) {
     cl.releaseCommandQueue(own);
   });
 
-  test.serial(title("a context's error callback goes with the context"), async (t) => {
+  test.serial(title("a context's error callback is collected with the context"), async (t) => {
     const references = Array.from({ length: 4 }, (_, i) => {
       const notify = (): void => undefined;
       const made = cl.createContext([cl.CONTEXT_PLATFORM, device.platform], [device.device], notify, { i });
@@ -257,7 +257,7 @@ for (const device of opened) {
       // All of them where nothing is in the way, else each in turn.
       for (const queues of gate === 'none' ? queueEnds : [queueEnds[(g + h) % queueEnds.length] as string]) {
         const claim = `by '${how}', queues ${queues}, commands behind ${gate === 'none' ? 'nothing' : `a user event that is ${gate}`}`;
-        test.serial(title(`an end with work in flight: ${claim}`), async (t) => {
+        test.serial(title(`the process ends cleanly with work in flight: ${claim}`), async (t) => {
           const { code, signal, stderr } = await run('end', [name, how, queues, gate], {}, 60, [
             '--expose-gc',
           ]);
