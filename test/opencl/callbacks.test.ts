@@ -37,7 +37,7 @@ for (const device of opened) {
     cl.releaseEvent(event);
   });
 
-  withUserEvents(title('waits for several events without blocking the loop'), async (t) => {
+  withUserEvents(title('waiting for several events does not block the event loop'), async (t) => {
     const events = [cl.createUserEvent(context), cl.createUserEvent(context)];
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
