@@ -603,7 +603,7 @@ export const LIBRARY = [
     file: 'src/sort/api/sorter-operations.ts',
     find: 'new SpreadArrays(members(), this.#turns);',
     replace: 'new SpreadArrays(members(), new Turns());',
-    tests: [tests('sort/spread/spread-arrays', 'memory is given back*')],
+    tests: [tests('sort/spread/spread-arrays', 'free and close wait*')],
   },
   {
     name: 'split: threads are handed memory that may shrink',
@@ -624,7 +624,7 @@ export const LIBRARY = [
     file: 'src/sort/calls/calls.ts',
     find: '(isKnown ? make(link) : awaited(unknown, link, make))',
     replace: '(isKnown ? make(link) : awaited(unknown, link, async () => link).then(make))',
-    tests: [tests('sort/calls/link', '*as soon as it is there')],
+    tests: [tests('sort/calls/link', '*as soon as it is available')],
   },
   {
     name: 'loop yield: no call waits for a turn',
@@ -645,7 +645,7 @@ export const LIBRARY = [
     file: 'src/sort/backend/host-columns.ts',
     find: 'if (viewOf(to).byteOffset % to.info.bytes === 0) return write(to);',
     replace: 'return write(to);',
-    tests: [tests('sort/api/alignment', '*into: results*')],
+    tests: [tests('sort/api/alignment', '*into byte arrays*')],
   },
   {
     name: 'bins: those of a wide range are not even',

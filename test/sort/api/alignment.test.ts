@@ -23,7 +23,7 @@ forEachSorter((title, open, small) => {
   // The host engine has one way to sort.
   const names = title('').startsWith('host') ? [] : ALGORITHMS.map((algorithm) => algorithm.name);
   for (const name of ['auto', ...names]) {
-    test.serial(title(`${name}: keys that begin anywhere`), async (t) => {
+    test.serial(title(`${name} sorts keys at any element offset`), async (t) => {
       const sorter = await open();
       let [right, refused] = [0, 0];
       // Some sort few keys only.
@@ -48,7 +48,7 @@ forEachSorter((title, open, small) => {
     });
   }
 
-  test.serial(title('operations: keys, values and results that begin anywhere'), async (t) => {
+  test.serial(title('operations accept keys, values and results at any element offset'), async (t) => {
     const sorter = await open();
     for (const dtype of dtypes) {
       const keys = keysOf(dtype, 'uniform', n);
@@ -76,7 +76,7 @@ forEachSorter((title, open, small) => {
   });
 
   test.serial(
-    title('values that begin where their words do, and not on multiples of their own size'),
+    title('values are moved correctly from offsets that are no multiples of their own size'),
     async (t) => {
       const sorter = await open();
       for (const algorithm of ['auto', ...names.filter((name) => name === 'serial')]) {
@@ -97,7 +97,7 @@ forEachSorter((title, open, small) => {
     },
   );
 
-  test.serial(title('into: results of bytes that begin anywhere'), async (t) => {
+  test.serial(title('results are written into byte arrays at any offset'), async (t) => {
     const sorter = await open();
     const dtype = 'f64';
     const keys = await sorter.sort(keysOf(dtype, 'uniform', n));

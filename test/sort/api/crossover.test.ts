@@ -14,14 +14,14 @@ function crossover(sorter: Sorter): number {
 const falling = (n: number) => Uint32Array.from({ length: n }, (_, i) => n - i);
 const rising = (n: number) => falling(n).reverse();
 
-/** Who made the result of a call. */
+/** The engine that computed the result of a call. */
 async function engineOf(call: (onReport: (report: SortReport) => void) => Promise<unknown>) {
   const types: string[] = [];
   await call((report) => types.push(report.device.type));
   return types[0] === 'host' ? 'host' : 'device';
 }
 
-test('when nobody asks for a device, the host sorts few keys and says why', async (t) => {
+test('without a requested device, the host sorts few keys and reports the reason', async (t) => {
   await using sorter = await Sorter.open();
   t.truthy(sorter.device);
   const n = crossover(sorter);
@@ -38,7 +38,7 @@ test('when nobody asks for a device, the host sorts few keys and says why', asyn
   t.is(await engineOf((onReport) => sorter.sort(falling(n), { onReport })), 'device');
 });
 
-test('fewer keys than any device would get need none to be opened', async (t) => {
+test('no device is opened for fewer keys than any device would sort', async (t) => {
   const fewest = fewestForDevices();
   t.true(fewest > 1 && Number.isFinite(fewest));
   const unwarned = (warning: Error) => t.fail(warning.message);
@@ -51,7 +51,7 @@ test('fewer keys than any device would get need none to be opened', async (t) =>
   t.true(fewest <= crossover(many));
 });
 
-test('few keys are sorted on a device by its name, by an algorithm, digits or a scan, and where they are', async (t) => {
+test('few keys are sorted on a device if the caller names a device, algorithm, digit width or scan, or if they are on it', async (t) => {
   await using sorter = await Sorter.open();
   const keys = falling(64);
   for (const options of [{ algorithm: 'amd' }, { radixBits: 4 }, { scan: 3 }] as const) {
@@ -63,7 +63,7 @@ test('few keys are sorted on a device by its name, by an algorithm, digits or a 
   t.is(named.plan(64).engine, 'device');
 });
 
-test('results on the two sides of the crossover are alike', async (t) => {
+test('results are correct just below and at the break-even size', async (t) => {
   await using sorter = await Sorter.open();
   const limit = crossover(sorter);
   for (const n of [limit - 1, limit]) {

@@ -36,7 +36,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
 test.after.always(() => clsort.close());
 
 for (const [name, args] of Object.entries(ARGUMENTS)) {
-  test(name, async (t) => {
+  test(`${name} gives the same result as the method of a Sorter`, async (t) => {
     await using host = await clsort.Sorter.open({ device: 'host' });
     const made = (on: object): Promise<unknown> => {
       const call = Reflect.get(on, name) as (...args: unknown[]) => Promise<unknown>;

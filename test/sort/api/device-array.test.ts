@@ -12,7 +12,7 @@ const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(
 forEachSorter((title, open, small) => {
   const n = small ? 300 : 5003;
 
-  test.serial(title('what is uploaded reads back bit for bit, whole and in slices'), async (t) => {
+  test.serial(title('uploaded keys read back bit for bit, whole and in slices'), async (t) => {
     const sorter = await open();
     for (const dtype of DTYPES) {
       const keys = keysOf(dtype, 'uniform', n);
@@ -38,7 +38,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('an allocated array is filled in pieces, at odd places'), async (t) => {
+  test.serial(title('an allocated array can be written in pieces at odd offsets'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u16', 'uniform', n) as Uint16Array;
     const array = sorter.allocate('u16', n);
@@ -74,7 +74,7 @@ forEachSorter((title, open, small) => {
     },
   );
 
-  test.serial(title('sortInPlace sorts the memory of a typed array, whatever its offset'), async (t) => {
+  test.serial(title('sortInPlace sorts the memory of a typed array at any offset'), async (t) => {
     const sorter = await open();
     for (const offset of [0, 4, 8, 12]) {
       const memory = new ArrayBuffer(n * 4 + 16);
@@ -89,7 +89,7 @@ forEachSorter((title, open, small) => {
   });
 
   test.serial(
-    title('operations chain on the device, and the host engine takes over there too'),
+    title('operations chain on the device, and the host engine also sorts device arrays'),
     async (t) => {
       const sorter = await open();
       const keys = keysOf('i64', 'uniform', n) as BigInt64Array;
@@ -106,7 +106,7 @@ forEachSorter((title, open, small) => {
     },
   );
 
-  test.serial(title('a call sees an array as the calls before it leave it'), async (t) => {
+  test.serial(title('a call sees an array as earlier calls leave it'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u32', 'uniform', n) as Uint32Array;
     const array = await sorter.upload(keys);
@@ -127,7 +127,7 @@ forEachSorter((title, open, small) => {
     t.deepEqual(await added.read(), await sorter.scan(sorted, { inclusive: true }));
   });
 
-  test.serial(title('sortInPlace keeps no memory, though its array is disposed of meanwhile'), async (t) => {
+  test.serial(title('sortInPlace leaks no memory if its array is disposed of meanwhile'), async (t) => {
     const sorter = await open();
     const { used } = sorter.memory();
     const array = await sorter.upload(keysOf('u32', 'uniform', n));
@@ -138,7 +138,7 @@ forEachSorter((title, open, small) => {
     t.is(sorter.memory().used, used);
   });
 
-  test.serial(title('empty arrays pass through every operation'), async (t) => {
+  test.serial(title('every operation accepts empty device arrays'), async (t) => {
     const sorter = await open();
     using none = await sorter.upload(new Float32Array());
     for (const array of [
@@ -155,7 +155,7 @@ forEachSorter((title, open, small) => {
   });
 
   test.serial(
-    title('what does not fit, was disposed of or belongs elsewhere is a typed error'),
+    title('wrong sizes, disposed arrays and arrays of another Sorter are typed errors'),
     async (t) => {
       const sorter = await open();
       const array = sorter.allocate('u32', 10);
@@ -179,7 +179,7 @@ forEachSorter((title, open, small) => {
   );
 });
 
-test('a plan is data: it compares, prints and explains itself', async (t) => {
+test('a plan is plain data that can be compared, printed and explained', async (t) => {
   const host = await Sorter.open({ device: 'host' });
   const plan = host.plan(1000, { dtype: 'f64', valueBytes: 8 });
   t.deepEqual({ ...plan }, { ...host.plan(1000, { dtype: 'f64', valueBytes: 8 }) });

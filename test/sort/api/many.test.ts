@@ -20,7 +20,7 @@ forEachSorter((title, open, small) => {
   const lengths = [0, 1, 2, 0, 7, 9, 33, 65, small ? 130 : 1025, 3, 0];
 
   for (const dtype of DTYPES) {
-    test.serial(title(`many arrays of ${dtype}: sorted, and their positions`), async (t) => {
+    test.serial(title(`sortMany and argsortMany of ${dtype} match single sorts`), async (t) => {
       const sorter = await open();
       const arrays = arraysOf(dtype, lengths);
       const before = arrays.map((array) => array.slice());
@@ -53,7 +53,7 @@ forEachSorter((title, open, small) => {
     });
   }
 
-  test.serial(title('no arrays, arrays without keys, and one array'), async (t) => {
+  test.serial(title('sortMany accepts no arrays, empty arrays and one array'), async (t) => {
     const sorter = await open();
     t.deepEqual(await sorter.sortMany([]), []);
     t.deepEqual(await sorter.argsortMany([]), []);
@@ -63,7 +63,7 @@ forEachSorter((title, open, small) => {
     t.deepEqual(await sorter.sortMany([Int8Array.of(3, -1, 2)]), [Int8Array.of(-1, 2, 3)]);
   });
 
-  test.serial(title('bytes as keys, arrays that begin anywhere, and shared memory'), async (t) => {
+  test.serial(title('sortMany accepts bytes as keys, any offset and shared memory'), async (t) => {
     const sorter = await open();
     const bytes = Uint8Array.from({ length: 41 }, (_, i) => (i * 89) % 251);
     const arrays = [bytes.subarray(1, 33), bytes.subarray(3, 11), bytes.subarray(5, 5)];
@@ -81,7 +81,7 @@ forEachSorter((title, open, small) => {
     t.is(String(text), 'abc');
   });
 
-  test.serial(title('more than a part: what is sorted side by side comes out in order'), async (t) => {
+  test.serial(title('sortMany keeps the order of arrays that it sorts in several parts'), async (t) => {
     const sorter = await open();
     const n = small ? 5 : 1500;
     const keys = keysOf('u32', 'uniform', 5000) as Uint32Array;
@@ -103,7 +103,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('large and small arrays, fixed and resizable ones, side by side'), async (t) => {
+  test.serial(title('sortMany sorts large, small, fixed and resizable arrays in one call'), async (t) => {
     const sorter = await open();
     const Resizable = ArrayBuffer as unknown as new (bytes: number, options: object) => ArrayBuffer;
     const arrays: Float32Array[] = [];
@@ -129,7 +129,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('a call that ends early takes nothing from the next one'), async (t) => {
+  test.serial(title('an aborted sortMany does not affect other calls'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u32', 'uniform', small ? 50 : 5000) as Uint32Array;
     const arrays = Array.from({ length: small ? 20 : 1500 }, (_, i) => keys.slice(i % 17));
@@ -149,7 +149,7 @@ forEachSorter((title, open, small) => {
     );
   });
 
-  test.serial(title('reports tell of all arrays; wrong arguments are typed errors'), async (t) => {
+  test.serial(title('sortMany reports all arrays, and wrong arguments are typed errors'), async (t) => {
     const sorter = await open();
     const arrays = [Uint32Array.of(3, 1, 2), Uint32Array.of(9, 8)];
     const reports: number[] = [];

@@ -7,7 +7,7 @@ process.env.CLSORT_ADDON = '/nowhere/clsort.node';
 
 const keys = Uint32Array.of(3, 1, 2);
 
-test('without a device the host engine sorts, and an algorithm that needs one says why there is none', async (t) => {
+test('without a device the host engine sorts, and a device algorithm rejects with the reason', async (t) => {
   const warnings: Error[] = [];
   await using sorter = await Sorter.open({ onWarning: (warning) => warnings.push(warning) });
   t.true(warnings[0] instanceof NoDeviceError);
@@ -20,7 +20,7 @@ test('without a device the host engine sorts, and an algorithm that needs one sa
   t.is(error?.cause, warnings[0]?.cause);
 });
 
-test('where the host engine was asked for, an algorithm of a device says so', async (t) => {
+test('a device algorithm rejects if the host engine was requested', async (t) => {
   await using sorter = await Sorter.open({ device: 'host' });
   const error = await t.throwsAsync(sorter.sort(keys, { algorithm: 'onesweep' }), {
     instanceOf: UnsupportedError,

@@ -8,13 +8,13 @@ import {
 } from '../../../src/sort/api/options.js';
 import { UsageError } from '../../../src/util/errors.js';
 
-test('defaults are filled in, undefined counts as left out', (t) => {
+test('missing and undefined options get their defaults', (t) => {
   const settings = parseSortOptions({ verify: undefined } as unknown as SortOptions);
   t.like(settings, { descending: false, nan: 'last', algorithm: 'auto', scan: 'auto', verify: false });
   t.is(settings.bits, undefined);
 });
 
-test('an unknown option throws, with the name that was probably meant', (t) => {
+test('an unknown option throws an error that suggests a known name', (t) => {
   const error = t.throws(() => parseSortOptions({ decending: true } as SortOptions), {
     instanceOf: UsageError,
   });
@@ -24,7 +24,7 @@ test('an unknown option throws, with the name that was probably meant', (t) => {
   t.is(error?.code, 'ERR_CLSORT_USAGE');
 });
 
-test('impossible values throw and say what is expected', (t) => {
+test('invalid option values throw an error that names the expected values', (t) => {
   for (const [options, expected] of [
     [{ descending: 1 }, /true or false/],
     [{ nan: 'middle' }, /'first', 'last'/],
@@ -51,19 +51,19 @@ test('impossible values throw and say what is expected', (t) => {
   }
 });
 
-test('options that are no object throw', (t) => {
+test('options that are not an object throw', (t) => {
   for (const options of [null, [], 'descending', 3]) {
     t.throws(() => parseSortOptions(options as unknown as SortOptions), { instanceOf: UsageError });
   }
 });
 
-test('opening takes a device and a listener, and nothing of a sort', (t) => {
+test('the options of open accept a device and reject sort options', (t) => {
   t.is(parseOpenOptions().device, 'auto');
   t.is(parseOpenOptions({ device: 'host' }).device, 'host');
   t.throws(() => parseOpenOptions({ descending: true } as never), { instanceOf: UsageError });
 });
 
-test('a window is within the key, all of it by default', (t) => {
+test('a bit window lies within the key and is the whole key by default', (t) => {
   t.deepEqual(bitWindow(undefined, dtypeInfo('u16')), [0, 16]);
   t.deepEqual(bitWindow([3, 3], dtypeInfo('u16')), [3, 3]);
   t.throws(() => bitWindow([0, 17], dtypeInfo('u16')), { instanceOf: UsageError, message: /16 bits/ });

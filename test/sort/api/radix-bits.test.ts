@@ -43,7 +43,7 @@ forEachSorter((title, open) => {
   }
 
   test.serial(
-    title('a width that an algorithm has not is an error, auto takes one that has it'),
+    title('a digit width that an algorithm lacks is an error, and auto chooses one that has it'),
     async (t) => {
       const sorter = await open();
       const keys = Uint32Array.of(3, 1, 2);

@@ -1,4 +1,4 @@
-/** Arrays that are used again: results into arrays that are there, and arrays that the device reaches directly. */
+/** Reused arrays: results into given arrays, and arrays that the device accesses directly. */
 import test from 'ava';
 import { DTYPES } from '../../../src/keys/dtype.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
@@ -13,7 +13,7 @@ const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(
 forEachSorter((title, open, small) => {
   const n = small ? 257 : 20_011;
 
-  test.serial(title('results go into an array that is there, which is returned'), async (t) => {
+  test.serial(title('results are written into a given array, which is returned'), async (t) => {
     const sorter = await open();
     const keys = keysOf('f32', 'special', n);
     const before = keys.slice();
@@ -31,7 +31,7 @@ forEachSorter((title, open, small) => {
     t.true(same(keys, before));
   });
 
-  test.serial(title('results go to wherever their arrays begin, and nowhere beside them'), async (t) => {
+  test.serial(title('results are written at any offset, and nothing beside them'), async (t) => {
     const sorter = await open();
     for (const [dtype, width, count] of [
       ['u8', 8, n],
@@ -76,7 +76,7 @@ forEachSorter((title, open, small) => {
   });
 
   test.serial(
-    title('an array for results that does not fit, or that is read from, is refused'),
+    title('an array for results that does not fit or overlaps the input is rejected'),
     async (t) => {
       const sorter = await open();
       const keys = Uint32Array.of(3, 1, 2);
@@ -96,7 +96,7 @@ forEachSorter((title, open, small) => {
     },
   );
 
-  test.serial(title('device arrays are used again, too'), async (t) => {
+  test.serial(title('device arrays can be reused for results'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u64', 'uniform', n);
     using input = await sorter.upload(keys);
@@ -116,7 +116,7 @@ forEachSorter((title, open, small) => {
     t.true(same(await input.read(), keys));
   });
 
-  test.serial(title('arrays of alloc sort like any others, of every dtype, and can be freed'), async (t) => {
+  test.serial(title('arrays from alloc sort like others for every dtype and can be freed'), async (t) => {
     const sorter = await open();
     for (const dtype of DTYPES) {
       const keys = keysOf(dtype, 'special', 1025);
@@ -137,7 +137,7 @@ forEachSorter((title, open, small) => {
     t.throws(() => sorter.alloc('u32', -1), { instanceOf: UsageError });
   });
 
-  test.serial(title('what a closed Sorter has given back can be freed all the same'), async (t) => {
+  test.serial(title('arrays of a closed Sorter can still be freed'), async (t) => {
     const sorter = await Sorter.open({ device: (await open()).device?.id ?? 'host' });
     const array = sorter.alloc('u32', 1025);
     const closing = sorter.close();

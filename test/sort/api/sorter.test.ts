@@ -43,7 +43,7 @@ for (const n of [0, 1, 2, 1000, 100_003]) {
   });
 }
 
-test('descending is stable and of the same type as its input', async (t) => {
+test('a descending sort is stable and returns the type of its input', async (t) => {
   const keys = Int8Array.from({ length: 5000 }, (_, i) => (i * 7) % 5);
   const order = await sorter.argsort(keys, { descending: true });
   const expected = Uint32Array.from(keys.keys()).sort((a, b) => (keys[b] ?? 0) - (keys[a] ?? 0) || a - b);
@@ -65,7 +65,7 @@ test('values of 3, 12 and 16 bytes travel with their keys', async (t) => {
   }
 });
 
-test('the report names device, algorithm, scan chain, stages and what verification found', async (t) => {
+test('the report names device, algorithm, scan chain, stages and the result of verification', async (t) => {
   const reports: SortReport[] = [];
   const onReport = (report: SortReport) => reports.push(report);
   await sorter.sort(random(20_000), { algorithm: 'amd', verify: true, profile: true, onReport });
@@ -97,7 +97,7 @@ test('the report names device, algorithm, scan chain, stages and what verificati
   );
 });
 
-test('a scan that somebody chose is for amd: it sorts under auto, and no other can be asked for', async (t) => {
+test('the scan option selects the amd algorithm under auto and is an error for other algorithms', async (t) => {
   t.is(sorter.plan(100, { scan: 5 }).algorithm, 'amd');
   t.regex(sorter.plan(100, { scan: 5 }).explain(), /^facts +scan 5, padded 16384$/m);
   await t.throwsAsync(sorter.sort(random(100), { algorithm: 'merge', scan: 5 }), {
@@ -106,7 +106,7 @@ test('a scan that somebody chose is for amd: it sorts under auto, and no other c
   });
 });
 
-test('a forced chain of 3 kernels refuses more than 16384 keys', async (t) => {
+test('a forced chain of 3 kernels rejects more than 16384 keys', async (t) => {
   await t.throwsAsync(sorter.sort(random(16_385), { algorithm: 'amd', scan: 3 }), { instanceOf: UsageError });
   t.deepEqual(await sorter.sort(random(16_384), { algorithm: 'amd', scan: 3 }), random(16_384).toSorted());
 });
@@ -150,7 +150,7 @@ test('an aborted signal rejects with AbortedError', async (t) => {
   }
 });
 
-test('a closed Sorter refuses, closing twice is fine', async (t) => {
+test('a closed Sorter rejects calls and can be closed twice', async (t) => {
   const own = await Sorter.open({ device: DEVICE });
   const array = await own.upload(random(2));
   await own.close();
@@ -167,7 +167,7 @@ test('a closed Sorter refuses, closing twice is fine', async (t) => {
   array.dispose();
 });
 
-test('the host engine serves device host, refuses device algorithms, and verifies too', async (t) => {
+test('device host sorts and verifies on the host engine and rejects device algorithms', async (t) => {
   const host = await Sorter.open({ device: 'host' });
   const reports: SortReport[] = [];
   const keys = random(5000);
@@ -181,7 +181,7 @@ test('the host engine serves device host, refuses device algorithms, and verifie
   await host.close();
 });
 
-test('a device that is not there is an error; auto never is', async (t) => {
+test('an unknown device is an error, and auto never is', async (t) => {
   await t.throwsAsync(Sorter.open({ device: 'no such device' }), { instanceOf: NoDeviceError });
   const warnings: ClsortError[] = [];
   const auto = await Sorter.open({ onWarning: (warning) => warnings.push(warning) });

@@ -1,4 +1,4 @@
-/** What no operation can do anything with: each tells of it in its promise, by an error that says what was expected. */
+/** Invalid arguments: every operation rejects with an error that names what was expected. */
 
 import test from 'ava';
 import type { PrimitiveOptions, SortOptions } from '../../../src/sort/api/options.js';
@@ -40,7 +40,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   upload: (sorter, keys, options) => sorter.upload(keys, options),
 };
 
-/** Those that write into an array of the caller's. */
+/** Operations that write into an array of the caller. */
 const INTO = ['sort', 'argsort', 'sortPairs', 'segmentedSort', 'segmentedArgsort', 'partition'].concat([
   'searchSorted',
   'merge',
@@ -66,7 +66,7 @@ const OF_NOTHING: Readonly<Record<string, (sorter: Sorter, options?: PrimitiveOp
     gather: (sorter, options) => sorter.gather([], new Uint32Array(0), options),
   };
 
-test('calls on nothing are none of an aborted signal or a closed Sorter either', async (t) => {
+test('calls on empty input reject after an abort or on a closed Sorter', async (t) => {
   const sorter = await Sorter.open({ device: 'host' });
   const { signal } = new AbortController();
   for (const make of Object.values(OF_NOTHING)) await t.notThrowsAsync(make(sorter, { signal }));
@@ -82,7 +82,7 @@ test('calls on nothing are none of an aborted signal or a closed Sorter either',
 
 forEachSorter((title, open) => {
   test.serial(
-    title('options that are no object, or name what there is not, are told of in the promise'),
+    title('options that are not an object, or have an unknown name, reject the promise'),
     async (t) => {
       const sorter = await open();
       for (const [name, operation] of Object.entries(OPERATIONS)) {
@@ -105,7 +105,7 @@ forEachSorter((title, open) => {
     },
   );
 
-  test.serial(title('keys that are none are told of in the promise'), async (t) => {
+  test.serial(title('invalid keys reject the promise'), async (t) => {
     const sorter = await open();
     for (const [name, operation] of Object.entries(OPERATIONS)) {
       for (const keys of [
@@ -124,7 +124,7 @@ forEachSorter((title, open) => {
     }
   });
 
-  test.serial(title('values of options that messages cannot hold are told of like others'), async (t) => {
+  test.serial(title('option values that cannot be serialised are named in the error'), async (t) => {
     const sorter = await open();
     for (const [options, said] of [
       [{ bits: [0n, 8n] }, /"0n"/],
@@ -145,7 +145,7 @@ forEachSorter((title, open) => {
     }
   });
 
-  test.serial(title('results into what is no array are told of'), async (t) => {
+  test.serial(title('a target for results that is not an array rejects the promise'), async (t) => {
     const sorter = await open();
     for (const name of INTO) {
       for (const into of [
@@ -166,7 +166,7 @@ forEachSorter((title, open) => {
     }
   });
 
-  test.serial(title('numbers, names and lists that are none are told of'), async (t) => {
+  test.serial(title('invalid numbers, names and lists reject the promise'), async (t) => {
     const sorter = await open();
     const device = await sorter.upload(KEYS);
     for (const wrong of [

@@ -14,7 +14,7 @@ const REQUEST: PlanRequest = {
 };
 
 forEachDevice((title, open) => {
-  test.serial(title('plans are made once for each request, all of them and in their order'), async (t) => {
+  test.serial(title('plans are computed once for each request, complete and in order'), async (t) => {
     const device = await open();
     const lists = new PlanLists(device);
     const [first] = lists.plansFor(REQUEST);
@@ -44,7 +44,7 @@ forEachDevice((title, open) => {
     t.deepEqual([...lists.plansFor(REQUEST)], all, 'forgotten and made again');
   });
 
-  test.serial(title('what cannot be planned is told whenever it is asked for'), async (t) => {
+  test.serial(title('a request that cannot be planned throws every time'), async (t) => {
     const lists = new PlanLists(await open());
     for (let i = 0; i < 2; i++) {
       t.throws(() => [...lists.plansFor({ ...REQUEST, algorithm: 'tiled', valueBytes: 3 })], {

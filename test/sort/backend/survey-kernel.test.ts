@@ -1,4 +1,4 @@
-/** The survey by itself: sorts of CPU devices find constant digits in another way, and never ask it. */
+/** The probe of key bits alone: sorts on CPU devices find constant digits in another way and never use it. */
 import { keyCodec } from '../../../src/keys/key-codec.js';
 import { column } from '../../../src/sort/backend/column.js';
 import { Survey } from '../../../src/sort/backend/survey.js';
@@ -9,8 +9,8 @@ const N = 2 ** 17 + 5;
 await forEachOpened((title, device, small) => {
   const able =
     (device.capabilities.type === 'cpu' && !small) ||
-    'it is asked about 2^24 keys and more here, or takes too long';
-  testIf(able, title('the survey looks at every key, the first and the last among them'), async (t) => {
+    'the probe is used from 2^24 keys on here, or takes too long';
+  testIf(able, title('the probe of key bits reads every key, first and last included'), async (t) => {
     const codec = keyCodec('u32');
     const narrowed = async (keys: Uint32Array) => {
       const buffer = device.buffer(keys.byteLength);

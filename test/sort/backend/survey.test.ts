@@ -10,7 +10,7 @@ import { forEachSorter } from '../../each-sorter.js';
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
-test('a window loses constant bits at both ends, never those in between', (t) => {
+test('a bit window is narrowed by constant bits at both ends, never in between', (t) => {
   t.deepEqual(narrowed([0, 32], 0x0000_0ff0n), [4, 12]);
   t.deepEqual(narrowed([0, 32], 0x8000_0001n), [0, 32]);
   t.deepEqual(narrowed([0, 64], 1n << 63n), [63, 64]);
@@ -34,16 +34,16 @@ const CASES: readonly (readonly [
 ])[] = [
   ['small u32', 'u32', words(11), {}, [0, 11]],
   ['high bits of u32', 'u32', words(9).map((w) => (w << 23) >>> 0), { descending: true }, [23, 32]],
-  ['one key', 'u32', new Uint32Array(N).fill(77), {}, [0, 0]],
+  ['equal keys', 'u32', new Uint32Array(N).fill(77), {}, [0, 0]],
   ['small i64', 'i64', BigInt64Array.from(words(20), (w) => BigInt(w)), {}, [0, 20]],
   ['whole f32 from 1024 to 2047', 'f32', Float32Array.from(words(10), (w) => 1024 + w), {}, [13, 23]],
   ['random u32', 'u32', words(32), {}, [0, 32]],
-  ['a window of them', 'u32', words(11), { bits: [4, 32] }, [4, 11]],
+  ['a window of small u32', 'u32', words(11), { bits: [4, 32] }, [4, 11]],
 ];
 
 forEachDevice((title, device, small) => {
   for (const [claim, dtype, keys, options, bits] of small ? CASES.slice(0, 1) : CASES) {
-    test.serial(title(`a survey of many keys finds the bits that differ: ${claim}`), async (t) => {
+    test.serial(title(`the probe of many keys finds the bits that differ: ${claim}`), async (t) => {
       const opened = await device();
       const column = { ...keyColumn(keys), place: keys };
       const buffer = opened.buffer(keys.byteLength);
@@ -55,7 +55,7 @@ forEachDevice((title, device, small) => {
         radixBits: 8,
       });
       buffer.release();
-      // So few keys are not worth the question on a GPU.
+      // A GPU does not probe so few keys.
       t.deepEqual(found, opened.capabilities.type === 'cpu' ? bits : asked);
     });
   }
@@ -63,7 +63,7 @@ forEachDevice((title, device, small) => {
 
 forEachSorter((title, open, small) => {
   for (const [claim, dtype, keys, options, bits] of small ? CASES.slice(0, 1) : CASES) {
-    test.serial(title(`digits that are constant need no pass: ${claim}`), async (t) => {
+    test.serial(title(`constant digits need no pass: ${claim}`), async (t) => {
       const sorter = await open();
       await using host = await Sorter.open({ device: 'host' });
       let report: SortReport | undefined;
@@ -76,7 +76,7 @@ forEachSorter((title, open, small) => {
       });
       t.true(same(sorted, await host.sort(keys, options)));
       t.deepEqual(await sorter.argsort(keys, options), await host.argsort(keys, options));
-      // So few keys are not worth the question on a GPU; and `serial` finds out by itself.
+      // A GPU does not probe so few keys, and `serial` finds constant digits itself.
       const [begin, end] = options.bits ?? [0, dtypeInfo(dtype).width];
       const asks = report?.device.type === 'cpu' && report.algorithm !== 'serial';
       if (report?.device.type !== 'host') t.deepEqual(report?.bits, asks ? bits : [begin, end], dtype);
@@ -86,9 +86,9 @@ forEachSorter((title, open, small) => {
     });
   }
 
-  test.serial(title('an outlier that no sample meets is sorted right'), async (t) => {
+  test.serial(title('an outlier that a sample misses is sorted correctly'), async (t) => {
     const sorter = await open();
-    // 'serial' looks by itself; others ask the survey.
+    // 'serial' finds constant digits itself; other algorithms use the probe.
     for (const algorithm of sorter.device ? ['auto', 'tiled'] : ['auto']) {
       for (const at of [1, N - 2, N - 1]) {
         const keys = words(8);

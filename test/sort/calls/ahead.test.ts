@@ -1,4 +1,4 @@
-/** What is compiled while nobody waits. */
+/** Variants that are compiled in the background. */
 import test from 'ava';
 import type { Backend, Keeper } from '../../../src/sort/backend/backend.js';
 import type { Plan } from '../../../src/sort/backend/plan.js';
@@ -6,7 +6,7 @@ import { Ahead } from '../../../src/sort/calls/ahead.js';
 import { Turns } from '../../../src/sort/calls/turns.js';
 import { BuildError } from '../../../src/util/errors.js';
 
-test('each variant is compiled once for a backend, well or not, before a Sorter closes', async (t) => {
+test('each variant is compiled once for each backend, even if it fails, before the Sorter closes', async (t) => {
   const compiled: string[] = [];
   const backendOf = (name: string) =>
     ({

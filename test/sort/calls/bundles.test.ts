@@ -18,14 +18,14 @@ import { Ahead } from '../../../src/sort/calls/ahead.js';
 import { Bundles } from '../../../src/sort/calls/bundles.js';
 import { Turns } from '../../../src/sort/calls/turns.js';
 
-/** A device that the host plays: it notes the sorts that it is given. */
+/** A fake device that sorts on the host and records its sorts. */
 class Played extends HostBackend {
   /** How many segments each had. */
   readonly sorts: number[] = [];
   prepared = 0;
   ready = true;
   passages = 0;
-  /** What becomes of a sort, in place of the sort. */
+  /** Runs in place of a sort. */
   instead: (() => Promise<PendingSort>) | undefined;
 
   override plans(request: PlanRequest): Plan[] {
@@ -58,7 +58,7 @@ function played() {
   const turns = new Turns();
   const warnings: ClsortError[] = [];
   const bundles = new Bundles(backend, new Ahead(backend, turns), (warning) => warnings.push(warning));
-  /** Sorts that were made by themselves. */
+  /** Sorts that ran one by one. */
   const alone: SortJob[] = [];
   const join = (job: SortJob) =>
     bundles.join(job, 'together', () => {
@@ -79,7 +79,7 @@ function sortOf(keys: Uint32Array, options: SortOptions = {}) {
 
 const sorts = (count: number, n = 100) => Array.from({ length: count }, (_, i) => sortOf(words(n + i, i)));
 
-test('sorts that are asked for at once are made as one, each into its own array', async (t) => {
+test('sorts requested at once are combined into one, each with its own result array', async (t) => {
   const { backend, join, alone } = played();
   const jobs = sorts(10);
   t.deepEqual(new Set(await Promise.all(jobs.map(join))), new Set(['together']));
@@ -91,7 +91,7 @@ test('sorts that are asked for at once are made as one, each into its own array'
   t.is(backend.passages, 1, 'the same memory again');
 });
 
-test('only sorts that are alike are made together; few of a kind are made by themselves', async (t) => {
+test('only sorts with the same options are combined, and few of a kind run one by one', async (t) => {
   const { backend, join, alone } = played();
   const positionsOf = (keys: Uint32Array) => {
     const { sorted: _, ...job } = sortOf(keys);
@@ -126,7 +126,7 @@ test('only sorts that are alike are made together; few of a kind are made by the
   }
 });
 
-test('what asks for more than keys in an order is made by itself, and so are large arrays and empty ones', (t) => {
+test('sorts with other options than the order, of large arrays and of empty arrays are not combined', (t) => {
   const { join } = played();
   const asks: SortOptions[] = [
     { algorithm: 'merge' },
@@ -147,7 +147,7 @@ test('what asks for more than keys in an order is made by itself, and so are lar
   t.not(join(sortOf(words(9, 1))), undefined);
 });
 
-test('what is to be compiled for them is compiled aside, once: meanwhile each is made by itself', async (t) => {
+test('sorts run one by one while the combined sort is compiled once in the background', async (t) => {
   const { backend, turns, join, warnings } = played();
   backend.ready = false;
   t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['alone']));
@@ -172,7 +172,7 @@ test('what is to be compiled for them is compiled aside, once: meanwhile each is
   t.is(warnings.length, 0);
 });
 
-test('where a sort gives up or fails, each is made by itself, and somebody is told', async (t) => {
+test('a failed combined sort falls back to single sorts and warns', async (t) => {
   const { backend, join, alone, warnings } = played();
   const released: string[] = [];
   backend.instead = async () => ({ outcome: () => 'gave up', release: () => released.push('yes') });
@@ -203,7 +203,7 @@ test('where a sort gives up or fails, each is made by itself, and somebody is to
   t.deepEqual(new Set(await Promise.all(sorts(10).map(join))), new Set(['together']));
 });
 
-test('without memory to pass through each is made by itself, and somebody is told once', async (t) => {
+test('without staging memory sorts run one by one, with one warning', async (t) => {
   const { backend, join, warnings } = played();
   backend.memory.passage = () => {
     throw new MemoryError('none');
@@ -217,7 +217,7 @@ test('without memory to pass through each is made by itself, and somebody is tol
   );
 });
 
-test('memory that went with its device is not read any more', async (t) => {
+test('memory of a lost device is not read', async (t) => {
   const { backend, join } = played();
   const jobs = sorts(10);
   const made = jobs.map(join);
@@ -232,8 +232,8 @@ test('memory that went with its device is not read any more', async (t) => {
   for (const { sorted } of jobs) t.true(sorted.every((key) => key === 0));
 });
 
-for (const [which, when] of ['on their way to the device', 'on their way back'].entries()) {
-  test(`arrays that are ${when} when the device goes are sorted one by one`, async (t) => {
+for (const [which, when] of ['during the upload', 'during the download'].entries()) {
+  test(`arrays are sorted one by one if the device is lost ${when}`, async (t) => {
     const { backend, join } = played();
     const passages: ArrayBuffer[] = [];
     const { passage } = backend.memory;
@@ -257,7 +257,7 @@ for (const [which, when] of ['on their way to the device', 'on their way back'].
   });
 }
 
-test('an array that is taken away meanwhile is told to its own call', async (t) => {
+test('an array that is detached meanwhile rejects only its own call', async (t) => {
   const { backend, join } = played();
   const jobs = sorts(10);
   const take = (view: unknown): void => {
@@ -281,7 +281,7 @@ test('an array that is taken away meanwhile is told to its own call', async (t) 
   }
 });
 
-test('a signal stops its own call alone, at first and at last', async (t) => {
+test('a signal aborts only its own call, before and during a combined sort', async (t) => {
   const { backend, join } = played();
   const [before, meanwhile, never] = [new AbortController(), new AbortController(), new AbortController()];
   before.abort();
@@ -299,7 +299,7 @@ test('a signal stops its own call alone, at first and at last', async (t) => {
   t.deepEqual(backend.sorts, [5]);
 });
 
-test('a bundle of tiny sorts has room for so many', async (t) => {
+test('a combined sort holds at most 1023 tiny sorts', async (t) => {
   const { backend, join } = played();
   const jobs = Array.from({ length: 1030 }, (_, i) => sortOf(words(1 + (i % 3), i)));
   t.deepEqual(new Set(await Promise.all(jobs.map(join))), new Set(['together']));
@@ -307,7 +307,7 @@ test('a bundle of tiny sorts has room for so many', async (t) => {
   for (const { keys, sorted } of jobs) t.deepEqual(sorted, (keys.place as Uint32Array).toSorted());
 });
 
-test('many depart before the last ones come, and no more are under way than there is memory for', async (t) => {
+test('combined sorts start before the last arrays are added, and at most 8 run at once', async (t) => {
   const { backend, join } = played();
   let underWay = 0;
   let most = 0;
@@ -321,7 +321,7 @@ test('many depart before the last ones come, and no more are under way than ther
   };
   const jobs = Array.from({ length: 600 }, (_, i) => sortOf(words(2 ** 14 - (i % 7), i)));
   const made = jobs.map(join);
-  t.true(backend.sorts.length === 0 && most > 0, 'the first have departed');
+  t.true(backend.sorts.length === 0 && most > 0, 'the first have started');
   t.deepEqual(new Set(await Promise.all(made)), new Set(['together']));
   t.is(most, 8);
   t.is(backend.passages, 1);
@@ -333,7 +333,7 @@ test('many depart before the last ones come, and no more are under way than ther
 });
 
 for (const dtype of ['u8', 'f32', 'f64', 'u64'] as const) {
-  test(`keys of ${dtype} fill a bundle to its last byte, and one more begins another`, async (t) => {
+  test(`keys of ${dtype} fill a combined sort to its last byte, and further arrays start another`, async (t) => {
     const { backend, join } = played();
     const n = 2 ** 14;
     const made = (): SortJob => {

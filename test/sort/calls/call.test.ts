@@ -1,4 +1,4 @@
-/** What a call on arrays of the device costs besides its commands: waits, and events. */
+/** The waits and events of a call, besides its commands. */
 import test from 'ava';
 import type { Buffer } from '../../../src/device/buffer.js';
 import { Queue } from '../../../src/device/queue.js';
@@ -37,11 +37,11 @@ async function counted(queue: Queue, use: () => Promise<unknown>): Promise<{ wai
 }
 
 forEachDevice((title, open, small) => {
-  // On CPU devices keys of the host are looked at from so many on.
+  // On CPU devices, host keys are probed from this size on.
   const n = small ? 500 : 2 ** 17 + 3;
 
   test.serial(
-    title('a call on arrays of the device waits once, unique once more for its length'),
+    title('a call on device arrays waits once for the queue, and unique once more for its length'),
     async (t) => {
       const device = await open();
       const { queue } = device;
@@ -97,7 +97,7 @@ forEachDevice((title, open, small) => {
 
   test.serial(
     title(
-      'a walk whose programs are built has enqueued all when it returns, and so have those that take its result',
+      'an operation whose programs are built, and those that use its result, have enqueued all when they return',
     ),
     async (t) => {
       const sorter = await Sorter.open({ device: (await open()).info.id });
@@ -133,7 +133,7 @@ forEachDevice((title, open, small) => {
     },
   );
 
-  test.serial(title('a sort of an array of the host waits once, too'), async (t) => {
+  test.serial(title('a sort of a host array waits once for the queue'), async (t) => {
     const device = await open();
     const backend = new DeviceBackend(device);
     const onWarning = ({ message }: Error) => t.fail(message);
@@ -151,7 +151,7 @@ forEachDevice((title, open, small) => {
     t.deepEqual(sorted, keys.toSorted());
   });
 
-  test.serial(title('nothing keeps an event unless the report is to tell times'), async (t) => {
+  test.serial(title('events are kept only if the report contains times'), async (t) => {
     const device = await open();
     const backend = new DeviceBackend(device);
     const keys = Uint32Array.from({ length: 3000 }, (_, i) => Math.imul(i, 2654435761));

@@ -13,7 +13,7 @@ const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(
 
 forEachSorter((title, open) => {
   for (const dtype of DTYPES) {
-    test.serial(title(`${dtype} in chunks: keys, values and positions as if sorted whole`), async (t) => {
+    test.serial(title(`${dtype} in chunks gives keys, values and positions of a whole sort`), async (t) => {
       const sorter = await open();
       const n = 257;
       const keys = keysOf(dtype, 'special', n);
@@ -46,7 +46,7 @@ forEachSorter((title, open) => {
     }
   });
 
-  test.serial(title('the report and the plan tell the chunks, progress ends with all keys'), async (t) => {
+  test.serial(title('report and plan name the chunks, and progress ends with all keys'), async (t) => {
     const sorter = await open();
     const reports: SortReport[] = [];
     const done: number[] = [];
@@ -69,7 +69,7 @@ forEachSorter((title, open) => {
   });
 });
 
-test('runs are cut by rank, equal keys from earlier runs first', (t) => {
+test('runs are cut by rank, with equal keys from earlier runs first', (t) => {
   const order = {
     limit: 256n,
     countBelow: (run: ArrayLike<number | bigint>, digit: bigint) =>
@@ -88,7 +88,7 @@ test('runs are cut by rank, equal keys from earlier runs first', (t) => {
   );
 });
 
-test('a chunk fits the largest allocation and the memory', (t) => {
+test('a chunk fits the largest allocation and the device memory', (t) => {
   const limit = (maxAllocation: number, globalBytes: number, zeroCopy: boolean, valueBytes: number) =>
     chunkLimit({ maxAllocation, globalBytes, quirks: { zeroCopy } } as never, { dtype: 'u32', valueBytes });
   t.is(limit(4000, 1e9, false, 0), 1000);

@@ -3,7 +3,7 @@ import { HeldBytes } from '../../../src/sort/calls/held-bytes.js';
 
 const MIB = 2 ** 20;
 
-/** What is held, and how often it had V8 collect: a test gives back itself what is collected. */
+/** The held bytes and the number of collections they triggered. A test subtracts collected bytes itself. */
 function heldBytes() {
   const collections = { n: 0 };
   const held = new HeldBytes(() => {
@@ -12,7 +12,7 @@ function heldBytes() {
   return { held, collections };
 }
 
-test('results that are dropped and not collected have V8 collect each 72 MiB', (t) => {
+test('unreferenced results trigger a garbage collection every 72 MiB', (t) => {
   const { held, collections } = heldBytes();
   let [kept, most] = [0, 0];
   for (let i = 0; i < 2000; i++) {
@@ -28,7 +28,7 @@ test('results that are dropped and not collected have V8 collect each 72 MiB', (
   t.is(most, 72);
 });
 
-test('what V8 collects in time needs no collection of ours', (t) => {
+test('results that V8 collects in time trigger no garbage collection', (t) => {
   const { held, collections } = heldBytes();
   for (let i = 0; i < 2000; i++) {
     held.grow(MIB);
@@ -38,7 +38,7 @@ test('what V8 collects in time needs no collection of ours', (t) => {
   t.is(collections.n, 0);
 });
 
-test('a program that holds its arrays has V8 collect less and less often', (t) => {
+test('a program that keeps its arrays triggers garbage collections less and less often', (t) => {
   const { held, collections } = heldBytes();
   for (let i = 0; i < 2000; i++) {
     held.grow(MIB);
@@ -47,7 +47,7 @@ test('a program that holds its arrays has V8 collect less and less often', (t) =
   t.is(collections.n, 4, 'at 72, 144, 432 and 1,584 MiB');
 });
 
-test('rounds of results that are disposed of have V8 collect in the first one alone', (t) => {
+test('rounds of disposed results trigger garbage collections in the first round only', (t) => {
   const { held, collections } = heldBytes();
   const made: number[] = [];
   for (let round = 0; round < 6; round++) {
@@ -61,7 +61,7 @@ test('rounds of results that are disposed of have V8 collect in the first one al
   t.deepEqual(made, [2, 2, 2, 2, 2, 2], 'at 72 and 144 MiB, and then at 288, which there never are');
 });
 
-test('where V8 finds what was dropped, it is made to collect as early as before', (t) => {
+test('a garbage collection that frees memory resets the threshold', (t) => {
   const { held, collections } = heldBytes();
   for (let i = 0; i < 1000; i++) {
     held.grow(MIB);

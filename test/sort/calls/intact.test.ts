@@ -1,4 +1,4 @@
-/** Arrays whose memory may go: sorted where it stays, refused by name where it does not. */
+/** Arrays whose memory may be detached or shrink: sorted if it stays, rejected by name if it does not. */
 import test from 'ava';
 import { InputError } from '../../../src/util/errors.js';
 import { forEachSorter } from '../../each-sorter.js';
@@ -16,7 +16,7 @@ function resizable(n: number): { keys: Uint32Array; shrink(): void } {
 }
 
 forEachSorter((title, open, small) => {
-  test.serial(title('empty arrays whose memory goes meanwhile are an InputError, too'), async (t) => {
+  test.serial(title('empty arrays detached during a call cause an InputError or no error'), async (t) => {
     const sorter = await open();
     const none = () => new Uint32Array(0);
     for (const [what, run] of Object.entries({
@@ -40,7 +40,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('transfers whose memory goes while they wait are an InputError'), async (t) => {
+  test.serial(title('transfers reject if their array is detached while they wait'), async (t) => {
     const sorter = await open();
     const n = 3000;
     using array = await sorter.upload(new Uint32Array(n));
@@ -89,7 +89,7 @@ forEachSorter((title, open, small) => {
       t.deepEqual(keys.slice(), ascending);
     });
 
-    test.serial(title(`${n} keys whose memory goes meanwhile are an InputError that says so`), async (t) => {
+    test.serial(title(`${n} keys detached during a call reject it with an InputError`), async (t) => {
       const sorter = await open();
       const values = Uint32Array.from({ length: n });
       const transfer = ({ buffer }: Uint32Array) =>

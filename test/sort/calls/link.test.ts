@@ -1,4 +1,4 @@
-/** Calls that take the results of others before these are there. */
+/** Calls that take promises of the results of other calls. */
 import test from 'ava';
 import { type DeviceArray, InputError, Sorter, UsageError } from '../../../src/index.js';
 import { isOnDevice } from '../../../src/sort/backend/column.js';
@@ -26,7 +26,7 @@ async function unhandled(use: () => Promise<void>): Promise<unknown[]> {
 forEachSorter((title, open, small) => {
   const n = small ? 300 : 5003;
 
-  test.serial(title('every operation takes promises of arrays'), async (t) => {
+  test.serial(title('every operation accepts promises of arrays'), async (t) => {
     const sorter = await open();
     const keys = random(n);
     const sorted = keys.toSorted();
@@ -61,7 +61,7 @@ forEachSorter((title, open, small) => {
     t.deepEqual(await read(sorter.sort(inPlace, { descending: true })), sorted.toReversed());
   });
 
-  test.serial(title('a long chain gives what its calls give one by one'), async (t) => {
+  test.serial(title('a long chain of calls gives the results of single calls'), async (t) => {
     const sorter = await open();
     using keys = await sorter.upload(random(n));
     let chain: Promise<DeviceArray<'u32'>> | DeviceArray<'u32'> = keys;
@@ -74,7 +74,7 @@ forEachSorter((title, open, small) => {
   });
 
   test.serial(
-    title('what depends on a failed call fails with it, and nothing is left unhandled'),
+    title('calls that depend on a failed call reject with its cause, and no rejection is unhandled'),
     async (t) => {
       const sorter = await open();
       using values = await sorter.upload(Uint32Array.of(5, 6, 7));
@@ -106,7 +106,7 @@ forEachSorter((title, open, small) => {
   );
 
   test.serial(
-    title('an array may be disposed of, or written to, while calls that read it are under way'),
+    title('an array may be disposed of, or written to, while calls that read it are running'),
     async (t) => {
       const sorter = await open();
       const keys = random(n);
@@ -124,7 +124,7 @@ forEachSorter((title, open, small) => {
   );
 
   test.serial(
-    title('a promised array may be disposed of, or written to, as soon as it is there'),
+    title('a promised array may be disposed of, or written to, as soon as it is available'),
     async (t) => {
       const sorter = await open();
       const keys = random(n);
@@ -142,7 +142,7 @@ forEachSorter((title, open, small) => {
     },
   );
 
-  test.serial(title('a signal ends the call that it belongs to, and what depends on it'), async (t) => {
+  test.serial(title('a signal aborts its own call and rejects those that depend on it'), async (t) => {
     const sorter = await open();
     using array = await sorter.upload(random(n));
     const controller = new AbortController();
@@ -157,7 +157,7 @@ forEachSorter((title, open, small) => {
 });
 
 for (const onMismatch of ['retry', 'throw'] as const) {
-  test.serial(`a result that is refused after others have read it: ${onMismatch}`, async (t) => {
+  test.serial(`a result fails verification after other calls have read it: ${onMismatch}`, async (t) => {
     const [name = ''] = deviceNames();
     const warnings: string[] = [];
     await using sorter = await Sorter.open({
@@ -168,7 +168,7 @@ for (const onMismatch of ['retry', 'throw'] as const) {
     const sorted = keys.toSorted();
     using array = await sorter.upload(keys);
     (await sorter.argsort(await sorter.sort(array))).dispose(); // passes the self-tests
-    // The first sort leaves rubbish, and is known for it only when all that reads it has been enqueued.
+    // The first sort writes garbage, which is detected only after all calls that read it are enqueued.
     const { sort } = DeviceBackend.prototype;
     let tell: () => void = () => undefined;
     const allEnqueued = new Promise<void>((resolve) => {
@@ -186,7 +186,7 @@ for (const onMismatch of ['retry', 'throw'] as const) {
     };
     try {
       const first = sorter.sort(array, { onMismatch });
-      // Rubbish is all one key, and an order of equal keys is the rising one: this one falls.
+      // The garbage is a single key, whose argsort would rise: this one falls.
       const order = sorter.argsort(first, { descending: true });
       const again = sorter.gather(first, order);
       const beside = sorter.sort(array);

@@ -49,7 +49,7 @@ function storeOf() {
 const call = (store: ArrayStore, like: DeviceArray): Promise<DeviceArray> =>
   Promise.resolve(store.making((make) => make.like(like, 'u8', MIB).result));
 
-test('results go on at once until there are many bytes of them, and again after the turn', async (t) => {
+test('results resolve at once up to 4 MiB, then after a turn of the event loop', async (t) => {
   let turns = 0;
   const loop = new LoopYield(() => {
     turns++;
@@ -69,13 +69,13 @@ test('results go on at once until there are many bytes of them, and again after 
   t.is(loop.pass('next'), 'next');
 });
 
-test('one large result goes on at once', (t) => {
+test('a single large result resolves at once', (t) => {
   const loop = new LoopYield(() => undefined);
   loop.grow(1000 * MIB);
   t.is(loop.pass('large'), 'large');
 });
 
-test('a program that awaits nothing but calls comes to turns of the loop', async (t) => {
+test('a program that awaits only calls yields to the event loop', async (t) => {
   const { store } = storeOf();
   const like = store.allocate('u8', 1);
   const { stop } = counted();
@@ -84,14 +84,14 @@ test('a program that awaits nothing but calls comes to turns of the loop', async
   t.true(turns >= 9 && turns <= 13, `${turns} turns`);
 });
 
-test('so does one that awaits nothing but uploads', async (t) => {
+test('a program that awaits only uploads yields to the event loop', async (t) => {
   const { store } = storeOf();
   const { stop } = counted();
   for (let i = 0; i < 50; i++) await store.allocate('u8', MIB).write(new Uint8Array(1));
   t.true(stop() >= 9);
 });
 
-test('a program that disposes of its results is not kept, however large they are', async (t) => {
+test('a program that disposes of its results is never delayed, however large they are', async (t) => {
   const { store, used } = storeOf();
   const like = store.allocate('u8', 1);
   const { stop } = counted();
@@ -103,7 +103,7 @@ test('a program that disposes of its results is not kept, however large they are
   t.is(used.bytes, 1);
 });
 
-test('a result that overwrites an array is none that is new', async (t) => {
+test('a result that overwrites an array does not count as new memory', async (t) => {
   const { store } = storeOf();
   const into = store.allocate('u8', 8 * MIB);
   const { stop } = counted();
@@ -115,7 +115,7 @@ test('a result that overwrites an array is none that is new', async (t) => {
   t.true(into instanceof DeviceArray);
 });
 
-test('V8 is made to collect for a program that holds more and more', async (t) => {
+test('a program that keeps more and more arrays triggers a garbage collection', async (t) => {
   const { store, collected } = storeOf();
   const like = store.allocate('u8', 1);
   const make = async (n: number) => {
@@ -124,7 +124,7 @@ test('V8 is made to collect for a program that holds more and more', async (t) =
     return made;
   };
   for (let i = 0; i < 5; i++) for (const array of await make(50)) array.dispose();
-  t.is(collected.times, 0, 'it gives all back');
+  t.is(collected.times, 0, 'all arrays were disposed of');
   await make(100);
   t.is(collected.times, 1);
 });

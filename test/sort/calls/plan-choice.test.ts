@@ -14,7 +14,7 @@ interface Ways {
   readonly good?: readonly string[];
 }
 
-/** The plan that is taken, how often it was asked whether one pays, and what is compiled while nobody waits. */
+/** The chosen plan, how often plans were asked whether they pay, and those compiled in the background. */
 async function chosen({ all, paying = all, ready = all, good = all }: Ways, algorithm = 'auto') {
   let asked = 0;
   const later: string[] = [];
@@ -42,19 +42,19 @@ async function chosen({ all, paying = all, ready = all, good = all }: Ways, algo
   return { taken: plan.algorithm, asked, later };
 }
 
-test('a plan that did not pay lately gives way to the next one, once that is there', async (t) => {
+test('a plan without a recent gain gives way to the next one once that is compiled', async (t) => {
   const all = ['first', 'second', 'third'];
   t.deepEqual(await chosen({ all }), { taken: 'first', asked: 1, later: [] });
   const paying = ['second', 'third'];
   t.deepEqual(await chosen({ all, paying }), { taken: 'second', asked: 1, later: [] });
-  // Nobody waits for it to be compiled.
+  // It is compiled in the background.
   t.deepEqual(await chosen({ all, paying, ready: ['first'] }), {
     taken: 'first',
     asked: 1,
     later: ['second'],
   });
   t.deepEqual(await chosen({ all: ['first'], paying: [] }), { taken: 'first', asked: 1, later: [] });
-  // Which of them pays is nobody's question before they are compiled.
+  // No plan is asked whether it pays before it is compiled.
   t.deepEqual(await chosen({ all, paying, ready: [], good: paying }), {
     taken: 'second',
     asked: 0,
@@ -62,6 +62,6 @@ test('a plan that did not pay lately gives way to the next one, once that is the
   });
 });
 
-test('what was asked for is taken whether it pays or not', async (t) => {
+test('an algorithm that is requested by name is used even without a recent gain', async (t) => {
   t.deepEqual(await chosen({ all: ['first'], paying: [] }, 'first'), { taken: 'first', asked: 0, later: [] });
 });

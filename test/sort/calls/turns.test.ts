@@ -30,13 +30,13 @@ function noted(turns: Turns) {
 
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('calls in two halves begin one after the other, and need not wait for the ends', async (t) => {
+test('calls in two halves start in order and do not wait for the second halves', async (t) => {
   const turns = new Turns();
   t.true(turns.idle);
   const { log, inOrder, alone, finish } = noted(turns);
   const calls = [inOrder('a'), inOrder('b'), alone('c'), inOrder('d')];
   await idle();
-  t.deepEqual(log, ['a', 'b'], 'who is alone waits for both, and whoever comes later for that');
+  t.deepEqual(log, ['a', 'b'], 'an exclusive call waits for both, and later calls wait for it');
   await finish('b');
   t.deepEqual(log, ['a', 'b', 'b done']);
   await finish('a');
@@ -50,7 +50,7 @@ test('calls in two halves begin one after the other, and need not wait for the e
   t.true(turns.idle);
 });
 
-test('a call that fails, in either half, keeps nobody from their turn', async (t) => {
+test('a call that fails in either half does not block later calls', async (t) => {
   const turns = new Turns();
   const fail = async (): Promise<never> => {
     throw new Error('no');
@@ -61,7 +61,7 @@ test('a call that fails, in either half, keeps nobody from their turn', async (t
   t.is(await last, 'yes');
 });
 
-test('closing waits for what is under way, and lets nothing more in', async (t) => {
+test('close waits for running calls and rejects new ones', async (t) => {
   const turns = new Turns();
   const { log, inOrder, finish } = noted(turns);
   const call = inOrder('a');
@@ -77,7 +77,7 @@ test('closing waits for what is under way, and lets nothing more in', async (t) 
   t.deepEqual(log, ['a', 'a done', 'closed']);
 });
 
-test('calls side by side wait for those that run alone, and only those wait for them', async (t) => {
+test('concurrent calls wait for exclusive calls, and only exclusive calls wait for them', async (t) => {
   const turns = new Turns();
   const { log, alone, inOrder, finish } = noted(turns);
   const beside = (name: string, n = 1) => {
@@ -107,14 +107,14 @@ test('calls side by side wait for those that run alone, and only those wait for 
   const last = alone('last');
   await b.end();
   await finish('in order');
-  t.deepEqual(log.slice(5), ['b done', 'in order done'], 'who is alone waits for all');
+  t.deepEqual(log.slice(5), ['b done', 'in order done'], 'an exclusive call waits for all');
   await a.end();
   t.deepEqual(log.slice(7), ['a done', 'last']);
   await finish('last');
   await Promise.all([first, a.call, b.call, ordered, last]);
 });
 
-test('what stands apart begins at once, and only the end waits for it', async (t) => {
+test('an independent call starts at once, and only close waits for it', async (t) => {
   const turns = new Turns();
   const { log, alone, inOrder, finish } = noted(turns);
   const calls = [inOrder('a')];
@@ -132,7 +132,7 @@ test('what stands apart begins at once, and only the end waits for it', async (t
   await finish('a');
   await finish('b');
   await Promise.all(calls);
-  t.deepEqual(log.slice(2), ['a done', 'b', 'b done'], 'nobody waits for it');
+  t.deepEqual(log.slice(2), ['a done', 'b', 'b done'], 'no call waits for it');
   t.false(turns.idle);
   let closed = false;
   const closing = turns.close().then(() => {
@@ -150,7 +150,7 @@ test('what stands apart begins at once, and only the end waits for it', async (t
   );
 });
 
-test('of calls side by side so many run at once as are worth it, by their number and their keys, first come first', async (t) => {
+test('concurrent calls start in order, limited by their number and their total keys', async (t) => {
   const turns = new Turns();
   const most = { calls: 0, keys: 0 };
   const now = { calls: 0, keys: 0 };

@@ -34,7 +34,7 @@ const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
 for (const dtype of DTYPES) {
   for (const order of ORDERS) {
     const how = `${order.descending ? 'descending' : 'ascending'}, NaN ${order.nan}`;
-    test(`${dtype} ${how}: keys and positions of every distribution are the reference's`, (t) => {
+    test(`${dtype} ${how}: keys and positions of every distribution match the reference`, (t) => {
       for (const distribution of DISTRIBUTIONS) {
         for (const n of [0, 1, 2, 3, 33, 257]) {
           const keys = keysOf(dtype, distribution, n);
@@ -49,7 +49,7 @@ for (const dtype of DTYPES) {
     });
   }
 
-  test(`${dtype}: every bit window, the empty one included, both directions`, (t) => {
+  test(`${dtype}: every bit window, including the empty one, is sorted in both directions`, (t) => {
     const keys = keysOf(dtype, 'uniform', 300);
     for (const bits of bitWindows(dtype)) {
       for (const descending of [false, true]) {
@@ -64,7 +64,7 @@ for (const dtype of DTYPES) {
     }
   });
 
-  test(`${dtype}: sizes at which digits widen or keys are counted`, (t) => {
+  test(`${dtype}: keys are sorted at the sizes at which digits widen or counting begins`, (t) => {
     const counted = dtypeInfo(dtype).width === 16 ? [65_536] : [];
     for (const n of [2047, 2048, 16_383, 16_384, 20_000, ...counted]) {
       for (const distribution of ['uniform', 'special', 'and3'] as const) {
@@ -74,7 +74,7 @@ for (const dtype of DTYPES) {
     }
   });
 
-  test(`${dtype}: thousands of keys that a comparing sort predicts well, any order and window, with positions`, (t) => {
+  test(`${dtype}: thousands of keys that suit a comparison sort are sorted in any order and window, with positions`, (t) => {
     const { width } = dtypeInfo(dtype);
     const windows: [number, number][] = [
       [0, width],
@@ -113,7 +113,7 @@ for (const dtype of DTYPES) {
   }
 }
 
-test('keys in order but for one of them are sorted all the same', (t) => {
+test('keys with one element out of order are sorted', (t) => {
   for (const dtype of ['u32', 'i64', 'f64'] as const) {
     for (const at of [1, 1500, 2999]) {
       for (const order of [{}, { bits: [3, 31] }] as const) {
@@ -129,7 +129,7 @@ test('keys in order but for one of them are sorted all the same', (t) => {
   }
 });
 
-test('agrees with TypedArray.prototype.sort on numbers', (t) => {
+test('the host sort agrees with TypedArray.prototype.sort on numbers', (t) => {
   for (const dtype of ['u8', 'i8', 'u16', 'i16', 'u32', 'i32', 'u64', 'i64'] as const) {
     const keys = keysOf(dtype, 'uniform', 5000);
     t.deepEqual(sortKeys(keys, dtype), keys.slice().sort());
@@ -138,7 +138,7 @@ test('agrees with TypedArray.prototype.sort on numbers', (t) => {
   t.deepEqual(sortKeys(floats, 'f64'), floats.slice().sort());
 });
 
-test('sorts negative zero before zero and NaNs of both signs last, in both directions', (t) => {
+test('negative zero is below zero, and NaNs of both signs are last in both directions', (t) => {
   const keys = Float32Array.of(0, Number.NaN, -0, 1, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, -1);
   new Uint32Array(keys.buffer)[1] = 0xffc00001; // a negative NaN
   t.deepEqual(
@@ -152,7 +152,7 @@ test('sorts negative zero before zero and NaNs of both signs last, in both direc
   t.true(Number.isNaN(sortKeys(keys, 'f32', { nan: 'first' })[0]));
 });
 
-test('sorts in place when the result lies in the input', (t) => {
+test('the host sort sorts in place when the result is the input', (t) => {
   for (const dtype of DTYPES) {
     const keys = keysOf(dtype, 'special', 3000);
     const expected = referenceSort(bytesOf(keys), dtype, { descending: true });
@@ -161,7 +161,7 @@ test('sorts in place when the result lies in the input', (t) => {
   }
 });
 
-test('reads keys at odd offsets of a Buffer, and in shared memory', (t) => {
+test('the host sort reads keys at odd offsets of a Buffer and in shared memory', (t) => {
   const plain = keysOf('f64', 'uniform', 1000);
   const odd = Buffer.alloc(8001).subarray(1);
   odd.set(bytesOf(plain));
@@ -184,7 +184,7 @@ function stepsOf(steps: Steps<unknown>): { count: number; median: number } {
 }
 
 for (const distribution of ['uniform', 'sorted', 'two'] as const) {
-  test(`no step takes long: ${distribution}`, (t) => {
+  test(`no step of a sort or its verification takes long: ${distribution}`, (t) => {
     const n = 2 ** 20;
     for (const dtype of ['u8', 'u16', 'f64'] as const) {
       const keys = keyColumn(keysOf(dtype, distribution, n));
@@ -200,7 +200,7 @@ for (const distribution of ['uniform', 'sorted', 'two'] as const) {
   });
 }
 
-test('in turns: the same result, with other work done in between', async (t) => {
+test('a sort in turns gives the same result and lets other work run in between', async (t) => {
   const keys = keysOf('f64', 'uniform', 3_000_000);
   const sorted = emptyLike(keys);
   let turns = 0;
@@ -211,7 +211,7 @@ test('in turns: the same result, with other work done in between', async (t) => 
   t.true(same(sorted, sortKeys(keys, 'f64')));
 });
 
-test('in turns: a signal ends it', async (t) => {
+test('a signal aborts a sort in turns', async (t) => {
   const keys = keysOf('u64', 'uniform', 3_000_000);
   const controller = new AbortController();
   setTimeout(() => controller.abort('enough'), 1);
@@ -223,9 +223,9 @@ test('in turns: a signal ends it', async (t) => {
 for (const [claim, share, high] of [
   ['few equal high words', 200, 5000],
   ['a long run of equal high words among others', 100, 1],
-  ['high words that a sample finds different and the rest does not', 2000, 3],
+  ['high words that differ in a sample but not in the rest', 2000, 3],
 ] as const) {
-  test(`64-bit keys with ${claim}: keys, positions and windows`, (t) => {
+  test(`64-bit keys with ${claim} are sorted, with positions and windows`, (t) => {
     const keys = keysOf('u64', 'uniform', 6000) as BigUint64Array;
     // Between the places that a sample looks at.
     for (let i = 0; i < share; i++) {

@@ -6,7 +6,7 @@ import { hostVerify } from '../../../src/sort/host/host-verify.js';
 import { keysOf } from '../../distributions.js';
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: right results pass, one wrong element does not`, (t) => {
+  test(`${dtype}: correct results pass verification, one wrong element does not`, (t) => {
     const keys = keyColumn(keysOf(dtype, 'and3', 1000), dtype);
     const sorted = emptyLike(keys.array);
     const moved = new Uint32Array(1000);
@@ -23,7 +23,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('a total loss that is in order is no permutation', (t) => {
+test('an output of zeros is in order but no permutation', (t) => {
   const keys = keyColumn(keysOf('u32', 'uniform', 1000));
   t.deepEqual(hostVerify(keys, {}, { sorted: new Uint32Array(1000) }), { order: true, permutation: false });
 });
@@ -36,7 +36,7 @@ test('positions must each appear once, and rise where keys are equal', (t) => {
   t.false(hostVerify(keys, {}, { moved: Uint32Array.of(2, 0, 9) }).permutation);
 });
 
-test('a value that went with another key is found', (t) => {
+test('verification finds a value that moved with another key', (t) => {
   const keys = keyColumn(Uint32Array.of(2, 1, 3));
   const values = { view: Float64Array.of(20, 10, 30), bytes: 8 };
   const sorted = Uint32Array.of(1, 2, 3);

@@ -1,4 +1,4 @@
-/** The host engine lets others have their turns, and stops when it is told to, in all that it does. */
+/** Every operation of the host engine yields to the event loop and can be aborted. */
 import ava from 'ava';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { atOnce, copySteps, inSlices, inTurns } from '../../../src/sort/host/steps.js';
@@ -13,7 +13,7 @@ const f64 = keysOf('f64', 'uniform', N) as Float64Array;
 const u64 = keysOf('u64', 'uniform', N) as BigUint64Array;
 const positions = Uint32Array.from(u32, (key) => key % N);
 const offsets = Uint32Array.from({ length: 1025 }, (_, i) => i * (N / 1024));
-/** For what takes next to nothing for each key. */
+/** For operations that take next to no time for each key. */
 const many = new Float64Array(2 ** 24);
 const manyWords = new BigUint64Array(many.buffer);
 
@@ -41,7 +41,7 @@ const OPERATIONS: Readonly<Record<string, (sorter: Sorter, options: Signal) => P
 };
 
 for (const [name, run] of Object.entries(OPERATIONS)) {
-  test(`${name}: others have their turns, and a signal ends it`, async (t) => {
+  test(`${name}: the operation yields to the event loop and is aborted by a signal`, async (t) => {
     await using sorter = await Sorter.open({ device: 'host' });
     const controller = new AbortController();
     setImmediate(() => setImmediate(() => controller.abort('enough'))); // it has begun by then
@@ -52,7 +52,7 @@ for (const [name, run] of Object.entries(OPERATIONS)) {
   });
 }
 
-test('steps go over each element once, and end with their result', async (t) => {
+test('steps visit each element once and return their result', async (t) => {
   for (const n of [0, 1, 99, 100, 101, 1000]) {
     const seen: number[] = [];
     const steps = function* () {

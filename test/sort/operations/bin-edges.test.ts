@@ -2,7 +2,7 @@ import test from 'ava';
 import { BinEdges } from '../../../src/sort/operations/bin-edges.js';
 import { UsageError } from '../../../src/util/errors.js';
 
-test('even bins are worked out once, by numbers and by BigInts apart, and given ones each time', (t) => {
+test('even bins are cached, separately for numbers and BigInts, and given edges are not', (t) => {
   const even = BinEdges.of({ bins: 4, range: [0, 8] });
   t.is(BinEdges.of({ bins: 4, range: [0, 8] }), even);
   t.deepEqual(even.edges, [0, 2, 4, 6, 8]);
@@ -18,12 +18,12 @@ test('even bins are worked out once, by numbers and by BigInts apart, and given 
   t.deepEqual(BinEdges.of({ edges }).edges, [0, 6]);
 });
 
-test('bins that keys cannot be in have no codes', (t) => {
+test('bins are limited to the range of the dtype, and have no codes outside of it', (t) => {
   t.is(BinEdges.of({ bins: 2, range: [300, 400] }).codes('u8'), undefined);
   t.deepEqual(BinEdges.of({ edges: [200, 300] }).codes('u8'), [200n, 255n]);
 });
 
-test('bins that are none are refused each time', (t) => {
+test('invalid bins are rejected every time', (t) => {
   for (let i = 0; i < 2; i++) {
     t.throws(() => BinEdges.of({ bins: 0, range: [0, 1] }), { instanceOf: UsageError });
     t.throws(() => BinEdges.of({ bins: 2, range: [1, 1] }), { instanceOf: UsageError });

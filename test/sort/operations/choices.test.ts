@@ -66,7 +66,7 @@ forEachSorter((title, open, small) => {
   const sizes = small ? [0, 1, 65, 257] : [0, 1, 2, 65, 1025, 9011];
 
   for (const dtype of DTYPES) {
-    test.serial(title(`filter and partition of ${dtype} by predicates and masks`), async (t) => {
+    test.serial(title(`filter and partition of ${dtype} select by predicates and masks`), async (t) => {
       const sorter = await open();
       for (const n of sizes) {
         const keys = keysOf(dtype, n % 2 ? 'special' : 'uniform', n);
@@ -90,7 +90,7 @@ forEachSorter((title, open, small) => {
       }
     });
 
-    test.serial(title(`searchSorted and merge of ${dtype} in every order`), async (t) => {
+    test.serial(title(`searchSorted and merge of ${dtype} are correct in every order`), async (t) => {
       const sorter = await open();
       for (const [length, n] of small
         ? [[40, 33]]
@@ -129,7 +129,7 @@ forEachSorter((title, open, small) => {
       }
     });
 
-    test.serial(title(`reduceByKey by ${dtype} keys, and of ${dtype} values`), async (t) => {
+    test.serial(title(`reduceByKey groups by ${dtype} keys and reduces ${dtype} values`), async (t) => {
       const sorter = await open();
       const onWarning = () => undefined;
       for (const n of sizes) {
@@ -192,7 +192,7 @@ forEachSorter((title, open, small) => {
       }
     });
 
-    test.serial(title(`topKSegments of ${dtype}: what each segment begins with`), async (t) => {
+    test.serial(title(`topKSegments of ${dtype} equals the first k of each sorted segment`), async (t) => {
       const sorter = await open();
       const n = small ? 257 : 3001;
       const keys = keysOf(dtype, 'special', n);
@@ -241,7 +241,7 @@ forEachSorter((title, open, small) => {
 
   for (const dtype of small ? (['u8', 'f32'] as const) : DTYPES) {
     test.serial(
-      title(`topKSegments of ${dtype}: selected from long segments, ties in input order`),
+      title(`topKSegments of ${dtype} are selected from long segments, with ties in input order`),
       async (t) => {
         const sorter = await open();
         // Where few keys take long, the long ones are short enough for a group.
@@ -300,7 +300,9 @@ forEachSorter((title, open, small) => {
 
   for (const dtype of small ? (['i16', 'f64'] as const) : DTYPES) {
     test.serial(
-      title(`topKSegments of ${dtype}: selected from short segments by a group each, ties in input order`),
+      title(
+        `topKSegments of ${dtype} are selected from short segments by a group each, with ties in input order`,
+      ),
       async (t) => {
         const sorter = await open();
         const unit = dtypeInfo(dtype).bytes;
@@ -359,7 +361,7 @@ forEachSorter((title, open, small) => {
   }
 
   test.serial(
-    title('sums of floats by key are within the stated error, and of runs longer than a group'),
+    title('float sums by key stay within the documented error, even of runs longer than a group'),
     async (t) => {
       const sorter = await open();
       const n = small ? 700 : 50_003;
@@ -386,7 +388,7 @@ forEachSorter((title, open, small) => {
   );
 
   test.serial(
-    title('chains on device arrays: promises of arrays are taken, results stay there'),
+    title('operations on device arrays accept promises of arrays and return device arrays'),
     async (t) => {
       const sorter = await open();
       const keys = keysOf('u32', 'uniform', small ? 300 : 5000) as Uint32Array;
@@ -430,7 +432,7 @@ forEachSorter((title, open, small) => {
     },
   );
 
-  test.serial(title('wrong arguments of these operations are typed errors'), async (t) => {
+  test.serial(title('wrong arguments are typed errors'), async (t) => {
     const sorter = await open();
     const keys = Uint32Array.of(3, 1, 2);
     const usage = { instanceOf: UsageError };
@@ -473,7 +475,7 @@ forEachSorter((title, open, small) => {
   });
 
   for (const dtype of DTYPES) {
-    test.serial(title(`scans of ${dtype} by minimum and maximum are bit for bit keys`), async (t) => {
+    test.serial(title(`min and max scans of ${dtype} return keys bit for bit`), async (t) => {
       const sorter = await open();
       for (const n of sizes) {
         const keys = keysOf(dtype, n % 2 ? 'special' : 'uniform', n);
@@ -496,7 +498,7 @@ forEachSorter((title, open, small) => {
   }
 });
 
-test('the functions of the default Sorter do the same', async (t) => {
+test('the functions of the default Sorter give the same results', async (t) => {
   const keys = Int32Array.of(5, -3, 8, -3);
   const device = 'host';
   t.deepEqual(await library.filter(keys, { below: 6 }, { device }), Int32Array.of(5, -3, -3));

@@ -1,4 +1,4 @@
-/** Checks of results on devices and on the host: they let right ones pass, and find what is wrong. */
+/** Verification of results on devices and on the host: correct results pass, and wrong ones are found. */
 import ava, { type ExecutionContext } from 'ava';
 import type { Device } from '../../../src/device/device.js';
 import { bytesOf, newArray } from '../../../src/keys/array.js';
@@ -229,12 +229,12 @@ async function passesAndFinds(
   }
 }
 
-ava.serial('the host engine: right results pass, others are found', async (t) => {
+ava.serial('the host engine: correct results pass, and wrong ones are found', async (t) => {
   await passesAndFinds(t, new HostBackend(), undefined, { dtypes: DTYPES, n: 5000 });
 });
 
 forEachDevice((title, open, small) => {
-  ava.serial(title('right results pass, others are found'), async (t) => {
+  ava.serial(title('correct results pass, and wrong ones are found'), async (t) => {
     const device = await open();
     const dtypes: readonly Dtype[] = small ? ['f32'] : ['u16', 'f32', 'i64'];
     const request = { dtypes, n: small ? 300 : 5000 };
@@ -242,7 +242,7 @@ forEachDevice((title, open, small) => {
   });
 });
 
-ava.serial('sums and products of floats are within their bounds, or found', async (t) => {
+ava.serial('float sums and products outside of their error bounds are found', async (t) => {
   const checks = new HostColumnChecks(undefined);
   const n = 10_000;
   for (const dtype of ['f32', 'f64'] as const) {
@@ -266,7 +266,7 @@ ava.serial('sums and products of floats are within their bounds, or found', asyn
         t.regex((await check(wrong)) ?? '', /result 20 of 10000/, `${dtype} ${op}`);
       }
     }
-    // What overflows is not told, nor what comes behind it.
+    // Neither an overflow nor the results after it are errors.
     const most = dtype === 'f32' ? 3e38 : 1.7e308;
     const large = Floats.of(most, most, -most);
     const from = column(dtype, 3, large);
@@ -275,7 +275,7 @@ ava.serial('sums and products of floats are within their bounds, or found', asyn
   }
 });
 
-ava.serial('what is missing is found, not only what is changed', async (t) => {
+ava.serial('missing keys are found, not only changed ones', async (t) => {
   const checks = new HostColumnChecks(undefined);
   const u32 = (...keys: number[]) => column('u32', keys.length, Uint32Array.from(keys));
   const keys = u32(5, 1, 5, 9, 1);

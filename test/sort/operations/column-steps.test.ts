@@ -14,7 +14,7 @@ const CASES = [
 const positions = (first: number, n: number): Uint32Array =>
   Uint32Array.from({ length: n }, (_, i) => first + i);
 
-test('host: positions begin where it is said', async (t) => {
+test('host: positions begin at the given index', async (t) => {
   for (const [first, n] of CASES) {
     const place = new Uint32Array(n);
     await new HostColumnSteps(undefined).positions(column('u32', n, place), first);
@@ -23,7 +23,7 @@ test('host: positions begin where it is said', async (t) => {
 });
 
 forEachDevice((title, open) => {
-  test(title('positions begin where it is said, and nothing behind them is written'), async (t) => {
+  test(title('positions begin at the given index, and nothing beyond them is written'), async (t) => {
     const device = await open();
     for (const [first, n] of CASES) {
       const buffer = device.buffer(4 * (n + 1));

@@ -31,7 +31,7 @@ forEachSorter((title, open, small) => {
   const sizes = small ? [1, 2, 33, 257] : [1, 2, 3, 33, 257, 4095, 4096, 20_011];
 
   for (const dtype of DTYPES) {
-    test.serial(title(`topK of ${dtype} is what a stable sort begins with`), async (t) => {
+    test.serial(title(`topK of ${dtype} equals the first k of a stable sort`), async (t) => {
       const sorter = await open();
       for (const n of sizes) {
         for (const keys of [keysOf(dtype, 'uniform', n), special(dtype, n)]) {
@@ -110,7 +110,7 @@ forEachSorter((title, open, small) => {
     });
   }
 
-  test.serial(title('segments of pairs and positions, in either form of positions'), async (t) => {
+  test.serial(title('pairs and positions are sorted by segment, in both forms of positions'), async (t) => {
     const sorter = await open();
     const n = small ? 600 : 20_000;
     const cuts = [0, 0, 1, 3, 12, 60, 125, 125, 254, small ? 500 : 9000, n];
@@ -139,7 +139,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('rows of one length are told by it, as segments are by where they begin'), async (t) => {
+  test.serial(title('rows of one length are sorted like segments that are given by offsets'), async (t) => {
     const sorter = await open();
     for (const [i, dtype] of DTYPES.entries()) {
       const all =
@@ -193,7 +193,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('segments by algorithms that know none, and by a window of bits'), async (t) => {
+  test.serial(title('algorithms without segment support sort segments, also by a bit window'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u32', 'uniform', 700) as Uint32Array;
     const cuts = [0, 0, 300, 310, 311, 700];
@@ -222,7 +222,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('offsets of segments may be on the device; wrong ones are found there'), async (t) => {
+  test.serial(title('segment offsets may be on the device, and wrong ones are found there'), async (t) => {
     const sorter = await open();
     const n = small ? 700 : 30_000;
     const keys = keysOf('f32', 'uniform', n) as Float32Array;
@@ -285,7 +285,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('lexsort by columns that fit one key together, and by more than that'), async (t) => {
+  test.serial(title('lexsort orders by columns that fit into one key, and by more columns'), async (t) => {
     const sorter = await open();
     const n = small ? 200 : 3001;
     const few = (dtype: Dtype, seed: bigint) => {
@@ -319,7 +319,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('lexsort of device arrays gives positions there'), async (t) => {
+  test.serial(title('lexsort of device arrays returns positions on the device'), async (t) => {
     const sorter = await open();
     const n = 200;
     const a = Uint8Array.from({ length: n }, (_, i) => (i * 31) % 3);
@@ -330,7 +330,7 @@ forEachSorter((title, open, small) => {
     t.deepEqual(await order.read(), await sorter.lexsort([a, { keys: b, descending: true }]));
   });
 
-  test.serial(title('unique and segmentedSort of device arrays stay there'), async (t) => {
+  test.serial(title('unique and segmentedSort of device arrays return device arrays'), async (t) => {
     const sorter = await open();
     const keys = special('f32', 500) as Float32Array;
     using array = await sorter.upload(keys);
@@ -344,7 +344,7 @@ forEachSorter((title, open, small) => {
     t.true(same(await sorted.read(), await sorter.segmentedSort(keys, [0, 100, 500])));
   });
 
-  test.serial(title('topK of one value many times takes the first ones'), async (t) => {
+  test.serial(title('topK of many equal keys takes the first ones'), async (t) => {
     const sorter = await open();
     const keys = new Uint32Array(small ? 5000 : 100_000).fill(7);
     keys[4500] = 9;
@@ -357,7 +357,7 @@ forEachSorter((title, open, small) => {
     t.deepEqual(window, Uint32Array.of(0, 1, 2));
   });
 
-  test.serial(title('topK sorts the keys that it has selected, or all where that is sooner'), async (t) => {
+  test.serial(title('topK sorts the keys that it has selected, or all if that is faster'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u32', 'uniform', 5000) as Uint32Array;
     const sortedKeys = async (select?: number): Promise<number | undefined> => {
@@ -373,7 +373,7 @@ forEachSorter((title, open, small) => {
     t.is(await sortedKeys(), /portable/i.test(sorter.device?.platform ?? '') ? 5000 : 3);
   });
 
-  test.serial(title('random keys: topK, unique and segments agree with plain JavaScript'), async (t) => {
+  test.serial(title('topK, unique and segments of random keys agree with plain JavaScript'), async (t) => {
     const sorter = await open();
     const property = fc.asyncProperty(
       fc.uint32Array({ maxLength: 600, max: 50 }),

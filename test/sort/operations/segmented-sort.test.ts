@@ -1,10 +1,10 @@
-/** What is known of algorithms without loading them, and of the offsets of segments before anybody sorts them. */
+/** Which algorithms sort segments, and checks of segment offsets before a sort. */
 import test from 'ava';
 import { ALGORITHMS } from '../../../src/algorithms/registry.js';
 import { segmentColumn, WAYS_FOR_SEGMENTS } from '../../../src/sort/operations/segmented-sort.js';
 import { InputError } from '../../../src/util/errors.js';
 
-test('the algorithms for segments are those that say so', (t) => {
+test('the algorithms for segments are those that declare support for them', (t) => {
   const saying = ALGORITHMS.filter(({ bySegments }) => bySegments).map(({ name }) => name);
   t.deepEqual(
     [...WAYS_FOR_SEGMENTS].filter((name) => name !== 'auto' && name !== 'host'),
@@ -12,7 +12,7 @@ test('the algorithms for segments are those that say so', (t) => {
   );
 });
 
-test('offsets are copied, and the longest segment is known', (t) => {
+test('segment offsets are copied, and the longest segment is computed', (t) => {
   const offsets = Uint32Array.of(0, 3, 3, 10, 12);
   for (const given of [offsets, [...offsets]]) {
     const { offsets: kept, longest } = segmentColumn(given, 12);
@@ -23,7 +23,7 @@ test('offsets are copied, and the longest segment is known', (t) => {
   t.is(segmentColumn(Uint32Array.of(0), 0).longest, 0);
 });
 
-test('offsets of segments of one length are rows, and no others are', (t) => {
+test('offsets of segments of one length count as rows, and others do not', (t) => {
   const isRows = (offsets: readonly number[], n: number) => {
     const typed = segmentColumn(Uint32Array.from(offsets), n);
     t.deepEqual(typed.offsets.place, Uint32Array.from(offsets) as never);
@@ -38,7 +38,7 @@ test('offsets of segments of one length are rows, and no others are', (t) => {
   t.false(isRows([0], 0));
 });
 
-test('of wrong offsets the first one is named', (t) => {
+test('the error names the first wrong offset', (t) => {
   const wrong: readonly (readonly [offsets: readonly number[], at: number])[] = [
     [[], 0],
     [[1, 12], 0],

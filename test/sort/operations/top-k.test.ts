@@ -8,7 +8,7 @@ import { referenceArgsort } from '../../reference.js';
 
 for (const name of deviceNames()) {
   test.serial(
-    `${name}: topK of few keys, many of them equal, is what a stable sort begins with`,
+    `${name}: topK of few keys, many of them equal, equals the first k of a stable sort`,
     async (t) => {
       await using sorter = await Sorter.open({ device: PLATFORMS[name] ?? name });
       for (const [n, k] of [

@@ -57,7 +57,7 @@ function countsOf(values: readonly (number | bigint)[], edges: readonly (number 
 
 forEachSorter((title, open, small) => {
   for (const dtype of DTYPES) {
-    test.serial(title(`histogram of ${dtype} digits counts as a plain loop does`), async (t) => {
+    test.serial(title(`histogram of ${dtype} digits matches the counts of a plain loop`), async (t) => {
       const sorter = await open();
       const { width } = dtypeInfo(dtype);
       const windows = [
@@ -88,7 +88,7 @@ forEachSorter((title, open, small) => {
   const sizes = small ? [1, 2, 33, 257] : [1, 2, 33, 257, 4096, 70_001];
 
   for (const dtype of DTYPES) {
-    test.serial(title(`reduce of ${dtype}: sums, minima and maxima`), async (t) => {
+    test.serial(title(`reduce of ${dtype} computes sums, minima and maxima`), async (t) => {
       const sorter = await open();
       for (const n of sizes) {
         for (const distribution of ['uniform', 'special'] as const) {
@@ -116,7 +116,7 @@ forEachSorter((title, open, small) => {
     });
 
     test.serial(
-      title(`histogram of ${dtype} counts what is between edges, of whatever numbers`),
+      title(`histogram of ${dtype} counts the keys between edges, which may be any numbers`),
       async (t) => {
         const sorter = await open();
         const whole = dtypeInfo(dtype).width === 64 && !isFloat(dtype);
@@ -153,7 +153,7 @@ forEachSorter((title, open, small) => {
       },
     );
 
-    test.serial(title(`gather of ${dtype} picks elements bit by bit`), async (t) => {
+    test.serial(title(`gather of ${dtype} copies elements bit for bit`), async (t) => {
       const sorter = await open();
       const { bytes } = dtypeInfo(dtype);
       for (const n of sizes) {
@@ -186,7 +186,7 @@ forEachSorter((title, open, small) => {
   }
 
   for (const dtype of SCANNED) {
-    test.serial(title(`scan of ${dtype}: the sums before each key, and up to it`), async (t) => {
+    test.serial(title(`scan of ${dtype} computes exclusive and inclusive sums`), async (t) => {
       const sorter = await open();
       const onWarning = () => undefined;
       for (const n of [0, ...sizes]) {
@@ -220,7 +220,7 @@ forEachSorter((title, open, small) => {
     });
   }
 
-  test.serial(title('edges of 0 take both zeros, and NaN is in no bin'), async (t) => {
+  test.serial(title('an edge of 0 includes both zeros, and NaN is in no bin'), async (t) => {
     const sorter = await open();
     for (const Floats of [Float32Array, Float64Array]) {
       const keys = Floats.of(-0, 0, -1, 1, Number.NaN, -Number.MIN_VALUE, Number.POSITIVE_INFINITY);
@@ -237,7 +237,7 @@ forEachSorter((title, open, small) => {
     }
   });
 
-  test.serial(title('bins of equal width over a range'), async (t) => {
+  test.serial(title('a range is divided into bins of equal width'), async (t) => {
     const sorter = await open();
     const bytes = Uint8Array.from({ length: 256 }, (_, i) => i);
     t.deepEqual(await sorter.histogram(bytes, { bins: 4, range: [0, 256] }), Uint32Array.of(64, 64, 64, 64));
@@ -252,7 +252,7 @@ forEachSorter((title, open, small) => {
     t.true(many.every((count, i) => count === (i < 256 ? 1 : 0)));
   });
 
-  test.serial(title('device arrays: results stay there, and go through several operations'), async (t) => {
+  test.serial(title('results of device arrays stay on the device through several operations'), async (t) => {
     const sorter = await open();
     const keys = keysOf('u32', 'uniform', 3000) as Uint32Array;
     using array = await sorter.upload(keys);
@@ -278,7 +278,7 @@ forEachSorter((title, open, small) => {
   });
 
   test.serial(
-    title('results go into arrays of earlier calls, views with offsets and Buffers included'),
+    title('results can be written into given arrays, and keys may be views with offsets or Buffers'),
     async (t) => {
       const sorter = await open();
       const keys = Uint32Array.of(9, 5, 1, 7).subarray(1);
@@ -350,7 +350,7 @@ forEachSorter((title, open, small) => {
     await t.throwsAsync(sorter.gather([array, bytes] as never, by), input);
   });
 
-  test.serial(title('each of many gathers that nobody waits for tells its own outcome'), async (t) => {
+  test.serial(title('each of many concurrent gathers settles with its own outcome'), async (t) => {
     const sorter = await open();
     using values = await sorter.upload(Uint32Array.of(7, 8, 9));
     using right = await sorter.upload(Uint32Array.of(2, 0));
@@ -374,7 +374,7 @@ forEachSorter((title, open, small) => {
         t.is(reason.details.index, [3, 1000, 2 ** 32 - 1][i % wrong.length]);
       }
     };
-    // More than the device has words for between two waits; few that follow; and the same with a wait in between.
+    // More than the device has status words for between two waits; then a few; then single ones with waits in between.
     for (const count of [small ? 20 : 600, 10, 1, 1]) await round(count);
     await t.throwsAsync(sorter.gather(values, wrong[0] as typeof right), {
       message: /index 3 is outside of 3/,
@@ -452,7 +452,7 @@ forEachSorter((title, open, small) => {
 });
 
 forEachDevice((title, open) => {
-  test.serial(title('without fp64 the host sums doubles, and says so'), async (t) => {
+  test.serial(title('without fp64 the host sums doubles and warns'), async (t) => {
     const device = await open();
     const { capabilities } = device;
     const warnings: ClsortError[] = [];
@@ -493,7 +493,7 @@ forEachDevice((title, open) => {
   });
 });
 
-test('the functions of the default Sorter do the same', async (t) => {
+test('the functions of the default Sorter give the same results', async (t) => {
   const keys = Int32Array.of(5, -3, 8);
   const device = 'host';
   t.is(await library.reduce(keys, 'sum', { device }), 10n);

@@ -1,5 +1,5 @@
-/** Self-tests of variants that work, that do not, and on devices that fail meanwhile. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** Self-tests of variants that work, of variants that do not, and on devices that fail meanwhile. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -47,7 +47,7 @@ async function altered(
   };
 }
 
-test.serial('a cache that cannot be used is one warning, and the sort goes on', async (t) => {
+test.serial('an unusable cache causes one warning, and the sort works', async (t) => {
   process.env.CLSORT_CACHE_DIR = '/dev/null';
   const warnings: ClsortError[] = [];
   const sorter = await Sorter.open({ device: 'cpu', onWarning: (warning) => warnings.push(warning) });
@@ -66,7 +66,7 @@ test.serial('a cache that cannot be used is one warning, and the sort goes on', 
 });
 
 await forEachOpened((title, device) => {
-  test.serial(title('a variant that sorts is certified, and not tested again'), async (t) => {
+  test.serial(title('a variant that passes its self-test is not tested again'), async (t) => {
     let count = 0;
     const sound = await altered(device, 'sound', (real, queue, work, sorts) => {
       count = sorts;
@@ -81,7 +81,7 @@ await forEachOpened((title, device) => {
     t.true(count > before);
   });
 
-  test.serial(title('a variant that loses a key is ruled out, for good'), async (t) => {
+  test.serial(title('a variant that loses a key fails its self-test permanently'), async (t) => {
     const wrong = await altered(device, 'wrong', (real, queue, work) => {
       const done = real(queue, work);
       if (work.n > 200) queue.fill(work.output, 7, { offset: 800, bytes: 4 });
@@ -93,7 +93,7 @@ await forEachOpened((title, device) => {
     t.deepEqual(await certify(wrong), certificate);
   });
 
-  test.serial(title('want of memory in a self-test is a verdict only the second time'), async (t) => {
+  test.serial(title('a lack of memory in a self-test is a failure only the second time'), async (t) => {
     const fail = (times: number) => (real: Enqueue, queue: Queue, work: SortWork, sorts: number) => {
       if (sorts <= times) throw new MemoryError('no room');
       return real(queue, work);
@@ -105,7 +105,7 @@ await forEachOpened((title, device) => {
   });
 
   test.serial(
-    title('a device that is lost in a self-test speaks against the variant the second time'),
+    title('a variant fails its self-test once the device was lost in it for the second time'),
     async (t) => {
       const lost = await altered(device, 'lost', () => {
         throw new DeviceLostError('gone');
@@ -122,7 +122,7 @@ await forEachOpened((title, device) => {
 
   testIf(
     ONESWEEP.available(device, SHAPE),
-    title('variants whose groups wait for each other are tested beside another sort'),
+    title('variants whose groups wait for each other are tested beside a concurrent sort'),
     async (t) => {
       const queues = new Set<Queue>();
       const crowded = await altered(

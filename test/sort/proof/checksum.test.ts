@@ -16,13 +16,13 @@ function model(data: Uint8Array): bigint {
 }
 
 for (const n of [0, 1, 3, 4, 5, 4099, 9_000_001]) {
-  test(`the host sums ${n} bytes as the model does`, async (t) => {
+  test(`the host sums ${n} bytes to the same checksum as the model`, async (t) => {
     const data = bytes(n);
     t.is(await hostChecksum(data), model(data));
   });
 }
 
-test('a change of any one word shows', async (t) => {
+test('a change of any single word changes the checksum', async (t) => {
   const data = new Uint32Array(1000);
   const before = await hostChecksum(data);
   for (const [at, bit] of [
@@ -39,7 +39,7 @@ test('a change of any one word shows', async (t) => {
 
 forEachDevice((title, open, small) => {
   for (const n of small ? [1, 4, 7, 1021] : [1, 4, 7, 1021, 1_000_003]) {
-    test(title(`the device and the host sum ${n} bytes alike`), async (t) => {
+    test(title(`the device and the host compute the same checksum of ${n} bytes`), async (t) => {
       const device = await open();
       const checksums = await Checksums.create(device);
       const data = bytes(n);

@@ -1,4 +1,4 @@
-/** What proves a segmented sort, on devices and on the host: it has to see what a proof of the whole array would not. */
+/** Verification of segmented sorts on devices and on the host, which finds errors that verification of the whole array misses. */
 import test from 'ava';
 import type { Buffer } from '../../../src/device/buffer.js';
 import { keyColumn, keyWords } from '../../../src/keys/array.js';
@@ -40,7 +40,7 @@ const RESULTS: Record<string, { sorted: Uint32Array; moved: Uint32Array; right: 
   },
 };
 
-test('the host sees what is wrong within segments', (t) => {
+test('the host finds errors within segments', (t) => {
   const { info } = keyColumn(KEYS);
   const keys = { dtype: 'u32', info, n: KEYS.length, view: keyWords(KEYS, info) } as const;
   const segments = { offsets: { n: OFFSETS.length, place: OFFSETS } };
@@ -58,7 +58,7 @@ test('the host sees what is wrong within segments', (t) => {
 const begin = (i: number): number => Math.max(...OFFSETS.filter((offset) => offset <= i));
 
 forEachDevice((title, open) => {
-  test.serial(title('the device sees what is wrong within segments'), async (t) => {
+  test.serial(title('the device finds errors within segments'), async (t) => {
     const device = await open();
     const { queue } = device;
     const verifier = await Verifier.create(device, { keyBits: 32, valueBytes: 4, bySegments: true });

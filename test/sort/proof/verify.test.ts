@@ -1,4 +1,4 @@
-/** Device-side verification: whatever is wrong in one place shows, wherever the place is. */
+/** Verification on the device finds a single error at any position. */
 
 import test from 'ava';
 import type { Device } from '../../../src/device/device.js';
@@ -40,7 +40,7 @@ forEachDevice((title, open, small) => {
   const sorted = Uint32Array.from({ length: n }, (_, i) => 2 * i);
   const positions = Uint32Array.from({ length: n }, (_, i) => i);
 
-  test.serial(title('a sort is right, of keys alone, of pairs and of positions'), async (t) => {
+  test.serial(title('correct sorts of keys, of pairs and of positions pass verification'), async (t) => {
     const device = await open();
     const reversed = sorted.toReversed();
     t.deepEqual(await verified(device, { keys: reversed }, { keys: sorted }), RIGHT);
@@ -50,7 +50,7 @@ forEachDevice((title, open, small) => {
     t.deepEqual(await verified(device, { keys: reversed }, after, { indices: true }), RIGHT);
   });
 
-  test.serial(title('two neighbours that changed places are out of order, wherever they are'), async (t) => {
+  test.serial(title('two swapped neighbours are found out of order at any position'), async (t) => {
     const device = await open();
     const missed: number[] = [];
     const step = small ? 331 : 127;
@@ -65,7 +65,7 @@ forEachDevice((title, open, small) => {
     t.deepEqual(missed, []);
   });
 
-  test.serial(title('a fall from one block or group to the next is one'), async (t) => {
+  test.serial(title('keys that fall from one block or group to the next are out of order'), async (t) => {
     const device = await open();
     const missed: number[] = [];
     // All keys before the place are large, all from it on small: it is the only fall there is.
@@ -76,7 +76,7 @@ forEachDevice((title, open, small) => {
     t.deepEqual(missed, []);
   });
 
-  test.serial(title('every byte of a value counts, of whatever width values are'), async (t) => {
+  test.serial(title('a change of any byte of a value is found at every value width'), async (t) => {
     const device = await open();
     for (const width of [1, 2, 4, 8, 16]) {
       const values = Uint8Array.from({ length: n * width }, (_, i) => (i * 7 + (i >> 8)) & 0xff);
@@ -92,7 +92,7 @@ forEachDevice((title, open, small) => {
     }
   });
 
-  test.serial(title('an element that was lost, changed or is there twice is no permutation'), async (t) => {
+  test.serial(title('a lost, changed or duplicated element makes the output no permutation'), async (t) => {
     const device = await open();
     for (const at of [0, 1, n >> 1, n - 1]) {
       const wrong = sorted.slice();
@@ -105,7 +105,7 @@ forEachDevice((title, open, small) => {
     }
   });
 
-  test.serial(title('equal keys hold rising positions, none of them twice'), async (t) => {
+  test.serial(title('positions of equal keys must rise, and none may appear twice'), async (t) => {
     const device = await open();
     const keys = sorted.map((key) => key >> 9);
     const check = (values: Uint32Array) => verified(device, { keys }, { keys, values }, { indices: true });
@@ -118,7 +118,7 @@ forEachDevice((title, open, small) => {
     t.deepEqual(await check(twice), { order: false, permutation: false });
   });
 
-  test.serial(title('of a window of bits the others do not count'), async (t) => {
+  test.serial(title('bits outside of the bit window do not count'), async (t) => {
     const device = await open();
     const keys = Uint32Array.from({ length: n }, (_, i) => ((n - i) << 16) | ((i >> 4) & 0xffff));
     t.deepEqual(await verified(device, { keys }, { keys }, { bits: [0, 16] }), RIGHT);

@@ -33,7 +33,7 @@ test.before(async () => {
 test.after.always(() => sorter?.close());
 
 for (const dtype of DTYPES) {
-  test.serial(`${dtype}: three devices split keys, and all is what one makes`, async (t) => {
+  test.serial(`${dtype}: three devices split keys and sort them like one device`, async (t) => {
     t.is(members.length, 3);
     for (const [distribution, n] of [
       ['uniform', 40_000],
@@ -55,11 +55,11 @@ for (const dtype of DTYPES) {
         if (distribution === 'uniform') t.is(drained.size, 3);
       }
     }
-    t.deepEqual(warnings, [], 'the host split none');
+    t.deepEqual(warnings, [], 'the host split no keys');
   });
 }
 
-test.serial('three devices split keys unless the host is to', async (t) => {
+test.serial('three devices split keys unless the options leave it to the host', async (t) => {
   const keys = keysOf('u32', 'uniform', 60_000) as Uint32Array;
   for (const [tuning, devices] of [
     [{ spread: 3 }, 3],
@@ -73,7 +73,7 @@ test.serial('three devices split keys unless the host is to', async (t) => {
   t.deepEqual(warnings, []);
 });
 
-test.serial('few keys, and none', async (t) => {
+test.serial('three devices split few keys and no keys', async (t) => {
   for (const n of [1, 2, 3, 7]) {
     const keys = Uint32Array.from({ length: n }, (_, i) => n - i);
     t.deepEqual(await sorter.sort(keys, { tuning: { spread: 3, exchange: 2 }, onWarning }), keys.toSorted());
@@ -84,14 +84,14 @@ test.serial('few keys, and none', async (t) => {
   );
 });
 
-test.serial('numbers of keys that cannot be are refused', async (t) => {
+test.serial('invalid exchange sizes are rejected', async (t) => {
   for (const exchange of [-5, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
     const sorting = sorter.sort(new Uint32Array(9), { tuning: { spread: 3, exchange } });
     await t.throwsAsync(sorting, { instanceOf: UsageError, message: /'exchange'|numbers/ });
   }
 });
 
-test.serial('a signal ends it, and the next one is right', async (t) => {
+test.serial('a signal aborts a sort, and the next one is correct', async (t) => {
   const keys = keysOf('u32', 'uniform', 400_000) as Uint32Array;
   const tuning = { spread: 3, exchange: 1000 };
   const abort = new AbortController();

@@ -73,7 +73,7 @@ test.after.always(() => sorter?.close());
 
 const lost = new DeviceLostError('the card has gone');
 
-test.serial('the share of a device that is lost is sorted by the other one, whichever it is', async (t) => {
+test.serial('the share of a lost device is sorted by the other device, whichever is lost', async (t) => {
   for (const keeper of keepers) {
     keeper.fault = { after: 0, error: lost };
     t.true(same(await sorter.sort(keys, SPREAD), expected));
@@ -90,7 +90,7 @@ test.serial('the share of a device that is lost is sorted by the other one, whic
   }
 });
 
-test.serial('one that has no room for its share leaves it to another, which the warning says', async (t) => {
+test.serial('a device without memory for its share leaves it to another and warns', async (t) => {
   const told: string[] = [];
   const [first] = keepers as [Failing];
   first.fault = { after: 0, error: new MemoryError('no room') };
@@ -100,7 +100,7 @@ test.serial('one that has no room for its share leaves it to another, which the 
   t.deepEqual(warnings, []);
 });
 
-test.serial('when none is left, the error is that of the device', async (t) => {
+test.serial('the call rejects with the device error if no device is left', async (t) => {
   for (const keeper of keepers) keeper.fault = { after: 0, error: lost };
   const into = new Uint32Array(keys.length);
   t.is(await t.throwsAsync(sorter.sort(keys, { ...SPREAD, into })), lost);
@@ -108,14 +108,14 @@ test.serial('when none is left, the error is that of the device', async (t) => {
   t.true(same(await sorter.sort(keys, { ...SPREAD, into }), expected));
 });
 
-test.serial('a deadline that passes is told, and nobody else begins', async (t) => {
+test.serial('a passed deadline rejects the call, and no other device starts', async (t) => {
   const [first] = keepers as [Failing];
   first.fault = { after: 0, error: new TimeoutError('too late') };
   await t.throwsAsync(sorter.sort(keys, { ...SPREAD, timeout: 100 }), { instanceOf: TimeoutError });
   t.deepEqual(warnings, []);
 });
 
-test.serial('a device that fails while it is measured takes no part', async (t) => {
+test.serial('a device that fails while it is measured is left out', async (t) => {
   const [first, second] = keepers as [Failing, Failing];
   second.fault = { after: 0, error: lost };
   const wide = keysOf('u64', 'uniform', 20_000) as BigUint64Array;

@@ -24,7 +24,7 @@ const fed = new Map<Member, number>();
 const reached = new Map<Member, number>();
 /** How often keys left the memory of each member for that of the other one. */
 const drained = new Map<Member, number>();
-/** What the next of these fail with, instead or afterwards. */
+/** The member whose next transfers fail, and whether before or after the transfer. */
 let fault: { readonly member: number; readonly before: boolean } | undefined;
 
 test.before(async () => {
@@ -66,7 +66,7 @@ test.after.always(() => sorter?.close());
 const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
   Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
-test.serial('keys of every type are divided by threads, and all is what one device makes', async (t) => {
+test.serial('keys of every type that threads divide are sorted like on one device', async (t) => {
   for (const dtype of DTYPES) {
     for (const distribution of ['uniform', 'special', 'constant'] as const) {
       for (const options of [{}, { descending: true }, { nan: 'first' }] as const) {
@@ -85,7 +85,7 @@ test.serial('keys of every type are divided by threads, and all is what one devi
 });
 
 test.serial(
-  'keys of every type are split by the devices, which send each other what is not theirs',
+  'keys of every type are split by the devices, which exchange the keys of other shares',
   async (t) => {
     for (const dtype of DTYPES) {
       for (const [distribution, n] of [
@@ -116,12 +116,12 @@ test.serial(
         }
       }
     }
-    t.deepEqual(warnings, [], 'the host split none');
+    t.deepEqual(warnings, [], 'the host split no keys');
   },
 );
 
 test.serial(
-  'keys of which not all bits count, and those that something travels with, are split by the host',
+  'keys with a bit window, and keys that move values or positions, are split by the host',
   async (t) => {
     const keys = keysOf('f32', 'special', 30_001) as Float32Array;
     const tuning = { spread: 2, exchange: 5000 };
@@ -138,7 +138,7 @@ test.serial(
 );
 
 test.serial(
-  'where a device fails while they split keys, the host does it, and the other device has the share',
+  'if a device fails while it splits keys, the host splits them and the other device sorts its share',
   async (t) => {
     const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
     for (const [i, member] of [0, 1, 0, 1].entries()) {
@@ -159,7 +159,7 @@ test.serial(
   },
 );
 
-test.serial('positions and values travel in pieces, as do keys of which not all bits count', async (t) => {
+test.serial('positions and values, and keys with a bit window, are transferred in pieces', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
   const order = Uint32Array.from(keys.keys()).sort(
     (a, b) => (keys[a] as number) - (keys[b] as number) || a - b,
@@ -175,7 +175,7 @@ test.serial('positions and values travel in pieces, as do keys of which not all 
   t.is(fed.size, 0);
 });
 
-test.serial('a device that fails while keys come gives its share to the other one', async (t) => {
+test.serial('a device that fails during its upload leaves its share to the other one', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_001) as Uint32Array;
   for (const member of [0, 1]) {
     for (const before of [true, false]) {
@@ -186,7 +186,7 @@ test.serial('a device that fails while keys come gives its share to the other on
   }
 });
 
-test.serial('many at once, in either order, and a signal', async (t) => {
+test.serial('many concurrent sorts are correct, and an aborted one rejects', async (t) => {
   const many = Array.from({ length: 12 }, (_, i) => keysOf('u32', 'uniform', 20_000 + i) as Uint32Array);
   const sorted = await Promise.all(many.map((keys) => sorter.sort(keys, SPREAD)));
   for (const [i, keys] of many.entries()) t.true(same(sorted[i] as Uint32Array, keys.toSorted()));
@@ -194,7 +194,7 @@ test.serial('many at once, in either order, and a signal', async (t) => {
   await t.throwsAsync(sorter.sort(many[0] as Uint32Array, { ...SPREAD, signal }), { name: 'AbortError' });
 });
 
-test.serial('memory for pieces that cannot all be had is given back', (t) => {
+test.serial('memory for pieces is released if not all of it can be allocated', (t) => {
   const [member] = members as [Separate];
   const { memory } = member.keeper.backend;
   const { pinned, unpin } = memory;

@@ -5,9 +5,9 @@ import { Member } from '../../../src/sort/spread/member.js';
 import { Team } from '../../../src/sort/spread/team.js';
 import type { ClsortError } from '../../../src/util/errors.js';
 
-/** As of a device with memory of its own. */
+/** A member that behaves like a device with dedicated memory. */
 export class Separate extends Member {
-  /** As where what one context pins is reached by devices of others. */
+  /** Whether devices of other contexts can access memory that this one has pinned. */
   shares = false;
 
   override get streams(): boolean {
@@ -19,7 +19,7 @@ export class Separate extends Member {
   }
 }
 
-/** Opens all devices, as ones with memory of their own, and what sorts by them. */
+/** Opens all devices as ones with dedicated memory, and a sorter that uses them. */
 export async function separateTeam(
   onWarning: (warning: ClsortError) => void,
 ): Promise<{ members: Separate[]; sorter: SorterOperations }> {

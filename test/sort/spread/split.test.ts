@@ -55,7 +55,7 @@ async function split(job: HostJob, weights: readonly number[]): Promise<Gathered
 }
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: shares hold all keys, each in the order of the input, and come one after the other`, async (t) => {
+  test(`${dtype}: shares partition the keys by value, and each share keeps the input order`, async (t) => {
     const { bytes, width } = dtypeInfo(dtype);
     for (const distribution of ['uniform', 'constant', 'two', 'special'] as const) {
       const keys = keysOf(dtype, distribution, 1000);
@@ -91,7 +91,7 @@ function inOrder(elements: Uint8Array, bytes: number): Uint8Array {
 }
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: two shares of keys alone are those of keys with their positions`, async (t) => {
+  test(`${dtype}: keys alone are split into the same two shares as keys with positions`, async (t) => {
     const { bytes, width } = dtypeInfo(dtype);
     for (const [distribution, n] of [
       ['uniform', 999],
@@ -139,7 +139,7 @@ const skewed: Readonly<Record<string, (i: number) => number>> = {
 };
 
 for (const [name, key] of Object.entries(skewed)) {
-  test(`shares are as large as their weights say: ${name}`, async (t) => {
+  test(`shares are as large as their weights require: ${name}`, async (t) => {
     const n = 200_000;
     const keys = Uint32Array.from({ length: n }, (_, i) => key(i));
     const counts = (await split(jobOf('u32', keys, {}), [3, 1])).map(({ count }) => count);
@@ -147,7 +147,7 @@ for (const [name, key] of Object.entries(skewed)) {
   });
 }
 
-test('several pieces, and shares that nobody wants', async (t) => {
+test('several pieces are split, and a share without a sink is skipped', async (t) => {
   const n = 9_000_003; // of 32 MiB each
   const keys = keysOf('u32', 'uniform', n) as Uint32Array;
   const job = jobOf('u32', keys, {});
@@ -168,7 +168,7 @@ test('several pieces, and shares that nobody wants', async (t) => {
   t.true(sinks[1]?.positions.subarray(0, sinks[1].count).every((p) => (keys[p] ?? 0) >= (border ?? 0)));
 });
 
-test('keys alone of which not all bits count stay in order, whichever thread comes first', async (t) => {
+test('keys with a bit window stay in input order, whichever thread finishes first', async (t) => {
   const keys = Uint32Array.from({ length: 2 ** 22 }, (_, i) => (((i * 7) % 256) << 24) | i);
   const { moved: _, ...job } = jobOf('u32', keys, { bits: [24, 32] });
   for (let round = 0; round < 3; round++) {
@@ -179,7 +179,7 @@ test('keys alone of which not all bits count stay in order, whichever thread com
   }
 });
 
-test('a sink that has room ahead is given pieces in their order', async (t) => {
+test('a sink that allocates ahead receives pieces in order', async (t) => {
   const n = 4 * 2 ** 23 + 5; // in five pieces
   const keys = keysOf('u32', 'uniform', n) as Uint32Array;
   const { moved: _, ...job } = jobOf('u32', keys, {});
@@ -207,7 +207,7 @@ test('a sink that has room ahead is given pieces in their order', async (t) => {
   }
 });
 
-test('a piece that cannot be split ends it when those beside it are done', async (t) => {
+test('a piece that cannot be split ends the split after concurrent pieces are done', async (t) => {
   const n = 3 * 2 ** 23;
   const { moved: _, ...job } = jobOf('u32', new Uint32Array(n), {});
   let asked = 0;
@@ -222,7 +222,7 @@ test('a piece that cannot be split ends it when those beside it are done', async
   await t.throwsAsync(new Split(job, [1, 1]).into([sink, undefined]), { message: 'no more slots' });
 });
 
-test('a share for which there is no room is counted', async (t) => {
+test('a share that does not fit is counted and not written', async (t) => {
   const keys = Uint32Array.from({ length: 1000 }, (_, i) => i);
   const job = jobOf('u32', keys, {});
   const memory = new Uint8Array(4096);
@@ -239,7 +239,7 @@ test('a share for which there is no room is counted', async (t) => {
   }
 });
 
-test('a share that is larger than a sample let expect is an error, and nothing is written behind its memory', async (t) => {
+test('a share larger than its sample predicted is an error, and nothing is written beyond its memory', async (t) => {
   const job = jobOf(
     'u32',
     Uint32Array.from({ length: 1000 }, (_, i) => i),
@@ -254,7 +254,7 @@ test('a share that is larger than a sample let expect is an error, and nothing i
   t.true(memory.every((byte) => byte === 0));
 });
 
-test('a signal ends it', async (t) => {
+test('an aborted signal rejects the split', async (t) => {
   const job = jobOf('u32', new Uint32Array(1000), { signal: AbortSignal.abort() });
   await t.throwsAsync(new Split(job, [1, 1]).into([undefined, undefined]), { name: 'AbortError' });
 });

@@ -35,7 +35,7 @@ const same = (a: ArrayBufferView, b: ArrayBufferView): boolean =>
   );
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: what spread arrays are sorted to is what the host makes, bit for bit`, async (t) => {
+  test(`${dtype}: sorts of spread arrays match the host bit for bit`, async (t) => {
     for (const distribution of DISTRIBUTIONS) {
       const n = 9001;
       const keys = keysOf(dtype, distribution, n);
@@ -74,7 +74,7 @@ for (const dtype of DTYPES) {
     }
   });
 
-  test(`${dtype}: reductions of spread arrays`, async (t) => {
+  test(`${dtype}: reductions of spread arrays match the host`, async (t) => {
     const keys = keysOf(dtype, 'uniform', 3000);
     using spread = await both.upload(keys, { dtype, spread: true });
     for (const op of ['sum', 'min', 'max'] as const) {
@@ -90,7 +90,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('arrays of few elements, and of none', async (t) => {
+test('spread arrays of few or no elements are sorted and reduced', async (t) => {
   for (const n of [0, 1, 2, 3]) {
     const keys = Int32Array.from({ length: n }, (_, i) => n - i);
     using spread = await both.upload(keys, { spread: true });
@@ -105,7 +105,7 @@ test('arrays of few elements, and of none', async (t) => {
   await t.throwsAsync(both.reduce(none, 'min'), { instanceOf: InputError });
 });
 
-test('parts of what is there are read, and nothing else', async (t) => {
+test('ranges of a spread array can be read, and ranges outside of it are rejected', async (t) => {
   const keys = keysOf('u16', 'uniform', 1000) as Uint16Array;
   using spread = await both.upload(keys, { spread: true });
   const [first = 0] = spread.parts;
@@ -123,7 +123,7 @@ test('parts of what is there are read, and nothing else', async (t) => {
   await t.throwsAsync(spread.read(-1), { instanceOf: InputError });
 });
 
-test('promises of spread arrays are taken, and reports tell who sorted what', async (t) => {
+test('sort accepts promises of spread arrays and reports the share of each device', async (t) => {
   const keys = keysOf('f32', 'uniform', 20_000) as Float32Array;
   const reports: SortReport[] = [];
   const spread = both.upload(keys, { spread: true });
@@ -134,7 +134,7 @@ test('promises of spread arrays are taken, and reports tell who sorted what', as
   t.is(reports[0]?.shares?.length, 2);
 });
 
-test('what takes no spread arrays says so', async (t) => {
+test('operations that do not support spread arrays reject them', async (t) => {
   const spread = await both.upload(Uint32Array.of(3, 1, 2), { spread: true });
   const untyped = spread as unknown as Uint32Array;
   for (const call of [
@@ -164,7 +164,7 @@ test('what takes no spread arrays says so', async (t) => {
   await t.throwsAsync(spread.read(), { instanceOf: UsageError });
 });
 
-test('one device, and the host, have spread arrays of one part', async (t) => {
+test('one device and the host sort spread arrays of one part', async (t) => {
   await using one = await Sorter.open({ device: poclNames()[1] });
   for (const sorter of [one, host]) {
     const spread = await sorter.upload(Uint8Array.of(3, 1, 2) as KeyArray, { spread: true });
@@ -174,7 +174,7 @@ test('one device, and the host, have spread arrays of one part', async (t) => {
   }
 });
 
-test.serial('several pieces go from device to device, and memory is given back', async (t) => {
+test.serial('large spread arrays move between devices in pieces and release their memory', async (t) => {
   const n = 2 ** 22 + 2 ** 20;
   const keys = keysOf('u64', 'reversed', n) as BigUint64Array;
   const spread = await both.upload(keys, { spread: true });
@@ -189,7 +189,7 @@ test.serial('several pieces go from device to device, and memory is given back',
   t.is(both.memory().idle, 0);
 });
 
-test('an array that is disposed of after a call was made is there until that is done', async (t) => {
+test('a disposed spread array stays valid until earlier calls are done', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_000) as Uint32Array;
   const spread = await both.upload(keys, { spread: true });
   const values = await both.upload(keys, { spread: true });
@@ -208,7 +208,7 @@ test('an array that is disposed of after a call was made is there until that is 
   t.is(await least, inOrder[0] as number);
 });
 
-test('memory is given back, and a Sorter closed, when calls on spread arrays are done', async (t) => {
+test('free and close wait for calls on spread arrays', async (t) => {
   const sorter = await Sorter.open({ devices: [PLATFORM] });
   const keys = sorter.alloc('u32', 2 ** 20);
   keys.set(keysOf('u32', 'uniform', 2 ** 20) as Uint32Array);
@@ -235,13 +235,13 @@ test('memory is given back, and a Sorter closed, when calls on spread arrays are
   await t.throwsAsync(sorter.sort(spread), { instanceOf: UsageError, message: /closed/ });
 });
 
-test('a signal ends a sort of a spread array', async (t) => {
+test('an aborted signal rejects the sort of a spread array', async (t) => {
   const spread = await both.upload(keysOf('u32', 'uniform', 1000), { spread: true });
   await t.throwsAsync(both.sort(spread, { signal: AbortSignal.abort() }), { name: 'AbortError' });
   t.is((await both.sort(spread)).length, 1000);
 });
 
-test.serial('an empty array says nothing of the parts that others are to have', async (t) => {
+test.serial('an empty spread array does not determine the parts of later arrays', async (t) => {
   const { weigh } = Team.prototype;
   let asked = 0;
   Team.prototype.weigh = async () => {

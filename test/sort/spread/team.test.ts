@@ -33,7 +33,7 @@ const same = (a: ArrayBufferView, b: ArrayBufferView): boolean => bytesOf(a).equ
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer =>
   Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
 
-test('both devices are open, the better one first', (t) => {
+test('both devices are opened, the better one first', (t) => {
   t.is(both.devices.length, 2);
   t.is(both.device, both.devices[0]);
   t.deepEqual(both.devices.map(partOfName).sort(), NAMES.toSorted());
@@ -41,7 +41,7 @@ test('both devices are open, the better one first', (t) => {
 });
 
 for (const dtype of DTYPES) {
-  test(`${dtype}: sort, argsort, sortPairs and topK by two devices are what the host makes, bit for bit`, async (t) => {
+  test(`${dtype}: sort, argsort, sortPairs and topK by two devices match the host bit for bit`, async (t) => {
     for (const distribution of DISTRIBUTIONS) {
       const keys = keysOf(dtype, distribution, 3001);
       const orders: SortOptions[] = [
@@ -75,7 +75,7 @@ for (const dtype of DTYPES) {
   });
 }
 
-test('values of any width travel along', async (t) => {
+test('values of any width move with their keys', async (t) => {
   const keys = keysOf('u16', 'uniform', 2000);
   for (const bytes of [3, 16]) {
     const values = keysOf('u8', 'uniform', 2000 * bytes) as Uint8Array;
@@ -85,12 +85,12 @@ test('values of any width travel along', async (t) => {
   }
 });
 
-test('integers are summed, and extremes found, of all dtypes by slices', async (t) => {
+test('two devices compute sums and extremes of every dtype by slices', async (t) => {
   for (const dtype of DTYPES) {
     for (const op of ['sum', 'min', 'max'] as const) {
       if (dtype === 'f16' && op === 'sum') continue;
       for (const distribution of ['uniform', 'special'] as const) {
-        // A large array: small ones are not asked about.
+        // A large array: small ones are never spread.
         const keys = keysOf(dtype, distribution, 2 ** 22 / dtypeInfo(dtype).bytes + 5);
         const found = await both.reduce(keys, op, { dtype });
         if (op === 'sum' && dtype.startsWith('f')) {
@@ -103,7 +103,7 @@ test('integers are summed, and extremes found, of all dtypes by slices', async (
   }
 });
 
-test('large keys are measured first, and the report says who did what and why', async (t) => {
+test('large sorts are measured first, and the report names the shares and the reason', async (t) => {
   const keys = keysOf('u32', 'uniform', 2 ** 20 + 1);
   const expected = await host.sort(keys);
   const reports: SortReport[] = [];
@@ -130,7 +130,7 @@ test('large keys are measured first, and the report says who did what and why', 
   t.is(reports[2]?.shares, undefined);
 });
 
-test('in place, into arrays that are there, and as functions of the module', async (t) => {
+test('two devices sort in place, into given arrays and through the functions of the module', async (t) => {
   const keys = keysOf('f64', 'uniform', 30_000) as Float64Array;
   const expected = await host.sort(keys);
   const into = new Float64Array(keys.length);
@@ -144,7 +144,7 @@ test('in place, into arrays that are there, and as functions of the module', asy
   await clsort.close();
 });
 
-test('what is in resizable memory is shared, and spread, like anything else', async (t) => {
+test('keys in resizable memory are sorted by two devices and can be spread', async (t) => {
   const keys = keysOf('u32', 'uniform', 30_000) as Uint32Array;
   const resizable = (): Uint32Array<ArrayBuffer> => {
     // ES2024, which Node 20 has.
@@ -167,13 +167,13 @@ test('what is in resizable memory is shared, and spread, like anything else', as
   await fresh.close();
 });
 
-test('many calls at once, large and small, each get their result', async (t) => {
+test('many concurrent calls, large and small, each get their own result', async (t) => {
   const arrays = Array.from({ length: 24 }, (_, i) => keysOf('u32', 'uniform', 1000 + 5000 * i, BigInt(i)));
   const sorted = await Promise.all(arrays.map((keys, i) => both.sort(keys, i % 2 ? SPREAD : {})));
   for (const [i, keys] of arrays.entries()) t.true(same(sorted[i] as Uint32Array, await host.sort(keys)));
 });
 
-test('other operations, and device arrays, are of the best device', async (t) => {
+test('other operations and device arrays use the best device', async (t) => {
   const keys = keysOf('u32', 'special', 10_000) as Uint32Array;
   const array = await both.upload(keys);
   t.deepEqual(await (await both.sort(array)).read(), await host.sort(keys));
@@ -185,7 +185,7 @@ test('other operations, and device arrays, are of the best device', async (t) =>
   t.is(both.plan(100).engine, 'device');
 });
 
-test('a signal ends a sort, and the next one is right', async (t) => {
+test('a signal aborts a sort, and the next one is correct', async (t) => {
   const keys = keysOf('u32', 'uniform', 2 ** 20);
   await t.throwsAsync(both.sort(keys, { ...SPREAD, signal: AbortSignal.abort() }), {
     instanceOf: AbortedError,
@@ -200,14 +200,14 @@ test('a signal ends a sort, and the next one is right', async (t) => {
   t.true(same(await both.sort(keys, SPREAD), keys.toSorted()));
 });
 
-test('an array that goes away meanwhile is told of', async (t) => {
+test('an array that is detached during a sort rejects it', async (t) => {
   const keys = keysOf('u32', 'uniform', 2 ** 20) as Uint32Array;
   const call = both.sort(keys, SPREAD);
   structuredClone(keys.buffer, { transfer: [keys.buffer as ArrayBuffer] });
   await t.throwsAsync(call, { instanceOf: InputError });
 });
 
-test('devices are named in one way', async (t) => {
+test('devices are given by one option, and unknown names are rejected', async (t) => {
   await t.throwsAsync(Sorter.open({ devices: [] }), { instanceOf: UsageError, message: /one or more names/ });
   await t.throwsAsync(Sorter.open({ devices: ['gpu'], device: 'cpu' }), {
     instanceOf: UsageError,
@@ -232,7 +232,7 @@ test('devices are named in one way', async (t) => {
   t.deepEqual(await none.sort(Uint32Array.of(2, 1)), Uint32Array.of(1, 2));
 });
 
-test('empty arrays, arrays of one key, and views that begin anywhere', async (t) => {
+test('two devices sort empty arrays, single keys and views at any offset', async (t) => {
   for (const n of [0, 1, 2, 3]) {
     const keys = Uint32Array.from({ length: n }, (_, i) => n - i) as KeyArray;
     t.deepEqual(await both.sort(keys, SPREAD), keys.toSorted());

@@ -1,4 +1,4 @@
-/** The memory of a Sorter: counted, capped, and given back by arrays that nobody disposes of. */
+/** The memory of a Sorter: counted, limited, and released by arrays that are never disposed of. */
 import test from 'ava';
 import { Sorter, UsageError } from '../../../src/index.js';
 import { native } from '../../../src/opencl/binding.js';
@@ -8,7 +8,7 @@ import { forEachSorter } from '../../each-sorter.js';
 const MIB = 2 ** 20;
 
 forEachSorter((title, open, small) => {
-  test.serial(title('memory is counted: in use, kept, and at most'), async (t) => {
+  test.serial(title('memory() returns the bytes in use, pooled and at peak'), async (t) => {
     const sorter = await open();
     const before = sorter.memory();
     const array = await sorter.upload(new Uint32Array(MIB / 4));
@@ -23,7 +23,7 @@ forEachSorter((title, open, small) => {
     t.true(after.peak >= during.peak);
   });
 
-  test.serial(title('results that nobody disposes of give their memory back'), async (t) => {
+  test.serial(title('results that are never disposed of release their memory'), async (t) => {
     const sorter = await open();
     const [rounds, bytes] = small ? [300, 2 ** 14] : [2000, MIB];
     using keys = await sorter.upload(
@@ -43,7 +43,7 @@ forEachSorter((title, open, small) => {
   });
 });
 
-test('V8 hears once of arrays that are made and disposed of again and again', async (t) => {
+test('V8 is informed once of memory that is pooled and reused', async (t) => {
   const [name = ''] = deviceNames();
   await using sorter = await Sorter.open({ device: PLATFORMS[name] ?? name });
   const before = native().externalBytes();
@@ -59,7 +59,7 @@ test('V8 hears once of arrays that are made and disposed of again and again', as
   t.true(native().externalBytes() < told - 7 * MIB);
 });
 
-test('no more memory is kept than was said', async (t) => {
+test('the pool keeps at most poolBytes', async (t) => {
   const [name = ''] = deviceNames();
   const device = PLATFORMS[name] ?? name;
   await using sorter = await Sorter.open({ device, poolBytes: MIB });

@@ -1,8 +1,8 @@
-/** Memory that is used again for what passes through it. */
+/** A pool of host buffers. */
 import test from 'ava';
 import { Rooms } from '../../../src/sort/transfer/rooms.js';
 
-test('a room goes to one at a time, and a few are kept', (t) => {
+test('a pooled buffer has one user at a time, and at most four are kept', (t) => {
   const made: ArrayBuffer[] = [];
   const from = (bytes: number): ArrayBuffer => {
     made.push(new ArrayBuffer(bytes));
@@ -16,9 +16,9 @@ test('a room goes to one at a time, and a few are kept', (t) => {
   for (const room of taken) rooms.give(room);
   const again = Array.from({ length: 6 }, () => rooms.take(from));
   t.is(new Set(again).size, 6);
-  t.is(again.filter((room) => taken.includes(room)).length, 4, 'no more than four wait');
+  t.is(again.filter((room) => taken.includes(room)).length, 4, 'at most four are kept');
   for (const room of again) rooms.give(room);
   rooms.clear();
   t.false(again.includes(rooms.take(from)));
-  t.is(rooms.take().byteLength, 64, 'from V8, where nobody else has any');
+  t.is(rooms.take().byteLength, 64, 'allocated by V8 without another source');
 });

@@ -10,7 +10,7 @@ const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.b
 
 forEachDevice((title, open) => {
   for (const dtype of DTYPES) {
-    test.serial(title(`${dtype}: runs are cut where a stable merge would be at that rank`), async (t) => {
+    test.serial(title(`${dtype}: runs are cut where a stable merge reaches each rank`), async (t) => {
       const device = await open();
       const { width, bytes: unit } = dtypeInfo(dtype);
       const cutter = await RunCutter.create(device, { keyBits: width, valueBytes: 0 });

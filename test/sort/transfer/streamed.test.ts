@@ -12,7 +12,7 @@ const ORDERS = [{}, { descending: true, nan: 'first' }] as const;
 
 forEachSorter((title, open, small) => {
   for (const dtype of small ? (['u8', 'f32', 'i64'] as const) : DTYPES) {
-    test.serial(title(`${dtype} in parts on their way: keys and values as if sorted whole`), async (t) => {
+    test.serial(title(`${dtype} in streamed parts gives the keys and values of a whole sort`), async (t) => {
       const sorter = await open();
       for (const [n, parts] of small
         ? [[257, 3]]
@@ -41,7 +41,7 @@ forEachSorter((title, open, small) => {
     });
   }
 
-  test.serial(title('windows of bits are sorted stably over all parts'), async (t) => {
+  test.serial(title('bit windows are sorted stably across parts'), async (t) => {
     const sorter = await open();
     const keys = keysOf('i16', 'uniform', 300);
     const values = Uint32Array.from({ length: 300 }, (_, i) => i);
@@ -53,7 +53,7 @@ forEachSorter((title, open, small) => {
   });
 
   test.serial(
-    title('the report tells the parts, and results go into the arrays that were brought'),
+    title('the report names the parts, and results are written into the given arrays'),
     async (t) => {
       const sorter = await open();
       const reports: SortReport[] = [];
@@ -80,7 +80,7 @@ forEachSorter((title, open, small) => {
     },
   );
 
-  test.serial(title('what cannot be sorted in parts is sorted as a whole'), async (t) => {
+  test.serial(title('sorts that cannot be divided into parts run as a whole'), async (t) => {
     const sorter = await open();
     const keys = keysOf('f32', 'special', 500);
     const tuning = { parts: 3 };
