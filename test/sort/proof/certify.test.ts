@@ -1,5 +1,5 @@
 /** Self-tests of variants that work, of variants that do not, and on devices that fail meanwhile. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
