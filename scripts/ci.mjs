@@ -117,8 +117,12 @@ async function main() {
     await runLane(results, lane, cache.env);
     if (laneKey && results.failed === before) passed.push(laneKey);
   }
-  green.add(passed, hash);
-  if (!results.crashed) cache.publish();
+  try {
+    green.add(passed, hash);
+    if (!results.crashed) cache.publish();
+  } catch (error) {
+    console.log(`\nThe next run compiles everything again: ${error.message}`);
+  }
   return results.print();
 }
 
