@@ -76,10 +76,10 @@ const PROCESSES = [
 /** What tests of pages, NumPy and queues need is installed here, so they must not be skipped. */
 const REQUIRED = { CLSORT_REQUIRE_BROWSER: '1', CLSORT_REQUIRE_NUMPY: '1', CLSORT_REQUIRE_REDIS: '1' };
 
-/** The lanes of `npm test`. */
+/** The lanes of `npm test`, with two test files at a time each: when one lane is done, the other still has both processors. */
 export const TEST_LANES = [
-  { name: 'A: algorithms, primitives, sort', tests: [...COMPILING, '--concurrency=1'] },
-  { name: 'B: files, batches, the command, docs', tests: [...PROCESSES, '--concurrency=1'] },
+  { name: 'A: algorithms, primitives, sort', tests: COMPILING },
+  { name: 'B: files, batches, the command, docs', tests: PROCESSES },
 ];
 
 // ---------------------------------------------------------------- other drivers
