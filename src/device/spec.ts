@@ -22,9 +22,9 @@ export function specOf(device: Named, all: readonly Named[]): string {
   return candidates.find(isUnique) ?? id;
 }
 
-/** Variables that say which drivers show which devices, or how these work. */
+/** Variables that select drivers and devices or change how these work; folders of compiled kernels do neither. */
 const OF_DRIVERS =
-  /^(OCL_ICD_(VENDORS|FILENAMES)|(RUSTICL|LP|CLOVER|POCL|OCLGRIND|GALLIUM|CUDA|ROCR|HIP|ZE|SYCL)_\w+|UV_THREADPOOL_SIZE)$/;
+  /^(OCL_ICD_(VENDORS|FILENAMES)|(RUSTICL|LP|CLOVER|POCL|OCLGRIND|GALLIUM|CUDA|ROCR|HIP|ZE|SYCL)_(?!CACHE_)\w+|UV_THREADPOOL_SIZE)$/;
 
 /** The variables of this process that its drivers heed. */
 export const driverEnvironment = (

@@ -2,6 +2,7 @@ import test from 'ava';
 import type { DeviceInfo } from '../../src/device/platform.js';
 import { quirksOf } from '../../src/device/quirks.js';
 import { deviceSpecs, matchingDevices, selectDevice, selectDevices } from '../../src/device/select.js';
+import { driverEnvironment } from '../../src/device/spec.js';
 import { NoDeviceError, UsageError } from '../../src/util/errors.js';
 
 const device = (id: string, over: Partial<DeviceInfo>): { info: DeviceInfo } => ({
@@ -101,4 +102,16 @@ test('quirks follow the platform: rusticl ends long loops, and PoCL uses host me
     quirksOf(device('0:0', { platform: 'rusticl', driver }).info).countsLocalBytes;
   t.deepEqual(['22.3.6', '25.0.7-2', 'unknown'].map(localMemory), [2, 1, 1]);
   t.true(quirksOf(found[0]?.info ?? device('', {}).info).zeroCopy);
+});
+
+test('the driver environment lists variables that select devices, and no cache folders', (t) => {
+  const env = {
+    POCL_DEVICES: 'basic',
+    POCL_CACHE_DIR: '/tmp/kernels',
+    CUDA_CACHE_PATH: '/tmp/cuda',
+    LP_CL: '1',
+    RUSTICL_ENABLE: undefined,
+    HOME: '/root',
+  };
+  t.deepEqual(driverEnvironment(env), { LP_CL: '1', POCL_DEVICES: 'basic' });
 });
