@@ -1,4 +1,4 @@
-// Links of the built site: each page and anchor that one names is there. Links of README to files of the repository as well.
+// Checks links: the pages and anchors that the built site links to exist, and so do the files that pages outside the site link to.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -57,6 +57,8 @@ export function check() {
     'README.md',
     'CHANGELOG.md',
     'CONTRIBUTING.md',
+    'docs/contributing/ARCHITECTURE.md',
+    'docs/contributing/RECIPES.md',
     ...(existsSync(join(root, '.github')) ? ['.github/SECURITY.md'] : []),
   ]) {
     for (const target of linksOfMarkdown(file)) {

@@ -1,14 +1,15 @@
-// Spelling of what people write, README and its neighbours among it, and of docstrings as the reference shows them.
+// Checks the spelling of the site's written pages, of pages outside the site, and of docstrings as the reference shows them.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { docs, writtenPages } from './pages.mjs';
 
-/** Beside the written pages; globs below docs/. */
+/** Other pages, as globs below docs/. */
 const OTHERS = [
   '../README.md',
   '../CHANGELOG.md',
   '../CONTRIBUTING.md',
+  'contributing/*.md',
   '../.github/**/*.md',
   'reference/*.md',
   'reference/clsort/**/*.md',

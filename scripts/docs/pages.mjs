@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const docs = join(root, 'docs');
 
-/** Folders of docs/ in which nobody writes. */
-const OTHERS = /^(?:node_modules|site|reference|api|\.vitepress)(?:\/|$)/;
+/** Folders of docs/ that have no written pages of the site. */
+const OTHERS = /^(?:node_modules|site|reference|api|contributing|\.vitepress)(?:\/|$)/;
 
 /** Written pages by their paths below docs/. */
 export const writtenPages = () =>
