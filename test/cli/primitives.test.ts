@@ -119,7 +119,45 @@ for (const where of WHERE) {
   });
 }
 
-test('scan --op max writes running maxima', async (t) => {
+/** Keys with a range that doubles cannot express as a difference, or cannot hold exactly. */
+const WIDE_RANGES: readonly (readonly [name: string, keys: NodeJS.ArrayBufferView, bins: number])[] = [
+  ['overflow.f64', Float64Array.of(-Number.MAX_VALUE, -1e308, 0, 1e308, Number.MAX_VALUE), 4],
+  ['half-overflow.f64', Float64Array.of(-1e308, 0, 1.2e308), 10],
+  ['largest.f32', Float32Array.of(-3.4028234663852886e38, 0, 3.4028234663852886e38), 3],
+  ['equal.f64', Float64Array.of(1e300, 1e300), 10],
+  ['equal-negative.f64', Float64Array.of(-1e300), 10],
+  ['large.u64', BigUint64Array.of(2n ** 53n + 1n, 2n ** 64n - 1n), 10],
+  ['near.u64', BigUint64Array.of(2n ** 63n + 1n, 2n ** 63n + 3n), 2],
+  ['equal.u64', BigUint64Array.of(2n ** 64n - 1n), 1],
+  ['wide.i64', BigInt64Array.of(-(2n ** 63n), 2n ** 63n - 1n), 10],
+];
+
+for (const [name, wide, bins] of WIDE_RANGES) {
+  test(`histogram without --range has finite, rising edges around all keys of ${name}`, async (t) => {
+    writeFileSync(path(name), wide);
+    for (const where of WHERE) {
+      const { code, out, err } = await clsort([
+        ...['histogram', path(name), '--bins', String(bins), '--json', ...where],
+      ]);
+      t.is(code, 0, err);
+      const { edges, counts, outside, n } = JSON.parse(out);
+      t.is(edges.length, bins + 1);
+      const numbers = edges.map(Number);
+      t.true(numbers.every(Number.isFinite), `${edges}`);
+      t.true(
+        numbers.every((edge: number, i: number) => i === 0 || edge >= numbers[i - 1]),
+        `${edges}`,
+      );
+      t.is(outside, 0);
+      t.is(
+        counts.reduce((sum: number, count: number) => sum + count, 0),
+        n,
+      );
+    }
+  });
+}
+
+test('scan --op combines keys by other operations', async (t) => {
   const args = [
     'scan',
     path('keys.u32'),

@@ -3,6 +3,7 @@ import { histogramFiles } from '../../io/primitive-files.js';
 import { isStdin } from '../../io/raw.js';
 import { surveyKeys } from '../../io/survey.js';
 import type { HistogramOptions } from '../../sort/api/options.js';
+import { BinEdges } from '../../sort/operations/bin-edges.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { listed, readOrder } from '../arguments.js';
 import { type Console, print } from '../console.js';
@@ -26,7 +27,7 @@ export async function run(args: HistogramArguments, console: Console): Promise<E
   const { n, dtype, counts } = await runWithSorter(args, console, (sorter, context) =>
     histogramFiles(sorter, job, context),
   );
-  const edges = edgesOf(how, counts.length);
+  const edges = how.bits ? undefined : BinEdges.of(how).edges;
   const inside = counts.reduce((sum, count) => sum + count, 0);
   if (args.json) {
     const texts = edges?.map(numberText) ?? null;
@@ -91,7 +92,10 @@ async function readBins(args: HistogramArguments, console: Console): Promise<How
 }
 
 /** From the smallest key to the largest. @throws UsageError for stdin; InputError where there is no number */
-async function rangeOf(args: HistogramArguments, console: Console): Promise<readonly [number, number]> {
+async function rangeOf(
+  args: HistogramArguments,
+  console: Console,
+): Promise<readonly [number, number] | readonly [bigint, bigint]> {
   if (args.in.some(isStdin)) {
     throw new UsageError(
       'stdin is read once, and its range is not known before: say it, --range A:B, or --bits A:B',
@@ -104,13 +108,12 @@ async function rangeOf(args: HistogramArguments, console: Console): Promise<read
   if (minimum === undefined || maximum === undefined || !Number.isFinite(low) || !Number.isFinite(high)) {
     throw new InputError('the keys have no finite range that could be cut into bins: say one, --range A:B');
   }
-  return low < high ? [low, high] : [low, low + 1];
+  // Doubles would round integers beyond 2^53, and leave the smallest or the largest out.
+  const isExact = typeof minimum !== 'bigint' || [low, high].every(Number.isSafeInteger);
+  if (!isExact) return minimum < maximum ? [minimum, BigInt(maximum)] : [minimum, minimum + 1n];
+  return low < high ? [low, high] : aroundOne(low);
 }
 
-/** Edges of the bins; undefined for digits. */
-function edgesOf({ bins = 0, range, edges, bits }: How, count: number): number[] | undefined {
-  if (bits) return undefined;
-  if (edges) return Array.from(edges as readonly number[], Number);
-  const [low, high] = range as readonly [number, number];
-  return Array.from({ length: count + 1 }, (_, i) => (i === bins ? high : low + ((high - low) * i) / bins));
-}
+/** A range for keys that are all equal: one up, or the whole half-line where 1 is lost in rounding. */
+const aroundOne = (key: number): readonly [number, number] =>
+  key + 1 > key ? [key, key + 1] : [Math.min(key, 0), Math.max(key, 0)];
