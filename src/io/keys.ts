@@ -1,6 +1,6 @@
 /** Files of keys in any format: which one it is, who reads it, and who writes it. */
 import { stat } from 'node:fs/promises';
-import { dtypeInfo } from '../keys/dtype.js';
+import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../keys/dtype-name.js';
 import { DtypeError, FormatError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
@@ -181,6 +181,8 @@ export interface OutputOptions extends Omit<WriteOptions, 'bigEndian'> {
 export interface KeyTarget {
   /** Name of the format. */
   readonly format: string;
+  /** Dtype of raw keys that the output's name says. */
+  readonly named: Dtype | undefined;
   /** Whether keys are written as they are held, little-endian and with nothing around them. */
   readonly plain: boolean;
   /** Bytes that such keys will take; undefined where that shows at the end only. */
@@ -216,6 +218,7 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
   const bytes = (written: KeyFacts) => (compression ? undefined : format.bytes?.(written));
   return {
     format: format.id,
+    named: format === raw ? facts.named?.dtype : undefined,
     plain: format === raw && !compression && !bigEndian,
     bytes,
     async create(output, written) {

@@ -1,7 +1,8 @@
 /** Reductions, scans and histograms of files of keys. */
 
 import { newArray } from '../keys/array.js';
-import { dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import { widens } from '../keys/widen.js';
 import type { ReduceOp, ScanOp } from '../primitives/possible.js';
 import type { HistogramOptions, PrimitiveOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
@@ -116,11 +117,15 @@ export async function scanFiles(
     readonly inclusive: boolean;
     readonly op: ScanOp;
     readonly verify?: boolean;
+    /** Dtype of the results; default that of the output's name where it holds every key, else that of the keys. */
+    readonly resultDtype?: Dtype | undefined;
   },
   context: FileContext,
 ): Promise<{
   readonly n: number;
-  readonly dtype: KeyReader['dtype'];
+  readonly dtype: Dtype;
+  /** Dtype of the results. */
+  readonly result: Dtype;
   readonly formats: readonly [string, string];
 }> {
   const { out, to, header, delimiter, inclusive, op, dtype, verify = false } = job;
@@ -128,19 +133,23 @@ export async function scanFiles(
     const reader = await open(inputOf(job));
     const model = { ...reader, dtypeSaid: dtype !== undefined };
     const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
+    const { named } = target;
+    const result =
+      job.resultDtype ?? (named !== undefined && widens(reader.dtype, named) ? named : reader.dtype);
     let n = 0;
     await withOutput(out, context, async (output) => {
       const keys = await readKeys(reader);
       assertGoing(context.signal);
       n = keys.length;
       const how = { ...optionsOf(reader, context), inclusive, op, verify };
-      const sums = await sorter.scan(keys as Uint32Array, how);
-      const facts = { dtype: reader.dtype, n, shape: [n], column: reader.column };
+      const wide = result === reader.dtype ? how : { ...how, resultDtype: result };
+      const sums = await sorter.scan(keys as Uint32Array, wide);
+      const facts = { dtype: result, n, shape: [n], column: reader.column };
       const writer = await target.create(output, facts);
       await writeKeys(writer, sums);
       await writer.end();
     });
-    return { n, dtype: reader.dtype, formats: [reader.format, target.format] };
+    return { n, dtype: reader.dtype, result, formats: [reader.format, target.format] };
   });
 }
 

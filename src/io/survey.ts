@@ -1,4 +1,4 @@
-import { type KeyWords, keyWords } from '../keys/array.js';
+import { elementsOf, type KeyWords, keyWords } from '../keys/array.js';
 import { type Dtype, type DtypeInfo, dtypeInfo, infinityBits } from '../keys/dtype.js';
 import { f16Value, keyValue } from '../keys/value.js';
 import type { Lines } from './axis.js';
@@ -63,7 +63,7 @@ class Extremes {
   add(words: KeyWords): void {
     if (this.#info.width === 64 && this.#info.kind !== 'float') this.#addPairs(words);
     else if (this.#info.name === 'f16') this.#addHalves(words as Uint16Array);
-    else this.#addNumbers(numbersOf(words, this.#info));
+    else this.#addNumbers(elementsOf(words, this.#info.name) as Float64Array); // typed arrays are indexed alike
   }
 
   #addNumbers(numbers: Float64Array): void {
@@ -121,18 +121,4 @@ class Extremes {
     if (this.#least === undefined || least < this.#least) this.#least = least;
     if (this.#most === undefined || most > this.#most) this.#most = most;
   }
-}
-
-/** The numbers that keys are: typed arrays of all types are indexed alike. */
-function numbersOf(words: KeyWords, { kind, width }: DtypeInfo): Float64Array {
-  const types = {
-    float: { 32: Float32Array, 64: Float64Array },
-    signed: { 8: Int8Array, 16: Int16Array, 32: Int32Array },
-    unsigned: { 8: Uint8Array, 16: Uint16Array, 32: Uint32Array },
-  };
-  const { buffer, byteOffset, length } = words;
-  const Numbers = (types[kind] as Record<number, unknown>)[width] as new (
-    ...memory: unknown[]
-  ) => Float64Array;
-  return new Numbers(buffer, byteOffset, length);
 }

@@ -279,6 +279,12 @@ export function keyWords(view: ArrayBufferView, { bytes: unit }: DtypeInfo): Key
   return new BigUint64Array(buffer, byteOffset, byteLength / 8);
 }
 
+/** The keys of a dtype that words are the bits of, in the same memory. */
+export function elementsOf({ buffer, byteOffset, length }: KeyWords, dtype: Dtype): KeyArray {
+  const Elements = globalThis[CONSTRUCTOR_NAMES[dtype] as 'Uint8Array'];
+  return new Elements(buffer, byteOffset, length);
+}
+
 /** Can a program take this memory away, or move its end, while somebody works on it? A device must not hold it then. */
 export function isResizable({ buffer }: ArrayBufferView): boolean {
   const { resizable = false, growable = false } = buffer as { resizable?: boolean; growable?: boolean };

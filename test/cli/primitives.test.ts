@@ -157,6 +157,36 @@ for (const [name, wide, bins] of WIDE_RANGES) {
   });
 }
 
+test('scan widens the sums as the name of the output or --result-dtype says', async (t) => {
+  const bytes = readFileSync(path('bytes.u8'));
+  let before = 0n;
+  const sums = BigUint64Array.from(bytes, (byte) => {
+    before += BigInt(byte);
+    return before - BigInt(byte);
+  });
+  t.true(before > 65_535n, 'narrower sums would wrap');
+  const made = async (out: string, ...args: string[]) => {
+    const ran = await clsort([
+      'scan',
+      path('bytes.u8'),
+      '-o',
+      path(out),
+      '--device',
+      'host',
+      '--json',
+      ...args,
+    ]);
+    t.is(ran.code, 0, ran.err);
+    return { report: JSON.parse(ran.out), bytes: readFileSync(path(out)) };
+  };
+  const named = await made('wide.u64');
+  t.like(named.report, { dtype: 'u8', result: 'u64' });
+  t.deepEqual(named.bytes, Buffer.from(sums.buffer));
+  const asked = await made('wide.npy', '--result-dtype', 'u64', '--verify');
+  t.deepEqual(asked.bytes.subarray(-sums.byteLength), Buffer.from(sums.buffer));
+  t.like((await made('own.npy')).report, { dtype: 'u8', result: 'u8' });
+});
+
 test('scan --op combines keys by other operations', async (t) => {
   const args = [
     'scan',
@@ -183,7 +213,8 @@ test('an invalid use is an error that explains it', async (t) => {
   for (const [args, code, words] of [
     [['reduce', path('none.u32'), '--op', 'min', '--device', 'host'], 5, /no keys/],
     [['reduce', input, '--op', 'product'], 2, /product/],
-    [['scan', path('bytes.u8'), '-o', out, '--device', 'host'], 2, /would be u8/],
+    [['scan', path('bytes.u8'), '-o', path('never.i8'), '--device', 'host'], 2, /would be u8/],
+    [['scan', path('bytes.u8'), '-o', out, '--result-dtype', 'i8', '--device', 'host'], 2, /every u8 key/],
     [['scan', path('halves.f16'), '-o', path('never.f16'), '--device', 'host'], 4, /sums of f16/],
     [['scan', input, '-o', out, '--op', 'mean'], 2, /mean/],
     [['histogram', input, '--bits', '0:8', '--bins', '4'], 2, /--bits/],

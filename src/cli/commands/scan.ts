@@ -1,4 +1,5 @@
 import { scanFiles } from '../../io/primitive-files.js';
+import { dtypeInfo } from '../../keys/dtype.js';
 import type { ScanOp } from '../../primitives/possible.js';
 import type { Console } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
@@ -15,15 +16,20 @@ const RESULTS: Readonly<Record<ScanOp, string>> = {
 };
 
 export async function run(args: ScanArguments, console: Console): Promise<ExitCode> {
-  const { inclusive, in: inputs, op, out, verify } = args;
-  const job = { ...readInput(args), in: inputs, out, to: readTo(args), inclusive, op: op as ScanOp, verify };
-  const { n, dtype, formats } = await runWithSorter(args, console, (sorter, context) =>
-    scanFiles(sorter, job, context),
-  );
+  const { inclusive, in: inputs, op, out, verify, 'result-dtype': asked } = args;
+  const resultDtype = asked === undefined ? undefined : dtypeInfo(asked).name;
+  const result = { out, to: readTo(args), resultDtype };
+  const job = { ...readInput(args), in: inputs, ...result, inclusive, op: op as ScanOp, verify };
+  const {
+    n,
+    dtype,
+    result: written,
+    formats,
+  } = await runWithSorter(args, console, (sorter, context) => scanFiles(sorter, job, context));
   const [from, to] = formats;
   tellMade(args, console, {
-    json: { schema: 'clsort.scan/1', n, dtype, op, inclusive, formats: { from, to } },
-    text: `${inclusive ? 'inclusive' : 'exclusive'} prefix ${RESULTS[op as ScanOp]} of ${grouped(n)} ${dtype} keys`,
+    json: { schema: 'clsort.scan/1', n, dtype, result: written, op, inclusive, formats: { from, to } },
+    text: `${inclusive ? 'inclusive' : 'exclusive'} prefix ${RESULTS[op as ScanOp]} of ${grouped(n)} ${dtype} keys${written === dtype ? '' : ` as ${written}`}`,
   });
   return EXIT.ok;
 }

@@ -11,6 +11,7 @@ export interface ScanArguments extends InOutArguments, InputArguments, OutputArg
   readonly inclusive: boolean;
   readonly op: string;
   readonly verify: boolean;
+  readonly 'result-dtype': string | undefined;
 }
 
 export const builder = (yargs: Argv) =>
@@ -31,10 +32,16 @@ export const builder = (yargs: Argv) =>
       default: false,
       describe: 'check that each result follows from the one before',
     })
+    .option('result-dtype', {
+      type: 'string',
+      describe:
+        "dtype of the results, which holds every key; by default as OUT's name says, else that of the keys",
+    })
+    .example('$0 scan lengths.u8 -o offsets.u64', 'sums of bytes, in 64 bits')
     .example('$0 scan lengths.u64 -o offsets.u64', 'where each of them begins')
     .example('$0 scan sales.npy -o running.npy --inclusive', 'running totals')
     .example('$0 scan prices.f64 -o highest.f64 --op max --inclusive', 'the highest so far')
     .epilogue(
-      "Results are of the keys' own type; sums and products of integers wrap, and there are none of f16. All keys are in memory at once. " +
+      'Sums and products of integers wrap in the dtype of the results; those of f16 need --result-dtype f32. All keys are in memory at once. ' +
         'OUT is replaced when all is well.',
     );

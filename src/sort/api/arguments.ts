@@ -2,7 +2,8 @@
 
 import type { ArrayOf } from '../../keys/array.js';
 import { assertDisjoint, dtypeOf, keyColumn, type ValueArray, valueColumn } from '../../keys/array.js';
-import type { Dtype } from '../../keys/dtype.js';
+import type { Dtype, KeyArray } from '../../keys/dtype.js';
+import { widened } from '../../keys/widen.js';
 import { InputError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { shown } from '../../util/shown.js';
 import { type Column, column, type Place } from '../backend/column.js';
@@ -55,6 +56,14 @@ export function readKeys(arrays: ArrayStore, keys: Keys, { dtype }: Pick<SortSet
   }
   const { dtype: own, n, view } = keyColumn(keys, dtype);
   return column(own, n, view);
+}
+
+/** Keys of the host as another dtype. @throws UsageError for device arrays, and where the dtype does not hold every key */
+export function widenKeys(keys: Keys, dtype: Dtype | undefined, to: Dtype): KeyArray {
+  if (!(keys instanceof DeviceArray)) return widened(keyColumn(keys, dtype), to);
+  throw new UsageError(
+    `option 'resultDtype' is ${to}: expected keys of the host but got a device array of ${keys.dtype}. Upload the keys as ${to}`,
+  );
 }
 
 const takesNoSpread = () =>

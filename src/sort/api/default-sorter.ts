@@ -1,5 +1,5 @@
-import type { ValueArray } from '../../keys/array.js';
-import type { KeyArray } from '../../keys/dtype.js';
+import type { ArrayOf, ValueArray } from '../../keys/array.js';
+import type { Dtype, KeyArray } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { shown } from '../../util/shown.js';
 import type { Predicate } from '../operations/predicate.js';
@@ -228,11 +228,16 @@ export function reduce(keys: KeyArray, op: ReduceOp, options?: PrimitiveOptions)
 }
 
 /**
- * Prefix sums of `keys`, in their own type: of the keys before each, with `inclusive` up to each. With `op` minima, maxima
+ * Prefix sums of `keys`, in their own type or in `resultDtype`, modulo which integers wrap: of the keys before each, with `inclusive` up to each. With `op` minima, maxima
  * or products instead.
  *
  * @throws as `sort`; UnsupportedError for sums and products of f16
  */
+export function scan<D extends Dtype>(
+  keys: KeyArray,
+  options: ScanOptions & Into<ArrayOf<D>> & { readonly resultDtype: D },
+): Promise<ArrayOf<D>>;
+export function scan<K extends KeyArray>(keys: K, options?: ScanOptions & Into<K>): Promise<K>;
 export function scan<K extends KeyArray>(keys: K, options?: ScanOptions & Into<K>): Promise<K> {
   return withSorter(options, (sorter, rest) => sorter.scan(keys, rest));
 }

@@ -173,6 +173,14 @@ export type ScanOptions = CheckedOptions & {
    * @defaultValue `false`
    */
   readonly inclusive?: boolean;
+  /**
+   * Dtype of the results, one that holds every key: keys of the host are widened before they are combined, so that sums
+   * of bytes may be u64. Sums and products of integers wrap in this dtype.
+   *
+   * @defaultValue the dtype of the keys
+   * @throws UsageError for a dtype that does not hold every key, or for a device array
+   */
+  readonly resultDtype?: Dtype;
 };
 
 /**

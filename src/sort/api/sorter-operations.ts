@@ -516,7 +516,7 @@ export class SorterOperations implements AsyncDisposable {
 
   /**
    * Prefix sums: each key's is the sum of all keys before it, with `inclusive` its own too. Or minima, maxima or products
-   * (option `op`). Results are of the keys' own type: integers wrap, sums of floats are within 4 log2(n) ε of the sum of
+   * (option `op`). Results are of the keys' own type, or of `resultDtype`: integers wrap, sums of floats are within 4 log2(n) ε of the sum of
    * the magnitudes before them, ε as in `reduce`, products within n ε of themselves, as long as no product of neighbours
    * is too large or small. Of a minimum or maximum NaN is the result from the first one on, and −0 is below +0. What
    * comes before the first key is 0 of a sum, 1 of a product, and the largest number of a minimum (infinity of floats), the
@@ -524,6 +524,11 @@ export class SorterOperations implements AsyncDisposable {
    *
    * @throws as `sort`; UnsupportedError for sums and products of f16
    */
+  scan<D extends Dtype>(
+    keys: Awaitable<KeyArray>,
+    options: ScanOptions & Into<ArrayOf<D>> & { readonly resultDtype: D },
+  ): Promise<ArrayOf<D>>;
+  scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K>;
   scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K> {
     return this.#walks.scan(keys, options);
   }

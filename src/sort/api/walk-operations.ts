@@ -23,6 +23,7 @@ import {
   type Spreadable,
   spreadSettings,
   taskOf,
+  widenKeys,
 } from './arguments.js';
 import { DeviceArray } from './device-array.js';
 import type { MadeWith } from './made-with.js';
@@ -67,13 +68,15 @@ export class WalkOperations {
 
   scan<K extends Keys>(keys: Awaitable<K>, options?: ScanOptions & Into<K>): Promise<K> {
     return this.#calls.linked([keys], (link) => {
-      const array = link.array(keys);
-      const { op = 'sum', inclusive = false, into, ...rest } = given(options);
+      const narrow = link.array(keys);
+      const { op = 'sum', inclusive = false, into, resultDtype, ...rest } = given(options);
       if (typeof inclusive !== 'boolean') throw new UsageError("option 'inclusive': expected true or false");
       if (!SCAN_OPS.includes(op)) {
         throw new UsageError(`unknown operation ${shown(op)} of a scan: expected ${SCAN_OPS.join(', ')}`);
       }
-      const settings = parseChecked(rest);
+      const own = parseChecked(rest);
+      const array = resultDtype === undefined ? narrow : (widenKeys(narrow, own.dtype, resultDtype) as K);
+      const settings = resultDtype === undefined ? own : { ...own, dtype: resultDtype };
       const input = readKeys(this.#arrays, array, settings);
       assertApart(array, into);
       return this.#arrays.making((make) => {

@@ -220,7 +220,32 @@ forEachSorter((title, open, small) => {
     });
   }
 
-  test.serial(title('an edge of 0 includes both zeros, and NaN is in no bin'), async (t) => {
+  test.serial(title('scan with resultDtype widens the keys before it combines them'), async (t) => {
+    const sorter = await open();
+    const own = Uint8Array.of(200, 100, 3);
+    t.deepEqual(await sorter.scan(own), Uint8Array.of(0, 200, 44), 'sums of u8 wrap in u8');
+    const wide = await sorter.scan(own, { resultDtype: 'u64', inclusive: true, verify: true });
+    t.deepEqual(wide, BigUint64Array.of(200n, 300n, 303n));
+    const into = new Int32Array(3);
+    t.is(await sorter.scan(Int8Array.of(-128, -128, 127), { resultDtype: 'i32', into }), into);
+    t.deepEqual(into, Int32Array.of(0, -128, -256));
+    const halves = Uint16Array.of(0x3c00, 0x4000, 0xc000); // 1, 2, -2
+    const sums = await sorter.scan(halves, { dtype: 'f16', resultDtype: 'f32', inclusive: true });
+    t.deepEqual(sums, Float32Array.of(1, 3, 1));
+    const products = await sorter.scan(own, { resultDtype: 'u32', op: 'product', inclusive: true });
+    t.deepEqual(products, Uint32Array.of(200, 20_000, 60_000));
+    for (const wrong of ['i8', 'u7'] as const) {
+      await t.throwsAsync(sorter.scan(own, { resultDtype: wrong as 'i8' }), {
+        message: /expected .*u16|unknown dtype/,
+      });
+    }
+    using array = await sorter.upload(own);
+    await t.throwsAsync(sorter.scan(array as never, { resultDtype: 'u64' }), {
+      message: /device array of u8/,
+    });
+  });
+
+  test.serial(title('edges of 0 take both zeros, and NaN is in no bin'), async (t) => {
     const sorter = await open();
     for (const Floats of [Float32Array, Float64Array]) {
       const keys = Floats.of(-0, 0, -1, 1, Number.NaN, -Number.MIN_VALUE, Number.POSITIVE_INFINITY);

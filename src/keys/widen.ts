@@ -1,0 +1,49 @@
+/** Keys as another dtype that holds each of their values exactly. */
+import { UsageError } from '../util/errors.js';
+import { type ArrayOf, elementsOf, type KeyColumn, newArray } from './array.js';
+import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo, type KeyArray } from './dtype.js';
+import { f16Value } from './value.js';
+
+/** Bits of the integers that a dtype holds exactly, without their sign. */
+const integerBits = ({ kind, width, negativeNaNs }: DtypeInfo): number =>
+  kind === 'float' ? negativeNaNs.toString(2).length + 1 : kind === 'signed' ? width - 1 : width;
+
+/** Does `to` hold every value of `from` exactly? */
+export function widens(from: Dtype, to: Dtype): boolean {
+  if (from === to) return true;
+  if (to === 'f16') return false; // bits of its own, which nothing is widened to
+  const [narrow, wide] = [dtypeInfo(from), dtypeInfo(to)];
+  if (narrow.kind === 'float') return wide.kind === 'float' && wide.width > narrow.width;
+  if (narrow.kind === 'signed' && wide.kind === 'unsigned') return false;
+  return integerBits(wide) >= integerBits(narrow);
+}
+
+/**
+ * Copies keys into an array of a wider dtype.
+ *
+ * @throws UsageError where the dtype does not hold every key
+ */
+export function widened({ dtype, n, view }: Omit<KeyColumn, 'array'>, to: Dtype): KeyArray {
+  if (!widens(dtype, to)) {
+    const wider = DTYPES.filter((one) => widens(dtype, one)).join(', ');
+    throw new UsageError(
+      `expected a dtype that holds every ${dtype} key for the result (${wider}) but got ${to}`,
+    );
+  }
+  const own = elementsOf(view, dtype);
+  if (dtype === to) return own;
+  const numbers = dtype === 'f16' ? Float32Array.from(view as Uint16Array, f16Value) : (own as Float64Array);
+  const wide = newArray(to, n) as ArrayOf<'f64'>;
+  if (to !== 'u64' && to !== 'i64') {
+    wide.set(numbers);
+    return wide;
+  }
+  // Words of 32 bits: BigInts would take ten times as long.
+  const words = new Uint32Array(wide.buffer);
+  for (let i = 0; i < n; i++) {
+    const number = numbers[i] as number;
+    words[2 * i] = number;
+    words[2 * i + 1] = number < 0 ? -1 : 0;
+  }
+  return wide;
+}
