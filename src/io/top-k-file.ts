@@ -47,19 +47,21 @@ const TAKEN_FOR = 6;
 /** Bytes of a position, as long as it is one of some among others. */
 const POSITION_BYTES = 8;
 
-/** Keys of a group, of which `k` are kept. @throws UsageError where there is no memory for as many */
-function groupKeys({ k, memory }: TopKJob, unit: number): number {
-  const each = TAKEN_FOR * (unit + POSITION_BYTES);
-  const group = Math.min(MOST_KEYS, Math.floor(memory / each / 2));
-  const least = 2 * k * each;
-  if (group >= 1 && (k <= group || least <= memory) && k * unit <= constants.MAX_LENGTH)
-    return Math.max(group, k);
-  throw new UsageError(
+/** Bytes of memory that `k` keys of a group take. */
+const memoryFor = (k: number, unit: number): number => 2 * k * TAKEN_FOR * (unit + POSITION_BYTES);
+
+/** Most keys that may be kept. */
+const mostKept = (memory: number, unit: number): number =>
+  Math.min(Math.floor(memory / memoryFor(1, unit)), Math.floor(constants.MAX_LENGTH / unit));
+
+const tooMany = (k: number, { memory }: TopKJob, unit: number): UsageError => {
+  const least = memoryFor(k, unit);
+  return new UsageError(
     `the ${k} first keys take ${least} bytes of memory, and may take ${memory}: give it more by --memory, or sort the ` +
       'file and take its beginning',
     { details: { memory, least } },
   );
-}
+};
 
 /**
  * Writes the `k` largest or smallest keys of files, in order, or where they are, in memory for a part of the files. Of equal
@@ -108,8 +110,12 @@ async function topOf(
   context: FileContext,
 ): Promise<{ readonly n: number; readonly top: Top }> {
   const { dtype } = reader;
-  const { k, largest = true, nan, bits, verify } = job;
-  const count = groupKeys(job, dtypeInfo(dtype).bytes);
+  const { largest = true, nan, bits, verify } = job;
+  const unit = dtypeInfo(dtype).bytes;
+  const k = Math.min(job.k, reader.n ?? Number.POSITIVE_INFINITY);
+  const most = mostKept(job.memory, unit);
+  if (most < 1 || (reader.n !== undefined && k > most)) throw tooMany(k, job, unit);
+  const count = Math.max(Math.min(MOST_KEYS, most), Math.min(k, most));
   const options = { ...sortOptions({ nan, bits, verify }, context), dtype, largest } as TopKOptions;
   const best = async (keys: KeyArray): Promise<{ keys: KeyArray; indices: Uint32Array }> => {
     const found = await sorter.topK<KeyArray>(keys, k, options);
@@ -135,6 +141,8 @@ async function topOf(
     top = { keys: kept, positions: Float64Array.from(indices, at) };
   };
   for await (const keys of inGroups(reader, count)) {
+    // How many keys a pipe has shows when they come.
+    if (k > most && n + keys.length > most) throw tooMany(k, job, unit);
     assertGoing(context.signal);
     await take(keys);
     context.onProgress?.({ phase: 'looking', done: n, total: reader.n ?? Number.NaN });

@@ -80,10 +80,29 @@ test('top-k by a bit window takes the first of equal keys', async (t) => {
   t.deepEqual([...new Uint32Array(new Uint8Array(readFileSync(job.out)).buffer)], order.slice(0, 90));
 });
 
-test('too little memory, an invalid k and an output that replaces the input are refused', async (t) => {
+test('k beyond the number of keys takes memory for the keys alone, of a file and of a pipe', async (t) => {
+  const keys = Uint32Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1000);
+  writeFileSync(path('few.u32'), keys);
+  const memory = 12 * 12 * 1000;
+  const sorted = Buffer.from(keys.toSorted((a, b) => b - a).buffer);
+  for (const k of [1001, 1e9, Number.MAX_SAFE_INTEGER]) {
+    const job = { out: path('few.out'), k, dtype: 'u32', to: 'raw', memory } as const;
+    t.is((await topK({ ...job, in: [path('few.u32')] })).written, 1000);
+    t.true(readFileSync(path('few.out')).equals(sorted));
+    const pipe = Readable.from([Buffer.from(keys.buffer)]);
+    t.is((await topK({ ...job, in: ['-'] }, pipe)).written, 1000);
+    t.true(readFileSync(path('few.out')).equals(sorted));
+    const longer = Readable.from([Buffer.from(keys.buffer), Buffer.alloc(4)]);
+    await t.throwsAsync(topK({ ...job, in: ['-'] }, longer), { instanceOf: UsageError, message: /--memory/ });
+  }
+});
+
+test('too little memory, no number, and keys that would be replaced are refused', async (t) => {
   writeFileSync(path('x.u32'), Uint32Array.of(2, 1));
   const job = { in: [path('x.u32')], out: path('never'), k: 1000 };
-  const little = await t.throwsAsync(topK({ ...job, memory: 20_000 }), { instanceOf: UsageError });
+  writeFileSync(path('thousand.u32'), new Uint32Array(1000));
+  const much = { ...job, in: [path('thousand.u32')] };
+  const little = await t.throwsAsync(topK({ ...much, memory: 20_000 }), { instanceOf: UsageError });
   t.is(little.details.least, 144_000);
   for (const k of [-1, 0.5, Number.NaN]) await t.throwsAsync(topK({ ...job, k }), { instanceOf: UsageError });
   const same = { ...job, out: path('x.u32'), argsort: true };
