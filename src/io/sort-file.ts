@@ -175,7 +175,7 @@ export interface SortParts {
 async function sortKeys(work: FileSort, parts: SortParts | undefined): Promise<FileReport> {
   const lines = work.job.unique ? undefined : linesOf(work.reader, work.job.axis);
   if (lines) return sortLines(work, lines);
-  if (work.sorter.isAside) {
+  if (work.sorter.hasDedicatedMemory) {
     // Other sorts do without.
     const { sortOnDevice } = await import('./sort-on-device.js');
     const report = await sortOnDevice(work);

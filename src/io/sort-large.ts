@@ -1,6 +1,5 @@
 /** Sorting files of which more may be than fits into memory. */
 import { constants } from 'node:buffer';
-import type { DeviceInfo } from '../device/platform.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
@@ -67,18 +66,13 @@ export function mostForWhole(limits: Limits, isPipe: boolean): number {
  * Are so many bytes to be sorted as a whole?
  *
  * @param bytes undefined for a pipe of more than `mostForWhole`
- * @param device undefined where the host sorts
+ * @param hasDedicatedMemory whether the device that sorts has memory of its own
  */
-export function fitsAsWhole(
-  bytes: number | undefined,
-  limits: Limits,
-  device: Pick<DeviceInfo, 'type'> | undefined,
-): boolean {
+export function fitsAsWhole(bytes: number | undefined, limits: Limits, hasDedicatedMemory: boolean): boolean {
   if (bytes === undefined) return false;
   if (bytes <= mostForWhole(limits, false)) return true;
-  const isAside = device !== undefined && device.type !== 'cpu';
   const needed = Math.ceil(bytes * WHOLE_MEMORY_ASIDE * heldFor(limits));
-  return isAside && needed <= limits.memory && bytes <= constants.MAX_LENGTH;
+  return hasDedicatedMemory && needed <= limits.memory && bytes <= constants.MAX_LENGTH;
 }
 
 /**

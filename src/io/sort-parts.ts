@@ -45,7 +45,7 @@ async function isForWhole(
   if (old && job.resume) return false;
   if (argsort && positionDtype(n, job.wideFrom) === 'u64') return false; // in memory they are u32
   const pooled = context.arrays !== undefined;
-  const whole = fitsAsWhole(bytes, { memory, argsort, unit, pooled }, sorter.device);
+  const whole = fitsAsWhole(bytes, { memory, argsort, unit, pooled }, sorter.hasDedicatedMemory);
   if (whole && old) context.onNote?.(old);
   return whole;
 }

@@ -254,14 +254,14 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
       const keys = generate({ dtype: 'u32', count: 2 ** 22 + 5, distribution: 'uniform', seed: 4 });
       const [from, out] = [path('large.u32'), path('large-sorted.u32')];
       writeFileSync(from, keys);
-      t.false(sorter.isAside, 'it shares the memory of the host');
-      Object.defineProperty(sorter, 'isAside', { value: true, configurable: true });
+      t.false(sorter.hasDedicatedMemory, 'it shares the memory of the host');
+      Object.defineProperty(sorter, 'hasDedicatedMemory', { value: true, configurable: true });
       try {
         const never: SortParts = { looked: () => t.fail() as never, sort: () => t.fail() as never };
         const report = await sortFile(sorter, { in: from, out, memory: 2 ** 20 }, nowhere, never);
         t.is(report.external, undefined);
       } finally {
-        Reflect.deleteProperty(sorter, 'isAside');
+        Reflect.deleteProperty(sorter, 'hasDedicatedMemory');
       }
       const sorted = new Uint32Array(keys.slice().buffer).sort();
       t.true(Buffer.from(sorted.buffer).equals(readFileSync(out)));

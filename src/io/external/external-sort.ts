@@ -44,9 +44,8 @@ export async function externalSort(
     const goesOn = job.resume && old !== undefined; // though there may be more memory by now
     const inMemory = bytes === undefined || goesOn ? undefined : memoryBudget(budget.memory, order, bytes);
     if (inMemory && old) context.onNote?.(old);
-    const isAside = sorter.device !== undefined && sorter.device.type !== 'cpu';
     const most = inMemory ?? budget;
-    const sized = isAside || goesOn ? most : inCaches(most, order, bytes);
+    const sized = sorter.hasDedicatedMemory || goesOn ? most : inCaches(most, order, bytes);
     const sort = new ExternalSort(sorter, { ...job, budget: sized }, context, {
       reading,
       output,

@@ -119,13 +119,14 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /** @internal Has the device memory of its own, beside that of the host? */
-  get isAside(): boolean {
-    return this.#keeper.backend.isAside;
+  get hasDedicatedMemory(): boolean {
+    return this.#keeper.backend.hasDedicatedMemory;
   }
 
   /** @internal Makes what files pass through on their way to a device aside, before the first one comes. @throws MemoryError */
   async prepareFiles(): Promise<void> {
-    if (this.isAside) await this.#keeper.run(({ memory }) => memory.prepareFiles(), { again: false });
+    if (this.hasDedicatedMemory)
+      await this.#keeper.run(({ memory }) => memory.prepareFiles(), { again: false });
   }
 
   /** @internal Compiles what a sort of such an array takes, which it would do else: for who has yet to fill it. */

@@ -31,7 +31,7 @@ export interface Backend {
   readonly info: DeviceInfo | undefined;
   readonly memory: ColumnMemory;
   /** Has its device memory of its own, beside that of the host? */
-  readonly isAside: boolean;
+  readonly hasDedicatedMemory: boolean;
   /** Its device was given up. */
   readonly lost: boolean;
   /** Is it worth making several calls on arrays of the host at a time, whose transfers and sorts overlap then? */

@@ -68,9 +68,8 @@ export class DeviceBackend implements Backend {
     return this.device.info;
   }
 
-  get isAside(): boolean {
-    const { type, unifiedMemory } = this.device.capabilities;
-    return type !== 'cpu' && !unifiedMemory;
+  get hasDedicatedMemory(): boolean {
+    return !this.device.capabilities.unifiedMemory;
   }
 
   get lost(): boolean {

@@ -17,7 +17,7 @@ import { hostPlan, hostPlans, type Plan, type PlanRequest } from './plan.js';
 /** The host engine. It keeps itself: nothing of it can be lost. */
 export class HostBackend implements Backend, Keeper {
   readonly info = undefined;
-  readonly isAside = false;
+  readonly hasDedicatedMemory = false;
   readonly lost = false;
   readonly overlaps = false;
   readonly sharesPinned = false;
