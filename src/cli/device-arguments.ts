@@ -3,6 +3,7 @@ import { ALGORITHMS } from '../algorithms/registry.js';
 import { type DeviceInfo, devices } from '../device/platform.js';
 import { deviceSpecs, matchingDevices, ranked, selectDevices } from '../device/select.js';
 import { distinct } from '../util/distinct.js';
+import { driverCacheHint } from '../util/driver-cache.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';
 import { unknownName } from '../util/suggest.js';
 import type { Names } from './arguments.js';
@@ -25,7 +26,8 @@ const found = (): { readonly info: DeviceInfo }[] => devices().map((info) => ({ 
  */
 export function readDevices(given: Names): DeviceInfo[] {
   const all = found();
-  if (all.length === 0) throw new NoDeviceError('the OpenCL drivers of this machine have no device');
+  if (all.length === 0)
+    throw new NoDeviceError(`the OpenCL drivers of this machine have no device.${driverCacheHint()}`);
   return selectDevices(deviceSpecs(given ?? ['all']), all).map(({ info }) => info);
 }
 

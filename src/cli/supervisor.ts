@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { provideDriverCache } from '../util/driver-cache.js';
 import { endWithParent } from '../util/end-with-parent.js';
 import { ThreadNeeded } from './console.js';
 import type { AsideMessage, Interruption, Supervision } from './messages.js';
@@ -52,6 +53,7 @@ export function supervise(main: URL, argv: readonly string[]): void {
   else workOnThread();
 
   function workOnThread(): void {
+    provideDriverCache(); // what the other thread sets, drivers do not see
     const worker = new Worker(main, { argv: [...argv] });
     interrupt = (interruption) => worker.postMessage(interruption);
     if (heard) interrupt(heard);

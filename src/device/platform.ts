@@ -1,4 +1,6 @@
+import { isMainThread } from 'node:worker_threads';
 import * as cl from '../opencl/index.js';
+import { provideDriverCache } from '../util/driver-cache.js';
 import type { Ask } from './hardware.js';
 import { statusOf, typedError } from './status.js';
 
@@ -96,6 +98,7 @@ function devicesOf(platform: cl.Platform): cl.Device[] {
  * @throws NoLoaderError, NoPlatformError; MemoryError, DeviceLostError where a driver fails
  */
 export function findDevices(): FoundDevice[] {
+  if (isMainThread) provideDriverCache();
   try {
     return cl.getPlatformIDs().flatMap((platform, p) =>
       devicesOf(platform).map((handle, d) => ({

@@ -1,3 +1,4 @@
+import { driverCacheHint } from '../util/driver-cache.js';
 import { NoDeviceError, UsageError } from '../util/errors.js';
 import { suggestion } from '../util/suggest.js';
 import type { DeviceInfo } from './platform.js';
@@ -62,7 +63,9 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
   throw new NoDeviceError(
     `no OpenCL device matches '${wanted}'; ${
       list.length > 0 ? `there ${list.length > 1 ? 'are' : 'is'}: ${list.join('; ')}` : 'there is none at all'
-    }${suggestion(wanted, DEVICE_WORDS) || '.'} 'clsort devices' lists them; 'host' sorts without OpenCL.`,
+    }${suggestion(wanted, DEVICE_WORDS) || '.'} 'clsort devices' lists them; 'host' sorts without OpenCL.${
+      list.length > 0 ? '' : driverCacheHint()
+    }`,
     { details: { device: wanted, devices: found.map(({ info }) => info) } },
   );
 }
