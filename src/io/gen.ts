@@ -3,6 +3,7 @@ import { codeWordsOf, decodeRecords } from '../keys/codec-records.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { numberBits } from '../keys/value.js';
+import { integerBits } from '../keys/widen.js';
 import { UsageError } from '../util/errors.js';
 import { Random } from '../util/random.js';
 import { unknownName } from '../util/suggest.js';
@@ -10,6 +11,7 @@ import { unknownName } from '../util/suggest.js';
 /** What test and benchmark data look like. */
 export const DISTRIBUTIONS = [
   'uniform',
+  'random-bits',
   'constant',
   'two',
   'sorted',
@@ -55,7 +57,7 @@ const RUN_LENGTH = 32;
  * Makes keys from a seed, piece by piece, so that files larger than memory can be written. The keys do not
  * depend on where the pieces end.
  *
- * `uniform`, `low-byte`, `high-byte`, `multiples` (of 16, as addresses are), `and3` … `and15` (bits set with a
+ * `random-bits`, as `uniform` without a range, `low-byte`, `high-byte`, `multiples` (of 16, as addresses are), `and3` … `and15` (bits set with a
  * chance of 2^-3 …) and `runs` (32 times the same uniform key, so that each digit comes in runs as well) are about bit patterns, so that floats
  * come with NaNs and infinities; `sorted`, `reversed` and `nearly-sorted` about codes in ascending order; `timestamps` are whole seconds since
  * 1970 that rise by one every 1000 keys, each of them late by 0 to 29 seconds (narrow integers have their low bits); `special` draws
@@ -166,6 +168,8 @@ export class Generator {
     const rising = (at: number, out: Uint32Array, i: number): void =>
       placeCode((at + random.u32() / 2 ** 32) / this.#request.count, width, out, i);
     switch (distribution) {
+      case 'random-bits':
+        return uniform;
       case 'uniform':
         return this.#request.range ? this.#within(this.#request.range) : uniform;
       case 'constant':
@@ -206,6 +210,9 @@ export class Generator {
     }
   }
 }
+
+/** The range [0, 1) of a floating dtype: up to the largest number below 1. */
+export const unitRange = (info: DtypeInfo): readonly [number, number] => [0, 1 - 2 ** -integerBits(info)];
 
 /** @throws UsageError where the dtype does not hold the ends */
 function assertRange([low, high]: NonNullable<GenRequest['range']>, { name, kind, width }: DtypeInfo): void {

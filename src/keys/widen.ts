@@ -5,7 +5,7 @@ import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo, type KeyArray } from './
 import { f16Value } from './value.js';
 
 /** Bits of the integers that a dtype holds exactly, without their sign. */
-const integerBits = ({ kind, width, negativeNaNs }: DtypeInfo): number =>
+export const integerBits = ({ kind, width, negativeNaNs }: DtypeInfo): number =>
   kind === 'float' ? negativeNaNs.toString(2).length + 1 : kind === 'signed' ? width - 1 : width;
 
 /** Does `to` hold every value of `from` exactly? */

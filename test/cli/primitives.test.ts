@@ -272,7 +272,30 @@ test('gen --range draws numbers from an inclusive range, and a seed repeats them
   t.notDeepEqual(await make('c.i8', '-2:2', '--seed', '2'), readFileSync(path('a.i8')));
 });
 
-test('demo prints 32 keys, the sorted keys and the times', async (t) => {
+test('gen draws uniform floats from [0, 1), and random bits by name', async (t) => {
+  for (const [name, Floats] of [
+    ['unit.f32', Float32Array],
+    ['unit.f64', Float64Array],
+  ] as const) {
+    const make = async (...more: string[]) => {
+      const { code, err } = await clsort(['gen', '--count', '4000', '-o', path(name), ...more]);
+      t.is(code, 0, err);
+      const { buffer, byteOffset, length } = readFileSync(path(name));
+      return [...new Floats(buffer.slice(byteOffset, byteOffset + length))];
+    };
+    const unit = await make();
+    t.true(unit.every((key) => key >= 0 && key < 1));
+    t.true(Math.abs(unit.reduce((a, b) => a + b, 0) / 4000 - 0.5) < 0.05);
+    t.true(new Set(unit).size > 3900);
+    const any = await make('--distribution', 'random-bits');
+    t.true(
+      any.some((key) => Math.abs(key) > 1e30) && any.some((key) => key < 0),
+      'all exponents, both signs',
+    );
+  }
+});
+
+test('demo prints 32 keys on a line and sorted on the next, and the times', async (t) => {
   const { code, out, err } = await clsort(['demo', '--device', 'cpu']);
   t.is(code, 0, err);
   const lines = out.trimEnd().split('\n');

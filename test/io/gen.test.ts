@@ -58,7 +58,8 @@ for (const dtype of DTYPES) {
     t.true(new Set(runs).size > (width === 8 ? 90 : 123), '125 runs of random keys');
     const ones = (keys: bigint[]) =>
       keys.reduce((sum, key) => sum + key.toString(2).replaceAll('0', '').length, 0) / (keys.length * width);
-    t.true(Math.abs(ones(make('uniform')) - 1 / 2) < 0.02);
+    t.true(Math.abs(ones(make('random-bits')) - 1 / 2) < 0.02);
+    t.deepEqual(make('random-bits'), make('uniform'), 'without a range');
     t.true(Math.abs(ones(make('and3')) - 1 / 8) < 0.02);
     t.true(ones(make('and15')) < 0.01);
   });

@@ -1,5 +1,5 @@
 import { nameFacts } from '../../io/formats/file-name.js';
-import { type Distribution, Generator } from '../../io/gen.js';
+import { type Distribution, Generator, type GenRequest, unitRange } from '../../io/gen.js';
 import { keyTarget } from '../../io/keys.js';
 import { withOutput } from '../../io/output.js';
 import { assertGoing, isStdout } from '../../io/raw.js';
@@ -24,7 +24,7 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
   if (args.range !== undefined && args.distribution !== 'uniform') {
     throw new UsageError(`--range is of uniform keys: leave out --distribution ${args.distribution}`);
   }
-  const range = args.range === undefined ? undefined : readRange(args.range, dtype);
+  const range = rangeOf(args, dtype);
   const generator = new Generator({
     dtype,
     count,
@@ -52,6 +52,13 @@ export async function run(args: GenArguments, console: Console): Promise<ExitCod
     );
   }
   return EXIT.ok;
+}
+
+/** The range of uniform keys: what --range says, else [0, 1) of floats; undefined for all bit patterns. @throws UsageError */
+function rangeOf({ range, distribution }: GenArguments, dtype: Dtype): GenRequest['range'] {
+  if (range !== undefined) return readRange(range, dtype);
+  const info = dtypeInfo(dtype);
+  return distribution === 'uniform' && info.kind === 'float' ? unitRange(info) : undefined;
 }
 
 /** @throws UsageError */

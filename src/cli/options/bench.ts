@@ -73,7 +73,7 @@ export const builder = (yargs: Argv) =>
     .option('distribution', {
       type: 'string',
       default: SORT_AXES.distribution,
-      describe: 'sorts: as clsort gen has them',
+      describe: 'sorts: as clsort gen has them; uniform floats are random bits',
     })
     .option('operation', {
       type: 'string',

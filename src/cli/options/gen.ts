@@ -20,7 +20,11 @@ export const builder = (yargs: Argv) =>
   withTo(withText(withDtype(yargs)))
     .option('format', { type: 'string', default: 'auto', describe: 'the same as --to' })
     .option('count', { type: 'string', demandOption: true, describe: 'how many: 1000, 1e6, 16Mi, 2^24' })
-    .option('distribution', { type: 'string', default: 'uniform', describe: DISTRIBUTIONS.join(' ') })
+    .option('distribution', {
+      type: 'string',
+      default: 'uniform',
+      describe: `${DISTRIBUTIONS.join(' ')}; uniform floats are in [0, 1), random-bits are any bit patterns`,
+    })
     .option('range', {
       type: 'string',
       nargs: 1,
