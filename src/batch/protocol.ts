@@ -52,6 +52,12 @@ export function toldError(error: unknown): ToldError {
 }
 
 export function errorTold({ code, message, system }: ToldError): Error {
-  const cause = system === undefined ? {} : { cause: Object.assign(new Error(system), { code: system }) };
-  return code === undefined ? new Error(message) : errorOfCode(code, message, cause);
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0; // a stack of this process says nothing, and takes longer than all the rest
+  try {
+    const cause = system === undefined ? {} : { cause: Object.assign(new Error(system), { code: system }) };
+    return code === undefined ? new Error(message) : errorOfCode(code, message, cause);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }

@@ -45,6 +45,32 @@ class BySize {
   }
 }
 
+/** Entries to be tried again, in lists of those that the same devices may take: of very many one is found at once. */
+class Retries {
+  readonly #lists = new Map<string, Entry[]>();
+
+  add(entry: Entry): void {
+    const name = JSON.stringify([entry.job.device, entry.avoid]);
+    const list = this.#lists.get(name);
+    if (list) list.push(entry);
+    else this.#lists.set(name, [entry]);
+  }
+
+  /** The first one of a list that a device may take; removed by `take`. */
+  nextFor(asker: Asker): { readonly entry: Entry; readonly take: () => void } | undefined {
+    for (const list of this.#lists.values()) {
+      const [entry] = list;
+      if (entry && isFor(entry, asker)) return { entry, take: () => void list.shift() };
+    }
+    return undefined;
+  }
+
+  /** Takes out the entries of which `isLost` is true. */
+  without(isLost: (entry: Entry) => boolean): Entry[] {
+    return [...this.#lists.values()].flatMap((list) => (list[0] && isLost(list[0]) ? list.splice(0) : []));
+  }
+}
+
 /** Who asks for a job. */
 export interface Asker {
   readonly device: string;
@@ -59,8 +85,8 @@ export interface Asker {
 export class JobQueue {
   readonly #shared = new BySize();
   readonly #own = new Map<string, BySize>();
-  /** To be tried again: suspects, and those that failed. */
-  #again: Entry[] = [];
+  readonly #suspects = new Retries();
+  readonly #failed = new Retries();
 
   add(entries: readonly Entry[]): void {
     const lists = new Map<BySize, Entry[]>();
@@ -75,7 +101,7 @@ export class JobQueue {
 
   /** Puts back what is to be tried again, when all else has been. A suspect comes before everything. */
   addAgain(entry: Entry): void {
-    this.#again.push(entry);
+    (entry.isSuspect ? this.#suspects : this.#failed).add(entry);
   }
 
   #listOf({ device }: Job): BySize {
@@ -90,27 +116,21 @@ export class JobQueue {
 
   /** The next job for a device, which `take` removes; `wait` while there is one that needs the device for itself. */
   next(asker: Asker): { readonly entry: Entry; readonly take: () => void } | 'wait' | undefined {
-    const mine = this.#again.filter((entry) => isFor(entry, asker));
-    const suspect = mine.find(({ isSuspect }) => isSuspect);
-    if (suspect) return asker.isIdle ? this.#taking(suspect) : 'wait';
+    const suspect = this.#suspects.nextFor(asker);
+    if (suspect) return asker.isIdle ? suspect : 'wait';
     const lists = [this.#own.get(asker.device), asker.shares ? this.#shared : undefined];
     const [list] = lists
       .filter((one) => one?.next !== undefined)
       .toSorted((a, b) => (b?.next?.bytes ?? 0) - (a?.next?.bytes ?? 0));
     if (list?.next) return { entry: list.next, take: () => list.take() };
-    return mine[0] && this.#taking(mine[0]);
-  }
-
-  #taking(entry: Entry) {
-    return { entry, take: () => void this.#again.splice(this.#again.indexOf(entry), 1) };
+    return this.#failed.nextFor(asker);
   }
 
   /** Takes out all that nobody is left to do. */
   without(devices: readonly string[], shares: boolean): Entry[] {
     const isLost = ({ job: { device } }: Entry): boolean =>
       device === undefined ? !shares : !devices.includes(device);
-    const lost = this.#again.filter(isLost);
-    this.#again = this.#again.filter((entry) => !isLost(entry));
+    const lost = [...this.#suspects.without(isLost), ...this.#failed.without(isLost)];
     for (const [device, list] of this.#own) if (!devices.includes(device)) lost.push(...list.rest());
     if (!shares) lost.push(...this.#shared.rest());
     return lost;

@@ -1,8 +1,11 @@
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { Asides } from '../io/output.js';
+import { ioError } from '../io/raw.js';
 import { AbortedError, TimeoutError } from '../util/errors.js';
 import type { JobResult, Listener } from './events.js';
 import { isWorthAnother } from './failures.js';
+import { inputsOf, type Job } from './jobs.js';
 import { LaneLostError } from './lane.js';
 import { type Entry, JobQueue } from './queue.js';
 import { Station } from './station.js';
@@ -162,6 +165,8 @@ export class Runner {
     let timer: NodeJS.Timeout | undefined;
     try {
       if (!lane) throw new Error('a device without a process was given a job');
+      await assertPresent(job);
+      if (this.#options.signal.aborted) throw new AbortedError('the batch was interrupted');
       const { done, cancel } = lane.run(job, limit, (progress) =>
         onEvent({ is: 'progress', job, device, progress }),
       );
@@ -264,6 +269,15 @@ interface Failure {
   readonly device: string;
   readonly began: number;
   readonly seconds: number;
+}
+
+/** Spares the process of a device jobs that would fail there. @throws IoError where an input is missing */
+async function assertPresent(job: Job): Promise<void> {
+  for (const path of inputsOf(job)) {
+    await stat(path).catch((error) => {
+      if (error.code === 'ENOENT') throw ioError('read', path, error);
+    });
+  }
 }
 
 const lateError = (timeout: number | undefined): TimeoutError =>

@@ -53,7 +53,28 @@ test('a suspect job runs alone, on another device if there is one', (t) => {
   t.deepEqual(taken(queue, asker('gpu', { others: ['cpu'] })), [3], 'or if the job names that device');
 });
 
-test('jobs that no remaining device can run are removed', (t) => {
+test('jobs to be tried again are found without a look at all of them', (t) => {
+  const queue = new JobQueue();
+  const jobs = 3000;
+  let looks = 0;
+  for (let i = 0; i < jobs; i++) {
+    const failed = entry(1, { avoid: i % 2 ? 'gpu' : 'cpu' });
+    const { job } = failed;
+    Object.defineProperty(failed, 'job', {
+      get: () => {
+        looks++;
+        return job;
+      },
+    });
+    queue.addAgain(failed);
+  }
+  const gpu = asker('gpu', { others: ['cpu'] });
+  t.is(taken(queue, gpu).length, jobs / 2, 'those that failed on the other device');
+  t.is(taken(queue, asker('gpu')).length, jobs / 2, 'and the rest, where there is no other');
+  t.true(looks < 5 * jobs, `${looks} looks at ${jobs} jobs`);
+});
+
+test('what nobody is left to do is taken out', (t) => {
   const queue = new JobQueue();
   queue.add([entry(1), entry(2, { device: 'gpu' }), entry(3, { device: 'cpu' })]);
   queue.addAgain(entry(4, { device: 'gpu' }));

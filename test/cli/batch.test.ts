@@ -171,7 +171,26 @@ test('a batch is read from stdin', async (t) => {
   t.true(existsSync(path('piped')));
 });
 
-test('an invalid batch, a missing batch and a missing device run no job', async (t) => {
+test('jobs without their inputs fail before they reach the process of a device', async (t) => {
+  const jobs = Array.from({ length: 500 }, (_, i) => ({
+    ...{ in: `absent/${i}.u32`, out: `never/${i}.u32` },
+  }));
+  writeFileSync(path('absent.json'), JSON.stringify(jobs));
+  const ran = await clsort(['batch', path('absent.json'), '--device', 'host']);
+  t.is(ran.code, 5, ran.err);
+  const rows = ran.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.like(rows.at(-1), { jobs: 500, failed: 500 });
+  for (const row of rows.slice(0, -1)) {
+    t.like(row, { outcome: 'error', attempts: 1, error: { code: 'ERR_CLSORT_IO' } });
+    t.regex(row.error.message, /cannot read .*absent.*: there is no such file/);
+  }
+  t.false(existsSync(path('never')), 'nor is a folder made for their results');
+});
+
+test('a batch that is wrong, missing or without its device runs nothing', async (t) => {
   const jobs = [{ in: 'a.u32', out: 'none', dtype: 'u32' }];
   t.is((await batch('wrong.json', [{ ...jobs[0], dtype: 'u33' }])).code, 2);
   t.is((await clsort(['batch', path('missing.json')])).code, 5);
