@@ -13,25 +13,41 @@ import { EXIT, type ExitCode, exitCodeOf } from './exit-code.js';
  * @throws ThreadNeeded where this thread must not do it
  */
 export async function runCli(argv: readonly string[], console: Console): Promise<ExitCode> {
+  const [name, words] = commandOf(argv[0] === 'help' ? argv.slice(1) : argv);
   try {
     const about = asked(argv);
     if (about === 'version') {
       print(console, VERSION);
       return EXIT.ok;
     }
-    const [name, words] = commandOf(argv);
     if (about === 'help') {
       const { helpText } = await import('./help.js');
       print(console, await helpText(name, console.stdout.columns));
       return EXIT.ok;
     }
-    if (name === undefined) throw new UsageError('name a command');
+    if (name === undefined) throw await nameless(words);
     const { runCommand } = await import('./run-command.js');
     return await runCommand(name, words, console);
   } catch (error) {
     if (error instanceof ThreadNeeded) throw error;
-    return explain(error, console);
+    return explain(error, name, console);
   }
+}
+
+/** What to say of a command line without a command: an option that is unknown is what is wrong with it. */
+async function nameless(words: readonly string[]): Promise<UsageError> {
+  const [{ ABOUT_OPTIONS, GLOBAL_OPTIONS }, { suggestion }] = await Promise.all([
+    import('./spec.js'),
+    import('../util/suggest.js'),
+  ]);
+  const known = Object.entries({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS }).flatMap(([option, { alias }]) => [
+    `--${option}`,
+    `-${alias}`,
+  ]);
+  const unknown = words.find((word) => !known.includes(word));
+  return new UsageError(
+    unknown === undefined ? 'name a command' : `unknown option '${unknown}'${suggestion(unknown, known)}`,
+  );
 }
 
 /** The command, and the words that are for it. Only options that every command has may stand before its name. */
@@ -41,7 +57,7 @@ function commandOf(argv: readonly string[]): [name: string | undefined, words: r
 }
 
 /** Says what went wrong in one line, or all of it when it is a defect of ours. */
-function explain(error: unknown, console: Console): ExitCode {
+async function explain(error: unknown, name: string | undefined, console: Console): Promise<ExitCode> {
   const code = exitCodeOf(error);
   if (code === undefined && tellsOfTooFewFiles(String((error as NodeJS.ErrnoException)?.code))) {
     say(console, `clsort: ${TOO_FEW_FILES}`);
@@ -54,6 +70,10 @@ function explain(error: unknown, console: Console): ExitCode {
   // Nobody is left to be told that a pipe is closed, and what else befell stdout is told in the end.
   if (code === EXIT.closedPipe || console.signal.reason instanceof ClsortError) return code;
   say(console, `clsort: ${(error as ClsortError).message}`);
-  if (error instanceof UsageError) say(console, "See 'clsort --help', 'clsort COMMAND --help'.");
+  if (error instanceof UsageError) {
+    const { COMMAND_NAMES } = await import('./commands.js');
+    const verb = name !== undefined && COMMAND_NAMES.includes(name) ? `${name} ` : '';
+    say(console, `See 'clsort ${verb}--help'.`);
+  }
   return code;
 }

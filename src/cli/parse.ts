@@ -32,9 +32,17 @@ export function parseArguments(
 }
 
 /** What was given: of an option that takes one value, the last one. */
-function givenOf({ name, array }: OptionSpec, argv: Arguments): unknown {
-  const value = argv[name];
-  return Array.isArray(value) && !array ? value.at(-1) : value;
+function givenOf(option: OptionSpec, argv: Arguments): unknown {
+  const value = argv[option.name];
+  const last = Array.isArray(value) && !option.array ? value.at(-1) : value;
+  return option.type === 'number' && typeof last === 'string' ? numberOf(option, last) : last;
+}
+
+/** @throws UsageError that quotes what was typed */
+function numberOf({ name }: OptionSpec, text: string): number {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(number)) throw new UsageError(`--${name} is '${text}': expected a number`);
+  return number;
 }
 
 /** The parser fails where a value is missing, and names the option without its dashes. */
@@ -56,8 +64,8 @@ function parserOptions(options: readonly OptionSpec[]): Parser.Options {
     );
   return {
     boolean: names(({ type }) => type === 'boolean'),
-    number: names(({ type }) => type === 'number'),
-    string: names(({ type }) => type === 'string'),
+    // Numbers are read from their text, which errors quote.
+    string: names(({ type }) => type !== 'boolean'),
     array: names(({ array }) => array),
     alias: values(({ alias }) => alias),
     narg: values(({ nargs }) => nargs),
@@ -79,7 +87,7 @@ function assertKnown({ options }: CommandSpec, words: readonly string[], argv: o
   const shown = [...names, ...Object.keys(ABOUT_OPTIONS)].map(formOf);
   const written = beforeDashes(words).find((word) => /^--?(no-)?([^=]+)/.exec(word)?.[2] === unknown);
   const [word = ''] = written?.split('=') ?? [unknown.length > 1 ? `--${unknown}` : `-${unknown}`];
-  throw new UsageError(`unknown option '${word}'${word.startsWith('--') ? suggestion(word, shown) : ''}`);
+  throw new UsageError(`unknown option '${word}'${suggestion(word, shown)}`);
 }
 
 /** The parser takes any value of a switch but 'true' for false. @throws UsageError */

@@ -4,7 +4,7 @@ import { constants as os } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AbortedError, IoError } from '../util/errors.js';
+import { AbortedError, IoError, UsageError } from '../util/errors.js';
 import { asideName, sweep } from './aside.js';
 import type { FileHash, FileHashes } from './file-hash.js';
 import { assertGoing, ioError, isStdin, isStdout, openFd, PIECE_BYTES, writeFully } from './raw.js';
@@ -306,6 +306,18 @@ async function pipeOutput(path: string, signal: AbortSignal): Promise<Output> {
   }
 }
 
+/** Bytes of a write that are looked at, and those that are no text: control characters but tabs and ends of lines. */
+const LOOKED_AT = 4096;
+const isControl = (byte: number): boolean => byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte === 0x7f;
+
+/** @throws UsageError where a terminal would get bytes that are no text */
+function assertText(bytes: Uint8Array, stream: Writable & { readonly isTTY?: boolean }): void {
+  if (stream.isTTY !== true || !bytes.subarray(0, LOOKED_AT).some(isControl)) return;
+  throw new UsageError(
+    'cannot write binary data to a terminal: name a file (-o FILE), redirect stdout (> FILE), or choose a text format (--to csv)',
+  );
+}
+
 function streamOutput(name: string, stream: Writable, signal: AbortSignal): Output {
   /** @throws AbortedError also while nobody reads */
   const put = (bytes: Uint8Array) =>
@@ -326,6 +338,7 @@ function streamOutput(name: string, stream: Writable, signal: AbortSignal): Outp
     async write(bytes) {
       for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
         assertGoing(signal);
+        assertText(bytes, stream);
         await put(bytes.subarray(at, at + PIECE_BYTES));
       }
     },

@@ -18,10 +18,25 @@ function distance(a: string, b: string): number {
 /** Letters are left out more often than the first one is mistaken. */
 const beginAlike = (a: string, b: string): number => (a[0]?.toLowerCase() === b[0]?.toLowerCase() ? 1 : 0);
 
+/** Words of other programs and languages for what has another name here. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  ...{ double: 'f64', float: 'f32', half: 'f16', byte: 'u8', short: 'i16', int: 'i32', long: 'i64' },
+  ...{ '--reverse': '--descending', reverse: 'descending' },
+};
+
+/** Edits after which a word is still the same one, dashes aside: none of one letter, one of a short word. */
+function editsOf(word: string): number {
+  const letters = word.replace(/^-+/, '').length;
+  if (letters < 2) return 0;
+  return letters < 5 ? 1 : Math.floor((letters + 1) / 3);
+}
+
 /** The known word that `word` was probably meant to be, when one is near enough; none for a word that is known. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (known.includes(word)) return undefined;
-  const limit = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
+  const synonym = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
+  if (synonym !== undefined && known.includes(synonym)) return synonym;
+  const limit = editsOf(word);
   const [best] = known
     .map((name) => ({ name, edits: distance(word.toLowerCase(), name.toLowerCase()) }))
     .filter(({ edits }) => edits <= limit)

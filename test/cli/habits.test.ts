@@ -78,6 +78,16 @@ for (const [line, message] of [
   ['srot in.u32', /unknown command 'srot'; did you mean 'sort'/],
   ['srot --help', /unknown command 'srot'; did you mean 'sort'/],
   ['', /name a command/],
+  ['--verison', /unknown option '--verison'; did you mean '--version'/],
+  ['--quiet', /name a command/],
+  ['help srot', /unknown command 'srot'; did you mean 'sort'/],
+  ['sort a -o b --dtype double', /unknown dtype 'double'.*did you mean 'f64'/],
+  ['sort a -o b --dtype u32 --reverse', /unknown option '--reverse'; did you mean '--descending'/],
+  ['sort a -o b --dtype u32 --colour', /unknown option '--colour'\n/],
+  ['histogram a --dtype u32 --bins ten', /--bins is 'ten': expected a number/],
+  ['sort a -o b --dtype u32 --head abc', /--head is 'abc': expected a number/],
+  ['tune --time abc', /--time is 'abc': expected a number/],
+  ['batch a --parallel=2x', /--parallel is '2x': expected a number/],
   ['sort a -o b --dtype u32 --devcie cpu', /unknown option '--devcie'; did you mean '--device'/],
   ['sort a -o b --dtype u32 --no-verfy', /unknown option '--no-verfy'/],
   ['sort a -o b --dtype u32 --hlep', /unknown option '--hlep'; did you mean '--help'/],
@@ -117,7 +127,54 @@ for (const [line, message] of [
   });
 }
 
-test('an option with one missing letter is suggested in every command', async (t) => {
+test('every number is quoted as it was typed', async (t) => {
+  for (const name of COMMAND_NAMES) {
+    const spec = await specNamed(name);
+    for (const option of spec.options.filter(({ type }) => type === 'number')) {
+      for (const typed of ['ten', '1O', 'NaN', '']) {
+        const expected = {
+          instanceOf: UsageError,
+          message: `--${option.name} is '${typed}': expected a number`,
+        };
+        t.throws(() => parseArguments(spec, [`--${option.name}=${typed}`]), expected, name);
+      }
+      const required = spec.arguments
+        .filter((one) => one.required)
+        .map(({ choices }) => choices?.[0] ?? 'word');
+      const read = () => parseArguments(spec, [...required, `--${option.name}=-1.5e3`])[option.name];
+      if (!spec.options.some((one) => one.required)) t.is(read(), -1500, name);
+    }
+  }
+});
+
+test('a usage error ends with the help of its own command', async (t) => {
+  for (const [line, help] of [
+    ['sort --devcie cpu', "See 'clsort sort --help'."],
+    ['topk', "See 'clsort topk --help'."],
+    ['srot', "See 'clsort --help'."],
+    ['--verison', "See 'clsort --help'."],
+  ] as const) {
+    const { code, err } = await clsort(line.split(' '));
+    t.is(code, 2);
+    t.true(err.trimEnd().endsWith(help), err);
+  }
+});
+
+test('clsort help COMMAND is clsort COMMAND --help', async (t) => {
+  for (const [help, same] of [
+    [['help'], ['--help']],
+    [
+      ['help', 'sort'],
+      ['sort', '--help'],
+    ],
+  ] as const) {
+    const ran = await clsort(help);
+    t.is(ran.code, 0, ran.err);
+    t.is(ran.out, (await clsort(same)).out);
+  }
+});
+
+test('every option of every command is suggested where one letter is missing', async (t) => {
   for (const name of COMMAND_NAMES) {
     const spec = await specNamed(name);
     for (const option of spec.options.filter((one) => !one.hidden && one.name.length > 4)) {

@@ -16,7 +16,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import ava from 'ava';
 import { ClosedPipeError, type OutputContext, openOutput, withOutput } from '../../src/io/output.js';
-import { AbortedError, IoError } from '../../src/util/errors.js';
+import { AbortedError, IoError, UsageError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 import { where } from '../where.js';
 
@@ -36,6 +36,31 @@ const context = (over: Partial<OutputContext> = {}): OutputContext => ({
   stdout: new Writable(),
   signal: new AbortController().signal,
   ...over,
+});
+
+ava('a terminal gets text, and no binary data', async (t) => {
+  for (const isTTY of [true, false]) {
+    const got: Buffer[] = [];
+    const stdout = Object.assign(
+      new Writable({
+        write(chunk, _, done) {
+          got.push(chunk);
+          done();
+        },
+      }),
+      { isTTY },
+    );
+    const put = (bytes: Uint8Array) => withOutput('-', context({ stdout }), (output) => output.write(bytes));
+    await put(Buffer.from('1,5\r\n\tnaïve\n'));
+    t.is(got.length > 0, true);
+    got.length = 0;
+    for (const binary of [Float64Array.of(1, 2), Uint32Array.of(7), Buffer.from('\x93NUMPY\x01\x00')]) {
+      const bytes = new Uint8Array(binary.buffer, binary.byteOffset, binary.byteLength);
+      if (isTTY) await t.throwsAsync(put(bytes), { instanceOf: UsageError, message: /-o FILE.*--to csv/ });
+      else await t.notThrowsAsync(put(bytes));
+    }
+    t.is(Buffer.concat(got).length, isTTY ? 0 : 29);
+  }
 });
 
 async function put(name: string, contents: string): Promise<void> {
