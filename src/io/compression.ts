@@ -2,6 +2,7 @@
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 import { ClsortError, FormatError } from '../util/errors.js';
+import { runtime } from '../util/runtime.js';
 import { type Decompressor, inflated } from './inflated.js';
 import type { Output } from './output.js';
 import { type Source, sourceOfChunks } from './raw.js';
@@ -40,7 +41,7 @@ const { createZstdCompress, createZstdDecompress } = zlib as object as ZstdOfNod
 /** Node before 22.15 has none. */
 const zstdIsNewer = (): FormatError =>
   new FormatError(
-    `zstd is built into Node from 22.15 on, and this one is ${process.version}: use a newer Node, or gzip (.gz)`,
+    `zstd is built into Node from 22.15 on, and this is ${runtime()}: use a newer Node, or gzip (.gz)`,
   );
 
 const zstd: Compression = {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { markAsUntransferable } from 'node:worker_threads';
 import { UnsupportedError } from '../util/errors.js';
 import { packageFolder } from '../util/package.js';
+import { otherRuntime, runtime } from '../util/runtime.js';
 import { mendTransfer } from './array-buffer.js';
 import { errorOf } from './errors.js';
 import type { Native } from './native.js';
@@ -21,17 +22,38 @@ function* candidates(): Generator<string> {
   yield prebuiltAddon();
 }
 
-function prebuiltFor(): string {
-  const brought = existsSync(prebuilds()) ? readdirSync(prebuilds()) : [];
-  return `Prebuilt for: ${brought.length > 0 ? brought.join(', ') : 'nothing'}.`;
+const HOST = "  - sort without it: device 'host'";
+
+/** Systems that the package brings addons for. */
+const prebuiltFor = (): string[] => (existsSync(prebuilds()) ? readdirSync(prebuilds()) : []);
+
+/** Versions of Node that there are addons for, where there are any for the system. */
+const PREBUILT_NODES = [20, 22, 24, 26];
+
+/** Would another version of Node find an addon? Only where the system has some, and none for this version. */
+function needsOtherNode(systems: readonly string[]): boolean {
+  const [major] = process.versions.node.split('.');
+  return systems.includes(platformName()) && !PREBUILT_NODES.includes(Number(major));
 }
 
 /** What was to be had, and what to do where nothing of it fits. */
 function advice(): string[] {
+  const other = otherRuntime();
+  if (other !== undefined) {
+    return [
+      `The addon is for Node.js, and this is ${other}.`,
+      'Possible solutions:',
+      '  - run the program with Node.js',
+      HOST,
+    ];
+  }
   const named = process.env.CLSORT_ADDON;
   const musl = isMusl();
+  const systems = prebuiltFor();
   return [
-    named ? `CLSORT_ADDON names the only file that is tried: ${named}` : prebuiltFor(),
+    named
+      ? `CLSORT_ADDON names the only file that is tried: ${named}`
+      : `Prebuilt for: ${systems.length > 0 ? systems.join(', ') : 'nothing'}.`,
     ...(musl
       ? [
           'This Node is linked to musl, as on Alpine. The prebuilt addons are for glibc; musl is not supported.',
@@ -39,18 +61,19 @@ function advice(): string[] {
       : []),
     'Possible solutions:',
     ...(named ? ['  - name another file in CLSORT_ADDON, or unset it'] : []),
-    musl
-      ? '  - use a Node for glibc: Debian, Ubuntu, Fedora; images of Node without -alpine'
-      : '  - use a version of Node that there is a prebuilt one for: 20, 22, 24 or 26',
+    ...(musl ? ['  - use a Node for glibc: Debian, Ubuntu, Fedora; images of Node without -alpine'] : []),
+    ...(needsOtherNode(systems)
+      ? [`  - use a version of Node with a prebuilt addon: ${PREBUILT_NODES.join(', ')}`]
+      : []),
     `  - build it here${musl ? ', untested' : ''}: npx node-gyp rebuild, in ${named ? 'the folder of clsort' : packageFolder()}`,
     `    (needs a C++ compiler, Python 3 and the OpenCL headers; ${musl ? 'Alpine: apk add' : 'Debian, Ubuntu: apt install'} g++ make python3 opencl-headers)`,
-    "  - sort without it: device 'host'",
+    HOST,
   ];
 }
 
 function explain(failures: readonly string[]): string {
   return [
-    `clsort's native addon for Node ${process.versions.node} on ${platformName()} could not be loaded.`,
+    `clsort's native addon for ${runtime()} on ${platformName()} could not be loaded.`,
     ...(failures.length > 0
       ? failures
       : ['  None of these files is there:', ...[...candidates()].map((file) => `    ${file}`)]),

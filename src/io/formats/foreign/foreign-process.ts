@@ -14,6 +14,7 @@ import {
   UnsupportedError,
 } from '../../../util/errors.js';
 import { packageFolder } from '../../../util/package.js';
+import { isPlugAndPlay } from '../../../util/runtime.js';
 import { assertGoing } from '../../raw.js';
 import { type Frame, framesOf, partsOf } from './frames.js';
 import { type MemoryWatch, watchMemory } from './memory-watch.js';
@@ -30,6 +31,8 @@ const SAID_BYTES = 2048;
 
 /** Variables that a child needs to start: where the system's loader finds libraries. */
 const ENVIRONMENT = ['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot'];
+/** Yarn's Plug'n'Play brings the resolver of packages by it. */
+const PNP_ENVIRONMENT = ['NODE_OPTIONS'];
 
 type ErrorClass = new (message: string, details?: ErrorDetails) => ClsortError;
 
@@ -68,8 +71,9 @@ export class ForeignProcess {
     }
     assertGoing(file.signal);
     this.#file = file;
+    const names = isPlugAndPlay() ? [...ENVIRONMENT, ...PNP_ENVIRONMENT] : ENVIRONMENT;
     const env = Object.fromEntries(
-      ENVIRONMENT.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+      names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
     );
     this.#child = spawn(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, program], {
       stdio: ['pipe', 'pipe', 'pipe', file.fd, 'pipe'],

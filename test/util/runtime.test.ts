@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { MAIN } from '../cli/cli.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'clsort-runtime-'));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+const opencl = new URL('../../src/opencl/index.js', import.meta.url).href;
+
+/** A module that makes this Node say what another runtime or resolver says of itself. */
+function posingAs(name: string, version: string, more = ''): string {
+  const file = join(folder, `${name}.cjs`);
+  const versions = `{ ...process.versions, ${name}: '${version}' }`;
+  writeFileSync(file, `Object.defineProperty(process, 'versions', { value: ${versions} });\n${more}`);
+  return file;
+}
+
+/** What is said where there is no addon. */
+function withoutAddon(args: readonly string[]): string {
+  const program = `import(${JSON.stringify(opencl)}).then((cl) => cl.getPlatformIDs()).catch(({ message }) => console.log(message))`;
+  const env = { ...process.env, CLSORT_ADDON: join(folder, 'missing.node') };
+  return spawnSync(process.execPath, [...args, '-e', program], { env, encoding: 'utf8' }).stdout;
+}
+
+for (const [name, shown] of [
+  ['bun', 'Bun 1.2.3'],
+  ['deno', 'Deno 1.2.3'],
+] as const) {
+  test(`without an addon ${shown} is named, and no version of Node`, (t) => {
+    const said = withoutAddon(['--require', posingAs(name, '1.2.3')]);
+    t.regex(said, new RegExp(`native addon for ${shown} on .*could not be loaded`));
+    t.regex(said, new RegExp(`The addon is for Node\\.js, and this is ${shown}\\.`));
+    t.notRegex(said, /Node \d|version of Node|node-gyp/);
+  });
+}
+
+test('another version of Node is advised only where it would help', (t) => {
+  t.notRegex(withoutAddon([]), /version of Node/, 'this version has prebuilt addons');
+});
+
+test("the process of a reader gets the options of Yarn's Plug'n'Play, and no others", (t) => {
+  writeFileSync(join(folder, 'in.csv'), 'n\n2\n1\n');
+  const marks = join(folder, 'marks');
+  const mark = `if (/foreign/.test(process.argv[1])) require('node:fs').appendFileSync(${JSON.stringify(marks)}, 'x');`;
+  const convert = (preload: string): void => {
+    const args = [MAIN, 'convert', join(folder, 'in.csv'), '-o', join(folder, 'out.f64'), '--dtype', 'f64'];
+    const env = { ...process.env, NODE_OPTIONS: `--require ${preload}` };
+    const ran = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+    t.is(ran.status, 0, ran.stderr);
+  };
+  const plain = join(folder, 'plain.cjs');
+  writeFileSync(plain, mark);
+  convert(plain);
+  t.false(existsSync(marks));
+  convert(posingAs('pnp', '3', mark));
+  t.true(readFileSync(marks, 'utf8').length > 0);
+});
