@@ -1,9 +1,12 @@
 /** Sorting files from a program. */
+import type { FileHandle } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { sorterFor } from '../sort/api/default-sorter.js';
 import type { SortOptions } from '../sort/api/options.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { UsageError } from '../util/errors.js';
+import { shown } from '../util/shown.js';
 import { suggestion } from '../util/suggest.js';
 import { STDIO } from './raw.js';
 import {
@@ -71,16 +74,21 @@ const NAMES: Readonly<Record<keyof SortFileOptions, true>> = {
  * The output is written aside and renamed when all is well, so that it may be the input, too. All keys are in memory at once,
  * but those of a matrix that is sorted by rows.
  *
- * @param from a path, several, or a stream of bytes
- * @param to a path, or a stream, which is not ended
+ * @param from a path or `file:` URL, several, a stream of bytes, or a FileHandle, which is read from its position and stays open
+ * @param to a path or `file:` URL, a stream, which is not ended, or a FileHandle, which stays open
  * @returns what was done, and how long it took
  * @throws UsageError, DtypeError where the dtype is missing or contradicts the file, FormatError, IoError, AbortedError, and as `sort`
  */
 export async function sortFile(
-  from: string | readonly string[] | Readable,
-  to: string | Writable,
+  from: string | URL | readonly (string | URL)[] | Readable | FileHandle,
+  to: string | URL | Writable | FileHandle,
   options: SortFileOptions = {},
 ): Promise<FileReport> {
+  const input = inputOf(from);
+  const output = outputOf(to);
+  if (typeof options !== 'object' || options === null) {
+    throw new UsageError(`expected an object of options but got ${shown(options)}`);
+  }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(NAMES, name)) continue;
     throw new UsageError(`unknown option '${name}'${suggestion(name, Object.keys(NAMES))}`);
@@ -93,13 +101,13 @@ export async function sortFile(
   }
   const job = {
     ...rest,
-    in: from instanceof Readable ? STDIO : from,
-    out: to instanceof Writable ? STDIO : to,
+    in: input instanceof Readable ? STDIO : input,
+    out: output instanceof Writable ? STDIO : output,
   };
-  assertPaths(job, from, to);
+  assertPaths(job, input, output);
   const context = {
-    stdin: from instanceof Readable ? from : Readable.from([]),
-    stdout: to instanceof Writable ? to : new Writable(),
+    stdin: input instanceof Readable ? input : Readable.from([]),
+    stdout: output instanceof Writable ? output : new Writable(),
     signal,
     ...(onProgress && { onProgress }),
     ...(onWarning && { onWarning }),
@@ -113,6 +121,48 @@ export async function sortFile(
   }
   const { sortTableFile } = await import('./tables/sort-table-file.js');
   return sortTableFile(opened, { ...job, by }, context);
+}
+
+/** A path. @throws UsageError for what is none */
+function pathOf(path: unknown, name: string): string {
+  if (typeof path === 'string') return path;
+  if (path instanceof URL && path.protocol === 'file:') return fileURLToPath(path);
+  throw new UsageError(
+    `expected a path, a file: URL, a stream or a FileHandle for the ${name} but got ${path instanceof URL ? path.href : shown(path)}`,
+  );
+}
+
+const isHandle = (file: unknown): file is FileHandle =>
+  typeof (file as Partial<FileHandle> | null)?.createReadStream === 'function';
+
+/** Bytes that are read of a handle at a time. */
+const HANDLE_BYTES = 2 ** 20;
+
+/** What a handle holds from its position on; a stream of Node's own would close it. */
+async function* bytesOfHandle(handle: FileHandle): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { bytesRead, buffer } = await handle.read(new Uint8Array(HANDLE_BYTES));
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+const handleOutput = (handle: FileHandle): Writable =>
+  new Writable({
+    write: (chunk, _, done) => void handle.writeFile(chunk).then(() => done(), done),
+  });
+
+/** @throws UsageError for what cannot be read */
+function inputOf(from: unknown): string | readonly string[] | Readable {
+  if (from instanceof Readable) return from;
+  if (isHandle(from)) return Readable.from(bytesOfHandle(from));
+  return Array.isArray(from) ? from.map((one) => pathOf(one, 'input')) : pathOf(from, 'input');
+}
+
+/** @throws UsageError for what cannot be written */
+function outputOf(to: unknown): string | Writable {
+  if (to instanceof Writable) return to;
+  return isHandle(to) ? handleOutput(to) : pathOf(to, 'output');
 }
 
 /** @throws UsageError for what only tables have, where nothing says what rows are sorted by */

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import ava from 'ava';
 import { close, DtypeError, Sorter, sortFile, UsageError } from '../../src/index.js';
 import { npyHeader } from '../../src/io/formats/npy-header.js';
@@ -46,7 +48,37 @@ test('sortFile sorts several files together on the Sorter of the caller', async 
   await sorter.close();
 });
 
-test('sortFile reads and writes streams', async (t) => {
+test('file: URLs and FileHandles are read and written, and handles stay open', async (t) => {
+  await sortFile(pathToFileURL(path('in.f32')), pathToFileURL(path('url.f32')), { device: 'host' });
+  t.true(readFileSync(path('url.f32')).equals(sorted));
+  const [from, to] = [await open(path('in.f32')), await open(path('handle.f32'), 'w')];
+  await sortFile(from, to, { dtype: 'f32', device: 'host' });
+  t.is((await from.stat()).size, keys.length);
+  await Promise.all([from.close(), to.close()]);
+  t.true(readFileSync(path('handle.f32')).equals(sorted));
+});
+
+test('what is no file is a UsageError that says what is expected', async (t) => {
+  const fails = async (args: readonly unknown[], message: RegExp) => {
+    const call = (sortFile as (...args: unknown[]) => Promise<unknown>)(...args);
+    await t.throwsAsync(call, { instanceOf: UsageError, message });
+  };
+  const input = path('in.f32');
+  await fails([], /for the input but got undefined/);
+  await fails([input], /for the output but got undefined/);
+  for (const wrong of [null, 7, {}, new Uint8Array(2), new URL('https://example.org/a.f32')]) {
+    await fails(
+      [wrong, path('never')],
+      /expected a path, a file: URL, a stream or a FileHandle for the input/,
+    );
+    await fails([[input, wrong], path('never')], /for the input/);
+    await fails([input, wrong], /for the output/);
+  }
+  await fails([input, path('never'), null], /expected an object of options but got null/);
+  await fails([input, path('never'), 'f32'], /options/);
+});
+
+test('streams are read and written', async (t) => {
   const written: Uint8Array[] = [];
   const to = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
