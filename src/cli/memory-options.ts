@@ -6,13 +6,28 @@ import { UsageError } from '../util/errors.js';
 import type { BudgetArguments, MemoryArguments } from './options/memory.js';
 
 /** Bytes of memory, folder for temporary files, and whether to go on, as given on the command line. */
-export function readMemory({ memory, tmp, resume }: MemoryArguments) {
+export function readMemory({ memory, tmp, resume }: Omit<MemoryArguments, 'restart'>) {
   if (tmp === '') throw new UsageError("--tmp is '': expected a folder");
   return {
     memory: readBudget({ memory }),
     ...(tmp !== undefined && { tmp: normalize(tmp) }),
     resume,
   };
+}
+
+/**
+ * Gives up what an interrupted sort to an output has done, where --restart says so.
+ *
+ * @throws UsageError beside --resume; IoError
+ */
+export async function restart(
+  { resume, restart: isAsked, tmp }: MemoryArguments,
+  out: string,
+): Promise<void> {
+  if (!isAsked) return;
+  if (resume) throw new UsageError('--resume and --restart are at odds: give one of them');
+  const { discardUnfinished } = await import('../io/external/session.js'); // most sorts do without
+  await discardUnfinished(out, tmp === undefined ? undefined : normalize(tmp));
 }
 
 /** Bytes of memory, as given on the command line, or half of what is free. */

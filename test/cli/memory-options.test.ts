@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -85,7 +85,17 @@ test.serial(
     t.regex(ran.err, /kept in .*state: the same command with --resume goes on with it/);
     const again = await clsort(small);
     t.is(again.code, 2);
-    t.regex(again.err, /did not end: --resume goes on with it/);
+    t.regex(again.err, /interrupted sort of .*: --resume goes on with it, and --restart begins anew/);
+    const both = await clsort([...sort, '--memory', '16M', '--resume', '--restart']);
+    t.is(both.code, 2);
+    t.regex(both.err, /--resume and --restart are at odds/);
+    const copy = path('restarted');
+    cpSync(own, copy, { recursive: true });
+    const anew = ['sort', join(own, 'in'), '-o', join(copy, 'out'), '--dtype', 'u32', '--device', 'host'];
+    const restarted = await clsort([...anew, '--memory', '16M', '--restart', '--json']);
+    t.is(restarted.code, 0, restarted.err);
+    t.is(JSON.parse(restarted.out).external.resumedBytes, 0);
+    t.deepEqual(readdirSync(copy).sort(), ['in', 'out'], 'nothing is left of the interrupted sort');
     const resumed = await clsort([...sort, '--memory', '16M', '--resume', '--json']);
     t.is(resumed.code, 0, resumed.err);
     t.is(JSON.parse(resumed.out).external.bytes, keys.length);

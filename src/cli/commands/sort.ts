@@ -11,7 +11,7 @@ import { readOrder } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput, readTo } from '../key-files.js';
-import { readMemory } from '../memory-options.js';
+import { readMemory, restart } from '../memory-options.js';
 import { schedulerOption } from '../options/engine.js';
 import type { SortArguments } from '../options/sort.js';
 import { ProgressBar } from '../progress-bar.js';
@@ -63,6 +63,7 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
   };
   const context = { ...console, onWarning, onNote, onProgress };
   const sortOne = async (sorter: Sorter, file: SortPath): Promise<FileReport> => {
+    await restart(args, file.out);
     if (table) {
       const { sortTableFile } = await import('../../io/tables/sort-table-file.js');
       return sortTableFile(sorter, { ...table, ...tableJob(file), ...memory }, context);

@@ -5,7 +5,7 @@ import { readOrder } from '../arguments.js';
 import type { Console } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput, readTo } from '../key-files.js';
-import { readMemory } from '../memory-options.js';
+import { readMemory, restart } from '../memory-options.js';
 import type { UniqueArguments } from '../options/unique.js';
 import { onlyInput, readRecords } from '../record-options.js';
 import { grouped } from '../table.js';
@@ -15,6 +15,7 @@ export async function run(args: UniqueArguments, console: Console): Promise<Exit
   const records = readRecords(args);
   const { counts, format, in: inputs, out, verify } = args;
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args) };
+  await restart(args, out);
   const how = { ...readMemory(args), out, unique: true, counts, verify };
   const report = await runWithSorter(args, console, (sorter, context) =>
     records

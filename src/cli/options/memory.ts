@@ -8,6 +8,7 @@ export interface BudgetArguments {
 export interface MemoryArguments extends BudgetArguments {
   readonly tmp: string | undefined;
   readonly resume: boolean;
+  readonly restart: boolean;
 }
 
 /** Adds --memory. */
@@ -19,7 +20,7 @@ export const withBudget = <T>(yargs: Argv<T>) =>
     describe: 'most memory to sort in, as 2G or 50%; default half of what is free',
   });
 
-/** Adds --memory, --tmp and --resume. */
+/** Adds --memory, --tmp, --resume and --restart. */
 export const withMemory = <T>(yargs: Argv<T>) =>
   withBudget(yargs)
     .option('tmp', {
@@ -31,5 +32,10 @@ export const withMemory = <T>(yargs: Argv<T>) =>
     .option('resume', {
       type: 'boolean',
       default: false,
-      describe: 'go on with a sort of more than memory holds that was ended',
+      describe: 'resume an interrupted sort of more than memory holds',
+    })
+    .option('restart', {
+      type: 'boolean',
+      default: false,
+      describe: 'give up what an interrupted sort has done, and begin anew',
     });

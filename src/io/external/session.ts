@@ -57,12 +57,21 @@ export async function unfinished(out: string, tmp: string | undefined): Promise<
   const folder = await stateFolder(out, tmp);
   const found = await State.find(folder);
   if (!found) return undefined;
-  const paths = [folder, ...(found.part ? [await partPath(out, found.part)] : [])];
-  const remove = `rm -r ${paths.map((path) => `'${path}'`).join(' ')}`;
   return (
-    `${folder} has the state of a sort of ${found.input.name} that did not end: --resume goes on with it, ` +
-    `and ${remove} gives it up`
+    `${folder} has the state of an interrupted sort of ${found.input.name}: --resume goes on with it, ` +
+    'and --restart begins anew'
   );
+}
+
+/** Removes what there is of an interrupted sort to an output. @throws IoError, also while another process works on it */
+export async function discardUnfinished(out: string, tmp: string | undefined): Promise<void> {
+  if (isStdout(out)) return;
+  const folder = await stateFolder(out, tmp);
+  const found = await State.find(folder);
+  if (!found) return;
+  const state = await State.open(folder);
+  await state.remove();
+  if (found.part) await rm(await partPath(out, found.part), { force: true });
 }
 
 /**
@@ -114,7 +123,7 @@ function assertSame(
     const facts = { bytes: 'size', modified: 'time of change', checksum: 'contents' };
     throw new InputError(
       `${input.name} is not what it was when the sort of ${was.name} began: its ${facts[differs]} has changed. ` +
-        'Without --resume, and once the state is removed, the sort begins anew',
+        'With --restart instead of --resume the sort begins anew',
       { details: { path: input.name, was, is: identity } },
     );
   }

@@ -94,7 +94,7 @@ test.serial('without --resume, the state of an earlier sort is an error and is k
   });
   t.regex(
     error?.message ?? '',
-    /did not end: --resume goes on with it, and rm -r '.*state' '.*part' gives it up/,
+    /interrupted sort of .*: --resume goes on with it, and --restart begins anew/,
   );
   const state = await stateFolder(job.out, undefined);
   t.deepEqual(readdirSync(state), before);
@@ -112,7 +112,7 @@ test.serial(
     const context = contextOf({ onNote: (note) => notes.push(note) });
     const report = await externalSort(await host, { ...job, budget }, context);
     t.is(report.spilledBytes + report.resumedBytes, 0);
-    t.regex(notes.join(), /did not end: --resume goes on with it/);
+    t.regex(notes.join(), /interrupted sort of .*: --resume goes on with it/);
     t.true(readFileSync(job.out).equals(sorted));
     const resumed = await externalSort(await host, { ...job, budget, resume: true }, contextOf());
     t.true(resumed.resumedBytes > 0);
