@@ -53,7 +53,7 @@ test('a suspect job runs alone, on another device if there is one', (t) => {
   t.deepEqual(taken(queue, asker('gpu', { others: ['cpu'] })), [3], 'or if the job names that device');
 });
 
-test('jobs to be tried again are found without a look at all of them', (t) => {
+test('the next job to retry is found without a search through all of them', (t) => {
   const queue = new JobQueue();
   const jobs = 3000;
   let looks = 0;
@@ -74,7 +74,7 @@ test('jobs to be tried again are found without a look at all of them', (t) => {
   t.true(looks < 5 * jobs, `${looks} looks at ${jobs} jobs`);
 });
 
-test('what nobody is left to do is taken out', (t) => {
+test('jobs that no remaining device can run are removed', (t) => {
   const queue = new JobQueue();
   queue.add([entry(1), entry(2, { device: 'gpu' }), entry(3, { device: 'cpu' })]);
   queue.addAgain(entry(4, { device: 'gpu' }));

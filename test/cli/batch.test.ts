@@ -171,7 +171,7 @@ test('a batch is read from stdin', async (t) => {
   t.true(existsSync(path('piped')));
 });
 
-test('jobs without their inputs fail before they reach the process of a device', async (t) => {
+test('jobs with missing inputs fail before they reach a worker process', async (t) => {
   const jobs = Array.from({ length: 500 }, (_, i) => ({
     ...{ in: `absent/${i}.u32`, out: `never/${i}.u32` },
   }));
@@ -190,7 +190,7 @@ test('jobs without their inputs fail before they reach the process of a device',
   t.false(existsSync(path('never')), 'nor is a folder made for their results');
 });
 
-test('a batch that is wrong, missing or without its device runs nothing', async (t) => {
+test('an invalid batch, a missing batch and a missing device run no job', async (t) => {
   const jobs = [{ in: 'a.u32', out: 'none', dtype: 'u32' }];
   t.is((await batch('wrong.json', [{ ...jobs[0], dtype: 'u33' }])).code, 2);
   t.is((await clsort(['batch', path('missing.json')])).code, 5);

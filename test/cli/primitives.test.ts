@@ -295,7 +295,7 @@ test('gen draws uniform floats from [0, 1), and random bits by name', async (t) 
   }
 });
 
-test('demo prints 32 keys on a line and sorted on the next, and the times', async (t) => {
+test('demo prints 32 keys, the sorted keys and the times', async (t) => {
   const { code, out, err } = await clsort(['demo', '--device', 'cpu']);
   t.is(code, 0, err);
   const lines = out.trimEnd().split('\n');

@@ -39,7 +39,7 @@ test('topk writes the largest or smallest keys or positions, from a file or a pi
   t.is(told.out, `${path('five.i16')}: the largest 5 of 3,000 i16 keys\n`);
 });
 
-test('topk: what is wrong is told', async (t) => {
+test('topk refuses invalid arguments', async (t) => {
   writeFileSync(path('many.i16'), new Int16Array(100_000));
   for (const [args, message] of [
     [['topk', path('in.i16'), '-o', path('no.i16')], /option '-k' is missing/],

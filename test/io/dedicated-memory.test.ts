@@ -1,16 +1,15 @@
-/** What is decided by whether a device has memory of its own, on PoCL while it answers as the profiles of GPUs say. */
+/** Decisions that depend on dedicated device memory, on PoCL under the profiles of GPUs. */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ava from 'ava';
 import { scratchFolder } from '../cli/cli.js';
-import { forgetKernels, profileEnvironment } from '../device/profiled.js';
+import { profileEnvironment } from '../device/profiled.js';
 import { profileNamed } from '../device/profiles.js';
 import { tellingFixture } from '../layer/fixture.js';
 
 const test = ava.serial; // each sorts some MiB
 const { path, remove } = scratchFolder();
 ava.after.always(remove);
-ava.after.always(forgetKernels);
 
 const fixture = fileURLToPath(new URL('./fixtures/dedicated-memory.js', import.meta.url));
 

@@ -48,7 +48,7 @@ test('sortFile sorts several files together on the Sorter of the caller', async 
   await sorter.close();
 });
 
-test('file: URLs and FileHandles are read and written, and handles stay open', async (t) => {
+test('sortFile reads and writes file: URLs and FileHandles, and leaves handles open', async (t) => {
   await sortFile(pathToFileURL(path('in.f32')), pathToFileURL(path('url.f32')), { device: 'host' });
   t.true(readFileSync(path('url.f32')).equals(sorted));
   const [from, to] = [await open(path('in.f32')), await open(path('handle.f32'), 'w')];
@@ -58,7 +58,7 @@ test('file: URLs and FileHandles are read and written, and handles stay open', a
   t.true(readFileSync(path('handle.f32')).equals(sorted));
 });
 
-test('what is no file is a UsageError that says what is expected', async (t) => {
+test('an argument that is no file raises a UsageError that says what is expected', async (t) => {
   const fails = async (args: readonly unknown[], message: RegExp) => {
     const call = (sortFile as (...args: unknown[]) => Promise<unknown>)(...args);
     await t.throwsAsync(call, { instanceOf: UsageError, message });
@@ -78,7 +78,7 @@ test('what is no file is a UsageError that says what is expected', async (t) => 
   await fails([input, path('never'), 'f32'], /options/);
 });
 
-test('streams are read and written', async (t) => {
+test('sortFile reads and writes streams', async (t) => {
   const written: Uint8Array[] = [];
   const to = new Writable({
     write(chunk: Uint8Array, _encoding, done) {

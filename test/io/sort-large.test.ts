@@ -9,7 +9,7 @@ test('small inputs are sorted as a whole, and larger ones only on a GPU with eno
   for (const hasDedicatedMemory of [false, true]) {
     t.true(fitsAsWhole(64 * MIB, limits, hasDedicatedMemory));
     t.false(fitsAsWhole(64 * MIB, { ...limits, memory: 100 * MIB }, hasDedicatedMemory));
-    t.false(fitsAsWhole(undefined, limits, hasDedicatedMemory), 'a pipe that is larger');
+    t.false(fitsAsWhole(undefined, limits, hasDedicatedMemory), 'a pipe above the limit');
   }
   t.false(fitsAsWhole(GIB, limits, false));
   t.true(fitsAsWhole(GIB, limits, true));

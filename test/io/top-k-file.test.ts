@@ -80,7 +80,7 @@ test('top-k by a bit window takes the first of equal keys', async (t) => {
   t.deepEqual([...new Uint32Array(new Uint8Array(readFileSync(job.out)).buffer)], order.slice(0, 90));
 });
 
-test('k beyond the number of keys takes memory for the keys alone, of a file and of a pipe', async (t) => {
+test('a k beyond the number of keys takes memory for the keys alone, from files and pipes', async (t) => {
   const keys = Uint32Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1000);
   writeFileSync(path('few.u32'), keys);
   const memory = 12 * 12 * 1000;
@@ -97,7 +97,7 @@ test('k beyond the number of keys takes memory for the keys alone, of a file and
   }
 });
 
-test('too little memory, no number, and keys that would be replaced are refused', async (t) => {
+test('too little memory, an invalid k and an output that replaces the input are refused', async (t) => {
   writeFileSync(path('x.u32'), Uint32Array.of(2, 1));
   const job = { in: [path('x.u32')], out: path('never'), k: 1000 };
   writeFileSync(path('thousand.u32'), new Uint32Array(1000));

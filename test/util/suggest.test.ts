@@ -25,19 +25,19 @@ test('a known word gets no suggestion unless its case differs', (t) => {
   t.is(nearest('GPU', ['auto', 'cpu', 'gpu']), 'gpu');
 });
 
-test('words of other programs have their names here', (t) => {
+test('options of other programs are mapped to the names used here', (t) => {
   t.is(nearest('double', ['f32', 'f64']), 'f64');
   t.is(nearest('--reverse', ['--resume', '--descending']), '--descending');
   t.is(nearest('double', words), undefined);
 });
 
-test('dashes do not make words alike', (t) => {
+test('leading dashes do not count as similarity', (t) => {
   t.is(nearest('-z', ['-o', '-V']), undefined);
   t.is(nearest('--colour', ['--column', '--columns']), undefined);
   t.is(nearest('--verison', ['--version', '--verify']), '--version');
 });
 
-test('what is like nothing known is not', (t) => {
+test('a word unlike every known word gets no suggestion', (t) => {
   t.is(nearest('algorithm', words), undefined);
   t.is(nearest('x', words), undefined);
   t.is(suggestion('algorithm', words), '');

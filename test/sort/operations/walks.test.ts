@@ -245,7 +245,7 @@ forEachSorter((title, open, small) => {
     });
   });
 
-  test.serial(title('edges of 0 take both zeros, and NaN is in no bin'), async (t) => {
+  test.serial(title('an edge of 0 includes both zeros, and NaN is in no bin'), async (t) => {
     const sorter = await open();
     for (const Floats of [Float32Array, Float64Array]) {
       const keys = Floats.of(-0, 0, -1, 1, Number.NaN, -Number.MIN_VALUE, Number.POSITIVE_INFINITY);
