@@ -287,6 +287,13 @@ export const LIBRARY = [
     tests: [tests('sort/backend/plan-lists')],
   },
   {
+    name: 'plans: a variant that failed twice is tried again',
+    file: 'src/sort/backend/variant-trust.ts',
+    find: '?? 0) < MAX_FAILURES',
+    replace: '?? 0) <= MAX_FAILURES',
+    tests: [tests('sort/calls/distrust')],
+  },
+  {
     name: 'plans: a failure is not told again, where it was told last',
     file: 'src/sort/backend/plan-lists.ts',
     find: 'this.#last = undefined;',

@@ -26,9 +26,7 @@ import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from './p
 import { PlanLists } from './plan-lists.js';
 import { chunkLimit } from './planner.js';
 import { Survey } from './survey.js';
-
-/** Failures after which a variant is not tried again of ourselves while the device is open. */
-const MOST_FAILURES = 2;
+import { VariantTrust } from './variant-trust.js';
 
 /**
  * Fewer bytes arrive too soon for a sort in parts to be worth its second go at them. Measured on an H200 with
@@ -47,7 +45,7 @@ export class DeviceBackend implements Backend {
   readonly #plans: PlanLists;
   readonly #survey: Survey;
   readonly #steps: DeviceColumnSteps;
-  readonly #failures = new Map<string, number>();
+  readonly #trust = new VariantTrust();
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; certificate: Certificate }>>();
   /** Of variants that are compiled and certified, and of plans that can be run as they are. */
   readonly #certified = new Map<string, Algorithm>();
@@ -96,7 +94,7 @@ export class DeviceBackend implements Backend {
   }
 
   trusts(plan: Plan): boolean {
-    return this.#failures.size === 0 || (this.#failures.get(variantOf(plan)) ?? 0) < MOST_FAILURES;
+    return this.#trust.trusts(plan);
   }
 
   pays(plan: Plan): boolean {
@@ -104,8 +102,7 @@ export class DeviceBackend implements Backend {
   }
 
   distrust(plan: Plan): void {
-    const variant = variantOf(plan);
-    this.#failures.set(variant, (this.#failures.get(variant) ?? 0) + 1);
+    this.#trust.distrust(plan);
   }
 
   async prepare(plan: Plan): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Device } from '../../device/device.js';
+import type { KnownDevice } from '../../device/device.js';
 import type { Plan, PlanRequest } from './plan.js';
 import { devicePlans } from './planner.js';
 
@@ -32,12 +32,12 @@ interface PlanList {
 
 /** The plans of one device, each made once: small sorts take little longer than planning them. */
 export class PlanLists {
-  readonly #device: Device;
+  readonly #device: KnownDevice;
   readonly #lists = new Map<string, PlanList>();
   /** The one that was asked for last: calls that are made together are mostly alike. */
   #last: PlanList | undefined;
 
-  constructor(device: Device) {
+  constructor(device: KnownDevice) {
     this.#device = device;
   }
 
