@@ -3,7 +3,7 @@ import type { PlanRequest } from '../../../src/sort/backend/plan.js';
 import { PlanLists } from '../../../src/sort/backend/plan-lists.js';
 import { devicePlans } from '../../../src/sort/backend/planner.js';
 import { UnsupportedError } from '../../../src/util/errors.js';
-import { forEachDevice } from '../../each-device.js';
+import { knownDevice, profileNamed } from '../../device/profiles.js';
 
 const REQUEST: PlanRequest = {
   n: 1000,
@@ -13,43 +13,42 @@ const REQUEST: PlanRequest = {
   algorithm: 'auto',
 };
 
-forEachDevice((title, open) => {
-  test.serial(title('plans are computed once for each request, complete and in order'), async (t) => {
-    const device = await open();
-    const lists = new PlanLists(device);
-    const [first] = lists.plansFor(REQUEST);
-    const all = [...lists.plansFor(REQUEST)];
-    t.is(all[0], first, 'left off after the first one before');
-    t.deepEqual(all, [...devicePlans(device, REQUEST)]);
-    for (const other of [
-      { n: 1001 },
-      { dtype: 'i32' },
-      { bits: [0, 8] },
-      { bits: [8, 32] },
-      { valueBytes: 4 },
-      { algorithm: 'tiled' },
-      { algorithm: 'tiled', parameters: { radixBits: 4 } },
-      { segments: 3 },
-    ] as const) {
-      const request = { ...REQUEST, ...other };
-      t.is([...lists.plansFor(REQUEST)][0], first, 'what was asked for last is another');
-      const [plan] = lists.plansFor(request);
-      t.deepEqual(plan, devicePlans(device, request).next().value ?? undefined);
-    }
-    const [small] = lists.plansFor({ ...REQUEST, n: 1 });
-    for (let n = 2; n < 60; n++) [...lists.plansFor({ ...REQUEST, n })]; // as many as are kept
-    t.is([...lists.plansFor(REQUEST)][0], first);
-    t.is([...lists.plansFor({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
-    for (let n = 1; n < 200; n++) [...lists.plansFor({ ...REQUEST, n })];
-    t.deepEqual([...lists.plansFor(REQUEST)], all, 'forgotten and made again');
-  });
+const device = knownDevice(profileNamed('a10'));
 
-  test.serial(title('a request that cannot be planned throws every time'), async (t) => {
-    const lists = new PlanLists(await open());
-    for (let i = 0; i < 2; i++) {
-      t.throws(() => [...lists.plansFor({ ...REQUEST, algorithm: 'tiled', valueBytes: 3 })], {
-        instanceOf: UnsupportedError,
-      });
-    }
-  });
+test('plans are computed once for each request, complete and in order', (t) => {
+  const lists = new PlanLists(device);
+  const [first] = lists.plansFor(REQUEST);
+  const all = [...lists.plansFor(REQUEST)];
+  t.is(all[0], first, 'left off after the first one before');
+  t.deepEqual(all, [...devicePlans(device, REQUEST)]);
+  for (const other of [
+    { n: 1001 },
+    { dtype: 'i32' },
+    { bits: [0, 8] },
+    { bits: [8, 32] },
+    { valueBytes: 4 },
+    { algorithm: 'tiled' },
+    { algorithm: 'tiled', parameters: { radixBits: 4 } },
+    { segments: 3 },
+  ] as const) {
+    const request = { ...REQUEST, ...other };
+    t.is([...lists.plansFor(REQUEST)][0], first, 'what was asked for last is another');
+    const [plan] = lists.plansFor(request);
+    t.deepEqual(plan, devicePlans(device, request).next().value ?? undefined);
+  }
+  const [small] = lists.plansFor({ ...REQUEST, n: 1 });
+  for (let n = 2; n < 60; n++) [...lists.plansFor({ ...REQUEST, n })]; // as many as are kept
+  t.is([...lists.plansFor(REQUEST)][0], first);
+  t.is([...lists.plansFor({ ...REQUEST, n: 1 })][0], small, 'one that is known pushes no other out');
+  for (let n = 1; n < 200; n++) [...lists.plansFor({ ...REQUEST, n })];
+  t.deepEqual([...lists.plansFor(REQUEST)], all, 'forgotten and made again');
+});
+
+test('a request that cannot be planned throws every time', (t) => {
+  const lists = new PlanLists(device);
+  for (let i = 0; i < 2; i++) {
+    t.throws(() => [...lists.plansFor({ ...REQUEST, algorithm: 'tiled', valueBytes: 3 })], {
+      instanceOf: UnsupportedError,
+    });
+  }
 });

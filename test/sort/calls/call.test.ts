@@ -1,177 +1,173 @@
-/** The waits and events of a call, besides its commands. */
+/** Calls on a device that fails: another algorithm, smaller chunks, fall back to the host, and errors. */
 import test from 'ava';
-import type { Buffer } from '../../../src/device/buffer.js';
-import { Queue } from '../../../src/device/queue.js';
-import { type DeviceArray, Sorter, type SortReport } from '../../../src/index.js';
-import { parseSortOptions, type SortOptions } from '../../../src/sort/api/options.js';
-import { type Column, column } from '../../../src/sort/backend/column.js';
-import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
-import { type Call, start } from '../../../src/sort/calls/call.js';
-import { lexsort } from '../../../src/sort/operations/lexsort.js';
-import { segmentColumn, segmentedSort } from '../../../src/sort/operations/segmented-sort.js';
-import { topK } from '../../../src/sort/operations/top-k.js';
-import { unique } from '../../../src/sort/operations/unique.js';
-import { digitHistogram, gather, reduce, scan } from '../../../src/sort/operations/walks.js';
-import { forEachDevice } from '../../each-device.js';
+import {
+  AbortedError,
+  BuildError,
+  DeviceLostError,
+  InputError,
+  MemoryError,
+  MismatchError,
+  UnsupportedError,
+} from '../../../src/index.js';
+import { fakeSorter } from '../fake-backend.js';
 
-const bufferOf = ({ place }: Column) => place as Buffer;
+const random = (n: number): Uint32Array =>
+  Uint32Array.from({ length: n }, (_, i) => Math.imul(i + 1, 2654435761) >>> 7);
 
-/** Counts the waits for a queue and the downloads from it while `use` runs. */
-async function counted(queue: Queue, use: () => Promise<unknown>): Promise<{ waits: number; reads: number }> {
-  const counts = { waits: 0, reads: 0 };
-  const [finish, read] = [queue.finish.bind(queue), queue.read.bind(queue)];
-  queue.finish = (...args) => {
-    counts.waits++;
-    return finish(...args);
-  };
-  queue.read = (...args) => {
-    counts.reads++;
-    return read(...args);
-  };
-  try {
-    await use();
-  } finally {
-    Object.assign(queue, { finish, read });
-  }
-  return counts;
+const KEYS = random(900);
+const SORTED = KEYS.toSorted();
+
+/** Algorithms of the sorts that a fake device received, in order. */
+const sortsOf = ({ backend }: ReturnType<typeof fakeSorter>['keeper']): string[] =>
+  backend.sorts.map(({ plan }) => plan.algorithm);
+
+const codesOf = (warnings: readonly { code: string }[]): string[] => warnings.map(({ code }) => code);
+
+/** Names of the algorithms that a fake device plans, best first. */
+function planned({ backend }: ReturnType<typeof fakeSorter>['keeper'], n: number): string[] {
+  const request = { n, dtype: 'u32', bits: [0, 32], valueBytes: 0, algorithm: 'auto' } as const;
+  return [...backend.plans(request)].map(({ algorithm }) => algorithm);
 }
 
-forEachDevice((title, open, small) => {
-  // On CPU devices, host keys are probed from this size on.
-  const n = small ? 500 : 2 ** 17 + 3;
+test('an algorithm is compiled once, by the first call that needs it', async (t) => {
+  const { sorter, keeper } = fakeSorter();
+  for (let i = 0; i < 3; i++) t.deepEqual(await sorter.sort(KEYS), SORTED);
+  const [best = ''] = planned(keeper, KEYS.length);
+  t.deepEqual(keeper.backend.compiled, [best]);
+  t.deepEqual(sortsOf(keeper), [best, best, best]);
+});
 
-  test.serial(
-    title('a call on device arrays waits once for the queue, and unique once more for its length'),
-    async (t) => {
-      const device = await open();
-      const { queue } = device;
-      const backend = new DeviceBackend(device);
-      const made = [n, n, n, n].map((length) => column('u32', length, device.buffer(length * 4)));
-      const [keys, values, sorted, moved] = made as [Column, Column, Column, Column];
-      const words = Uint32Array.from({ length: n }, (_, i) => Math.imul(i, 2654435761) >>> 12);
-      queue.write(bufferOf(keys), words);
-      queue.write(
-        bufferOf(values),
-        words.map((_, i) => n - 1 - i),
-      );
-      await queue.finish();
-      const few = (k: number) => ({
-        keys: { ...sorted, n: k },
-        positions: { ...moved, n: k },
-        counts: { ...moved, n: k },
-      });
-      const calls: Record<string, (call: Call) => unknown> = {
-        sort: (call) => call.sort({ keys, sorted: sorted.place }),
-        argsort: (call) => call.sort({ keys, moved: moved.place }),
-        sortPairs: (call) =>
-          call.sort({ keys, sorted: sorted.place, values: { ...values, bytes: 4 }, moved: moved.place }),
-        topK: (call) => topK(call, keys, few(10)),
-        lexsort: (call) => lexsort(call, [{ keys, order: { descending: false, nan: 'last' } }], moved),
-        segmentedSort: (call) =>
-          segmentedSort(call, { keys, ...segmentColumn([0, 7, n], n), sorted: sorted.place }),
-        reduce: (call) => reduce(call, keys, 'sum'),
-        scan: (call) => scan(call, keys, sorted, { op: 'sum', inclusive: true }),
-        histogram: (call) => digitHistogram(call, keys, [0, 8]),
-        gather: (call) => gather(call, [keys], values, [sorted]),
-        unique: (call) => unique(call, keys, few),
-      };
-      for (const [name, use] of Object.entries(calls)) {
-        const run = async () => {
-          const onWarning = ({ message }: Error) => t.fail(message);
-          const by = { backend, settings: parseSortOptions({ tuning: { select: 1 } }), onWarning };
-          await (
-            await start(by, async (call) => {
-              await use(call);
-              return () => undefined;
-            })
-          ).complete();
-        };
-        await run(); // self-tests have their own waits
-        const { waits, reads } = await counted(queue, run);
-        t.is(waits, name === 'unique' ? 2 : 1, name);
-        t.true(reads <= 2, `${name}: ${reads}`);
-      }
-      for (const one of made) bufferOf(one).release();
-    },
-  );
+test('an algorithm that does not compile is replaced by the next one, with one warning', async (t) => {
+  const { sorter, keeper, warnings } = fakeSorter();
+  const [first = '', second = ''] = planned(keeper, KEYS.length);
+  keeper.backend.broken.set(first, new BuildError('does not compile'));
+  t.deepEqual(await sorter.sort(KEYS), SORTED);
+  t.deepEqual(sortsOf(keeper), [second]);
+  t.deepEqual(codesOf(warnings), ['ERR_CLSORT_BUILD']);
+  await t.throwsAsync(sorter.sort(KEYS, { algorithm: first }), { instanceOf: BuildError });
+});
 
-  test.serial(
-    title(
-      'an operation whose programs are built, and those that use its result, have enqueued all when they return',
-    ),
-    async (t) => {
-      const sorter = await Sorter.open({ device: (await open()).info.id });
-      try {
-        const keys = await sorter.upload(Uint32Array.from({ length: 500 }, (_, i) => (i * 7) % 500));
-        const chain = () => {
-          const scanned = sorter.scan(keys, { op: 'max' });
-          return [scanned, sorter.gather(keys, scanned), sorter.searchSorted(scanned, keys)];
-        };
-        const read = async (arrays: Promise<DeviceArray>[]) =>
-          Promise.all((await Promise.all(arrays)).map((array) => array.read()));
-        const first = await read(chain());
-        let launches = 0;
-        const { run } = Queue.prototype;
-        Queue.prototype.run = function (...args) {
-          launches++;
-          return run.apply(this, args);
-        };
-        let again: Promise<DeviceArray>[] = [];
-        try {
-          again = chain();
-          const made = launches;
-          t.true(made >= 3, String(made));
-          await Promise.all(again);
-          t.is(launches, made);
-        } finally {
-          Queue.prototype.run = run;
-        }
-        t.deepEqual(await read(again), first);
-      } finally {
-        await sorter.close();
-      }
-    },
-  );
+test('a device without an algorithm that compiles is an UnsupportedError that lists the causes', async (t) => {
+  const { sorter, keeper } = fakeSorter();
+  const names = planned(keeper, KEYS.length);
+  for (const name of names)
+    keeper.backend.broken.set(name, new MismatchError(`${name} failed its self-test`));
+  const error = await t.throwsAsync(sorter.sort(KEYS), { instanceOf: UnsupportedError });
+  for (const name of names) t.true(error?.message.includes(`${name} failed its self-test`), name);
+  t.deepEqual(sortsOf(keeper), []);
+});
 
-  test.serial(title('a sort of a host array waits once for the queue'), async (t) => {
-    const device = await open();
-    const backend = new DeviceBackend(device);
-    const onWarning = ({ message }: Error) => t.fail(message);
-    const keys = Uint32Array.from({ length: 400 }, (_, i) => Math.imul(i, 2654435761) >>> 12);
-    const sorted = new Uint32Array(400);
-    const run = async () => {
-      const started = await start({ backend, settings: parseSortOptions(), onWarning }, async (call) => {
-        await call.sort({ keys: column('u32', 400, keys), sorted });
-        return () => undefined;
-      });
-      await started.complete();
-    };
-    await run();
-    t.is((await counted(device.queue, run)).waits, 1);
-    t.deepEqual(sorted, keys.toSorted());
+test('after two refused results the host sorts and warns', async (t) => {
+  for (const place of ['host', 'device'] as const) {
+    const { sorter, keeper, warnings } = fakeSorter();
+    keeper.backend.faultOf = ({ engine }) => (engine === 'host' ? undefined : { spoils: 'lost elements' });
+    const keys = place === 'host' ? KEYS : await sorter.upload(KEYS);
+    const sorted = await sorter.sort(keys);
+    t.deepEqual(sorted instanceof Uint32Array ? sorted : await sorted.read(), SORTED);
+    const names = sortsOf(keeper);
+    t.is(names.length, 3);
+    t.is(new Set(names).size, 3);
+    t.is(names.at(-1), 'host');
+    t.deepEqual(codesOf(warnings), new Array(3).fill('ERR_CLSORT_MISMATCH'));
+    t.regex(warnings[2]?.message ?? '', /the host engine sorts, since on NVIDIA A10: .* lost elements/);
+  }
+});
+
+test("with onMismatch 'throw' a refused result rejects without a retry", async (t) => {
+  const { sorter, keeper, warnings } = fakeSorter();
+  keeper.backend.faultOf = () => ({ spoils: 'lost elements' });
+  await t.throwsAsync(sorter.sort(KEYS, { onMismatch: 'throw' }), {
+    instanceOf: MismatchError,
+    message: /lost elements: its result is not used/,
   });
+  t.is(keeper.backend.sorts.length, 1);
+  t.is(warnings.length, 0);
+});
 
-  test.serial(title('events are kept only if the report contains times'), async (t) => {
-    const device = await open();
-    const backend = new DeviceBackend(device);
-    const keys = Uint32Array.from({ length: 3000 }, (_, i) => Math.imul(i, 2654435761));
-    const reported = async (options: SortOptions): Promise<SortReport> => {
-      const reports: SortReport[] = [];
-      const settings = parseSortOptions({ ...options, onReport: (report) => reports.push(report) });
-      const started = await start({ backend, settings, onWarning: () => undefined }, async (call) => {
-        await call.sort({ keys: column('u32', 3000, keys), sorted: new Uint32Array(3000) });
-        return () => undefined;
-      });
-      await started.complete();
-      return reports[0] as SortReport;
-    };
-    const [plain, profiled] = [await reported({}), await reported({ profile: true })];
-    const named = ({ stages }: SortReport) => stages.map(({ stage, launches }) => `${stage} ${launches}`);
-    t.deepEqual(named(plain), named(profiled));
-    t.true(plain.stages.length > 0);
-    t.true(plain.stages.every(({ seconds }) => seconds === null));
-    if (device.capabilities.quirks.profiles) {
-      t.true(profiled.stages.some(({ seconds }) => seconds !== null && seconds > 0));
-    }
-  });
+test('a sort that does not fit device memory is retried in chunks of half the size', async (t) => {
+  const { sorter, keeper, warnings } = fakeSorter();
+  const keys = random(20_000);
+  const full = new MemoryError('no room');
+  keeper.backend.faultOf = ({ n }) => (n > 6000 ? { throws: full } : undefined);
+  t.deepEqual(await sorter.sort(keys), keys.toSorted());
+  t.deepEqual(
+    warnings.map(({ message }) => message),
+    [10_000, 5000].map((n) => `no room; going on with chunks of ${n} keys`),
+  );
+  keeper.backend.faultOf = () => ({ throws: full });
+  await t.throwsAsync(sorter.sort(keys), { instanceOf: MemoryError });
+});
+
+test('a device that is out of resources for a few keys counts as lost', async (t) => {
+  const { sorter, keeper } = fakeSorter();
+  for (const [status, instanceOf] of [
+    [-5, DeviceLostError],
+    [-4, MemoryError],
+  ] as const) {
+    const throws = new MemoryError('out of resources', { details: { status } });
+    keeper.backend.faultOf = () => ({ throws });
+    await t.throwsAsync(sorter.sort(KEYS), { instanceOf });
+  }
+});
+
+test('a device that was chosen by default falls back to the host when its memory is full', async (t) => {
+  const { sorter, keeper, warnings } = fakeSorter(100);
+  keeper.backend.faultOf = () => ({ throws: new MemoryError('no room') });
+  t.deepEqual(await sorter.sort(KEYS), SORTED);
+  t.deepEqual(codesOf(warnings), ['ERR_CLSORT_MEMORY']);
+  t.regex(warnings[0]?.message ?? '', /the host does without the device/);
+  using array = await sorter.upload(KEYS);
+  await t.throwsAsync(sorter.sort(array), { instanceOf: MemoryError });
+});
+
+test('device arrays and pending calls are lost with their device, and new arrays work', async (t) => {
+  const { sorter, keeper } = fakeSorter();
+  const array = await sorter.upload(KEYS);
+  const [waiting, dependant] = [sorter.sort(array), sorter.sort(sorter.sort(array))];
+  const gathered = sorter.gather(array, sorter.argsort(array));
+  keeper.lose();
+  await t.throwsAsync(waiting, { instanceOf: DeviceLostError });
+  await t.throwsAsync(dependant, { instanceOf: InputError, message: /result of a call that failed/ });
+  await t.throwsAsync(gathered, { instanceOf: InputError, message: /result of a call that failed/ });
+  await t.throwsAsync(array.read(), { instanceOf: DeviceLostError });
+  t.deepEqual(await sorter.sort(KEYS), SORTED);
+  using again = await sorter.upload(KEYS);
+  t.deepEqual(await (await sorter.sort(again)).read(), SORTED);
+});
+
+test('a failed call frees its memory', async (t) => {
+  const { sorter, keeper } = fakeSorter();
+  using array = await sorter.upload(KEYS);
+  const { used } = sorter.memory();
+  for (const fault of [{ throws: new TypeError('a bug') }, { fails: new TypeError('a bug') }]) {
+    keeper.backend.faultOf = () => fault;
+    await t.throwsAsync(sorter.sort(array), { instanceOf: TypeError });
+    await t.throwsAsync(sorter.topK(array, 3), { instanceOf: TypeError });
+    await t.throwsAsync(sorter.sort(KEYS), { instanceOf: TypeError });
+    await new Promise(setImmediate);
+    t.is(sorter.memory().used, used);
+  }
+});
+
+test('each call of a chain is enqueued immediately and waits once', async (t) => {
+  const { sorter, keeper } = fakeSorter();
+  using array = await sorter.upload(KEYS);
+  await sorter.argsort(array); // compiles
+  const { queue } = keeper.backend;
+  const before = queue.waits;
+  const chain = sorter.gather(array, sorter.argsort(array));
+  t.is(keeper.backend.sorts.length, 2, 'enqueued when the call returns');
+  await chain;
+  t.is(queue.waits, before + 2);
+});
+
+test('a signal that fires during a sort aborts its call', async (t) => {
+  const { sorter, keeper } = fakeSorter();
+  const controller = new AbortController();
+  keeper.backend.faultOf = () => {
+    controller.abort();
+    return undefined;
+  };
+  await t.throwsAsync(sorter.sort(KEYS, { signal: controller.signal }), { instanceOf: AbortedError });
+  t.deepEqual(await sorter.sort(KEYS), SORTED);
 });

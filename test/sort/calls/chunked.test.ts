@@ -5,24 +5,24 @@ import type { SortReport } from '../../../src/sort/api/report.js';
 import { chunkLimit } from '../../../src/sort/backend/planner.js';
 import { cutRuns } from '../../../src/sort/calls/chunked.js';
 import { bitWindows, keysOf, SEED } from '../../distributions.js';
-import { forEachSorter } from '../../each-sorter.js';
 import { pick, referenceArgsort } from '../../reference.js';
+import { forEachFakeSorter } from '../fake-backend.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
-forEachSorter((title, open) => {
+forEachFakeSorter((title, open) => {
   for (const dtype of DTYPES) {
     test.serial(title(`${dtype} in chunks gives keys, values and positions of a whole sort`), async (t) => {
       const sorter = await open();
-      const n = 257;
+      const n = 65;
       const keys = keysOf(dtype, 'special', n);
       const values = keysOf('u8', 'uniform', n * 3);
-      for (const chunk of [1, 64, 100, 256, 257]) {
-        if (chunk === 1 && dtype !== 'u8') continue; // a sort for each key takes its time
-        for (const order of [{}, { descending: true, nan: 'first' }] as const) {
+      for (const order of [{}, { descending: true, nan: 'first' }] as const) {
+        const positions = referenceArgsort(bytesOf(keys), dtype, order);
+        for (const chunk of [1, 16, 25, 64, 65]) {
+          if (chunk === 1 && dtype !== 'u8') continue; // a sort for each key takes its time
           const options = { dtype, ...order, tuning: { chunk } };
-          const positions = referenceArgsort(bytesOf(keys), dtype, order);
           t.deepEqual([...(await sorter.argsort(keys, options))], positions, `${chunk}, seed ${SEED}`);
           const sorted = await sorter.sort(keys, { ...options, verify: true });
           t.true(same(sorted, pick(bytesOf(keys), keys.BYTES_PER_ELEMENT, positions)));

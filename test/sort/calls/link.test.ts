@@ -1,10 +1,7 @@
 /** Calls that take promises of the results of other calls. */
 import test from 'ava';
-import { type DeviceArray, InputError, Sorter, UsageError } from '../../../src/index.js';
-import { isOnDevice } from '../../../src/sort/backend/column.js';
-import { DeviceBackend } from '../../../src/sort/backend/device-backend.js';
-import { deviceNames, PLATFORMS } from '../../each-device.js';
-import { forEachSorter } from '../../each-sorter.js';
+import { type DeviceArray, InputError, UsageError } from '../../../src/index.js';
+import { fakeSorter, forEachFakeSorter } from '../fake-backend.js';
 
 const random = (n: number): Uint32Array =>
   Uint32Array.from({ length: n }, (_, i) => Math.imul(i + 1, 2654435761) >>> 7);
@@ -23,8 +20,8 @@ async function unhandled(use: () => Promise<void>): Promise<unknown[]> {
   return seen;
 }
 
-forEachSorter((title, open, small) => {
-  const n = small ? 300 : 5003;
+forEachFakeSorter((title, open) => {
+  const n = 5003;
 
   test.serial(title('every operation accepts promises of arrays'), async (t) => {
     const sorter = await open();
@@ -158,51 +155,40 @@ forEachSorter((title, open, small) => {
 
 for (const onMismatch of ['retry', 'throw'] as const) {
   test.serial(`a result fails verification after other calls have read it: ${onMismatch}`, async (t) => {
-    const [name = ''] = deviceNames();
-    const warnings: string[] = [];
-    await using sorter = await Sorter.open({
-      device: PLATFORMS[name] ?? name,
-      onWarning: ({ code }) => warnings.push(code),
-    });
+    const { sorter, keeper, warnings } = fakeSorter();
     const keys = random(4000);
     const sorted = keys.toSorted();
     using array = await sorter.upload(keys);
     (await sorter.argsort(await sorter.sort(array))).dispose(); // passes the self-tests
     // The first sort writes garbage, which is detected only after all calls that read it are enqueued.
-    const { sort } = DeviceBackend.prototype;
     let tell: () => void = () => undefined;
-    const allEnqueued = new Promise<void>((resolve) => {
+    const until = new Promise<void>((resolve) => {
       tell = resolve;
     });
     let sorts = 0;
-    DeviceBackend.prototype.sort = async function (plan, job) {
-      const pending = await sort.call(this, plan, job);
+    keeper.backend.faultOf = () => {
       sorts++;
       if (sorts === 3) tell();
-      if (sorts > 1 || !job.sorted || !isOnDevice(job.sorted)) return pending;
-      this.device.queue.fill(job.sorted, 0xdeadbeef, { bytes: 4 * job.keys.n });
-      const outcome = () => allEnqueued.then(() => 'left rubbish');
-      return { outcome, release: () => pending.release() };
+      return sorts === 1 ? { spoils: 'left rubbish', until } : undefined;
     };
-    try {
-      const first = sorter.sort(array, { onMismatch });
-      // The garbage is a single key, whose argsort would rise: this one falls.
-      const order = sorter.argsort(first, { descending: true });
-      const again = sorter.gather(first, order);
-      const beside = sorter.sort(array);
-      if (onMismatch === 'throw') {
-        await t.throwsAsync(first, { code: 'ERR_CLSORT_MISMATCH' });
-        await t.throwsAsync(again, { instanceOf: InputError, message: /left rubbish/ });
-      } else {
-        t.deepEqual(await (await again).read(), sorted.toReversed());
-        t.deepEqual(await (await order).read(), Uint32Array.from(sorted.keys()).reverse());
-        t.deepEqual(await (await first).read(), sorted);
-        t.deepEqual(warnings, ['ERR_CLSORT_MISMATCH']);
-      }
-      t.deepEqual(await (await beside).read(), sorted);
-      t.true(sorts >= 3);
-    } finally {
-      DeviceBackend.prototype.sort = sort;
+    const first = sorter.sort(array, { onMismatch });
+    // The garbage is a single key, whose argsort would rise: this one falls.
+    const order = sorter.argsort(first, { descending: true });
+    const again = sorter.gather(first, order);
+    const beside = sorter.sort(array);
+    if (onMismatch === 'throw') {
+      await t.throwsAsync(first, { code: 'ERR_CLSORT_MISMATCH' });
+      await t.throwsAsync(again, { instanceOf: InputError, message: /left rubbish/ });
+    } else {
+      t.deepEqual(await (await again).read(), sorted.toReversed());
+      t.deepEqual(await (await order).read(), Uint32Array.from(sorted.keys()).reverse());
+      t.deepEqual(await (await first).read(), sorted);
+      t.deepEqual(
+        warnings.map(({ code }) => code),
+        ['ERR_CLSORT_MISMATCH'],
+      );
     }
+    t.deepEqual(await (await beside).read(), sorted);
+    t.true(sorts >= 3);
   });
 }

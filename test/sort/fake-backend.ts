@@ -1,0 +1,410 @@
+/**
+ * A fake device in host memory for tests of calls. It needs no driver and compiles nothing. Its plans come from the real planner, for
+ * a known device. Commands run in order when a call waits for them, so a command sees memory as earlier commands left it.
+ */
+import test from 'ava';
+import { Buffer } from '../../src/device/buffer.js';
+import type { KnownDevice } from '../../src/device/device.js';
+import type { DeviceInfo } from '../../src/device/platform.js';
+import { joinArrays } from '../../src/device/staging.js';
+import { bytesOf, copyBytes, isResizable, newArray } from '../../src/keys/array.js';
+import type { Dtype } from '../../src/keys/dtype.js';
+import { sooner } from '../../src/sort/api/host-sorter.js';
+import type { SortSettings } from '../../src/sort/api/options.js';
+import { SorterOperations } from '../../src/sort/api/sorter-operations.js';
+import type { Backend, Keeper, Outcome, PendingSort } from '../../src/sort/backend/backend.js';
+import { byteLengthOf, type Column, column, isOnDevice, type Place } from '../../src/sort/backend/column.js';
+import type { Columns, ThereColumn } from '../../src/sort/backend/columns.js';
+import { HostBackend, sortOnHost } from '../../src/sort/backend/host-backend.js';
+import { type HostJob, hostJob, type SortJob } from '../../src/sort/backend/job.js';
+import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from '../../src/sort/backend/plan.js';
+import { PlanLists } from '../../src/sort/backend/plan-lists.js';
+import { chunkLimit } from '../../src/sort/backend/planner.js';
+import { VariantTrust } from '../../src/sort/backend/variant-trust.js';
+import { HostColumnChecks } from '../../src/sort/operations/host-column-checks.js';
+import { HostColumnSteps } from '../../src/sort/operations/host-column-steps.js';
+import type { MemoryUsage } from '../../src/sort/transfer/column-memory.js';
+import { HostMemory } from '../../src/sort/transfer/host-memory.js';
+import { type ClsortError, DeviceLostError } from '../../src/util/errors.js';
+import type { Soon } from '../../src/util/soon.js';
+import { knownDevice, profileNamed } from '../device/profiles.js';
+
+/** Fills unused device memory, so that a test notices a command that reads it. */
+const POISON = 0xee;
+
+/** Device memory, which the library cannot access as an array. */
+class FakeBuffer extends Buffer {
+  readonly view: Uint8Array;
+
+  constructor(bytes: number) {
+    super(bytes, undefined as never);
+    this.view = new Uint8Array(bytes).fill(POISON);
+  }
+}
+
+/** A copy of a value in which each device buffer is replaced by the host array behind it. */
+function onHost<T>(value: T): T {
+  if (value instanceof FakeBuffer) return value.view as T;
+  if (Array.isArray(value)) return value.map(onHost) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, onHost(one)])) as T;
+}
+
+/** An in-order queue of commands. */
+class FakeQueue {
+  readonly #commands: (() => Soon<unknown>)[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+  /** Number of waits. */
+  waits = 0;
+
+  enqueue(command: () => Soon<unknown>): void {
+    this.#commands.push(command);
+  }
+
+  /** Runs all enqueued commands. @throws the error of the first command that fails */
+  finish(): Promise<void> {
+    this.waits++;
+    const run = async (): Promise<void> => {
+      for (const command of this.#commands.splice(0)) await command();
+    };
+    const done = this.#last.then(run);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+}
+
+/** Memory of the fake device. */
+class FakeMemory extends HostMemory {
+  readonly joinArrays = joinArrays;
+  readonly #queue: FakeQueue;
+  #used = 0;
+  #peak = 0;
+
+  constructor(queue: FakeQueue) {
+    super();
+    this.#queue = queue;
+  }
+
+  override take(dtype: Dtype, n: number): FakeBuffer {
+    const buffer = new FakeBuffer(byteLengthOf({ dtype, n }));
+    this.#used += buffer.bytes;
+    this.#peak = Math.max(this.#peak, this.#used);
+    return buffer;
+  }
+
+  override give(place: Place): void {
+    const { view, bytes } = place as FakeBuffer;
+    this.#used -= bytes;
+    this.#queue.enqueue(() => view.fill(POISON));
+  }
+
+  override get usage(): MemoryUsage {
+    return { used: this.#used, idle: 0, peak: this.#peak };
+  }
+
+  override async store(to: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    this.#queue.enqueue(() => super.store(onHost(to), view, offset));
+    await this.#queue.finish();
+  }
+
+  override async load(from: Column, view: ArrayBufferView, offset: number): Promise<void> {
+    if (isResizable(view)) throw new TypeError('a device was given memory that may shrink');
+    this.#queue.enqueue(() => super.load(onHost(from), view, offset));
+    await this.#queue.finish();
+  }
+
+  override async copy(from: Column, offset: number, to: Column, start: number, count: number): Promise<void> {
+    this.#queue.enqueue(() => super.copy(onHost(from), offset, onHost(to), start, count));
+    await this.#queue.finish();
+  }
+}
+
+/** The columns of one call. Host columns are copied to the device and back, as for a device with dedicated memory. */
+class FakeColumns implements Columns {
+  readonly steps = this.#enqueuing(new HostColumnSteps(undefined));
+  readonly checks = this.#enqueuing(new HostColumnChecks(undefined));
+  readonly #backend: FakeBackend;
+  readonly #settings: SortSettings;
+  readonly #temporary: FakeBuffer[] = [];
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(backend: FakeBackend, settings: SortSettings) {
+    this.#backend = backend;
+    this.#settings = settings;
+  }
+
+  /** Enqueues the methods of `there`. Each returns a function that returns the result after the wait. */
+  #enqueuing<T extends object>(there: T): T {
+    const methodNamed = (name: string | symbol) => {
+      const method = Reflect.get(there, name);
+      return typeof method === 'function' ? method.bind(there) : undefined;
+    };
+    const get = (_: T, name: string | symbol) => {
+      const method = methodNamed(name);
+      const enqueue = (...args: unknown[]) => {
+        let told: () => unknown = () => undefined;
+        this.#enqueue(async () => {
+          told = await method(...args.map(onHost));
+        });
+        const tell = () => told();
+        return there instanceof HostColumnChecks ? Promise.resolve(tell) : tell;
+      };
+      return method && enqueue;
+    };
+    return new Proxy(there, { get });
+  }
+
+  /** Enqueues a command of this call. Only this call rejects if the command fails. */
+  #enqueue(command: () => Soon<unknown>): void {
+    this.#backend.queue.enqueue(async () => {
+      try {
+        await command();
+      } catch (error) {
+        this.#failure ??= { error };
+      }
+    });
+  }
+
+  temporary(dtype: Dtype, n: number): Column {
+    const buffer = this.#backend.memory.take(dtype, n);
+    this.#temporary.push(buffer);
+    return column(dtype, n, buffer);
+  }
+
+  bring(from: Column): Column {
+    if (isOnDevice(from.place)) return from;
+    const there = this.temporary(from.dtype, from.n);
+    this.#copy(from, there);
+    return there;
+  }
+
+  into(to: Column, write: (to: Column) => Soon<void>): Soon<void> {
+    if (isOnDevice(to.place)) return write(to);
+    const there = this.temporary(to.dtype, to.n);
+    const written = write(there);
+    const copy = () => this.#copy(there, to);
+    return written instanceof Promise ? written.then(copy) : copy();
+  }
+
+  async copy(from: Column, to: Column): Promise<void> {
+    this.#copy(from, to);
+  }
+
+  #copy(from: Column, to: Column): void {
+    const bytes = byteLengthOf(to);
+    this.#enqueue(() =>
+      copyBytes(
+        bytesOf(onHost(from).place as ArrayBufferView, 0, bytes),
+        onHost(to).place as ArrayBufferView,
+      ),
+    );
+  }
+
+  lacksDoubles(): boolean {
+    return false;
+  }
+
+  async onHost(keys: Column): Promise<ThereColumn> {
+    const there = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
+    this.#copy(keys, there);
+    await this.finish();
+    return { keys: there, steps: new HostColumnSteps(undefined), checks: new HostColumnChecks(undefined) };
+  }
+
+  selects(n: number): boolean {
+    return n > (this.#settings.tuning.select ?? Number.POSITIVE_INFINITY);
+  }
+
+  selectsShort(): boolean {
+    return false;
+  }
+
+  flush(): void {}
+
+  async finish(): Promise<void> {
+    await this.#backend.queue.finish();
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (this.#backend.lost) throw new DeviceLostError('the fake device was lost');
+    if (failure) throw failure.error;
+  }
+
+  async check(): Promise<void> {}
+
+  release(): void {
+    for (const buffer of this.#temporary.splice(0)) this.#backend.memory.give(buffer);
+  }
+}
+
+/** How a sort goes wrong. */
+export interface Fault {
+  /** `Backend.sort` throws this. */
+  readonly throws?: Error;
+  /** The command of the sort throws this. */
+  readonly fails?: Error;
+  /** The result is garbage, and is refused for this reason. */
+  readonly spoils?: string;
+  /** The outcome is known only after this settles. */
+  readonly until?: Promise<unknown>;
+}
+
+/** A fake device. It records its sorts, and fails as a test says. */
+export class FakeBackend implements Backend {
+  readonly queue = new FakeQueue();
+  readonly memory = new FakeMemory(this.queue);
+  readonly info: DeviceInfo;
+  readonly isAside = true;
+  readonly sharesPinned = false;
+  overlaps = false;
+  lost = false;
+  /** All sorts that were requested, in order. */
+  readonly sorts: { readonly plan: Plan; readonly job: SortJob }[] = [];
+  /** Compiled algorithms, in order. */
+  readonly compiled: string[] = [];
+  /** Errors of algorithms that do not compile. */
+  readonly broken = new Map<string, ClsortError>();
+  /** How the next sort goes wrong, if it does. */
+  faultOf: (plan: Plan, job: SortJob) => Fault | undefined = () => undefined;
+  readonly #device: KnownDevice;
+  readonly #plans: PlanLists;
+  readonly #trust = new VariantTrust();
+  readonly #ready = new Set<string>();
+
+  constructor(device = knownDevice(profileNamed('a10'))) {
+    this.#device = device;
+    this.info = device.info;
+    this.#plans = new PlanLists(device);
+  }
+
+  plans(request: PlanRequest): Iterable<Plan> {
+    if (request.n === 0) return [hostPlan(request, 'nothing to sort')];
+    if (request.algorithm === 'host') return hostPlans(request, 'asked for');
+    return this.#plans.plansFor(request);
+  }
+
+  chunkLimit(request: PlanRequest): number {
+    return chunkLimit(this.#device.capabilities, request);
+  }
+
+  trusts(plan: Plan): boolean {
+    return this.#trust.trusts(plan);
+  }
+
+  distrust(plan: Plan): void {
+    this.#trust.distrust(plan);
+  }
+
+  pays(): boolean {
+    return true;
+  }
+
+  async prepare(plan: Plan): Promise<void> {
+    if (this.isReady(plan)) return;
+    this.compiled.push(plan.algorithm);
+    const error = this.broken.get(plan.algorithm);
+    if (error) throw error;
+    this.#ready.add(variantOf(plan));
+  }
+
+  isReady(plan: Plan): boolean {
+    return plan.engine === 'host' || this.#ready.has(variantOf(plan));
+  }
+
+  sort(plan: Plan, job: SortJob): PendingSort {
+    this.sorts.push({ plan, job });
+    const { throws, fails, spoils, until } = this.faultOf(plan, job) ?? {};
+    if (throws) throw throws;
+    let outcome: Outcome | undefined;
+    let failure: { readonly error: unknown } | undefined;
+    this.queue.enqueue(async () => {
+      try {
+        if (fails) throw fails;
+        const there = hostJob(onHost(job)) as HostJob;
+        const { verified } = await sortOnHost(hostPlan(plan, plan.reason), there);
+        if (spoils) for (const made of [there.sorted, there.moved]) if (made) bytesOf(made).fill(POISON);
+        outcome = { plan, stages: [{ stage: 'fake sort', seconds: null }], ...(verified && { verified }) };
+      } catch (error) {
+        failure = { error };
+      }
+    });
+    const told = async (): Promise<Outcome | string> => {
+      await until;
+      if (failure) throw failure.error;
+      return spoils ?? (outcome as Outcome);
+    };
+    return { outcome: told, release: () => undefined };
+  }
+
+  partsOf(): number {
+    return 1;
+  }
+
+  async sortInParts(): Promise<undefined> {}
+
+  columns(settings: SortSettings): Columns {
+    return new FakeColumns(this, settings);
+  }
+}
+
+/** Keeps a fake backend until a test loses it. */
+export class FakeKeeper implements Keeper {
+  backend: FakeBackend;
+  readonly #givenUp: (() => void)[] = [];
+
+  constructor(backend = new FakeBackend()) {
+    this.backend = backend;
+  }
+
+  /** Loses the device with its memory, and opens another one. */
+  lose(): void {
+    this.backend.lost = true;
+    for (const then of this.#givenUp) then();
+    this.backend = new FakeBackend();
+  }
+
+  run<T>(use: (backend: Backend) => Soon<T>): Soon<T> {
+    return use(this.backend);
+  }
+
+  complete<T>(_backend: Backend, use: () => Soon<T>): Soon<T> {
+    return use();
+  }
+
+  onGiveUp(then: () => void): void {
+    this.#givenUp.push(then);
+  }
+
+  async close(): Promise<void> {}
+}
+
+/**
+ * A Sorter of a fake device, with its keeper and its warnings.
+ *
+ * @param below break-even size below which the host sorts; omitted for a device that the user requested
+ */
+export function fakeSorter(below?: number) {
+  const keeper = new FakeKeeper();
+  const warnings: ClsortError[] = [];
+  const few = below === undefined ? undefined : { keeper: new HostBackend(sooner(below)), below };
+  const sorter = new SorterOperations(keeper, (warning) => warnings.push(warning), few);
+  return { sorter, keeper, warnings };
+}
+
+/**
+ * Declares the same tests for a Sorter of the host engine and one of a fake device.
+ *
+ * @param declare gets a function that prefixes titles with the engine, and one that returns the Sorter
+ */
+export function forEachFakeSorter(
+  declare: (title: (claim: string) => string, open: () => Promise<SorterOperations>) => void,
+): void {
+  const host = new SorterOperations(new HostBackend(), () => undefined);
+  for (const [name, sorter] of Object.entries({ host, fake: fakeSorter().sorter })) {
+    test.after.always(`${name} closes`, () => sorter.close());
+    declare(
+      (claim) => `${name}: ${claim}`,
+      async () => sorter,
+    );
+  }
+}
