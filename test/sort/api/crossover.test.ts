@@ -3,9 +3,11 @@ import { fewestForDevices } from '../../../src/algorithms/tuning.js';
 import { sorterOfFew } from '../../../src/sort/api/host-sorter.js';
 import type { SortReport } from '../../../src/sort/api/report.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
+import type { SorterOperations } from '../../../src/sort/api/sorter-operations.js';
+import { fakeSorter } from '../fake-backend.js';
 
 /** The first number of keys that a Sorter's plan leaves to the device. */
-function crossover(sorter: Sorter): number {
+function crossover(sorter: SorterOperations): number {
   let n = 1;
   while (sorter.plan(n).engine === 'host') n *= 2;
   return n;
@@ -35,7 +37,6 @@ test('without a requested device, the host sorts few keys and reports the reason
   t.deepEqual(sorted, rising(n - 1));
   t.is(report?.algorithm, 'host');
   t.regex(report?.reason ?? '', new RegExp(`fewer than ${n} keys`));
-  t.is(await engineOf((onReport) => sorter.sort(falling(n), { onReport })), 'device');
 });
 
 test('no device is opened for fewer keys than any device would sort', async (t) => {
@@ -52,20 +53,24 @@ test('no device is opened for fewer keys than any device would sort', async (t) 
 });
 
 test('few keys are sorted on a device if the caller names a device, algorithm, digit width or scan, or if they are on it', async (t) => {
-  await using sorter = await Sorter.open();
+  const { sorter } = fakeSorter(5000);
   const keys = falling(64);
+  t.is(await engineOf((onReport) => sorter.sort(keys, { onReport })), 'host');
+  t.is(await engineOf((onReport) => sorter.sort(falling(5000), { onReport })), 'device');
   for (const options of [{ algorithm: 'amd' }, { radixBits: 4 }, { scan: 3 }] as const) {
     t.is(await engineOf((onReport) => sorter.sort(keys, { ...options, onReport })), 'device');
   }
   const onDevice = await sorter.upload(keys);
   t.is(await engineOf((onReport) => sorter.sort(onDevice, { onReport })), 'device');
-  await using named = await Sorter.open({ device: sorter.device?.id ?? '' });
+  await using auto = await Sorter.open();
+  t.is(auto.plan(64).engine, 'host');
+  await using named = await Sorter.open({ device: auto.device?.id ?? '' });
   t.is(named.plan(64).engine, 'device');
 });
 
 test('results are correct just below and at the break-even size', async (t) => {
-  await using sorter = await Sorter.open();
-  const limit = crossover(sorter);
+  const limit = 5000;
+  const { sorter } = fakeSorter(limit);
   for (const n of [limit - 1, limit]) {
     const keys = Float32Array.from({ length: n }, (_, i) => (i * 7919) % 1009);
     const expected = keys.toSorted();

@@ -1,52 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { DTYPES } from '../../../src/keys/dtype.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { InputError, UsageError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';
-import { forEachSorter } from '../../each-sorter.js';
+import { forEachFakeSorter } from '../fake-backend.js';
 
 const bytesOf = (array: ArrayBufferView) => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 
-forEachSorter((title, open, small) => {
-  const n = small ? 300 : 5003;
-
-  test.serial(title('uploaded keys read back bit for bit, whole and in slices'), async (t) => {
-    const sorter = await open();
-    for (const dtype of DTYPES) {
-      const keys = keysOf(dtype, 'uniform', n);
-      const array = await sorter.upload(keys, { dtype });
-      t.is(array.dtype, dtype);
-      t.is(array.length, n);
-      t.is(array.byteLength, keys.byteLength);
-      t.true(same(await array.read(), keys), dtype);
-      t.true(same(await array.read(7, 100), keys.subarray(7, 107)), dtype);
-      t.is((await array.read(n)).length, 0);
-      const into = keys.slice();
-      into.fill(into[0] as never);
-      await array.readInto(into.subarray(3, 103), 7);
-      t.true(same(into.subarray(3, 103), keys.subarray(7, 107)), `${dtype} into an array`);
-      const raw = new Uint8Array(keys.byteLength);
-      await array.readInto(raw);
-      t.true(same(raw, keys), `${dtype} as bytes`);
-      const odd = new Uint8Array(keys.byteLength + 1).subarray(1);
-      await array.readInto(odd);
-      t.true(same(odd, keys), `${dtype} as bytes anywhere`);
-      await t.throwsAsync(array.readInto(into, 1), { instanceOf: InputError });
-      array.dispose();
-    }
-  });
-
-  test.serial(title('an allocated array can be written in pieces at odd offsets'), async (t) => {
-    const sorter = await open();
-    const keys = keysOf('u16', 'uniform', n) as Uint16Array;
-    const array = sorter.allocate('u16', n);
-    for (let at = 0; at < n; at += 97) await array.write(keys.subarray(at, at + 97), at);
-    const read: Uint16Array = await array.read();
-    t.true(same(read, keys));
-    array.dispose();
-  });
+forEachFakeSorter((title, open) => {
+  const n = 5003;
 
   test.serial(
     title('sort, argsort, sortPairs and sortInPlace agree with those of typed arrays'),
@@ -87,24 +50,6 @@ forEachSorter((title, open, small) => {
     const shared = new Int16Array(new SharedArrayBuffer(2 * n)).map((_, i) => (i * 7919) % 1000);
     t.deepEqual(await sorter.sortInPlace(shared), shared.toSorted());
   });
-
-  test.serial(
-    title('operations chain on the device, and the host engine also sorts device arrays'),
-    async (t) => {
-      const sorter = await open();
-      const keys = keysOf('i64', 'uniform', n) as BigInt64Array;
-      using uploaded = await sorter.upload(keys);
-      using sorted = await sorter.sort(uploaded, { algorithm: 'host', verify: true });
-      t.deepEqual(await sorted.read(), keys.toSorted());
-      using again = await sorter.sort(sorted, { descending: true });
-      t.deepEqual(await again.read(), keys.toSorted().reverse());
-      const top = await sorter.topK(again, 5);
-      t.deepEqual(await top.keys.read(), keys.toSorted().reverse().slice(0, 5));
-      t.deepEqual(await top.indices.read(), Uint32Array.of(0, 1, 2, 3, 4));
-      top.keys.dispose();
-      top.indices.dispose();
-    },
-  );
 
   test.serial(title('a call sees an array as earlier calls leave it'), async (t) => {
     const sorter = await open();

@@ -8,8 +8,7 @@ import {
   UnsupportedError,
   UsageError,
 } from '../../../src/util/errors.js';
-
-const DEVICE = 'Portable Computing Language';
+import { fakeSorter } from '../fake-backend.js';
 
 const random = (n: number): Uint32Array => {
   let state = 12345;
@@ -19,11 +18,8 @@ const random = (n: number): Uint32Array => {
   });
 };
 
-let sorter: Sorter;
-test.before(async () => {
-  sorter = await Sorter.open({ device: DEVICE });
-});
-test.after.always(() => sorter?.close());
+const { sorter, keeper } = fakeSorter();
+test.after.always(() => sorter.close());
 
 for (const n of [0, 1, 2, 1000, 100_003]) {
   test(`sort, argsort and sortPairs agree on ${n} keys`, async (t) => {
@@ -65,36 +61,18 @@ test('values of 3, 12 and 16 bytes travel with their keys', async (t) => {
   }
 });
 
-test('the report names device, algorithm, scan chain, stages and the result of verification', async (t) => {
+test('the report names device, algorithm, scan chain and what verification found', async (t) => {
   const reports: SortReport[] = [];
   const onReport = (report: SortReport) => reports.push(report);
-  await sorter.sort(random(20_000), { algorithm: 'amd', verify: true, profile: true, onReport });
+  await sorter.sort(random(20_000), { algorithm: 'amd', verify: true, onReport });
   await sorter.sort(random(9_000), { algorithm: 'amd', scan: 5, onReport });
   const [first, second] = reports;
-  t.is(first?.algorithm, 'amd');
-  t.deepEqual(first?.facts, { scan: 5, padded: 32_768 });
-  t.is(first?.device.platform, DEVICE);
+  t.like(first, { algorithm: 'amd', n: 20_000, facts: { scan: 5, padded: 32_768 } });
+  t.is(first?.device.platform, keeper.backend.info.platform);
   t.deepEqual(first?.verified, { order: true, permutation: true });
-  const stages = Object.fromEntries((first?.stages ?? []).map((stage) => [stage.stage, stage]));
-  for (const kernel of [
-    'histogram',
-    'ScanArraysdim2',
-    'prefixSum',
-    'blockAddition',
-    'ScanArraysdim1',
-    'fixOffset',
-    'permute',
-  ]) {
-    t.is(stages[kernel]?.launches, 4, kernel);
-    t.true((stages[kernel]?.seconds ?? 0) > 0, kernel);
-  }
+  t.deepEqual(first?.stages, [{ stage: 'fake sort', launches: 1, seconds: null }]);
   t.deepEqual(second?.facts, { scan: 5, padded: 16_384 });
   t.is(second?.verified, undefined);
-  t.deepEqual(
-    second?.stages.find(({ stage }) => stage === 'permute'),
-    { stage: 'permute', launches: 4, seconds: null },
-    'nothing is timed unless that is asked for',
-  );
 });
 
 test('the scan option selects the amd algorithm under auto and is an error for other algorithms', async (t) => {
@@ -151,7 +129,7 @@ test('an aborted signal rejects with AbortedError', async (t) => {
 });
 
 test('a closed Sorter rejects calls and can be closed twice', async (t) => {
-  const own = await Sorter.open({ device: DEVICE });
+  const own = fakeSorter().sorter;
   const array = await own.upload(random(2));
   await own.close();
   await own.close();

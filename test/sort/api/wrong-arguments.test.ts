@@ -4,7 +4,7 @@ import test from 'ava';
 import type { PrimitiveOptions, SortOptions } from '../../../src/sort/api/options.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { AbortedError, ClsortError, InputError, UsageError } from '../../../src/util/errors.js';
-import { forEachSorter } from '../../each-sorter.js';
+import { forEachFakeSorter } from '../fake-backend.js';
 
 const KEYS = Float32Array.of(3, 1, 2, 1);
 const WORDS = Uint32Array.of(0, 1, 2, 3);
@@ -80,7 +80,7 @@ test('calls on empty input reject after an abort or on a closed Sorter', async (
   }
 });
 
-forEachSorter((title, open) => {
+forEachFakeSorter((title, open) => {
   test.serial(
     title('options that are not an object, or have an unknown name, reject the promise'),
     async (t) => {
