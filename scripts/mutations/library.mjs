@@ -422,6 +422,27 @@ export const LIBRARY = [
     tests: [tests('faults/recovery', 'pinned memory of a lost device*')],
   },
   {
+    name: 'runner: every job of a process that exited is blamed',
+    file: 'src/batch/runner.ts',
+    find: 'loss === undefined || loss.details.jobs === 1',
+    replace: 'true',
+    tests: [tests('batch/runner')],
+  },
+  {
+    name: 'runner: a process whose job hangs is never killed',
+    file: 'src/batch/runner.ts',
+    find: 'timer = setTimeout(() => lane.kill(), CANCEL_MS);',
+    replace: '',
+    tests: [tests('batch/runner', 'a job that exceeds*', 'a process is killed*')],
+  },
+  {
+    name: 'station: a device is reopened more often than three times',
+    file: 'src/batch/station.ts',
+    find: 'if (tries < TRIES) await delay(BETWEEN_MS);',
+    replace: 'if (tries < 2 * TRIES) await delay(BETWEEN_MS);',
+    tests: [tests('batch/runner', 'jobs of a device that cannot be reopened*')],
+  },
+  {
     name: 'lane: what is given to a process that has just ended is never heard of',
     file: 'src/batch/lane.ts',
     find: 'if (!this.#isClosing && !this.#opening) this.#hooks.onLost(error);',

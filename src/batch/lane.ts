@@ -37,6 +37,12 @@ export interface LaneFacts {
   readonly idleBytes: number;
 }
 
+/** A running worker process of a device. */
+export type RunningLane = Pick<Lane, 'run' | 'kill' | 'close'>;
+
+/** Starts the worker process of a device. @throws NoDeviceError and the like; LaneLostError if the process exits */
+export type OpenLane = (facts: LaneFacts, hooks: LaneHooks) => Promise<RunningLane>;
+
 /** Each job reads or writes at a time, and what waits for a pipe must not keep them from that. */
 function environmentFor(parallel: number): NodeJS.ProcessEnv {
   const { UV_THREADPOOL_SIZE = String(Math.min(128, 4 + 2 * parallel)) } = process.env;

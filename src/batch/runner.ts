@@ -5,8 +5,7 @@ import { ioError } from '../io/raw.js';
 import { AbortedError, TimeoutError } from '../util/errors.js';
 import type { JobResult, Listener } from './events.js';
 import { isWorthAnother } from './failures.js';
-import { inputsOf, type Job } from './jobs.js';
-import { LaneLostError } from './lane.js';
+import { LaneLostError, type OpenLane } from './lane.js';
 import { type Entry, JobQueue } from './queue.js';
 import { Station } from './station.js';
 
@@ -35,6 +34,8 @@ export interface RunOptions {
   readonly memory: number;
   readonly signal: AbortSignal;
   readonly asides?: Asides | undefined;
+  /** Starts the worker process of a device; `Lane.open` by default. */
+  readonly openLane?: OpenLane | undefined;
   readonly onEvent: Listener;
 }
 
@@ -71,14 +72,15 @@ export class Runner {
   }
 
   #addStation({ device, shares }: Pick<Station, 'device' | 'shares'>): Station {
-    const { onEvent, asides, parallel } = this.#options;
+    const { onEvent, asides, parallel, openLane } = this.#options;
     const facts = { device, shares, parallel, idleBytes: this.#idleBytes };
     const onWarning = (message: string) => onEvent({ is: 'warning', message });
-    const station = new Station(facts, { onWarning, asides }, (is, error) => {
+    const onChange = (is: 'opened' | 'lost' | 'gone', error?: Error): void => {
       if (is === 'gone') this.#lastLoss = error;
       else onEvent({ is, device });
       this.#pump();
-    });
+    };
+    const station = new Station(facts, { onWarning, asides }, onChange, openLane);
     this.#stations.push(station);
     return station;
   }

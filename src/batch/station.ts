@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NoDeviceError, NoLoaderError, NoPlatformError } from '../util/errors.js';
 import { isWorthAnother } from './failures.js';
-import { Lane, type LaneFacts, type LaneHooks } from './lane.js';
+import { Lane, type LaneFacts, type LaneHooks, type OpenLane, type RunningLane } from './lane.js';
 import type { Entry } from './queue.js';
 
 /** How often a device is opened again in a row before it is given up. */
@@ -20,7 +20,8 @@ export class Station {
   readonly #facts: LaneFacts;
   readonly #hooks: Omit<LaneHooks, 'onLost'>;
   readonly #onChange: (is: 'opened' | 'lost' | 'gone', error?: Error) => void;
-  #lane: Lane | undefined;
+  readonly #openLane: OpenLane;
+  #lane: RunningLane | undefined;
   #isClosed = false;
   #isGone = false;
 
@@ -28,16 +29,18 @@ export class Station {
     { shares, ...facts }: LaneFacts & Pick<Station, 'shares'>,
     hooks: Omit<LaneHooks, 'onLost'>,
     onChange: (is: 'opened' | 'lost' | 'gone', error?: Error) => void,
+    openLane: OpenLane = Lane.open,
   ) {
     this.device = facts.device;
     this.#facts = facts;
     this.shares = shares;
     this.#hooks = hooks;
     this.#onChange = onChange;
+    this.#openLane = openLane;
   }
 
   /** The process, while there is one to give jobs to. */
-  get lane(): Lane | undefined {
+  get lane(): RunningLane | undefined {
     return this.#lane;
   }
 
@@ -54,7 +57,7 @@ export class Station {
       this.#onChange('lost');
       void this.start();
     };
-    const lane = await Lane.open(this.#facts, { ...this.#hooks, onLost });
+    const lane = await this.#openLane(this.#facts, { ...this.#hooks, onLost });
     if (this.#isClosed) lane.kill();
     else this.#lane = lane;
     this.#onChange('opened');

@@ -1,152 +1,253 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import ava from 'ava';
-import { generate } from '../../src/io/gen.js';
-import { clsort, scratchFolder } from '../cli/cli.js';
-import { LayerControl, layerEnvironment } from '../layer/layer.js';
-import { referenceSort } from '../reference.js';
-import { where } from '../where.js';
+/** Assigns jobs to fake processes: order, limits, retries, timeouts and lost devices. */
+import test from 'ava';
+import type { BatchEvent, JobResult } from '../../src/batch/events.js';
+import type { Entry } from '../../src/batch/queue.js';
+import { Runner, type RunOptions } from '../../src/batch/runner.js';
+import { IoError, MemoryError, NoDeviceError, TimeoutError, UsageError } from '../../src/util/errors.js';
+import { FakeLanes } from './fake-lanes.js';
 
-const test = ava.serial; // every test starts processes
-const { path, folder, remove } = scratchFolder();
-ava.after.always(remove);
-
-const keys = (seed: number) => generate({ dtype: 'u32', count: 3000, distribution: 'uniform', seed });
-const inputs = Array.from({ length: 6 }, (_, i) => keys(i));
-for (const [i, bytes] of inputs.entries()) writeFileSync(path(`${i}.u32`), bytes);
-writeFileSync(path('control'), '');
-
-/** PoCL needs about a second for the first compilation. */
-const env = { ...layerEnvironment(path('control')), POCL_DEVICES: 'pthread pthread' };
-
-const jobsTo = (name: string) =>
-  inputs.map((_, i) => ({ in: `${i}.u32`, out: `${name}/${i}.u32`, algorithm: 'tiled' }));
-
-const rowsOf = (out: string) =>
-  out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-
-const run = (name: string, value: unknown, args: readonly string[] = [], more: NodeJS.ProcessEnv = {}) => {
-  writeFileSync(path(name), JSON.stringify(value));
-  return clsort(['batch', path(name), '--json', ...args], { env: { ...env, ...more } });
+/** A job of so many bytes, by which it is named. */
+const entry = (bytes: number, more: Partial<Entry> & { device?: string } = {}): Entry => {
+  const { device, ...facts } = more;
+  const job = { name: String(bytes), in: '', out: '', ...(device !== undefined && { device }) };
+  return { job, index: 0, bytes, memory: 0, limit: 0, weight: 1, failures: 0, isSuspect: false, ...facts };
 };
 
-const isSorted = (file: string, i: number): boolean =>
-  readFileSync(path(file)).equals(Buffer.from(referenceSort(inputs[i] as Uint8Array, 'u32')));
-
-for (const [what, variable] of [
-  ['aborts', 'CLSORT_LAYER_ABORT'],
-  ['hangs', 'CLSORT_LAYER_HANG'],
-] as const) {
-  test(`a driver that ${what} on one job is restarted, and only that job fails`, async (t) => {
-    const jobs = [...jobsTo(what), { in: '0.u32', out: `${what}/bad.u32`, algorithm: 'bitonic' }];
-    const ran = await run(
-      `${what}.json`,
-      jobs,
-      ['--device', '0:0', '0:1', '--parallel', '3', '--timeout', '8'],
-      {
-        [variable]: 'bitonic_block',
-        CLSORT_CACHE_DIR: path(`cache ${what}`),
+/** Runs jobs on fake processes of devices that share them. */
+async function ran(
+  lanes: FakeLanes,
+  entries: readonly Entry[],
+  { devices = ['a'], ...options }: Partial<RunOptions> & { devices?: readonly string[] } = {},
+) {
+  const events: BatchEvent[] = [];
+  const results = new Map<string, JobResult>();
+  const runner = await Runner.open(
+    devices.map((device) => ({ device, shares: true })),
+    {
+      ...{ parallel: 1, retries: 1, timeout: undefined, failFast: false, memory: 1000 },
+      signal: new AbortController().signal,
+      openLane: lanes.open,
+      onEvent: (event) => {
+        events.push(event);
+        if (event.is === 'end') results.set(event.result.job.name, event.result);
       },
-    );
-    t.is(ran.code, 4, ran.err);
-    const rows = rowsOf(ran.out);
-    t.like(rows.at(-1), { jobs: 7, ok: 6, failed: 1 });
-    const bad = rows.find(({ outcome }) => outcome === 'error');
-    t.is(bad.out, path(`${what}/bad.u32`));
-    t.is(bad.attempts, 2);
-    t.is(bad.error.code, what === 'aborts' ? 'ERR_CLSORT_DEVICE_LOST' : 'ERR_CLSORT_TIMEOUT');
-    if (what === 'aborts') t.regex(bad.error.message, /SIGABRT/);
-    for (const i of inputs.keys()) t.true(isSorted(`${what}/${i}.u32`, i));
-    t.deepEqual(readdirSync(path(what)).length, 6, 'nothing else is left');
-  });
+      ...options,
+    },
+  );
+  runner.add(entries);
+  await runner.end();
+  const outcomes = Object.fromEntries([...results].map(([name, { outcome }]) => [name, outcome]));
+  return { results, outcomes, events };
 }
 
-test('a job that exceeds the timeout fails, and the jobs after it complete', async (t) => {
-  spawnSync('mkfifo', [path('never')]);
-  const inTime = jobsTo('in time').map((job) => ({ ...job, algorithm: 'host' }));
-  const jobs = [{ in: 'never', out: 'late.u32', dtype: 'u32' }, ...inTime];
-  const args = ['--device', 'host', '--timeout', '2', '--retries', '0', '--parallel', '2'];
-  const ran = await run('late.json', jobs, args);
-  t.is(ran.code, 4, ran.err);
-  const rows = rowsOf(ran.out);
-  t.is(rows.find(({ outcome }) => outcome === 'error').error.code, 'ERR_CLSORT_TIMEOUT');
-  t.is(rows.at(-1).failed, 1);
-  t.false(existsSync(path('late.u32')));
+test('the largest job starts first, and a device runs at most `parallel` jobs at once', async (t) => {
+  const lanes = new FakeLanes();
+  let [underWay, most] = [0, 0];
+  lanes.fateOf = async () => {
+    most = Math.max(most, ++underWay);
+    await new Promise(setImmediate);
+    underWay--;
+  };
+  const { outcomes } = await ran(
+    lanes,
+    [3, 9, 5, 7, 1, 2].map((bytes) => entry(bytes)),
+    { parallel: 2 },
+  );
+  t.deepEqual(outcomes, { 1: 'ok', 2: 'ok', 3: 'ok', 5: 'ok', 7: 'ok', 9: 'ok' });
+  t.deepEqual(lanes.begun, ['9 on a', '7 on a', '5 on a', '3 on a', '2 on a', '1 on a']);
+  t.is(most, 2);
+  t.deepEqual(lanes.opened, ['a']);
 });
 
-test('--fail-fast starts no job after a failure', async (t) => {
-  const jobs = [{ in: 'none', out: 'never.u32', dtype: 'u32', device: 'host' }, ...jobsTo('fast')];
-  const ran = await run(
-    'fast.json',
-    jobs.slice(0, 1).concat(jobs.slice(1).map((job) => ({ ...job, algorithm: 'auto', device: 'host' }))),
-    ['--fail-fast', '--parallel', '1'],
+test('small jobs count as a fraction of a job', async (t) => {
+  const lanes = new FakeLanes();
+  let [underWay, most] = [0, 0];
+  lanes.fateOf = async () => {
+    most = Math.max(most, ++underWay);
+    await new Promise(setImmediate);
+    underWay--;
+  };
+  await ran(
+    lanes,
+    Array.from({ length: 20 }, (_, i) => entry(i, { weight: 1 / 8 })),
   );
-  t.is(ran.code, 5, ran.err);
-  const { ok, failed, skipped } = rowsOf(ran.out).at(-1);
-  t.is(failed, 1);
-  t.is(ok + failed + skipped, 7);
+  t.is(most, 8);
 });
 
-const allChildrenOf = (pid: number): number[] =>
-  readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
+test('a job that exceeds the free memory waits until other jobs end', async (t) => {
+  const lanes = new FakeLanes();
+  let [used, most] = [0, 0];
+  const sizes = [900, 600, 500, 400, 200];
+  lanes.fateOf = async ({ name }) => {
+    used += Number(name);
+    most = Math.max(most, used);
+    await new Promise(setImmediate);
+    used -= Number(name);
+  };
+  const { outcomes } = await ran(
+    lanes,
+    [...sizes, 2000].map((bytes) => entry(bytes, { memory: bytes })),
+    {
+      devices: ['a', 'b'],
+      parallel: 3,
+    },
   );
+  t.true(Object.values(outcomes).every((outcome) => outcome === 'ok'));
+  t.is(most, 2000, 'a job that needs more than the limit runs alone');
+  t.is(lanes.begun[0]?.split(' ')[0], '2000');
+});
 
-const isAlive = (pid: number): boolean => {
-  try {
-    return !/\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return false;
-  }
-};
+test('a job runs on the device that it names, whose process is started if necessary', async (t) => {
+  const lanes = new FakeLanes();
+  await ran(lanes, [entry(1, { device: 'c' }), entry(2, { device: 'a' }), entry(3)]);
+  t.deepEqual(lanes.begun.toSorted(), ['1 on c', '2 on a', '3 on a']);
+  t.deepEqual(lanes.opened, ['a', 'c']);
+});
+
+test('a process that exits is restarted, and only the job that crashed it fails', async (t) => {
+  const lanes = new FakeLanes();
+  let crashes = 0;
+  lanes.fateOf = ({ name }) => {
+    if (name !== '5') return new Promise(setImmediate).then(() => new Promise(setImmediate));
+    crashes++;
+    return 'crash';
+  };
+  const { results, outcomes, events } = await ran(
+    lanes,
+    [1, 5, 8, 9].map((bytes) => entry(bytes)),
+    {
+      devices: ['a', 'b'],
+      parallel: 3,
+      retries: 0,
+    },
+  );
+  t.deepEqual(outcomes, { 1: 'ok', 5: 'error', 8: 'ok', 9: 'ok' });
+  const failed = results.get('5');
+  t.like(failed, { attempts: 1, error: { code: 'ERR_CLSORT_DEVICE_LOST' } });
+  t.true(
+    crashes === 2 || crashes === 3,
+    'a job that was not alone when its process exited is not blamed yet',
+  );
+  t.is(events.filter(({ is }) => is === 'lost').length, crashes);
+  t.is(lanes.opened.length, 2 + crashes);
+});
+
+test('a job suspected of a crash is retried alone, on another device if there is one', async (t) => {
+  const lanes = new FakeLanes();
+  const seen: string[] = [];
+  lanes.fateOf = ({ name }, device) => {
+    seen.push(`${name} on ${device}`);
+    return name === '9' && seen.length < 3 ? 'crash' : 'ok';
+  };
+  const { outcomes } = await ran(lanes, [entry(9)], { devices: ['a', 'b'], retries: 2 });
+  t.deepEqual(outcomes, { 9: 'ok' });
+  t.deepEqual(seen, ['9 on a', '9 on b', '9 on a']);
+});
+
+test('a job that exceeds the timeout is cancelled, and the jobs after it complete', async (t) => {
+  const lanes = new FakeLanes();
+  lanes.fateOf = ({ name }) => (name === '9' ? 'wait' : 'ok');
+  const { results, outcomes } = await ran(
+    lanes,
+    [9, 5, 4].map((bytes) => entry(bytes)),
+    {
+      timeout: 0.05,
+      retries: 0,
+    },
+  );
+  t.deepEqual(outcomes, { 4: 'ok', 5: 'ok', 9: 'error' });
+  const late = results.get('9');
+  t.true(late?.outcome === 'error' && late.error instanceof TimeoutError);
+  t.deepEqual(lanes.opened, ['a'], 'its process keeps running');
+});
+
+test('a process is killed if its job ignores the cancellation, and only that job fails', async (t) => {
+  const lanes = new FakeLanes();
+  lanes.fateOf = ({ name }) => (name === '9' ? 'hang' : 'ok');
+  const { results, outcomes } = await ran(
+    lanes,
+    [9, 5, 4].map((bytes) => entry(bytes)),
+    {
+      timeout: 0.05,
+      retries: 0,
+    },
+  );
+  t.deepEqual(outcomes, { 4: 'ok', 5: 'ok', 9: 'error' });
+  const late = results.get('9');
+  t.true(late?.outcome === 'error' && late.error instanceof TimeoutError);
+  t.deepEqual(lanes.opened, ['a', 'a']);
+});
+
+test('a failed job is retried after all others, unless its error is permanent', async (t) => {
+  const lanes = new FakeLanes();
+  const failures = new Map<string, number>();
+  lanes.fateOf = ({ name }) => {
+    const count = (failures.get(name) ?? 0) + 1;
+    failures.set(name, count);
+    if (name === '9') return new UsageError('wrong');
+    if (name === '8')
+      return new IoError('no such file', { cause: Object.assign(new Error(), { code: 'ENOENT' }) });
+    if (name === '7') return new MemoryError('full');
+    return name === '6' && count === 1 ? new MemoryError('full') : 'ok';
+  };
+  const { results, outcomes, events } = await ran(
+    lanes,
+    [9, 8, 7, 6, 5].map((bytes) => entry(bytes)),
+  );
+  t.deepEqual(outcomes, { 9: 'error', 8: 'error', 7: 'error', 6: 'ok', 5: 'ok' });
+  t.deepEqual(Object.fromEntries(failures), { 9: 1, 8: 1, 7: 2, 6: 2, 5: 1 });
+  t.deepEqual(lanes.begun.slice(-3), ['5 on a', '7 on a', '6 on a']);
+  t.like(results.get('6'), { attempts: 2 });
+  t.is(events.filter(({ is }) => is === 'again').length, 2);
+});
+
+test('with failFast, jobs that have not started are skipped after a failure', async (t) => {
+  const lanes = new FakeLanes();
+  lanes.fateOf = ({ name }) => (name === '9' ? new UsageError('wrong') : 'ok');
+  const { outcomes } = await ran(
+    lanes,
+    [9, 5, 4].map((bytes) => entry(bytes)),
+    { failFast: true },
+  );
+  t.deepEqual(outcomes, { 9: 'error', 5: 'skipped', 4: 'skipped' });
+});
+
+test('an interrupted batch cancels running jobs, kills processes that hang, and skips the other jobs', async (t) => {
+  const lanes = new FakeLanes();
+  const controller = new AbortController();
+  lanes.fateOf = ({ name }) => {
+    if (name === '7') setImmediate(() => controller.abort());
+    return name === '9' ? 'wait' : 'hang';
+  };
+  const jobs = [9, 8, 7, 5, 4].map((bytes) => entry(bytes));
+  const { outcomes } = await ran(lanes, jobs, { parallel: 3, signal: controller.signal });
+  t.deepEqual(outcomes, { 9: 'skipped', 8: 'skipped', 7: 'skipped', 5: 'skipped', 4: 'skipped' });
+  t.deepEqual(lanes.opened, ['a']);
+});
 
 test('a device that fails to open is retried, but a device that does not exist is not', async (t) => {
-  const control = new LayerControl(path('control'));
-  t.teardown(() => {
-    control.clear();
-    control.close();
-  });
-  control.fail({ at: 1, function: 'clCreateContext' }, -6);
-  const ran = await run('again.json', jobsTo('again'), ['--device', '0:0']);
-  t.is(ran.code, 0, ran.err);
-  t.is(control.failed, 'clCreateContext');
-  t.is((await run('absent.json', jobsTo('absent'), ['--device', 'nonesuch'])).code, 3);
+  const lanes = new FakeLanes();
+  lanes.refusalOf = () => (lanes.opened.length < 3 ? new MemoryError('busy') : undefined);
+  const { outcomes } = await ran(lanes, [entry(1)]);
+  t.deepEqual(outcomes, { 1: 'ok' });
+  t.is(lanes.opened.length, 3);
+  lanes.refusalOf = () => new NoDeviceError('none');
+  await t.throwsAsync(ran(lanes, [entry(1)]), { instanceOf: NoDeviceError });
+  t.is(lanes.opened.length, 4);
 });
 
-where(
-  process.platform === 'linux',
-  'only on Linux',
-  test,
-)('child processes exit soon after their parent is killed, even while a driver hangs', async (t) => {
-  const more = { CLSORT_LAYER_HANG: 'bitonic_block', CLSORT_CACHE_DIR: path('cache killed') };
-  let children: number[] = [];
-  let ended = Number.POSITIVE_INFINITY;
-  writeFileSync(
-    path('killed.json'),
-    JSON.stringify([{ in: '0.u32', out: 'killed/bad.u32', algorithm: 'bitonic' }]),
-  );
-  const ran = await clsort(['batch', path('killed.json'), '--device', '0:0', '--json'], {
-    env: { ...env, ...more },
-    onStart: async (child) => {
-      while (child.exitCode === null && children.length === 0) {
-        await sleep(10);
-        children = allChildrenOf(child.pid as number);
-      }
-      await sleep(3000); // it probably hangs by now; it has to exit in any state
-      child.kill('SIGKILL');
-      const began = performance.now();
-      while (children.some(isAlive) && performance.now() - began < 60_000) await sleep(10);
-      ended = performance.now() - began;
-    },
-  });
-  t.is(ran.signal, 'SIGKILL');
-  t.is(children.length, 1);
-  while (ended === Number.POSITIVE_INFINITY) await sleep(10);
-  t.false(children.some(isAlive), `after ${ended} ms`);
-  t.log(`after ${ended.toFixed(0)} ms`);
-  t.true(existsSync(folder));
+test('jobs of a device that cannot be reopened run on another device, or fail if they name it', async (t) => {
+  const lanes = new FakeLanes();
+  let isGone = false;
+  lanes.refusalOf = (device) => (device === 'a' && isGone ? new MemoryError('gone') : undefined);
+  lanes.fateOf = (_, device) => {
+    if (device === 'b') return new Promise(setImmediate);
+    isGone = true;
+    return 'crash';
+  };
+  const jobs = [entry(9, { device: 'a' }), entry(8, { device: 'a' }), entry(5), entry(4)];
+  const { results, outcomes } = await ran(lanes, jobs, { devices: ['a', 'b'] });
+  t.deepEqual(outcomes, { 9: 'error', 8: 'error', 5: 'ok', 4: 'ok' });
+  t.like(results.get('8'), { attempts: 0, error: { message: 'gone' } });
+  t.is(lanes.opened.filter((device) => device === 'a').length, 4, 'opened once and retried three times');
 });
