@@ -85,9 +85,9 @@ export const TEST_LANES = [
 // ---------------------------------------------------------------- other drivers
 
 const CALLS_OF_SORTS = [
-  'dist/test/sort/api/{device-array,radix-bits,reuse}.test.js',
+  'dist/test/sort/api/{on-device,radix-bits}.test.js',
   'dist/test/sort/backend/survey.test.js',
-  'dist/test/sort/calls/{call,chunked,link}.test.js',
+  'dist/test/sort/calls/on-device.test.js',
   'dist/test/sort/{operations,transfer}/*.test.js',
 ];
 /** Test files that run on every driver, at small sizes. */

@@ -5,6 +5,7 @@ import { ioError } from '../io/raw.js';
 import { AbortedError, TimeoutError } from '../util/errors.js';
 import type { JobResult, Listener } from './events.js';
 import { isWorthAnother } from './failures.js';
+import { inputsOf, type Job } from './jobs.js';
 import { LaneLostError, type OpenLane } from './lane.js';
 import { type Entry, JobQueue } from './queue.js';
 import { Station } from './station.js';

@@ -254,7 +254,7 @@ export class FakeBackend implements Backend {
   readonly queue = new FakeQueue();
   readonly memory = new FakeMemory(this.queue);
   readonly info: DeviceInfo;
-  readonly isAside = true;
+  readonly hasDedicatedMemory = true;
   readonly sharesPinned = false;
   overlaps = false;
   lost = false;
