@@ -70,7 +70,7 @@ const guides = [
       { text: 'Picking and qualifying a device', link: '/guides/qualify' },
       { text: 'Several devices', link: '/devices' },
       { text: 'The matrix', link: '/matrix' },
-      { text: 'Reports', link: '/matrix/' },
+      { text: 'Reports', link: '/matrix/reports' },
       { text: 'AMD and Intel drivers', link: '/guides/drivers' },
     ],
   },
@@ -155,19 +155,19 @@ export default defineConfig({
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}favicon.svg` }]],
   base,
   outDir: join(docs, 'site'),
-  srcExclude: ['api/**', 'contributing/**'],
-  rewrites: { 'matrix/README.md': 'matrix/index.md' },
+  srcExclude: ['api/**'],
+  rewrites: { 'matrix/README.md': 'matrix/reports.md' },
   cleanUrls: false,
   transformPageData: ({ relativePath, frontmatter }) =>
     WIDE.has(relativePath) ? { frontmatter: { ...frontmatter, aside: false } } : undefined,
   markdown: {
-    // On GitHub a folder's page is its README; here it is its index.
+    // On GitHub a folder's page is its README. Here matrix/README.md is matrix/reports: an index would be served for /matrix.
     config(md) {
       md.core.ruler.push('readme-links', ({ tokens }) => {
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
           const href = token.type === 'link_open' ? token.attrGet('href') : null;
           if (href?.includes('README.'))
-            token.attrSet('href', href.replace(/README\.(?:md|html)/, 'index.html'));
+            token.attrSet('href', href.replace(/README\.(?:md|html)/, 'reports.html'));
         }
       });
     },

@@ -148,7 +148,6 @@ function runConsole({ code }, place) {
 }
 
 const RUNNERS = {
-  'set-up': ({ code }, _, place) => [run('sh', ['-ec', code], place).problem],
   sh: ({ code }, _, place) => [run('sh', ['-ec', code], place).problem],
   bash: ({ code }, _, place) => [run('bash', ['-ec', code], place).problem],
   console: (block, _, place) => runConsole(block, place),

@@ -21,7 +21,6 @@ export const writtenPages = () =>
  *
  *     <!-- not run: REASON -->      before a block: it is shown only
  *     <!-- run by FILE -->          anywhere: a test of the repository runs the blocks of the page
- *     <!-- set-up ⏎ COMMANDS -->    what a shell does before the next block, without being shown
  *
  * A block whose language has a name behind it, as `js [server.mjs]`, is written to that file and not run by itself.
  *
@@ -29,11 +28,10 @@ export const writtenPages = () =>
  */
 export function blocksOf(text) {
   const found = text.matchAll(
-    /<!-- set-up\n(?<setup>[\s\S]*?)-->|(?:<!-- not run: (?<reason>[^\n]*) -->\n+)?^(?<indent> *)```(?<info>[^\n]*)\n(?<code>[\s\S]*?)^ *```$/gm,
+    /(?:<!-- not run: (?<reason>[^\n]*) -->\n+)?^(?<indent> *)```(?<info>[^\n]*)\n(?<code>[\s\S]*?)^ *```$/gm,
   );
   return [...found].map(({ index, groups }) => {
     const line = text.slice(0, index).split('\n').length;
-    if (groups.setup !== undefined) return { language: 'set-up', code: groups.setup, line };
     const [, language, name] = /^(\S*)(?: \[(.+)\])?/.exec(groups.info);
     const code = groups.code.replaceAll(new RegExp(`^${groups.indent}`, 'gm'), '');
     return { language, name, code, line, reason: groups.reason };

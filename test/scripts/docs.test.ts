@@ -75,14 +75,13 @@ test('every verb has a description', async (t) => {
   for (const { name, describe } of specs) t.not(describe, '', name);
 });
 
-test('blocksOf reads commands, files, skip reasons and set-up from a page', (t) => {
+test('blocks of a page are what stands there: commands, files, reasons; comments are not run', (t) => {
   const page = [
     ...['<!-- set-up', 'touch a', '-->', '', '```sh', 'ls a', '```', ''],
     ...['```js [x.mjs]', 'code', '```', '', '<!-- not run: no time -->', '```sh', 'sleep 1e9', '```'],
     ...['- in a list:', '', '  ```ts', '  using a;', '  ```'],
   ].join('\n');
   t.like(blocksOf(page), [
-    { language: 'set-up', code: 'touch a\n', line: 1 },
     { language: 'sh', code: 'ls a\n', line: 5 },
     { language: 'js', name: 'x.mjs', code: 'code\n' },
     { language: 'sh', reason: 'no time' },
