@@ -1,6 +1,7 @@
 import type { Explanation } from './explanation.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
+import { resultName } from './text.js';
 
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
@@ -20,7 +21,8 @@ export function explanationHtml(explanation: Explanation): string {
   const heading = escapeHtml(`${form}: ${n} ${dtype} keys on ${device}`);
   // Inside a script element only "<" could end the data early.
   const data = JSON.stringify(explanation).replaceAll('<', '\\u003c');
-  const out = explanation.sorted ? 'Sorted' : 'Result';
+  const name = resultName(explanation);
+  const out = `${name[0]?.toUpperCase()}${name.slice(1)}`;
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

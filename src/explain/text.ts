@@ -1,3 +1,4 @@
+import { dtypeInfo } from '../keys/dtype.js';
 import type { Cost } from './cost.js';
 import type { Explanation, Line, Step } from './explanation.js';
 
@@ -57,6 +58,12 @@ function stepText({ title, kernels, lines, note, grids = [], cost }: Step): stri
   ];
 }
 
+/** What the result is: a sort by some bits of the codes says by which, since its keys may look out of order. */
+export function resultName({ sorted, bits: [begin, end], dtype }: Explanation): string {
+  if (!sorted) return 'result';
+  return begin === 0 && end === dtypeInfo(dtype).width ? 'sorted' : `sorted by bits ${begin} to ${end}`;
+}
+
 /** An explanation as text, for a terminal of any kind. */
 export function explanationText(explanation: Explanation): string {
   const { algorithm, step, device, dtype, descending, bits, n, keys, sorted, result, steps } = explanation;
@@ -72,6 +79,6 @@ export function explanationText(explanation: Explanation): string {
     ...plain([{ name: 'input', values: [...keys, ...more] }]),
     ...steps.flatMap(stepText),
     '',
-    ...plain([{ name: sorted ? 'sorted' : 'result', values: [...result, ...rest] }]),
+    ...plain([{ name: resultName(explanation), values: [...result, ...rest] }]),
   ].join('\n');
 }

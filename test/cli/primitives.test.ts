@@ -308,6 +308,9 @@ test('demo prints 32 keys, the sorted keys and the times', async (t) => {
   );
   t.regex(lines[2] ?? '', /^device\t.* from array to array; amd on /);
   t.regex(lines[3] ?? '', /^host\t.*; 32 keys, seed \d+$/);
+  const times = [...out.matchAll(/^(?:device|host)\t.*$/gm)].length;
+  t.is(times, 2);
+  t.true(lines.length === 4 || /^note\t.*--count 2\^24$/.test(lines[4] ?? ''), out);
   const json = JSON.parse(
     (await clsort(['demo', '--seed', '7', '--count', '100', '--json', '--device', 'cpu'])).out,
   );

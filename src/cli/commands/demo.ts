@@ -101,4 +101,9 @@ function tell(
   const calls = `${secondsText(onDevice.seconds)} from array to array`;
   print(console, `device\t${kernels} in its kernels, ${calls}; ${algorithm} on ${name}`);
   print(console, `host\t${secondsText(onHost.seconds)}; ${grouped(keys.length)} keys, seed ${seed}`);
+  if (onDevice.seconds <= onHost.seconds) return;
+  print(
+    console,
+    'note\tso few keys take longer to reach this device than the host takes to sort them; try --count 2^24',
+  );
 }
