@@ -78,7 +78,26 @@ test('an argument that is no file raises a UsageError that says what is expected
   await fails([input, path('never'), 'f32'], /options/);
 });
 
-test('sortFile reads and writes streams', async (t) => {
+test('a file of raw keys that holds numbers as text is warned of', async (t) => {
+  const warnings = async (name: string, contents: Uint8Array) => {
+    writeFileSync(path(name), contents);
+    const told: string[] = [];
+    const onWarning = ({ message }: Error) => told.push(message);
+    await sortFile(path(name), path('warned'), { device: 'host', onWarning });
+    return told;
+  };
+  for (const name of ['text.f64', 'text.u32']) {
+    const told = await warnings(name, Buffer.from('1\n-2\n3.5'));
+    t.is(told.length, 1, name);
+    t.regex(told[0] ?? '', /begins with numbers as text.*--format csv/);
+  }
+  t.deepEqual(await warnings('text.u8', Buffer.from('1\n2\n')), [], 'bytes may be meant');
+  t.deepEqual(await warnings('keys.f64', Buffer.from(Float64Array.of(3, 1, 2).buffer)), []);
+  t.deepEqual(await warnings('codes.u32', Buffer.from('ABCD')), []);
+  t.deepEqual(await warnings('none.f64', new Uint8Array(0)), []);
+});
+
+test('streams are read and written', async (t) => {
   const written: Uint8Array[] = [];
   const to = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
