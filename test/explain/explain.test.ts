@@ -317,32 +317,29 @@ test.serial('clsort explain prints text and JSON, and rejects invalid keys', asy
 });
 
 for (const algorithm of EXPLAINED_NAMES) {
-  test.serial(
-    `clsort explain --algorithm ${algorithm} prints tables of ASCII, JSON and a page`,
-    async (t) => {
-      const { path, remove } = scratchFolder();
-      t.teardown(remove);
-      const page = path('page.html');
-      const isSort = EXPLAINED_SORTS.includes(algorithm);
-      const args = ['explain', '1.5', '0.5', '2', '--algorithm', algorithm, '--dtype', 'f32'];
-      const text = await clsort([...args, ...(isSort ? ['--descending'] : [])]);
-      t.is(text.code, 0, text.err);
-      t.regex(text.out, /^[\n -~]+$/, 'ASCII, without colour');
-      t.regex(text.out, /^ {2}input +1\.5 0\.5 2$/m);
-      if (isSort) {
-        t.regex(text.out, /^ {2}sorted +2 1\.5 0\.5$/m);
-        const some = await clsort([...args, '--bits', '8']);
-        t.regex(some.out, /^ {2}sorted by bits 0 to 8 +1\.5 0\.5 2$/m);
-      }
-      t.regex(text.out, /^ {2}work-items \d+ of \d+, \d+ idle/m);
-      const json = await clsort([...args, '--json', '--html', page]);
-      t.is(json.code, 0, json.err);
-      const explanation = JSON.parse(json.out);
-      t.is(explanation.algorithm, algorithm);
-      t.is(explanation.schema, 'clsort.explain/2');
-      if (isSort) t.deepEqual(explanation.sorted, ['0.5', '1.5', '2']);
-      t.true(explanation.steps.length > 0);
-      t.regex(readFileSync(page, 'utf8'), /^<!doctype html>/i);
-    },
-  );
+  test.serial(`clsort explain --algorithm ${algorithm} writes ASCII tables, JSON and a page`, async (t) => {
+    const { path, remove } = scratchFolder();
+    t.teardown(remove);
+    const page = path('page.html');
+    const isSort = EXPLAINED_SORTS.includes(algorithm);
+    const args = ['explain', '1.5', '0.5', '2', '--algorithm', algorithm, '--dtype', 'f32'];
+    const text = await clsort([...args, ...(isSort ? ['--descending'] : [])]);
+    t.is(text.code, 0, text.err);
+    t.regex(text.out, /^[\n -~]+$/, 'ASCII, without colour');
+    t.regex(text.out, /^ {2}input +1\.5 0\.5 2$/m);
+    if (isSort) {
+      t.regex(text.out, /^ {2}sorted +2 1\.5 0\.5$/m);
+      const some = await clsort([...args, '--bits', '8']);
+      t.regex(some.out, /^ {2}sorted by bits 0 to 8 +1\.5 0\.5 2$/m);
+    }
+    t.regex(text.out, /^ {2}work-items \d+ of \d+, \d+ idle/m);
+    const json = await clsort([...args, '--json', '--html', page]);
+    t.is(json.code, 0, json.err);
+    const explanation = JSON.parse(json.out);
+    t.is(explanation.algorithm, algorithm);
+    t.is(explanation.schema, 'clsort.explain/2');
+    if (isSort) t.deepEqual(explanation.sorted, ['0.5', '1.5', '2']);
+    t.true(explanation.steps.length > 0);
+    t.regex(readFileSync(page, 'utf8'), /^<!doctype html>/i);
+  });
 }

@@ -78,7 +78,7 @@ test('an argument that is no file raises a UsageError that says what is expected
   await fails([input, path('never'), 'f32'], /options/);
 });
 
-test('a file of raw keys that holds numbers as text is warned of', async (t) => {
+test('a raw key file that holds numbers as text causes a warning', async (t) => {
   const warnings = async (name: string, contents: Uint8Array) => {
     writeFileSync(path(name), contents);
     const told: string[] = [];
@@ -97,7 +97,7 @@ test('a file of raw keys that holds numbers as text is warned of', async (t) => 
   t.deepEqual(await warnings('none.f64', new Uint8Array(0)), []);
 });
 
-test('streams are read and written', async (t) => {
+test('sortFile reads and writes streams', async (t) => {
   const written: Uint8Array[] = [];
   const to = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
