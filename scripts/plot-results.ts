@@ -17,6 +17,7 @@ import type { Ladder } from '../src/bench/ladder/ladder.js';
 import { type PlotLine, plotFile } from '../src/bench/plot.js';
 import type { Timing } from '../src/bench/statistics.js';
 import { packageRoot } from '../src/util/paths.js';
+import { type Bar, barChartFile } from './bar-chart.js';
 
 const FOLDER = join(packageRoot, 'scripts', 'results');
 
@@ -109,6 +110,38 @@ function peersPlot(file: string, mode: string, title: string): string {
   return plotOf(title, peers, linesOf(points));
 }
 
+/** Names as the README shows them, with major and minor versions only. */
+const shortName = (name: string): string =>
+  name
+    .replace('TypedArray.prototype.sort', 'TypedArray.sort')
+    .replace('radix sort in JavaScript', 'JS radix sort')
+    .replace(/^PyTorch on (?:the )?(\w+) (\S+)/, 'PyTorch $2, $1')
+    .replace(/(\d+\.\d+)\.\d+(?:\+\w+)?/, '$1');
+
+/** Millions of keys per second of a size, by sort, the fastest first. */
+function peerBars(file: string, keys: number): Bar[] {
+  return (read(file) as Peers).rows
+    .flatMap(({ n, sort, mode, time }) =>
+      n === keys && mode === 'end to end' && typeof time === 'object' && !sort.startsWith('clsort,')
+        ? [{ name: shortName(sort), value: n / time.median / 1e6, highlighted: sort === 'clsort' }]
+        : [],
+    )
+    .toSorted((a, b) => b.value - a.value);
+}
+
+/** The README's chart. */
+const overviewChart = (): string =>
+  barChartFile({
+    title: 'Sorting 16.8 million random u32 keys',
+    subtitle: 'from a typed array to a new one, transfers included',
+    axis: 'million keys per second',
+    legend: ['clsort', 'alternatives'],
+    panels: [
+      { title: 'On an NVIDIA H200', bars: peerBars('h200-peers.json', 2 ** 24) },
+      { title: 'On two cores of an Intel Xeon (PoCL)', bars: peerBars('pocl-peers.json', 2 ** 24) },
+    ],
+  });
+
 /** clsort's fastest beside CUB's, by what is sorted. */
 function cubPlot(file: string): string {
   const device = read(file) as Device;
@@ -192,6 +225,7 @@ const PLOTS: Readonly<Record<string, () => string>> = {
   'h200-device.svg': () => peersPlot('h200-peers.json', 'device', 'u32 keys on the device'),
   'h200-end-to-end.svg': () => peersPlot('h200-peers.json', 'end to end', 'u32 keys from array to array'),
   'h200-x4-spread.svg': () => spreadPlot('h200-x4-spread.json', 'h200-x4-batch.json'),
+  'overview.svg': overviewChart,
   'pocl-end-to-end.svg': () => peersPlot('pocl-peers.json', 'end to end', 'u32 keys from array to array'),
 };
 

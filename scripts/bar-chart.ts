@@ -1,0 +1,95 @@
+/** Horizontal bar charts as SVG, narrow enough for a phone, in the colours of the reader's light or dark theme. */
+
+import { escapeXml } from '../src/bench/plot.js';
+
+export interface Bar {
+  readonly name: string;
+  readonly value: number;
+  /** Drawn in the first colour of the legend; other bars in the second. */
+  readonly highlighted: boolean;
+}
+
+export interface BarChart {
+  readonly title: string;
+  readonly subtitle: string;
+  /** What the horizontal axes show, with the unit. */
+  readonly axis: string;
+  /** Names of highlighted and of other bars. */
+  readonly legend: readonly [highlighted: string, other: string];
+  /** Each panel has an axis of its own. */
+  readonly panels: readonly { readonly title: string; readonly bars: readonly Bar[] }[];
+}
+
+const WIDTH = 400;
+const LEFT = 150;
+const RIGHT = 352;
+const HEADER = 70;
+const ROW = 22;
+const PANEL_TITLE = 28;
+const PANEL_AXIS = 54;
+
+/** A media query inside an image follows the theme of the reader's browser. */
+const STYLE = `
+.ground { fill: #fff } .text { fill: #222 } .grid { stroke: #ccc } .highlighted { fill: #0072b2 } .other { fill: #8c8c8c }
+@media (prefers-color-scheme: dark) {
+.ground { fill: #16181d } .text { fill: #e4e4e4 } .grid { stroke: #484c55 } .highlighted { fill: #56b4e9 } .other { fill: #8f949e }
+}`;
+
+const amount = (value: number): string =>
+  value < 100 ? value.toPrecision(3) : Math.round(value).toLocaleString('en-US');
+
+/** A step of 1, 2 or 5 times a power of ten, with at most five of them up to `most`. */
+function stepUpTo(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most / 5));
+  return power * ([1, 2, 5, 10].find((factor) => most / (factor * power) <= 5) ?? 10);
+}
+
+const text = (x: number, y: number, words: string, more = ''): string =>
+  `<text class="text" x="${x.toFixed(1)}" y="${y}"${more}>${escapeXml(words)}</text>`;
+
+function panelSvg(title: string, bars: readonly Bar[], axis: string, top: number): string {
+  const most = Math.max(...bars.map(({ value }) => value));
+  const step = stepUpTo(most);
+  const at = (value: number): number => LEFT + (value / most) * (RIGHT - LEFT);
+  const first = top + PANEL_TITLE;
+  const bottom = first + ROW * bars.length;
+  const ticks = Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
+  return [
+    text(8, top + 18, title, ' font-weight="600"'),
+    ...ticks.map(
+      (tick) =>
+        `<line class="grid" x1="${at(tick).toFixed(1)}" y1="${first}" x2="${at(tick).toFixed(1)}" y2="${bottom}"/>` +
+        text(at(tick), bottom + 16, tick.toLocaleString('en-US'), ' text-anchor="middle" font-size="12"'),
+    ),
+    ...bars.map(({ name, value, highlighted }, i) => {
+      const y = first + ROW * i;
+      return (
+        text(LEFT - 6, y + 16, name, ' text-anchor="end"') +
+        `<rect class="${highlighted ? 'highlighted' : 'other'}" x="${LEFT}" y="${y + 3}" width="${(at(value) - LEFT).toFixed(1)}" height="${ROW - 6}"/>` +
+        text(at(value) + 5, y + 16, amount(value))
+      );
+    }),
+    text((LEFT + RIGHT) / 2, bottom + 34, axis, ' text-anchor="middle" font-size="12"'),
+  ].join('\n');
+}
+
+export function barChartFile({ title, subtitle, axis, legend, panels }: BarChart): string {
+  let top = HEADER;
+  const drawn = panels.map(({ title: own, bars }) => {
+    const svg = panelSvg(own, bars, axis, top);
+    top += PANEL_TITLE + ROW * bars.length + PANEL_AXIS;
+    return svg;
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top}" role="img" aria-labelledby="title" font-family="system-ui, sans-serif" font-size="13">`,
+    `<title id="title">${escapeXml(`${title}, ${subtitle}`)}</title>`,
+    `<style>${STYLE}\n</style>`,
+    '<rect class="ground" width="100%" height="100%" rx="6"/>',
+    text(8, 20, title, ' font-weight="600"'),
+    text(8, 38, subtitle, ' font-size="12"'),
+    `<rect class="highlighted" x="8" y="49" width="12" height="12"/>${text(26, 60, legend[0])}`,
+    `<rect class="other" x="88" y="49" width="12" height="12"/>${text(106, 60, legend[1])}`,
+    ...drawn,
+    '</svg>\n',
+  ].join('\n');
+}
