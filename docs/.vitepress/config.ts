@@ -48,16 +48,19 @@ const guides = [
   {
     text: 'In a program',
     items: [
+      { text: 'Operations and options', link: '/guides/operations' },
       { text: 'In a web server', link: '/guides/web-server' },
       { text: 'In workers', link: '/guides/workers' },
       { text: 'Device arrays', link: '/guides/device-arrays' },
       { text: 'Segments and many arrays', link: '/segments' },
+      { text: 'OpenCL directly', link: '/guides/opencl' },
       { text: 'Moving from node-opencl', link: '/node-opencl' },
     ],
   },
   {
     text: 'Files',
     items: [
+      { text: 'The command', link: '/guides/command' },
       { text: 'Files and tables', link: '/guides/tables' },
       { text: 'Formats in full', link: '/files' },
       { text: 'Batches', link: '/batches' },
@@ -150,7 +153,7 @@ const course = [
 
 export default defineConfig({
   title: 'clsort',
-  description: 'Sorts large numeric arrays from Node.js on any OpenCL device, and proves the result',
+  description: 'Sorts large numeric arrays from Node.js on any OpenCL device, and verifies the result',
   lang: 'en',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${base}favicon.svg` }]],
   base,
