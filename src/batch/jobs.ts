@@ -5,12 +5,25 @@ import type { DistinctOptions, FileJob } from '../io/sort-file.js';
 import type { RecordJob } from '../io/sort-record-file.js';
 import type { TableJob } from '../io/tables/sort-table-file.js';
 import { assertTableOptions } from '../io/tables/table-options.js';
+import { TEXT_OPTIONS } from '../io/text/text-options.js';
 import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
 import { shown } from '../util/shown.js';
 import { suggestion } from '../util/suggest.js';
 import type { Path } from './json-position.js';
-import { boolean, file, files, isObject, list, object, oneOf, type Rule, type Rules, text } from './rules.js';
+import {
+  anyText,
+  boolean,
+  file,
+  files,
+  isObject,
+  list,
+  object,
+  oneOf,
+  type Rule,
+  type Rules,
+  text,
+} from './rules.js';
 
 /** One job of a batch: a file of keys, of records, or a table. */
 export type Job = JobFacts &
@@ -97,7 +110,33 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   },
   axis: oneOf(-2, -1, 0, 1),
   header: boolean,
-  delimiter: text,
+  delimiter: anyText,
+  comment: anyText,
+  skip: {
+    expected: 'a whole number of lines from 0 on',
+    accepts: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+    schema: { type: 'integer', minimum: 0 },
+  },
+  ragged: oneOf('error', 'fill', 'skip'),
+  na: {
+    expected: 'a value such as N/A, or a list of them',
+    accepts: (value) => [value].flat().every(anyText.accepts),
+    schema: { anyOf: [anyText.schema, { type: 'array', items: anyText.schema }] },
+  },
+  decimal: anyText,
+  thousands: anyText,
+  types: {
+    expected: "types of columns such as 'price=f64,day=date:%d/%m/%Y', a list of them, or an object of them",
+    accepts: (value) =>
+      text.accepts(value) || (Array.isArray(value) && value.every(text.accepts)) || isObject(value),
+    schema: {
+      anyOf: [
+        text.schema,
+        { type: 'array', items: text.schema },
+        { type: 'object', additionalProperties: text.schema },
+      ],
+    },
+  },
   device: text,
   tmp: file,
   by: {
@@ -119,12 +158,12 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
 const REQUIRED = ['in', 'out'] as const;
 
 /** What is said of keys, and of records in their keys. */
-const OF_KEYS = ['dtype', 'descending', 'bits', 'to', 'column', 'axis', 'header', 'delimiter'] as const;
+const OF_KEYS = ['dtype', 'descending', 'bits', 'to', 'column', 'axis', ...TEXT_OPTIONS] as const;
 /** What is said of records. */
 const OF_RECORDS = ['record', 'keys'] as const;
 
 /** What is said of tables only. */
-const OF_TABLES = ['by', 'columns', 'head', 'uniqueBy'] as const;
+const OF_TABLES = ['by', 'columns', 'head', 'uniqueBy', 'types'] as const;
 /** What is said of keys, and of tables by 'by'. */
 const NOT_OF_TABLES = [
   'dtype',

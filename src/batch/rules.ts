@@ -19,6 +19,13 @@ export const text: Rule = {
   schema: { type: 'string', pattern: '\\S' },
 };
 
+/** A text that may be a blank or a tab. */
+export const anyText: Rule = {
+  expected: 'a text of one character or more',
+  accepts: (value) => typeof value === 'string' && value !== '',
+  schema: { type: 'string', minLength: 1 },
+};
+
 const isStdio = (path: string): boolean => isStdin(path) || isStdout(path);
 
 /** What no system has in names: NUL, and halves of characters, which would become something else. */

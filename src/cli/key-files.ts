@@ -1,5 +1,6 @@
 /** How the options about files of keys are read. */
 import { formatNamed, type InputOptions } from '../io/keys.js';
+import { assertTextOptions, type TextReadOptions } from '../io/text/text-options.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { UsageError } from '../util/errors.js';
 import type { InputArguments, OutputArguments, TextArguments } from './options/key-files.js';
@@ -12,12 +13,25 @@ export function readInput({ dtype, format, column, ...text }: InputArguments): I
 }
 
 /** How texts are, in the input and in the output. @throws UsageError */
-export function readText({ header, 'no-header': none, delimiter }: TextArguments) {
+export function readText({
+  header,
+  'no-header': none,
+  delimiter,
+  comment,
+  skip,
+  ragged,
+  na,
+  decimal,
+  thousands,
+}: TextArguments): TextReadOptions {
   if (header && none) throw new UsageError('--header and --no-header say two things: give one of them');
-  return {
+  const options = {
     header: none ? false : header,
     delimiter: delimiter === '\\t' ? '\t' : delimiter, // shells have no easy way to write a tab
+    ...{ comment, skip, ragged, na, decimal, thousands },
   };
+  assertTextOptions(options);
+  return options;
 }
 
 function columnOf(column: string | undefined): InputOptions['column'] {

@@ -22,7 +22,7 @@ function saidOfOthers(args: SortArguments): string | undefined {
 
 /** What the options say of a table; called where --by is there. @throws UsageError */
 export function readTable(args: SortArguments): TableOptions {
-  const { by = [], columns, head, unique, 'unique-by': uniqueBy } = args;
+  const { by = [], columns, head, unique, 'unique-by': uniqueBy, type: types } = args;
   const other = saidOfOthers(args);
   if (other !== undefined) {
     const advice = {
@@ -31,7 +31,7 @@ export function readTable(args: SortArguments): TableOptions {
     }[other];
     throw new UsageError(`--${other} is not for tables${advice ?? ', which are sorted by what --by says'}`);
   }
-  const options = { by, columns, head, unique, uniqueBy };
+  const options = { by, columns, head, unique, uniqueBy, types };
   assertTableOptions(options);
   return options;
 }

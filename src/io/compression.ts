@@ -63,7 +63,7 @@ export const COMPRESSIONS: readonly Compression[] = [gzip, zstd];
 
 /** What a compressed source holds, as a source that can be had once. */
 export function decompressed(
-  source: Source,
+  source: Pick<Source, 'name' | 'pieces' | 'close'>,
   compression: Compression,
   signal: AbortSignal | undefined,
 ): Source {
@@ -72,7 +72,7 @@ export function decompressed(
 }
 
 async function* contents(
-  source: Source,
+  source: Pick<Source, 'name' | 'pieces'>,
   { name, decompressor, cut }: Compression,
 ): AsyncGenerator<Uint8Array> {
   const stream = await decompressor();

@@ -4,6 +4,7 @@ import { mostKeysOf } from '../../io/keys.js';
 import { isStdout } from '../../io/raw.js';
 import { type FileReport, type LargeFileJob, sortFile } from '../../io/sort-file.js';
 import type { TableOptions } from '../../io/tables/table-options.js';
+import { textOptionsOf } from '../../io/text/text-options.js';
 import type { Progress } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
@@ -81,8 +82,8 @@ export async function run(args: SortArguments, console: Console): Promise<ExitCo
     reports.push(report);
     if (!args.json) tell(report, file, args, console);
   };
-  const { nan, to, header, delimiter } = keys;
-  const text = { format: args.format, header, delimiter };
+  const { nan, to } = keys;
+  const text = { format: args.format, ...textOptionsOf(keys) };
   const tableJob = (file: SortPath) => ({ ...table, ...how, nan, to, ...text, ...file });
   const recordJob = (file: SortPath) => ({
     ...{ ...records, ...how, format: args.format, ...file },
@@ -134,9 +135,9 @@ function assertNoCluster(args: SortArguments): void {
 
 /** What is said of a table; undefined where none is sorted. @throws UsageError */
 async function readTableOptions(args: SortArguments): Promise<TableOptions | undefined> {
-  const { by, columns, head, 'unique-by': uniqueBy } = args;
+  const { by, columns, head, 'unique-by': uniqueBy, type } = args;
   if (by !== undefined) return (await import('../table-options.js')).readTable(args);
-  const said = Object.entries({ columns, head, 'unique-by': uniqueBy });
+  const said = Object.entries({ columns, head, 'unique-by': uniqueBy, type });
   const [name] = said.find(([, value]) => value !== undefined) ?? [];
   if (name === undefined) return undefined;
   throw new UsageError(

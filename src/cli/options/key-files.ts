@@ -17,14 +17,21 @@ export interface TextArguments {
   readonly header: boolean | undefined;
   readonly 'no-header': boolean | undefined;
   readonly delimiter: string | undefined;
+  readonly comment?: string | undefined;
+  readonly skip?: number | undefined;
+  readonly ragged?: 'error' | 'fill' | 'skip' | undefined;
+  readonly na?: readonly string[] | undefined;
+  readonly decimal?: string | undefined;
+  readonly thousands?: string | undefined;
 }
 
-/** Adds --header, --no-header and --delimiter. */
+/** Adds what is said of texts: --header, --no-header, --delimiter and so on. */
 export const withText = <T>(yargs: Argv<T>) =>
   yargs
     .option('header', {
       type: 'boolean',
-      describe: 'the first line of a CSV or TSV has names; by default as it looks, and in the output yes',
+      describe:
+        'the first line of a CSV or TSV has names; detected by default, and the output has one as the input',
     })
     .option('no-header', {
       type: 'boolean',
@@ -34,7 +41,34 @@ export const withText = <T>(yargs: Argv<T>) =>
       alias: 't',
       type: 'string',
       nargs: 1,
-      describe: "what stands between columns of a CSV, such as ';' or '\\t'; by default as it looks",
+      describe: "delimiter of a CSV, such as ';' or '\\t'; detected by default",
+    })
+    .option('comment', { type: 'string', nargs: 1, describe: 'lines of a CSV that begin so are left out' })
+    .option('skip', {
+      type: 'number',
+      nargs: 1,
+      describe: 'lines at the beginning of a CSV that are left out',
+    })
+    .option('ragged', {
+      type: 'string',
+      choices: ['error', 'fill', 'skip'] as const,
+      describe: 'lines of a CSV with another number of fields; by default an error',
+    })
+    .option('na', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      describe: 'a value of a text that stands for a missing one, such as N/A; may be repeated',
+    })
+    .option('decimal', {
+      type: 'string',
+      nargs: 1,
+      describe: 'decimal separator of numbers in texts, by default .',
+    })
+    .option('thousands', {
+      type: 'string',
+      nargs: 1,
+      describe: 'separator of groups of three digits in texts',
     });
 
 export interface InputArguments extends TextArguments {

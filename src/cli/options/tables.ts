@@ -7,9 +7,10 @@ export interface TableArguments {
   readonly columns: string | undefined;
   readonly head: number | undefined;
   readonly 'unique-by': string | undefined;
+  readonly type: readonly string[] | undefined;
 }
 
-/** Adds --by, --columns, --head and --unique-by. */
+/** Adds --by, --columns, --head, --unique-by and --type. */
 export const withTables = <T>(yargs: Argv<T>) =>
   yargs
     .option('by', {
@@ -17,7 +18,7 @@ export const withTables = <T>(yargs: Argv<T>) =>
       array: true,
       nargs: 1,
       describe:
-        'sort the rows of a table by columns, as price:desc,time:nulls-first; nulls and NaNs come last; "a:b" for a name with a colon or comma',
+        'sort the rows of a table by columns, as price:f64:desc,time:nulls-first; nulls and NaNs come last; "a:b" for a name with a colon or comma',
     })
     .option('columns', {
       type: 'string',
@@ -29,4 +30,11 @@ export const withTables = <T>(yargs: Argv<T>) =>
       type: 'string',
       nargs: 1,
       describe: 'of a table, keep the first of rows that are equal in these columns',
+    })
+    .option('type', {
+      type: 'string',
+      array: true,
+      nargs: 1,
+      describe:
+        'types of columns of texts, as price=f64,id=u64,day=date:%d/%m/%Y; found in all values by default',
     });

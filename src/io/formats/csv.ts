@@ -1,20 +1,6 @@
-import { UsageError } from '../../util/errors.js';
+import { assertDelimiter } from '../text/text-options.js';
 import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
-
-/** Longest delimiter that DuckDB knows, in bytes. */
-const MOST_DELIMITER_BYTES = 4;
-
-/** @throws UsageError for what cannot stand between columns */
-export function assertDelimiter(delimiter: string | undefined): void {
-  if (delimiter === undefined) return;
-  const bytes = Buffer.byteLength(delimiter);
-  if (bytes >= 1 && bytes <= MOST_DELIMITER_BYTES && !/[\0\r\n"]/.test(delimiter)) return;
-  throw new UsageError(
-    `the delimiter ${JSON.stringify(delimiter)} cannot stand between columns: expected one to ` +
-      `${MOST_DELIMITER_BYTES} bytes, without quotes and ends of lines`,
-  );
-}
 
 const formatOf = (kind: ForeignKind): KeyFormat => ({
   id: kind.id,

@@ -2,6 +2,7 @@
 import type { Dtype } from '../../keys/dtype.js';
 import type { Output } from '../output.js';
 import type { Source } from '../raw.js';
+import type { TextReadOptions } from '../text/text-options.js';
 import type { ForeignKind } from './foreign/foreign.js';
 import type { FileFormat } from './format.js';
 
@@ -47,7 +48,7 @@ export interface KeyReader extends KeyFacts {
 }
 
 /** What the caller says about a file that is to be read; what the file says itself must agree. */
-export interface ReadRequest {
+export interface ReadRequest extends TextReadOptions {
   /** What raw keys are; a format that has types of its own must have this one. */
   readonly dtype?: Dtype | undefined;
   /** Whether the most significant byte of a key comes first; undefined where nobody has said: raw keys are little-endian then. */
@@ -58,18 +59,6 @@ export interface ReadRequest {
    * @defaultValue the only one, or all of a matrix
    */
   readonly column?: string | number | undefined;
-  /**
-   * Whether the first line of a text has names of columns.
-   *
-   * @defaultValue as it looks
-   */
-  readonly header?: boolean | undefined;
-  /**
-   * What stands between the columns of a text.
-   *
-   * @defaultValue as it looks
-   */
-  readonly delimiter?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

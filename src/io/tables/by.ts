@@ -1,6 +1,7 @@
 /** What tables are sorted by: columns, each with an order, as users write them. */
 import { DtypeError, UsageError } from '../../util/errors.js';
 import { suggestion, unknownName } from '../../util/suggest.js';
+import { isTextType, textType } from '../text/text-type.js';
 import type { KeyOrder } from './key-codes.js';
 import { type KeyKind, keyKind, type TableType, typeText } from './table-type.js';
 
@@ -14,6 +15,8 @@ export interface TableKey {
   readonly nulls?: 'first' | 'last' | undefined;
   /** Of broken numbers: where NaNs go, before or behind the numbers. Default: as the options say, else 'last'. */
   readonly nan?: 'first' | 'last' | undefined;
+  /** Of texts: what its values are, such as `'f64'`, `'text'` or `'date:%d/%m/%Y'`. Default: what all of them can be read as. */
+  readonly type?: string | undefined;
 }
 
 /** `'price:desc,time:nulls-first'`, or a list of such texts and of keys. */
@@ -70,7 +73,7 @@ function parseKeys(text: string): TableKey[] {
   return parts(text).map(({ name, words }) => {
     let key: TableKey = { column: name };
     for (const word of words) {
-      const said = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+      const said = Object.hasOwn(WORDS, word) ? WORDS[word] : isTextType(word) ? { type: word } : undefined;
       if (!said) {
         throw new UsageError(
           `${unknownName('word', word, Object.keys(WORDS))} behind ${name} in '${text}'; ${QUOTING}`,
@@ -111,12 +114,13 @@ export function tableKeys(by: TableBy): readonly TableKey[] {
   });
 }
 
-const KEY_FIELDS = ['column', 'descending', 'nulls', 'nan'];
+const KEY_FIELDS = ['column', 'descending', 'nulls', 'nan', 'type'];
 
 function checkKey(key: TableKey): void {
   const wrong = Object.keys(key).find((field) => !KEY_FIELDS.includes(field));
   if (wrong !== undefined) throw new UsageError(unknownName('field of a key', wrong, KEY_FIELDS));
-  const { descending, nulls, nan } = key;
+  const { descending, nulls, nan, type } = key;
+  if (type !== undefined) textType(type);
   const isPlace = (value: unknown): boolean => [undefined, 'first', 'last'].includes(value as undefined);
   if (isPlace(nulls) && isPlace(nan) && [undefined, true, false].includes(descending)) return;
   throw new UsageError(

@@ -4,10 +4,10 @@ import { UsageError } from '../../util/errors.js';
 import { type Output, withOutput } from '../output.js';
 import { isStdin, openSource, type Source } from '../raw.js';
 import { type FileContext, type FileReport, timed } from '../sort-file.js';
-import { TableFile } from './table-file.js';
+import { type AnyTable, openTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { assertTableOptions } from './table-options.js';
-import { assertAlike, planOf } from './table-plan.js';
+import { planOf } from './table-plan.js';
 import { TableRows } from './table-rows.js';
 
 export type { TableJob };
@@ -28,7 +28,7 @@ export async function sortTableFile(
   if (inputs.filter(isStdin).length > 1) {
     throw new UsageError("two files are '-': only one can be read from stdin");
   }
-  const opened: (Source | TableFile)[] = [];
+  const opened: (Source | AnyTable)[] = [];
   try {
     const sources: Source[] = [];
     for (const path of inputs) {
@@ -39,11 +39,9 @@ export async function sortTableFile(
     let report: FileReport | undefined;
     // That the result cannot be written is told before anybody waits for a pipe.
     await withOutput(job.out, context, async (output) => {
-      const { format, header, delimiter } = job;
-      const tables: TableFile[] = [];
+      const tables: AnyTable[] = [];
       for (const [i, source] of sources.entries()) {
-        const options = { format, header, delimiter, signal: context.signal };
-        const table = await TableFile.open(source, inputs[i] ?? '', options);
+        const table = await openTable(source, inputs[i] ?? '', { ...job, signal: context.signal });
         tables.push(table);
         opened.push(table);
       }
@@ -57,15 +55,14 @@ export async function sortTableFile(
 
 async function sortTables(
   sorter: Sorter,
-  tables: readonly TableFile[],
+  tables: readonly AnyTable[],
   job: TableJob,
   context: FileContext,
   output: Output,
 ): Promise<FileReport> {
-  assertAlike(tables);
   const [first] = tables;
   if (!first) throw new UsageError('no file was named');
-  const plan = await planOf(first, job);
+  const plan = await planOf(tables, job, context);
   const rows = new TableRows(sorter, { plan, job, context });
   try {
     const [, readSeconds] = await timed(() => rows.read(tables));

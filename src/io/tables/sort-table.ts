@@ -22,7 +22,7 @@ import { cellsOf } from './value-cells.js';
 export type TableColumn = KeyArray | readonly unknown[];
 
 /** What `sortTable` takes besides. */
-export type SortTableOptions = Omit<TableOptions, 'by' | 'columns'> &
+export type SortTableOptions = Omit<TableOptions, 'by' | 'columns' | 'types'> &
   Omit<SortOptions, 'dtype' | 'descending' | 'bits'>;
 
 const ANY_ORDER = { descending: false, nulls: 'last', nan: 'last' } as const;

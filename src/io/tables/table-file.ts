@@ -1,6 +1,5 @@
 /** Files of tables: read as rows with codes, and written from rows. */
 import { DtypeError, FormatError, UsageError } from '../../util/errors.js';
-import { assertDelimiter } from '../formats/csv.js';
 import type { ForeignKind } from '../formats/foreign/foreign.js';
 import { type Reading, startReading } from '../formats/foreign/foreign-reader.js';
 import { Writing } from '../formats/foreign/foreign-writer.js';
@@ -10,6 +9,10 @@ import { READABLE } from '../formats/readable.js';
 import { inputFormat, outputFormat } from '../keys.js';
 import type { Output } from '../output.js';
 import type { Source } from '../raw.js';
+import { CsvTable } from '../text/csv-table.js';
+import { NdjsonTable } from '../text/ndjson-table.js';
+import { type TextReadOptions, textOptionsOf } from '../text/text-options.js';
+import type { TextTable } from '../text/text-table.js';
 import type { TableField } from './table-type.js';
 
 /** How texts are, or are to be. */
@@ -29,7 +32,30 @@ function kindOf({ foreign, name }: KeyFormat, path: string): ForeignKind {
   );
 }
 
-/** A table that is open for reading. */
+/** A table that is open for reading: a text, or what another process reads. */
+export type AnyTable = TextTable | TableFile;
+
+export const isTextTable = (table: AnyTable): table is TextTable => 'chunks' in table;
+
+/** Opens a table. @throws FormatError, IoError, MemoryError, UnsupportedError, UsageError */
+export async function openTable(
+  source: Source,
+  path: string,
+  options: TextReadOptions & {
+    readonly signal?: AbortSignal | undefined;
+    readonly format?: string | undefined;
+  },
+): Promise<AnyTable> {
+  const { format, signal } = options;
+  const { format: found, inner } = await inputFormat(source, path, { format, signal });
+  const kind = kindOf(found, source.name);
+  const text = { ...textOptionsOf(options), signal };
+  if (kind.format === 'csv') return CsvTable.open(kind, inner, text);
+  if (kind.format === 'ndjson') return NdjsonTable.open(kind, inner, text);
+  return TableFile.open(kind, inner, signal);
+}
+
+/** A table that another process reads. */
 export class TableFile {
   readonly name: string;
   readonly kind: ForeignKind;
@@ -46,17 +72,9 @@ export class TableFile {
     this.#reading = reading;
   }
 
-  /** @throws FormatError, IoError, MemoryError, UnsupportedError, UsageError */
-  static async open(
-    source: Source,
-    path: string,
-    { format, ...text }: TableTextOptions & { readonly format?: string | undefined },
-  ): Promise<TableFile> {
-    const found = await inputFormat(source, path, { format, signal: text.signal });
-    const kind = kindOf(found.format, source.name);
-    assertDelimiter(text.delimiter);
-    const reading = await startReading('read-table', kind, found.inner, text);
-    return new TableFile(source.name, kind, reading);
+  /** @throws FormatError, IoError, MemoryError, UnsupportedError */
+  static async open(kind: ForeignKind, source: Source, signal: AbortSignal | undefined): Promise<TableFile> {
+    return new TableFile(source.name, kind, await startReading('read-table', kind, source, { signal }));
   }
 
   /** All rows; to be taken once. @throws FormatError where fewer come than the file says, and as the child says */
@@ -108,17 +126,16 @@ export class TableWriter {
     this.#writing = writing;
   }
 
-  /** @param isLines whether rows are lines as they are */
   static async create(
     kind: ForeignKind,
     output: Output,
-    { fields, isLines }: { readonly fields: readonly TableField[]; readonly isLines: boolean },
+    fields: readonly TableField[],
     { header, delimiter = kind.delimiter, signal }: TableTextOptions,
   ): Promise<TableWriter> {
     const { format } = kind;
     const text = { header, delimiter };
     const writing = await Writing.start(
-      (compression) => ({ is: 'write-table', format, fields, isLines, ...text, compression }),
+      (compression) => ({ is: 'write-table', format, fields, isLines: false, ...text, compression }),
       kind,
       output,
       signal,

@@ -1,13 +1,12 @@
 import type { FileSortOptions } from '../sort-file.js';
+import type { TextReadOptions } from '../text/text-options.js';
 import type { TableOptions } from './table-options.js';
 
 /** Which tables to sort, from where to where, and how. */
 export interface TableJob
   extends TableOptions,
-    Pick<
-      FileSortOptions,
-      'nan' | 'algorithm' | 'scan' | 'radixBits' | 'verify' | 'format' | 'to' | 'header' | 'delimiter'
-    > {
+    Pick<FileSortOptions, 'nan' | 'algorithm' | 'scan' | 'radixBits' | 'verify' | 'format' | 'to'>,
+    TextReadOptions {
   /** File, `-` for stdin; of several the rows of all, whose columns have to be the same. */
   readonly in: string | readonly string[];
   /** Result, `-` for stdout. An existing file is replaced when all is well. */

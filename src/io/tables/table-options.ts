@@ -1,4 +1,6 @@
 import { UsageError } from '../../util/errors.js';
+import { assertTextOptions, type TextReadOptions } from '../text/text-options.js';
+import { type ColumnTypes, columnTypes } from '../text/text-type.js';
 import { type ColumnNames, columnNames, type TableBy, tableKeys } from './by.js';
 
 /** How rows of tables are sorted. */
@@ -33,6 +35,12 @@ export interface TableOptions {
    * @defaultValue none
    */
   readonly uniqueBy?: ColumnNames | undefined;
+  /**
+   * Types of columns of CSV, TSV and NDJSON by their names: `{ price: 'f64', day: 'date:%d/%m/%Y' }`, or `'price=f64,id=u64'`.
+   *
+   * @defaultValue as all values of a column can be read
+   */
+  readonly types?: ColumnTypes | undefined;
 }
 
 /** Options of keys and records, which would say something else of a table. */
@@ -50,7 +58,7 @@ const OF_OTHERS = [
 ];
 
 /** @throws UsageError for what contradicts itself */
-export function assertTableOptions(options: Partial<TableOptions> & object): void {
+export function assertTableOptions(options: Partial<TableOptions> & TextReadOptions & object): void {
   const { by, head, unique, uniqueBy, columns } = options;
   const other = OF_OTHERS.find(
     (name) => ![undefined, false].includes((options as Record<string, undefined>)[name]),
@@ -64,6 +72,8 @@ export function assertTableOptions(options: Partial<TableOptions> & object): voi
     throw new UsageError(`${other} is not for tables: 'by' says what rows are sorted by, as in 'price:desc'`);
   }
   tableKeys(by as TableBy);
+  assertTextOptions(options);
+  columnTypes(options.types);
   if (columns !== undefined) columnNames(columns);
   if (uniqueBy !== undefined) columnNames(uniqueBy);
   if (head !== undefined && !(Number.isSafeInteger(head) && head >= 0)) {

@@ -1,11 +1,15 @@
 /** What is to be done with tables, as far as it can be known before rows are read. */
-import { UsageError } from '../../util/errors.js';
+import { InputError, UsageError } from '../../util/errors.js';
 import type { ForeignKind } from '../formats/foreign/foreign.js';
-import type { RowsAs, RowsMessage } from '../formats/foreign/protocol.js';
-import type { FileReport } from '../sort-file.js';
-import { columnIndex, columnNames, foundKeys, keyText, tableKeys } from './by.js';
+import type { RowsMessage } from '../formats/foreign/protocol.js';
+import type { FileContext, FileReport } from '../sort-file.js';
+import { pathOf } from '../text/json-lines.js';
+import { NdjsonTable } from '../text/ndjson-table.js';
+import { type TextPlan, textPlan, valueFields } from '../text/text-plan.js';
+import type { TextTable } from '../text/text-table.js';
+import { columnIndex, columnNames, foundKeys, keyText, type TableKey, tableKeys } from './by.js';
 import { assertHeld } from './holds.js';
-import { knownFields, type TableFile, tableTarget } from './table-file.js';
+import { type AnyTable, isTextTable, knownFields, type TableFile, tableTarget } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import type { TableField } from './table-type.js';
 
@@ -14,59 +18,135 @@ export interface TablePlan {
   readonly wanted: Omit<RowsMessage, 'is'>;
   readonly fields: readonly TableField[];
   readonly target: ForeignKind;
+  /** Where the tables are texts. */
+  readonly text: { readonly first: TextTable; readonly plan: TextPlan } | undefined;
   readonly told: NonNullable<FileReport['table']>;
 }
 
 /** @throws UsageError, DtypeError, FormatError: all that can be known before rows are read */
-export async function planOf(table: TableFile, job: TableJob): Promise<TablePlan> {
-  const { by, columns, unique = false, uniqueBy, head, out, to = 'auto', nan } = job;
+export async function planOf(
+  tables: readonly AnyTable[],
+  job: TableJob,
+  context: Pick<FileContext, 'onWarning' | 'onNote'>,
+): Promise<TablePlan> {
+  const texts = tables.filter(isTextTable);
+  if (texts.length === tables.length) return planOfTexts(texts, job, context);
+  assertAlike(tables);
+  return planOfForeign(tables[0] as TableFile, job);
+}
+
+async function planOfForeign(table: TableFile, job: TableJob): Promise<TablePlan> {
+  const { by, columns, uniqueBy, out, to = 'auto', nan } = job;
   const { fields, name, kind } = table;
   const keys = tableKeys(by);
+  const typed = keys.find(({ type }) => type !== undefined);
+  if (typed || job.types !== undefined) {
+    throw new UsageError(
+      `the columns of ${name} have types of their own: leave out ${typed ? `${typed.type} behind ${typed.column}` : 'the types of columns'}`,
+    );
+  }
   const found = foundKeys(keys, fields, { name, nan });
   const indexOf = (column: string | number): number => columnIndex(fields, column, name);
   const kept = columns === undefined ? fields.map((_, i) => i) : columnNames(columns).map(indexOf);
   const distinct = uniqueBy === undefined ? null : columnNames(uniqueBy).map(indexOf);
   const target = await tableTarget(out, { to, input: kind.id });
-  const as = rowsAs(kind, target, columns !== undefined);
-  const chosen = kept.map((i) => fields[i] as (typeof fields)[number]);
-  const texts: TableField[] =
-    as === 'lines'
-      ? [{ name: 'json', type: { is: 'json' } }]
-      : as === 'texts'
-        ? chosen.map((field) => ({ name: field.name, type: { is: 'text' } }))
-        : knownFields(chosen, name);
-  if (as !== 'lines') assertHeld(texts, { name: out, format: target.format, id: target.id });
-  if (distinct)
+  const fieldsOf = (indexes: readonly number[]): TableField[] =>
     knownFields(
-      distinct.map((i) => fields[i] as (typeof fields)[number]),
+      indexes.map((i) => fields[i] as (typeof fields)[number]),
       name,
     );
-  const told = {
-    by: found.map(({ index, ...order }) => keyText({ ...order, column: fields[index]?.name ?? '' })),
-    columns: chosen.map((field) => field.name),
-    ...(head !== undefined && { head }),
-    ...(unique && { unique }),
-    ...(distinct && { uniqueBy: distinct.map((i) => fields[i]?.name ?? '') }),
+  const written = fieldsOf(kept);
+  assertHeld(written, { name: out, format: target.format, id: target.id });
+  if (distinct) fieldsOf(distinct);
+  const wanted = {
+    columns: kept,
+    as: 'values' as const,
+    keys: found.map(({ kind: _, ...key }) => key),
+    distinct,
   };
-  const wanted = { columns: kept, as, keys: found.map(({ kind: _, ...key }) => key), distinct };
-  return { wanted, fields: texts, target, told };
+  const told = toldOf(fields, { found, kept, distinct: distinct ?? undefined }, job);
+  return { wanted, fields: written, target, text: undefined, told };
 }
 
-/** Texts stay as they are written, where the output is such a text, too. */
-function rowsAs({ format }: ForeignKind, target: ForeignKind, isChosen: boolean): RowsAs {
-  if (format !== target.format) return 'values';
-  if (format === 'csv') return 'texts';
-  return format === 'ndjson' && !isChosen ? 'lines' : 'values';
+async function planOfTexts(
+  texts: readonly TextTable[],
+  job: TableJob,
+  { onWarning, onNote }: Pick<FileContext, 'onWarning' | 'onNote'>,
+): Promise<TablePlan> {
+  const { by, columns, uniqueBy, out, to = 'auto', nan, delimiter, types } = job;
+  const keys = tableKeys(by);
+  const paths = [
+    ...keys.map(({ column }) => column),
+    ...[columns ?? [], uniqueBy ?? []].flatMap((one) => (one.length > 0 ? columnNames(one) : [])),
+  ];
+  for (const table of texts) {
+    for (const note of table.notes) onNote?.(note);
+    for (const path of paths) if (table instanceof NdjsonTable && typeof path === 'string') table.want(path);
+  }
+  // A file without any record has no columns, and adds nothing.
+  const tables = texts.filter(({ fields }) => fields.length > 0);
+  assertAlike(tables);
+  const first = tables[0] ?? (texts[0] as TextTable);
+  const { fields, name, kind } = first;
+  const target = await tableTarget(out, { to, input: kind.id });
+  const isEmpty = tables.length === 0;
+  const indexOf = (column: string | number): number => columnIndex(fields, column, name);
+  const own = fields.flatMap((field, i) =>
+    first instanceof NdjsonTable && i >= first.names && pathOf(field.name) ? [] : [i],
+  );
+  const kept = columns === undefined || isEmpty ? own : columnNames(columns).map(indexOf);
+  const distinct = uniqueBy === undefined || isEmpty ? undefined : columnNames(uniqueBy).map(indexOf);
+  const plan = await textPlan(isEmpty ? [first] : tables, {
+    ...{ kept, distinct, types, nan, target, out, delimiter },
+    keys: isEmpty ? [] : keys,
+    isWhole: columns === undefined,
+    onWarning: (text) => onWarning?.(new InputError(text)),
+  });
+  const values = valueFields(plan);
+  if (plan.to.as === 'values') assertHeld(values, { name: out, format: target.format, id: target.id });
+  const found = plan.keys.map(({ index, descending, nulls, nan: place }) => ({
+    index,
+    descending,
+    nulls,
+    nan: place,
+  }));
+  const told = toldOf(fields, { found, kept, distinct }, job);
+  const wanted = { columns: kept, as: 'values' as const, keys: found, distinct: distinct ?? null };
+  return { wanted, fields: values, target, text: { first, plan }, told };
+}
+
+/** What a report says of it. */
+function toldOf(
+  fields: readonly { readonly name: string }[],
+  {
+    found,
+    kept,
+    distinct,
+  }: {
+    readonly found: readonly (Omit<TableKey, 'column'> & { readonly index: number })[];
+    readonly kept: readonly number[];
+    readonly distinct: readonly number[] | undefined;
+  },
+  { head, unique = false }: TableJob,
+): TablePlan['told'] {
+  const nameOf = (index: number): string => fields[index]?.name ?? '';
+  return {
+    by: found.map(({ index, ...order }) => keyText({ ...order, column: nameOf(index) })),
+    columns: kept.map(nameOf),
+    ...(head !== undefined && { head }),
+    ...(unique && { unique }),
+    ...(distinct && { uniqueBy: distinct.map(nameOf) }),
+  };
 }
 
 /** @throws UsageError where tables have other columns than the first one */
-export function assertAlike(tables: readonly TableFile[]): void {
+export function assertAlike(tables: readonly AnyTable[]): void {
   const [first, ...others] = tables;
-  const shape = ({ fields }: TableFile): string =>
+  const shape = ({ fields }: AnyTable): string =>
     JSON.stringify(fields.map(({ name, type, text }) => [name, type ?? text]));
   for (const other of others) {
     if (!first || (shape(other) === shape(first) && other.kind.format === first.kind.format)) continue;
-    const listed = ({ fields }: TableFile): string =>
+    const listed = ({ fields }: AnyTable): string =>
       fields.map(({ name, text }) => `${name} (${text})`).join(', ');
     throw new UsageError(
       `tables that are sorted together have the same columns in the same format: ${first.name} has ${listed(first)}, ` +

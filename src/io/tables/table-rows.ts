@@ -3,13 +3,16 @@ import type { SortReport } from '../../sort/api/report.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { UsageError } from '../../util/errors.js';
 import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temporary-folder.js';
+import type { Batch } from '../formats/foreign/protocol.js';
 import type { Output } from '../output.js';
 import { assertGoing } from '../raw.js';
 import { type FileContext, type FileReport, sortOptions, timed } from '../sort-file.js';
+import { textBatches } from '../text/text-rows.js';
+import { TextWriter } from '../text/text-writer.js';
 import { ByteStrings } from './byte-strings.js';
 import { type Gathered, RowRuns } from './row-runs.js';
-import { assertSendable, BATCH_BYTES, BATCH_ROWS, RowSink } from './row-sink.js';
-import { type TableFile, TableWriter } from './table-file.js';
+import { assertSendable, BATCH_BYTES, BATCH_ROWS, type RowOutput, RowSink } from './row-sink.js';
+import { type AnyTable, isTextTable, TableWriter } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { tablePositions, verifyOrder } from './table-order.js';
 import type { TablePlan } from './table-plan.js';
@@ -69,13 +72,13 @@ export class TableRows {
   }
 
   /** @throws FormatError, IoError, AbortedError; UsageError where there is too little memory to go by way of the disk */
-  async read(tables: readonly TableFile[]): Promise<void> {
+  async read(tables: readonly AnyTable[]): Promise<void> {
     const { memory = Number.POSITIVE_INFINITY } = this.#job;
     const { signal, onProgress } = this.#context;
     const total = tables.reduce((sum, table) => sum + (table.rows ?? Number.NaN), 0);
     let taken = 0;
     for (const table of tables) {
-      for await (const { rows, buffers } of table.batches(this.#plan.wanted)) {
+      for await (const { rows, buffers } of this.#batchesOf(table)) {
         assertGoing(signal);
         const more = buffers.reduce((sum, { length }) => sum + length, 0) + rows * ORDER_BYTES;
         if (this.#gathered.rows.n > 0 && taken + more > (this.#runs?.runBytes ?? memory)) {
@@ -93,6 +96,15 @@ export class TableRows {
       }
     }
     if (this.#runs) await this.#spill();
+  }
+
+  async *#batchesOf(table: AnyTable): AsyncGenerator<Batch> {
+    const { text, wanted } = this.#plan;
+    if (!isTextTable(table)) yield* table.batches(wanted);
+    else if (text && table.fields.length > 0) {
+      yield* textBatches(table, text.plan);
+      for (const note of table.leftOut()) this.#context.onNote?.(note);
+    }
   }
 
   /** Sorts what has been gathered, into a run. */
@@ -180,11 +192,13 @@ export class TableRows {
     };
   }
 
-  #writer(output: Output): Promise<TableWriter> {
-    const { wanted, target, fields } = this.#plan;
-    const { header, delimiter } = this.#job;
-    const text = { header, delimiter, signal: this.#context.signal };
-    return TableWriter.create(target, output, { fields, isLines: wanted.as === 'lines' }, text);
+  #writer(output: Output): Promise<TableWriter | TextWriter> {
+    const { text, target, fields } = this.#plan;
+    const { header, delimiter, out } = this.#job;
+    if (text && text.plan.to.as !== 'values') {
+      return TextWriter.create(output, { out, table: text.first, plan: text.plan, header });
+    }
+    return TableWriter.create(target, output, fields, { header, delimiter, signal: this.#context.signal });
   }
 
   async close(): Promise<void> {
@@ -195,7 +209,7 @@ export class TableRows {
 
 /** Writes rows in order, gathered batch by batch. */
 async function writeRows(
-  writer: TableWriter,
+  writer: RowOutput,
   rows: ByteStrings,
   positions: Uint32Array,
   signal: AbortSignal,

@@ -8,8 +8,9 @@ import { writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { openKeys } from '../../../src/io/keys.js';
 import { openSource, type Source } from '../../../src/io/raw.js';
-import { TableFile } from '../../../src/io/tables/table-file.js';
+import { isTextTable, openTable, type TableFile } from '../../../src/io/tables/table-file.js';
 import { planOf } from '../../../src/io/tables/table-plan.js';
+import { textBatches } from '../../../src/io/text/text-rows.js';
 import { dtypeInfo } from '../../../src/keys/dtype.js';
 import { ClsortError } from '../../../src/util/errors.js';
 import { Random } from '../../../src/util/random.js';
@@ -123,12 +124,14 @@ async function outcome(
 
 /** The outcome of reading a table: a checksum of its rows and their codes. */
 async function rowsOutcome(source: Source, path: string, by: string): Promise<string> {
-  const table = await TableFile.open(source, path, {});
+  const table = await openTable(source, path, {});
   try {
-    const { wanted } = await planOf(table, { in: path, out: 'out.arrow', by });
+    const { wanted, text } = await planOf([table], { in: path, out: 'out.arrow', by }, {});
     const hashes: Hash[] = [];
     let n = 0;
-    for await (const { rows, buffers } of table.batches(wanted)) {
+    for await (const { rows, buffers } of isTextTable(table) && text
+      ? textBatches(table, text.plan)
+      : (table as TableFile).batches(wanted)) {
       n += rows;
       for (const [i, buffer] of buffers.entries()) {
         hashes[i] ??= createHash('sha256');

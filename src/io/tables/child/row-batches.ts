@@ -14,18 +14,18 @@ export interface Read {
   readonly distinct: readonly Cells[];
 }
 
-/** Columns as strings of bytes, one for each row. */
-interface Strings {
+/** Strings of bytes, one for each row. */
+export interface Strings {
   size(i: number): number;
   put(i: number, to: Uint8Array, at: number): number;
 }
 
-const together = (columns: readonly Strings[]): Strings => ({
+export const together = (columns: readonly Strings[]): Strings => ({
   size: (i) => columns.reduce((sum, column) => sum + column.size(i), 0),
   put: (i, to, at) => columns.reduce((end, column) => column.put(i, to, end), at),
 });
 
-const rowStrings = (columns: readonly Cells[]): Strings =>
+export const rowStrings = (columns: readonly Cells[]): Strings =>
   together(
     columns.map((cells) => ({
       size: (i) => cellSize(cells, i),
@@ -40,12 +40,16 @@ function codesOf(cells: Cells, order: Parameters<typeof codeColumn>[2], rows: nu
 }
 
 /** So many rows as batches of not much more than BATCH_BYTES. */
-export function* rowBatches(rows: number, read: Read, { keys, distinct }: RowsMessage): Generator<Batch> {
-  const strings = [
+export function rowBatches(rows: number, read: Read, { keys, distinct }: RowsMessage): Generator<Batch> {
+  return stringBatches(rows, [
     together(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows))),
     rowStrings(read.columns),
     ...(distinct ? [rowStrings(read.distinct)] : []),
-  ];
+  ]);
+}
+
+/** Strings of so many rows as batches of not much more than BATCH_BYTES: lengths and bytes of each. */
+export function* stringBatches(rows: number, strings: readonly Strings[]): Generator<Batch> {
   for (let begin = 0; begin < rows; ) {
     let end = begin;
     const lengths: number[][] = strings.map(() => []);

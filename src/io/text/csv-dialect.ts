@@ -1,0 +1,273 @@
+/** How a CSV is written: as users say, and else as its first records show. The rules are in docs/files.md. */
+import { FormatError } from '../../util/errors.js';
+import { unquoted } from './csv-field.js';
+import { CsvSplitter, type SplitOptions } from './csv-splitter.js';
+import { NumberScanner } from './number-style.js';
+import type { TextReadOptions } from './text-options.js';
+import type { TextSource } from './text-source.js';
+import { isoDate, isoTime, isoTimestamp } from './time-text.js';
+import { FORM, textOf, type Values } from './values.js';
+
+/** A CSV as it was found to be written. */
+export interface CsvDialect {
+  /** Empty where each record is one field. */
+  readonly delimiter: string;
+  readonly hasHeader: boolean;
+  /** Names of the columns, as the header has them or numbered; none of a text without records. */
+  readonly names: readonly string[];
+  /** The header as it is written; undefined where there is none. */
+  readonly header: Uint8Array | undefined;
+  /** What ends the first record. */
+  readonly lineEnd: string;
+  /** What users may want to know of what was detected. */
+  readonly notes: readonly string[];
+}
+
+const DELIMITERS = [',', ';', '\t', '|'];
+
+/** Bytes that are looked at at first, and at most. */
+const FIRST_BYTES = 2 ** 20;
+const MOST_BYTES = 2 ** 30;
+/** Bytes that one record is enough of. */
+const ENOUGH_BYTES = 2 ** 26;
+/** Records that are looked at. */
+const SAMPLE_RECORDS = 1000;
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** What the splitter is told of a dialect. */
+export const splitOptions = (
+  name: string,
+  delimiter: string,
+  { comment, ragged, skip }: TextReadOptions,
+): SplitOptions => ({
+  ...{ name, delimiter: bytesOf(delimiter), ragged, skip },
+  comment: comment === undefined ? undefined : bytesOf(comment),
+});
+
+/** Records at the beginning, split by a delimiter as far as they can be. */
+interface Sample {
+  readonly delimiter: string;
+  readonly bytes: Uint8Array;
+  readonly splitter: CsvSplitter;
+  readonly records: number;
+}
+
+/** Finds out how a CSV is written. @throws FormatError where its beginning cannot be read */
+export async function csvDialect(text: TextSource, options: TextReadOptions): Promise<CsvDialect> {
+  for (let most = FIRST_BYTES; ; most *= 8) {
+    const head = await text.head(most);
+    const found = dialectOf(text.name, head, options);
+    if (found) return found;
+    if (most >= MOST_BYTES) {
+      throw new FormatError(
+        `cannot read ${text.name}: its first record has more than ${MOST_BYTES} bytes; is a quote left open?`,
+      );
+    }
+  }
+}
+
+/** The dialect that the beginning of a text shows; undefined where it holds no whole record. */
+function dialectOf(
+  name: string,
+  { bytes, isAll }: { bytes: Uint8Array; isAll: boolean },
+  options: TextReadOptions,
+): CsvDialect | undefined {
+  const notes: string[] = [];
+  const sampleBy = (delimiter: string): Sample | undefined =>
+    sampleOf(name, { bytes, isAll, delimiter }, options);
+  const sample =
+    (options.delimiter === undefined ? detected(name, sampleBy, notes) : sampleBy(options.delimiter)) ??
+    firstError();
+  const { splitter, records, delimiter } = sample;
+  if (records < 2 && !isAll && (records === 0 || bytes.length < ENOUGH_BYTES)) return undefined;
+  if (records === 0) {
+    return {
+      delimiter: options.delimiter ?? ',',
+      hasHeader: options.header ?? false,
+      header: undefined,
+      names: [],
+      lineEnd: '\n',
+      notes,
+    };
+  }
+  const first = fieldsOf(sample, 0);
+  const hasHeader = options.header ?? looksLikeHeader(sample, options, name, notes);
+  const names = first.map((field, i) => (hasHeader ? field : `column${i}`));
+  const [begin, end] = [splitter.begins[0] as number, splitter.ends[0] as number];
+  const header = hasHeader ? bytes.slice(begin, end) : undefined;
+  return { delimiter, hasHeader, header, names, lineEnd: lineEndAt(bytes, end), notes };
+
+  /** @throws FormatError that says what is wrong with the first record */
+  function firstError(): never {
+    splitterFor(name, options.delimiter ?? ',', options).split(bytes, isAll);
+    throw new FormatError(`cannot read ${name}: its first record cannot be read`);
+  }
+}
+
+function splitterFor(name: string, delimiter: string, options: TextReadOptions): CsvSplitter {
+  const splitter = new CsvSplitter(splitOptions(name, delimiter, options));
+  splitter.width = -1;
+  return splitter;
+}
+
+/** The records that a delimiter makes; undefined where it makes none of the first one. */
+function sampleOf(
+  name: string,
+  { bytes, isAll, delimiter }: { bytes: Uint8Array; isAll: boolean; delimiter: string },
+  options: TextReadOptions,
+): Sample | undefined {
+  const splitter = splitterFor(name, delimiter, options);
+  let broken = false;
+  try {
+    splitter.split(bytes, isAll);
+  } catch {
+    broken = true; // behind the records that were found
+  }
+  if (broken && splitter.rows === 0) return undefined;
+  return { delimiter, bytes, splitter, records: Math.min(SAMPLE_RECORDS, splitter.rows) };
+}
+
+const widthOf = ({ splitter }: Sample, record: number): number =>
+  (splitter.firsts[record + 1] as number) - (splitter.firsts[record] as number);
+
+/** Of the records behind the first one, those with as many fields as it has. */
+function likeFirst(sample: Sample): number {
+  let alike = 0;
+  for (let record = 1; record < sample.records; record++)
+    if (widthOf(sample, record) === widthOf(sample, 0)) alike++;
+  return alike;
+}
+
+/** Of the delimiters that split the first record the one that splits most others into as many fields; else none. */
+function detected(
+  name: string,
+  sampleBy: (delimiter: string) => Sample | undefined,
+  notes: string[],
+): Sample | undefined {
+  let best: Sample | undefined;
+  for (const delimiter of DELIMITERS) {
+    const sample = sampleBy(delimiter);
+    if (!sample || sample.records === 0 || widthOf(sample, 0) < 2) continue;
+    if (!best || likeFirst(sample) > likeFirst(best)) best = sample;
+  }
+  if (best && 2 * likeFirst(best) >= best.records - 1) return best;
+  const whole = sampleBy('');
+  if (best && whole) {
+    notes.push(
+      `${name}: '${shownDelimiter(best.delimiter)}' splits the first line and not the next ones, so that each line is taken as one column; ` +
+        `--delimiter '${shownDelimiter(best.delimiter)}' if it stands between columns`,
+    );
+  }
+  return whole;
+}
+
+/** A delimiter as the command takes it. */
+export const shownDelimiter = (delimiter: string): string => (delimiter === '\t' ? '\\t' : delimiter);
+
+/** The fields of a record as texts. */
+function fieldsOf(sample: Sample, record: number): string[] {
+  const values = sampleValues(sample, record);
+  return Array.from({ length: values.rows }, (_, i) => Buffer.from(textOf(values, i)).toString());
+}
+
+/** The fields of one record, as if they were the values of a column. */
+function sampleValues({ splitter, bytes, delimiter }: Sample, record: number): Values {
+  const [from, to] = [splitter.firsts[record] as number, splitter.firsts[record + 1] as number];
+  const rows = to - from;
+  const values = emptyValues(bytes, rows);
+  const width = bytesOf(delimiter).length;
+  let begin = splitter.begins[record] as number;
+  for (let k = 0; k < rows; k++) {
+    const end = splitter.fieldEnds[from + k] as number;
+    putField(values, k, begin, end);
+    begin = end + width;
+  }
+  return values;
+}
+
+/** Room for values that are fields of a CSV. */
+export const emptyValues = (bytes: Uint8Array, rows: number): Values => ({
+  ...{ rows, bytes, unescape: unquoted },
+  begins: new Int32Array(rows),
+  ends: new Int32Array(rows),
+  forms: new Uint8Array(rows),
+  lines: new Float64Array(rows),
+});
+
+const QUOTE = 0x22;
+
+/** Says what a field is. A field that ends where it begins is missing. */
+export function putField(
+  { bytes, begins, ends, forms }: Values,
+  row: number,
+  begin: number,
+  end: number,
+): void {
+  if (end <= begin) {
+    forms[row] = FORM.missing;
+    return;
+  }
+  const isQuoted = bytes[begin] === QUOTE;
+  begins[row] = isQuoted ? begin + 1 : begin;
+  ends[row] = isQuoted ? end - 1 : end;
+  if (!isQuoted) forms[row] = FORM.bare;
+  else {
+    forms[row] = FORM.text;
+    for (let at = begin + 1; at < end - 1; at++) {
+      if (bytes[at] !== QUOTE) continue;
+      forms[row] = FORM.escaped;
+      break;
+    }
+  }
+}
+
+function lineEndAt(bytes: Uint8Array, at: number): string {
+  if (bytes[at] === 0x0d) return bytes[at + 1] === 0x0a ? '\r\n' : '\r';
+  return '\n';
+}
+
+/**
+ * Whether the first record is a header. It is one when a column holds a text there, and numbers, dates, times or booleans in most
+ * other records; it is none when it holds such a value itself. Else nothing tells them apart, and it is taken for one.
+ */
+function looksLikeHeader(sample: Sample, options: TextReadOptions, name: string, notes: string[]): boolean {
+  const scanner = new NumberScanner(options);
+  const isTyped = (values: Values, i: number): boolean => {
+    if (scanner.scan(values, i)) return true;
+    const text = Buffer.from(textOf(values, i)).toString();
+    return (
+      /^(?:true|false)$/i.test(text) ||
+      isoDate(text) !== undefined ||
+      isoTimestamp(text) !== undefined ||
+      isoTime(text) !== undefined
+    );
+  };
+  const width = widthOf(sample, 0);
+  const first = sampleValues(sample, 0);
+  const isEmpty = (values: Values, i: number): boolean => values.forms[i] === FORM.missing;
+  const isNa = (values: Values, i: number): boolean => {
+    const text = Buffer.from(textOf(values, i)).toString();
+    return [options.na ?? []].flat().includes(text);
+  };
+  const typedBelow = new Int32Array(width);
+  const otherBelow = new Int32Array(width);
+  for (let record = 1; record < sample.records; record++) {
+    const values = sampleValues(sample, record);
+    for (let i = 0; i < Math.min(width, values.rows); i++) {
+      if (isEmpty(values, i) || isNa(values, i)) continue;
+      const below = isTyped(values, i) ? typedBelow : otherBelow;
+      below[i] = (below[i] as number) + 1;
+    }
+  }
+  const columns = Array.from({ length: width }, (_, i) => i);
+  const hasTyped = columns.some((i) => !isEmpty(first, i) && isTyped(first, i));
+  const isText = (i: number): boolean => !isEmpty(first, i) && !isNa(first, i) && !isTyped(first, i);
+  if (columns.some((i) => isText(i) && (typedBelow[i] as number) > (otherBelow[i] as number))) return true;
+  if (hasTyped || columns.some((i) => isNa(first, i))) return false;
+  const names = fieldsOf(sample, 0).slice(0, 5).join(', ');
+  notes.push(
+    `${name}: the first line is taken for the names of columns (${names}${width > 5 ? ', …' : ''}); --no-header if it is a row`,
+  );
+  return true;
+}

@@ -1,0 +1,140 @@
+/** NDJSON as tables: the names of all lines are columns. */
+import type { ForeignKind } from '../formats/foreign/foreign.js';
+import type { FoundField } from '../formats/foreign/protocol.js';
+import type { Source } from '../raw.js';
+import { ColumnSurvey } from './column-survey.js';
+import { JsonColumns, JsonLines, pathOf } from './json-lines.js';
+import { NumberScanner } from './number-style.js';
+import type { TextReadOptions } from './text-options.js';
+import { TextSource } from './text-source.js';
+import { surveyOf, type TextChunk, type TextTable, withMissing } from './text-table.js';
+import type { Values } from './values.js';
+
+export class NdjsonTable implements TextTable {
+  readonly name: string;
+  readonly kind: ForeignKind;
+  readonly options: TextReadOptions;
+  readonly delimiter = undefined;
+  readonly hasHeader = false;
+  readonly header = undefined;
+  readonly notes = [];
+  readonly #text: TextSource;
+  readonly #columns = new JsonColumns();
+  readonly #paths: string[] = [];
+  readonly #surveys: ColumnSurvey[] = [];
+  #rows = 0;
+  #lineEnd = '\n';
+
+  private constructor(text: TextSource, kind: ForeignKind, options: TextReadOptions) {
+    this.#text = text;
+    this.name = text.name;
+    this.kind = kind;
+    this.options = options;
+  }
+
+  /** Reads all lines once, for their names and what their values are. @throws FormatError, IoError */
+  static async open(
+    kind: ForeignKind,
+    source: Source,
+    { signal, ...options }: TextReadOptions & { readonly signal?: AbortSignal | undefined },
+  ): Promise<NdjsonTable> {
+    const text = await TextSource.open(source, signal);
+    const table = new NdjsonTable(text, kind, options);
+    try {
+      await table.#look();
+      return table;
+    } catch (error) {
+      await text.close();
+      throw error;
+    }
+  }
+
+  async #look(): Promise<void> {
+    const scanner = new NumberScanner(this.options);
+    for await (const chunk of this.chunks()) {
+      if (this.#rows === 0 && chunk.bytes[chunk.ends[0] as number] === 0x0d) this.#lineEnd = '\r\n';
+      this.#rows += chunk.rows;
+      for (let column = 0; column < this.#columns.names.length; column++) {
+        const survey = this.#surveys[column] ?? new ColumnSurvey(scanner, true);
+        this.#surveys[column] = survey;
+        survey.add(withMissing(chunk.values(column), this.options.na));
+      }
+    }
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get mark(): string {
+    return this.#text.hasMark ? '\ufeff' : '';
+  }
+
+  get lineEnd(): string {
+    return this.#lineEnd;
+  }
+
+  /** The names of all lines, and behind them the paths that were asked for. */
+  get fields(): readonly FoundField[] {
+    return [...this.#columns.names, ...this.#paths].map((name) => ({
+      name,
+      type: { is: 'text' },
+      text: 'json',
+    }));
+  }
+
+  /** How many of the fields are names. */
+  get names(): number {
+    return this.#columns.names.length;
+  }
+
+  /** Makes a path such as `/user/id` a column, unless it is a name. */
+  want(name: string): void {
+    if (!pathOf(name) || this.#columns.names.includes(name) || this.#paths.includes(name)) return;
+    if (this.#columns.names.includes(pathOf(name)?.[0] ?? '')) this.#paths.push(name);
+  }
+
+  async *chunks(): AsyncGenerator<TextChunk> {
+    const lines = new JsonLines(this.name, this.#columns);
+    const take = (bytes: Uint8Array, isLast: boolean): { used: number; found: TextChunk } => {
+      const used = lines.split(bytes, isLast);
+      return { used, found: this.#chunk(lines, bytes) };
+    };
+    for await (const chunk of this.#text.windows(take)) if (chunk.rows > 0) yield chunk;
+  }
+
+  #chunk(lines: JsonLines, bytes: Uint8Array): TextChunk {
+    const known = new Map<number, Values>();
+    const find = (column: number): Values => {
+      const path = this.#paths[column - this.#columns.names.length];
+      return path === undefined ? lines.values(column) : lines.valuesAt(pathOf(path) as string[]);
+    };
+    return {
+      rows: lines.rows,
+      bytes,
+      begins: Int32Array.from(lines.begins),
+      ends: Int32Array.from(lines.ends),
+      hasMissingFields: false,
+      missingFields: () => 0,
+      values(column) {
+        const values = known.get(column) ?? find(column);
+        known.set(column, values);
+        return values;
+      },
+    };
+  }
+
+  async survey(columns: readonly number[]): Promise<readonly ColumnSurvey[]> {
+    if (columns.every((column) => column < this.names))
+      return columns.map((column) => this.#surveys[column] as ColumnSurvey);
+    return surveyOf(this, columns);
+  }
+
+  leftOut(): readonly string[] {
+    return [];
+  }
+
+  close(): Promise<void> {
+    return this.#text.close();
+  }
+}

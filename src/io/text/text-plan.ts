@@ -1,0 +1,151 @@
+/** What is read of tables in texts, and as what their rows are written. */
+import { DtypeError, FormatError } from '../../util/errors.js';
+import type { ForeignKind } from '../formats/foreign/foreign.js';
+import { type FoundKey, foundKeys, type TableKey } from '../tables/by.js';
+import type { KeyOrder } from '../tables/key-codes.js';
+import type { TableField } from '../tables/table-type.js';
+import type { ColumnSurvey } from './column-survey.js';
+import type { TextTable } from './text-table.js';
+import { type ColumnTypes, columnTypes, type TextType, tableTypeOf, textType } from './text-type.js';
+
+/** A column by which rows are ordered or told apart. */
+export interface TextKey extends KeyOrder {
+  readonly index: number;
+  readonly column: string;
+  readonly type: TextType;
+}
+
+export interface TextColumn {
+  readonly index: number;
+  readonly name: string;
+  readonly type: TextType;
+  /** Whether its values can stand in JSON as they are written. */
+  readonly isJson: boolean;
+}
+
+/** As what rows come out: as lines of a text, or as values with types. */
+export type RowsTo =
+  | { readonly as: 'csv'; readonly delimiter: string; readonly lineEnd: string }
+  | { readonly as: 'ndjson'; readonly lineEnd: string }
+  | { readonly as: 'values' };
+
+export interface TextPlan {
+  readonly keys: readonly TextKey[];
+  readonly distinct: readonly TextKey[] | undefined;
+  readonly columns: readonly TextColumn[];
+  readonly isWhole: boolean;
+  readonly to: RowsTo;
+}
+
+export interface TextRequest {
+  readonly keys: readonly TableKey[];
+  /** Places of the columns that are kept, and of those that tell rows apart. */
+  readonly kept: readonly number[];
+  readonly distinct: readonly number[] | undefined;
+  readonly isWhole: boolean;
+  readonly types: ColumnTypes | undefined;
+  readonly nan: 'first' | 'last' | undefined;
+  readonly target: ForeignKind;
+  /** Name of the output, for messages. */
+  readonly out: string;
+  readonly delimiter: string | undefined;
+  readonly onWarning: ((text: string) => void) | undefined;
+}
+
+/** Decides on the types of columns by all of their values, in all tables. @throws UsageError, DtypeError, FormatError */
+export async function textPlan(tables: readonly TextTable[], request: TextRequest): Promise<TextPlan> {
+  const [first] = tables as readonly [TextTable, ...TextTable[]];
+  const { name, fields } = first;
+  const { kept, distinct, isWhole, target, nan } = request;
+  const columnOf = (index: number): string => fields[index]?.name ?? '';
+  const said = columnTypes(request.types);
+  const unknown = [...said.keys()].find((column) => !fields.some((field) => field.name === column));
+  const texts = fields.map(({ name: column }) => ({ name: column, type: { is: 'text' } }) as const);
+  // Which columns they are is known before any of them is read.
+  if (unknown !== undefined) foundKeys([{ column: unknown }], texts, { name });
+  const found = foundKeys(request.keys, texts, { name, nan });
+  const to = rowsTo(first, request);
+  const typed = new Map<number, TextType>();
+  for (const [column, type] of said) {
+    for (const [index, field] of fields.entries()) if (field.name === column) typed.set(index, type);
+  }
+  for (const [k, { index }] of found.entries()) {
+    const type = request.keys[k]?.type;
+    if (type !== undefined) typed.set(index, textType(type));
+  }
+  const compared = [...found.map(({ index }) => index), ...(distinct ?? [])];
+  const isFromCsv = first.kind.format === 'csv';
+  const needed = [
+    ...[...compared, ...(to.as === 'values' ? kept : [])].filter((index) => !typed.has(index)),
+    ...(to.as === 'ndjson' && isFromCsv ? kept : []),
+    ...(to.as === 'csv' && !isFromCsv ? kept : []),
+  ];
+  const asked = [...new Set(needed)];
+  const surveys = new Map<number, ColumnSurvey>();
+  for (const table of asked.length > 0 ? tables : []) {
+    for (const [k, survey] of (await table.survey(asked)).entries()) {
+      const index = asked[k] as number;
+      const before = surveys.get(index);
+      if (before) before.include(survey);
+      else surveys.set(index, survey);
+    }
+  }
+  const keyType = (index: number): TextType => {
+    const survey = surveys.get(index);
+    if (survey && survey.nested > 0) {
+      throw new DtypeError(
+        `the column ${columnOf(index)} of ${name} holds lists or objects, the first on line ${survey.nestedLine}, which have no order here: ` +
+          'sort by numbers, texts or booleans',
+        { details: { path: name, column: columnOf(index), line: survey.nestedLine } },
+      );
+    }
+    return typed.get(index) ?? survey?.keyType ?? { is: 'text' };
+  };
+  const textKey = (key: Pick<FoundKey, 'index'> & KeyOrder): TextKey => {
+    const { index, descending, nulls, nan: place } = key;
+    return { index, column: columnOf(index), type: keyType(index), descending, nulls, nan: place };
+  };
+  const keys = found.map(textKey);
+  for (const { index } of found) {
+    const warning = surveys.get(index)?.warning(columnOf(index), name);
+    if (warning) request.onWarning?.(warning);
+  }
+  const listed = to.as === 'ndjson' ? undefined : kept.find((index) => (surveys.get(index)?.nested ?? 0) > 0);
+  if (listed !== undefined) {
+    throw new DtypeError(
+      `the column ${columnOf(listed)} cannot be written to ${request.out}: ${target.id} cannot hold lists and objects as they are; ` +
+        'write another format, or leave the column out with --columns',
+      { details: { path: request.out, column: columnOf(listed), format: target.id } },
+    );
+  }
+  return {
+    keys,
+    distinct: distinct?.map((index) => textKey({ index, descending: false, nulls: 'last', nan: 'last' })),
+    columns: kept.map((index) => {
+      const survey = surveys.get(index);
+      const type = typed.get(index) ?? survey?.valueType ?? { is: 'text' };
+      return { index, name: columnOf(index), type: written(type), isJson: survey?.isJson ?? false };
+    }),
+    isWhole,
+    to,
+  };
+}
+
+/** Numbers of any length are written as the texts that they are. */
+const written = (type: TextType): TextType => (type.is === 'number' ? { is: 'text' } : type);
+
+function rowsTo(first: TextTable, { target, delimiter }: TextRequest): RowsTo {
+  const { lineEnd } = first;
+  if (target.format === 'ndjson') return { as: 'ndjson', lineEnd };
+  if (target.format !== 'csv') {
+    if (first.fields.length > 0) return { as: 'values' };
+    throw new FormatError(`${first.name} is empty: it has no columns that could be written as ${target.id}`);
+  }
+  // What was found in the input holds for the output, unless its name says otherwise.
+  const own = target.id === first.kind.id ? first.delimiter : undefined;
+  return { as: 'csv', delimiter: delimiter ?? own ?? target.delimiter ?? ',', lineEnd };
+}
+
+/** The columns as a format with types has them. */
+export const valueFields = ({ columns }: TextPlan): TableField[] =>
+  columns.map(({ name, type }) => ({ name, type: tableTypeOf(type) }));

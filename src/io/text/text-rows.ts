@@ -1,0 +1,168 @@
+/** Rows of texts, with the codes of their keys, as batches. */
+import type { Batch } from '../formats/foreign/protocol.js';
+import { rowStrings, type Strings, stringBatches, together } from '../tables/child/row-batches.js';
+import { codeColumn } from '../tables/key-codes.js';
+import { keyKind } from '../tables/table-type.js';
+import { fieldOf } from './csv-field.js';
+import { NumberScanner } from './number-style.js';
+import { cellsOf } from './text-cells.js';
+import type { TextColumn, TextKey, TextPlan } from './text-plan.js';
+import { type TextChunk, type TextTable, withMissing } from './text-table.js';
+import { FORM, textOf, type Values } from './values.js';
+
+/** Bytes that are copied faster one by one. */
+const SHORT = 48;
+
+/** All rows of a table; to be written as the plan says. @throws FormatError that names the line */
+export async function* textBatches(table: TextTable, plan: TextPlan): AsyncGenerator<Batch> {
+  const scanner = new NumberScanner(table.options);
+  const { name } = table;
+  for await (const chunk of table.chunks()) {
+    const codes = ({ index, column, type, ...order }: TextKey): Strings => {
+      // What is descending is turned around afterwards, NaNs and all.
+      const nan = (order.nan === 'last') !== order.descending ? 'last' : 'first';
+      const cells = cellsOf(withMissing(chunk.values(index), table.options.na), {
+        type,
+        name,
+        column,
+        scanner,
+        nan,
+      });
+      const kind = keyKind(cells.type);
+      if (!kind) throw new Error(`keys of the type ${type.is} have no order`);
+      return codeColumn(cells, kind, order, chunk.rows);
+    };
+    yield* stringBatches(chunk.rows, [
+      together(plan.keys.map(codes)),
+      rowsOf(chunk, table, plan, scanner),
+      ...(plan.distinct ? [together(plan.distinct.map(codes))] : []),
+    ]);
+  }
+}
+
+function rowsOf(chunk: TextChunk, table: TextTable, plan: TextPlan, scanner: NumberScanner): Strings {
+  const { to, columns, isWhole } = plan;
+  if (to.as === 'values') {
+    const { name } = table;
+    const cells = columns.map(({ index, type, name: column }) =>
+      cellsOf(withMissing(chunk.values(index), table.options.na), {
+        type,
+        name,
+        column,
+        scanner,
+        nan: 'last',
+      }),
+    );
+    return rowStrings(cells);
+  }
+  const end = Buffer.from(to.lineEnd);
+  if (isWhole && table.kind.format === to.as && (to.as === 'ndjson' || to.delimiter === table.delimiter)) {
+    return records(chunk, end, Buffer.from(to.as === 'csv' ? to.delimiter : ''));
+  }
+  return to.as === 'csv'
+    ? fields(chunk, table, columns, Buffer.from(to.delimiter), end)
+    : objects(chunk, table, columns, end);
+}
+
+/** Rows as they are written. */
+function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): Strings {
+  const { bytes, begins, ends } = chunk;
+  const isFilled = chunk.hasMissingFields;
+  const size = (i: number): number =>
+    (ends[i] as number) -
+    (begins[i] as number) +
+    end.length +
+    (isFilled ? chunk.missingFields(i) * delimiter.length : 0);
+  return {
+    size,
+    put(i, to, at) {
+      const [from, until] = [begins[i] as number, ends[i] as number];
+      if (until - from < SHORT) for (let k = from; k < until; k++) to[at++] = bytes[k] as number;
+      else {
+        to.set(bytes.subarray(from, until), at);
+        at += until - from;
+      }
+      for (let k = isFilled ? chunk.missingFields(i) : 0; k > 0; k--) {
+        to.set(delimiter, at);
+        at += delimiter.length;
+      }
+      for (let k = 0; k < end.length; k++) to[at++] = end[k] as number;
+      return at;
+    },
+  };
+}
+
+/** Rows that are made of parts. */
+function built(rows: number, row: (i: number) => readonly Uint8Array[]): Strings {
+  const all = Array.from({ length: rows }, (_, i) => Buffer.concat(row(i)));
+  return {
+    size: (i) => (all[i] as Buffer).length,
+    put(i, to, at) {
+      to.set(all[i] as Buffer, at);
+      return at + (all[i] as Buffer).length;
+    },
+  };
+}
+
+/** A value as it is written, quotes and all. */
+function writtenOf({ bytes, begins, ends, forms }: Values, row: number): Uint8Array {
+  const quotes = forms[row] === FORM.text || forms[row] === FORM.escaped ? 1 : 0;
+  return bytes.subarray((begins[row] as number) - quotes, (ends[row] as number) + quotes);
+}
+
+const [NOTHING, EMPTY, NULL] = ['', '""', 'null'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+];
+
+/** Rows as records of a CSV. */
+function fields(
+  chunk: TextChunk,
+  table: TextTable,
+  columns: readonly TextColumn[],
+  delimiter: Buffer,
+  end: Buffer,
+): Strings {
+  const all = columns.map(({ index }) => chunk.values(index));
+  const missing = columns.length === 1 ? EMPTY : NOTHING;
+  const isCsv = table.kind.format === 'csv';
+  const same = isCsv && table.delimiter === delimiter.toString();
+  return built(chunk.rows, (i) =>
+    all.flatMap((values, k) => {
+      const form = values.forms[i];
+      const field =
+        form === FORM.missing
+          ? missing
+          : isCsv && (same || form !== FORM.bare)
+            ? writtenOf(values, i)
+            : fieldOf(textOf(values, i), delimiter);
+      return [field, k === all.length - 1 ? end : delimiter];
+    }),
+  );
+}
+
+const [OPEN, CLOSE] = ['{', '}'].map((text) => Buffer.from(text)) as [Buffer, Buffer];
+
+/** Rows as objects of JSON. */
+function objects(chunk: TextChunk, table: TextTable, columns: readonly TextColumn[], end: Buffer): Strings {
+  const all = columns.map(({ index }) => chunk.values(index));
+  const names = columns.map(({ name }, k) => Buffer.from(`${k > 0 ? ',' : ''}${JSON.stringify(name)}:`));
+  const isJson = table.kind.format === 'ndjson';
+  return built(chunk.rows, (i) => [
+    OPEN,
+    ...all.flatMap((values, k) => [
+      names[k] as Buffer,
+      jsonValue(values, i, isJson || columns[k]?.isJson === true),
+    ]),
+    CLOSE,
+    end,
+  ]);
+}
+
+function jsonValue(values: Values, row: number, isJson: boolean): Uint8Array {
+  if (values.forms[row] === FORM.missing) return NULL;
+  return isJson
+    ? writtenOf(values, row)
+    : Buffer.from(JSON.stringify(Buffer.from(textOf(values, row)).toString()));
+}

@@ -1,0 +1,167 @@
+/** Texts that are read more than once: once to decide what their columns are, and once for their rows. */
+import type { FileHandle } from 'node:fs/promises';
+import { FormatError, MemoryError } from '../../util/errors.js';
+import { COMPRESSIONS, decompressed } from '../compression.js';
+import { spooled } from '../formats/foreign/spool.js';
+import { assertGoing, ioError, PIECE_BYTES, type Source } from '../raw.js';
+
+/** Bytes of text that are looked at at a time; more where a record is longer. */
+const WINDOW_BYTES = 2 ** 21;
+/** Longest record. */
+const MOST_BYTES = 2 ** 30;
+
+const BOM = [0xef, 0xbb, 0xbf];
+
+/** First bytes of compressed texts, by the extensions of their compressions. */
+const MAGICS: Readonly<Record<string, readonly number[]>> = {
+  gz: [0x1f, 0x8b],
+  zst: [0x28, 0xb5, 0x2f, 0xfd],
+};
+
+/** A text, unpacked, without the mark that may stand at its beginning. */
+export class TextSource {
+  readonly name: string;
+  /** Whether it begins with a byte order mark. */
+  readonly hasMark: boolean;
+  readonly #open: () => AsyncGenerator<Uint8Array>;
+  readonly #temporary: FileHandle | undefined;
+  readonly #signal: AbortSignal | undefined;
+
+  private constructor(
+    name: string,
+    open: () => AsyncGenerator<Uint8Array>,
+    {
+      hasMark,
+      temporary,
+      signal,
+    }: { hasMark: boolean; temporary: FileHandle | undefined; signal: AbortSignal | undefined },
+  ) {
+    this.name = name;
+    this.hasMark = hasMark;
+    this.#open = open;
+    this.#temporary = temporary;
+    this.#signal = signal;
+  }
+
+  /** Opens what a source has, by way of a temporary file where it can be read only once. @throws FormatError, IoError */
+  static async open(source: Source, signal: AbortSignal | undefined): Promise<TextSource> {
+    const { name } = source;
+    const temporary = source.readAt ? undefined : await spooled(source, signal);
+    try {
+      const packed = temporary ? () => piecesOf(temporary, name) : () => source.pieces(1);
+      const magic = await headOf(packed(), 4);
+      const compression = COMPRESSIONS.find(({ extension }) => startsWith(magic, MAGICS[extension] ?? [-1]));
+      const open = compression
+        ? () =>
+            decompressed({ name, pieces: packed, close: async () => undefined }, compression, signal).pieces(
+              1,
+            )
+        : packed;
+      const head = await headOf(open(), BOM.length);
+      if (startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff])) {
+        throw new FormatError(
+          `cannot read ${name}: it is UTF-16, not UTF-8: convert the file, for example with iconv`,
+          {
+            details: { path: name },
+          },
+        );
+      }
+      return new TextSource(name, open, { hasMark: startsWith(head, BOM), temporary, signal });
+    } catch (error) {
+      await temporary?.close();
+      throw error;
+    }
+  }
+
+  /** The beginning of the text. @returns at most so many bytes, and whether that is all */
+  async head(most: number): Promise<{ bytes: Uint8Array; isAll: boolean }> {
+    const mark = this.hasMark ? BOM.length : 0;
+    const bytes = await headOf(this.#open(), mark + most + 1);
+    return { bytes: bytes.subarray(mark, mark + most), isAll: bytes.length <= mark + most };
+  }
+
+  /**
+   * Brings all of the text to `take`, window by window.
+   *
+   * @param take how many bytes of a window it is done with; the rest comes again, with what follows. What it yields is good until the
+   *   next is asked for
+   * @throws FormatError, IoError, AbortedError; MemoryError for a record that is too long
+   */
+  async *windows<T>(take: (bytes: Buffer, isLast: boolean) => { used: number; found: T }): AsyncGenerator<T> {
+    let window = Buffer.allocUnsafe(WINDOW_BYTES);
+    let filled = 0;
+    let skip = this.hasMark ? BOM.length : 0;
+    let done = 0;
+    const step = (isLast: boolean): T => {
+      const { used, found } = take(window.subarray(0, filled), isLast);
+      done = used;
+      return found;
+    };
+    /** Makes room behind what is not done with, when nobody reads the window any more. */
+    const move = (): void => {
+      window.copyWithin(0, done, filled);
+      filled -= done;
+      done = 0;
+      if (2 * filled <= window.length) return;
+      if (filled >= MOST_BYTES) throw this.#tooLong();
+      const more = Buffer.allocUnsafe(2 * window.length);
+      window.copy(more, 0, 0, filled);
+      window = more;
+    };
+    for await (const piece of this.#open()) {
+      assertGoing(this.#signal);
+      let at = Math.min(skip, piece.length);
+      skip -= at;
+      while (at < piece.length) {
+        const part = piece.subarray(at, at + window.length - filled);
+        window.set(part, filled);
+        filled += part.length;
+        at += part.length;
+        if (filled < window.length) continue;
+        yield step(false);
+        move();
+      }
+    }
+    if (filled > 0) yield step(true);
+  }
+
+  #tooLong(): MemoryError {
+    return new MemoryError(
+      `cannot read ${this.name}: a record has more than ${MOST_BYTES} bytes; is a quote left open?`,
+      {
+        details: { path: this.name, bytes: MOST_BYTES },
+      },
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#temporary?.close();
+  }
+}
+
+const startsWith = (bytes: Uint8Array, magic: readonly number[]): boolean =>
+  magic.every((byte, i) => bytes[i] === byte);
+
+async function* piecesOf(handle: FileHandle, name: string): AsyncGenerator<Uint8Array> {
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await handle.read(piece, 0, piece.length, at).catch((error) => {
+      throw ioError('read', name, error);
+    });
+    if (bytesRead === 0) return;
+    yield piece.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+/** The first bytes that come. */
+async function headOf(pieces: AsyncGenerator<Uint8Array>, most: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    parts.push(piece.slice(0, most - bytes)); // whose memory may serve for the next one
+    bytes += piece.length;
+    if (bytes >= most) break;
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,100 @@
+/** What columns of texts hold: what users say, and what the whole column says. */
+import { DTYPES, type Dtype } from '../../keys/dtype.js';
+import { dtypeOfName } from '../../keys/dtype-name.js';
+import { UsageError } from '../../util/errors.js';
+import { unknownName } from '../../util/suggest.js';
+import type { TableType, Unit } from '../tables/table-type.js';
+import { FORMAT_PARTS, type TimeReader, timeReader } from './time-text.js';
+
+export type TextType =
+  | { readonly is: Dtype | 'i128' | 'bool' | 'text' }
+  /** Numbers of any length, compared exactly. */
+  | { readonly is: 'number' }
+  | { readonly is: 'date'; readonly read?: TimeReader }
+  | { readonly is: 'time'; readonly unit: Unit }
+  | { readonly is: 'timestamp'; readonly unit: Unit; readonly isZoned: boolean; readonly read?: TimeReader };
+
+/** The type of columns in rows, and of keys. Numbers of any length are bytes in the order of the numbers. */
+export function tableTypeOf(type: TextType): TableType {
+  switch (type.is) {
+    case 'number':
+      return { is: 'bytes' };
+    case 'date':
+      return { is: 'date' };
+    case 'time':
+      return { is: 'time', unit: type.unit };
+    case 'timestamp':
+      return { is: 'timestamp', unit: type.unit, ...(type.isZoned && { zone: 'UTC' }) };
+    default:
+      return { is: type.is };
+  }
+}
+
+/** Types without a format, beside dtypes. */
+const PLAIN = ['number', 'text', 'bool', 'date', 'time', 'timestamp'] as const;
+
+/** Whether a word is a type without a format. */
+export const isTextType = (word: string): boolean =>
+  (PLAIN as readonly string[]).includes(word) || dtypeOfName(word) !== undefined;
+
+/**
+ * A type as users write it: `f64`, `text`, `date:%d/%m/%Y`.
+ *
+ * @throws UsageError
+ */
+export function textType(text: string): TextType {
+  const colon = text.indexOf(':');
+  const name = colon < 0 ? text : text.slice(0, colon);
+  const format = colon < 0 ? undefined : text.slice(colon + 1);
+  const dtype = dtypeOfName(name)?.dtype;
+  if (!isTextType(name)) {
+    throw new UsageError(unknownName('type of a column', name, [...PLAIN, ...DTYPES]));
+  }
+  if (format !== undefined && name !== 'date' && name !== 'timestamp') {
+    throw new UsageError(`the type '${text}' has a format, which only date and timestamp have`);
+  }
+  const read = format === undefined ? undefined : timeReader(format);
+  if (format !== undefined && !read) {
+    throw new UsageError(
+      `the format '${format}' of '${text}' is not known: expected parts of ${FORMAT_PARTS.join(' ')}, each at most once`,
+    );
+  }
+  if (dtype) return { is: dtype };
+  switch (name) {
+    case 'date':
+      return { is: 'date', ...(read && { read }) };
+    case 'time':
+      return { is: 'time', unit: 'ns' };
+    case 'timestamp':
+      return { is: 'timestamp', unit: 'us', isZoned: format?.includes('%z') ?? false, ...(read && { read }) };
+    default:
+      return { is: name as 'number' | 'text' | 'bool' };
+  }
+}
+
+/** Types of columns by their names: `{ price: 'f64' }`, or as the command has them, `'price=f64,day=date:%d/%m/%Y'`. */
+export type ColumnTypes = string | readonly string[] | Readonly<Record<string, string>>;
+
+/** The types that are said, by the names of columns. @throws UsageError */
+export function columnTypes(said: ColumnTypes | undefined): ReadonlyMap<string, TextType> {
+  if (said === undefined) return new Map();
+  if (typeof said === 'object' && !Array.isArray(said)) {
+    return new Map(
+      Object.entries(said as Readonly<Record<string, string>>).map(([name, type]) => [name, textType(type)]),
+    );
+  }
+  const types = new Map<string, TextType>();
+  for (const text of [said].flat() as readonly string[]) {
+    // A comma is part of a format unless a name and an equals sign follow.
+    for (const one of text.split(/,(?=[^,=]*=)/)) {
+      const equals = one.lastIndexOf('=');
+      if (equals < 1) {
+        throw new UsageError(
+          `'${one}' is no type of a column: expected NAME=TYPE, such as price=f64 or day=date:%d/%m/%Y`,
+        );
+      }
+      types.set(one.slice(0, equals), textType(one.slice(equals + 1)));
+    }
+  }
+  return types;
+}
