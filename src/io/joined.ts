@@ -37,6 +37,7 @@ export function joined(readers: readonly KeyReader[]): KeyReader {
     dtype: first.dtype,
     bigEndian: first.bigEndian,
     column: first.column,
+    text: first.text,
     n,
     shape: shapeOf(readers, n),
     plainAt: undefined,

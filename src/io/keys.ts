@@ -19,6 +19,7 @@ import { raw } from './formats/raw.js';
 import { READABLE } from './formats/readable.js';
 import type { Output } from './output.js';
 import { isStdin, isStdout, type Source } from './raw.js';
+import { textOptionsOf } from './text/text-options.js';
 
 /** How files are taken: `auto`, as names and headers say; by a format's name, as that format; `raw`, as keys whatever they look like. */
 export const KEY_FORMATS: readonly string[] = ['auto', ...READABLE.map(({ id }) => id)];
@@ -63,6 +64,12 @@ export async function openKeys(source: Source, path: string, options: InputOptio
   });
   return format.open(inner, { ...request, ...(format === raw ? rawDtype(named, facts) : named) });
 }
+
+/** What is said about files to read, out of all that is said. */
+export const inputOptionsOf = ({ dtype, format, column, ...options }: InputOptions): InputOptions => ({
+  ...{ dtype, format, column },
+  ...textOptionsOf(options),
+});
 
 /** What an input is, and what its format reads of it. */
 export interface InputFormat {
@@ -200,6 +207,7 @@ export interface Model {
   /** Name of the input's format. */
   readonly format: string;
   readonly bigEndian?: boolean | undefined;
+  readonly text?: KeyReader['text'];
   /** Whether the dtype was said by the caller, which beats what the name of a raw output says. */
   readonly dtypeSaid: boolean;
 }
@@ -214,7 +222,9 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
   const { format, wanted, facts } = await outputFormat(path, to, model.format);
   const { compression } = facts;
   const { bigEndian = false } = facts.named ?? model; // a name that says nothing of it is little-endian
-  const settings = { ...rest, bigEndian };
+  const { header, delimiter } = format.id === model.format ? { ...model.text } : {};
+  const text = { header: rest.header ?? header, delimiter: rest.delimiter ?? delimiter };
+  const settings = { ...rest, ...text, bigEndian };
   const bytes = (written: KeyFacts) => (compression ? undefined : format.bytes?.(written));
   return {
     format: format.id,

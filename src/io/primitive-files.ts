@@ -9,23 +9,20 @@ import type { Sorter } from '../sort/api/sorter.js';
 import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { inGroups, readKeys, writeKeys } from './key-array.js';
-import { type InputOptions, keyTarget } from './keys.js';
+import { type InputOptions, inputOptionsOf, keyTarget } from './keys.js';
 import { withOutput } from './output.js';
 import { assertGoing } from './raw.js';
 import type { FileContext } from './sort-file.js';
+import type { TextReadOptions } from './text/text-options.js';
 
 /** Keys that one call takes: the rest of a file is not in memory meanwhile. */
 const GROUP_KEYS = 2 ** 24;
 
 /** What is read: files, `-` for stdin; of several the keys of all. */
 export interface PrimitiveJob
-  extends Pick<InputOptions, 'dtype' | 'format' | 'column' | 'header' | 'delimiter'> {
+  extends Pick<InputOptions, 'dtype' | 'format' | 'column' | keyof TextReadOptions> {
   readonly in: readonly string[];
 }
-
-const inputOf = ({ dtype, format, column, header, delimiter }: PrimitiveJob): InputOptions => ({
-  ...{ dtype, format, column, header, delimiter },
-});
 
 const optionsOf = (reader: KeyReader, { signal, onWarning }: FileContext): PrimitiveOptions =>
   ({ dtype: reader.dtype, signal, ...(onWarning && { onWarning }) }) as PrimitiveOptions;
@@ -69,7 +66,7 @@ export function reduceFiles(
 ): Promise<Reduced> {
   const { op } = job;
   return withInputs(job.in, context, async (open) => {
-    const reader = await open(inputOf(job));
+    const reader = await open(inputOptionsOf(job));
     const { dtype } = reader;
     const options = optionsOf(reader, context);
     const parts: (number | bigint)[] = [];
@@ -130,7 +127,7 @@ export async function scanFiles(
 }> {
   const { out, to, header, delimiter, inclusive, op, dtype, verify = false } = job;
   return withInputs(job.in, context, async (open) => {
-    const reader = await open(inputOf(job));
+    const reader = await open(inputOptionsOf(job));
     const model = { ...reader, dtypeSaid: dtype !== undefined };
     const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
     const { named } = target;
@@ -164,7 +161,7 @@ export function histogramFiles(
   context: FileContext,
 ): Promise<{ readonly n: number; readonly dtype: KeyReader['dtype']; readonly counts: number[] }> {
   return withInputs(job.in, context, async (open) => {
-    const reader = await open(inputOf(job));
+    const reader = await open(inputOptionsOf(job));
     const options = { ...optionsOf(reader, context), ...job.how } as HistogramOptions;
     let counts: number[] = [];
     const n = await eachGroup(reader, context, async (keys) => {

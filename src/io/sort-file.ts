@@ -10,14 +10,13 @@ import { type Lines, linesOf } from './axis.js';
 import type { KeyFacts, KeyReader, KeyWriter } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
-import { type InputOptions, type KeyTarget, keyTarget } from './keys.js';
+import { type InputOptions, inputOptionsOf, type KeyTarget, keyTarget } from './keys.js';
 import { isSameFile, type Output, type OutputContext, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
 import { assertGoing, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
 import type { SortsTogether } from './sort-together.js';
 import { now, type OnSpan, spanned, type WorkSpan } from './spans.js';
-import { warnOfText } from './text-warning.js';
 
 /** How files are sorted: what they hold, in what order, and as what the result is written. */
 export interface FileSortOptions
@@ -125,7 +124,7 @@ export async function sortFile(
   parts?: SortParts,
 ): Promise<FileReport> {
   const inputs = inputsOf(job);
-  const { dtype, format, column, header, delimiter, out, argsort, resume } = job;
+  const { dtype, format, header, delimiter, out, argsort, resume } = job;
   for (const input of argsort ? inputs : []) {
     if (!(await isSameFile(input, out))) continue;
     throw new UsageError('an argsort would replace the keys by their positions: name another output');
@@ -134,8 +133,7 @@ export async function sortFile(
   await assertDistinct(job, inputs);
   return withInputs(inputs, context, async (open, areFiles) => {
     const sortTo = async (output?: Output): Promise<FileReport> => {
-      const reader = await open({ dtype, format, column, header, delimiter });
-      if (format !== 'raw') await warnOfText(reader, context);
+      const reader = await open(inputOptionsOf(job));
       const to = job.to ?? (format === 'raw' ? 'raw' : 'auto');
       const model = { ...reader, dtypeSaid: dtype !== undefined };
       const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
@@ -177,7 +175,7 @@ export interface SortParts {
 async function sortKeys(work: FileSort, parts: SortParts | undefined): Promise<FileReport> {
   const lines = work.job.unique ? undefined : linesOf(work.reader, work.job.axis);
   if (lines) return sortLines(work, lines);
-  if (work.sorter.hasDedicatedMemory) {
+  if (work.sorter.isAside) {
     // Other sorts do without.
     const { sortOnDevice } = await import('./sort-on-device.js');
     const report = await sortOnDevice(work);

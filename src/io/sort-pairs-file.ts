@@ -1,14 +1,16 @@
 /** Keys of files in order, and a value beside each of them moved along. */
+
 import { dtypeInfo } from '../keys/dtype.js';
 import type { SortReport } from '../sort/api/report.js';
 import type { Sorter } from '../sort/api/sorter.js';
 import { InputError, UsageError } from '../util/errors.js';
 import { withInputs } from './inputs.js';
 import { readKeys, writeKeys } from './key-array.js';
-import { keyTarget } from './keys.js';
+import { inputOptionsOf, keyTarget } from './keys.js';
 import { isSameFile, withOutput } from './output.js';
 import { assertGoing, isStdout } from './raw.js';
 import { type FileContext, type FileJob, type FileReport, sortOptions, timed } from './sort-file.js';
+import { textOptionsOf } from './text/text-options.js';
 
 export interface PairsJob extends FileJob {
   /** Files of values, as many as there are keys, in formats that say their dtype or by their names. */
@@ -41,13 +43,13 @@ export async function sortPairsFile(
   context: FileContext,
 ): Promise<FileReport> {
   await assertApart(job);
-  const { dtype, format, column, header, delimiter, out, values, valuesOut, to } = job;
+  const { dtype, header, delimiter, out, values, valuesOut, to } = job;
   const reports: SortReport[] = [];
   let found: Pick<FileReport, 'formats' | 'shape' | 'readSeconds' | 'writeSeconds'> | undefined;
   await withInputs([job.in].flat(), context, (openKeys) =>
     withInputs([values], context, async (openValues) => {
-      const reader = await openKeys({ dtype, format, column, header, delimiter });
-      const beside = await openValues({ header, delimiter });
+      const reader = await openKeys(inputOptionsOf(job));
+      const beside = await openValues(textOptionsOf(job));
       const text = { header, delimiter, signal: context.signal };
       const target = await keyTarget(out, { to, ...text }, { ...reader, dtypeSaid: dtype !== undefined });
       const valueTarget = await keyTarget(valuesOut, text, { ...beside, dtypeSaid: false });

@@ -1,4 +1,5 @@
 /** The first keys of files in an order, without a sort of all of them. */
+
 import { constants } from 'node:buffer';
 import { bytesOf, newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
@@ -8,17 +9,18 @@ import { UsageError } from '../util/errors.js';
 import type { KeyReader } from './formats/key-file.js';
 import { withInputs } from './inputs.js';
 import { inGroups, writeKeys } from './key-array.js';
-import { keyTarget } from './keys.js';
+import { inputOptionsOf, keyTarget } from './keys.js';
 import { isSameFile, withOutput } from './output.js';
 import { positionDtype } from './positions.js';
 import { assertGoing } from './raw.js';
 import { type FileContext, type FileSortOptions, sortOptions } from './sort-file.js';
+import type { TextReadOptions } from './text/text-options.js';
 
 /** Of which files, and how many. */
 export interface TopKJob
   extends Pick<
     FileSortOptions,
-    'dtype' | 'format' | 'column' | 'header' | 'delimiter' | 'to' | 'nan' | 'bits' | 'argsort' | 'verify'
+    'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'nan' | 'bits' | 'argsort' | 'verify'
   > {
   /** Files, `-` for stdin; of several the keys of all. */
   readonly in: readonly string[];
@@ -70,7 +72,7 @@ const tooMany = (k: number, { memory }: TopKJob, unit: number): UsageError => {
  * @throws UsageError, DtypeError, FormatError, IoError, AbortedError, and what `Sorter.topK` throws
  */
 export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContext): Promise<TopKReport> {
-  const { in: inputs, out, k, dtype, format, column, header, delimiter, argsort = false } = job;
+  const { in: inputs, out, k, dtype, header, delimiter, argsort = false } = job;
   if (!Number.isSafeInteger(k) || k < 0) throw new UsageError(`k is ${k}: expected a whole number from 0 on`);
   for (const input of argsort ? inputs : []) {
     if (!(await isSameFile(input, out))) continue;
@@ -79,7 +81,7 @@ export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContex
   let report: TopKReport | undefined;
   await withInputs(inputs, context, (open) =>
     withOutput(out, context, async (output) => {
-      const reader = await open({ dtype, format, column, header, delimiter });
+      const reader = await open(inputOptionsOf(job));
       const model = { ...reader, dtypeSaid: dtype !== undefined };
       const target = await keyTarget(out, { to: job.to, header, delimiter, signal: context.signal }, model);
       const { n, top } = await topOf(sorter, reader, job, context);

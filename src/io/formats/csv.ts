@@ -1,5 +1,5 @@
 import { assertDelimiter } from '../text/text-options.js';
-import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
+import { createBy, type ForeignKind } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
 
 const formatOf = (kind: ForeignKind): KeyFormat => ({
@@ -11,7 +11,7 @@ const formatOf = (kind: ForeignKind): KeyFormat => ({
   unpacksItself: true,
   async open(source, request) {
     assertDelimiter(request.delimiter);
-    return openBy(kind)(source, request);
+    return (await import('../text/text-keys.js')).openTextKeys(kind, source, request);
   },
   async create(output, facts, options) {
     assertDelimiter(options.delimiter);
@@ -19,8 +19,8 @@ const formatOf = (kind: ForeignKind): KeyFormat => ({
   },
 });
 
-/** Text with columns between commas or another delimiter, by DuckDB's reader and writer. */
+/** Text with columns between commas or another delimiter. Keys are written by DuckDB. */
 export const csv: KeyFormat = formatOf({ id: 'csv', format: 'csv', isText: true });
 
-/** Text with columns between tabs, by DuckDB's reader and writer. */
+/** Text with columns between tabs. Keys are written by DuckDB. */
 export const tsv: KeyFormat = formatOf({ id: 'tsv', format: 'csv', isText: true, delimiter: '\t' });

@@ -25,6 +25,8 @@ export interface KeyReader extends KeyFacts {
   readonly format: string;
   /** Whether the file has the most significant byte of each key first; an output of its format has it then, too. */
   readonly bigEndian?: boolean | undefined;
+  /** Of a text: how it was found to be written; an output of its format is written so, too. */
+  readonly text?: Pick<WriteOptions, 'header' | 'delimiter'> | undefined;
   /**
    * Where the keys begin, in bytes, when the source holds them as little-endian bytes one behind the other and can be
    * read at any position; undefined where they have to be taken in order.

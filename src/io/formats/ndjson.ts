@@ -1,9 +1,9 @@
-import { createBy, type ForeignKind, openBy } from './foreign/foreign.js';
+import { createBy, type ForeignKind } from './foreign/foreign.js';
 import type { KeyFormat } from './key-file.js';
 
 const KIND: ForeignKind = { id: 'ndjson', format: 'ndjson', isText: true };
 
-/** Lines of JSON: objects with the same keys, or numbers alone, by DuckDB's reader and writer. */
+/** Lines of JSON: objects, or numbers alone. Keys are written by DuckDB. */
 export const ndjson: KeyFormat = {
   id: KIND.id,
   foreign: KIND,
@@ -11,6 +11,6 @@ export const ndjson: KeyFormat = {
   extensions: ['ndjson', 'jsonl'],
   compressible: true,
   unpacksItself: true,
-  open: openBy(KIND),
+  open: async (source, request) => (await import('../text/text-keys.js')).openTextKeys(KIND, source, request),
   create: createBy(KIND),
 };

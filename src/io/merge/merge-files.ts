@@ -1,4 +1,5 @@
 /** Merging sorted files of keys, or of records. */
+
 import { dtypeInfo } from '../../keys/dtype.js';
 import { bitWindow } from '../../sort/api/options.js';
 import type { Sorter } from '../../sort/api/sorter.js';
@@ -8,7 +9,7 @@ import { withDistinct } from '../distinct-output.js';
 import type { KeyReader, KeyWriter } from '../formats/key-file.js';
 import { withReaders } from '../inputs.js';
 import { assertOneDtype, sum } from '../joined.js';
-import { keyTarget } from '../keys.js';
+import { inputOptionsOf, keyTarget } from '../keys.js';
 import { type FileOrder, OrderScan } from '../order-scan.js';
 import { type Output, withOutput } from '../output.js';
 import { assertGoing, isStdin, type Source } from '../raw.js';
@@ -16,6 +17,7 @@ import { assertRecordOutput, openRecords } from '../record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../record-keys.js';
 import { recordOrder } from '../record-order.js';
 import { assertDistinct, type FileContext, type FileSortOptions } from '../sort-file.js';
+import type { TextReadOptions } from '../text/text-options.js';
 import { keyOrder, type UnitOrder } from '../unit-order.js';
 import { MergeInput, type OrderCheck, type SortedStream } from './merge-input.js';
 import { mergedUnits } from './merge-units.js';
@@ -24,7 +26,7 @@ import { mergedUnits } from './merge-units.js';
 export interface MergeJob
   extends Pick<
     FileSortOptions,
-    'dtype' | 'format' | 'column' | 'header' | 'delimiter' | 'to' | 'descending' | 'nan' | 'bits'
+    'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'descending' | 'nan' | 'bits'
   > {
   /** Files, `-` for stdin. */
   readonly in: readonly string[];
@@ -96,9 +98,9 @@ async function mergeKeys(
   context: FileContext,
   output: Output,
 ): Promise<MergeReport> {
-  const { dtype, format, column, header, delimiter, descending = false, nan = 'last' } = job;
+  const { dtype, header, delimiter, descending = false, nan = 'last' } = job;
   return withReaders(job.in, context, async (open) => {
-    const readers = await open({ dtype, format, column, header, delimiter });
+    const readers = await open(inputOptionsOf(job));
     const first = assertOneDtype(readers);
     const info = dtypeInfo(first.dtype);
     const wanted: FileOrder = { dtype: first.dtype, descending, nan, bits: bitWindow(job.bits, info) };
