@@ -74,7 +74,7 @@ export class TableFile {
 
   /** @throws FormatError, IoError, MemoryError, UnsupportedError */
   static async open(kind: ForeignKind, source: Source, signal: AbortSignal | undefined): Promise<TableFile> {
-    return new TableFile(source.name, kind, await startReading('read-table', kind, source, { signal }));
+    return new TableFile(source.name, kind, await startReading('read-table', kind, source, signal));
   }
 
   /** All rows; to be taken once. @throws FormatError where fewer come than the file says, and as the child says */
@@ -135,7 +135,7 @@ export class TableWriter {
     const { format } = kind;
     const text = { header, delimiter };
     const writing = await Writing.start(
-      (compression) => ({ is: 'write-table', format, fields, isLines: false, ...text, compression }),
+      (compression) => ({ is: 'write-table', format, fields, ...text, compression }),
       kind,
       output,
       signal,

@@ -111,7 +111,7 @@ async function planOfTexts(
     nan: place,
   }));
   const told = toldOf(fields, { found, kept, distinct }, job);
-  const wanted = { columns: kept, as: 'values' as const, keys: found, distinct: distinct ?? null };
+  const wanted = { columns: kept, keys: found, distinct: distinct ?? null };
   return { wanted, fields: values, target, text: { first, plan }, told };
 }
 

@@ -47,7 +47,7 @@ function message<Is extends Message['is']>(is: readonly Is[]): Extract<Message, 
 }
 
 async function read(request: ReadMessage): Promise<void> {
-  const { columns, rows, batches } = isArrow(request) ? await openArrow() : await openDuckdb(request);
+  const { columns, rows, batches } = isArrow(request) ? await openArrow() : await openDuckdb();
   say({ is: 'schema', columns, rows });
   let sent = 0;
   for await (const batch of batches(message(['columns']).columns)) {
@@ -61,9 +61,7 @@ const isArrow = ({ format }: { readonly format: ForeignFormat }): boolean =>
   format === 'arrow' || format === 'arrows';
 
 async function readTable(request: ReadTableMessage): Promise<void> {
-  const { fields, rows, batches } = isArrow(request)
-    ? await openArrowTable()
-    : await openDuckdbTable(request);
+  const { fields, rows, batches } = isArrow(request) ? await openArrowTable() : await openDuckdbTable();
   say({ is: 'table', fields, rows });
   let sent = 0;
   for await (const batch of batches(message(['rows']))) {

@@ -1,22 +1,18 @@
-/** Parquet and texts, by DuckDB. Runs in the child. */
+/** Parquet, by DuckDB. Runs in the child. */
 import type { DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import { dtypeInfo } from '../../../keys/dtype.js';
 import type { ColumnReader } from './column-reader.js';
-import { csvTable } from './csv-table.js';
 import { connect, loadDuckdb, opened } from './duckdb.js';
 import { halvesOf } from './halves.js';
-import { ndjsonTable } from './ndjson-table.js';
 import { parquetTable } from './parquet-table.js';
-import { BATCH_ROWS, type Batch, type ReadMessage, type WantedColumn } from './protocol.js';
+import { BATCH_ROWS, type Batch, type WantedColumn } from './protocol.js';
 import type { Ask } from './sql-table.js';
 
-const TABLES = { parquet: parquetTable, csv: csvTable, ndjson: ndjsonTable };
-
-export async function openDuckdb(message: ReadMessage): Promise<ColumnReader> {
+export async function openDuckdb(): Promise<ColumnReader> {
   const connection = await connect(await loadDuckdb());
   const ask: Ask = async (sql) =>
     (await connection.runAndReadAll(sql)).getRowObjectsJS() as Record<string, unknown>[];
-  const table = await TABLES[message.format as keyof typeof TABLES](ask, message);
+  const table = await parquetTable(ask);
   return {
     columns: table.columns,
     rows: table.rows,

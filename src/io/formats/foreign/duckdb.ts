@@ -18,6 +18,9 @@ export const FILE = `'/dev/fd/${FD.file}'`;
 /** A text in a statement. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
+/** A name in a statement. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
 /** What DuckDB calls the types of keys. There are no halves: they are floats on the way. */
 export const SQL_TYPES: Readonly<Record<Dtype, string>> = {
   u8: 'UTINYINT',

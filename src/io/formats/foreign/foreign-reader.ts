@@ -6,20 +6,8 @@ import type { KeyReader, ReadRequest } from '../key-file.js';
 import { chooseColumn } from './choose-column.js';
 import type { ForeignKind } from './foreign.js';
 import { ForeignProcess } from './foreign-process.js';
-import type { Compression, SchemaMessage, TableMessage, WantedColumn } from './protocol.js';
+import type { SchemaMessage, TableMessage, WantedColumn } from './protocol.js';
 import { spooled } from './spool.js';
-import { assertWholeText } from './whole-text.js';
-
-/** First bytes of what texts are compressed with. */
-const COMPRESSIONS: readonly (readonly [Compression, readonly number[]])[] = [
-  ['gzip', [0x1f, 0x8b]],
-  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
-];
-
-async function compressionOf(source: Source): Promise<Compression | undefined> {
-  const head = await source.head(4);
-  return COMPRESSIONS.find(([, magic]) => magic.every((byte, i) => head[i] === byte))?.[0];
-}
 
 /** A child that reads a foreign file, and its first answer. */
 export interface Reading<Answer> {
@@ -34,13 +22,11 @@ type FirstAnswer = { readonly read: SchemaMessage; readonly 'read-table': TableM
 /** Starts a child on a file, or on what a stream gives, which is put down first. @throws as `openForeign` */
 export async function startReading<Is extends keyof FirstAnswer>(
   is: Is,
-  { format, isText, delimiter }: ForeignKind,
+  { format }: ForeignKind,
   source: Source,
-  request: Pick<ReadRequest, 'header' | 'delimiter' | 'signal'>,
+  signal: AbortSignal | undefined,
 ): Promise<Reading<FirstAnswer[Is]>> {
   const { name } = source;
-  const { header, signal } = request;
-  const compression = isText ? await compressionOf(source) : undefined;
   const temporary = source.fd === undefined ? await spooled(source, signal) : undefined;
   let child: ForeignProcess | undefined;
   const close = async (): Promise<void> => {
@@ -49,10 +35,8 @@ export async function startReading<Is extends keyof FirstAnswer>(
   };
   try {
     const fd = source.fd ?? (temporary?.fd as number);
-    if (compression) await assertWholeText(name, { fd, compression, signal });
     child = new ForeignProcess({ name, what: 'read', fd, signal });
-    const text = { header, delimiter: request.delimiter ?? delimiter, compression };
-    await child.send({ message: { is, format, ...text } });
+    await child.send({ message: { is, format } });
     const frame = await child.receive();
     return { child, close, answer: ('message' in frame ? frame.message : frame) as FirstAnswer[Is] };
   } catch (error) {
@@ -68,12 +52,12 @@ export async function openForeign(
   request: ReadRequest,
 ): Promise<KeyReader> {
   const { column, dtype } = request;
-  const { id, isText } = kind;
+  const { id } = kind;
   const { name } = source;
-  const { child, close, answer } = await startReading('read', kind, source, request);
+  const { child, close, answer } = await startReading('read', kind, source, request.signal);
   const { columns, rows } = answer;
   try {
-    const wanted = chooseColumn({ name, columns, column, dtype, isText });
+    const wanted = chooseColumn({ name, columns, column, dtype, isText: false });
     return {
       name,
       format: id,

@@ -9,7 +9,7 @@ export interface ForeignKind {
   readonly format: ForeignFormat;
   /** Whether values are texts, which may be of any dtype. */
   readonly isText: boolean;
-  /** Between columns, where that is not found out. */
+  /** Between columns, where that is not detected. */
   readonly delimiter?: string;
 }
 

@@ -9,7 +9,7 @@ export type ForeignFormat = 'arrow' | 'arrows' | 'parquet' | 'csv' | 'ndjson';
 /** What texts may be compressed with. */
 export type Compression = 'gzip' | 'zstd';
 
-/** How a text is, or is to be; what is undefined is found out, or as usual. */
+/** How a text is to be written; what is undefined is as usual. */
 export interface TextOptions {
   readonly header?: boolean | undefined;
   readonly delimiter?: string | undefined;
@@ -38,7 +38,7 @@ export interface NamedColumn {
 }
 
 /** Opens the file for reading; answered by a `schema`. */
-export interface ReadMessage extends TextOptions {
+export interface ReadMessage {
   readonly is: 'read';
   readonly format: ForeignFormat;
 }
@@ -64,7 +64,7 @@ export interface SchemaMessage {
 }
 
 /** Opens the file as a table; answered by a `table`. */
-export interface ReadTableMessage extends TextOptions {
+export interface ReadTableMessage {
   readonly is: 'read-table';
   readonly format: ForeignFormat;
 }
@@ -89,18 +89,11 @@ export interface WantedKey extends KeyOrder {
   readonly index: number;
 }
 
-/**
- * How columns of texts are read: as what they are, as the texts that they are, or whole lines instead of columns. Keys are always
- * what they are.
- */
-export type RowsAs = 'values' | 'texts' | 'lines';
-
 /** Asks for rows; answered by batches and an `end`. Buffers of a batch: lengths of codes (u32), codes, lengths of rows, rows. */
 export interface RowsMessage {
   readonly is: 'rows';
   /** The columns of the rows, by their places. */
   readonly columns: readonly number[];
-  readonly as: RowsAs;
   readonly keys: readonly WantedKey[];
   /** Columns that are to be told apart by a second code, whose lengths and bytes come last in a batch. */
   readonly distinct: readonly number[] | null;
@@ -111,8 +104,6 @@ export interface WriteTableMessage extends TextOptions {
   readonly is: 'write-table';
   readonly format: ForeignFormat;
   readonly fields: readonly TableField[];
-  /** Whether rows are lines as they are. */
-  readonly isLines: boolean;
 }
 
 /** All batches have come, or have been written. */

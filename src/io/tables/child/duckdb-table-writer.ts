@@ -1,8 +1,7 @@
 /** Tables as Parquet and texts, by DuckDB, which only writes. Runs in the child. */
 import type { DuckDBDataChunk } from '@duckdb/node-api';
-import { connect, FILE, loadDuckdb } from '../../formats/foreign/duckdb.js';
+import { connect, FILE, loadDuckdb, quoted } from '../../formats/foreign/duckdb.js';
 import { CHUNK_ROWS, copyOptions } from '../../formats/foreign/duckdb-writer.js';
-import { quoted } from '../../formats/foreign/ndjson-table.js';
 import type { WriteTableMessage } from '../../formats/foreign/protocol.js';
 import { ColumnBuilder } from '../column-builder.js';
 import { duckdbType } from './duckdb-types.js';
@@ -10,19 +9,9 @@ import { byteAccess, type Vector } from './duckdb-vector.js';
 import { fillVector } from './fill-vector.js';
 import type { NextBatch } from './table-source.js';
 
-/** Lines as they are: in JSON no such character stands outside of a text, nor in one. */
-const LINES = [
-  'USE_TMP_FILE false',
-  'FORMAT csv',
-  'HEADER false',
-  "QUOTE ''",
-  "ESCAPE ''",
-  "DELIMITER '\u0001'",
-];
-
 /** Writes all rows in their order, and says how many those were. */
 export async function writeDuckdbTable(message: WriteTableMessage, next: NextBatch): Promise<number> {
-  const { fields, isLines, compression } = message;
+  const { fields } = message;
   const duckdb = await loadDuckdb();
   const connection = await connect(duckdb);
   const access = byteAccess(duckdb);
@@ -48,12 +37,7 @@ export async function writeDuckdbTable(message: WriteTableMessage, next: NextBat
       mainFunction,
     }),
   );
-  const options = isLines
-    ? [...LINES, ...(compression ? [`COMPRESSION ${compression}`] : [])]
-    : copyOptions(message);
-  await connection.run(
-    `COPY (${isLines ? 'FROM incoming()' : selectOf(message)}) TO ${FILE} (${options.join()})`,
-  );
+  await connection.run(`COPY (${selectOf(message)}) TO ${FILE} (${copyOptions(message).join()})`);
   return rows;
 }
 

@@ -9,6 +9,6 @@ export async function openParquet(ask: Ask): Promise<SqlSource> {
     columns: columns.map(({ own, type }) => ({ name: own, isHalf: type === 'FLOAT16' })),
     rows,
     // By their places: names say nothing that a statement could misread.
-    select: (wanted) => `SELECT ${wanted.map(({ index }) => `#${index + 1}`).join()} FROM ${FROM}`,
+    select: (wanted) => `SELECT ${wanted.map((index) => `#${index + 1}`).join()} FROM ${FROM}`,
   };
 }

@@ -2,7 +2,7 @@
 import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { openArrow } from '../../../../src/io/formats/foreign/arrow-reader.js';
 import { openDuckdb } from '../../../../src/io/formats/foreign/duckdb-reader.js';
-import { FD, type ReadMessage } from '../../../../src/io/formats/foreign/protocol.js';
+import { FD } from '../../../../src/io/formats/foreign/protocol.js';
 import { type Dtype, dtypeInfo } from '../../../../src/keys/dtype.js';
 import { Random } from '../../../../src/util/random.js';
 
@@ -30,8 +30,7 @@ function mutant(random: Random): Uint8Array {
 
 /** Rows that were read of all columns of numbers. */
 async function read(): Promise<number> {
-  const request: ReadMessage = { is: 'read', format: format as ReadMessage['format'] };
-  const { columns, batches } = format.startsWith('arrow') ? await openArrow() : await openDuckdb(request);
+  const { columns, batches } = format.startsWith('arrow') ? await openArrow() : await openDuckdb();
   const wanted = columns.flatMap(({ dtype }, index) => (dtype ? [{ index, dtype: dtype as Dtype }] : []));
   if (wanted.length === 0) return 0;
   let rows = 0;

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import { arrow, arrows } from '../../../../src/io/formats/arrow.js';
 import { csv, tsv } from '../../../../src/io/formats/csv.js';
-import { BATCH_ROWS } from '../../../../src/io/formats/foreign/protocol.js';
+import { BATCH_ROWS, type ForeignFormat } from '../../../../src/io/formats/foreign/protocol.js';
 import { ndjson } from '../../../../src/io/formats/ndjson.js';
 import { parquet } from '../../../../src/io/formats/parquet.js';
 import { DtypeError } from '../../../../src/util/errors.js';
@@ -22,7 +22,7 @@ for (const [format, except] of [
   ['arrows', []],
   ['parquet', ['f16']],
 ] as const) {
-  test(`${format}: every dtype round-trips bit for bit, including NaN payloads`, async (t) => {
+  test(`${format}: every dtype comes back bit for bit, payloads of NaNs and all`, async (t) => {
     const columns = columnsOf(ROWS, true, except);
     await writeColumns(format, path(`all.${format}`), columns);
     const { schema, columns: found } = await readColumns(format, path(`all.${format}`));
@@ -35,21 +35,20 @@ for (const [format, except] of [
   });
 }
 
-for (const format of ['csv', 'ndjson'] as const) {
-  test(`${format}: every dtype round-trips bit for bit, with all NaNs as one`, async (t) => {
+for (const format of [csv, ndjson]) {
+  test(`${format.id}: every dtype comes back bit for bit, all NaNs as one`, async (t) => {
     const columns = columnsOf(ROWS, false);
-    await writeColumns(format, path(`all.${format}`), columns);
-    const dtypes = columns.map(({ dtype }) => dtype);
-    const { schema, columns: found } = await readColumns(format, path(`all.${format}`), dtypes);
-    t.deepEqual(
-      schema.columns.map(({ name }) => name),
-      columns.map(({ name }) => name),
-    );
-    for (const [i, { dtype, keys }] of columns.entries()) t.true(found[i]?.equals(keys), dtype);
+    const file = path(`all.${format.id}`);
+    await writeColumns(format.foreign?.format as ForeignFormat, file, columns);
+    for (const { name, dtype, keys } of columns) {
+      const found = await read(format, file, { column: name, dtype });
+      t.is(found.column, name);
+      t.true(found.keys.equals(keys), dtype);
+    }
   });
 }
 
-test('files of several batches round-trip in order', async (t) => {
+test('files of several batches come back in order, by whatever threads', async (t) => {
   const n = 3 * BATCH_ROWS + 17;
   const keys = someKeys('u64', n);
   for (const format of FULL ? [arrow, parquet, csv, ndjson] : [parquet, csv]) {
@@ -63,7 +62,7 @@ test('files of several batches round-trip in order', async (t) => {
   }
 });
 
-test('an empty file round-trips', async (t) => {
+test('no keys are a file too', async (t) => {
   for (const format of FULL ? [arrows, parquet, csv, ndjson] : [parquet, csv]) {
     const name = path(`empty.${format.id}`);
     await write(format, name, { dtype: 'f32', keys: new Uint8Array(0) });
@@ -73,7 +72,7 @@ test('an empty file round-trips', async (t) => {
   }
 });
 
-test('keys round-trip through stdin and stdout', async (t) => {
+test('through pipes: from stdin and to stdout', async (t) => {
   const keys = someKeys('i32', 1000);
   for (const format of FULL ? [arrows, parquet, tsv] : [arrows, tsv]) {
     const stdout = new PassThrough();
@@ -91,7 +90,7 @@ test('keys round-trip through stdin and stdout', async (t) => {
   }
 });
 
-test('compressed text files round-trip, and a damaged one is a FormatError', async (t) => {
+test('texts are packed and unpacked by their names and by their first bytes', async (t) => {
   const keys = someKeys('u16', 5000);
   await write(csv, path('t.csv.gz'), { dtype: 'u16', keys });
   t.deepEqual([...readFileSync(path('t.csv.gz')).subarray(0, 2)], [0x1f, 0x8b]);
@@ -103,17 +102,17 @@ test('compressed text files round-trip, and a damaged one is a FormatError', asy
     writeFileSync(path('cut.csv.gz'), broken);
     await t.throwsAsync(read(csv, path('cut.csv.gz')), {
       code: 'ERR_CLSORT_FORMAT',
-      message: /gzip is broken/,
+      message: /gzip/,
     });
   }
   await write(csv, path('t.csv.zst'), { dtype: 'u16', keys });
   t.deepEqual([...readFileSync(path('t.csv.zst')).subarray(0, 4)], [0x28, 0xb5, 0x2f, 0xfd]);
   const unpacked = read(csv, path('t.csv.zst'), { dtype: 'u16' });
   if ('createZstdDecompress' in (await import('node:zlib'))) t.true((await unpacked).keys.equals(keys));
-  else await t.throwsAsync(unpacked, { code: 'ERR_CLSORT_FORMAT', message: /zstd.*Node 22/ });
+  else await t.throwsAsync(unpacked, { code: 'ERR_CLSORT_FORMAT', message: /zstd.*Node from 22/ });
 });
 
-test('writing f16 to Parquet is an error that suggests Arrow', async (t) => {
+test('halves are not written to Parquet, and the error says where else', async (t) => {
   const keys = someKeys('f16', 3);
   await t.throwsAsync(write(parquet, path('half.parquet'), { dtype: 'f16', keys }), {
     instanceOf: DtypeError,
