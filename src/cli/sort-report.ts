@@ -1,4 +1,5 @@
 import type { FileReport } from '../io/sort-file.js';
+import { shownDelimiter } from '../io/text/text-options.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { StageReport } from '../sort/api/report.js';
 import type { Verified } from '../sort/proof/verify.js';
@@ -78,11 +79,22 @@ function sortedWhat({ dtype, shape, descending, records, table }: FileReport): s
   if (table) {
     const { by, runs, spilledBytes = 0 } = table;
     const spilled = runs === undefined ? '' : `; ${runs} runs, ${bytesText(spilledBytes)} of temporary files`;
-    return `rows by ${by.join(', ')}; ${grouped(shape[0] ?? 0)} kept${spilled}`;
+    return `rows by ${by.join(', ')}; ${grouped(shape[0] ?? 0)} kept${spilled}${textText(table.text)}`;
   }
   if (records) return `records of ${records.record} bytes, by ${records.keys.join(', ')}`;
   const ofShape = shape.length > 1 ? ` (${shape.map(grouped).join(' × ')})` : '';
   return `${dtype} keys${ofShape}, ${descending ? 'descending' : 'ascending'}`;
+}
+
+/** How a text was found to be written, and as what its keys were compared. */
+function textText(text: NonNullable<FileReport['table']>['text']): string {
+  if (!text) return '';
+  const { delimiter, header, types } = text;
+  const csv =
+    delimiter === undefined
+      ? ''
+      : `${delimiter === '' ? 'one column' : `delimiter '${shownDelimiter(delimiter)}'`}, ${header ? 'a' : 'no'} header; `;
+  return `\ntext       ${csv}compared as ${types.join(', ') || 'nothing'}`;
 }
 
 /** How many of them were written, where that is not all. */

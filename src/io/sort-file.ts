@@ -105,6 +105,12 @@ export interface FileReport extends SortReport {
     readonly head?: number;
     readonly unique?: boolean;
     readonly uniqueBy?: readonly string[];
+    /** Of texts: how the first one was found to be written, and what each key was compared as. */
+    readonly text?: {
+      readonly delimiter?: string;
+      readonly header?: boolean;
+      readonly types: readonly string[];
+    };
     /** Of those that did not fit into memory: runs that they were sorted in, and bytes of temporary files that were written. */
     readonly runs?: number;
     readonly spilledBytes?: number;

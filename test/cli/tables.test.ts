@@ -28,7 +28,12 @@ test('sort --by sorts rows by columns, and the report names the columns and the 
   t.is(report.algorithm, 'host');
   t.is(report.n, 4);
   t.is(report.dtype, null);
-  t.deepEqual(report.table, { by: ['price:desc', 'id:desc'], columns: ['id', 'price'], head: 3 });
+  t.deepEqual(report.table, {
+    by: ['price:desc', 'id:desc'],
+    columns: ['id', 'price'],
+    head: 3,
+    text: { delimiter: ',', header: true, types: ['i64', 'i64'] },
+  });
   t.deepEqual(report.verified, { order: true, permutation: true });
 });
 
@@ -88,4 +93,40 @@ test('a batch sorts tables by columns', async (t) => {
   const wrong = await clsort(['batch', path('jobs.json')]);
   t.is(wrong.code, 2);
   t.regex(wrong.err, /descending is not for tables/);
+});
+
+test('how a text is read is said by options, and what was detected is reported', async (t) => {
+  writeFileSync(path('odd.csv'), 'title\nday;n\n# no row\n31/12/2019;1.234,5\n01/02/2020;N/A\n5/1/2020\n');
+  const args = [
+    '--by',
+    'day',
+    '--type',
+    'day=date:%d/%m/%Y',
+    '--by',
+    'n:f64:desc',
+    '--skip',
+    '1',
+    '--comment',
+    '#',
+  ];
+  const how = ['--na', 'N/A', '--na=-', '--decimal', ',', '--thousands', '.', '--ragged', 'fill', '--report'];
+  const ran = await clsort(['sort', path('odd.csv'), '-o', path('odd-out.csv'), ...args, ...how]);
+  t.is(ran.code, 0, ran.err);
+  t.is(readFileSync(path('odd-out.csv'), 'utf8'), 'day;n\n31/12/2019;1.234,5\n5/1/2020;\n01/02/2020;N/A\n');
+  t.regex(ran.out, /delimiter ';', a header; compared as date, f64/);
+  t.regex(ran.err, /missing fields were filled in on 1 line/);
+  writeFileSync(path('wrong.csv'), 'x,y\n1,2\n3,4,5\n');
+  const ragged = await clsort(['sort', path('wrong.csv'), '-o', path('no.csv'), '--by', 'x']);
+  t.is(ragged.code, 5);
+  t.regex(ragged.err, /line 3 has 3 fields, and 2 were expected/);
+  for (const [said, message] of [
+    [['--ragged', 'drop'], /ragged/],
+    [['--decimal', '1'], /decimal is "1"/],
+    [['--skip', '-1'], /skip is -1/],
+    [['--type', 'x'], /expected NAME=TYPE/],
+  ] as const) {
+    const wrong = await clsort(['sort', path('wrong.csv'), '-o', path('no.csv'), '--by', 'x', ...said]);
+    t.is(wrong.code, 2, wrong.err);
+    t.regex(wrong.err, message);
+  }
 });

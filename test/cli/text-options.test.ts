@@ -77,3 +77,13 @@ test('a delimiter may be an escaped tab, and an invalid delimiter is refused', a
     t.regex(ran.err, /cannot stand between columns/);
   }
 });
+
+test('the options of texts are taken for keys, and the absence of a header holds for the output', async (t) => {
+  writeFileSync(path('keys.csv'), '5\n3\n9\n');
+  const plain = await clsort(['sort', path('keys.csv'), '-o', '-']);
+  t.is(plain.out, '3\n5\n9\n', plain.err);
+  writeFileSync(path('styled.csv'), 'note\nk;l\n1.000,5;a\n2,25;b\n');
+  const said = ['--skip', '1', '--decimal', ',', '--thousands', '.', '--column', 'k'];
+  const styled = await clsort(['sort', path('styled.csv'), '-o', '-', '--descending', ...said]);
+  t.is(styled.out, 'k\n1000.5\n2.25\n', styled.err);
+});

@@ -110,7 +110,14 @@ async function planOfTexts(
     nulls,
     nan: place,
   }));
-  const told = toldOf(fields, { found, kept, distinct }, job);
+  const { delimiter: detected, hasHeader: header } = first;
+  const told = {
+    ...toldOf(fields, { found, kept, distinct }, job),
+    text: {
+      ...(detected !== undefined && { delimiter: detected, header }),
+      types: plan.keys.map(({ type }) => type.is),
+    },
+  };
   const wanted = { columns: kept, keys: found, distinct: distinct ?? null };
   return { wanted, fields: values, target, text: { first, plan }, told };
 }

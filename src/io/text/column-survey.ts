@@ -36,6 +36,8 @@ export class ColumnSurvey {
   #empty = 0;
   #numbers = 0;
   #nearNumbers = 0;
+  /** Values that are texts whatever they hold. */
+  #texts = 0;
   #other: FirstOther | undefined;
   #isWhole = true;
   #isPlain = true;
@@ -111,6 +113,7 @@ export class ColumnSurvey {
   }
 
   #addOther(values: Values, row: number, isText: boolean): void {
+    if (isText && this.#quotesAreTexts) this.#texts++;
     const isNew = this.#other === undefined;
     const isAlike = this.#dates + this.#timestamps + this.#times + this.#bools > 0;
     if (!isNew && !isAlike && this.#numbers === 0 && this.#nearNumbers === 0) return;
@@ -152,6 +155,7 @@ export class ColumnSurvey {
     this.#empty += other.#empty;
     this.#numbers += other.#numbers;
     this.#nearNumbers += other.#nearNumbers;
+    this.#texts += other.#texts;
     if (!hadOthers) this.#other = other.#other;
     this.#isWhole &&= other.#isWhole;
     this.#isPlain &&= other.#isPlain;
@@ -185,6 +189,7 @@ export class ColumnSurvey {
 
   /** What values are in a format with types: as what nothing of them is lost. */
   get valueType(): TextType {
+    if (this.nested > 0 || (this.#texts > 0 && this.#texts < this.values)) return { is: 'json' };
     if (this.#isNumber) {
       if (!this.#isPlain) return { is: 'text' };
       if (!this.#isWhole) return { is: this.#isKeptByDouble ? 'f64' : 'text' };

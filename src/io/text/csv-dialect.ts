@@ -3,7 +3,7 @@ import { FormatError } from '../../util/errors.js';
 import { unquoted } from './csv-field.js';
 import { CsvSplitter, type SplitOptions } from './csv-splitter.js';
 import { NumberScanner } from './number-style.js';
-import type { TextReadOptions } from './text-options.js';
+import { shownDelimiter, type TextReadOptions } from './text-options.js';
 import type { TextSource } from './text-source.js';
 import { isoDate, isoTime, isoTimestamp } from './time-text.js';
 import { FORM, textOf, type Values } from './values.js';
@@ -161,9 +161,6 @@ function detected(
   }
   return whole;
 }
-
-/** A delimiter as the command takes it. */
-export const shownDelimiter = (delimiter: string): string => (delimiter === '\t' ? '\\t' : delimiter);
 
 /** The fields of a record as texts. */
 function fieldsOf(sample: Sample, record: number): string[] {

@@ -9,7 +9,7 @@ import { doubleOf, exactCode, integerOf, type ScannedNumber } from './number-tex
 import { singleOf } from './single.js';
 import { type TextType, tableTypeOf } from './text-type.js';
 import { isoDate, isoTime, isoTimestamp, type ReadTime } from './time-text.js';
-import { FORM, textOf, type Values } from './values.js';
+import { FORM, textOf, type Values, writtenOf } from './values.js';
 
 export interface CellsRequest {
   readonly type: TextType;
@@ -32,6 +32,9 @@ export function cellsOf(values: Values, request: CellsRequest): Cells {
   const to = { type: tableTypeOf(type) };
   if (type.is === 'text') {
     return { ...to, isNull: (i) => forms[i] === FORM.missing, bytes: (i) => textOf(values, i) };
+  }
+  if (type.is === 'json') {
+    return { ...to, isNull: (i) => forms[i] === FORM.missing, bytes: (i) => writtenOf(values, i) };
   }
   // An empty text is no value of any other type.
   const isNull = (i: number): boolean => forms[i] === FORM.missing || begins[i] === ends[i];

@@ -126,3 +126,6 @@ export function assertTextOptions(options: TextReadOptions): void {
     );
   }
 }
+
+/** A delimiter as the command takes it. */
+export const shownDelimiter = (delimiter: string): string => (delimiter === '\t' ? '\\t' : delimiter);

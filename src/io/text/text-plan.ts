@@ -110,7 +110,7 @@ export async function textPlan(tables: readonly TextTable[], request: TextReques
     const warning = surveys.get(index)?.warning(columnOf(index), name);
     if (warning) request.onWarning?.(warning);
   }
-  const listed = to.as === 'ndjson' ? undefined : kept.find((index) => (surveys.get(index)?.nested ?? 0) > 0);
+  const listed = to.as !== 'csv' ? undefined : kept.find((index) => (surveys.get(index)?.nested ?? 0) > 0);
   if (listed !== undefined) {
     throw new DtypeError(
       `the column ${columnOf(listed)} cannot be written to ${request.out}: ${target.id} cannot hold lists and objects as they are; ` +

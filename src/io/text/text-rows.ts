@@ -8,7 +8,7 @@ import { NumberScanner } from './number-style.js';
 import { cellsOf } from './text-cells.js';
 import type { TextColumn, TextKey, TextPlan } from './text-plan.js';
 import { type TextChunk, type TextTable, withMissing } from './text-table.js';
-import { FORM, textOf, type Values } from './values.js';
+import { FORM, textOf, type Values, writtenOf } from './values.js';
 
 /** Bytes that are copied faster one by one. */
 const SHORT = 48;
@@ -102,12 +102,6 @@ function built(rows: number, row: (i: number) => readonly Uint8Array[]): Strings
       return at + (all[i] as Buffer).length;
     },
   };
-}
-
-/** A value as it is written, quotes and all. */
-function writtenOf({ bytes, begins, ends, forms }: Values, row: number): Uint8Array {
-  const quotes = forms[row] === FORM.text || forms[row] === FORM.escaped ? 1 : 0;
-  return bytes.subarray((begins[row] as number) - quotes, (ends[row] as number) + quotes);
 }
 
 const [NOTHING, EMPTY, NULL] = ['', '""', 'null'].map((text) => Buffer.from(text)) as [

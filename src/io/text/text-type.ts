@@ -8,6 +8,8 @@ import { FORMAT_PARTS, type TimeReader, timeReader } from './time-text.js';
 
 export type TextType =
   | { readonly is: Dtype | 'i128' | 'bool' | 'text' }
+  /** Values of JSON of more than one kind, as they are written. */
+  | { readonly is: 'json' }
   /** Numbers of any length, compared exactly. */
   | { readonly is: 'number' }
   | { readonly is: 'date'; readonly read?: TimeReader }

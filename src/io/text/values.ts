@@ -32,3 +32,9 @@ export function textOf(values: Values, row: number): Uint8Array {
   const range = values.bytes.subarray(values.begins[row], values.ends[row]);
   return values.forms[row] === FORM.escaped ? values.unescape(range, row) : range;
 }
+
+/** A value as it is written, quotes and all. */
+export function writtenOf({ bytes, begins, ends, forms }: Values, row: number): Uint8Array {
+  const quotes = forms[row] === FORM.text || forms[row] === FORM.escaped ? 1 : 0;
+  return bytes.subarray((begins[row] as number) - quotes, (ends[row] as number) + quotes);
+}

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { tableFromIPC } from 'apache-arrow';
 import ava from 'ava';
 import { ClsortError } from '../../../src/util/errors.js';
 import { scratchFolder } from '../../cli/cli.js';
@@ -93,6 +95,15 @@ cases('lines become records of CSV with the same digits, and lists are refused',
   ],
   [['{"a":1,"b":[1,  2.50]}'], { by: 'a', columns: 'b' }, '{"b":[1,  2.50]}\n'],
 ]);
+
+test('values of more kinds than one, lists and objects are JSON as it is written in formats with types', async (t) => {
+  const lines = '{"a":2,"l":[1, 2.50],"m":"10"}\n{"a":1,"l":null,"m":10}\n';
+  await sorted(path, lines, { from: 'ndjson', into: 'arrow', by: 'a' });
+  const table = tableFromIPC(readFileSync(path('out.arrow')));
+  t.deepEqual([...(table.getChild('l') ?? [])], [null, '[1, 2.50]']);
+  t.deepEqual([...(table.getChild('m') ?? [])], ['10', '"10"']);
+  t.deepEqual([...(table.getChild('a') ?? [])], [1n, 2n]);
+});
 
 test('lines of any number of names stay as they are, CRLF and all', async (t) => {
   const line = (n: number): string =>
