@@ -42,7 +42,7 @@ on('bash')('bash completes commands, options, choices, algorithms and dtypes', (
   );
   t.deepEqual(bash('so'), ['sort']);
   t.deepEqual(bash('--v'), ['--version']);
-  t.deepEqual(bash('sort', '--de'), ['--descending', '--delimiter', '--device']);
+  t.deepEqual(bash('sort', '--de'), ['--descending', '--delimiter', '--decimal', '--device']);
   t.deepEqual(bash('sort', 'in.u32', '--nan', ''), ['first', 'last']);
   t.deepEqual(bash('sort', '--nan', '=', 'f'), ['first']);
   t.deepEqual(bash('sort', '--nan', '='), ['first', 'last']);
@@ -84,7 +84,7 @@ function fish(line: string): string[] {
 
 on('fish')('fish completes commands, options, choices, and files only for file arguments', (t) => {
   t.deepEqual(fish('clsort ').toSorted(), [...COMMAND_NAMES].toSorted());
-  t.deepEqual(fish('clsort sort --de'), ['--delimiter', '--descending', '--device']);
+  t.deepEqual(fish('clsort sort --de'), ['--decimal', '--delimiter', '--descending', '--device']);
   t.deepEqual(fish('clsort sort --nan '), ['first', 'last']);
   t.deepEqual(fish('clsort sort --dtype ').toSorted(), [...DTYPES].toSorted());
   t.deepEqual(fish('clsort explain --algorithm b'), ['bitonic']);
