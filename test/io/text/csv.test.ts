@@ -253,6 +253,18 @@ test('values in formats with types lose nothing: what a type would change stays 
   t.deepEqual([...(table.getChild('x') ?? [])], ['0.10000000000000000002', '1.5']);
 });
 
+test('a missing value of an only column is written so that it reads back, from formats with types as well', async (t) => {
+  const { text } = await sorted(path, 'a,b\n1,x\n,y\n3,z\n', { by: 'a', columns: 'a', into: 'parquet' });
+  t.true(text.length > 0);
+  const typed = await sorted(path, readFileSync(path('out.parquet')), {
+    from: 'parquet',
+    into: 'csv',
+    by: 'a:nulls-first',
+  });
+  t.is(typed.text, 'a\n""\n1\n3\n');
+  t.is((await sorted(path, typed.text, { by: 'a' })).text, 'a\n1\n3\n""\n');
+});
+
 test('a compressed text is read as it is, and a damaged one is an error', async (t) => {
   const packed = gzipSync('a,b\n2,x\n1,y\n');
   t.is((await sorted(path, packed, { from: 'csv.gz', into: 'csv', by: 'a' })).text, 'a,b\n1,y\n2,x\n');

@@ -42,7 +42,12 @@ export async function writeDuckdbTable(message: WriteTableMessage, next: NextBat
 }
 
 /** JSON is a text for functions, and has to be called so. */
-function selectOf({ fields }: WriteTableMessage): string {
+function selectOf({ format, fields }: WriteTableMessage): string {
+  const [only] = fields;
+  if (format === 'csv' && only && fields.length === 1) {
+    // An empty line is no row: a null is written as an empty text, in quotes.
+    return `SELECT coalesce(CAST(#1 AS VARCHAR), '') AS ${quoted(only.name)} FROM incoming()`;
+  }
   if (!fields.some(({ type }) => type.is === 'json')) return 'FROM incoming()';
   const columns = fields.map(({ name, type }, i) =>
     type.is === 'json' ? `CAST(#${i + 1} AS JSON) AS ${quoted(name)}` : `#${i + 1} AS ${quoted(name)}`,
