@@ -17,6 +17,7 @@ import { assertGoing, isStdin, isStdout } from './raw.js';
 import type { LargeOptions, LargeReport } from './sort-large.js';
 import type { SortsTogether } from './sort-together.js';
 import { now, type OnSpan, spanned, type WorkSpan } from './spans.js';
+import { warnOfText } from './text-warning.js';
 
 /** How files are sorted: what they hold, in what order, and as what the result is written. */
 export interface FileSortOptions
@@ -140,6 +141,7 @@ export async function sortFile(
   return withInputs(inputs, context, async (open, areFiles) => {
     const sortTo = async (output?: Output): Promise<FileReport> => {
       const reader = await open(inputOptionsOf(job));
+      if (format !== 'raw') await warnOfText(reader, context);
       const to = job.to ?? (format === 'raw' ? 'raw' : 'auto');
       const model = { ...reader, dtypeSaid: dtype !== undefined };
       const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
@@ -181,7 +183,7 @@ export interface SortParts {
 async function sortKeys(work: FileSort, parts: SortParts | undefined): Promise<FileReport> {
   const lines = work.job.unique ? undefined : linesOf(work.reader, work.job.axis);
   if (lines) return sortLines(work, lines);
-  if (work.sorter.isAside) {
+  if (work.sorter.hasDedicatedMemory) {
     // Other sorts do without.
     const { sortOnDevice } = await import('./sort-on-device.js');
     const report = await sortOnDevice(work);

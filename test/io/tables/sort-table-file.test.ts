@@ -17,7 +17,7 @@ ava.after.always(remove);
 const sorter = hostSorter(() => undefined) as Sorter;
 const sort = (job: TableJob, context = nowhere) => sortTableFile(sorter, { verify: true, ...job }, context);
 
-/** A column of each type that Parquet and Arrow both hold, with nulls, and what is no number of ours. */
+/** A column of each type that both Parquet and Arrow support, with nulls, also of types that are not dtypes. */
 const COLUMNS = `
   i AS id, CASE WHEN i % 7 = 0 THEN NULL WHEN i % 11 = 0 THEN 'nan'::DOUBLE WHEN i % 13 = 0 THEN -0.0 ELSE (i * 7919) % 100 / 10.0 END AS price,
   CASE WHEN i % 5 = 0 THEN NULL ELSE 'közös előtag ' || (i * 31 % 97) END AS "na""me;--", (i % 2 = 0) AS flag,
@@ -27,7 +27,7 @@ const COLUMNS = `
   make_timestamp_ns(i * 7) AS nanos, DATE '2021-01-01' + (i * 37 % 300)::INTEGER AS day, TIME '01:02:03.000004' AS time,
   md5(i::VARCHAR)::UUID AS uuid, ('a' || i)::BLOB AS blob, (i % 3)::FLOAT AS f32, i::TINYINT AS i8`;
 
-test('rows of every type come out as they were, in the order of another sorter, through Parquet and Arrow and back', async (t) => {
+test('rows of every type are sorted unchanged in the order of DuckDB, through Parquet and Arrow and back', async (t) => {
   const sql = await otherDuckdb();
   await sql(`COPY (SELECT ${COLUMNS} FROM range(120) r(i)) TO '${path('a.parquet')}' (FORMAT parquet)`);
   const rows = async (from: string, order = '') => sql(`FROM '${path(from)}' ${order}`);
@@ -41,7 +41,7 @@ test('rows of every type come out as they were, in the order of another sorter, 
   );
   const report = await sort({ in: path('a.parquet'), out: path('b.parquet'), by });
   t.deepEqual(report.verified, { order: true, permutation: true });
-  t.is(report.algorithm, 'host', 'the order is made by the Sorter');
+  t.is(report.algorithm, 'host', 'the Sorter computes the order');
   t.deepEqual(report.table?.by.slice(0, 2), ['price:desc', '"na""me;--":nulls-first']);
   t.deepEqual(await rows('b.parquet'), ordered);
   await sort({ in: path('a.parquet'), out: path('a.arrow'), by: 'u64' });
@@ -70,7 +70,7 @@ test('rows of every type come out as they were, in the order of another sorter, 
   }
 });
 
-test('texts stay as they are written, and nulls and empty texts apart', async (t) => {
+test('text values keep their spelling, and nulls differ from empty text', async (t) => {
   writeFileSync(path('a.csv'), 'id,"x:y",name\n007,1.50,\n3,,""\n10,0.5,"é, ""q""\nz"\n-1,1e2,a\n');
   await sort({ in: path('a.csv'), out: path('b.csv'), by: '"x:y":desc', columns: 'name,"x:y",id' });
   t.is(
@@ -92,7 +92,7 @@ test('texts stay as they are written, and nulls and empty texts apart', async (t
   t.is(lines[1]['x:y'], null);
 });
 
-test('lines of NDJSON stay as they are', async (t) => {
+test('NDJSON lines are written unchanged', async (t) => {
   const lines = [
     '{"a":1.10,  "b":{"z":[1,2.50]}}',
     '{"b":null,"a":0.12345678901234567890123}',
@@ -104,7 +104,7 @@ test('lines of NDJSON stay as they are', async (t) => {
   t.is(readFileSync(path('c.ndjson'), 'utf8'), `${[lines[2], lines[1], lines[0]].join('\n')}\n`);
 });
 
-test('no value of NDJSON is lost: late names and names that differ in capitals only are columns', async (t) => {
+test('no NDJSON value is lost: late names, and names that differ only in case, become columns', async (t) => {
   const late = Array.from({ length: 25_000 }, (_, i) =>
     i === 24_999 ? '{"a":-1,"late":"x"}' : `{"a":${i}}`,
   );
@@ -119,7 +119,7 @@ test('no value of NDJSON is lost: late names and names that differ in capitals o
   t.is(readFileSync(path('capitals.csv'), 'utf8'), 'a,A\n1,2\n');
 });
 
-test('tables without rows and of one; several tables; unique rows; a pipe', async (t) => {
+test('tables of no row and one row, several tables, unique rows and a pipe are sorted', async (t) => {
   writeFileSync(path('none.csv'), 'a,b\n');
   writeFileSync(path('one.csv'), 'a,b\n1,x\n');
   t.is((await sort({ in: path('none.csv'), out: path('out.csv'), by: 'a:desc,b' })).n, 0);
@@ -133,7 +133,7 @@ test('tables without rows and of one; several tables; unique rows; a pipe', asyn
   t.is(stdout.read().toString(), 'a,b\n1,x\n');
 });
 
-test('what cannot be done is told before anything is written', async (t) => {
+test('an unsupported job is an error before anything is written', async (t) => {
   const sql = await otherDuckdb();
   await sql(
     `COPY (SELECT 1 AS a, [1] AS list, 'x'::BLOB AS blob) TO '${path('e.parquet')}' (FORMAT parquet)`,
@@ -163,7 +163,7 @@ test('what cannot be done is told before anything is written', async (t) => {
   await fails({ in: [from, path('a.parquet')], to: 'parquet' }, UsageError, /the same columns/);
 });
 
-test('rows that do not fit into memory go to the same bytes by way of the disk, which is empty afterwards', async (t) => {
+test('an external sort of rows writes the same bytes as in memory and leaves no temporary file', async (t) => {
   const lines = Array.from(
     { length: 25_000 },
     (_, i) => `${(i * 7919) % 10_007},${i % 5 ? `${'a long text '.repeat(34)}${i % 100}` : ''},${i}`,
@@ -209,7 +209,7 @@ test('rows that do not fit into memory go to the same bytes by way of the disk, 
   t.deepEqual(readdirSync(path('large')), ['out.csv']);
 });
 
-test('rows that take no bytes are as many as a batch may say, and not more', async (t) => {
+test('rows of zero bytes are read, and an implausible number of them is refused', async (t) => {
   const { FixedSizeBinary, makeData, makeVector, Null, Table, tableToIPC } = await import('apache-arrow');
   const n = 77_777; // a number that stands nowhere else
   const none = makeVector(makeData({ type: new Null(), length: n, nullCount: n }));
@@ -234,7 +234,7 @@ test('rows that take no bytes are as many as a batch may say, and not more', asy
   });
 });
 
-test('a file that is cut is refused', async (t) => {
+test('a truncated file is refused', async (t) => {
   for (const name of ['a.parquet', 'a.arrow', 'a.arrows']) {
     writeFileSync(path(`cut-${name}`), readFileSync(path(name)));
     truncateSync(path(`cut-${name}`), 1500);
@@ -246,7 +246,7 @@ test('a file that is cut is refused', async (t) => {
   }
 });
 
-test('column names with quotes, ends of lines and statements in them are names', async (t) => {
+test('column names with quotes, newlines and statements are taken literally', async (t) => {
   const names = ['a"; DROP TABLE x; --', "'q'", 'line\nbreak', 'a:b,c', 'A"'];
   const cell = (name: string) => `"${name.replaceAll('"', '""')}"`;
   writeFileSync(path('names.csv'), `${names.map(cell).join()}\n3,1,1,1,1\n1,2,2,2,2\n`);
@@ -266,7 +266,7 @@ test('column names with quotes, ends of lines and statements in them are names',
   }
 });
 
-test('what only Arrow has passes from Arrow to Arrow, and is refused elsewhere', async (t) => {
+test('types that only Arrow supports pass from Arrow to Arrow and are refused elsewhere', async (t) => {
   const arrow = await import('apache-arrow');
   const texts = ['b', 'a', null, 'b'];
   const table = new arrow.Table({

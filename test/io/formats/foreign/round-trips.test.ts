@@ -22,7 +22,7 @@ for (const [format, except] of [
   ['arrows', []],
   ['parquet', ['f16']],
 ] as const) {
-  test(`${format}: every dtype comes back bit for bit, payloads of NaNs and all`, async (t) => {
+  test(`${format}: every dtype round-trips bit for bit, including NaN payloads`, async (t) => {
     const columns = columnsOf(ROWS, true, except);
     await writeColumns(format, path(`all.${format}`), columns);
     const { schema, columns: found } = await readColumns(format, path(`all.${format}`));
@@ -48,7 +48,7 @@ for (const format of [csv, ndjson]) {
   });
 }
 
-test('files of several batches come back in order, by whatever threads', async (t) => {
+test('files of several batches round-trip in order', async (t) => {
   const n = 3 * BATCH_ROWS + 17;
   const keys = someKeys('u64', n);
   for (const format of FULL ? [arrow, parquet, csv, ndjson] : [parquet, csv]) {
@@ -62,7 +62,7 @@ test('files of several batches come back in order, by whatever threads', async (
   }
 });
 
-test('no keys are a file too', async (t) => {
+test('an empty file round-trips', async (t) => {
   for (const format of FULL ? [arrows, parquet, csv, ndjson] : [parquet, csv]) {
     const name = path(`empty.${format.id}`);
     await write(format, name, { dtype: 'f32', keys: new Uint8Array(0) });
@@ -72,7 +72,7 @@ test('no keys are a file too', async (t) => {
   }
 });
 
-test('through pipes: from stdin and to stdout', async (t) => {
+test('keys round-trip through stdin and stdout', async (t) => {
   const keys = someKeys('i32', 1000);
   for (const format of FULL ? [arrows, parquet, tsv] : [arrows, tsv]) {
     const stdout = new PassThrough();
@@ -90,7 +90,7 @@ test('through pipes: from stdin and to stdout', async (t) => {
   }
 });
 
-test('texts are packed and unpacked by their names and by their first bytes', async (t) => {
+test('compressed text files round-trip, and a damaged one is a FormatError', async (t) => {
   const keys = someKeys('u16', 5000);
   await write(csv, path('t.csv.gz'), { dtype: 'u16', keys });
   t.deepEqual([...readFileSync(path('t.csv.gz')).subarray(0, 2)], [0x1f, 0x8b]);
@@ -112,7 +112,7 @@ test('texts are packed and unpacked by their names and by their first bytes', as
   else await t.throwsAsync(unpacked, { code: 'ERR_CLSORT_FORMAT', message: /zstd.*Node from 22/ });
 });
 
-test('halves are not written to Parquet, and the error says where else', async (t) => {
+test('writing f16 to Parquet is an error that suggests Arrow', async (t) => {
   const keys = someKeys('f16', 3);
   await t.throwsAsync(write(parquet, path('half.parquet'), { dtype: 'f16', keys }), {
     instanceOf: DtypeError,
